@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs the Debian packages that the named sets need and that are missing. Silent and quick when nothing is.
+#
+# usage: install-packages.sh SET...   (build, run, test)
+set -euo pipefail
+
+build="ca-certificates cmake ninja-build ccache g++ libfmt-dev libexpected-dev libboost1.81-dev libxxhash-dev zlib1g-dev
+ nlohmann-json3-dev libcli11-dev qt6-base-dev qt6-base-private-dev libqt6svg6-dev libqt6opengl6-dev qt6-charts-dev
+ libgl1-mesa-dev git"
+run="fonts-dejavu-core qt6-qpa-plugins libqt6svg6"
+test="libgtest-dev libgmock-dev libbenchmark-dev clang-16 libclang-rt-16-dev llvm-16 xvfb xauth python3 desktop-file-utils"
+
+wanted=()
+for set in "$@"; do
+  # shellcheck disable=SC2206
+  wanted+=(${!set})
+done
+have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
+missing=()
+for package in "${wanted[@]}"; do
+  grep -qx "$package installed" <<<"$have" || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then as_root=(); elif command -v sudo >/dev/null; then as_root=(sudo); else
+  echo "strata: these packages are missing and need root to install: apt-get install ${missing[*]}" >&2
+  exit 1
+fi
+echo "strata: installing ${missing[*]}" >&2
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  cat "$log" >&2
+  echo "strata: apt-get could not install ${missing[*]}: see above, and check the network and /etc/apt/sources.list" >&2
+  exit 1
+fi

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/base/result.h"
+
+namespace strata::model {
+
+std::string Error::text() const
+{
+    std::string out;
+    for (const std::string* part : { &where, &what, &hint }) {
+        if (part->empty())
+            continue;
+        if (!out.empty())
+            out += ": ";
+        out += *part;
+    }
+    return out;
+}
+
+} // namespace strata::model

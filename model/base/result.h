@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tl/expected.hpp>
+
+namespace strata::model {
+
+/// What went wrong, in the user's words. Prints as "WHERE: WHAT: WHAT TO DO"; empty parts are left out.
+struct Error {
+    enum class Kind : std::uint8_t {
+        Unreadable, ///< no such file, a directory, a device that fails
+        Format, ///< not one of the formats that Strata reads, or a damaged one
+        Refused, ///< would call code, or would take more memory than allowed
+        Usage, ///< a bad argument
+        NotFound, ///< nothing at the position or of the name asked for
+        Cancelled, ///< the stop token was set
+    };
+
+    Kind kind = Kind::Format;
+    std::string what; ///< what happened, with the byte offset where there is one
+    std::string hint; ///< what to do
+    std::string where; ///< file name, filled in by whoever knows it
+
+    [[nodiscard]] std::string text() const;
+};
+
+template <class T> using Result = tl::expected<T, Error>;
+
+using Failure = tl::unexpected<Error>;
+
+[[nodiscard]] inline Failure fail(Error::Kind kind, std::string what, std::string hint = {})
+{
+    return Failure(Error{ kind, std::move(what), std::move(hint), {} });
+}
+
+} // namespace strata::model

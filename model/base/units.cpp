@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/base/units.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> kBinaryUnits{ "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+
+/// Three significant figures of a value in [1, 1024).
+std::string threeFigures(double value)
+{
+    if (value < 9.995)
+        return fmt::format("{:.2f}", value);
+    if (value < 99.95)
+        return fmt::format("{:.1f}", value);
+    return fmt::format("{:.0f}", value);
+}
+
+} // namespace
+
+std::string formatBytes(std::int64_t bytes)
+{
+    const double magnitude = std::abs(static_cast<double>(bytes));
+    if (magnitude < 1024)
+        return fmt::format("{} B", bytes);
+    std::size_t unit = 0;
+    double value = magnitude;
+    while (value >= 1023.5 && unit + 1 < kBinaryUnits.size()) {
+        value /= 1024;
+        ++unit;
+    }
+    // 1023.6 B would round to "1024 B": such values take the next unit and read as 1.00.
+    return fmt::format("{}{} {}", bytes < 0 ? "-" : "", threeFigures(value), kBinaryUnits[unit]);
+}
+
+std::string formatCount(std::int64_t count)
+{
+    std::string digits = fmt::format("{}", count);
+    const std::size_t first = digits.front() == '-' ? 1 : 0;
+    for (std::size_t i = digits.size(); i > first + 3; i -= 3)
+        digits.insert(i - 3, 1, ',');
+    return digits;
+}
+
+std::string formatExactBytes(std::int64_t bytes)
+{
+    return formatCount(bytes) + " B";
+}
+
+std::string formatDuration(std::int64_t nanoseconds)
+{
+    const double ns = static_cast<double>(nanoseconds);
+    const double magnitude = std::abs(ns);
+    if (magnitude < 1e3)
+        return fmt::format("{} ns", nanoseconds);
+    if (magnitude < 1e6)
+        return fmt::format("{:.3g} us", ns / 1e3);
+    if (magnitude < 1e9)
+        return fmt::format("{:.1f} ms", ns / 1e6);
+    return fmt::format("{:.3f} s", ns / 1e9);
+}
+
+std::string formatAddress(std::uint64_t address)
+{
+    return fmt::format("{:#x}", address);
+}
+
+std::optional<std::int64_t> parseBytes(std::string_view text)
+{
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || !std::isfinite(number) || number < 0)
+        return std::nullopt;
+    std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    while (!unit.empty() && unit.front() == ' ')
+        unit.remove_prefix(1);
+
+    std::string lower;
+    for (const char c : unit)
+        lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    double factor = 0;
+    constexpr std::string_view kPrefixes = "kmgtp";
+    if (lower.empty() || lower == "b")
+        factor = 1;
+    else if (const std::size_t power = kPrefixes.find(lower[0]); power != std::string_view::npos) {
+        const std::string_view rest = std::string_view(lower).substr(1);
+        if (rest == "ib" || rest == "i" || rest.empty())
+            factor = std::pow(1024.0, static_cast<double>(power + 1));
+        else if (rest == "b")
+            factor = std::pow(1000.0, static_cast<double>(power + 1));
+    }
+    const double bytes = number * factor;
+    if (factor == 0 || bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max()))
+        return std::nullopt;
+    return static_cast<std::int64_t>(bytes);
+}
+
+} // namespace strata::model

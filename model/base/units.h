@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace strata::model {
+
+/// "11.0 GiB", "512 MiB", "1.50 KiB", "17 B": three significant figures, binary units, '-' for negative.
+[[nodiscard]] std::string formatBytes(std::int64_t bytes);
+
+/// "1,234,567": thousands separators, for exact figures.
+[[nodiscard]] std::string formatCount(std::int64_t count);
+
+/// "1,234,567 B".
+[[nodiscard]] std::string formatExactBytes(std::int64_t bytes);
+
+/// A duration: "12.384 s", "3.2 ms", "15 us", "7 ns".
+[[nodiscard]] std::string formatDuration(std::int64_t nanoseconds);
+
+/// "0x7f3a00000000".
+[[nodiscard]] std::string formatAddress(std::uint64_t address);
+
+/// "70GiB", "512 MiB", "80e9", "24GB" (GB, MB, KB are powers of 1,000), "1073741824". Nothing on anything
+/// else.
+[[nodiscard]] std::optional<std::int64_t> parseBytes(std::string_view text);
+
+} // namespace strata::model
