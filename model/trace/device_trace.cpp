@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/device_trace.h"
+
+#include "model/base/wrap.h"
+#include "model/trace/block_pairing.h"
+#include "model/trace/trace_checks.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace strata::model {
+
+Result<DeviceTrace> DeviceTrace::build(
+    Recording& recording, DeviceRecording& device, const Progress& progress)
+{
+    const auto cancelled = [] { return fail(Error::Kind::Cancelled, "cancelled"); };
+    // Where the file ends inside the trace, the final segments are of a later moment.
+    const bool endKnown = !recording.truncation || device.events.size() == 0;
+
+    DeviceTrace trace;
+    trace.m_recording = &recording;
+    trace.m_device = &device;
+    FindingList findings;
+    BlockPairing pairing(device, trace.m_blocks, findings);
+    if (!pairing.pairEvents(progress))
+        return cancelled();
+    pairing.addOlderBlocks(endKnown);
+    trace.m_overwritten = pairing.overwritten();
+    trace.m_segments = buildSegmentLives(recording, device, endKnown, findings);
+    for (const SegmentLife& life : trace.m_segments)
+        trace.m_largestSegment = std::max(trace.m_largestSegment, life.bytes);
+    trace.fillPools();
+    trace.fillTotals(pairing, endKnown);
+
+    const CheckInput input{ recording, device, trace.m_blocks, pairing, trace.m_totals, endKnown };
+    if (!checkEvents(input, findings, progress))
+        return cancelled();
+    checkEndState(input, findings);
+    addNotes(input, findings);
+    trace.m_findings = findings.take();
+    return trace;
+}
+
+/// Blocks outside of the final segments take the pool of the segment that held them.
+void DeviceTrace::fillPools()
+{
+    for (std::size_t first = 0; first < m_blocks.size(); first += Column<PoolIndex>::kChunk) {
+        const std::span<const PoolIndex> pools = m_blocks.pool.run(first);
+        for (std::size_t i = 0; i < pools.size(); ++i) {
+            if (pools[i] != kNoIndex)
+                continue;
+            const BlockId block{ static_cast<std::uint32_t>(first + i) };
+            const SegmentLife* const life = segmentAt(m_blocks.address[block.index()], m_blocks.birth(block));
+            if (life != nullptr)
+                m_blocks.pool[block.index()] = life->pool;
+        }
+    }
+}
+
+void DeviceTrace::fillTotals(const BlockPairing& pairing, bool endKnown)
+{
+    Totals& t = m_totals;
+    t.device = m_device->device;
+    t.events = m_device->events.size();
+    for (std::size_t a = 0; a < static_cast<std::size_t>(Action::Other); ++a)
+        if (pairing.actionCounts()[a] > 0)
+            t.actions[std::string(actionName(static_cast<Action>(a)))] = pairing.actionCounts()[a];
+    for (const auto& [event, name] : m_device->events.otherAction.items())
+        ++t.actions[std::string(m_recording->strings[name])];
+
+    t.segments = static_cast<std::int64_t>(m_device->finalSegments.size());
+    t.blocks = static_cast<std::int64_t>(m_device->finalBlocks.size());
+    for (const FinalSegment& segment : m_device->finalSegments)
+        t.reservedBytesEnd = wrapAdd(t.reservedBytesEnd, segment.bytes);
+    for (const FinalBlock& block : m_device->finalBlocks) {
+        std::int64_t& sum = block.state == BlockState::Inactive ? t.inactiveBytesEnd : t.activeBytesEnd;
+        sum = wrapAdd(sum, block.bytes);
+        if (block.state == BlockState::Allocated)
+            t.allocatedBytesEnd = wrapAdd(t.allocatedBytesEnd, block.bytes);
+        if (block.state != BlockState::Inactive)
+            t.requestedBytesEnd = wrapAdd(t.requestedBytesEnd, block.requestedBytes);
+    }
+
+    t.requestedBytesStart = pairing.requestedAtStart();
+    t.pendingBytesStart = pairing.pendingAtStart();
+    t.requestedBytesPeak = wrapAdd(t.requestedBytesStart, pairing.requested().rise);
+    t.requestedPeakEvent = pairing.requested().peakEvent;
+    t.reservedBytesStart = endKnown ? wrapSub(t.reservedBytesEnd, pairing.reserved().net)
+                                    : wrapSub(0, pairing.reserved().fall);
+    t.reservedBytesPeak = wrapAdd(t.reservedBytesStart, pairing.reserved().rise);
+    t.reservedPeakEvent = pairing.reserved().peakEvent;
+    t.liveNotInSegments = pairing.liveNotInSegments();
+    t.freeWithoutAlloc = pairing.freeWithoutAlloc();
+    t.allocOverLive = pairing.allocOverLive();
+}
+
+std::vector<BlockId> DeviceTrace::blocksBeforeTrace() const
+{
+    std::vector<BlockId> blocks(m_blocks.size() - m_blocks.olderFrom);
+    for (std::uint32_t i = 0; i < blocks.size(); ++i)
+        blocks[i].value = m_blocks.olderFrom + i;
+    return blocks;
+}
+
+const SegmentLife* DeviceTrace::segmentAt(std::uint64_t address, EventIndex at) const
+{
+    // Lives that begin at one address follow each other in time. Those that begin lower are looked at from
+    // the nearest down, as far as the largest segment reaches.
+    const auto birth = [](const SegmentLife& s) {
+        return s.alloc.valid() ? static_cast<EventIndex>(s.alloc.value) : EventIndex{ -1 };
+    };
+    std::uint64_t base = address;
+    while (true) {
+        auto life = std::upper_bound(m_segments.begin(), m_segments.end(), std::pair(base, at),
+            [&](const std::pair<std::uint64_t, EventIndex>& key, const SegmentLife& s) {
+                return key < std::pair(s.address, birth(s));
+            });
+        if (life == m_segments.begin())
+            return nullptr;
+        --life;
+        if (address - life->address >= static_cast<std::uint64_t>(m_largestSegment))
+            return nullptr;
+        if (birth(*life) > at) {
+            base = life->address; // look among those that begin there for one that is old enough
+            continue;
+        }
+        if (life->liveAt(at) && address - life->address < static_cast<std::uint64_t>(life->bytes))
+            return &*life;
+        if (life->address == 0)
+            return nullptr;
+        base = life->address - 1;
+    }
+}
+
+BlockId DeviceTrace::overwrittenAt(EventIndex e) const
+{
+    const auto found = std::lower_bound(m_overwritten.begin(), m_overwritten.end(), e,
+        [](const auto& entry, EventIndex event) { return static_cast<EventIndex>(entry.first) < event; });
+    return found != m_overwritten.end() && static_cast<EventIndex>(found->first) == e ? found->second
+                                                                                      : BlockId{};
+}
+
+std::int64_t DeviceTrace::requestedDelta(EventIndex e) const
+{
+    const auto row = static_cast<std::size_t>(e);
+    switch (events().action[row]) {
+    case Action::Alloc: {
+        const std::int64_t bytes = events().bytes[row];
+        if (m_overwritten.empty())
+            return bytes;
+        const BlockId old = overwrittenAt(e);
+        return old.valid() ? wrapSub(bytes, m_blocks.requestedBytes[old.index()]) : bytes;
+    }
+    case Action::FreeCompleted:
+        return wrapSub(0, m_blocks.requestedBytes[events().block[row].index()]);
+    default:
+        return 0;
+    }
+}
+
+std::int64_t DeviceTrace::pendingDelta(EventIndex e) const
+{
+    const auto row = static_cast<std::size_t>(e);
+    const auto endOf = [&](BlockId block) {
+        return m_blocks.pendingSince(block) < e ? wrapSub(0, m_blocks.requestedBytes[block.index()]) : 0;
+    };
+    switch (events().action[row]) {
+    case Action::FreeRequested: {
+        const BlockId block = events().block[row];
+        return block.valid() && m_blocks.pendingSince(block) == e ? m_blocks.requestedBytes[block.index()]
+                                                                  : 0;
+    }
+    case Action::FreeCompleted:
+        return endOf(events().block[row]);
+    case Action::Alloc: {
+        const BlockId old = m_overwritten.empty() ? BlockId{} : overwrittenAt(e);
+        return old.valid() ? endOf(old) : 0;
+    }
+    default:
+        return 0;
+    }
+}
+
+std::int64_t DeviceTrace::reservedDelta(EventIndex e) const
+{
+    const auto row = static_cast<std::size_t>(e);
+    switch (events().action[row]) {
+    case Action::SegmentAlloc:
+    case Action::SegmentMap:
+        return events().bytes[row];
+    case Action::SegmentFree:
+    case Action::SegmentUnmap:
+        return wrapSub(0, events().bytes[row]);
+    default:
+        return 0;
+    }
+}
+
+std::size_t DeviceTrace::bytesResident() const
+{
+    return m_blocks.bytesResident() + m_segments.capacity() * sizeof(SegmentLife)
+        + m_overwritten.capacity() * sizeof(m_overwritten[0]) + m_findings.capacity() * sizeof(Finding);
+}
+
+} // namespace strata::model

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/progress.h"
+#include "model/base/result.h"
+#include "model/trace/blocks.h"
+#include "model/trace/findings.h"
+#include "model/trace/recording.h"
+#include "model/trace/segment_lives.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata::model {
+
+/// The exact figures of a device: the keys of `strata summary --json`, equal to those of an independent
+/// oracle.
+///
+/// requested: the sum of requested sizes of the blocks that are active, from alloc to free_completed.
+/// reserved: bytes of segments, + segment_alloc/segment_map, - segment_free/segment_unmap.
+/// The state before the first event is rebuilt: reserved from the segments at the end minus the net of the
+/// trace; requested from frees without an alloc in the trace and from blocks active at the end that the trace
+/// never allocates.
+///
+/// Figures "at the end" are those of the final segments, whatever the trace says. Where the file ends early
+/// (Check::Truncated) the trace does not reach that state: the start is then what the trace itself tells
+/// (memory that it frees without allocating it), a lower bound, and peaks are relative to that.
+struct Totals {
+    int device = 0;
+    std::int64_t events = 0;
+    std::map<std::string, std::int64_t> actions; ///< by name as in the file, unknown ones included
+    std::int64_t segments = 0;
+    std::int64_t blocks = 0; ///< of the final segments, inactive ones included
+    std::int64_t reservedBytesStart = 0;
+    std::int64_t reservedBytesEnd = 0;
+    std::int64_t reservedBytesPeak = 0;
+    EventIndex reservedPeakEvent = -1; ///< first event with the peak; -1 if the start has it
+    std::int64_t allocatedBytesEnd = 0;
+    std::int64_t activeBytesEnd = 0;
+    std::int64_t inactiveBytesEnd = 0;
+    std::int64_t requestedBytesEnd = 0; ///< of the final segments
+    std::int64_t requestedBytesStart = 0;
+    std::int64_t requestedBytesPeak = 0;
+    EventIndex requestedPeakEvent = -1;
+    std::int64_t liveNotInSegments
+        = 0; ///< blocks that the trace leaves live and the final segments do not have
+    std::int64_t freeWithoutAlloc = 0;
+    std::int64_t allocOverLive = 0;
+    std::int64_t pendingBytesStart
+        = 0; ///< of requested at the start, the part already waiting for another stream
+};
+
+/// One device's recording made exact: block lifetimes, segment lives, totals, and what did not add up. Built
+/// once after reading, immutable after that, free to read from any thread. O(events x log live blocks) to
+/// build.
+class DeviceTrace {
+public:
+    /// Fills the `block` column of the recording's events and may add pools to it; keeps pointers to both,
+    /// which must outlive it. Fails only when cancelled.
+    [[nodiscard]] static Result<DeviceTrace> build(
+        Recording& recording, DeviceRecording& device, const Progress& progress);
+
+    [[nodiscard]] int device() const { return m_device->device; }
+    [[nodiscard]] const Recording& recording() const { return *m_recording; }
+    [[nodiscard]] const EventColumns& events() const { return m_device->events; }
+    [[nodiscard]] EventIndex eventCount() const { return m_device->events.size(); }
+    [[nodiscard]] const BlockColumns& blocks() const { return m_blocks; }
+    [[nodiscard]] const std::vector<FinalSegment>& finalSegments() const { return m_device->finalSegments; }
+    [[nodiscard]] const std::vector<FinalBlock>& finalBlocks() const { return m_device->finalBlocks; }
+    [[nodiscard]] const std::vector<SegmentLife>& segmentLives() const
+    {
+        return m_segments;
+    } ///< by address, then birth
+    [[nodiscard]] const Totals& totals() const { return m_totals; }
+    [[nodiscard]] const std::vector<Finding>& findings() const { return m_findings; }
+    /// Rows BlockColumns::olderFrom to the last.
+    [[nodiscard]] std::vector<BlockId> blocksBeforeTrace() const;
+
+    /// The life whose segment holds `address` after event `at`; nullptr if none does.
+    [[nodiscard]] const SegmentLife* segmentAt(std::uint64_t address, EventIndex at) const;
+
+    /// What event `e` adds to each curve (state after e minus state after e - 1). O(1), but O(log n) in
+    /// allocs over live blocks where a damaged recording has them.
+    [[nodiscard]] std::int64_t requestedDelta(EventIndex e) const;
+    [[nodiscard]] std::int64_t pendingDelta(
+        EventIndex e) const; ///< the part of requested that waits for a stream
+    [[nodiscard]] std::int64_t reservedDelta(EventIndex e) const;
+
+    /// Without the recording's own columns.
+    [[nodiscard]] std::size_t bytesResident() const;
+
+private:
+    /// The block that ended because the alloc at `e` took its address; none.
+    [[nodiscard]] BlockId overwrittenAt(EventIndex e) const;
+    void fillTotals(const class BlockPairing& pairing, bool endKnown);
+    void fillPools();
+
+    const Recording* m_recording = nullptr;
+    const DeviceRecording* m_device = nullptr;
+    BlockColumns m_blocks;
+    std::vector<SegmentLife> m_segments;
+    std::int64_t m_largestSegment = 0;
+    std::vector<std::pair<std::uint32_t, BlockId>> m_overwritten; // (alloc, block), in event order
+    Totals m_totals;
+    std::vector<Finding> m_findings;
+};
+
+} // namespace strata::model

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/column.h"
+#include "model/base/ids.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strata::model {
+
+/// What an entry of a device's trace says. Names as PyTorch writes them: facts in actionName().
+enum class Action : std::uint8_t {
+    Alloc,
+    FreeRequested,
+    FreeCompleted,
+    SegmentAlloc,
+    SegmentFree,
+    SegmentMap,
+    SegmentUnmap,
+    Snapshot,
+    Oom,
+    UserDefined,
+    Annotate,
+    Other, ///< an action that Strata does not know: kept, its name in EventColumns::otherAction
+};
+
+[[nodiscard]] std::string_view actionName(Action action); ///< "alloc", "free_requested", ...; "other"
+[[nodiscard]] std::optional<Action> actionFromName(std::string_view name);
+
+/// A value that few events have: (event, text) pairs in event order, found by binary search.
+class SparseText {
+public:
+    void set(std::uint32_t event, StringId text) { m_items.emplace_back(event, text); }
+    [[nodiscard]] StringId at(EventIndex event) const;
+    [[nodiscard]] std::size_t size() const { return m_items.size(); }
+    [[nodiscard]] const std::vector<std::pair<std::uint32_t, StringId>>& items() const { return m_items; }
+    [[nodiscard]] std::size_t bytesResident() const { return m_items.capacity() * sizeof(m_items[0]); }
+
+private:
+    std::vector<std::pair<std::uint32_t, StringId>> m_items;
+};
+
+using StreamIndex = std::uint16_t; ///< row of Recording::streams
+using PoolIndex = std::uint16_t; ///< row of Recording::pools
+inline constexpr std::uint16_t kNoIndex = 0xffff;
+
+/// The trace of one device as columns, one row an event, oldest first. 37 bytes an event.
+struct EventColumns {
+    Column<Action> action;
+    Column<std::uint64_t>
+        address; ///< of the block or segment; 0 for snapshot; the device's free bytes for oom
+    Column<std::int64_t> bytes; ///< requested bytes of blocks, real bytes of segments, rounded bytes of oom
+    Column<std::int64_t>
+        timeNs; ///< since the epoch; empty when the recording has no times (before torch 2.2)
+    Column<StackId> stack; ///< none if no stack was recorded
+    Column<BlockId> block; ///< of alloc and free events, once blocks are built
+    Column<StreamIndex> stream;
+    Column<PoolIndex> pool; ///< of the event's own pool_id (torch 2.12 and newer), else kNoIndex
+
+    SparseText compileContext; ///< absent where PyTorch writes "N/A"
+    SparseText userMetadata; ///< absent where empty
+    SparseText otherAction; ///< names of actions that Strata does not know
+    SparseText extras; ///< keys that Strata does not know, as one JSON object each
+
+    [[nodiscard]] EventIndex size() const { return static_cast<EventIndex>(action.size()); }
+    [[nodiscard]] bool hasTimes() const { return !timeNs.empty(); }
+    [[nodiscard]] std::size_t bytesResident() const;
+};
+
+} // namespace strata::model

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/filter.h"
+
+#include "model/trace/frames.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace strata::model {
+
+namespace {
+
+char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool containsAnyCase(std::string_view text, std::string_view lowerCase)
+{
+    return std::search(text.begin(), text.end(), lowerCase.begin(), lowerCase.end(), [](char a, char b) {
+        return lower(a) == b;
+    }) != text.end();
+}
+
+std::optional<std::uint64_t> parseAddress(std::string_view text)
+{
+    if (text.size() < 3 || text[0] != '0' || lower(text[1]) != 'x')
+        return std::nullopt;
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+    return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// Says of every stack whether a frame of it has the text. Looks at each name and each frame once.
+class StackSearch {
+public:
+    StackSearch(const Recording& recording, std::string_view text)
+        : m_recording(recording)
+        , m_text(text)
+        , m_names(recording.strings.size(), kNotLookedAt)
+        , m_frames(recording.stacks.frameCount(), kNotLookedAt)
+    {
+        std::transform(m_text.begin(), m_text.end(), m_text.begin(), lower);
+        m_isLine = m_text.find(':') != std::string::npos;
+    }
+    [[nodiscard]] bool operator()(StackId stack)
+    {
+        const std::span<const FrameId> frames = m_recording.stacks.stack(stack);
+        return std::any_of(frames.begin(), frames.end(), [this](FrameId frame) { return matches(frame); });
+    }
+
+private:
+    enum : std::uint8_t { No, Yes, kNotLookedAt };
+
+    bool matches(StringId name)
+    {
+        if (!name.valid())
+            return false;
+        std::uint8_t& known = m_names[name.index()];
+        if (known == kNotLookedAt)
+            known = containsAnyCase(m_recording.strings[name], m_text) ? Yes : No;
+        return known == Yes;
+    }
+    bool matches(FrameId id)
+    {
+        std::uint8_t& known = m_frames[id.index()];
+        if (known == kNotLookedAt) {
+            const Frame& frame = m_recording.stacks.frame(id);
+            known = matches(frame.file) || matches(frame.function)
+                    || (m_isLine
+                        && containsAnyCase(
+                            fmt::format("{}:{}", m_recording.strings[frame.file], frame.line), m_text))
+                ? Yes
+                : No;
+        }
+        return known == Yes;
+    }
+
+    const Recording& m_recording;
+    std::string m_text; // lower case
+    bool m_isLine = false;
+    std::vector<std::uint8_t> m_names; // by StringId
+    std::vector<std::uint8_t> m_frames; // by FrameId
+};
+
+} // namespace
+
+BlockMatcher::BlockMatcher(const DeviceTrace& trace, const BlockFilter& filter)
+    : m_trace(&trace)
+    , m_filter(filter)
+    , m_all(filter.empty())
+    , m_address(parseAddress(filter.text))
+{
+    const bool byText = !filter.text.empty() && !m_address;
+    m_anyStack = filter.sites.empty() && !filter.line && !byText;
+    if (m_anyStack)
+        return;
+    const Recording& recording = trace.recording();
+    const std::size_t stacks = recording.stacks.stackCount();
+    m_stackMatches.assign(stacks + 1, filter.sites.empty());
+    for (const StackId site : filter.sites)
+        m_stackMatches[std::min(site.index(), stacks)] = true;
+    if (filter.line) {
+        UserFrames userFrames(recording);
+        for (std::size_t row = 0; row <= stacks; ++row)
+            if (m_stackMatches[row]) {
+                const FrameId frame
+                    = row < stacks ? userFrames.of(StackId{ static_cast<std::uint32_t>(row) }) : FrameId{};
+                m_stackMatches[row]
+                    = (frame.valid() ? frameLabel(recording, frame) : std::string(kNoStackLabel))
+                    == *filter.line;
+            }
+    }
+    if (byText) {
+        StackSearch search(recording, filter.text);
+        for (std::size_t row = 0; row < stacks; ++row)
+            if (m_stackMatches[row])
+                m_stackMatches[row] = search(StackId{ static_cast<std::uint32_t>(row) });
+        m_stackMatches[stacks] = false;
+    }
+}
+
+bool BlockMatcher::operator()(BlockId block) const
+{
+    if (m_all)
+        return true;
+    const BlockColumns& blocks = m_trace->blocks();
+    const std::size_t row = block.index();
+    const std::int64_t bytes = blocks.requestedBytes[row];
+    if (bytes < m_filter.minBytes || bytes > m_filter.maxBytes)
+        return false;
+    if (m_filter.stream && blocks.stream[row] != *m_filter.stream)
+        return false;
+    if (m_filter.pool && blocks.pool[row] != *m_filter.pool)
+        return false;
+    if (!m_anyStack && !m_stackMatches[std::min(blocks.stack[row].index(), m_stackMatches.size() - 1)])
+        return false;
+    if (!m_address)
+        return true;
+    const std::uint32_t rounding = blocks.rounding[row];
+    const std::int64_t held
+        = std::max<std::int64_t>(bytes, 1) + (rounding == BlockColumns::kRoundingUnknown ? 0 : rounding);
+    return *m_address - blocks.address[row] < static_cast<std::uint64_t>(held);
+}
+
+} // namespace strata::model

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace/device_trace.h"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+/// Which blocks take part. Conditions are joined by "and"; an empty filter takes all. A value: copy and
+/// compare freely.
+struct BlockFilter {
+    std::vector<StackId> sites; ///< one of these stacks; empty: any
+    std::optional<std::string> line; ///< frameLabel of the user frame; kNoStackLabel: blocks without a stack
+    std::optional<StreamIndex> stream;
+    std::optional<PoolIndex> pool;
+    std::int64_t minBytes = 0; ///< requested
+    std::int64_t maxBytes = std::numeric_limits<std::int64_t>::max();
+    std::string text; ///< part of a file or function name in the stack or of "file:line", any case; or an
+                      ///< address inside the block (0x...)
+
+    friend bool operator==(const BlockFilter&, const BlockFilter&) = default;
+    [[nodiscard]] bool empty() const { return *this == BlockFilter{}; }
+};
+
+/// A filter prepared for one device: O(1) a block. Safe from any thread.
+class BlockMatcher {
+public:
+    BlockMatcher(const DeviceTrace& trace, const BlockFilter& filter);
+    [[nodiscard]] bool operator()(BlockId block) const;
+
+private:
+    const DeviceTrace* m_trace;
+    BlockFilter m_filter;
+    bool m_all = true;
+    bool m_anyStack = true; // no condition on stacks: m_stackMatches is empty
+    std::vector<bool> m_stackMatches; // by StackId; last: "no stack"
+    std::optional<std::uint64_t> m_address;
+};
+
+} // namespace strata::model

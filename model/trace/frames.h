@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace/recording.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata::model {
+
+enum class FrameOrigin : std::uint8_t { User, Torch, PythonLibrary, Native };
+
+/// Where a frame's code comes from, by its file; both kinds of slash:
+///
+///   Native         C++ (by the extension: sources, headers, objects, libraries), Python's own binary, frames
+///                  without a file ("" or "??")
+///   Torch          below site-packages/torch or dist-packages/torch
+///   PythonLibrary  the standard library: below lib/python3.11 (but its site-packages), below Lib of a Python
+///                  for Windows, "<frozen runpy>"
+///   User           the rest: programs, packages other than torch, notebooks, "<string>", and the Python
+///                  that torch.compile writes (torchinductor_*, "<eval_with_key>.23"), which shows its fusions
+[[nodiscard]] FrameOrigin originOf(std::string_view file);
+
+/// The frame that a stack is known by: the innermost of the user's own code, else the innermost Python frame,
+/// else the innermost; none for an empty stack.
+[[nodiscard]] FrameId userFrame(const Recording& recording, StackId stack);
+
+/// The same for many stacks: looks at each file name once. For one thread.
+class UserFrames {
+public:
+    explicit UserFrames(const Recording& recording);
+    [[nodiscard]] FrameId of(StackId stack);
+    [[nodiscard]] FrameOrigin originOf(FrameId frame);
+
+private:
+    const Recording& m_recording;
+    std::vector<std::uint8_t> m_origins; // by StringId of the file; kUnknown: not looked at
+};
+
+/// What the group of blocks without a stack is called.
+inline constexpr std::string_view kNoStackLabel = "no stack recorded";
+
+/// "train.py:57": file as recorded and line; the function's name for native frames without a file.
+[[nodiscard]] std::string frameLabel(const Recording& recording, FrameId frame);
+/// "train.py:57" with the directory left out, for narrow places.
+[[nodiscard]] std::string frameShortLabel(const Recording& recording, FrameId frame);
+
+} // namespace strata::model

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace/events.h"
+#include "model/trace/stacks.h"
+#include "model/trace/strings.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+enum class SegmentKind : std::uint8_t { Small, Large, Unknown };
+
+/// A pool of the caching allocator: PyTorch's mempool id, (0,0) for the default one, and which half of it.
+struct Pool {
+    std::int64_t owner = 0; ///< (owner, id): (0,0) default, (n,0) graph capture, (0,n) user MemPool
+    std::int64_t id = 0;
+    SegmentKind kind = SegmentKind::Unknown;
+
+    friend auto operator<=>(const Pool&, const Pool&) = default;
+};
+
+enum class BlockState : std::uint8_t { Allocated, PendingFree, Inactive };
+
+/// A block of a segment as the snapshot found it at the end.
+struct FinalBlock {
+    std::uint64_t address = 0;
+    std::int64_t bytes = 0; ///< rounded
+    std::int64_t requestedBytes = 0; ///< meaningless when inactive
+    StackId stack;
+    BlockState state = BlockState::Inactive;
+};
+
+/// A segment as the snapshot found it at the end, with the sums that PyTorch wrote for it.
+struct FinalSegment {
+    std::uint64_t address = 0;
+    std::int64_t bytes = 0;
+    std::int64_t allocatedBytes = -1; ///< as written; -1 when the key is missing. So are the next two.
+    std::int64_t activeBytes = -1;
+    std::int64_t requestedBytes = -1;
+    std::uint32_t firstBlock = 0; ///< rows of DeviceRecording::finalBlocks, in address order
+    std::uint32_t blockCount = 0;
+    StackId stack;
+    StreamIndex stream = kNoIndex;
+    PoolIndex pool = kNoIndex;
+    bool expandable = false;
+};
+
+/// What one device left behind: its trace and its segments at the end, segments sorted by address.
+struct DeviceRecording {
+    int device = 0;
+    EventColumns events;
+    std::vector<FinalSegment> finalSegments;
+    std::vector<FinalBlock> finalBlocks;
+};
+
+/// A text that record_function (or torch itself) left on the clock of the recording.
+struct Annotation {
+    enum class Kind : std::uint8_t { Start, End, Mark };
+    Kind kind = Kind::Mark;
+    int device = -1;
+    StringId name;
+    std::int64_t timeNs = 0;
+};
+
+/// One allocator setting as the snapshot had it: the value as JSON text ("\"expandable_segments:True\"",
+/// "-1", "false").
+struct Setting {
+    std::string key;
+    std::string json;
+};
+
+struct HostMemory {
+    std::int64_t segments = 0;
+    std::int64_t reservedBytes = 0;
+    std::int64_t allocatedBytes = 0;
+    std::int64_t events = 0;
+};
+
+/// Where and why reading stopped before the end of the file.
+struct Truncation {
+    std::uint64_t offset = 0;
+    std::string reason;
+};
+
+/// Everything a reader found in a file, nothing derived from it. Rows as in the file, in the file's order.
+struct Recording {
+    std::string path;
+    std::string format; ///< for people: "PyTorch snapshot (pickle protocol 4, gzip)"
+    std::uint64_t fileBytes = 0;
+
+    StringTable strings;
+    StackTable stacks;
+    std::vector<std::int64_t> streams; ///< cudaStream_t values by StreamIndex, in order of first appearance
+    std::vector<Pool> pools; ///< by PoolIndex
+    std::vector<DeviceRecording> devices; ///< by ascending device number; those with segments or events
+    std::vector<Annotation> annotations; ///< in the file's order
+    std::vector<Setting> settings;
+    std::optional<HostMemory> host; ///< pinned host memory, where the snapshot has it
+    std::optional<Truncation> truncation;
+    std::map<std::string, std::int64_t> unknownKeys; ///< "segment.foo" -> how often
+    std::map<std::string, std::int64_t> unknownActions;
+    bool simulated = false; ///< made on a simulated device, as far as the file says
+
+    [[nodiscard]] StreamIndex internStream(std::int64_t stream); ///< kNoIndex once 65,535 are known
+    [[nodiscard]] PoolIndex internPool(const Pool& pool); ///< likewise
+    [[nodiscard]] const DeviceRecording* find(int device) const;
+};
+
+} // namespace strata::model

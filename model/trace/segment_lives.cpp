@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/segment_lives.h"
+
+#include "model/base/units.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+std::uint64_t endOf(std::uint64_t begin, std::int64_t bytes)
+{
+    const std::uint64_t end = begin + static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
+    return end < begin ? std::numeric_limits<std::uint64_t>::max() : end;
+}
+
+/// A set of addresses as disjoint ranges that do not touch.
+class AddressSet {
+public:
+    void add(std::uint64_t begin, std::uint64_t end)
+    {
+        auto at = m_ranges.upper_bound(begin);
+        if (at != m_ranges.begin() && std::prev(at)->second >= begin) {
+            --at;
+            begin = at->first;
+        }
+        while (at != m_ranges.end() && at->first <= end) {
+            end = std::max(end, at->second);
+            at = m_ranges.erase(at);
+        }
+        m_ranges.emplace(begin, end);
+    }
+    /// How many addresses of [begin, end) are in the set.
+    [[nodiscard]] std::uint64_t covered(std::uint64_t begin, std::uint64_t end) const
+    {
+        std::uint64_t sum = 0;
+        auto at = m_ranges.upper_bound(begin);
+        if (at != m_ranges.begin())
+            --at;
+        for (; at != m_ranges.end() && at->first < end; ++at)
+            if (at->second > begin)
+                sum += std::min(end, at->second) - std::max(begin, at->first);
+        return sum;
+    }
+
+private:
+    std::map<std::uint64_t, std::uint64_t> m_ranges;
+};
+
+/// Walks through the events on segments. `m_live` holds what is mapped at the moment, by address, as rows of
+/// `m_lives`; rows of it do not overlap.
+class SegmentTracker {
+public:
+    SegmentTracker(Recording& recording, const DeviceRecording& device, FindingList& findings)
+        : m_recording(recording)
+        , m_device(device)
+        , m_findings(findings)
+    {
+    }
+
+    void walk();
+    void joinWithEndState();
+    std::vector<SegmentLife> take();
+
+private:
+    void onMapped(std::uint32_t e);
+    void onUnmapped(std::uint32_t e);
+    template <class Gap> void endLives(std::uint64_t begin, std::uint64_t end, EventId at, Gap&& gap);
+    void addLive(SegmentLife life);
+    PoolIndex poolOfEvent(std::uint32_t e, std::int64_t bytes);
+    void joinWith(const FinalSegment& segment);
+
+    Recording& m_recording;
+    const DeviceRecording& m_device;
+    FindingList& m_findings;
+    std::vector<SegmentLife> m_lives;
+    std::map<std::uint64_t, std::size_t> m_live;
+    AddressSet m_seen; // mapped or unmapped by the trace
+    std::map<std::pair<PoolIndex, bool>, PoolIndex> m_pools; // (pool_id of the event, small) -> pool
+};
+
+PoolIndex SegmentTracker::poolOfEvent(std::uint32_t e, std::int64_t bytes)
+{
+    constexpr std::int64_t kSmallSegment = 2 << 20;
+    const PoolIndex recorded = m_device.events.pool[e];
+    const bool small = bytes <= kSmallSegment;
+    const auto [entry, isNew] = m_pools.try_emplace({ recorded, small }, kNoIndex);
+    if (isNew) {
+        Pool pool = recorded == kNoIndex ? Pool{} : m_recording.pools[recorded];
+        pool.kind = small ? SegmentKind::Small : SegmentKind::Large;
+        entry->second = m_recording.internPool(pool);
+    }
+    return entry->second;
+}
+
+void SegmentTracker::addLive(SegmentLife life)
+{
+    if (life.bytes <= 0)
+        return;
+    m_live[life.address] = m_lives.size();
+    m_lives.push_back(life);
+}
+
+/// Ends what lives in [begin, end); calls gap(begin, end) for each range in between where nothing did.
+template <class Gap>
+void SegmentTracker::endLives(std::uint64_t begin, std::uint64_t end, EventId at, Gap&& gap)
+{
+    auto live = m_live.upper_bound(begin);
+    if (live != m_live.begin() && m_lives[std::prev(live)->second].end() > begin)
+        --live;
+    while (live != m_live.end() && live->first < end) {
+        const std::size_t row = live->second;
+        const SegmentLife whole = m_lives[row];
+        const std::uint64_t from = std::max(begin, whole.address);
+        const std::uint64_t to = std::min(end, whole.end());
+        if (begin < from)
+            gap(begin, from);
+        live = m_live.erase(live);
+        SegmentLife& ended = m_lives[row];
+        ended.address = from;
+        ended.bytes = static_cast<std::int64_t>(to - from);
+        ended.free = at;
+        SegmentLife rest = whole;
+        rest.bytes = static_cast<std::int64_t>(from - whole.address);
+        addLive(rest);
+        rest.address = to;
+        rest.bytes = static_cast<std::int64_t>(whole.end() - to);
+        addLive(rest);
+        begin = to;
+    }
+    if (begin < end)
+        gap(begin, end);
+}
+
+void SegmentTracker::onMapped(std::uint32_t e)
+{
+    const EventColumns& events = m_device.events;
+    SegmentLife life;
+    life.address = events.address[e];
+    const std::uint64_t end = endOf(life.address, events.bytes[e]);
+    life.bytes = static_cast<std::int64_t>(end - life.address);
+    life.alloc = EventId{ e };
+    life.stack = events.stack[e];
+    life.stream = events.stream[e];
+    life.pool = poolOfEvent(e, events.bytes[e]);
+    life.expandable = events.action[e] == Action::SegmentMap;
+    std::uint64_t gaps = 0;
+    endLives(
+        life.address, end, EventId{ e }, [&](std::uint64_t from, std::uint64_t to) { gaps += to - from; });
+    if (const std::uint64_t shared = end - life.address - gaps; shared > 0)
+        m_findings.add(Check::SegmentsOverlap, e, static_cast<std::int64_t>(shared), [&] {
+            return fmt::format(
+                "The segment at {} ({}) lies over one that is still there: its segment_free is "
+                "missing, the recording has probably lost events.",
+                formatAddress(life.address), formatExactBytes(life.bytes));
+        });
+    m_seen.add(life.address, end);
+    addLive(life);
+}
+
+void SegmentTracker::onUnmapped(std::uint32_t e)
+{
+    const EventColumns& events = m_device.events;
+    const std::uint64_t begin = events.address[e];
+    const std::uint64_t end = endOf(begin, events.bytes[e]);
+    endLives(begin, end, EventId{ e }, [&](std::uint64_t from, std::uint64_t to) {
+        if (const std::uint64_t known = m_seen.covered(from, to); known > 0) {
+            m_findings.add(Check::FreeOfFreed, e, static_cast<std::int64_t>(known), [&] {
+                return fmt::format(
+                    "The segment at {} had already been given back: the segment_alloc before this "
+                    "is missing, the recording has probably lost events.",
+                    formatAddress(from));
+            });
+            return;
+        }
+        SegmentLife older;
+        older.address = from;
+        older.bytes = static_cast<std::int64_t>(to - from);
+        older.free = EventId{ e };
+        older.stack = events.stack[e];
+        older.stream = events.stream[e];
+        older.pool = poolOfEvent(e, events.bytes[e]);
+        older.expandable = events.action[e] == Action::SegmentUnmap;
+        m_lives.push_back(older);
+    });
+    m_seen.add(begin, end);
+}
+
+void SegmentTracker::walk()
+{
+    const Column<Action>& actions = m_device.events.action;
+    for (std::size_t first = 0; first < actions.size(); first += Column<Action>::kChunk) {
+        const std::span<const Action> run = actions.run(first);
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            if (run[i] < Action::SegmentAlloc || run[i] > Action::SegmentUnmap)
+                continue;
+            const auto e = static_cast<std::uint32_t>(first + i);
+            if (run[i] == Action::SegmentAlloc || run[i] == Action::SegmentMap)
+                onMapped(e);
+            else
+                onUnmapped(e);
+        }
+    }
+}
+
+/// What lives inside the final segment takes its pool; what nothing lives in is older than the trace.
+void SegmentTracker::joinWith(const FinalSegment& segment)
+{
+    const EventIndex last = m_device.events.size() - 1;
+    std::uint64_t begin = segment.address;
+    const std::uint64_t end = endOf(begin, segment.bytes);
+    std::vector<SegmentLife> older;
+    const auto addOlder = [&](std::uint64_t from, std::uint64_t to) {
+        SegmentLife life;
+        life.address = from;
+        life.bytes = static_cast<std::int64_t>(to - from);
+        life.stack = segment.stack;
+        life.stream = segment.stream;
+        life.pool = segment.pool;
+        life.expandable = segment.expandable;
+        older.push_back(life);
+        if (const std::uint64_t known = m_seen.covered(from, to); known > 0)
+            m_findings.add(Check::EndStateDiffers, last, static_cast<std::int64_t>(known), [&] {
+                return fmt::format(
+                    "The final segment at {} holds memory that the trace gave back to the driver: "
+                    "its segment_alloc is missing, or trace and segments were not taken together.",
+                    formatAddress(segment.address));
+            });
+    };
+    auto live = m_live.upper_bound(begin);
+    if (live != m_live.begin() && m_lives[std::prev(live)->second].end() > begin)
+        --live;
+    for (; live != m_live.end() && live->first < end; ++live) {
+        SegmentLife& life = m_lives[live->second];
+        life.pool = segment.pool;
+        life.expandable = segment.expandable;
+        if (!life.stack.valid())
+            life.stack = segment.stack;
+        if (begin < life.address)
+            addOlder(begin, life.address);
+        begin = std::max(begin, life.end());
+    }
+    if (begin < end)
+        addOlder(begin, end);
+    for (const SegmentLife& life : older)
+        addLive(life);
+}
+
+void SegmentTracker::joinWithEndState()
+{
+    const EventIndex last = m_device.events.size() - 1;
+    AddressSet final;
+    for (const FinalSegment& segment : m_device.finalSegments)
+        final.add(segment.address, endOf(segment.address, segment.bytes));
+    for (const auto& [address, row] : m_live) {
+        const SegmentLife& life = m_lives[row];
+        const std::uint64_t missing = life.end() - life.address - final.covered(life.address, life.end());
+        if (missing > 0)
+            m_findings.add(
+                Check::EndStateDiffers, last, static_cast<std::int64_t>(missing), [&, a = address] {
+                    return fmt::format(
+                        "The segment at {} ({}) is there at the end of the trace and not among the "
+                        "final segments: the trace was cut, or the snapshot holds only some pools.",
+                        formatAddress(a), formatExactBytes(life.bytes));
+                });
+    }
+    for (const FinalSegment& segment : m_device.finalSegments)
+        joinWith(segment);
+}
+
+std::vector<SegmentLife> SegmentTracker::take()
+{
+    std::sort(m_lives.begin(), m_lives.end(), [](const SegmentLife& a, const SegmentLife& b) {
+        const auto birth = [](const SegmentLife& s) { return s.alloc.valid() ? s.alloc.value + 1ll : 0; };
+        return std::tuple(a.address, birth(a), a.free.value) < std::tuple(b.address, birth(b), b.free.value);
+    });
+    m_lives.shrink_to_fit();
+    return std::move(m_lives);
+}
+
+} // namespace
+
+std::vector<SegmentLife> buildSegmentLives(
+    Recording& recording, const DeviceRecording& device, bool endKnown, FindingList& findings)
+{
+    SegmentTracker tracker(recording, device, findings);
+    tracker.walk();
+    if (endKnown)
+        tracker.joinWithEndState();
+    return tracker.take();
+}
+
+} // namespace strata::model

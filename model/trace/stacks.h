@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/ids.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace strata::model {
+
+struct Frame {
+    StringId file;
+    StringId function;
+    std::int64_t line = 0;
+    StringId extras; ///< keys that only FX-traced frames have, as a JSON object; usually none
+
+    friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+/// Every distinct frame and every distinct stack of a recording, interned by content. A stack lists its
+/// frames innermost first, as PyTorch writes them. One writer; reading finished tables needs no lock.
+class StackTable {
+public:
+    StackTable();
+    ~StackTable();
+    StackTable(StackTable&&) noexcept;
+    StackTable& operator=(StackTable&&) noexcept;
+
+    [[nodiscard]] FrameId internFrame(const Frame& frame);
+    [[nodiscard]] StackId internStack(std::span<const FrameId> innermostFirst);
+
+    [[nodiscard]] const Frame& frame(FrameId id) const;
+    /// Innermost first; empty for the id "none".
+    [[nodiscard]] std::span<const FrameId> stack(StackId id) const;
+    [[nodiscard]] std::size_t frameCount() const;
+    [[nodiscard]] std::size_t stackCount() const;
+    [[nodiscard]] std::size_t bytesResident() const;
+
+private:
+    struct Data;
+    std::unique_ptr<Data> m_data;
+};
+
+} // namespace strata::model

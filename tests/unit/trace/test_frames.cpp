@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/frames.h"
+#include "tests/support/make_recording.h"
+
+#include <gtest/gtest.h>
+
+namespace strata::model {
+
+TEST(Frames, TellsWhereCodeComesFrom)
+{
+    using enum FrameOrigin;
+    const std::vector<std::pair<const char*, FrameOrigin>> cases{
+        { "", Native },
+        { "??", Native },
+        { "memory_snapshot.cpp", Native },
+        { "core_worker.cc", Native },
+        { "./csu/../sysdeps/nptl/libc_start_call_main.h", Native },
+        { "./misc/../sysdeps/unix/sysv/linux/x86_64/clone3.S", Native },
+        { "/usr/local/src/conda/python-3.12.3/Objects/call.c", Native },
+        { "tmpxft_00010a57_00000000-6_attention.compute_90.cudafe1.cpp", Native },
+        { "thread48.o", Native },
+        { "/lib/x86_64-linux-gnu/libc.so.6", Native },
+        { "/usr/include/c++/12/functional", Native },
+        { "/usr/bin/python3.11", Native },
+        { "D:\\a\\pytorch\\c10\\cuda\\CUDACachingAllocator.CPP", Native },
+
+        { "/home/u/.venv/lib/python3.12/site-packages/torch/nn/modules/module.py", Torch },
+        { "/usr/local/lib/python3.10/dist-packages/torch/utils/_device.py", Torch },
+        { "D:\\Dev\\x\\.venv\\Lib\\site-packages\\torch\\nn\\modules\\module.py", Torch },
+        { "/tmp/torchinductor_brian/3u/c3uxhj5q2ablsqp5lrlrkd2ig2tub4do54ysdazmtvawnjje2knd.py", User },
+        { "<eval_with_key>.23", User },
+
+        { "/usr/lib/python3.11/threading.py", PythonLibrary },
+        { "/home/d/.conda/envs/flexgen/lib/python3.9/runpy.py", PythonLibrary },
+        { "/opt/py/lib/python3.13t/contextlib.py", PythonLibrary },
+        { "C:\\Python311\\Lib\\threading.py", PythonLibrary },
+        { "C:\\Users\\u\\AppData\\Local\\Programs\\Python\\Python312\\Lib\\concurrent\\futures\\thread.py",
+            PythonLibrary },
+        { "C:\\Users\\u\\miniconda3\\envs\\dl\\lib\\runpy.py", PythonLibrary },
+        { "C:\\ProgramData\\Anaconda3\\lib\\runpy.py", PythonLibrary },
+        { "<frozen runpy>", PythonLibrary },
+        { "<frozen importlib._bootstrap>", PythonLibrary },
+
+        { "train.py", User },
+        { "/home/u/train", User },
+        { "/usr/local/bin/torchrun", User },
+        { "/home/u/.venv/lib/python3.12/site-packages/torchvision/models/resnet.py", User },
+        { "/home/u/.venv/lib/python3.12/site-packages/einops/einops.py", User },
+        { "/home/brian/Documents/torch/lib/python3.10/site-packages/einx/traceback_util.py", User },
+        { "/usr/lib/python3/dist-packages/numpy/core.py", User },
+        { "D:\\Dev\\assignment2-systems\\cs336-basics\\cs336_basics\\model.py", User },
+        { "D:\\Dev\\project\\lib\\model.py", User },
+        { "/tmp/ipykernel_12/123.py", User },
+        { "<string>", User },
+        { "<stdin>", User },
+        { "<ipython-input-3-abc>", User },
+    };
+    for (const auto& [file, origin] : cases)
+        EXPECT_EQ(originOf(file), origin) << file;
+}
+
+TEST(Frames, FindsTheUsersInnermostFrame)
+{
+    const auto recording = test::makeRecording("");
+    const auto label = [&](const char* stack) {
+        const StackId id = test::makeStack(*recording, stack);
+        const FrameId frame = userFrame(*recording, id);
+        EXPECT_EQ(UserFrames(*recording).of(id), frame);
+        return frameLabel(*recording, frame);
+    };
+    EXPECT_EQ(
+        label("empty@??:0|forward@/x/site-packages/torch/nn/linear.py:5|step@/u/train.py:57|main@/u/a.py:1"),
+        "/u/train.py:57");
+    // No frame of the user: Python before C++.
+    EXPECT_EQ(label("malloc@a.cpp:1|forward@/x/site-packages/torch/nn/linear.py:5|run@<frozen runpy>:198"),
+        "/x/site-packages/torch/nn/linear.py:5");
+    // C++ alone.
+    EXPECT_EQ(label("malloc@a.cpp:1|main@b.cpp:2"), "a.cpp:1");
+    EXPECT_EQ(
+        label("c10::Allocator::allocate(unsigned long)@??:0"), "c10::Allocator::allocate(unsigned long)");
+    EXPECT_EQ(label(""), "");
+    EXPECT_FALSE(userFrame(*recording, StackId{}).valid());
+}
+
+TEST(Frames, ShortensPathsOfBothKinds)
+{
+    const auto recording = test::makeRecording("");
+    const auto label = [&](const char* stack) {
+        return frameShortLabel(*recording, recording->stacks.stack(test::makeStack(*recording, stack))[0]);
+    };
+    EXPECT_EQ(label("f@/home/u/train.py:57"), "train.py:57");
+    EXPECT_EQ(label("f@C:\\u\\train.py:57"), "train.py:57");
+    EXPECT_EQ(label("at::empty@??:0"), "at::empty");
+}
+
+} // namespace strata::model

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/filter.h"
+#include "model/trace/grouping.h"
+#include "tests/support/make_recording.h"
+#include "tests/support/random_recording.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::string_view kSmallTrace = R"(
+    alloc 0x1000 512  stack=f@train.py:3|g@main.py:9
+    alloc 0x1200 512  stack=h@??:0|f2@train.py:3
+    alloc 0x1400 1000 stack=g@main.py:9 stream=0x7f0000001000
+    alloc 0x1800 512
+    alloc 0x900000 7  stack=
+    segment 0x1000 2097152 small
+    block 0x1000 512 allocated
+    block 0x1200 512 allocated
+    block 0x1400 1024 req=1000 allocated
+    block 0x1800 512 allocated
+    block 0x2000 2048 req=1536 allocated stack=older@old.py:1
+    segment 0x900000 4194304 large pool=(0,3)
+    block 0x900000 512 req=7 allocated)";
+
+struct Fixture {
+    explicit Fixture(std::string_view text)
+        : recording(test::makeRecording(text))
+        , trace(*DeviceTrace::build(*recording, recording->devices[0], {}))
+    {
+    }
+    std::unique_ptr<Recording> recording;
+    DeviceTrace trace;
+};
+
+std::map<std::string, std::int64_t> bytesByLabel(const DeviceTrace& trace, Grouping grouping)
+{
+    const GroupTable table(trace, grouping);
+    std::map<std::string, std::int64_t> sums;
+    for (std::uint32_t b = 0; b < trace.blocks().size(); ++b)
+        sums[table.label(table.groupOf(BlockId{ b }))] += trace.blocks().requestedBytes[b];
+    EXPECT_EQ(sums.size(), table.count());
+    return sums;
+}
+
+using Sums = std::map<std::string, std::int64_t>;
+
+} // namespace
+
+TEST(GroupTable, PutsBlocksTogetherByLine)
+{
+    const Fixture f(kSmallTrace);
+    EXPECT_EQ(bytesByLabel(f.trace, Grouping::Line),
+        (Sums{ { "train.py:3", 1024 }, { "main.py:9", 1000 }, { "no stack recorded", 519 },
+            { "old.py:1", 1536 } }));
+    const GroupTable table(f.trace, Grouping::Line);
+    EXPECT_EQ(table.stackOf(table.groupOf(BlockId{ 1 })), f.trace.blocks().stack[0]);
+    EXPECT_EQ(table.valueOf(table.groupOf(BlockId{ 3 })), -1);
+    EXPECT_FALSE(table.stackOf(table.groupOf(BlockId{ 3 })).valid());
+}
+
+TEST(GroupTable, PutsBlocksTogetherByStreamPoolAndSize)
+{
+    const Fixture f(kSmallTrace);
+    EXPECT_EQ(bytesByLabel(f.trace, Grouping::Stream),
+        (Sums{ { "stream 0", 512 * 3 + 7 + 1536 }, { "stream 0x7f0000001000", 1000 } }));
+    EXPECT_EQ(bytesByLabel(f.trace, Grouping::Pool),
+        (Sums{ { "small", 512 * 3 + 1000 + 1536 }, { "(0,3)/large", 7 } }));
+    EXPECT_EQ(bytesByLabel(f.trace, Grouping::Size),
+        (Sums{ { "512 B", 512 * 3 }, { "1000 B", 1000 }, { "7 B", 7 }, { "1.50 KiB", 1536 } }));
+    const GroupTable site(f.trace, Grouping::Site);
+    EXPECT_EQ(site.count(), 5u); // four stacks and none
+    EXPECT_NE(site.groupOf(BlockId{ 0 }), site.groupOf(BlockId{ 1 }));
+    EXPECT_EQ(site.groupOf(BlockId{ 3 }), site.groupOf(BlockId{ 4 }));
+}
+
+TEST(GroupTable, TakesTheLastPoolsThatNoSegmentIsLeftOf)
+{
+    const Fixture f(R"(
+        alloc 0x500 4
+        segment_alloc 0x200000 2097152
+        alloc 0x200000 1
+        segment_alloc 0x800000 20971520 pool=(0,7)
+        alloc 0x800000 2
+        free_completed 0x200000 1
+        free_completed 0x800000 2
+        segment_free 0x200000 2097152
+        segment_free 0x800000 20971520 pool=(0,7)
+        segment_alloc 0x200000 20971520
+        alloc 0x200000 8)");
+    EXPECT_EQ(bytesByLabel(f.trace, Grouping::Pool),
+        (Sums{ { "small", 1 }, { "(0,7)/large", 2 }, { "unknown", 4 }, { "large", 8 } }));
+}
+
+TEST(GroupTable, AddsUpToTheTotalOnAnyTrace)
+{
+    const auto recording = test::randomRecording(
+        { .seed = 5, .devices = 2, .events = 3000, .streams = 3, .privatePools = 0.2 });
+    for (DeviceRecording& device : recording->devices) {
+        const DeviceTrace trace = *DeviceTrace::build(*recording, device, {});
+        std::int64_t total = 0;
+        for (std::uint32_t b = 0; b < trace.blocks().size(); ++b)
+            total += trace.blocks().requestedBytes[b];
+        for (const char* name : { "line", "site", "stream", "pool", "size" }) {
+            const Grouping grouping = *groupingFromName(name);
+            EXPECT_EQ(groupingName(grouping), name);
+            std::int64_t sum = 0;
+            for (const auto& [label, bytes] : bytesByLabel(trace, grouping))
+                sum += bytes;
+            EXPECT_EQ(sum, total) << name;
+        }
+    }
+    EXPECT_FALSE(groupingFromName("colour"));
+}
+
+TEST(BlockFilter, JoinsItsConditions)
+{
+    const Fixture f(kSmallTrace);
+    const auto matching = [&](const BlockFilter& filter) {
+        const BlockMatcher matcher(f.trace, filter);
+        std::vector<std::uint32_t> rows;
+        for (std::uint32_t b = 0; b < f.trace.blocks().size(); ++b)
+            if (matcher(BlockId{ b }))
+                rows.push_back(b);
+        return rows;
+    };
+    using Rows = std::vector<std::uint32_t>;
+    EXPECT_TRUE(BlockFilter{}.empty());
+    EXPECT_EQ(matching({}), (Rows{ 0, 1, 2, 3, 4, 5 }));
+    EXPECT_EQ(matching({ .sites = { f.trace.blocks().stack[2] } }), Rows{ 2 });
+    EXPECT_EQ(matching({ .sites = { StackId{} } }), Rows{ 3 });
+    EXPECT_EQ(matching({ .line = "train.py:3" }), (Rows{ 0, 1 }));
+    EXPECT_EQ(matching({ .line = std::string(kNoStackLabel) }), (Rows{ 3, 4 }));
+    EXPECT_EQ(matching({ .stream = f.trace.blocks().stream[2] }), Rows{ 2 });
+    EXPECT_EQ(matching({ .pool = f.trace.blocks().pool[4] }), Rows{ 4 });
+    EXPECT_EQ(matching({ .minBytes = 513, .maxBytes = 1000 }), Rows{ 2 });
+    EXPECT_EQ(matching({ .text = "MAIN" }), (Rows{ 0, 2 }));
+    EXPECT_EQ(matching({ .text = "F2" }), Rows{ 1 });
+    EXPECT_EQ(matching({ .text = "main.py:9" }), (Rows{ 0, 2 }));
+    EXPECT_EQ(matching({ .minBytes = 600, .text = "main" }), Rows{ 2 });
+    EXPECT_EQ(matching({ .text = "0x13ff" }), Rows{ 1 });
+    EXPECT_EQ(matching({ .text = "0x17f0" }), Rows{ 2 }); // in the rounded part
+    EXPECT_EQ(matching({ .text = "0x1234567" }), Rows{});
+    EXPECT_EQ(matching({ .text = "nowhere" }), Rows{});
+}
+
+} // namespace strata::model
