@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/readers/sniff.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+namespace strata::model {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr const char* kRecord = "record a snapshot with torch.cuda.memory._record_memory_history() and "
+                                "torch.cuda.memory._dump_snapshot(FILE), and open that";
+
+struct Magic {
+    std::string_view bytes;
+    const char* name;
+};
+
+constexpr std::array kOthers{
+    Magic{ "\x89PNG"sv, "this is a PNG picture, not a memory snapshot" },
+    Magic{ "\xff\xd8\xff"sv, "this is a JPEG picture, not a memory snapshot" },
+    Magic{ "GIF8"sv, "this is a GIF picture, not a memory snapshot" },
+    Magic{ "%PDF"sv, "this is a PDF document, not a memory snapshot" },
+    Magic{ "PK\x03\x04"sv,
+        "this is a model checkpoint (torch.save archive) or another zip file, not a memory snapshot" },
+    Magic{ "\x7f"
+           "ELF"sv,
+        "this is a program, not a memory snapshot" },
+    Magic{ "SQLite format 3"sv, "this is a database, not a memory snapshot" },
+    Magic{ "BZh"sv, "this is packed with bzip2, which Strata does not unpack" },
+    Magic{ "\xfd"
+           "7zXZ"sv,
+        "this is packed with xz, which Strata does not unpack" },
+    Magic{ "\x28\xb5\x2f\xfd"sv, "this is packed with zstd, which Strata does not unpack" },
+};
+
+// What torch.save wrote before 1.6: a pickled magic number of ten bytes.
+constexpr std::string_view kOldCheckpoint = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
+
+bool looksLikeText(std::string_view head)
+{
+    return std::none_of(head.begin(), head.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < ' ' && byte != '\n' && byte != '\r' && byte != '\t' && byte != '\f') || byte == 0x7f;
+    });
+}
+
+bool containsIgnoringCase(std::string_view text, std::string_view wanted)
+{
+    const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+    return std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), same) != text.end();
+}
+
+/// Protocols 0 and 1 have no header: a dict or list is opened, then memoised or filled.
+bool looksLikeOldPickle(std::string_view head)
+{
+    if (head.size() < 2)
+        return false;
+    const char next = head[1];
+    switch (head[0]) {
+    case '(':
+        return next == 'd' || next == 'l';
+    case '}':
+    case ']':
+        return next == 'q' || next == 'r' || next == '.' || next == '(' || next == 'p';
+    default:
+        return false;
+    }
+}
+
+} // namespace
+
+Result<FileForm> sniff(std::span<const std::byte> bytes)
+{
+    const std::string_view head{ reinterpret_cast<const char*>(bytes.data()), bytes.size() };
+    if (head.empty())
+        return fail(Error::Kind::Format, "the file is empty", "did the program that wrote it finish?");
+    if (head.starts_with("\x1f\x8b"))
+        return FileForm::Gzip;
+    if (head.starts_with(kOldCheckpoint))
+        return fail(Error::Kind::Format,
+            "this is a model checkpoint of an old torch.save, not a memory snapshot", kRecord);
+    for (const Magic& other : kOthers) {
+        if (head.starts_with(other.bytes))
+            return fail(Error::Kind::Format, other.name, kRecord);
+    }
+    if (head[0] == '\x80' && (head.size() == 1 || head[1] <= 16))
+        return FileForm::Pickle;
+    if (looksLikeOldPickle(head))
+        return FileForm::Pickle;
+
+    std::string_view text = head;
+    if (text.starts_with("\xef\xbb\xbf"))
+        text.remove_prefix(3);
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (text.starts_with('{') || text.starts_with('['))
+        return FileForm::Json;
+    if (text.starts_with('<')
+        && (containsIgnoringCase(text, "<!doctype html") || containsIgnoringCase(text, "<html")
+            || containsIgnoringCase(text, "<script")))
+        return FileForm::Html;
+    if (looksLikeText(head))
+        return fail(Error::Kind::Format, "this is a text file, not a memory snapshot", kRecord);
+    return fail(
+        Error::Kind::Format, "this is no memory snapshot: neither a pickle nor JSON nor gzip", kRecord);
+}
+
+} // namespace strata::model

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+
+#include <cstddef>
+#include <span>
+
+namespace strata::model {
+
+enum class FileForm : std::uint8_t { Pickle, Json, Html, Gzip };
+
+/// What a file is, from its first bytes (a few KiB are enough) and never from its name; for what Strata
+/// cannot read, an error that names it and says what to do.
+[[nodiscard]] Result<FileForm> sniff(std::span<const std::byte> head);
+
+} // namespace strata::model
