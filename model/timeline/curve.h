@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace/device_trace.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace strata::model {
+
+enum class CurveKind : std::uint8_t { Requested, PendingFree, Reserved };
+
+struct CurveRange {
+    std::int64_t min = 0;
+    std::int64_t max = 0;
+    EventIndex maxEvent = -1; ///< the first event of the range that has the maximum
+
+    friend bool operator==(const CurveRange&, const CurveRange&) = default;
+};
+
+/// A value after every event of a device, with the minimum and maximum of any range in O(log n) plus a
+/// bucket, so that a picture costs per pixel and a spike of one event never vanishes.
+///
+///     level 1 | min max of 256 events      | ...
+///     level 0 | min max of 128 | min max   | ...     + where in the bucket the maximum is
+///     start   | value before   | value     | ...
+///     events  | delta, delta, ...          |          not stored: the trace's own
+///
+/// A third of a byte an event. Immutable; safe from any thread. Keeps a pointer to the trace, which must
+/// outlive it.
+class Curve {
+public:
+    Curve(const DeviceTrace& trace, CurveKind kind);
+
+    [[nodiscard]] CurveKind kind() const { return m_kind; }
+    [[nodiscard]] EventIndex eventCount() const { return m_events; }
+
+    /// The value after event `e`; -1 gives the start. `e` is clamped to the trace.
+    [[nodiscard]] std::int64_t at(EventIndex e) const;
+
+    /// Over the states after events first..last, both included (-1 allowed); clamped to the trace. The state
+    /// after `first` alone if first > last.
+    [[nodiscard]] CurveRange range(EventIndex first, EventIndex last) const;
+
+    [[nodiscard]] std::size_t bytesResident() const;
+
+private:
+    struct Node {
+        std::int64_t min, max;
+    };
+    [[nodiscard]] std::int64_t delta(EventIndex e) const;
+    void widenByEvents(CurveRange& range, std::size_t bucket, EventIndex first, EventIndex last) const;
+    void widenBackwards(
+        CurveRange& range, std::size_t bucket, EventIndex first, EventIndex last, EventIndex end) const;
+    void widenByBuckets(CurveRange& range, std::size_t first, std::size_t end) const;
+    [[nodiscard]] std::size_t firstBucketWithMax(std::size_t level, std::size_t node) const;
+
+    const DeviceTrace* m_trace;
+    CurveKind m_kind;
+    EventIndex m_events = 0;
+    std::int64_t m_start = 0;
+    std::int64_t m_end = 0; // the value after the last event
+    std::vector<std::int64_t> m_bucketStart; // the value before the bucket's first event
+    std::vector<std::uint8_t> m_maxOffset; // of the first event in the bucket that has its maximum
+    std::vector<std::vector<Node>> m_levels; // level 0: one node a bucket; each further level joins two
+};
+
+} // namespace strata::model
