@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/call_tree.h"
+
+#include "model/base/wrap.h"
+#include "model/trace/grouping.h"
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <optional>
+#include <ranges>
+#include <span>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::size_t kStopInterval = 1 << 16;
+
+struct StackCost {
+    StackId stack;
+    std::int64_t cost = 0;
+    std::int64_t blocks = 0;
+};
+
+class StackCosts {
+public:
+    void add(StackId stack, std::int64_t cost)
+    {
+        const auto [row, isNew] = m_rows.try_emplace(stack.value, m_costs.size());
+        if (isNew)
+            m_costs.push_back({ stack, 0, 0 });
+        StackCost& sum = m_costs[row->second];
+        sum.cost = wrapAdd(sum.cost, cost);
+        ++sum.blocks;
+    }
+    [[nodiscard]] std::vector<StackCost> take() { return std::move(m_costs); }
+
+private:
+    boost::unordered_flat_map<std::uint32_t, std::size_t> m_rows;
+    std::vector<StackCost> m_costs;
+};
+
+/// The first row of a block born at or after an event: rows of the trace's own blocks stand in order of
+/// birth.
+std::uint32_t firstBornFrom(const BlockColumns& blocks, EventIndex event)
+{
+    const auto rows = std::views::iota(std::uint32_t{ 0 }, blocks.olderFrom);
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(rows, event, {}, [&](std::uint32_t row) {
+        return blocks.birth(BlockId{ row });
+    }) - rows.begin());
+}
+
+EventIndex instantOf(const DeviceTimeline& timeline, const TreeQuery& query)
+{
+    if (query.from == query.to)
+        return query.to;
+    return timeline.requested().range(query.from, query.to).maxEvent;
+}
+
+/// The costs by stack; nothing once the token is set.
+std::optional<std::vector<StackCost>> costsByStack(const DeviceTimeline& timeline, const TreeQuery& query,
+    EventIndex instant, const BlockMatcher* filter, const std::stop_token& stop)
+{
+    const DeviceTrace& trace = timeline.trace();
+    const BlockColumns& blocks = trace.blocks();
+    StackCosts costs;
+    const auto take = [&](BlockId block, std::int64_t cost) {
+        if (!filter || (*filter)(block))
+            costs.add(blocks.stack[block.index()], cost);
+    };
+
+    const bool isInstant = query.from == query.to;
+    if (query.cost == TreeCost::Bytes || (query.cost == TreeCost::Count && isInstant)) {
+        for (const BlockId block : timeline.live().liveAt(instant))
+            take(block, query.cost == TreeCost::Count ? 1 : blocks.requestedBytes[block.index()]);
+        return costs.take();
+    }
+    for (std::uint32_t row = firstBornFrom(blocks, query.from); row < blocks.olderFrom; ++row) {
+        if (row % kStopInterval == 0 && stop.stop_requested())
+            return std::nullopt;
+        const BlockId block{ row };
+        if (blocks.birth(block) > query.to)
+            break;
+        const EventIndex death = blocks.death(block);
+        const bool counts = query.cost == TreeCost::Count
+            || (query.cost == TreeCost::Leaked && death == BlockColumns::kNever)
+            || (query.cost == TreeCost::Temporary && death <= query.to);
+        if (counts)
+            take(block, query.cost == TreeCost::Count ? 1 : blocks.requestedBytes[row]);
+    }
+    return costs.take();
+}
+
+/// The path of each stack through the tree, from the root on, in one array.
+class Paths {
+public:
+    Paths(const Recording& recording, const TreeQuery& query)
+        : m_recording(recording)
+        , m_query(query)
+    {
+    }
+
+    void add(StackId stack)
+    {
+        m_begins.push_back(m_frames.size());
+        const std::span<const FrameId> innermostFirst = m_recording.stacks.stack(stack);
+        if (m_query.byLine) {
+            m_frames.push_back(userFrame(m_recording, stack));
+            return;
+        }
+        for (const FrameId frame : innermostFirst) {
+            if (!m_query.userFramesOnly || isUser(frame))
+                m_frames.push_back(frame);
+        }
+        if (m_frames.size() == m_begins.back()) // no stack, or nothing but library code
+            m_frames.push_back(userFrame(m_recording, stack));
+        if (m_query.order == TreeOrder::TopDown)
+            std::reverse(m_frames.begin() + static_cast<std::ptrdiff_t>(m_begins.back()), m_frames.end());
+    }
+
+    [[nodiscard]] std::span<const FrameId> operator[](std::size_t i) const
+    {
+        const std::size_t end = i + 1 < m_begins.size() ? m_begins[i + 1] : m_frames.size();
+        return std::span(m_frames).subspan(m_begins[i], end - m_begins[i]);
+    }
+
+private:
+    bool isUser(FrameId frame)
+    {
+        const StringId file = m_recording.stacks.frame(frame).file;
+        const auto [known, isNew] = m_userFiles.try_emplace(file.value, false);
+        if (isNew)
+            known->second = originOf(m_recording.strings[file]) == FrameOrigin::User;
+        return known->second;
+    }
+
+    const Recording& m_recording;
+    const TreeQuery& m_query;
+    std::vector<FrameId> m_frames;
+    std::vector<std::size_t> m_begins;
+    boost::unordered_flat_map<std::uint32_t, bool> m_userFiles;
+};
+
+/// Adds paths in sorted order, so that a path shares its beginning with the one before it or with none: no
+/// lookup of children, and the nodes of a parent come after it.
+///
+///     main > f > g     main:1  f:2  g:3
+///     main > f > h                   h:4      shares two nodes with the path before
+///     main > k                 k:5
+class TreeBuilder {
+public:
+    explicit TreeBuilder(CallTree& tree)
+        : m_tree(tree)
+    {
+        m_tree.nodes.push_back({});
+    }
+
+    void add(std::span<const FrameId> path, const StackCost& cost)
+    {
+        std::size_t shared = 0;
+        while (shared < path.size() && shared < m_open.size()
+            && m_tree.nodes[m_open[shared]].frame == path[shared])
+            ++shared;
+        m_open.resize(shared);
+        for (std::size_t i = shared; i < path.size(); ++i) {
+            if (m_tree.nodes.size() >= CallTree::kMaxNodes) {
+                m_tree.complete = false;
+                break;
+            }
+            const std::uint32_t parent = m_open.empty() ? 0 : m_open.back();
+            m_open.push_back(static_cast<std::uint32_t>(m_tree.nodes.size()));
+            m_tree.nodes.push_back({ .frame = path[i], .parent = parent });
+        }
+        CallTree::Node& last = m_tree.nodes[m_open.empty() ? 0 : m_open.back()];
+        last.self = wrapAdd(last.self, cost.cost);
+        last.blocks += cost.blocks;
+    }
+
+    /// Sums up from the leaves and links children, heaviest first.
+    void finish()
+    {
+        std::vector<CallTree::Node>& nodes = m_tree.nodes;
+        for (std::size_t i = nodes.size(); i-- > 0;) {
+            nodes[i].total = wrapAdd(nodes[i].total, nodes[i].self);
+            if (i == 0)
+                continue;
+            CallTree::Node& parent = nodes[nodes[i].parent];
+            parent.total = wrapAdd(parent.total, nodes[i].total);
+            parent.blocks += nodes[i].blocks;
+        }
+        // Backwards, so that each list of children begins as the paths stand: in order of their frames.
+        for (std::size_t i = nodes.size(); i-- > 1;) {
+            CallTree::Node& parent = nodes[nodes[i].parent];
+            nodes[i].nextSibling = parent.firstChild;
+            parent.firstChild = static_cast<std::uint32_t>(i);
+        }
+        std::vector<std::uint32_t> children;
+        for (CallTree::Node& node : nodes)
+            putHeaviestFirst(node, children);
+    }
+
+private:
+    void putHeaviestFirst(CallTree::Node& parent, std::vector<std::uint32_t>& children)
+    {
+        std::vector<CallTree::Node>& nodes = m_tree.nodes;
+        if (parent.firstChild == 0 || nodes[parent.firstChild].nextSibling == 0)
+            return;
+        children.clear();
+        for (std::uint32_t child = parent.firstChild; child != 0; child = nodes[child].nextSibling)
+            children.push_back(child);
+        std::sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return nodes[a].total != nodes[b].total ? nodes[a].total > nodes[b].total : a < b;
+        });
+        parent.firstChild = children.front();
+        for (std::size_t i = 0; i < children.size(); ++i)
+            nodes[children[i]].nextSibling = i + 1 < children.size() ? children[i + 1] : 0;
+    }
+
+    CallTree& m_tree;
+    std::vector<std::uint32_t> m_open; // the nodes of the path before
+};
+
+} // namespace
+
+CallTree callTree(
+    const DeviceTimeline& timeline, const TreeQuery& query, const BlockMatcher* filter, std::stop_token stop)
+{
+    CallTree tree;
+    tree.cost = query.cost;
+    tree.at = instantOf(timeline, query);
+    TreeBuilder builder(tree);
+    const auto costs = costsByStack(timeline, query, tree.at, filter, stop);
+    if (!costs || costs->empty())
+        return tree;
+
+    Paths paths(timeline.trace().recording(), query);
+    for (const StackCost& cost : *costs)
+        paths.add(cost.stack);
+    std::vector<std::uint32_t> order(costs->size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = static_cast<std::uint32_t>(i);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::ranges::lexicographical_compare(paths[a], paths[b]);
+    });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        if (i % kStopInterval == 0 && stop.stop_requested())
+            return CallTree{ .nodes = { {} }, .cost = tree.cost, .at = tree.at };
+        builder.add(paths[order[i]], (*costs)[order[i]]);
+    }
+    builder.finish();
+    return tree;
+}
+
+} // namespace strata::model

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/timeline/device_timeline.h"
+#include "model/trace/filter.h"
+#include "model/trace/grouping.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace strata::model {
+
+struct GroupSum {
+    std::uint32_t group = 0; ///< of the GroupTable
+    std::int64_t bytes = 0; ///< requested
+    std::int64_t blocks = 0;
+};
+
+/// What is active after one event, put together. Groups add up to the total, always: largest first, then by
+/// label.
+struct LiveGroups {
+    EventIndex event = -1;
+    std::int64_t requestedBytes = 0;
+    std::int64_t blocks = 0;
+    std::int64_t beforeTraceBytes = 0; ///< the part of requestedBytes that is older than the trace
+    std::vector<GroupSum> groups;
+};
+
+/// The blocks that are active after `event`, in the order of their rows. One pass over all blocks: cheaper
+/// than a LiveIndex for one instant, dearer for many.
+[[nodiscard]] std::vector<BlockId> activeBlocks(const DeviceTrace& trace, EventIndex event);
+
+/// Puts `active`, the blocks active after `event`, together. O(active).
+[[nodiscard]] LiveGroups groupBlocks(const DeviceTrace& trace, std::span<const BlockId> active,
+    const GroupTable& table, EventIndex event, const BlockMatcher* filter = nullptr);
+
+/// groupBlocks() of what is active after `event`: from the live index, or from one pass over all blocks.
+[[nodiscard]] LiveGroups groupsAt(const DeviceTimeline& timeline, const GroupTable& table, EventIndex event,
+    const BlockMatcher* filter = nullptr);
+[[nodiscard]] LiveGroups groupsAt(const DeviceTrace& trace, const GroupTable& table, EventIndex event,
+    const BlockMatcher* filter = nullptr);
+
+} // namespace strata::model

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/groups.h"
+#include "model/analysis/out_of_memory.h"
+#include "model/session/session.h"
+#include "model/timeline/device_timeline.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+/// Bytes of the end state that no tensor uses.
+struct Waste {
+    std::int64_t rounding = 0; ///< rounded minus requested, of active blocks
+    std::int64_t freeInSegments = 0; ///< inactive blocks
+    std::int64_t pendingFree = 0; ///< requested bytes of blocks that wait for another stream
+};
+
+/// A sentence of the verdict in pieces, so that the window can make the figures bold and link them.
+struct VerdictPiece {
+    std::string text;
+    bool strong = false;
+    EventIndex event = -2; ///< where a click goes; -2: nowhere
+};
+
+/// All that the Summary page and `strata summary` say of one device.
+struct DeviceSummary {
+    int device = 0;
+    Totals totals;
+    std::vector<OutOfMemory> outOfMemory; ///< in order
+    Waste waste;
+    LiveGroups peak; ///< by line, at the peak of requested bytes
+    std::optional<std::int64_t> peakTimeNs; ///< since the epoch
+    std::optional<std::int64_t>
+        capacityEstimate; ///< free + reserved at an out-of-memory, at least; none without one
+    std::vector<VerdictPiece> verdict; ///< the first sentence of the page
+};
+
+/// O(blocks) without a timeline, which is what one summary needs; with one only the live sets are faster.
+[[nodiscard]] DeviceSummary summarize(
+    const Session& session, const DeviceTimeline& timeline, const GroupTable& byLine);
+[[nodiscard]] DeviceSummary summarize(const DeviceTrace& trace, const GroupTable& byLine);
+
+[[nodiscard]] Waste wasteOf(const DeviceTrace& trace);
+
+/// When `event` happened, since the epoch; none before the first event and in a recording without times.
+[[nodiscard]] std::optional<std::int64_t> timeOf(const DeviceTrace& trace, EventIndex event);
+
+} // namespace strata::model

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/verdict.h"
+
+#include "model/base/units.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace strata::model {
+
+namespace {
+
+constexpr EventIndex kNowhere = -2;
+
+class Sentences {
+public:
+    Sentences& say(std::string text)
+    {
+        m_pieces.push_back({ std::move(text), false, kNowhere });
+        return *this;
+    }
+    Sentences& strong(std::string text, EventIndex event = kNowhere)
+    {
+        m_pieces.push_back({ std::move(text), true, event });
+        return *this;
+    }
+    [[nodiscard]] std::vector<VerdictPiece> take() { return std::move(m_pieces); }
+
+private:
+    std::vector<VerdictPiece> m_pieces;
+};
+
+/// "train.py:57" or the label of a group without a stack.
+std::string lineName(const DeviceTrace& trace, const GroupTable& byLine, std::uint32_t group)
+{
+    const FrameId frame = userFrame(trace.recording(), byLine.stackOf(group));
+    return frame.valid() ? frameShortLabel(trace.recording(), frame) : byLine.label(group);
+}
+
+void sayOutOfMemory(
+    Sentences& out, const DeviceTrace& trace, const DeviceSummary& summary, const GroupTable& byLine)
+{
+    const OutOfMemory& oom = summary.outOfMemory.back();
+    out.strong("Out of memory");
+    if (summary.outOfMemory.size() > 1)
+        out.say(fmt::format(", {} times; the last ", formatCount(std::ssize(summary.outOfMemory))));
+    else
+        out.say(" ");
+    out.say("at ").strong(fmt::format("event {}", formatCount(oom.event)), oom.event);
+    out.say(": the program asked for ").strong(formatBytes(oom.requestedBytes));
+    out.say(", the driver had ").strong(formatBytes(oom.deviceFreeBytes)).say(" free. ");
+    out.say("PyTorch had reserved ").strong(formatBytes(oom.reservedBytes));
+    out.say(oom.freeInSegmentsExact ? ", of it " : ", of it at most ")
+        .strong(formatBytes(oom.freeInSegmentsBytes))
+        .say(" free inside segments.");
+    for (std::size_t i = 0; i < oom.biggest.size(); ++i) {
+        out.say(i == 0 ? " Biggest: " : ", ");
+        out.strong(lineName(trace, byLine, oom.biggest[i].group), oom.event);
+        out.say(" ").strong(formatBytes(oom.biggest[i].bytes));
+    }
+    if (!oom.biggest.empty())
+        out.say(".");
+}
+
+void sayWithoutTrace(Sentences& out, const DeviceTrace& trace, const DeviceSummary& summary)
+{
+    const Totals& totals = summary.totals;
+    out.say("Held ").strong(formatBytes(totals.reservedBytesEnd));
+    out.say(" reserved, ").strong(formatBytes(totals.requestedBytesEnd));
+    out.say(" of it requested, when the snapshot was taken. ");
+    out.say(trace.eventCount() == 0 ? "No events were recorded, so the peak before it is not known."
+                                    : "The events move no memory, so the peak before it is not known.");
+}
+
+void sayNeeds(
+    Sentences& out, const DeviceTrace& trace, const DeviceSummary& summary, const GroupTable& byLine)
+{
+    const Totals& totals = summary.totals;
+    out.say("Needs ").strong(formatBytes(totals.reservedBytesPeak), totals.reservedPeakEvent);
+    out.say(" (peak ").strong(formatBytes(totals.requestedBytesPeak), totals.requestedPeakEvent);
+    out.say(totals.requestedPeakEvent < 0
+            ? " before the first event"
+            : fmt::format(" at event {}", formatCount(totals.requestedPeakEvent)));
+    const GroupSum* biggest = summary.peak.groups.empty() ? nullptr : &summary.peak.groups.front();
+    if (biggest && byLine.stackOf(biggest->group).valid())
+        out.say(", ")
+            .say(lineName(trace, byLine, biggest->group))
+            .say(" the biggest with ")
+            .strong(formatBytes(biggest->bytes), totals.requestedPeakEvent);
+    out.say(").");
+}
+
+bool movesMemory(const Totals& totals)
+{
+    return std::any_of(totals.actions.begin(), totals.actions.end(), [](const auto& item) {
+        return item.first == "alloc" || item.first == "free_completed" || item.first == "segment_alloc"
+            || item.first == "segment_free" || item.first == "segment_map" || item.first == "segment_unmap";
+    });
+}
+
+} // namespace
+
+std::vector<VerdictPiece> verdictOn(
+    const DeviceTrace& trace, const DeviceSummary& summary, const GroupTable& byLine)
+{
+    Sentences out;
+    if (!summary.outOfMemory.empty())
+        sayOutOfMemory(out, trace, summary, byLine);
+    else if (!movesMemory(summary.totals))
+        sayWithoutTrace(out, trace, summary);
+    else
+        sayNeeds(out, trace, summary, byLine);
+
+    const auto breaches = std::count_if(trace.findings().begin(), trace.findings().end(),
+        [](const Finding& finding) { return isBreach(finding.check); });
+    if (breaches > 0)
+        out.say(" ")
+            .strong("Totals are not exact")
+            .say(breaches == 1 ? ": one check failed." : fmt::format(": {} checks failed.", breaches));
+    if (trace.recording().simulated)
+        out.say(" Recorded on a simulated device.");
+    return out.take();
+}
+
+std::string verdictText(const std::vector<VerdictPiece>& pieces)
+{
+    std::string text;
+    for (const VerdictPiece& piece : pieces)
+        text += piece.text;
+    return text;
+}
+
+} // namespace strata::model

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/position.h"
+#include "tests/unit/analysis/opened.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace strata::model {
+
+using test::Opened;
+
+namespace {
+
+constexpr const char* kTwoOoms = R"(
+    alloc 0x1000 512 time=1000000000
+    alloc 0x2000 1024 time=1500000000
+    oom size=4096 free=100 time=2000000000
+    free_requested 0x2000 1024 time=3000000000
+    free_completed 0x2000 1024 time=3000000000
+    oom size=8192 free=200 time=4000000000
+    segment 0x1000 2097152 small
+    block 0x1000 512 allocated
+)";
+
+/// The event, or "usage: ..." or "not found: ...".
+std::string find(const Opened& opened, std::string_view text)
+{
+    const auto quick = parsePosition(text, opened.trace());
+    const auto indexed = parsePosition(text, opened.timeline());
+    EXPECT_EQ(quick.has_value(), indexed.has_value()) << text;
+    if (!quick)
+        return (quick.error().kind == Error::Kind::Usage ? "usage: " : "not found: ") + quick.error().text();
+    EXPECT_EQ(*quick, *indexed) << text;
+    return std::to_string(*quick);
+}
+
+} // namespace
+
+TEST(Position, NamesEvents)
+{
+    const Opened opened(kTwoOoms);
+    EXPECT_EQ(find(opened, "0"), "0");
+    EXPECT_EQ(find(opened, "5"), "5");
+    EXPECT_EQ(find(opened, "-1"), "-1");
+    EXPECT_EQ(find(opened, "peak"), "1");
+    EXPECT_EQ(find(opened, "oom"), "5");
+    EXPECT_EQ(find(opened, "oom:1"), "2");
+    EXPECT_EQ(find(opened, "oom:2"), "5");
+    EXPECT_EQ(find(opened, "1,000").substr(0, 31), "usage: there is no event 1000: ")
+        << "as Strata prints it";
+}
+
+TEST(Position, NamesTimes)
+{
+    const Opened opened(kTwoOoms);
+    EXPECT_EQ(find(opened, "t:0"), "0");
+    EXPECT_EQ(find(opened, "t:0.4999"), "0");
+    EXPECT_EQ(find(opened, "t:0.5"), "1");
+    EXPECT_EQ(find(opened, "t:2"), "4");
+    EXPECT_EQ(find(opened, "t:-0.1"), "-1");
+    EXPECT_EQ(find(opened, "t:1e6"), "5");
+    EXPECT_EQ(find(opened, "us:2000000"), "2");
+    EXPECT_EQ(find(opened, "us:999999"), "-1");
+}
+
+TEST(Position, SaysWhatIsWrong)
+{
+    const Opened opened(kTwoOoms);
+    for (const char* nonsense : { "", "peaks", "1.5", "0x10", "+1", "--1", "oom:", "oom:0", "oom:-1", "oom:x",
+             "t:", "t:nan", "t:inf", "t:1e300", "t:1s", "us:", "us:1.5", "us:99999999999999999999", " 1",
+             "1 ", "9223372036854775808", "1,2", "0,001", "," })
+        EXPECT_EQ(find(opened, nonsense).substr(0, 6), "usage:") << nonsense;
+    EXPECT_EQ(
+        find(opened, "6"), "usage: there is no event 6: device 0 has events 0 to 5; -1 is before the first");
+    EXPECT_EQ(find(opened, "-2").substr(0, 6), "usage:");
+    EXPECT_EQ(find(opened, "oom:3"),
+        "not found: no out-of-memory number 3 on device 0: there are 2: give oom:1 to oom:2");
+}
+
+TEST(Position, KnowsWhatATraceLacks)
+{
+    const Opened noTimes("alloc 0x1000 512\nsegment 0x1000 2097152 small\nblock 0x1000 512 allocated\n");
+    EXPECT_EQ(find(noTimes, "t:0").substr(0, 10), "not found:");
+    EXPECT_EQ(find(noTimes, "oom").substr(0, 10), "not found:");
+
+    const Opened noEvents("segment 0x1000 2097152 small\nblock 0x1000 512 allocated\n");
+    EXPECT_EQ(find(noEvents, "peak"), "-1");
+    EXPECT_EQ(find(noEvents, "-1"), "-1");
+    EXPECT_EQ(find(noEvents, "0").substr(0, 6), "usage:");
+    EXPECT_EQ(find(noEvents, "us:5").substr(0, 10), "not found:");
+}
+
+} // namespace strata::model

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/summary.h"
+#include "model/analysis/verdict.h"
+#include "tests/unit/analysis/opened.h"
+
+#include <gtest/gtest.h>
+
+namespace strata::model {
+
+using test::Opened;
+
+namespace {
+
+DeviceSummary summaryOf(const Opened& opened)
+{
+    return summarize(opened.trace(), GroupTable(opened.trace(), Grouping::Line));
+}
+
+std::string verdictOf(const Opened& opened)
+{
+    return verdictText(summaryOf(opened).verdict);
+}
+
+// 2 MiB reserved before the trace; at the failure 900 B (rounded 1,536 B) are live in it.
+constexpr const char* kFailsAtTheEnd = R"(
+    alloc 0x1000 500 stack=f@/home/u/a.py:1|main@m.py:9
+    alloc 0x1200 300 stack=g@b.py:2|main@m.py:9
+    alloc 0x1400 100
+    oom size=3221225472 free=1048576
+    snapshot 0 1536
+    segment 0x1000 2097152 small
+    block 0x1000 512 req=500 allocated stack=f@/home/u/a.py:1|main@m.py:9
+    block 0x1200 512 req=300 allocated stack=g@b.py:2|main@m.py:9
+    block 0x1400 512 req=100 pending
+)";
+
+} // namespace
+
+TEST(OutOfMemory, IsExactWhereTheEndStateIsThatOfTheEvent)
+{
+    const DeviceSummary summary = summaryOf(Opened(kFailsAtTheEnd));
+    ASSERT_EQ(summary.outOfMemory.size(), 1u);
+    const OutOfMemory& oom = summary.outOfMemory.front();
+    EXPECT_EQ(oom.event, 3);
+    EXPECT_EQ(oom.requestedBytes, 3221225472);
+    EXPECT_EQ(oom.deviceFreeBytes, 1048576);
+    EXPECT_EQ(oom.reservedBytes, 2097152);
+    EXPECT_EQ(oom.freeInSegmentsBytes, 2097152 - 1536);
+    EXPECT_TRUE(oom.freeInSegmentsExact);
+    EXPECT_EQ(oom.requestedLiveBytes, 900);
+    ASSERT_EQ(oom.biggest.size(), 3u);
+    EXPECT_EQ(oom.biggest[0].bytes, 500);
+    EXPECT_EQ(summary.capacityEstimate, 2097152 + 1048576);
+}
+
+TEST(OutOfMemory, IsAnUpperBoundInTheMiddle)
+{
+    // The block that is freed after the failure took at least 1,024 rounded bytes, perhaps more.
+    const DeviceSummary summary = summaryOf(Opened(R"(
+        alloc 0x1000 500
+        alloc 0x1200 600
+        oom size=4096 free=7
+        free_requested 0x1200 600
+        free_completed 0x1200 600
+        oom size=8192 free=9
+        segment 0x1000 2097152 small
+        block 0x1000 512 req=500 allocated
+    )"));
+    ASSERT_EQ(summary.outOfMemory.size(), 2u);
+    EXPECT_EQ(summary.outOfMemory[0].freeInSegmentsBytes, 2097152 - 512 - 1024);
+    EXPECT_FALSE(summary.outOfMemory[0].freeInSegmentsExact);
+    EXPECT_EQ(summary.outOfMemory[1].freeInSegmentsBytes, 2097152 - 512);
+    EXPECT_TRUE(summary.outOfMemory[1].freeInSegmentsExact);
+}
+
+TEST(OutOfMemory, ManyOfThemStayCheapAndKeepTheLastDetailed)
+{
+    std::string text = "alloc 0x1000 500 stack=f@a.py:1\n";
+    for (int i = 0; i < 1000; ++i)
+        text += "oom size=4096 free=7\n";
+    text += "segment 0x1000 2097152 small\nblock 0x1000 512 req=500 allocated\n";
+    const DeviceSummary summary = summaryOf(Opened(text));
+    ASSERT_EQ(summary.outOfMemory.size(), 1000u);
+    EXPECT_TRUE(summary.outOfMemory[1000 - kDetailedOoms - 1].biggest.empty());
+    for (std::size_t i = 0; i < 1000; ++i) {
+        EXPECT_EQ(summary.outOfMemory[i].requestedLiveBytes, 500);
+        EXPECT_EQ(summary.outOfMemory[i].biggest.empty(), i < 1000 - kDetailedOoms);
+    }
+}
+
+TEST(OutOfMemory, BoundsHoldInRandomTraces)
+{
+    for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+        const Opened opened(
+            test::RandomTrace{ .seed = seed, .events = 2000, .deferredFrees = 0.1, .outOfMemory = 0.01 });
+        const DeviceSummary summary = summaryOf(opened);
+        ASSERT_FALSE(summary.outOfMemory.empty());
+        for (const OutOfMemory& oom : summary.outOfMemory) {
+            EXPECT_EQ(oom.requestedLiveBytes, opened.timeline().requested().at(oom.event));
+            EXPECT_EQ(oom.reservedBytes, opened.timeline().reserved().at(oom.event));
+            EXPECT_LE(oom.freeInSegmentsBytes, oom.reservedBytes - oom.requestedLiveBytes);
+            EXPECT_GE(oom.freeInSegmentsBytes, 0);
+        }
+        const GroupTable lines(opened.trace(), Grouping::Line);
+        const DeviceSummary indexed = summarize(opened.session(), opened.timeline(), lines);
+        ASSERT_EQ(indexed.outOfMemory.size(), summary.outOfMemory.size());
+        for (std::size_t i = 0; i < indexed.outOfMemory.size(); ++i)
+            EXPECT_EQ(indexed.outOfMemory[i].freeInSegmentsBytes, summary.outOfMemory[i].freeInSegmentsBytes);
+        EXPECT_EQ(verdictText(indexed.verdict), verdictText(summary.verdict));
+    }
+}
+
+TEST(Waste, IsWhatNoTensorUsesAtTheEnd)
+{
+    const Waste waste = wasteOf(Opened(kFailsAtTheEnd).trace());
+    EXPECT_EQ(waste.rounding, 12 + 212 + 412);
+    EXPECT_EQ(waste.freeInSegments, 2097152 - 1536);
+    EXPECT_EQ(waste.pendingFree, 100);
+}
+
+TEST(Verdict, BeginsWithTheOutOfMemory)
+{
+    EXPECT_EQ(verdictOf(Opened(kFailsAtTheEnd)),
+        "Out of memory at event 3: the program asked for 3.00 GiB, the driver had 1.00 MiB free. PyTorch had "
+        "reserved "
+        "2.00 MiB, of it 2.00 MiB free inside segments. Biggest: a.py:1 500 B, b.py:2 300 B, no stack "
+        "recorded 100 B.");
+}
+
+TEST(Verdict, SaysWhatARunNeeds)
+{
+    EXPECT_EQ(verdictOf(Opened(R"(
+        segment_alloc 0x1000 2097152
+        alloc 0x1000 500 stack=f@/home/u/a.py:1|main@m.py:9
+        alloc 0x1200 1200000 stack=g@b.py:2
+        free_requested 0x1200 1200000
+        free_completed 0x1200 1200000
+        segment 0x1000 2097152 small
+        block 0x1000 512 req=500 allocated
+    )")),
+        "Needs 2.00 MiB (peak 1.14 MiB at event 2, b.py:2 the biggest with 1.14 MiB).");
+}
+
+TEST(Verdict, DoesNotInventAPeakWithoutATrace)
+{
+    EXPECT_EQ(verdictOf(Opened("segment 0x1000 2097152 small\nblock 0x1000 512 req=500 allocated\n")),
+        "Held 2.00 MiB reserved, 500 B of it requested, when the snapshot was taken. No events were "
+        "recorded, so the peak "
+        "before it is not known.");
+}
+
+TEST(Verdict, OwnsUpToBreaches)
+{
+    const std::string verdict
+        = verdictOf(Opened("alloc 0x1000 500\nsegment 0x1000 2097152 small\nblock 0x1000 512 inactive\n"));
+    EXPECT_NE(verdict.find("Totals are not exact"), std::string::npos) << verdict;
+}
+
+TEST(Verdict, NamesASimulatedDevice)
+{
+    auto recording = test::makeRecording(kFailsAtTheEnd);
+    recording->simulated = true;
+    const std::string verdict = verdictOf(Opened(std::move(recording)));
+    EXPECT_TRUE(verdict.ends_with(" Recorded on a simulated device.")) << verdict;
+}
+
+} // namespace strata::model
