@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/findings.h"
+#include "app/cli/text.h"
+#include "model/base/units.h"
+
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+namespace {
+
+struct Checked {
+    const model::DeviceTrace* trace;
+    Integrity integrity;
+};
+
+void writeJson(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact)
+{
+    JsonWriter json;
+    json.beginObject().member("schema", 1).member("file", file).member("exact", exact);
+    json.key("devices").beginArray();
+    for (const Checked& checked : devices) {
+        json.beginObject()
+            .member("device", checked.trace->device())
+            .member("exact", checked.integrity.exact());
+        writeFindings(json, checked.integrity, true);
+        json.endObject();
+    }
+    json.endArray().endObject().endLine();
+    out.write(json.text());
+}
+
+void printReport(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact)
+{
+    out.line(fmt::format("{}: {}", out.strong(printable(file)),
+        exact ? out.good("totals are exact") : out.bad("totals are not exact")));
+    for (const Checked& checked : devices) {
+        if (checked.integrity.exact() && checked.integrity.notes.empty())
+            continue;
+        if (devices.size() > 1)
+            out.line(deviceName(checked.trace->device()));
+        printFindings(out, checked.integrity);
+    }
+}
+
+} // namespace
+
+model::Result<int> runCheck(const std::string& file, const Options& options, Output& out, Output& err)
+{
+    const auto session = openSession(file, options.force, err);
+    if (!session)
+        return model::Failure(session.error());
+    const auto traces = chooseDevices(**session, options.device);
+    if (!traces)
+        return model::Failure(traces.error());
+
+    const bool ranged = !options.from.empty() || !options.to.empty();
+    std::vector<Checked> devices;
+    bool exact = true;
+    for (const model::DeviceTrace* trace : *traces) {
+        const auto range = parseRange(*trace, options);
+        if (!range)
+            return model::Failure(range.error());
+        devices.push_back({ trace, ranged ? integrityOf(*trace, *range) : integrityOf(*trace) });
+        exact = exact && devices.back().integrity.exact();
+    }
+    if (options.json)
+        writeJson(out, file, devices, exact);
+    else
+        printReport(out, file, devices, exact);
+    return exact ? kDone : kFailed;
+}
+
+} // namespace strata::cli

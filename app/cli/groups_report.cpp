@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/groups_report.h"
+
+#include "app/cli/text.h"
+#include "model/base/units.h"
+
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+void writeFrames(JsonWriter& json, const model::Recording& recording, model::StackId stack)
+{
+    json.beginArray();
+    for (const model::FrameId id : recording.stacks.stack(stack)) {
+        const model::Frame& frame = recording.stacks.frame(id);
+        json.beginObject();
+        json.member("file", recording.strings[frame.file]).member("line", frame.line);
+        json.member("name", recording.strings[frame.function]).endObject();
+    }
+    json.endArray();
+}
+
+std::string frameLine(const model::Recording& recording, model::FrameId id)
+{
+    const model::Frame& frame = recording.stacks.frame(id);
+    const std::string function = printable(recording.strings[frame.function]);
+    const std::string label = printable(model::frameLabel(recording, id));
+    return function == label ? function : fmt::format("{}  {}", function, label);
+}
+
+Table groupTable(const model::GroupTable& table, const model::LiveGroups& live, std::size_t rows)
+{
+    Table out({ { "bytes" }, { "share" }, { "blocks" },
+        { std::string(model::groupingName(table.grouping())), Table::Align::Left } });
+    for (std::size_t i = 0; i < rows; ++i) {
+        const model::GroupSum& sum = live.groups[i];
+        out.add({ model::formatBytes(sum.bytes), share(sum.bytes, live.requestedBytes),
+            model::formatCount(sum.blocks), printable(table.label(sum.group)) });
+    }
+    return out;
+}
+
+} // namespace strata::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments.h"
+#include "app/cli/commands.h"
+
+#include <csignal>
+#include <unistd.h>
+
+int main(int argc, char** argv)
+{
+    using namespace strata::cli;
+    std::signal(SIGPIPE, SIG_IGN); // a reader that goes away ends us quietly, through Output::closed()
+    Output out(STDOUT_FILENO);
+    Output err(STDERR_FILENO);
+    const auto parsed = parseArguments(argc, argv);
+    if (!parsed)
+        return complain(err, parsed.error());
+    if (!parsed->options) {
+        out.write(parsed->text);
+        return kDone;
+    }
+    return run(*parsed->options, out, err);
+}

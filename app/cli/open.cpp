@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/open.h"
+
+#include "app/cli/text.h"
+#include "model/analysis/position.h"
+#include "model/analysis/summary.h"
+#include "model/base/units.h"
+#include "model/base/wrap.h"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <limits>
+
+namespace strata::cli {
+
+using model::EventIndex;
+
+namespace {
+
+constexpr std::int64_t kTerminalRows = 40;
+
+/// One line on a terminal that says how far a load is, from half a second on, and vanishes at its end.
+class ProgressLine {
+public:
+    explicit ProgressLine(Output& err)
+        : m_err(err)
+    {
+    }
+    ~ProgressLine()
+    {
+        if (m_shown)
+            print({});
+    }
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+
+    void show(const model::ProgressReport& report)
+    {
+        using std::chrono::steady_clock;
+        const auto now = steady_clock::now();
+        if (now < m_next)
+            return;
+        m_next = now + std::chrono::milliseconds(100);
+        m_shown = true;
+        std::string line = stageName(report.stage);
+        if (report.total > 0)
+            line += fmt::format(
+                " {:.0f} %", 100.0 * static_cast<double>(report.done) / static_cast<double>(report.total));
+        if (report.events > 0)
+            line += fmt::format(", {} events", model::formatCount(report.events));
+        print(line);
+    }
+
+private:
+    static const char* stageName(model::Stage stage)
+    {
+        switch (stage) {
+        case model::Stage::Reading:
+            return "reading";
+        case model::Stage::Building:
+            return "following blocks";
+        case model::Stage::Checking:
+            return "checking";
+        case model::Stage::Indexing:
+            break;
+        }
+        return "indexing";
+    }
+
+    void print(std::string_view line)
+    {
+        m_err.write(fmt::format("\r\x1b[K{}", line));
+        m_err.flush();
+    }
+
+    Output& m_err;
+    std::chrono::steady_clock::time_point m_next
+        = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    bool m_shown = false;
+};
+
+std::string knownDevices(const model::Session& session)
+{
+    if (session.devices().empty())
+        return "the recording has no device";
+    std::string list;
+    for (const model::DeviceTrace& trace : session.devices())
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", trace.device());
+    return fmt::format("the recording has {} {}", session.devices().size() == 1 ? "device" : "devices", list);
+}
+
+} // namespace
+
+model::Result<std::shared_ptr<const model::Session>> openSession(
+    const std::string& file, bool force, Output& err)
+{
+    ProgressLine line(err);
+    model::Progress progress;
+    if (err.isTerminal())
+        progress.report = [&](const model::ProgressReport& report) { line.show(report); };
+    return model::Session::open(file, { .force = force }, progress);
+}
+
+model::Result<const model::DeviceTrace*> chooseDevice(
+    const model::Session& session, std::optional<int> device)
+{
+    const model::DeviceTrace* trace = device ? session.find(*device) : session.defaultDevice();
+    if (trace)
+        return trace;
+    if (!device)
+        return model::fail(model::Error::Kind::NotFound, "the recording has no device",
+            "record while the program uses the GPU");
+    return model::fail(
+        model::Error::Kind::Usage, fmt::format("there is no device {}", *device), knownDevices(session));
+}
+
+model::Result<std::vector<const model::DeviceTrace*>> chooseDevices(
+    const model::Session& session, std::optional<int> device)
+{
+    std::vector<const model::DeviceTrace*> traces;
+    if (device) {
+        const auto chosen = chooseDevice(session, device);
+        if (!chosen)
+            return model::Failure(chosen.error());
+        traces.push_back(*chosen);
+        return traces;
+    }
+    for (const model::DeviceTrace& trace : session.devices())
+        traces.push_back(&trace);
+    return traces;
+}
+
+model::Result<EventRange> parseRange(const model::DeviceTrace& trace, const Options& options)
+{
+    EventRange range{ -1, trace.eventCount() - 1 };
+    if (!options.from.empty()) {
+        const auto from = model::parsePosition(options.from, trace);
+        if (!from)
+            return model::Failure(from.error());
+        range.from = *from;
+    }
+    if (!options.to.empty()) {
+        const auto to = model::parsePosition(options.to, trace);
+        if (!to)
+            return model::Failure(to.error());
+        range.to = *to;
+    }
+    if (range.from > range.to)
+        return model::fail(model::Error::Kind::Usage,
+            fmt::format("--from names event {}, which is after event {} of --to", range.from, range.to),
+            "swap them");
+    return range;
+}
+
+std::int64_t rowLimit(const Options& options, const Output& out)
+{
+    constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t limit = options.limit.value_or(out.isTerminal() && !options.json ? kTerminalRows : 0);
+    return limit == 0 ? kAll : limit;
+}
+
+std::string deviceName(int device)
+{
+    return fmt::format("GPU {}", device);
+}
+
+std::string momentName(const model::DeviceTrace& trace, EventIndex event)
+{
+    if (event < 0)
+        return trace.eventCount() == 0 ? "the moment of the snapshot" : "before the first event";
+    const std::string name = fmt::format("event {}", model::formatCount(event));
+    const auto time = model::timeOf(trace, event);
+    if (!time)
+        return name;
+    return fmt::format(
+        "{} ({})", name, model::formatDuration(model::wrapSub(*time, *model::timeOf(trace, 0))));
+}
+
+int complain(Output& err, const model::Error& error)
+{
+    err.line(printable("strata: " + error.text()));
+    switch (error.kind) {
+    case model::Error::Kind::Usage:
+        return kUsage;
+    case model::Error::Kind::NotFound:
+        return kFailed;
+    default:
+        return kUnreadable;
+    }
+}
+
+} // namespace strata::cli

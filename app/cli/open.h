@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "model/base/ids.h"
+#include "model/base/result.h"
+#include "model/session/session.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::cli {
+
+/// Opens a recording; shows on `err` how far it is, where that is a terminal and it takes long.
+[[nodiscard]] model::Result<std::shared_ptr<const model::Session>> openSession(
+    const std::string& file, bool force, Output& err);
+
+/// The device that was asked for, else the default one. Error::Kind::Usage names those that exist.
+[[nodiscard]] model::Result<const model::DeviceTrace*> chooseDevice(
+    const model::Session& session, std::optional<int> device);
+
+/// The device that was asked for, else all of them.
+[[nodiscard]] model::Result<std::vector<const model::DeviceTrace*>> chooseDevices(
+    const model::Session& session, std::optional<int> device);
+
+/// First and last event whose states (or which themselves) are asked for.
+struct EventRange {
+    model::EventIndex from = -1;
+    model::EventIndex to = -1;
+};
+
+/// The range of --from and --to: the whole trace where neither is given.
+[[nodiscard]] model::Result<EventRange> parseRange(const model::DeviceTrace& trace, const Options& options);
+
+/// Rows to print: --limit, else 40 on a terminal and all for programs.
+[[nodiscard]] std::int64_t rowLimit(const Options& options, const Output& out);
+
+/// "GPU 0".
+[[nodiscard]] std::string deviceName(int device);
+
+/// "event 41,207 (12.384 s)", "before the first event".
+[[nodiscard]] std::string momentName(const model::DeviceTrace& trace, model::EventIndex event);
+
+/// Prints "strata: WHERE: WHAT: WHAT TO DO" and gives the exit code that it means.
+int complain(Output& err, const model::Error& error);
+
+} // namespace strata::cli

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/report.h"
+
+#include "app/cli/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+namespace {
+
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kReadable = 100;
+constexpr std::size_t kNarrowest = 16;
+
+} // namespace
+
+std::string padded(std::string_view cell, std::size_t width, Table::Align align)
+{
+    const std::size_t points = length(cell);
+    const std::string blanks(width > points ? width - points : 0, ' ');
+    return align == Table::Align::Right ? blanks + std::string(cell) : std::string(cell) + blanks;
+}
+
+Table::Table(std::vector<Column> columns)
+    : m_columns(std::move(columns))
+{
+    for (const Column& column : m_columns)
+        m_widths.push_back(length(column.title));
+}
+
+void Table::add(std::vector<std::string> cells)
+{
+    for (std::size_t i = 0; i < m_widths.size(); ++i)
+        m_widths[i] = std::max(m_widths[i], length(cells[i]));
+    m_rows.push_back(std::move(cells));
+}
+
+void Table::print(Output& out, std::size_t indent) const
+{
+    std::size_t before = indent;
+    for (std::size_t i = 0; i + 1 < m_widths.size(); ++i)
+        before += m_widths[i] + kGap;
+    const auto terminal = static_cast<std::size_t>(out.width());
+    const std::size_t lastWidth
+        = terminal == 0 ? 0 : std::max(kNarrowest, terminal > before ? terminal - before : 0);
+
+    const auto compose = [&](const auto& cellAt) {
+        std::string line(indent, ' ');
+        for (std::size_t i = 0; i < m_columns.size(); ++i) {
+            const bool last = i + 1 == m_columns.size();
+            if (last && m_columns[i].align == Align::Left)
+                line += shortenLeft(cellAt(i), lastWidth);
+            else
+                line += padded(cellAt(i), m_widths[i], m_columns[i].align);
+            if (!last)
+                line.append(kGap, ' ');
+        }
+        return line;
+    };
+    out.line(out.faint(compose([&](std::size_t i) -> const std::string& { return m_columns[i].title; })));
+    for (const std::vector<std::string>& row : m_rows)
+        out.line(compose([&](std::size_t i) -> const std::string& { return row[i]; }));
+}
+
+std::string share(std::int64_t part, std::int64_t whole)
+{
+    if (whole <= 0 || part <= 0)
+        return "-";
+    const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+    return percent < 1 ? "<1 %" : fmt::format("{:.0f} %", percent);
+}
+
+void printParagraph(Output& out, std::string_view text)
+{
+    const auto terminal = static_cast<std::size_t>(out.width());
+    out.line(wrap(text, terminal == 0 ? kReadable : std::min(kReadable, terminal)));
+}
+
+} // namespace strata::cli

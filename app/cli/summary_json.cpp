@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/json_writer.h"
+#include "app/cli/summary_report.h"
+#include "model/analysis/verdict.h"
+
+namespace strata::cli {
+
+using model::Totals;
+
+namespace {
+
+void writeTotals(JsonWriter& json, const Totals& totals)
+{
+    json.member("device", totals.device).member("events", totals.events);
+    json.key("actions").beginObject();
+    for (const auto& [action, count] : totals.actions)
+        json.foreignKey(action).value(count);
+    json.endObject();
+    json.member("segments", totals.segments).member("blocks", totals.blocks);
+    json.member("reserved_bytes_start", totals.reservedBytesStart);
+    json.member("reserved_bytes_end", totals.reservedBytesEnd);
+    json.member("reserved_bytes_peak", totals.reservedBytesPeak);
+    json.member("reserved_peak_event", totals.reservedPeakEvent);
+    json.member("allocated_bytes_end", totals.allocatedBytesEnd);
+    json.member("active_bytes_end", totals.activeBytesEnd);
+    json.member("inactive_bytes_end", totals.inactiveBytesEnd);
+    json.member("requested_bytes_end", totals.requestedBytesEnd);
+    json.member("requested_bytes_start", totals.requestedBytesStart);
+    json.member("requested_bytes_peak", totals.requestedBytesPeak);
+    json.member("requested_peak_event", totals.requestedPeakEvent);
+    json.member("live_not_in_segments", totals.liveNotInSegments);
+    json.member("free_without_alloc", totals.freeWithoutAlloc);
+    json.member("alloc_over_live", totals.allocOverLive);
+}
+
+void writePeak(JsonWriter& json, const model::LiveGroups& peak, const std::optional<std::int64_t>& timeNs,
+    const model::GroupTable& byLine)
+{
+    json.key("peak").beginObject().member("event", peak.event).member("time_ns", timeNs);
+    json.key("groups").beginArray();
+    for (const model::GroupSum& sum : peak.groups) {
+        json.beginObject().member("key", byLine.label(sum.group)).member("bytes", sum.bytes);
+        json.member("blocks", sum.blocks).endObject();
+    }
+    json.endArray().endObject();
+}
+
+void writeSettings(JsonWriter& json, const model::Recording& recording)
+{
+    json.key("settings").beginObject();
+    for (const model::Setting& setting : recording.settings)
+        json.foreignKey(setting.key).foreign(setting.json);
+    json.endObject();
+}
+
+void writeOutOfMemories(JsonWriter& json, const std::vector<model::OutOfMemory>& list)
+{
+    json.key("oom").beginArray();
+    for (const model::OutOfMemory& oom : list) {
+        json.beginObject().member("event", oom.event).member("requested", oom.requestedBytes);
+        json.member("device_free", oom.deviceFreeBytes).member("reserved", oom.reservedBytes);
+        json.member("free_in_segments", oom.freeInSegmentsBytes).endObject();
+    }
+    json.endArray();
+}
+
+void writeDevice(JsonWriter& json, const model::Recording& recording, const DeviceReport& device)
+{
+    const model::DeviceSummary& summary = device.summary;
+    json.beginObject();
+    writeTotals(json, summary.totals);
+    json.key("integrity").beginObject().member("exact", device.integrity.exact());
+    writeFindings(json, device.integrity, false);
+    json.endObject();
+    if (device.within)
+        writePeak(json, device.within->groups, device.within->timeNs, *device.byLine);
+    else
+        writePeak(json, summary.peak, summary.peakTimeNs, *device.byLine);
+    writeSettings(json, recording);
+    json.key("waste").beginObject().member("rounding", summary.waste.rounding);
+    json.member("free_in_segments", summary.waste.freeInSegments);
+    json.member("pending_free", summary.waste.pendingFree).endObject();
+    writeOutOfMemories(json, summary.outOfMemory);
+    json.endObject();
+}
+
+void writeRanges(JsonWriter& json, const std::vector<DeviceReport>& devices)
+{
+    json.key("ranges").beginArray();
+    for (const DeviceReport& device : devices) {
+        if (!device.within)
+            continue;
+        const RangePeak& within = *device.within;
+        json.beginObject().member("device", device.summary.device);
+        json.member("from", within.range.from).member("to", within.range.to);
+        json.member("requested_bytes_peak", within.requestedBytes);
+        json.member("requested_peak_event", within.groups.event);
+        json.member("reserved_bytes_peak", within.reservedBytes);
+        json.member("reserved_peak_event", within.reservedEvent).endObject();
+    }
+    json.endArray();
+}
+
+/// Figures that are bounds and not exact, since the key that holds one has no room to say so.
+void writeBounds(JsonWriter& json, const std::vector<DeviceReport>& devices)
+{
+    json.key("bounds").beginArray();
+    for (const DeviceReport& device : devices) {
+        for (const model::OutOfMemory& oom : device.summary.outOfMemory) {
+            if (oom.freeInSegmentsExact)
+                continue;
+            json.beginObject().member("device", device.summary.device).member("event", oom.event);
+            json.member("key", "oom.free_in_segments").member("bound", "at_most");
+            json.member("cause", "rounded sizes in the middle of a trace are not recorded").endObject();
+        }
+    }
+    json.endArray();
+}
+
+void writeUnknown(JsonWriter& json, std::string_view key, const std::map<std::string, std::int64_t>& counts)
+{
+    json.key(key).beginObject();
+    for (const auto& [name, count] : counts)
+        json.foreignKey(name).value(count);
+    json.endObject();
+}
+
+void writeFile(JsonWriter& json, const model::Recording& recording, const std::vector<DeviceReport>& devices)
+{
+    json.member("file_bytes", recording.fileBytes).member("simulated", recording.simulated);
+    json.key("truncated");
+    if (recording.truncation)
+        json.beginObject()
+            .member("offset", recording.truncation->offset)
+            .member("reason", recording.truncation->reason)
+            .endObject();
+    else
+        json.null();
+    json.member("annotations", recording.annotations.size()).key("host_memory");
+    if (recording.host)
+        json.beginObject()
+            .member("segments", recording.host->segments)
+            .member("reserved_bytes", recording.host->reservedBytes)
+            .member("allocated_bytes", recording.host->allocatedBytes)
+            .member("events", recording.host->events)
+            .endObject();
+    else
+        json.null();
+    writeUnknown(json, "unknown_keys", recording.unknownKeys);
+    writeUnknown(json, "unknown_actions", recording.unknownActions);
+    writeRanges(json, devices);
+    writeBounds(json, devices);
+    json.key("verdicts").beginArray();
+    for (const DeviceReport& device : devices)
+        json.beginObject()
+            .member("device", device.summary.device)
+            .member("text", model::verdictText(device.summary.verdict))
+            .endObject();
+    json.endArray();
+}
+
+} // namespace
+
+void writeSummaryJson(Output& out, const std::string& file, const model::Recording& recording,
+    const std::vector<DeviceReport>& devices)
+{
+    JsonWriter json;
+    json.beginObject().member("schema", 1).member("file", file).member("format", recording.format);
+    json.key("devices").beginArray();
+    for (const DeviceReport& device : devices)
+        writeDevice(json, recording, device);
+    json.endArray();
+    writeFile(json, recording, devices);
+    json.endObject().endLine();
+    out.write(json.text());
+}
+
+} // namespace strata::cli

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/summary_report.h"
+
+#include "app/cli/groups_report.h"
+#include "app/cli/report.h"
+#include "app/cli/text.h"
+#include "model/base/units.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+using model::formatBytes;
+using model::formatCount;
+
+namespace {
+
+constexpr std::size_t kPeakLines = 10;
+constexpr std::size_t kOomsShown = 10;
+constexpr std::size_t kSettingShown = 60;
+
+void heading(Output& out, std::string_view text)
+{
+    out.line("");
+    out.line(out.strong(text));
+}
+
+void printFile(Output& out, const std::string& file, const model::Recording& recording)
+{
+    out.line(fmt::format("{}{}", out.strong(printable(file)),
+        out.faint(fmt::format(" ({}, {}{})", printable(recording.format),
+            formatBytes(static_cast<std::int64_t>(recording.fileBytes)),
+            recording.simulated ? ", simulated device" : ""))));
+    if (recording.truncation)
+        out.line(fmt::format(
+            "{} The file is damaged at byte {}: {}. All figures are of what stands before it.",
+            out.bad("Not complete."), formatCount(static_cast<std::int64_t>(recording.truncation->offset)),
+            printable(recording.truncation->reason)));
+}
+
+void printVerdict(Output& out, const DeviceReport& device)
+{
+    std::string text;
+    for (const model::VerdictPiece& piece : device.summary.verdict)
+        text += piece.strong ? out.strong(printable(piece.text)) : printable(piece.text);
+    printParagraph(out, text);
+}
+
+void printTotals(Output& out, const DeviceReport& device)
+{
+    const model::Totals& totals = device.summary.totals;
+    const auto atEvent = [](model::EventIndex event) {
+        return event < 0 ? std::string("at the start") : fmt::format("at event {}", formatCount(event));
+    };
+    out.line("");
+    Table table(
+        { { "", Table::Align::Left }, { "start" }, { "peak" }, { "end" }, { "", Table::Align::Left } });
+    table.add({ "reserved", formatBytes(totals.reservedBytesStart), formatBytes(totals.reservedBytesPeak),
+        formatBytes(totals.reservedBytesEnd), atEvent(totals.reservedPeakEvent) + "; what the run needs" });
+    table.add({ "requested", formatBytes(totals.requestedBytesStart), formatBytes(totals.requestedBytesPeak),
+        formatBytes(totals.requestedBytesEnd), atEvent(totals.requestedPeakEvent) });
+    table.add({ "active", "", "", formatBytes(totals.activeBytesEnd), "rounded; known at the end alone" });
+    table.add({ "allocated", "", "", formatBytes(totals.allocatedBytesEnd),
+        "active and not waiting for a stream" });
+    table.print(out);
+}
+
+void printPeak(Output& out, const DeviceReport& device)
+{
+    const model::LiveGroups& peak = device.within ? device.within->groups : device.summary.peak;
+    if (peak.groups.empty())
+        return;
+    std::string title = peak.event < 0 && device.trace->eventCount() > 0
+        ? "Peak before the first event"
+        : fmt::format("Peak at {}", momentName(*device.trace, peak.event));
+    if (device.within)
+        title += fmt::format(", between events {} and {}", formatCount(device.within->range.from),
+            formatCount(device.within->range.to));
+    heading(out, fmt::format("{}: {} requested, by line of code", title, formatBytes(peak.requestedBytes)));
+    const std::size_t rows = std::min(kPeakLines, peak.groups.size());
+    groupTable(*device.byLine, peak, rows).print(out);
+    if (rows < peak.groups.size())
+        out.line(out.faint(fmt::format("  ... {} more lines: strata at FILE {}",
+            formatCount(static_cast<std::int64_t>(peak.groups.size() - rows)),
+            device.within ? std::to_string(peak.event) : "peak")));
+    if (device.within)
+        out.line(fmt::format("  Reserved there: at most {}", formatBytes(device.within->reservedBytes)));
+}
+
+void printOutOfMemory(Output& out, const DeviceReport& device)
+{
+    const std::vector<model::OutOfMemory>& list = device.summary.outOfMemory;
+    if (list.empty())
+        return;
+    heading(out, "Out of memory");
+    Table table({ { "event" }, { "asked" }, { "driver free" }, { "reserved" }, { "free inside" },
+        { "requested" }, { "biggest line", Table::Align::Left } });
+    const std::size_t first = list.size() - std::min(list.size(), kOomsShown);
+    for (std::size_t i = first; i < list.size(); ++i) {
+        const model::OutOfMemory& oom = list[i];
+        table.add({ formatCount(oom.event), formatBytes(oom.requestedBytes), formatBytes(oom.deviceFreeBytes),
+            formatBytes(oom.reservedBytes),
+            (oom.freeInSegmentsExact ? "" : "<= ") + formatBytes(oom.freeInSegmentsBytes),
+            formatBytes(oom.requestedLiveBytes),
+            oom.biggest.empty() ? "" : printable(device.byLine->label(oom.biggest.front().group)) });
+    }
+    table.print(out);
+    if (first > 0)
+        out.line(
+            out.faint(fmt::format("  ... {} before these", formatCount(static_cast<std::int64_t>(first)))));
+    if (device.summary.capacityEstimate)
+        out.line(fmt::format("  The device offers PyTorch about {} (driver free and reserved together).",
+            formatBytes(*device.summary.capacityEstimate)));
+}
+
+void printWaste(Output& out, const DeviceReport& device)
+{
+    const model::Waste& waste = device.summary.waste;
+    heading(out, "Reserved at the end and not in use");
+    const std::int64_t reserved = device.summary.totals.reservedBytesEnd;
+    Table table({ { "bytes" }, { "share" }, { "", Table::Align::Left } });
+    table.add(
+        { formatBytes(waste.freeInSegments), share(waste.freeInSegments, reserved), "free inside segments" });
+    table.add({ formatBytes(waste.rounding), share(waste.rounding, reserved), "lost to rounding" });
+    table.add({ formatBytes(waste.pendingFree), share(waste.pendingFree, reserved),
+        "freed, waiting for another stream" });
+    table.print(out);
+}
+
+void printEvents(Output& out, const DeviceReport& device)
+{
+    const model::Totals& totals = device.summary.totals;
+    heading(out,
+        fmt::format("Recorded: {} events, {} segments, {} blocks at the end", formatCount(totals.events),
+            formatCount(totals.segments), formatCount(totals.blocks)));
+    std::string line;
+    for (const auto& [action, count] : totals.actions)
+        line += fmt::format("{}{} {}", line.empty() ? "" : ", ", printable(action), formatCount(count));
+    if (!line.empty())
+        out.line("  " + line);
+}
+
+void printIntegrity(Output& out, const DeviceReport& device)
+{
+    heading(out, device.integrity.exact() ? "Totals are exact" : "Totals are not exact");
+    printFindings(out, device.integrity);
+    if (device.integrity.exact() && device.integrity.notes.empty())
+        out.line("  Every check passed.");
+}
+
+void printRest(Output& out, const model::Recording& recording)
+{
+    if (recording.host && recording.host->segments > 0)
+        out.line(fmt::format("\nPinned host memory: {} reserved, {} allocated",
+            formatBytes(recording.host->reservedBytes), formatBytes(recording.host->allocatedBytes)));
+    if (recording.settings.empty())
+        return;
+    heading(out, "Allocator settings");
+    Table table({ { "", Table::Align::Left }, { "", Table::Align::Left } });
+    for (const model::Setting& setting : recording.settings) {
+        std::string value = printable(setting.json);
+        if (length(value) > kSettingShown)
+            value = value.substr(0, kSettingShown - 3) + "...";
+        table.add({ printable(setting.key), std::move(value) });
+    }
+    table.print(out);
+}
+
+} // namespace
+
+void printSummary(Output& out, const std::string& file, const model::Recording& recording,
+    const std::vector<DeviceReport>& devices)
+{
+    printFile(out, file, recording);
+    for (const DeviceReport& device : devices) {
+        out.line("");
+        if (devices.size() > 1)
+            out.line(out.strong(deviceName(device.summary.device)));
+        printVerdict(out, device);
+        printTotals(out, device);
+        printPeak(out, device);
+        printOutOfMemory(out, device);
+        printWaste(out, device);
+        printEvents(out, device);
+        printIntegrity(out, device);
+    }
+    printRest(out, recording);
+}
+
+} // namespace strata::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/findings.h"
+#include "app/cli/open.h"
+#include "app/cli/output.h"
+#include "model/analysis/summary.h"
+#include "model/trace/grouping.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::cli {
+
+/// The highest values within --from and --to, and what the peak there is made of.
+struct RangePeak {
+    EventRange range;
+    std::int64_t requestedBytes = 0;
+    std::int64_t reservedBytes = 0;
+    model::EventIndex reservedEvent = -1;
+    model::LiveGroups groups; ///< at the peak of requested bytes
+    std::optional<std::int64_t> timeNs; ///< of that peak
+};
+
+/// What `strata summary` says of one device.
+struct DeviceReport {
+    const model::DeviceTrace* trace = nullptr;
+    std::unique_ptr<model::GroupTable> byLine;
+    model::DeviceSummary summary;
+    Integrity integrity;
+    std::optional<RangePeak> within; ///< if a range was asked for
+
+    /// What the device needs: the reserved peak, of the range if there is one.
+    [[nodiscard]] std::int64_t neededBytes() const
+    {
+        return within ? within->reservedBytes : summary.totals.reservedBytesPeak;
+    }
+};
+
+/// One JSON object on one line; design section 7 names the keys.
+void writeSummaryJson(Output& out, const std::string& file, const model::Recording& recording,
+    const std::vector<DeviceReport>& devices);
+
+/// For people: the verdict first, then tables.
+void printSummary(Output& out, const std::string& file, const model::Recording& recording,
+    const std::vector<DeviceReport>& devices);
+
+} // namespace strata::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace strata::test {
+
+struct Ran {
+    int code = -1; ///< exit code; 1000 + signal if a signal ended it
+    std::string out;
+    std::string err;
+
+    /// The first line of `out` as JSON; a test failure and null if it is none.
+    [[nodiscard]] nlohmann::json json() const;
+    /// Every line of `out` as JSON.
+    [[nodiscard]] std::vector<nlohmann::json> rows() const;
+};
+
+/// Runs a program to its end, without a shell and without a terminal.
+[[nodiscard]] Ran runProgram(const std::string& program, const std::vector<std::string>& arguments);
+
+/// Runs the built strata.
+[[nodiscard]] Ran strata(const std::vector<std::string>& arguments);
+
+/// A directory of its own, gone at the end.
+class TemporaryDirectory {
+public:
+    TemporaryDirectory();
+    ~TemporaryDirectory();
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+    /// Writes a file and gives its path.
+    [[nodiscard]] std::string file(const std::string& name, const std::string& content) const;
+
+private:
+    std::filesystem::path m_path;
+};
+
+/// A recording of our own in the repository: "versions/torch2.6_oom.pickle.gz".
+[[nodiscard]] std::string dataFile(const std::string& name);
+/// A file beside the repository; empty if it is not there.
+[[nodiscard]] std::string sharedFile(const std::string& name);
+[[nodiscard]] std::string contentOf(const std::filesystem::path& path);
+
+} // namespace strata::test

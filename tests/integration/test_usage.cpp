@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/integration/run_strata.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace strata::test {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+const std::string kPlain = dataFile("versions/torch2.6_plain.pickle.gz");
+const std::string kOom = dataFile("versions/torch2.6_oom.pickle.gz");
+
+} // namespace
+
+TEST(Usage, HelpAndVersionGoToOut)
+{
+    for (const char* flag : { "--help", "-h" }) {
+        const Ran ran = strata({ flag });
+        EXPECT_EQ(ran.code, 0);
+        EXPECT_EQ(ran.err, "");
+        for (const char* command : { "summary", "check", "at", "blocks", "events", "render" })
+            EXPECT_THAT(ran.out, HasSubstr(command));
+    }
+    EXPECT_THAT(strata({ "--version" }).out, StartsWith("strata 0."));
+    EXPECT_EQ(strata({ "--version" }).code, 0);
+}
+
+TEST(Usage, EveryCommandHasHelp)
+{
+    for (const char* command : { "summary", "check", "at", "blocks", "events", "render" }) {
+        const Ran ran = strata({ command, "--help" });
+        EXPECT_EQ(ran.code, 0) << command;
+        EXPECT_THAT(ran.out, HasSubstr("FILE")) << command;
+        EXPECT_THAT(ran.out, HasSubstr("Exit codes")) << command;
+    }
+    EXPECT_THAT(strata({ "at", "--help" }).out, HasSubstr("oom:K"));
+}
+
+TEST(Usage, MistakesExitWithTwoAndOneUsefulLine)
+{
+    const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes{
+        { {}, "a command is missing" },
+        { { "summmary", kPlain }, "did you mean 'summary'?" },
+        { { "frobnicate" }, "the commands are summary, check" },
+        { { kPlain }, "try: strata summary" },
+        { { "summary" }, "FILE" },
+        { { "summary", kPlain, "--wrong" }, "has no option '--wrong'" },
+        { { "--wrong" }, "--wrong" },
+        { { "at", kPlain }, "POSITION" },
+        { { "at", kPlain, "peak", "extra" }, "'extra'" },
+        { { "at", kPlain, "peak", "--by", "colour" }, "line, site, stream, pool or size" },
+        { { "at", kPlain, "nowhere" }, "is no position" },
+        { { "at", kPlain, "100000" }, "has events 0 to" },
+        { { "at", kPlain, "-2" }, "there is no event -2" },
+        { { "at", kPlain, "peak", "--device", "x" }, "--device" },
+        { { "summary", kPlain, "--device", "7" }, "there is no device 7: the recording has device 0" },
+        { { "summary", kPlain, "--max-peak", "much" }, "70GiB" },
+        { { "blocks", kPlain, "--limit", "-3" }, "--limit" },
+        { { "blocks", kPlain, "--from", "10", "--to", "5" }, "swap them" },
+        { { "summary", "-" }, "standard input" },
+        { { "render", kPlain }, "--output" },
+        { { "render", kPlain, "-o", "x", "--size", "10" }, "1920x1080" },
+        { { "render", kPlain, "-o", "x", "--theme", "pink" }, "light or dark" },
+    };
+    for (const auto& [arguments, expected] : mistakes) {
+        const Ran ran = strata(arguments);
+        EXPECT_EQ(ran.code, 2) << testing::PrintToString(arguments) << ran.err;
+        EXPECT_EQ(ran.out, "") << testing::PrintToString(arguments);
+        EXPECT_THAT(ran.err, StartsWith("strata: ")) << testing::PrintToString(arguments);
+        EXPECT_THAT(ran.err, HasSubstr(expected)) << testing::PrintToString(arguments);
+        EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    }
+}
+
+TEST(Usage, MissingOutOfMemoryExitsWithOne)
+{
+    const Ran ran = strata({ "at", kPlain, "oom", "--json" });
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_THAT(ran.err, HasSubstr("no out-of-memory was recorded"));
+    EXPECT_EQ(strata({ "at", kOom, "oom" }).code, 0);
+    EXPECT_EQ(strata({ "at", kOom, "oom:1" }).code, 0);
+    EXPECT_EQ(strata({ "at", kOom, "oom:2" }).code, 1);
+}
+
+TEST(Usage, MaxPeakComparesTheReservedPeak)
+{
+    const std::int64_t needed
+        = strata({ "summary", "--json", kPlain }).json()["devices"][0]["reserved_bytes_peak"];
+    EXPECT_EQ(strata({ "summary", kPlain, "--max-peak", std::to_string(needed) }).code, 0);
+    const Ran over = strata({ "summary", kPlain, "--max-peak", std::to_string(needed - 1) });
+    EXPECT_EQ(over.code, 1);
+    EXPECT_THAT(over.err, HasSubstr("needs"));
+    EXPECT_EQ(strata({ "summary", kPlain, "--json", "--max-peak", "1KiB" }).code, 1);
+    EXPECT_EQ(strata({ "summary", kPlain, "--max-peak", "70GiB" }).code, 0);
+}
+
+TEST(Usage, SeveralFilesGiveTheWorstExitCode)
+{
+    const Ran ran = strata({ "summary", "--json", kPlain, "/no/such/file", kOom });
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_EQ(ran.rows().size(), 2u);
+    EXPECT_THAT(ran.err, StartsWith("strata: /no/such/file: "));
+    EXPECT_EQ(strata({ "check", kPlain, kOom }).code, 0);
+}
+
+TEST(Usage, TextHasNoEscapesWithoutATerminal)
+{
+    for (const std::vector<std::string>& arguments :
+        std::vector<std::vector<std::string>>{ { "summary", kOom }, { "check", kOom }, { "at", kOom, "peak" },
+            { "at", kOom, "peak", "--by", "site" }, { "blocks", kOom }, { "events", kOom } }) {
+        const Ran ran = strata(arguments);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        EXPECT_EQ(ran.err, "");
+        EXPECT_EQ(ran.out.find('\x1b'), std::string::npos) << arguments.front();
+        EXPECT_FALSE(ran.out.empty());
+    }
+}
+
+TEST(Usage, ABrokenPipeEndsQuietly)
+{
+    const Ran ran = runProgram("/bin/sh",
+        { "-c", "{ \"$0\" events \"$1\" --json; echo $? >&2; } | head -n 1", STRATA_PROGRAM, kOom });
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_EQ(ran.rows().size(), 1u);
+    EXPECT_EQ(ran.err, "0\n");
+}
+
+TEST(Usage, AFullDiskIsAnError)
+{
+    const Ran ran = runProgram("/bin/sh", { "-c", "\"$0\" events \"$1\" > /dev/full", STRATA_PROGRAM, kOom });
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_THAT(ran.err, HasSubstr("standard output"));
+}
+
+} // namespace strata::test
