@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/render.h"
+
+#include "views/shell/document_view.h"
+#include "views/shell/main_window.h"
+#include "views/shell/page_export.h"
+#include "views/shell/page_list.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QEventLoop>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <QVBoxLayout>
+
+#include <cstdio>
+
+namespace strata::gui {
+
+namespace {
+
+using views::Document;
+using views::Page;
+
+/// Runs the event loop until `done`, which is asked after every batch of events.
+template <class Condition> void waitUntil(const Condition& done)
+{
+    QTimer wake;
+    wake.start(20);
+    while (!done())
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+}
+
+/// Until a page has drawn what it has to: nothing is under way, twice in a row, since a repaint may start
+/// more.
+void waitUntilDrawn(const Document& document, const Page& page)
+{
+    for (int quiet = 0; quiet < 3;) {
+        waitUntil([&] { return !document.working() && !page.busy(); });
+        QCoreApplication::sendPostedEvents();
+        QCoreApplication::processEvents();
+        quiet = document.working() || page.busy() ? 0 : quiet + 1;
+    }
+}
+
+int complain(const model::Error& error, int status)
+{
+    std::fprintf(stderr, "strata: %s\n", error.text().c_str());
+    return status;
+}
+
+int cannotWrite(const QString& path)
+{
+    return complain({ model::Error::Kind::Unreadable, "cannot be written", "choose another folder",
+                        QFile::encodeName(path).toStdString() },
+        3);
+}
+
+int writePage(QWidget& shown, Page& page, const Options& options)
+{
+    const QDir folder(*options.renderTo);
+    QStringList paths{ folder.filePath(page.id() + QStringLiteral(".png")) };
+    if (options.window) {
+        if (!shown.grab().save(paths.front(), "PNG"))
+            return cannotWrite(paths.front());
+    } else if (const auto saved = views::savePicture(page, paths.front()); !saved) {
+        return complain(saved.error(), 3);
+    }
+    if (options.svg && page.hasSvg()) {
+        paths.append(folder.filePath(page.id() + QStringLiteral(".svg")));
+        if (const auto saved = views::savePicture(page, paths.back()); !saved)
+            return complain(saved.error(), 3);
+    }
+    for (const QString& path : paths)
+        std::printf("%s\n", qPrintable(path));
+    std::fflush(stdout);
+    return 0;
+}
+
+/// The pages to write, in the order of the rail; empty if one is unknown, which is said.
+std::vector<Page*> choosePages(const std::vector<Page*>& all, const QStringList& wanted)
+{
+    if (wanted.isEmpty())
+        return all;
+    std::vector<Page*> chosen;
+    QStringList known;
+    for (Page* page : all) {
+        known.append(page->id());
+        if (wanted.contains(page->id()))
+            chosen.push_back(page);
+    }
+    for (const QString& id : wanted)
+        if (!known.contains(id)) {
+            std::fprintf(stderr, "strata: --page %s: no such page: there are %s\n", qPrintable(id),
+                qPrintable(known.join(QStringLiteral(", "))));
+            return {};
+        }
+    return chosen;
+}
+
+int renderDocument(Document& document, const views::Palette& palette, const Options& options)
+{
+    QWidget frame;
+    auto* layout = new QVBoxLayout(&frame);
+    layout->setContentsMargins(0, 0, 0, 0);
+    auto* stack = new QStackedWidget;
+    layout->addWidget(stack);
+    const std::vector<Page*> all = views::createPages(document, stack);
+    for (Page* page : all) {
+        page->setPalette(palette);
+        stack->addWidget(page);
+    }
+    const std::vector<Page*> chosen = choosePages(all, options.pages);
+    if (chosen.empty())
+        return 2;
+    frame.resize(options.size);
+    frame.show();
+    for (Page* page : chosen) {
+        stack->setCurrentWidget(page);
+        waitUntilDrawn(document, *page);
+        if (const int status = writePage(frame, *page, options); status != 0)
+            return status;
+    }
+    return 0;
+}
+
+int renderWindow(const QString& path, views::Theme& theme, const Options& options)
+{
+    const QTemporaryDir scratch;
+    QSettings settings(scratch.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    views::MainWindow window(theme, settings);
+    window.resize(options.size);
+    window.show();
+    window.openFile(path, options.force);
+    waitUntil([&] { return !window.loading(); });
+    if (!window.view())
+        return 3;
+    const std::vector<Page*> chosen = choosePages(window.view()->pages(), options.pages);
+    if (chosen.empty())
+        return 2;
+    for (Page* page : chosen) {
+        window.view()->showPage(page->id());
+        waitUntilDrawn(*window.document(), *page);
+        if (const int status = writePage(window, *page, options); status != 0)
+            return status;
+    }
+    return 0;
+}
+
+} // namespace
+
+int renderPages(const Options& options, views::Theme& theme)
+{
+    Document document;
+    document.open(options.files.front(), options.force);
+    waitUntil([&] { return document.state() != Document::State::Loading; });
+    if (document.state() == Document::State::Failed)
+        return complain(document.error(), 3);
+    if (!QDir().mkpath(*options.renderTo))
+        return cannotWrite(*options.renderTo);
+    return options.window ? renderWindow(options.files.front(), theme, options)
+                          : renderDocument(document, theme.palette(), options);
+}
+
+} // namespace strata::gui

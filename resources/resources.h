@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace strata {
+
+/// Makes ":/strata/..." known to Qt: a static library's resources are not registered by themselves. Cheap to
+/// call again; any thread that runs before the first use.
+void initResources();
+
+} // namespace strata

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/models/document.h"
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <gtest/gtest.h>
+
+using strata::views::Document;
+
+namespace {
+
+constexpr int kPatienceMs = 60'000;
+
+QString sample(const char* name)
+{
+    return QStringLiteral(STRATA_SAMPLES "/") + QLatin1String(name);
+}
+
+QString training()
+{
+    return sample("gpt2_124m_bf16_train.pickle.gz");
+}
+
+template <class Condition> bool eventually(const Condition& condition)
+{
+    return QTest::qWaitFor(condition, kPatienceMs);
+}
+
+TEST(Document, LoadsAFileAndDerivesItsDevice)
+{
+    Document document;
+    const QSignalSpy states(&document, &Document::stateChanged);
+    const QSignalSpy ready(&document, &Document::deviceReady);
+    EXPECT_EQ(document.state(), Document::State::Empty);
+    document.open(training());
+    EXPECT_EQ(document.state(), Document::State::Loading);
+    ASSERT_TRUE(eventually([&] { return document.state() == Document::State::Ready; }));
+    ASSERT_TRUE(document.session());
+    ASSERT_TRUE(eventually([&] { return !document.working(); }));
+    EXPECT_EQ(states.count(), 2);
+    EXPECT_EQ(ready.count(), 2) << "first what every page needs, then the blocks picture";
+    const auto device = document.device();
+    ASSERT_TRUE(device);
+    EXPECT_EQ(device->trace->eventCount(), 19'970);
+    EXPECT_TRUE(device->summary && device->strips && device->blocksIndex);
+    EXPECT_EQ(device->lineOrder.size(), device->byLine->count());
+    for (std::size_t rank = 0; rank < device->lineOrder.size(); ++rank)
+        EXPECT_EQ(device->lineRank[device->lineOrder[rank]], static_cast<int>(rank));
+}
+
+TEST(Document, SaysWhyAFileCannotBeRead)
+{
+    const QTemporaryDir folder;
+    QFile file(folder.filePath(QStringLiteral("notes.pickle")));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("these are notes");
+    file.close();
+    Document document;
+    document.open(file.fileName());
+    ASSERT_TRUE(eventually([&] { return document.state() == Document::State::Failed; }));
+    EXPECT_FALSE(document.error().what.empty());
+    EXPECT_FALSE(document.error().hint.empty());
+    EXPECT_FALSE(document.session());
+    EXPECT_FALSE(document.device());
+
+    document.open(folder.filePath(QStringLiteral("nothing here")));
+    ASSERT_TRUE(eventually([&] { return document.state() == Document::State::Failed; }));
+    EXPECT_EQ(document.error().kind, strata::model::Error::Kind::Unreadable);
+}
+
+TEST(Document, CancelsALoad)
+{
+    Document document;
+    document.open(training());
+    document.cancel();
+    EXPECT_EQ(document.state(), Document::State::Empty);
+    EXPECT_FALSE(document.working());
+    QTest::qWait(300);
+    EXPECT_EQ(document.state(), Document::State::Empty) << "nothing of the cancelled load arrives later";
+    document.open(training());
+    EXPECT_TRUE(eventually([&] { return document.state() == Document::State::Ready; }));
+}
+
+TEST(Document, OpeningAnotherFileWhileOneLoadsShowsTheOther)
+{
+    Document document;
+    document.open(training());
+    document.open(sample("gpt2_124m_bf16_oom_16gib.pickle.gz"));
+    ASSERT_TRUE(eventually([&] { return document.device() != nullptr; }));
+    EXPECT_EQ(document.device()->trace->eventCount(), 980);
+    QTest::qWait(300);
+    EXPECT_EQ(document.device()->trace->eventCount(), 980);
+}
+
+TEST(Document, AReopenedDocumentForgetsItsUndoStack)
+{
+    Document document;
+    document.open(training());
+    ASSERT_TRUE(eventually([&] { return document.state() == Document::State::Ready; }));
+    document.viewState().select(strata::views::EventRange{ 5, 9 });
+    document.open(training());
+    ASSERT_TRUE(eventually([&] { return document.state() == Document::State::Ready; }));
+    EXPECT_FALSE(document.viewState().selection());
+    EXPECT_FALSE(document.viewState().canUndo());
+}
+
+TEST(Document, MayGoAwayWhileItLoadsOrDerives)
+{
+    for (int i = 0; i < 5; ++i) {
+        auto document = std::make_unique<Document>();
+        document->open(training());
+        QTest::qWait(i * 40);
+    }
+}
+
+} // namespace

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/models/view_state.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include <gtest/gtest.h>
+
+using strata::views::EventRange;
+using strata::views::ViewState;
+
+namespace {
+
+constexpr int kLongerThanOneMoveMs = 550;
+
+strata::model::BlockFilter atLeast(std::int64_t bytes)
+{
+    strata::model::BlockFilter filter;
+    filter.minBytes = bytes;
+    return filter;
+}
+
+TEST(ViewState, StartsWithNothingToUndo)
+{
+    ViewState state;
+    EXPECT_FALSE(state.canUndo());
+    EXPECT_FALSE(state.canRedo());
+    state.undo();
+    state.redo();
+    EXPECT_EQ(state.value(), ViewState::Value{});
+}
+
+TEST(ViewState, UndoesOneChangeAfterTheOther)
+{
+    ViewState state;
+    state.select(EventRange{ 3, 9 });
+    state.setFilter(atLeast(100));
+    state.setFilter(atLeast(200));
+    state.undo();
+    EXPECT_EQ(state.filter(), atLeast(100));
+    state.undo();
+    EXPECT_TRUE(state.filter().empty());
+    EXPECT_EQ(state.selection(), (EventRange{ 3, 9 }));
+    state.undo();
+    EXPECT_FALSE(state.selection());
+    EXPECT_FALSE(state.canUndo());
+    state.redo();
+    state.redo();
+    state.redo();
+    EXPECT_EQ(state.filter(), atLeast(200));
+    EXPECT_EQ(state.selection(), (EventRange{ 3, 9 }));
+    EXPECT_FALSE(state.canRedo());
+}
+
+TEST(ViewState, MovesWithinHalfASecondAreOneEntry)
+{
+    ViewState state;
+    for (int event = 0; event < 20; ++event)
+        state.select(EventRange{ event, event });
+    state.undo();
+    EXPECT_FALSE(state.selection());
+    EXPECT_FALSE(state.canUndo());
+}
+
+TEST(ViewState, AFilterBetweenTwoMovesSeparatesThem)
+{
+    ViewState state;
+    state.select(EventRange{ 1, 1 });
+    state.setFilter(atLeast(5));
+    state.select(EventRange{ 2, 2 });
+    state.undo();
+    EXPECT_EQ(state.selection(), (EventRange{ 1, 1 }));
+    EXPECT_EQ(state.filter(), atLeast(5));
+}
+
+TEST(ViewState, LaterMovesAreEntriesOfTheirOwn)
+{
+    ViewState state;
+    state.select(EventRange{ 1, 1 });
+    QTest::qWait(kLongerThanOneMoveMs);
+    state.select(EventRange{ 2, 2 });
+    state.undo();
+    EXPECT_EQ(state.selection(), (EventRange{ 1, 1 }));
+}
+
+TEST(ViewState, ANewChangeDropsWhatWasUndone)
+{
+    ViewState state;
+    state.setFilter(atLeast(1));
+    state.undo();
+    state.setFilter(atLeast(2));
+    EXPECT_FALSE(state.canRedo());
+}
+
+TEST(ViewState, AnotherDeviceDropsSelectionAndFilterInOneEntry)
+{
+    ViewState state;
+    state.select(EventRange{ 1, 4 });
+    state.setFilter(atLeast(7));
+    state.setDevice(1);
+    EXPECT_FALSE(state.selection());
+    EXPECT_TRUE(state.filter().empty());
+    state.undo();
+    EXPECT_EQ(state.device(), 0);
+    EXPECT_EQ(state.selection(), (EventRange{ 1, 4 }));
+    EXPECT_EQ(state.filter(), atLeast(7));
+}
+
+TEST(ViewState, SignalsOnlyWhatChanged)
+{
+    ViewState state;
+    const QSignalSpy device(&state, &ViewState::deviceChanged);
+    const QSignalSpy selection(&state, &ViewState::selectionChanged);
+    const QSignalSpy filter(&state, &ViewState::filterChanged);
+    state.setFilter(atLeast(3));
+    state.setFilter(atLeast(3));
+    EXPECT_EQ(filter.count(), 1);
+    EXPECT_EQ(selection.count(), 0);
+    EXPECT_EQ(device.count(), 0);
+    state.setDevice(2);
+    EXPECT_EQ(device.count(), 1);
+    EXPECT_EQ(filter.count(), 2);
+    EXPECT_EQ(selection.count(), 0);
+}
+
+TEST(ViewState, ResetForgetsTheOldSession)
+{
+    ViewState state;
+    state.setFilter(atLeast(3));
+    state.undo();
+    state.reset(4);
+    EXPECT_EQ(state.device(), 4);
+    EXPECT_FALSE(state.canUndo());
+    EXPECT_FALSE(state.canRedo());
+}
+
+TEST(ViewState, AxisAndGroupingAreNotOnTheUndoStack)
+{
+    ViewState state;
+    const QSignalSpy axis(&state, &ViewState::axisChanged);
+    const QSignalSpy grouping(&state, &ViewState::groupingChanged);
+    state.setAxis(strata::model::Axis::Time);
+    state.setGrouping(strata::model::Grouping::Site);
+    EXPECT_EQ(axis.count(), 1);
+    EXPECT_EQ(grouping.count(), 1);
+    EXPECT_FALSE(state.canUndo());
+}
+
+} // namespace

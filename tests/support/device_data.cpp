@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/device_data.h"
+
+#include <limits>
+#include <stdexcept>
+
+namespace strata::test {
+
+std::shared_ptr<const views::DeviceData> makeDeviceData(
+    const std::shared_ptr<const model::Session>& session, int device)
+{
+    auto data = std::make_shared<views::DeviceData>();
+    data->session = session;
+    data->trace = session->find(device);
+    if (!data->trace)
+        throw std::invalid_argument("no such device");
+    const model::DeviceTrace& trace = *data->trace;
+    data->timeline = std::make_shared<model::DeviceTimeline>(trace);
+    data->byLine = std::make_shared<model::GroupTable>(trace, model::Grouping::Line);
+    data->bySite = std::make_shared<model::GroupTable>(trace, model::Grouping::Site);
+    data->summary
+        = std::make_shared<model::DeviceSummary>(model::summarize(*session, *data->timeline, *data->byLine));
+    data->lineOrder = model::layerOrder(trace, data->timeline->live(), *data->byLine);
+    data->lineRank.assign(data->byLine->count(), std::numeric_limits<int>::max());
+    for (std::size_t i = 0; i < data->lineOrder.size(); ++i)
+        data->lineRank[data->lineOrder[i]] = static_cast<int>(i);
+    data->strips = std::make_shared<model::StripLayout>(trace);
+    data->blocksIndex
+        = std::make_shared<model::BlocksIndex>(trace, data->timeline->clock(), *data->strips, *data->byLine);
+    return data;
+}
+
+std::shared_ptr<const views::DeviceData> makeDeviceData(std::unique_ptr<model::Recording> recording)
+{
+    auto session = model::Session::fromRecording(std::move(recording));
+    if (!session || !(*session)->defaultDevice())
+        throw std::invalid_argument("no device to show");
+    return makeDeviceData(*session, (*session)->defaultDevice()->device());
+}
+
+} // namespace strata::test

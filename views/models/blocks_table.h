@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QCoreApplication>
+
+#include "views/models/document.h"
+#include "views/models/table_source.h"
+
+namespace strata::views {
+
+/// The block lifetimes of a device as a table; row = BlockId. Events or times in it follow `axis`.
+class BlocksTable final : public TableSource {
+    Q_DECLARE_TR_FUNCTIONS(BlocksTable)
+public:
+    enum Column {
+        Block,
+        Requested,
+        Rounded,
+        Line,
+        Born,
+        FreeRequested,
+        Freed,
+        Lifetime,
+        Stream,
+        Pool,
+        Address,
+        Segment,
+    };
+
+    BlocksTable(std::shared_ptr<const DeviceData> device, model::Axis axis);
+
+    [[nodiscard]] const std::vector<TableColumn>& columns() const override { return m_columns; }
+    [[nodiscard]] std::uint32_t rowCount() const override;
+    [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
+    [[nodiscard]] QString tooltip(std::uint32_t row, int column) const override;
+    [[nodiscard]] Key sortKey(int column) const override;
+    [[nodiscard]] Match matcher(const std::vector<model::BlockFilter>& filters,
+        const std::optional<EventRange>& range) const override;
+    void add(TableSums& sums, std::uint32_t row) const override; ///< first: requested bytes
+    [[nodiscard]] std::string csvHeader() const override;
+    void appendCsv(std::string& to, std::uint32_t row) const override;
+    [[nodiscard]] QString stackText(std::uint32_t row) const override;
+
+private:
+    [[nodiscard]] TableCell momentCell(model::EventId event) const;
+    [[nodiscard]] TableCell lifetimeCell(model::BlockId block) const;
+    [[nodiscard]] QString momentTooltip(model::EventId event) const;
+    [[nodiscard]] std::uint64_t lifetime(model::BlockId block) const; ///< in events or ns, as far as seen
+    [[nodiscard]] const model::SegmentLife* segmentOf(model::BlockId block) const;
+    [[nodiscard]] const model::BlockColumns& blocks() const { return m_device->trace->blocks(); }
+
+    std::shared_ptr<const DeviceData> m_device;
+    bool m_times = false;
+    std::vector<TableColumn> m_columns;
+};
+
+} // namespace strata::views

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/models/document.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <QThreadPool>
+
+#include <chrono>
+#include <mutex>
+#include <new>
+
+namespace strata::views {
+
+namespace {
+
+constexpr auto kProgressInterval = std::chrono::milliseconds(100);
+
+std::vector<int> ranksOf(const std::vector<std::uint32_t>& order, std::uint32_t groups)
+{
+    std::vector<int> ranks(groups, std::numeric_limits<int>::max());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        ranks[order[i]] = static_cast<int>(i);
+    return ranks;
+}
+
+} // namespace
+
+/// Between the tasks of one load and the document: hands calls over to the GUI thread for as long as the
+/// document wants them. Shared by both sides; every member is safe from any thread.
+class Document::Mailbox {
+public:
+    explicit Mailbox(Document& document)
+        : m_document(&document)
+    {
+    }
+
+    [[nodiscard]] std::stop_token stopToken() const { return m_stop.get_token(); }
+    void requestStop() { m_stop.request_stop(); }
+
+    /// No call that is posted later, or already queued, reaches the document.
+    void close()
+    {
+        m_stop.request_stop();
+        const std::scoped_lock lock(m_mutex);
+        m_document = nullptr;
+    }
+
+    template <class Call> static void post(const std::shared_ptr<Mailbox>& self, Call call)
+    {
+        const std::scoped_lock lock(self->m_mutex);
+        if (!self->m_document)
+            return;
+        QMetaObject::invokeMethod(
+            self->m_document,
+            [self, call = std::move(call)] {
+                // Only the GUI thread closes a mailbox, so the pointer cannot go away during the call.
+                if (Document* document = self->m_document)
+                    call(*document);
+            },
+            Qt::QueuedConnection);
+    }
+
+    static void report(const std::shared_ptr<Mailbox>& self, const model::ProgressReport& report)
+    {
+        {
+            const std::scoped_lock lock(self->m_mutex);
+            const auto now = std::chrono::steady_clock::now();
+            if (now - self->m_lastReport < kProgressInterval)
+                return;
+            self->m_lastReport = now;
+        }
+        post(self, [report](Document& document) {
+            document.m_progress = report;
+            Q_EMIT document.progressChanged();
+        });
+    }
+
+private:
+    std::mutex m_mutex;
+    Document* m_document;
+    std::stop_source m_stop;
+    std::chrono::steady_clock::time_point m_lastReport;
+};
+
+namespace {
+
+/// Derives what the pages share, in the order in which they need it, and calls `publish` after each part.
+/// Returns early when stopped.
+template <class Publish>
+void derive(const std::shared_ptr<const model::Session>& session, const model::DeviceTrace& trace,
+    const std::stop_token& stop, const Publish& publish)
+{
+    DeviceData data;
+    data.session = session;
+    data.trace = &trace;
+    data.timeline = std::make_shared<model::DeviceTimeline>(trace);
+    if (stop.stop_requested())
+        return;
+    data.byLine = std::make_shared<model::GroupTable>(trace, model::Grouping::Line);
+    data.bySite = std::make_shared<model::GroupTable>(trace, model::Grouping::Site);
+    data.summary
+        = std::make_shared<model::DeviceSummary>(model::summarize(*session, *data.timeline, *data.byLine));
+    if (stop.stop_requested())
+        return;
+    data.lineOrder = model::layerOrder(trace, data.timeline->live(), *data.byLine);
+    data.lineRank = ranksOf(data.lineOrder, data.byLine->count());
+    publish(std::make_shared<const DeviceData>(data));
+    if (stop.stop_requested())
+        return;
+    data.strips = std::make_shared<model::StripLayout>(trace);
+    auto index = std::make_shared<model::BlocksIndex>(
+        trace, data.timeline->clock(), *data.strips, *data.byLine, stop);
+    if (stop.stop_requested())
+        return;
+    data.blocksIndex = std::move(index);
+    publish(std::make_shared<const DeviceData>(std::move(data)));
+}
+
+} // namespace
+
+Document::Document(QObject* parent)
+    : QObject(parent)
+    , m_viewState(new ViewState(this))
+{
+    connect(m_viewState, &ViewState::deviceChanged, this, &Document::deriveSelected);
+}
+
+Document::~Document()
+{
+    abandonWork();
+    release();
+}
+
+void Document::open(const QString& path, bool force)
+{
+    abandonWork();
+    release();
+    m_path = path;
+    m_fileBytes = QFileInfo(path).size();
+    m_error = {};
+    m_progress = {};
+    m_state = State::Loading;
+    m_mailbox = std::make_shared<Mailbox>(*this);
+    m_tasks = 1;
+    Q_EMIT stateChanged();
+
+    QThreadPool::globalInstance()->start(
+        [mailbox = m_mailbox, file = QFile::encodeName(path).toStdString(), force] {
+            const model::Progress progress{ [&mailbox](const model::ProgressReport& report) {
+                                               Mailbox::report(mailbox, report);
+                                           },
+                mailbox->stopToken() };
+            try {
+                auto session = model::Session::open(file, { .force = force }, progress);
+                if (!session)
+                    Mailbox::post(
+                        mailbox, [error = session.error()](Document& document) { document.failed(error); });
+                else
+                    Mailbox::post(mailbox, [s = *session](Document& document) { document.loaded(s); });
+            } catch (const std::bad_alloc&) {
+                const model::Error error{ model::Error::Kind::Refused, "not enough memory to open it",
+                    "close other programs, or open it on a machine with more memory", file };
+                Mailbox::post(mailbox, [error](Document& document) { document.failed(error); });
+            }
+            Mailbox::post(mailbox, [](Document& document) { document.taskEnded(); });
+        });
+}
+
+void Document::cancel()
+{
+    if (m_state == State::Loading) {
+        abandonWork();
+        m_state = State::Empty;
+        Q_EMIT stateChanged();
+        Q_EMIT progressChanged();
+    } else if (m_mailbox) {
+        m_mailbox->requestStop();
+    }
+}
+
+std::shared_ptr<const DeviceData> Document::device() const
+{
+    const auto found = m_devices.find(m_viewState->device());
+    return found == m_devices.end() ? nullptr : found->second;
+}
+
+void Document::loaded(std::shared_ptr<const model::Session> session)
+{
+    m_session = std::move(session);
+    m_state = State::Ready;
+    m_progress.stage = model::Stage::Indexing;
+    m_progress.done = m_progress.total = 0;
+    const model::DeviceTrace* trace = m_session->defaultDevice();
+    m_viewState->reset(trace ? trace->device() : 0);
+    Q_EMIT stateChanged();
+}
+
+void Document::failed(const model::Error& error)
+{
+    m_error = error;
+    m_state = State::Failed;
+    Q_EMIT stateChanged();
+}
+
+void Document::publish(std::shared_ptr<const DeviceData> data)
+{
+    const int device = data->trace->device();
+    m_devices[device] = std::move(data);
+    Q_EMIT deviceReady(device);
+}
+
+void Document::deriveSelected()
+{
+    const int device = m_viewState->device();
+    const model::DeviceTrace* trace = m_session ? m_session->find(device) : nullptr;
+    if (!trace || !m_deriving.insert(device).second)
+        return;
+    ++m_tasks;
+    Q_EMIT progressChanged();
+    QThreadPool::globalInstance()->start([mailbox = m_mailbox, session = m_session, trace] {
+        try {
+            derive(session, *trace, mailbox->stopToken(), [&mailbox](std::shared_ptr<const DeviceData> data) {
+                Mailbox::post(
+                    mailbox, [data = std::move(data)](Document& document) { document.publish(data); });
+            });
+        } catch (const std::bad_alloc&) {
+            const model::Error error{ model::Error::Kind::Refused, "not enough memory to index it",
+                "close other programs, or open it on a machine with more memory", session->recording().path };
+            Mailbox::post(mailbox, [error](Document& document) { document.failed(error); });
+        }
+        Mailbox::post(mailbox, [](Document& document) { document.taskEnded(); });
+    });
+}
+
+void Document::taskEnded()
+{
+    --m_tasks;
+    Q_EMIT progressChanged();
+}
+
+void Document::abandonWork()
+{
+    if (m_mailbox)
+        m_mailbox->close();
+    m_mailbox.reset();
+    m_tasks = 0;
+    m_deriving.clear();
+}
+
+void Document::release()
+{
+    if (!m_session)
+        return;
+    // Giving back gigabytes of columns takes longer than a frame.
+    QThreadPool::globalInstance()->start(
+        [session = std::exchange(m_session, nullptr), devices = std::exchange(m_devices, {})]() mutable {
+            devices.clear();
+            session.reset();
+        });
+}
+
+} // namespace strata::views

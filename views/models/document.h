@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include "model/analysis/summary.h"
+#include "model/session/session.h"
+#include "model/timeline/blocks_picture.h"
+#include "model/timeline/device_timeline.h"
+#include "views/models/view_state.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <stop_token>
+
+namespace strata::views {
+
+/// Everything derived from one device that the pages share. Immutable once published; the members marked
+/// "later" come a moment after the rest and are announced by Document::deviceReady again.
+struct DeviceData {
+    std::shared_ptr<const model::Session> session; ///< keeps the trace alive
+    const model::DeviceTrace* trace = nullptr;
+    std::shared_ptr<const model::DeviceTimeline> timeline;
+    std::shared_ptr<const model::GroupTable> byLine, bySite;
+    std::shared_ptr<const model::DeviceSummary> summary;
+    std::vector<std::uint32_t> lineOrder; ///< layerOrder() by line: the colours of the session
+    std::vector<int> lineRank; ///< group -> rank in lineOrder, for Palette::group()
+    std::shared_ptr<const model::StripLayout> strips; ///< later
+    std::shared_ptr<const model::BlocksIndex> blocksIndex; ///< later; coloured by line
+};
+
+/// One opened file: its session, what is derived from it, and its ViewState. Loads and derives on threads of
+/// the global pool and publishes through queued calls; nothing here blocks the GUI thread, the destructor
+/// included: it asks the work to stop and leaves what is left of it, and the release of the columns, to the
+/// pool. GUI thread only.
+class Document : public QObject {
+    Q_OBJECT
+public:
+    enum class State { Empty, Loading, Ready, Failed };
+
+    explicit Document(QObject* parent = nullptr);
+    ~Document() override;
+
+    /// Drops what is loaded and loads `path`; a load that is under way is cancelled. `force` reads even what
+    /// unpacks to more than half of this machine's memory.
+    void open(const QString& path, bool force = false);
+    /// Stops loading (the document is Empty again) or deriving (what is published stays).
+    void cancel();
+
+    [[nodiscard]] State state() const { return m_state; }
+    [[nodiscard]] QString path() const { return m_path; }
+    [[nodiscard]] qint64 fileBytes() const { return m_fileBytes; }
+    [[nodiscard]] const model::Error& error() const { return m_error; } ///< when Failed
+    [[nodiscard]] model::ProgressReport progress() const { return m_progress; }
+    [[nodiscard]] bool working() const { return m_tasks > 0; } ///< loading, or deriving a device
+    [[nodiscard]] std::shared_ptr<const model::Session> session() const { return m_session; }
+    [[nodiscard]] ViewState& viewState() { return *m_viewState; }
+
+    /// Of the selected device; nullptr until it is ready.
+    [[nodiscard]] std::shared_ptr<const DeviceData> device() const;
+
+Q_SIGNALS:
+    void stateChanged();
+    void progressChanged(); ///< at most ten times a second, and when working() changes
+    void deviceReady(int device); ///< device() is there, or has more than before
+
+private:
+    class Mailbox;
+
+    void loaded(std::shared_ptr<const model::Session> session);
+    void failed(const model::Error& error);
+    void publish(std::shared_ptr<const DeviceData> data);
+    void deriveSelected();
+    void taskEnded();
+    void abandonWork();
+    void release();
+
+    State m_state = State::Empty;
+    QString m_path;
+    qint64 m_fileBytes = 0;
+    model::Error m_error;
+    model::ProgressReport m_progress;
+    std::shared_ptr<const model::Session> m_session;
+    std::map<int, std::shared_ptr<const DeviceData>> m_devices;
+    std::set<int> m_deriving; // devices that a task is at work on, or has finished
+    int m_tasks = 0;
+    ViewState* m_viewState;
+    std::shared_ptr<Mailbox> m_mailbox; // of the current load; tasks of an abandoned one find it closed
+};
+
+} // namespace strata::views

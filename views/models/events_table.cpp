@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/models/events_table.h"
+
+#include "model/base/units.h"
+#include "model/trace/grouping.h"
+#include "views/models/event_matcher.h"
+#include "views/models/table_cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+namespace strata::views {
+
+using model::BlockId;
+using enum model::Action;
+
+namespace {
+
+/// A text of the file in one line, cut where it would fill the window.
+QString oneLine(std::string_view text)
+{
+    constexpr std::size_t kShown = 300;
+    return fromUtf8(text.substr(0, kShown)).simplified();
+}
+
+} // namespace
+
+EventsTable::EventsTable(std::shared_ptr<const DeviceData> device)
+    : m_device(std::move(device))
+{
+    const QString text = QStringLiteral("transformer_block.py:1234 forward");
+    addColumn(
+        Event, { tr("Event"), tr("Place in the trace of the device"), QStringLiteral("88,888,888"), true });
+    if (events().hasTimes())
+        addColumn(Time,
+            { tr("Time (s)"), tr("Seconds since the first event"), QStringLiteral("1,234.567890"), true });
+    addColumn(Action,
+        { tr("Action"), tr("What happened, in PyTorch's words"), QStringLiteral("free_completed_"), false });
+    addColumn(Size,
+        { tr("Size"), tr("Requested bytes of a block, real bytes of a segment"), QStringLiteral("1,023"),
+            true, QStringLiteral("MiB") });
+    addColumn(Line, { tr("Line"), tr("Innermost frame of your own code"), text, false, {}, true });
+    addColumn(
+        Address, { tr("Address"), tr("Of the block or segment"), QStringLiteral("0xbbbbbbbbbbbb"), true });
+    addColumn(Stream, { tr("Stream"), tr("CUDA stream"), QStringLiteral("8888"), true });
+    addColumn(
+        Pool, { tr("Pool"), tr("Pool of the caching allocator"), QStringLiteral("(0,1)/large"), false });
+    if (events().userMetadata.size() > 0)
+        addColumn(
+            Metadata, { tr("User metadata"), tr("What the program wrote beside its events"), text, false });
+    if (events().compileContext.size() > 0)
+        addColumn(CompileContext,
+            { tr("Compile context"), tr("Graph of torch.compile that was at work"), QStringLiteral("888/88"),
+                false });
+    if (events().extras.size() > 0)
+        addColumn(Extras,
+            { tr("Other keys"), tr("What the recording says beyond what Strata knows"), text, false });
+}
+
+void EventsTable::addColumn(Column kind, const TableColumn& column)
+{
+    m_kinds.push_back(kind);
+    m_columns.push_back(column);
+}
+
+std::uint32_t EventsTable::rowCount() const
+{
+    return static_cast<std::uint32_t>(m_device->trace->eventCount());
+}
+
+QString EventsTable::actionText(std::uint32_t row) const
+{
+    const model::Action action = events().action[row];
+    return fromUtf8(
+        action == Other ? recording().strings[events().otherAction.at(row)] : model::actionName(action));
+}
+
+model::PoolIndex EventsTable::poolOf(std::uint32_t row) const
+{
+    // The event's own pool does not say small or large; that of its block does.
+    const BlockId block = events().block[row];
+    const model::PoolIndex ofBlock
+        = block.valid() ? m_device->trace->blocks().pool[block.index()] : model::kNoIndex;
+    return ofBlock != model::kNoIndex ? ofBlock : events().pool[row];
+}
+
+TableCell EventsTable::poolCell(std::uint32_t row) const
+{
+    const QString label = fromUtf8(model::poolLabel(recording(), poolOf(row)));
+    if (poolOf(row) != model::kNoIndex)
+        return { label, {} };
+    return events().block[row].valid() ? noteCell(label) : TableCell{};
+}
+
+TableCell EventsTable::addressCell(std::uint32_t row) const
+{
+    if (events().action[row] == Oom)
+        return noteCell(
+            tr("free: %1")
+                .arg(fromUtf8(model::formatBytes(static_cast<std::int64_t>(events().address[row])))));
+    if (events().address[row] == 0)
+        return {};
+    return { addressText(events().address[row]), {} };
+}
+
+model::StackId EventsTable::stackOf(std::uint32_t row) const
+{
+    const model::StackId own = events().stack[row];
+    const BlockId block = events().block[row];
+    return own.valid() || !block.valid() ? own : m_device->trace->blocks().stack[block.index()];
+}
+
+TableCell EventsTable::lineCellOf(std::uint32_t row) const
+{
+    const BlockId block = events().block[row];
+    if (!stackOf(row).valid() && !block.valid())
+        return {};
+    TableCell cell = lineCell(recording(), stackOf(row));
+    if (!events().stack[row].valid() && !cell.text.isEmpty())
+        cell = noteCell(cell.text + QLatin1Char(' ') + cell.note); // not its own: where its block is from
+    const std::uint32_t group = block.valid() && m_device->byLine ? m_device->byLine->groupOf(block) : ~0u;
+    if (group < m_device->lineRank.size())
+        cell.swatch = m_device->lineRank[group];
+    return cell;
+}
+
+const model::SparseText* EventsTable::sparse(Column kind) const
+{
+    switch (kind) {
+    case Metadata:
+        return &events().userMetadata;
+    case CompileContext:
+        return &events().compileContext;
+    case Extras:
+        return &events().extras;
+    default:
+        return nullptr;
+    }
+}
+
+TableCell EventsTable::cell(std::uint32_t row, int column) const
+{
+    switch (columnKind(column)) {
+    case Event:
+        return { countText(row), {} };
+    case Time:
+        return { secondsText(events().timeNs[row] - events().timeNs[0]), {} };
+    case Action:
+        return { actionText(row), {} };
+    case Address:
+        return addressCell(row);
+    case Size:
+        if (events().bytes[row] == 0 && !events().block[row].valid())
+            return {};
+        return bytesCell(events().bytes[row]);
+    case Stream:
+        return { streamText(recording(), events().stream[row]), {} };
+    case Pool:
+        return poolCell(row);
+    case Line:
+        return lineCellOf(row);
+    case Metadata:
+    case CompileContext:
+    case Extras:
+        return { oneLine(recording().strings[sparse(columnKind(column))->at(row)]), {} };
+    }
+    return {};
+}
+
+QString EventsTable::tooltip(std::uint32_t row, int column) const
+{
+    switch (columnKind(column)) {
+    case Time:
+        return tr("%1 us since the epoch").arg(countText(events().timeNs[row] / 1000));
+    case Address:
+        return events().action[row] == Oom
+            ? tr("The driver had %1 left")
+                  .arg(exactBytesText(static_cast<std::int64_t>(events().address[row])))
+            : QString();
+    case Size:
+        return exactBytesText(events().bytes[row]);
+    case Line:
+        if (!events().stack[row].valid() && stackOf(row).valid())
+            return tr("The event has no stack; its block was allocated by\n%1")
+                .arg(lineTooltip(recording(), stackOf(row)));
+        return lineTooltip(recording(), stackOf(row));
+    case Metadata:
+    case CompileContext:
+    case Extras:
+        return fromUtf8(recording().strings[sparse(columnKind(column))->at(row)].substr(0, 4000));
+    default:
+        return {};
+    }
+}
+
+TableSource::Key EventsTable::textKey(const model::SparseText& texts) const
+{
+    std::vector<std::string> values;
+    std::vector<std::uint32_t> rows;
+    for (const auto& [row, text] : texts.items()) {
+        rows.push_back(row);
+        values.emplace_back(recording().strings[text]);
+    }
+    return [rows = std::move(rows), ranks = alphabeticalRanks(values)](
+               std::uint32_t row) -> std::optional<std::uint64_t> {
+        const auto found = std::lower_bound(rows.begin(), rows.end(), row);
+        if (found == rows.end() || *found != row)
+            return std::nullopt;
+        return ranks[static_cast<std::size_t>(found - rows.begin())];
+    };
+}
+
+TableSource::Key EventsTable::sortKey(int column) const
+{
+    const model::EventColumns& e = events();
+    switch (columnKind(column)) {
+    case Event:
+        return [](std::uint32_t row) { return row; };
+    case Time:
+        return [&e](std::uint32_t row) { return orderedKey(e.timeNs[row]); };
+    case Action: {
+        std::vector<std::string> names;
+        for (int i = 0; i <= static_cast<int>(Other); ++i)
+            names.emplace_back(model::actionName(static_cast<model::Action>(i)));
+        return [&e, ranks = alphabeticalRanks(names)](
+                   std::uint32_t row) { return ranks[static_cast<std::size_t>(e.action[row])]; };
+    }
+    case Address:
+        return [&e](std::uint32_t row) -> std::optional<std::uint64_t> {
+            if (e.address[row] == 0 || e.action[row] == Oom)
+                return std::nullopt;
+            return e.address[row];
+        };
+    case Size:
+        return [&e](std::uint32_t row) { return orderedKey(e.bytes[row]); };
+    case Stream:
+        return [this, &e](std::uint32_t row) -> std::optional<std::uint64_t> {
+            const std::vector<std::int64_t>& streams = recording().streams;
+            if (e.stream[row] >= streams.size())
+                return std::nullopt;
+            return orderedKey(streams[e.stream[row]]);
+        };
+    case Pool:
+        return [this, ranks = poolRanks(recording())](std::uint32_t row) -> std::optional<std::uint64_t> {
+            const model::PoolIndex pool = poolOf(row);
+            if (pool == model::kNoIndex)
+                return std::nullopt;
+            return ranks[pool];
+        };
+    case Line: {
+        std::vector<std::string> labels;
+        for (std::uint32_t stack = 0; stack < recording().stacks.stackCount(); ++stack) {
+            const model::FrameId frame = model::userFrame(recording(), model::StackId{ stack });
+            labels.push_back(frame.valid() ? model::frameLabel(recording(), frame) : std::string());
+        }
+        return [this, ranks = alphabeticalRanks(labels)](std::uint32_t row) -> std::optional<std::uint64_t> {
+            if (!stackOf(row).valid())
+                return std::nullopt;
+            return ranks[stackOf(row).index()];
+        };
+    }
+    case Metadata:
+    case CompileContext:
+    case Extras:
+        return textKey(*sparse(columnKind(column)));
+    }
+    return {};
+}
+
+TableSource::Match EventsTable::matcher(
+    const std::vector<model::BlockFilter>& filters, const std::optional<EventRange>& range) const
+{
+    std::vector<EventMatcher> matchers;
+    for (const model::BlockFilter& filter : filters) {
+        if (!filter.empty())
+            matchers.emplace_back(*m_device->trace, filter);
+    }
+    if (matchers.empty() && !range)
+        return {};
+    return [range, shared = std::make_shared<const std::vector<EventMatcher>>(std::move(matchers))](
+               std::uint32_t row) {
+        const model::EventIndex event = row;
+        if (range && (event < range->first || event > range->last))
+            return false;
+        return std::all_of(shared->begin(), shared->end(), [row](const EventMatcher& m) { return m(row); });
+    };
+}
+
+void EventsTable::add(TableSums& sums, std::uint32_t row) const
+{
+    if (events().action[row] == Alloc)
+        sums.first += events().bytes[row];
+    else if (events().action[row] == FreeCompleted)
+        sums.second += events().bytes[row];
+}
+
+std::string EventsTable::csvHeader() const
+{
+    return "event,action,address,bytes,stream,time_ns,stack,line,pool,user_metadata,compile_context,extras\n";
+}
+
+void EventsTable::appendCsv(std::string& to, std::uint32_t row) const
+{
+    const auto out = std::back_inserter(to);
+    const model::Action action = events().action[row];
+    fmt::format_to(out, "{},", row);
+    appendCsvField(
+        to, action == Other ? recording().strings[events().otherAction.at(row)] : model::actionName(action));
+    fmt::format_to(out, ",0x{:x},{},", events().address[row], events().bytes[row]);
+    if (events().stream[row] < recording().streams.size())
+        fmt::format_to(out, "{}", recording().streams[events().stream[row]]);
+    to += ',';
+    if (events().hasTimes())
+        fmt::format_to(out, "{}", events().timeNs[row]);
+    to += ',';
+    const model::StackId stack = events().stack[row];
+    if (stack.valid())
+        fmt::format_to(out, "{}", stack.value);
+    to += ',';
+    if (const model::FrameId frame = model::userFrame(recording(), stack); frame.valid())
+        appendCsvField(to, model::frameLabel(recording(), frame));
+    to += ',';
+    appendCsvField(to, model::poolLabel(recording(), poolOf(row)));
+    for (const model::SparseText* texts :
+        { &events().userMetadata, &events().compileContext, &events().extras }) {
+        to += ',';
+        appendCsvField(to, recording().strings[texts->at(row)]);
+    }
+    to += '\n';
+}
+
+QString EventsTable::stackText(std::uint32_t row) const
+{
+    return views::stackText(recording(), stackOf(row));
+}
+
+} // namespace strata::views

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QColor>
+#include <QString>
+#include <vector>
+
+namespace strata::views {
+
+/// Every colour of the window, from resources/palette.json: one set for light and one for dark. Data colours
+/// are told apart by people with any of the three common colour-blindnesses and stand 3:1 against the
+/// surface. A value: hand it down, no global.
+class Palette {
+public:
+    enum class Role {
+        Surface, ///< behind data and tables
+        Frame, ///< rail, toolbar, status bar
+        Line, ///< hairlines and grid
+        Text,
+        TextMuted, ///< units, axis labels
+        Accent, ///< the one primary action, selection, focus
+        AccentText,
+        Selection, ///< translucent, over pictures
+        Hover,
+        Good,
+        Warning,
+        Bad,
+        Reserved, ///< curve
+        Requested, ///< curve and area
+        PendingFree,
+        BeforeTrace,
+        Other, ///< groups beyond the coloured ones
+        FilteredOut,
+        Free, ///< empty part of a segment
+        Tooltip,
+        TooltipText,
+    };
+
+    [[nodiscard]] static Palette light();
+    [[nodiscard]] static Palette dark();
+
+    [[nodiscard]] bool isDark() const { return m_dark; }
+    [[nodiscard]] QColor operator[](Role role) const;
+    /// Colour of the n-th largest group of the session; groups beyond the last one are Role::Other.
+    [[nodiscard]] QColor group(int rank) const;
+    [[nodiscard]] int groupCount() const { return static_cast<int>(m_groups.size()); }
+
+private:
+    explicit Palette(bool dark);
+
+    bool m_dark = false;
+    std::vector<QColor> m_roles;
+    std::vector<QColor> m_groups;
+};
+
+} // namespace strata::views

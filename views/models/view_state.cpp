@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/models/view_state.h"
+
+#include <chrono>
+
+namespace strata::views {
+
+namespace {
+
+constexpr qint64 kOneMoveMs = 500;
+constexpr std::size_t kUndoDepth = 1'000;
+
+qint64 nowMs()
+{
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+} // namespace
+
+ViewState::ViewState(QObject* parent)
+    : QObject(parent)
+{
+}
+
+void ViewState::reset(int device)
+{
+    m_undo.clear();
+    m_redo.clear();
+    m_lastSelectionMs.reset();
+    m_value = Value{ .device = device };
+    Q_EMIT deviceChanged();
+    Q_EMIT selectionChanged();
+    Q_EMIT filterChanged();
+    Q_EMIT undoChanged();
+}
+
+void ViewState::setDevice(int device)
+{
+    if (device == m_value.device)
+        return;
+    change(Value{ .device = device });
+}
+
+void ViewState::select(std::optional<EventRange> range)
+{
+    if (range == m_value.selection)
+        return;
+    const qint64 now = nowMs();
+    const bool continues = m_lastSelectionMs && now - *m_lastSelectionMs <= kOneMoveMs;
+    Value next = m_value;
+    next.selection = range;
+    if (continues) {
+        m_redo.clear();
+        apply(next);
+        Q_EMIT undoChanged();
+    } else {
+        change(std::move(next));
+    }
+    m_lastSelectionMs = now;
+}
+
+void ViewState::setFilter(const model::BlockFilter& filter)
+{
+    Value next = m_value;
+    next.filter = filter;
+    change(std::move(next));
+}
+
+void ViewState::setAxis(model::Axis axis)
+{
+    if (axis == m_axis)
+        return;
+    m_axis = axis;
+    Q_EMIT axisChanged();
+}
+
+void ViewState::setGrouping(model::Grouping grouping)
+{
+    if (grouping == m_grouping)
+        return;
+    m_grouping = grouping;
+    Q_EMIT groupingChanged();
+}
+
+void ViewState::undo()
+{
+    if (m_undo.empty())
+        return;
+    m_lastSelectionMs.reset();
+    m_redo.push_back(m_value);
+    const Value next = std::move(m_undo.back());
+    m_undo.pop_back();
+    apply(next);
+    Q_EMIT undoChanged();
+}
+
+void ViewState::redo()
+{
+    if (m_redo.empty())
+        return;
+    m_lastSelectionMs.reset();
+    m_undo.push_back(m_value);
+    const Value next = std::move(m_redo.back());
+    m_redo.pop_back();
+    apply(next);
+    Q_EMIT undoChanged();
+}
+
+void ViewState::change(Value next)
+{
+    if (next == m_value)
+        return;
+    m_lastSelectionMs.reset();
+    m_redo.clear();
+    if (m_undo.size() == kUndoDepth)
+        m_undo.erase(m_undo.begin());
+    m_undo.push_back(m_value);
+    apply(next);
+    Q_EMIT undoChanged();
+}
+
+void ViewState::apply(const Value& next)
+{
+    const Value before = std::move(m_value);
+    m_value = next;
+    if (before.device != m_value.device)
+        Q_EMIT deviceChanged();
+    if (before.selection != m_value.selection)
+        Q_EMIT selectionChanged();
+    if (before.filter != m_value.filter)
+        Q_EMIT filterChanged();
+}
+
+} // namespace strata::views

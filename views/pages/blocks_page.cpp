@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/blocks_page.h"
+
+#include "model/trace/grouping.h"
+#include "views/models/blocks_table.h"
+#include "views/models/table_cells.h"
+#include "views/pages/texts.h"
+#include "views/widgets/table_view.h"
+
+#include <algorithm>
+
+namespace strata::views {
+
+using model::BlockId;
+using model::EventIndex;
+
+BlocksPage::BlocksPage(Document& document, QWidget* parent)
+    : TablePage(document, parent)
+{
+    table().setAccessibleName(title());
+    showDevice(document.device());
+}
+
+std::shared_ptr<const TableSource> BlocksPage::makeSource(std::shared_ptr<const DeviceData> shown) const
+{
+    return std::make_shared<const BlocksTable>(std::move(shown), m_document.viewState().axis());
+}
+
+std::optional<EventRange> BlocksPage::restriction(const EventRange& selection) const
+{
+    return selection;
+}
+
+EventIndex BlocksPage::instant() const
+{
+    const std::optional<EventRange>& selection = m_document.viewState().selection();
+    return selection && selection->isInstant() ? selection->first
+                                               : device()->trace->totals().requestedPeakEvent;
+}
+
+QString BlocksPage::sentence() const
+{
+    const QString all = text::count(model().source()->rowCount());
+    const QString shown = text::count(model().rowCount());
+    const QString bytes = text::bytes(model().rows()->sums().first);
+    if (const std::optional<EventRange> selected = range()) {
+        const QString which = filtered() ? tr("blocks that match the filter") : tr("blocks");
+        if (selected->isInstant())
+            return tr("%1 %2 live at %3 hold %4.")
+                .arg(strong(shown), which,
+                    link(tr("event %1").arg(text::count(selected->first)), selected->first), strong(bytes));
+        return tr("%1 %2 live between event %3 and event %4, %5 in all.")
+            .arg(strong(shown), which, text::count(selected->first), text::count(selected->last),
+                strong(bytes));
+    }
+
+    const QString what = filtered() ? tr("%1 of %2 blocks match the filter").arg(strong(shown), all)
+                                    : tr("%1 blocks").arg(strong(all));
+    if (!m_live)
+        return tr("%1.").arg(what);
+    const std::optional<EventRange>& selection = m_document.viewState().selection();
+    const QString when = selection && selection->isInstant() ? link(tr("the selected instant"), m_live->event)
+                                                             : link(tr("the peak"), m_live->event);
+    return tr("%1; %2 live at %3, %4.")
+        .arg(what, strong(text::count(m_live->blocks)), when, strong(text::bytes(m_live->bytes)));
+}
+
+QString BlocksPage::sums(const TableSums& sums) const
+{
+    return tr("%1 blocks, %2 requested").arg(text::count(model().rowCount()), text::bytes(sums.first));
+}
+
+EmptyNotice::Text BlocksPage::nothingRecorded() const
+{
+    return { tr("No block was allocated while this was recorded"),
+        tr("The snapshot has neither live blocks nor a history of allocations. Record the history from "
+           "before the first allocation on, and take the snapshot while the memory is in use:"),
+        QStringLiteral("torch.cuda.memory._record_memory_history(stacks=\"python\")\n"
+                       "...  # the part of the program to look at\n"
+                       "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")"),
+        {} };
+}
+
+QString BlocksPage::nothingMatches() const
+{
+    if (filtered())
+        return tr("No block matches the filter");
+    return tr("No block was alive in the selection");
+}
+
+std::vector<TablePage::RowFilter> BlocksPage::rowFilters(std::uint32_t row) const
+{
+    const model::DeviceTrace& trace = *device()->trace;
+    const model::Recording& recording = trace.recording();
+    const model::BlockColumns& blocks = trace.blocks();
+    std::vector<RowFilter> result;
+    if (const model::FrameId frame = model::userFrame(recording, blocks.stack[row]); frame.valid()) {
+        model::BlockFilter line;
+        line.line = model::frameLabel(recording, frame);
+        result.push_back({ tr("Only %1").arg(fromUtf8(model::frameShortLabel(recording, frame))), line });
+        model::BlockFilter site;
+        site.sites = { blocks.stack[row] };
+        result.push_back({ tr("Only This Stack"), site });
+    }
+    model::BlockFilter size;
+    size.minBytes = size.maxBytes = blocks.requestedBytes[row];
+    result.push_back({ tr("Only Blocks of %1").arg(text::exactBytes(size.minBytes)), size });
+    model::BlockFilter stream;
+    stream.stream = blocks.stream[row];
+    result.push_back({ tr("Only Stream %1").arg(streamText(recording, blocks.stream[row])), stream });
+    if (blocks.pool[row] != model::kNoIndex) {
+        model::BlockFilter pool;
+        pool.pool = blocks.pool[row];
+        result.push_back(
+            { tr("Only Pool %1").arg(fromUtf8(model::poolLabel(recording, blocks.pool[row]))), pool });
+    }
+    return result;
+}
+
+void BlocksPage::chosen(std::uint32_t row)
+{
+    Focus focus;
+    focus.kind = Focus::Kind::Block;
+    focus.block = BlockId{ row };
+    Q_EMIT focusChanged(focus);
+}
+
+void BlocksPage::opened(std::uint32_t row)
+{
+    const EventIndex born = device()->trace->blocks().birth(BlockId{ row });
+    chosen(row);
+    m_document.viewState().select(EventRange{ born, born });
+}
+
+void BlocksPage::selectionMoved()
+{
+    countLive();
+}
+
+void BlocksPage::rowsShown()
+{
+    countLive();
+}
+
+void BlocksPage::countLive()
+{
+    if (!device() || range())
+        return;
+    m_counting.start(
+        [derived = device(), filters = filters(), event = instant()](const JobContext&) {
+            std::vector<model::BlockMatcher> matchers;
+            for (const model::BlockFilter& filter : filters)
+                matchers.emplace_back(*derived->trace, filter);
+            Live live{ event };
+            for (const BlockId block : derived->timeline->live().liveAt(event)) {
+                if (!std::all_of(matchers.begin(), matchers.end(),
+                        [block](const model::BlockMatcher& matches) { return matches(block); }))
+                    continue;
+                ++live.blocks;
+                live.bytes += derived->trace->blocks().requestedBytes[block.index()];
+            }
+            return live;
+        },
+        [this](const Live& live) {
+            m_live = live;
+            refreshSentence();
+        });
+}
+
+void BlocksPage::goTo(EventIndex event)
+{
+    if (!device() || event < 0 || event >= device()->trace->eventCount())
+        return;
+    const BlockId block = device()->trace->events().block[static_cast<std::size_t>(event)];
+    if (block.valid())
+        showRow(block.value);
+}
+
+void BlocksPage::showFocus(const Focus& focus)
+{
+    if (focus.kind == Focus::Kind::Block && device()
+        && model().rows()->positionOf(focus.block.value).has_value())
+        showRow(focus.block.value);
+}
+
+QString BlocksPage::commandLine() const
+{
+    if (!device())
+        return {};
+    QString command = QStringLiteral("strata blocks %1 --device %2")
+                          .arg(shellQuoted(m_document.path()))
+                          .arg(device()->trace->device());
+    if (const std::optional<EventRange> selected = range())
+        command += QStringLiteral(" --from %1 --to %2").arg(selected->first).arg(selected->last);
+    return command;
+}
+
+} // namespace strata::views

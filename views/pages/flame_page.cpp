@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/flame_page.h"
+
+#include "views/models/table_cells.h"
+#include "views/pages/texts.h"
+#include "views/pages/type.h"
+#include "views/widgets/call_tree_view.h"
+#include "views/widgets/flame_breadcrumb.h"
+#include "views/widgets/flame_graph.h"
+#include "views/widgets/segmented.h"
+#include "views/widgets/table_footer.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+namespace strata::views {
+
+using model::EventIndex;
+using model::TreeCost;
+
+namespace {
+
+QString strong(const QString& text)
+{
+    return QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped());
+}
+
+bool sameQuery(const model::TreeQuery& a, const model::TreeQuery& b)
+{
+    return a.from == b.from && a.to == b.to && a.cost == b.cost && a.order == b.order
+        && a.userFramesOnly == b.userFramesOnly && a.byLine == b.byLine;
+}
+
+} // namespace
+
+bool FlamePage::Shown::operator==(const Shown& other) const
+{
+    return sameQuery(query, other.query) && filter == other.filter;
+}
+
+FlamePage::FlamePage(Document& document, QWidget* parent)
+    : Page(document, parent)
+    , m_sentence(new QLabel)
+    , m_breadcrumb(new FlameBreadcrumb)
+    , m_search(new QLineEdit)
+    , m_found(new QLabel)
+    , m_stack(new QStackedWidget)
+    , m_splitter(new QSplitter(Qt::Horizontal))
+    , m_graph(new FlameGraph)
+    , m_tree(new CallTreeView)
+    , m_notice(new EmptyNotice)
+    , m_footer(new TableFooter)
+{
+    m_options.userFramesOnly = true;
+    m_sentence->setFont(sized(font(), kVerdictPx));
+    m_sentence->setTextFormat(Qt::RichText);
+    m_sentence->setWordWrap(true);
+    m_controls = makeControls();
+
+    m_splitter->addWidget(m_graph);
+    m_splitter->addWidget(m_tree);
+    m_splitter->setStretchFactor(0, 3);
+    m_splitter->setStretchFactor(1, 2);
+    m_splitter->setSizes({ 600, 400 });
+    m_splitter->setHandleWidth(9);
+    m_splitter->setChildrenCollapsible(true);
+    m_splitter->setCollapsible(0, false);
+    m_stack->addWidget(m_splitter);
+    m_stack->addWidget(m_notice);
+
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin / 2);
+    layout->setSpacing(kGrid);
+    layout->addWidget(m_sentence);
+    layout->addWidget(m_controls);
+    layout->addWidget(m_stack, 1);
+    layout->addWidget(m_footer);
+    setFocusProxy(m_graph);
+
+    m_footer->watch(&m_computing, tr("Adding up stacks"));
+    m_footer->watch(&m_copying, tr("Copying stacks"));
+    connect(&m_computing, &LatestJob::runningChanged, this, &Page::busyChanged);
+    connect(m_footer, &TableFooter::cancelled, this, [this](LatestJob* job) {
+        if (job == &m_computing)
+            m_asked = m_made; // the next change computes again
+    });
+
+    connect(m_graph, &FlameGraph::chosen, this, [this](quint32 node) {
+        m_tree->setCurrentNode(node);
+        frameChosen(node);
+    });
+    connect(m_graph, &FlameGraph::hovered, this, &Page::hoverText);
+    connect(m_graph, &FlameGraph::menuRequested, this, &FlamePage::showMenu);
+    connect(m_graph, &FlameGraph::zoomChanged, this, [this] {
+        m_breadcrumb->setPath(m_shownTree, m_graph->zoomed());
+        Q_EMIT historyChanged();
+    });
+    connect(m_tree, &CallTreeView::chosen, this, [this](quint32 node) {
+        m_graph->setCurrent(node);
+        frameChosen(node);
+    });
+    connect(m_tree, &CallTreeView::opened, m_graph, &FlameGraph::zoomTo);
+    connect(m_breadcrumb, &FlameBreadcrumb::chosen, this, [this](quint32 node) {
+        m_graph->zoomTo(node);
+        m_graph->setCurrent(node);
+        m_tree->setCurrentNode(node);
+    });
+    connect(m_notice, &EmptyNotice::buttonPressed, this, [this] {
+        if (!m_document.viewState().filter().empty())
+            m_document.viewState().setFilter({});
+        else
+            m_document.viewState().select(std::nullopt);
+    });
+    connectDocument();
+    makeActions();
+    showDevice(document.device());
+    showNotice();
+}
+
+QWidget* FlamePage::makeControls()
+{
+    m_cost = new Segmented(tr("Measured"),
+        { { tr("Bytes"), tr("Requested bytes that are live at the instant, or at the peak of the range") },
+            { tr("Count"), tr("Allocations in the range, or blocks live at the instant") },
+            { tr("Leaked"), tr("Bytes allocated in the range and still live at the end of the trace") },
+            { tr("Temporary"), tr("Bytes allocated and freed within the range") } });
+    m_frames = new Segmented(tr("Frames"),
+        { { tr("Your code"), tr("Frames of torch, the standard library and C++ fold into their callers") },
+            { tr("All frames"), tr("Everything that the stacks hold") } });
+    m_grouping = new Segmented(tr("Grouped"),
+        { { tr("Stacks"), tr("Whole stacks") },
+            { tr("Lines"), tr("The innermost line of your own code alone") } });
+    m_order = new Segmented(tr("Direction"),
+        { { tr("Top down"), tr("From the outermost frame to the line that allocates") },
+            { tr("Bottom up"), tr("From the line that allocates to its callers") } });
+    m_frames->choose(m_options.userFramesOnly ? 0 : 1);
+    connect(m_cost, &Segmented::changed, this,
+        [this](int index) { setCost(static_cast<model::TreeCost>(index)); });
+    connect(m_frames, &Segmented::changed, this, [this](int index) { setUserFramesOnly(index == 0); });
+    connect(m_grouping, &Segmented::changed, this, [this](int index) { setByLine(index == 1); });
+    connect(m_order, &Segmented::changed, this,
+        [this](int index) { setOrder(static_cast<model::TreeOrder>(index)); });
+
+    m_search->setPlaceholderText(tr("Find a function or file"));
+    m_search->setAccessibleName(tr("Find in the flame graph"));
+    m_search->setClearButtonEnabled(true);
+    m_search->setFixedWidth(200);
+    m_found->setProperty("muted", true);
+    connect(m_search, &QLineEdit::textChanged, this, &FlamePage::startSearch);
+    connect(m_search, &QLineEdit::returnPressed, m_graph, [this] { m_graph->setFocus(); });
+
+    auto* controls = new QWidget;
+    auto* rows = new QVBoxLayout(controls);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(kGrid);
+    auto* choices = new QHBoxLayout;
+    choices->setSpacing(kMargin);
+    for (Segmented* choice : { m_cost, m_grouping, m_frames, m_order })
+        choices->addWidget(choice);
+    choices->addStretch();
+    auto* ways = new QHBoxLayout;
+    ways->setSpacing(kGrid);
+    ways->addWidget(m_breadcrumb, 1);
+    ways->addWidget(m_found);
+    ways->addWidget(m_search);
+    rows->addLayout(choices);
+    rows->addLayout(ways);
+    return controls;
+}
+
+void FlamePage::connectDocument()
+{
+    ViewState& state = m_document.viewState();
+    connect(&state, &ViewState::filterChanged, this, &FlamePage::compute);
+    connect(&state, &ViewState::selectionChanged, this, &FlamePage::compute);
+    connect(&state, &ViewState::deviceChanged, this, [this] { showDevice(m_document.device()); });
+    connect(&m_document, &Document::deviceReady, this, [this] { showDevice(m_document.device()); });
+    connect(&m_document, &Document::stateChanged, this, [this] {
+        showDevice(m_document.device());
+        showNotice();
+    });
+}
+
+void FlamePage::showDevice(std::shared_ptr<const DeviceData> device)
+{
+    if (device == m_device)
+        return;
+    const bool sameTrace = device && m_device && device->trace == m_device->trace;
+    m_device = std::move(device);
+    if (sameTrace)
+        return;
+    m_computing.cancel();
+    m_asked.reset();
+    m_made.reset();
+    m_shownTree.reset();
+    m_graph->setTree(nullptr);
+    m_tree->setTree(nullptr);
+    compute();
+    showNotice();
+}
+
+FlamePage::Shown FlamePage::wanted() const
+{
+    Shown shown{ m_options, m_document.viewState().filter() };
+    const std::optional<EventRange>& selection = m_document.viewState().selection();
+    const bool needsRange = m_options.cost == TreeCost::Leaked || m_options.cost == TreeCost::Temporary;
+    if (selection && !(needsRange && selection->isInstant())) {
+        shown.query.from = selection->first;
+        shown.query.to = selection->last;
+    } else {
+        shown.query.from = -1;
+        shown.query.to = m_device->trace->eventCount() - 1;
+    }
+    return shown;
+}
+
+void FlamePage::compute()
+{
+    if (!m_device)
+        return;
+    const Shown shown = wanted();
+    if (m_asked == shown)
+        return;
+    m_asked = shown;
+    m_computing.start(
+        [derived = m_device, shown](const JobContext& context) { return make(*derived, shown, context); },
+        [this, shown](Made made) { show(shown, std::move(made)); });
+    Q_EMIT busyChanged();
+}
+
+FlamePage::Made FlamePage::make(const DeviceData& device, const Shown& shown, const JobContext& context)
+{
+    std::optional<model::BlockMatcher> matcher;
+    if (!shown.filter.empty())
+        matcher.emplace(*device.trace, shown.filter);
+    Made made;
+    made.tree = std::make_shared<const FlameTree>(device.session,
+        model::callTree(*device.timeline, shown.query, matcher ? &*matcher : nullptr, context.stop()));
+    if (!shown.query.byLine)
+        return made;
+    std::map<std::string_view, int> rankOfLabel;
+    for (std::uint32_t group = 0; group < device.lineRank.size(); ++group)
+        rankOfLabel.emplace(device.byLine->label(group), device.lineRank[group]);
+    for (const FlameTree::Node node : made.tree->children(0)) {
+        if (!made.tree->frame(node).valid())
+            continue;
+        const auto rank
+            = rankOfLabel.find(model::frameLabel(device.trace->recording(), made.tree->frame(node)));
+        if (rank != rankOfLabel.end())
+            made.ranks.emplace(made.tree->frame(node), rank->second);
+    }
+    return made;
+}
+
+void FlamePage::show(const Shown& shown, Made made)
+{
+    m_made = shown;
+    m_shownTree = std::move(made.tree);
+    m_graph->setRanks(std::move(made.ranks));
+    m_graph->setTree(m_shownTree);
+    m_tree->setTree(m_shownTree);
+    if (m_graph->current() != 0)
+        m_tree->setCurrentNode(m_graph->current());
+    showNotice();
+    startSearch();
+    Q_EMIT busyChanged();
+}
+
+void FlamePage::refreshSentence()
+{
+    const bool any = m_shownTree && m_device;
+    m_sentence->setVisible(any);
+    m_footer->setVisible(any);
+    if (!any)
+        return;
+    m_sentence->setText(sentence());
+    m_footer->setText(counted(m_shownTree->size() - 1, tr("1 frame"), tr("%1 frames"))
+        + (m_shownTree->tree().complete ? QString() : tr("; cut: the stacks hold more than can be shown")));
+}
+
+QString FlamePage::rangeText() const
+{
+    const model::TreeQuery& query = m_made->query;
+    if (!m_document.viewState().selection() || query.from < 0)
+        return query.to + 1 == m_device->trace->eventCount()
+            ? tr("in the whole trace")
+            : tr("up to event %1").arg(text::count(query.to));
+    return tr("between event %1 and event %2").arg(text::count(query.from), text::count(query.to));
+}
+
+QString FlamePage::sentence() const
+{
+    const FlameTree& tree = *m_shownTree;
+    const model::TreeQuery& query = m_made->query;
+    const QString bytes = strong(text::bytes(tree.total(0)));
+    const QString blocks = strong(text::count(tree.blocks(0)));
+    QString text;
+    switch (query.cost) {
+    case TreeCost::Bytes: {
+        const EventIndex at = tree.tree().at;
+        const QString when = at < 0 ? tr("before the first event") : tr("at event %1").arg(text::count(at));
+        text = query.from == query.to ? tr("%1 in %2 blocks live %3").arg(bytes, blocks, when)
+                                      : tr("%1 in %2 blocks live at the peak, %3").arg(bytes, blocks, when);
+        break;
+    }
+    case TreeCost::Count:
+        text = query.from == query.to ? tr("%1 blocks live at event %2").arg(blocks, text::count(query.to))
+                                      : tr("%1 allocations %2").arg(blocks, rangeText());
+        break;
+    case TreeCost::Leaked:
+        text = tr("%1 in %2 blocks, allocated %3 and still live at the end of the trace")
+                   .arg(bytes, blocks, rangeText());
+        break;
+    case TreeCost::Temporary:
+        text = tr("%1 in %2 blocks, allocated and freed %3").arg(bytes, blocks, rangeText());
+        break;
+    }
+
+    // The first frame below which not nearly everything lies: what tells one part of the program from
+    // another.
+    constexpr double kNearlyAll = 0.9;
+    FlameTree::Node node = 0;
+    while (!tree.children(node).empty()
+        && static_cast<double>(tree.total(node)) > kNearlyAll * static_cast<double>(tree.total(0)))
+        node = tree.children(node).front();
+    if (node != 0 && tree.total(0) > 0 && tree.frame(node).valid()) {
+        const double share
+            = 100.0 * static_cast<double>(tree.total(node)) / static_cast<double>(tree.total(0));
+        const QString place = tree.place(node);
+        text
+            += tr("; %1 of it below %2")
+                   .arg(strong(QStringLiteral("%1 %").arg(share, 0, 'f', 0)),
+                       (place.isEmpty() ? tree.function(node) : tr("%1 (%2)").arg(tree.function(node), place))
+                           .toHtmlEscaped());
+    }
+    return text + QLatin1Char('.');
+}
+
+void FlamePage::showNotice()
+{
+    EmptyNotice::Text text;
+    const bool filtered = !m_document.viewState().filter().empty();
+    if (!m_device) {
+        text.title = m_document.state() == Document::State::Loading ? tr("Reading…") : tr("Nothing is open");
+    } else if (m_shownTree && m_shownTree->total(0) == 0 && !m_computing.running()) {
+        if (filtered)
+            text = { tr("No block matches the filter"), {}, {}, tr("Clear the filter") };
+        else if (m_made && m_made->query.cost == TreeCost::Leaked)
+            text.title = tr("Nothing that was allocated %1 is live at the end of the trace").arg(rangeText());
+        else if (m_made && m_made->query.cost == TreeCost::Temporary)
+            text.title = tr("Nothing was both allocated and freed %1").arg(rangeText());
+        else
+            text.title = tr("No memory was in use here");
+        if (!filtered && m_document.viewState().selection())
+            text.button = tr("Show the whole trace");
+    } else if (m_shownTree && m_shownTree->size() == 2 && !m_shownTree->frame(1).valid()) {
+        text = { tr("No stacks were recorded"),
+            tr("The recording says what was allocated, but not by which code. Record the history with "
+               "stacks:"),
+            QStringLiteral("torch.cuda.memory._record_memory_history(stacks=\"python\")"), {} };
+    }
+    m_notice->setText(text);
+    m_controls->setVisible(m_device != nullptr);
+    m_stack->setCurrentWidget(text.title.isEmpty() ? static_cast<QWidget*>(m_splitter) : m_notice);
+    refreshSentence();
+}
+
+void FlamePage::setPalette(const Palette& palette)
+{
+    Page::setPalette(palette);
+    m_graph->setColours(palette);
+    m_tree->setColours(palette);
+}
+
+QString FlamePage::sentenceText() const
+{
+    return m_sentence->text();
+}
+
+} // namespace strata::views

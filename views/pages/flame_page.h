@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/flame_tree.h"
+#include "views/models/latest_job.h"
+#include "views/pages/page.h"
+#include "views/widgets/empty_notice.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+class QLabel;
+class QLineEdit;
+class QSplitter;
+class QStackedWidget;
+
+namespace strata::views {
+
+class CallTreeView;
+class FlameBreadcrumb;
+class FlameGraph;
+class Segmented;
+class TableFooter;
+
+/// Who holds the memory, by call stack: of the selected instant or range (without one: at the peak), as a
+/// flame graph and, beside it, as a call tree with figures. The trees are computed off the GUI thread; the
+/// old picture stays until the new one is there.
+class FlamePage : public Page {
+    Q_OBJECT
+public:
+    explicit FlamePage(Document& document, QWidget* parent = nullptr);
+
+    [[nodiscard]] QString id() const override { return QStringLiteral("flame"); }
+    [[nodiscard]] QString title() const override { return tr("Flame graph"); }
+    [[nodiscard]] QString iconName() const override { return QStringLiteral("flame"); }
+    [[nodiscard]] QList<QAction*> pageActions() const override { return m_actions; }
+    void setPalette(const Palette& palette) override;
+    void resetView() override;
+    [[nodiscard]] bool busy() const override { return m_computing.running(); }
+    [[nodiscard]] bool canGoBack() const override;
+    [[nodiscard]] bool canGoForward() const override;
+    void goBack() override;
+    void goForward() override;
+    [[nodiscard]] QString copyText() const override; ///< the current frame with its figures
+    [[nodiscard]] bool hasCsv() const override;
+    [[nodiscard]] bool writeCsv(QIODevice& out) const override; ///< a line a node, parents first
+    [[nodiscard]] QWidget* pictureWidget() override;
+    [[nodiscard]] bool hasSvg() const override { return hasCsv(); }
+    [[nodiscard]] bool saveSvg(const QString& path) override;
+
+    void showDevice(std::shared_ptr<const DeviceData> device); ///< what the document's signals lead to
+    void setCost(model::TreeCost cost);
+    void setOrder(model::TreeOrder order);
+    void setByLine(bool byLine);
+    void setUserFramesOnly(bool userFramesOnly);
+    void search(const QString& text);
+
+    [[nodiscard]] FlameGraph& graph() const { return *m_graph; }
+    [[nodiscard]] CallTreeView& treeView() const { return *m_tree; }
+    [[nodiscard]] FlameBreadcrumb& breadcrumb() const { return *m_breadcrumb; }
+    [[nodiscard]] EmptyNotice& notice() const { return *m_notice; }
+    [[nodiscard]] QString sentenceText() const;
+    [[nodiscard]] QString searchResult() const;
+
+private:
+    struct Shown { // what the picture on screen was made from
+        model::TreeQuery query;
+        model::BlockFilter filter;
+        [[nodiscard]] bool operator==(const Shown& other) const;
+    };
+
+    QWidget* makeControls();
+    void makeActions();
+    QAction* addPageAction(const QString& text, const QKeySequence& keys, std::function<void()> run);
+    void connectDocument();
+    [[nodiscard]] Shown wanted() const;
+    void compute();
+    struct Made {
+        std::shared_ptr<const FlameTree> tree;
+        std::map<model::FrameId, int> ranks; // of lines, where the picture is by line
+    };
+    [[nodiscard]] static Made make(const DeviceData& device, const Shown& shown, const JobContext& context);
+    void show(const Shown& shown, Made made);
+    void showNotice();
+    void refreshSentence();
+    [[nodiscard]] QString sentence() const;
+    [[nodiscard]] QString rangeText() const;
+    void frameChosen(FlameTree::Node node);
+    [[nodiscard]] std::optional<std::uint32_t> lineGroupOf(FlameTree::Node node) const;
+    void showMenu(FlameTree::Node node, const QPoint& at);
+    void startSearch();
+    void copyFolded();
+
+    std::shared_ptr<const DeviceData> m_device;
+    std::shared_ptr<const FlameTree> m_shownTree;
+    std::optional<Shown> m_asked, m_made;
+    model::TreeQuery m_options; // what the controls say; its range is set by wanted()
+    LatestJob m_computing, m_searching, m_copying;
+    QList<QAction*> m_actions;
+
+    QLabel* m_sentence;
+    Segmented* m_cost;
+    Segmented* m_frames;
+    Segmented* m_grouping;
+    Segmented* m_order;
+    FlameBreadcrumb* m_breadcrumb;
+    QLineEdit* m_search;
+    QLabel* m_found;
+    QWidget* m_controls;
+    QStackedWidget* m_stack;
+    QSplitter* m_splitter;
+    FlameGraph* m_graph;
+    CallTreeView* m_tree;
+    EmptyNotice* m_notice;
+    TableFooter* m_footer;
+};
+
+} // namespace strata::views

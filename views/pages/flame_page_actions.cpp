@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/grouping.h"
+#include "views/models/table_cells.h"
+#include "views/pages/flame_page.h"
+#include "views/pages/table_page.h"
+#include "views/pages/texts.h"
+#include "views/widgets/call_tree_view.h"
+#include "views/widgets/flame_graph.h"
+#include "views/widgets/segmented.h"
+#include "views/widgets/table_footer.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QIODevice>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPainter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace strata::views {
+
+namespace {
+constexpr std::size_t kFoldedLimit = 64u << 20; // bytes on the clipboard
+}
+
+QAction* FlamePage::addPageAction(const QString& text, const QKeySequence& keys, std::function<void()> run)
+{
+    auto* action = new QAction(text, this);
+    action->setShortcut(keys);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this, std::move(run));
+    addAction(action);
+    m_actions.append(action);
+    return action;
+}
+
+void FlamePage::makeActions()
+{
+    addPageAction(tr("Top Down or Bottom Up"), Qt::Key_B, [this] {
+        setOrder(m_options.order == model::TreeOrder::TopDown ? model::TreeOrder::BottomUp
+                                                              : model::TreeOrder::TopDown);
+    });
+    addPageAction(tr("Stacks or Lines"), Qt::Key_L, [this] { setByLine(!m_options.byLine); });
+    addPageAction(
+        tr("Your Code or All Frames"), Qt::Key_U, [this] { setUserFramesOnly(!m_options.userFramesOnly); });
+    addPageAction(tr("Next Measure"), Qt::Key_M,
+        [this] { setCost(static_cast<model::TreeCost>((static_cast<int>(m_options.cost) + 1) % 4)); });
+    addPageAction(tr("Find in the Flame Graph"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F), [this] {
+        m_search->setFocus(Qt::ShortcutFocusReason);
+        m_search->selectAll();
+    });
+    addPageAction(
+        tr("Copy Collapsed Stacks"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_S), [this] { copyFolded(); });
+}
+
+void FlamePage::setCost(model::TreeCost cost)
+{
+    m_options.cost = cost;
+    m_cost->choose(static_cast<int>(cost));
+    compute();
+}
+
+void FlamePage::setOrder(model::TreeOrder order)
+{
+    m_options.order = order;
+    m_order->choose(static_cast<int>(order));
+    compute();
+}
+
+void FlamePage::setByLine(bool byLine)
+{
+    m_options.byLine = byLine;
+    m_grouping->choose(byLine ? 1 : 0);
+    m_frames->setEnabled(!byLine);
+    m_order->setEnabled(!byLine);
+    compute();
+}
+
+void FlamePage::setUserFramesOnly(bool userFramesOnly)
+{
+    m_options.userFramesOnly = userFramesOnly;
+    m_frames->choose(userFramesOnly ? 0 : 1);
+    compute();
+}
+
+void FlamePage::resetView()
+{
+    m_search->clear();
+    m_graph->zoomOut();
+}
+
+bool FlamePage::canGoBack() const
+{
+    return m_graph->canGoBack();
+}
+bool FlamePage::canGoForward() const
+{
+    return m_graph->canGoForward();
+}
+void FlamePage::goBack()
+{
+    m_graph->goBack();
+}
+void FlamePage::goForward()
+{
+    m_graph->goForward();
+}
+QWidget* FlamePage::pictureWidget()
+{
+    return m_graph;
+}
+
+void FlamePage::search(const QString& text)
+{
+    m_search->setText(text);
+}
+
+QString FlamePage::searchResult() const
+{
+    return m_found->text();
+}
+
+void FlamePage::startSearch()
+{
+    const QString text = m_search->text().trimmed();
+    if (text.isEmpty() || !m_shownTree) {
+        m_searching.cancel();
+        m_graph->setMatches({});
+        m_found->clear();
+        return;
+    }
+    m_searching.start(
+        [tree = m_shownTree, text](const JobContext& context) { return tree->find(text, context); },
+        [this](FlameTree::Matches found) {
+            const std::int64_t whole = m_shownTree->total(0);
+            const double share
+                = whole > 0 ? 100.0 * static_cast<double>(found.cost) / static_cast<double>(whole) : 0.0;
+            m_found->setText(found.nodes == 0
+                    ? tr("not found")
+                    : tr("%1 % of the total, %2")
+                          .arg(share, 0, 'f', 1)
+                          .arg(counted(found.nodes, tr("1 frame"), tr("%1 frames"))));
+            m_graph->setMatches(std::move(found.frames));
+        });
+}
+
+std::optional<std::uint32_t> FlamePage::lineGroupOf(FlameTree::Node node) const
+{
+    const model::FrameId frame = m_shownTree->frame(node);
+    if (!frame.valid() || !m_device->byLine)
+        return std::nullopt;
+    const std::string label = model::frameLabel(m_device->trace->recording(), frame);
+    for (std::uint32_t group = 0; group < m_device->byLine->count(); ++group) {
+        if (m_device->byLine->label(group) == label)
+            return group;
+    }
+    return std::nullopt;
+}
+
+void FlamePage::frameChosen(FlameTree::Node node)
+{
+    const std::optional<std::uint32_t> group = lineGroupOf(node);
+    if (!group)
+        return;
+    Focus focus;
+    focus.kind = Focus::Kind::Group;
+    focus.grouping = model::Grouping::Line;
+    focus.group = *group;
+    Q_EMIT focusChanged(focus);
+}
+
+void FlamePage::showMenu(FlameTree::Node node, const QPoint& at)
+{
+    QMenu menu;
+    menu.addAction(tr("Zoom In"), this, [this, node] { m_graph->zoomTo(node); });
+    menu.addAction(tr("Find This Function"), this, [this, node] { search(m_shownTree->function(node)); });
+    if (lineGroupOf(node)) {
+        const QString line = m_shownTree->fullPlace(node);
+        menu.addAction(tr("Only %1").arg(m_shownTree->place(node)), this, [this, line] {
+            model::BlockFilter only;
+            only.line = line.toStdString();
+            m_document.viewState().setFilter(joined(m_document.viewState().filter(), only));
+        });
+    }
+    menu.addSeparator();
+    menu.addAction(tr("Copy Frame"), this,
+        [this, node] { QGuiApplication::clipboard()->setText(m_shownTree->fullPlace(node)); });
+    menu.addActions(m_actions);
+    menu.exec(at);
+}
+
+QString FlamePage::copyText() const
+{
+    if (!m_shownTree)
+        return {};
+    const FlameTree::Node node = m_graph->current();
+    return QStringLiteral("%1\t%2\t%3\t%4")
+        .arg(m_shownTree->function(node), m_shownTree->fullPlace(node))
+        .arg(m_shownTree->total(node))
+        .arg(m_shownTree->blocks(node));
+}
+
+void FlamePage::copyFolded()
+{
+    if (!m_shownTree)
+        return;
+    m_copying.start(
+        [tree = m_shownTree](const JobContext& context) {
+            return QString::fromStdString(tree->folded(kFoldedLimit, context));
+        },
+        [this](const QString& text) {
+            QGuiApplication::clipboard()->setText(text);
+            m_footer->announce(tr("Copied %1 stacks").arg(text::count(text.count(QLatin1Char('\n')))));
+        });
+}
+
+bool FlamePage::hasCsv() const
+{
+    return m_shownTree && m_shownTree->total(0) > 0;
+}
+
+bool FlamePage::writeCsv(QIODevice& out) const
+{
+    if (!hasCsv())
+        return false;
+    constexpr std::size_t kBuffer = 1 << 20;
+    std::string text = "node,parent,function,line,total,self,blocks\n";
+    for (FlameTree::Node node = 0; node < m_shownTree->size(); ++node) {
+        fmt::format_to(std::back_inserter(text), "{},{},", node, m_shownTree->parent(node));
+        appendCsvField(text, m_shownTree->function(node).toStdString());
+        text += ',';
+        appendCsvField(text, m_shownTree->fullPlace(node).toStdString());
+        fmt::format_to(std::back_inserter(text), ",{},{},{}\n", m_shownTree->total(node),
+            m_shownTree->self(node), m_shownTree->blocks(node));
+        if (text.size() < kBuffer && node + 1 < m_shownTree->size())
+            continue;
+        const auto size = static_cast<qint64>(text.size());
+        if (out.write(text.data(), size) != size)
+            return false;
+        text.clear();
+    }
+    return true;
+}
+
+bool FlamePage::saveSvg(const QString& path)
+{
+    if (!hasCsv())
+        return false;
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly))
+        return false;
+    QSvgGenerator svg;
+    svg.setOutputDevice(&file);
+    svg.setSize(m_graph->fullSize());
+    svg.setViewBox(QRect(QPoint(0, 0), m_graph->fullSize()));
+    svg.setTitle(title());
+    svg.setDescription(m_sentence->text());
+    QPainter painter;
+    if (!painter.begin(&svg))
+        return false;
+    m_graph->paintVectors(painter);
+    return painter.end() && file.commit();
+}
+
+} // namespace strata::views

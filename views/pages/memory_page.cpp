@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/memory_page.h"
+
+#include "views/pages/memory_verdict.h"
+#include "views/widgets/memory/texts.h"
+
+#include <QAbstractItemView>
+#include <QLabel>
+#include <QPainter>
+#include <QSvgGenerator>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace strata::views {
+
+using namespace figures;
+
+void MemoryPage::showDevice()
+{
+    const auto device = m_document.device();
+    m_canvas->setDevice(device);
+    m_verdict->setVisible(device != nullptr);
+    if (!device) {
+        m_subject = {};
+        m_subjectJob.cancel();
+        m_tableJob.cancel();
+        m_table->clear();
+        m_tableTitle->clear();
+        m_hint->hide();
+        Q_EMIT busyChanged();
+        return;
+    }
+    m_verdict->setText(memoryVerdict(*device));
+    m_hint->setVisible(device->trace->eventCount() == 0);
+    m_canvas->setAxis(m_document.viewState().axis());
+    m_canvas->setSelection(m_document.viewState().selection());
+    requestSubject();
+}
+
+void MemoryPage::requestSubject()
+{
+    const auto device = m_document.device();
+    if (!device)
+        return;
+    const model::Grouping grouping = m_document.viewState().grouping();
+    const model::BlockFilter filter = m_document.viewState().filter();
+    const auto make = [device, grouping, filter](const std::stop_token& stop) {
+        PictureSubject subject;
+        subject.groups = makeGroupData(device, grouping, stop);
+        if (!filter.empty())
+            subject.filter = std::make_shared<model::BlockMatcher>(*device->trace, filter);
+        return subject;
+    };
+    if (grouping == model::Grouping::Line && filter.empty()) {
+        m_subjectJob.cancel();
+        return showSubject(make({}));
+    }
+    m_subjectJob.start(
+        [this, make](const std::stop_token& stop) -> PictureJob::Deliver {
+            const PictureSubject subject = make(stop);
+            if (!subject.groups)
+                return {};
+            return [this, subject] { showSubject(subject); };
+        },
+        PictureJob::Running::Stop);
+    Q_EMIT busyChanged();
+}
+
+void MemoryPage::showSubject(const PictureSubject& subject)
+{
+    const bool regrouped = !m_subject.groups || m_subject.groups->table != subject.groups->table;
+    m_subject = subject;
+    if (regrouped) {
+        m_canvas->setHighlight({});
+        m_canvas->pin(std::nullopt);
+    }
+    m_canvas->setSubject(subject);
+    m_table->setStyles(m_canvas->styles());
+    requestTable();
+}
+
+model::EventIndex MemoryPage::tableEvent() const
+{
+    const auto device = m_document.device();
+    if (!device)
+        return -1;
+    const auto& selection = m_document.viewState().selection();
+    if (!selection)
+        return device->trace->totals().requestedPeakEvent;
+    if (selection->isInstant())
+        return selection->first;
+    return device->timeline->requested().range(selection->first, selection->last).maxEvent;
+}
+
+void MemoryPage::requestTable()
+{
+    if (!m_subject.groups)
+        return;
+    m_tableJob.start(
+        [this, subject = m_subject, event = tableEvent()](const std::stop_token&) -> PictureJob::Deliver {
+            model::LiveGroups live = model::groupsAt(
+                *subject.groups->device->timeline, *subject.groups->table, event, subject.filter.get());
+            return [this, groups = subject.groups, live = std::move(live)] { showTable(groups, live); };
+        },
+        PictureJob::Running::Stop);
+    Q_EMIT busyChanged();
+}
+
+void MemoryPage::showTable(const std::shared_ptr<const GroupData>& groups, model::LiveGroups live)
+{
+    m_table->setGroups(groups->table, std::move(live));
+    if (const auto& group = m_canvas->highlight().group)
+        selectRowQuietly(*group);
+    updateTableTitle();
+}
+
+void MemoryPage::updateTableTitle()
+{
+    const auto device = m_document.device();
+    if (!device)
+        return;
+    const model::LiveGroups& live = m_table->live();
+    const model::Clock& clock = device->timeline->clock();
+    const auto& selection = m_document.viewState().selection();
+    QString when;
+    if (device->trace->eventCount() == 0)
+        when = tr("At the end");
+    else if (!selection)
+        when = tr("At the peak, %1").arg(instantText(clock, live.event));
+    else if (selection->isInstant())
+        when = tr("At %1").arg(instantText(clock, live.event));
+    else
+        when = tr("At the peak of the selected range, %1").arg(instantText(clock, live.event));
+    QString text = tr("%1: <b>%2</b> requested in %3 blocks")
+                       .arg(when, bytesText(live.requestedBytes), countText(live.blocks));
+    if (live.beforeTraceBytes > 0 && device->trace->eventCount() > 0)
+        text += tr(", %1 of it older than the trace").arg(bytesText(live.beforeTraceBytes));
+    if (!m_document.viewState().filter().empty())
+        text += tr(" (of what the filter lets through)");
+    m_tableTitle->setText(text);
+}
+
+void MemoryPage::showSelection()
+{
+    const auto& selection = m_document.viewState().selection();
+    m_canvas->setSelection(selection);
+    if (selection && selection->isInstant()) {
+        m_canvas->viewport().reveal(selection->first);
+    } else if (!selection) {
+        m_canvas->pin(std::nullopt);
+        m_canvas->setHighlight({});
+        m_quiet = true;
+        m_view->clearSelection();
+        m_quiet = false;
+    }
+    requestTable();
+}
+
+void MemoryPage::pickedThing(const Hit& hit)
+{
+    Focus focus;
+    focus.event = hit.event;
+    if (hit.kind == Hit::Kind::Block) {
+        focus.kind = Focus::Kind::Block;
+        focus.block = hit.block;
+    } else if (hit.kind == Hit::Kind::Group) {
+        focus.kind = Focus::Kind::Group;
+        focus.grouping = m_document.viewState().grouping();
+        focus.group = hit.group;
+    } else if (hit.event >= 0) {
+        focus.kind = Focus::Kind::Event;
+    }
+    if (hit.kind == Hit::Kind::Group || hit.kind == Hit::Kind::Block)
+        selectRowQuietly(hit.group);
+    Q_EMIT focusChanged(focus);
+}
+
+void MemoryPage::showFocus(const Focus& focus)
+{
+    if (focus.kind != Focus::Kind::Block) {
+        m_canvas->pin(std::nullopt);
+        return;
+    }
+    Hit hit;
+    hit.kind = Hit::Kind::Block;
+    hit.block = focus.block;
+    hit.event = focus.event;
+    m_canvas->pin(hit);
+}
+
+void MemoryPage::selectRowQuietly(std::uint32_t group)
+{
+    const int row = m_table->rowOf(group);
+    m_quiet = true;
+    if (row < 0)
+        m_view->clearSelection();
+    else
+        m_view->selectRow(row);
+    m_quiet = false;
+}
+
+void MemoryPage::rowSelected()
+{
+    if (m_quiet)
+        return;
+    Highlight highlight;
+    const QModelIndexList rows = m_view->selectionModel()->selectedRows();
+    if (!rows.isEmpty()) {
+        highlight.group = m_table->groupAt(rows.front().row());
+        Focus focus;
+        focus.kind = Focus::Kind::Group;
+        focus.event = m_table->live().event;
+        focus.grouping = m_table->table()->grouping();
+        focus.group = *highlight.group;
+        Q_EMIT focusChanged(focus);
+    }
+    m_canvas->setHighlight(highlight);
+}
+
+void MemoryPage::filterByGroup(std::uint32_t group)
+{
+    if (!m_subject.groups)
+        return;
+    const model::GroupTable& table = *m_subject.groups->table;
+    model::BlockFilter filter = m_document.viewState().filter();
+    switch (table.grouping()) {
+    case model::Grouping::Line:
+        if (table.stackOf(group).valid())
+            filter.line = table.label(group);
+        else
+            filter.sites = { model::StackId{} };
+        break;
+    case model::Grouping::Site:
+        filter.sites = { table.stackOf(group) };
+        break;
+    case model::Grouping::Stream:
+        for (std::size_t i = 0; i < m_document.session()->recording().streams.size(); ++i)
+            if (m_document.session()->recording().streams[i] == table.valueOf(group))
+                filter.stream = static_cast<model::StreamIndex>(i);
+        break;
+    case model::Grouping::Pool:
+        filter.pool = table.valueOf(group) < 0 ? model::kNoIndex
+                                               : static_cast<model::PoolIndex>(table.valueOf(group));
+        break;
+    case model::Grouping::Size:
+        filter.minBytes = filter.maxBytes = table.valueOf(group);
+        break;
+    }
+    m_document.viewState().setFilter(filter);
+}
+
+void MemoryPage::select(std::optional<EventRange> range)
+{
+    m_document.viewState().select(range);
+}
+
+void MemoryPage::stepEvents(model::EventIndex by)
+{
+    const auto device = m_document.device();
+    if (!device || device->trace->eventCount() == 0)
+        return;
+    const auto& selection = m_document.viewState().selection();
+    const model::EventIndex from = selection ? (by > 0 ? selection->last : selection->first) : tableEvent();
+    const model::EventIndex to
+        = std::clamp<model::EventIndex>(from + by, -1, device->trace->eventCount() - 1);
+    select(EventRange{ to, to });
+}
+
+void MemoryPage::stepToAlloc(int direction)
+{
+    const auto device = m_document.device();
+    if (!device)
+        return;
+    const auto& actions = device->trace->events().action;
+    const auto& selection = m_document.viewState().selection();
+    model::EventIndex e = selection ? (direction > 0 ? selection->last : selection->first) : tableEvent();
+    for (e += direction; e >= 0 && e < device->trace->eventCount(); e += direction)
+        if (actions[static_cast<std::size_t>(e)] == model::Action::Alloc)
+            return select(EventRange{ e, e });
+}
+
+void MemoryPage::setMode(PictureMode mode)
+{
+    m_canvas->setMode(mode);
+    m_modes->button(static_cast<int>(mode))->setChecked(true);
+}
+
+void MemoryPage::setPalette(const Palette& palette)
+{
+    Page::setPalette(palette);
+    m_canvas->setColours(palette);
+    m_table->setStyles(m_canvas->styles());
+    if (const auto device = m_document.device())
+        m_verdict->setText(memoryVerdict(*device)); // links take their colour when the text is set
+}
+
+bool MemoryPage::busy() const
+{
+    if (m_document.state() == Document::State::Loading || m_document.working())
+        return true;
+    return m_document.device() && (m_subjectJob.busy() || m_tableJob.busy() || m_canvas->store().busy());
+}
+
+QString MemoryPage::commandLine() const
+{
+    const auto device = m_document.device();
+    if (!device)
+        return {};
+    const auto grouping = model::groupingName(m_document.viewState().grouping());
+    return QStringLiteral("strata at %1 %2 --device %3 --by %4")
+        .arg(shellQuoted(m_document.path()))
+        .arg(tableEvent())
+        .arg(device->trace->device())
+        .arg(QLatin1String(grouping.data(), static_cast<qsizetype>(grouping.size())));
+}
+
+QString MemoryPage::copyText() const
+{
+    return m_table->text(m_view->selectionModel()->selectedRows());
+}
+
+bool MemoryPage::saveSvg(const QString& path)
+{
+    QSvgGenerator svg;
+    svg.setFileName(path);
+    svg.setSize(m_canvas->size());
+    svg.setViewBox(m_canvas->rect());
+    svg.setResolution(m_canvas->logicalDpiX());
+    svg.setTitle(title());
+    QPainter painter;
+    if (!painter.begin(&svg))
+        return false;
+    m_canvas->paintVectors(painter);
+    return painter.end();
+}
+
+} // namespace strata::views

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QKeySequence>
+
+#include "views/pages/page.h"
+#include "views/widgets/memory/group_table_model.h"
+#include "views/widgets/memory/memory_canvas.h"
+
+#include <functional>
+
+class QButtonGroup;
+class QComboBox;
+class QFrame;
+class QLabel;
+class QSplitter;
+class QTableView;
+
+namespace strata::views {
+
+/// Memory over time: a sentence, the picture of the trace, and the groups at the selected instant in numbers.
+class MemoryPage : public Page {
+    Q_OBJECT
+public:
+    explicit MemoryPage(Document& document, QWidget* parent = nullptr);
+
+    [[nodiscard]] QString id() const override { return QStringLiteral("memory"); }
+    [[nodiscard]] QString title() const override { return tr("Memory"); }
+    [[nodiscard]] QString iconName() const override { return QStringLiteral("memory"); }
+    [[nodiscard]] QString commandLine() const override;
+    [[nodiscard]] QList<QAction*> pageActions() const override { return m_actions; }
+    void setPalette(const Palette& palette) override;
+    void resetView() override { m_canvas->viewport().showAll(); }
+    void goTo(model::EventIndex event) override { m_canvas->viewport().reveal(event); }
+    void showFocus(const Focus& focus) override;
+    [[nodiscard]] bool busy() const override;
+
+    [[nodiscard]] bool canGoBack() const override { return m_canvas->viewport().canGoBack(); }
+    [[nodiscard]] bool canGoForward() const override { return m_canvas->viewport().canGoForward(); }
+    void goBack() override { m_canvas->viewport().goBack(); }
+    void goForward() override { m_canvas->viewport().goForward(); }
+
+    [[nodiscard]] QString copyText() const override;
+    [[nodiscard]] bool hasCsv() const override { return true; }
+    [[nodiscard]] bool writeCsv(QIODevice& out) const override { return m_table->writeCsv(out); }
+    [[nodiscard]] QWidget* pictureWidget() override { return m_canvas; }
+    [[nodiscard]] bool hasSvg() const override { return true; }
+    [[nodiscard]] bool saveSvg(const QString& path) override;
+
+    void setMode(PictureMode mode);
+    [[nodiscard]] MemoryCanvas* canvas() const { return m_canvas; }
+    [[nodiscard]] GroupTableModel* groupTable() const { return m_table; }
+    [[nodiscard]] QTableView* groupView() const { return m_view; }
+
+    /// The instant that the table shows: the selected one, or the peak of the selected range, or of all.
+    [[nodiscard]] model::EventIndex tableEvent() const;
+
+private:
+    void buildTools();
+    void buildTable();
+    void buildActions();
+    QAction* addPageAction(
+        const QString& text, const QList<QKeySequence>& keys, QWidget* scope, std::function<void()> run);
+
+    void showDevice();
+    void requestSubject();
+    void showSubject(const PictureSubject& subject);
+    void showSelection();
+    void requestTable();
+    void showTable(const std::shared_ptr<const GroupData>& groups, model::LiveGroups live);
+    void updateTableTitle();
+    void pickedThing(const Hit& hit);
+    void rowSelected();
+    void selectRowQuietly(std::uint32_t group);
+    void filterByGroup(std::uint32_t group);
+    void select(std::optional<EventRange> range);
+    void stepEvents(model::EventIndex by);
+    void stepToAlloc(int direction);
+
+    MemoryCanvas* m_canvas;
+    GroupTableModel* m_table;
+    QTableView* m_view;
+    QLabel* m_verdict;
+    QFrame* m_hint;
+    QLabel* m_hintText;
+    QWidget* m_tools;
+    QButtonGroup* m_modes;
+    QComboBox* m_groupings;
+    QLabel* m_tableTitle;
+    QSplitter* m_splitter;
+    QList<QAction*> m_actions;
+    PictureSubject m_subject;
+    bool m_quiet = false; ///< the row is being selected by us, not by the user
+    PictureJob m_subjectJob, m_tableJob;
+};
+
+} // namespace strata::views

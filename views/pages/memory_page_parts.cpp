@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the page "Memory over time" is put together from; memory_page.cpp has what it does.
+#include "views/pages/memory_page.h"
+
+#include "views/pages/memory_verdict.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QButtonGroup>
+#include <QClipboard>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QSplitter>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace strata::views {
+
+namespace {
+
+constexpr int kMargin = 12, kSpacing = 8, kRowHeight = 24;
+const QString kRecordLine = QStringLiteral("torch.cuda.memory._record_memory_history()");
+
+QFont scaled(const QFont& base, double factor)
+{
+    QFont font = base;
+    if (base.pixelSize() > 0)
+        font.setPixelSize(static_cast<int>(base.pixelSize() * factor + 0.5));
+    else
+        font.setPointSizeF(base.pointSizeF() * factor);
+    return font;
+}
+
+} // namespace
+
+MemoryPage::MemoryPage(Document& document, QWidget* parent)
+    : Page(document, parent)
+    , m_canvas(new MemoryCanvas)
+    , m_table(new GroupTableModel(this))
+    , m_view(new QTableView)
+    , m_verdict(new QLabel)
+    , m_hint(new QFrame)
+    , m_hintText(new QLabel)
+    , m_tools(new QWidget)
+    , m_modes(new QButtonGroup(this))
+    , m_groupings(new QComboBox)
+    , m_tableTitle(new QLabel)
+    , m_splitter(new QSplitter(Qt::Vertical))
+{
+    m_verdict->setWordWrap(true);
+    m_verdict->setTextFormat(Qt::RichText);
+    m_verdict->setFont(scaled(font(), 15.0 / 13));
+    m_verdict->setTextInteractionFlags(Qt::TextBrowserInteraction);
+    m_verdict->setAccessibleName(tr("Verdict"));
+    connect(m_verdict, &QLabel::linkActivated, this, [this](const QString& link) {
+        if (const auto event = eventOfLink(link))
+            select(EventRange{ *event, *event });
+    });
+
+    buildTools();
+    buildTable();
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+    layout->setSpacing(kSpacing);
+    layout->addWidget(m_verdict);
+    layout->addWidget(m_hint);
+    layout->addWidget(m_tools);
+    layout->addWidget(m_splitter, 1);
+    buildActions();
+
+    connect(m_canvas, &MemoryCanvas::selectionWanted, this, &MemoryPage::select);
+    connect(m_canvas, &MemoryCanvas::thingPicked, this, &MemoryPage::pickedThing);
+    connect(m_canvas, &MemoryCanvas::hoverText, this, &Page::hoverText);
+    connect(&m_canvas->viewport(), &Viewport::historyChanged, this, &Page::historyChanged);
+    connect(&m_canvas->store(), &PictureStore::busyChanged, this, &Page::busyChanged);
+    m_subjectJob.idle = m_tableJob.idle = [this] { Q_EMIT busyChanged(); };
+
+    ViewState& state = document.viewState();
+    connect(&document, &Document::deviceReady, this, &MemoryPage::showDevice);
+    connect(&document, &Document::stateChanged, this, &MemoryPage::showDevice);
+    connect(&state, &ViewState::deviceChanged, this, &MemoryPage::showDevice);
+    connect(&state, &ViewState::selectionChanged, this, &MemoryPage::showSelection);
+    connect(&state, &ViewState::filterChanged, this, &MemoryPage::requestSubject);
+    connect(
+        &state, &ViewState::axisChanged, this, [this] { m_canvas->setAxis(m_document.viewState().axis()); });
+    connect(&state, &ViewState::groupingChanged, this, [this] {
+        m_groupings->setCurrentIndex(static_cast<int>(m_document.viewState().grouping()));
+        requestSubject();
+    });
+    showDevice();
+}
+
+void MemoryPage::buildTools()
+{
+    m_hint->setObjectName(QStringLiteral("banner"));
+    auto* hint = new QHBoxLayout(m_hint);
+    hint->setContentsMargins(kMargin, kSpacing, kMargin, kSpacing);
+    m_hintText->setWordWrap(true);
+    m_hintText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_hintText->setText(
+        tr("This file has no events, so what you see is the state at its end. To see memory over time, call "
+           "<code>%1</code> before the training loop and take the snapshot after it.")
+            .arg(kRecordLine));
+    auto* copy = new QToolButton;
+    copy->setText(tr("Copy the line"));
+    connect(copy, &QToolButton::clicked, this, [] { QApplication::clipboard()->setText(kRecordLine); });
+    hint->addWidget(m_hintText, 1);
+    hint->addWidget(copy);
+
+    auto* row = new QHBoxLayout(m_tools);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(kSpacing);
+    auto* segmented = new QWidget;
+    segmented->setObjectName(QStringLiteral("segmented"));
+    auto* modes = new QHBoxLayout(segmented);
+    modes->setContentsMargins(0, 0, 0, 0);
+    modes->setSpacing(0);
+    const auto addMode = [&](PictureMode mode, const QString& text, const QString& tip, const char* place) {
+        auto* button = new QToolButton;
+        button->setText(text);
+        button->setToolTip(tip);
+        button->setCheckable(true);
+        button->setProperty("place", QString::fromLatin1(place));
+        m_modes->addButton(button, static_cast<int>(mode));
+        modes->addWidget(button);
+    };
+    addMode(PictureMode::Stacked, tr("Stacked"), tr("Who holds how much: groups on top of each other (S)"),
+        "first");
+    addMode(PictureMode::Blocks, tr("Blocks"), tr("Every block at its address (B)"), "last");
+    m_modes->button(0)->setChecked(true);
+    connect(
+        m_modes, &QButtonGroup::idClicked, this, [this](int id) { setMode(static_cast<PictureMode>(id)); });
+
+    auto* label = new QLabel(tr("&Group by"));
+    label->setProperty("muted", true);
+    label->setBuddy(m_groupings);
+    for (const QString& name :
+        { tr("Line of code"), tr("Site (whole stack)"), tr("Stream"), tr("Pool"), tr("Size") })
+        m_groupings->addItem(name);
+    m_groupings->setCurrentIndex(static_cast<int>(m_document.viewState().grouping()));
+    connect(m_groupings, &QComboBox::activated, this,
+        [this](int index) { m_document.viewState().setGrouping(static_cast<model::Grouping>(index)); });
+    row->addWidget(segmented);
+    row->addSpacing(kSpacing);
+    row->addWidget(label);
+    row->addWidget(m_groupings);
+    row->addStretch();
+}
+
+void MemoryPage::buildTable()
+{
+    m_view->setModel(m_table);
+    m_view->setSortingEnabled(true);
+    m_view->sortByColumn(GroupTableModel::BytesColumn, Qt::DescendingOrder);
+    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_view->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_view->setShowGrid(false);
+    m_view->setWordWrap(false);
+    m_view->setTextElideMode(Qt::ElideLeft);
+    m_view->setTabKeyNavigation(false);
+    m_view->setFrameShape(QFrame::NoFrame);
+    m_view->setAccessibleName(tr("Groups at the instant"));
+    m_view->verticalHeader()->hide();
+    m_view->verticalHeader()->setDefaultSectionSize(kRowHeight);
+    m_view->horizontalHeader()->setHighlightSections(false);
+    m_view->horizontalHeader()->setSectionResizeMode(GroupTableModel::GroupColumn, QHeaderView::Stretch);
+    for (const int column :
+        { GroupTableModel::BytesColumn, GroupTableModel::ShareColumn, GroupTableModel::BlocksColumn })
+        m_view->horizontalHeader()->resizeSection(column, 112);
+    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, &MemoryPage::rowSelected);
+    connect(m_view, &QTableView::doubleClicked, this,
+        [this](const QModelIndex& index) { filterByGroup(m_table->groupAt(index.row())); });
+
+    m_tableTitle->setTextFormat(Qt::RichText);
+    auto* lower = new QWidget;
+    auto* layout = new QVBoxLayout(lower);
+    layout->setContentsMargins(0, kSpacing, 0, 0);
+    layout->setSpacing(4);
+    layout->addWidget(m_tableTitle);
+    layout->addWidget(m_view, 1);
+    m_splitter->addWidget(m_canvas);
+    m_splitter->addWidget(lower);
+    m_splitter->setStretchFactor(0, 3);
+    m_splitter->setStretchFactor(1, 1);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->setSizes({ 480, 200 });
+}
+
+QAction* MemoryPage::addPageAction(
+    const QString& text, const QList<QKeySequence>& keys, QWidget* scope, std::function<void()> run)
+{
+    auto* action = new QAction(text, this);
+    action->setShortcuts(keys);
+    action->setShortcutContext(scope == this ? Qt::WidgetWithChildrenShortcut : Qt::WidgetShortcut);
+    scope->addAction(action);
+    connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
+    m_actions << action;
+    return action;
+}
+
+void MemoryPage::buildActions()
+{
+    constexpr double kZoomStep = 0.5;
+    addPageAction(tr("Stacked Picture"), { Qt::Key_S }, this, [this] { setMode(PictureMode::Stacked); });
+    addPageAction(tr("Blocks Picture"), { Qt::Key_B }, this, [this] { setMode(PictureMode::Blocks); });
+    addPageAction(
+        tr("Zoom In"), { Qt::Key_Plus, Qt::Key_Equal }, this, [this] { m_canvas->zoomBy(kZoomStep); });
+    addPageAction(tr("Zoom Out"), { Qt::Key_Minus }, this, [this] { m_canvas->zoomBy(1 / kZoomStep); });
+    addPageAction(
+        tr("Zoom to What Is Pinned or Selected"), { Qt::Key_Z }, this, [this] { m_canvas->zoomToThing(); });
+    // Arrows belong to the picture: in the table they move the row.
+    addPageAction(tr("Ten Events On"), { Qt::SHIFT | Qt::Key_Right }, m_canvas, [this] { stepEvents(10); });
+    addPageAction(tr("Ten Events Back"), { Qt::SHIFT | Qt::Key_Left }, m_canvas, [this] { stepEvents(-10); });
+    addPageAction(tr("Next Allocation"), { Qt::CTRL | Qt::Key_Right }, m_canvas, [this] { stepToAlloc(1); });
+    addPageAction(
+        tr("Previous Allocation"), { Qt::CTRL | Qt::Key_Left }, m_canvas, [this] { stepToAlloc(-1); });
+    addPageAction(tr("Layer or Block Above"), { Qt::Key_Up }, m_canvas, [this] { m_canvas->stepThing(1); });
+    addPageAction(
+        tr("Layer or Block Below"), { Qt::Key_Down }, m_canvas, [this] { m_canvas->stepThing(-1); });
+}
+
+} // namespace strata::views

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/memory_verdict.h"
+
+#include "views/widgets/memory/texts.h"
+
+#include <QCoreApplication>
+
+namespace strata::views {
+
+using namespace figures;
+
+namespace {
+
+QString tr(const char* text)
+{
+    return QCoreApplication::translate("MemoryVerdict", text);
+}
+
+QString strong(const QString& text)
+{
+    return QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped());
+}
+
+QString link(const QString& text, model::EventIndex event)
+{
+    return QStringLiteral("<a href=\"event:%1\">%2</a>").arg(event).arg(text.toHtmlEscaped());
+}
+
+QString piecesText(const std::vector<model::VerdictPiece>& pieces)
+{
+    QString html;
+    for (const model::VerdictPiece& piece : pieces) {
+        const QString text = QString::fromStdString(piece.text);
+        QString part = piece.event >= -1 ? link(text, piece.event) : text.toHtmlEscaped();
+        html += piece.strong ? QStringLiteral("<b>%1</b>").arg(part) : part;
+    }
+    return html;
+}
+
+/// " in train.py:32": the line whose allocation made the peak.
+QString placeOf(const DeviceData& device, model::EventIndex event)
+{
+    if (event < 0)
+        return {};
+    const model::BlockId block = device.trace->events().block[static_cast<std::size_t>(event)];
+    if (!block.valid())
+        return {};
+    const model::FrameId frame
+        = model::userFrame(device.trace->recording(), device.trace->blocks().stack[block.index()]);
+    if (!frame.valid())
+        return {};
+    return tr(" in %1").arg(
+        QString::fromStdString(model::frameShortLabel(device.trace->recording(), frame)).toHtmlEscaped());
+}
+
+} // namespace
+
+QString memoryVerdict(const DeviceData& device)
+{
+    const model::DeviceSummary& summary = *device.summary;
+    const model::Totals& totals = summary.totals;
+    if (!summary.outOfMemory.empty())
+        return piecesText(summary.verdict);
+    if (totals.requestedBytesPeak <= 0)
+        return tr("No memory was requested on this device.");
+
+    const bool flat = device.trace->eventCount() == 0;
+    QString text = flat ? tr("%1 requested at the end").arg(strong(bytesText(totals.requestedBytesPeak)))
+                        : tr("Peak %1 at %2")
+                              .arg(strong(bytesText(totals.requestedBytesPeak)),
+                                  link(eventText(totals.requestedPeakEvent), totals.requestedPeakEvent))
+            + placeOf(device, totals.requestedPeakEvent);
+    if (!summary.peak.groups.empty()) {
+        const model::GroupSum& biggest = summary.peak.groups.front();
+        text += tr("; %1 of it is %2")
+                    .arg(strong(shareText(biggest.bytes, summary.peak.requestedBytes)),
+                        QString::fromStdString(device.byLine->label(biggest.group)).toHtmlEscaped());
+    }
+    if (summary.peak.beforeTraceBytes > 0 && !flat)
+        text += tr(", %1 is older than the trace").arg(bytesText(summary.peak.beforeTraceBytes));
+    text += QStringLiteral(". ");
+    text += flat ? tr("Reserved: %1.").arg(strong(bytesText(totals.reservedBytesEnd)))
+                 : tr("Reserved peaks at %1.").arg(strong(bytesText(totals.reservedBytesPeak)));
+    return text;
+}
+
+std::optional<model::EventIndex> eventOfLink(const QString& link)
+{
+    constexpr QLatin1String kScheme("event:");
+    if (!link.startsWith(kScheme))
+        return std::nullopt;
+    bool ok = false;
+    const qlonglong event = link.mid(kScheme.size()).toLongLong(&ok);
+    return ok ? std::optional<model::EventIndex>(event) : std::nullopt;
+}
+
+} // namespace strata::views

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/document.h"
+
+#include <QString>
+
+namespace strata::views {
+
+/// The sentence on top of the page "Memory over time", as rich text with links "event:N": the out-of-memory
+/// if there is one, else the peak, where it was and what makes most of it.
+[[nodiscard]] QString memoryVerdict(const DeviceData& device);
+
+/// The event of a link "event:N"; none if it is no such link.
+[[nodiscard]] std::optional<model::EventIndex> eventOfLink(const QString& link);
+
+} // namespace strata::views

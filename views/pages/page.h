@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+#include "views/models/document.h"
+#include "views/models/palette.h"
+
+class QAction;
+class QIODevice;
+
+namespace strata::views {
+
+/// What a click on a page tells the details dock to show.
+struct Focus {
+    enum class Kind { Nothing, Block, Event, Segment, Group };
+    Kind kind = Kind::Nothing;
+    model::BlockId block;
+    model::EventIndex event = -1;
+    std::uint64_t address = 0; ///< of a segment
+    model::Grouping grouping = model::Grouping::Line;
+    std::uint32_t group = 0;
+    friend bool operator==(const Focus&, const Focus&) = default;
+};
+
+/// A page of the window. It reads the document, writes the ViewState, and keeps its own zoom. The shell
+/// creates one of each per document (views/shell/page_list.cpp), shows one at a time, and calls the virtuals
+/// below on the GUI thread. A page outlives neither its document nor its window.
+class Page : public QWidget {
+    Q_OBJECT
+public:
+    explicit Page(Document& document, QWidget* parent = nullptr);
+
+    [[nodiscard]] virtual QString id() const = 0; ///< "memory": for settings, tests and `strata render`
+    [[nodiscard]] virtual QString title() const = 0;
+    [[nodiscard]] virtual QString iconName() const = 0; ///< file in resources/icons, without ".svg"
+
+    /// Actions of the page, with shortcuts: shown in the menu "Page" and on the list of shortcuts.
+    [[nodiscard]] virtual QList<QAction*> pageActions() const { return {}; }
+    /// The shell calls it once after construction and at every change of theme: repaint with colours().
+    virtual void setPalette(const Palette& palette);
+    virtual void resetView() { } ///< Home: show all
+    virtual void goTo(model::EventIndex event); ///< scrolls or zooms so that the event is in view
+    /// The dock shows something else now (or nothing): the page may mark it. Not called for its own clicks.
+    virtual void showFocus(const Focus& focus);
+    [[nodiscard]] virtual bool busy() const { return false; } ///< still drawing: `strata render` waits for it
+
+    /// The page's own history of zooms, which Alt+Left and Alt+Right walk before they leave the page.
+    [[nodiscard]] virtual bool canGoBack() const { return false; }
+    [[nodiscard]] virtual bool canGoForward() const { return false; }
+    virtual void goBack() { }
+    virtual void goForward() { }
+
+    /// The `strata` command that prints what the page shows, arguments quoted for a shell; empty if none
+    /// does. The file is document().path().
+    [[nodiscard]] virtual QString commandLine() const { return {}; }
+    /// Edit > Copy: the selected rows as tab-separated text, or what else is selected; empty if nothing is.
+    [[nodiscard]] virtual QString copyText() const { return {}; }
+    /// Edit > Save Table as CSV: the whole table as it is sorted and filtered, with a header line.
+    [[nodiscard]] virtual bool hasCsv() const { return false; }
+    [[nodiscard]] virtual bool writeCsv(QIODevice& out) const; ///< false if the device failed
+    /// The same for a table of any size: writes on another thread, says on the page how it went, and returns
+    /// true. False: nothing was begun, writeCsv() is quick enough.
+    virtual bool saveCsvLater(const QString& /*path*/) { return false; }
+    /// The widget that Edit > Copy Picture and Save Picture take; the page itself unless told otherwise.
+    [[nodiscard]] virtual QWidget* pictureWidget() { return this; }
+    [[nodiscard]] virtual bool hasSvg() const { return false; }
+    /// Writes the page's picture as vectors; false if the page has none or the file cannot be written.
+    [[nodiscard]] virtual bool saveSvg(const QString& /*path*/) { return false; }
+
+    [[nodiscard]] Document& document() const { return m_document; }
+    [[nodiscard]] const Palette& colours() const { return m_palette; }
+
+Q_SIGNALS:
+    void focusChanged(const strata::views::Focus& focus); ///< a click: for the details dock
+    void hoverText(const QString& text); ///< for the status bar; empty when the mouse leaves
+    void busyChanged();
+    void historyChanged(); ///< canGoBack() or canGoForward() may say something else now
+    /// "Show it there": another page (by id) should come up, with the event in view unless it is -2.
+    void openPage(const QString& id, strata::model::EventIndex event);
+
+protected:
+    Document& m_document;
+    Palette m_palette = Palette::light();
+};
+
+/// `text` as one argument of a POSIX shell.
+[[nodiscard]] QString shellQuoted(const QString& text);
+
+} // namespace strata::views
+
+Q_DECLARE_METATYPE(strata::views::Focus)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QTableWidget>
+
+#include "views/models/palette.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace strata::views {
+
+/// One bar of a ShareList.
+struct ShareRow {
+    QString label; ///< "train.py:57"
+    QString toolTip;
+    std::int64_t bytes = 0;
+    std::int64_t blocks = 0;
+    QColor colour;
+    std::uint32_t group = 0; ///< whatever the user of the list wants to be told at a click
+    bool clickable = true;
+};
+
+/// A short list of what fills something: colour, name, bar, share, bytes, blocks; as tall as its rows. Enter
+/// or a click chooses a row, a double click or Shift+Enter filters by it.
+class ShareList : public QTableWidget {
+    Q_OBJECT
+public:
+    explicit ShareList(QWidget* parent = nullptr);
+
+    /// Bars are drawn to the scale of `whole`, shares are of it.
+    void setRows(const std::vector<ShareRow>& rows, std::int64_t whole, const Palette& palette);
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+Q_SIGNALS:
+    void groupChosen(quint32 group);
+    void groupFiltered(quint32 group);
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+
+private:
+    [[nodiscard]] const ShareRow* rowAt(int row) const;
+
+    std::vector<ShareRow> m_rows;
+};
+
+} // namespace strata::views

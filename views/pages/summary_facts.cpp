@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/summary_facts.h"
+
+#include "views/pages/texts.h"
+
+#include <QCoreApplication>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QJsonValue>
+
+#include <algorithm>
+
+namespace strata::views {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(Summary)
+};
+
+Fact bytesFact(
+    const QString& label, std::int64_t bytes, std::optional<model::EventIndex> event = std::nullopt)
+{
+    return { label, text::bytes(bytes), text::exactBytes(bytes), event };
+}
+
+/// Any JSON value, also a bare one, which QJsonDocument does not take.
+QJsonValue parseJson(const std::string& json)
+{
+    const QByteArray wrapped = "[" + QByteArray::fromStdString(json) + "]";
+    return QJsonDocument::fromJson(wrapped).array().at(0);
+}
+
+QString plain(const QJsonValue& value)
+{
+    if (value.isString())
+        return value.toString();
+    if (value.isBool())
+        return value.toBool() ? Words::tr("on") : Words::tr("off");
+    if (value.isDouble())
+        return QString::number(value.toDouble(), 'g', 15);
+    if (value.isNull() || value.isUndefined())
+        return Words::tr("none");
+    return QString::fromUtf8(value.isObject()
+            ? QJsonDocument(value.toObject()).toJson(QJsonDocument::Compact)
+            : QJsonDocument(value.toArray()).toJson(QJsonDocument::Compact));
+}
+
+bool allZero(const QJsonValue& value)
+{
+    const QJsonObject object = value.toObject();
+    return value.isObject() && std::all_of(object.begin(), object.end(), [](const QJsonValue& item) {
+        return item.toDouble(1) == 0;
+    });
+}
+
+SettingFact settingFact(const model::Setting& setting)
+{
+    const QString key = text::file(setting.key);
+    const QJsonValue value = parseJson(setting.json);
+    if (key.startsWith(QLatin1String("max_")) && value.isDouble()) {
+        // -1, or what is left of it after a cast or a division by MiB.
+        const double bytes = value.toDouble();
+        if (bytes < 0 || bytes > 1e15)
+            return { key, Words::tr("unlimited"), true };
+        return { key, text::bytes(static_cast<std::int64_t>(bytes)), false };
+    }
+    if (value.isObject() && allZero(value))
+        return { key, Words::tr("off"), true };
+    if (value.isString() && value.toString().isEmpty())
+        return { key, Words::tr("not set"), true };
+    if (key == QLatin1String("pinned_num_register_threads"))
+        return { key, plain(value), value.toDouble() == 1 };
+    if (value.isDouble() && value.toDouble() == 0)
+        return { key, Words::tr("off"), true };
+    const bool usual = value.isBool() && !value.toBool();
+    return { key, plain(value), usual };
+}
+
+} // namespace
+
+std::vector<Fact> numberFacts(const DeviceData& device)
+{
+    const model::Totals& totals = device.summary->totals;
+    const model::Recording& recording = device.trace->recording();
+    std::vector<Fact> facts;
+    facts.push_back(
+        bytesFact(Words::tr("reserved, peak"), totals.reservedBytesPeak, totals.reservedPeakEvent));
+    facts.push_back(
+        bytesFact(Words::tr("requested, peak"), totals.requestedBytesPeak, totals.requestedPeakEvent));
+    facts.push_back(bytesFact(Words::tr("reserved, end"), totals.reservedBytesEnd));
+    facts.push_back(bytesFact(Words::tr("active, end"), totals.activeBytesEnd));
+    facts.push_back(bytesFact(Words::tr("allocated, end"), totals.allocatedBytesEnd));
+    facts.push_back(bytesFact(Words::tr("requested, end"), totals.requestedBytesEnd));
+    if (totals.requestedBytesStart > 0)
+        facts.push_back(bytesFact(Words::tr("requested, start"), totals.requestedBytesStart, -1));
+    if (device.summary->capacityEstimate)
+        facts.push_back(bytesFact(Words::tr("device, at least"), *device.summary->capacityEstimate));
+    facts.push_back({ Words::tr("events"), text::count(totals.events), {}, {} });
+    const model::Clock& clock = device.timeline->clock();
+    facts.push_back({ Words::tr("time span"),
+        clock.hasTimes() ? text::duration(clock.endNs() - clock.startNs()) : Words::tr("no times recorded"),
+        {}, {} });
+    facts.push_back({ Words::tr("segments, end"), text::count(totals.segments), {}, {} });
+    facts.push_back({ Words::tr("blocks, end"), text::count(totals.blocks), {}, {} });
+    if (!recording.annotations.empty()) {
+        const auto count = std::count_if(recording.annotations.begin(), recording.annotations.end(),
+            [](const model::Annotation& a) { return a.kind != model::Annotation::Kind::End; });
+        facts.push_back({ Words::tr("annotations"), text::count(count), {}, {} });
+    }
+    facts.push_back({ Words::tr("file"), text::bytes(static_cast<std::int64_t>(recording.fileBytes)),
+        text::file(recording.format), {} });
+    return facts;
+}
+
+std::vector<Fact> wasteFacts(const DeviceData& device)
+{
+    const model::Waste& waste = device.summary->waste;
+    const std::int64_t reserved = device.summary->totals.reservedBytesEnd;
+    const auto fact = [reserved](const QString& label, std::int64_t bytes) {
+        const QString share = text::share(bytes, reserved);
+        return Fact{ label, text::bytes(bytes),
+            share.isEmpty() ? QString() : Words::tr("%1 of reserved").arg(share), {} };
+    };
+    return { fact(Words::tr("free in segments"), waste.freeInSegments),
+        fact(Words::tr("rounding"), waste.rounding), fact(Words::tr("pending free"), waste.pendingFree) };
+}
+
+std::vector<Fact> hostFacts(const model::Recording& recording)
+{
+    if (!recording.host || recording.host->segments + recording.host->events == 0)
+        return {};
+    const model::HostMemory& host = *recording.host;
+    return { bytesFact(Words::tr("reserved"), host.reservedBytes),
+        bytesFact(Words::tr("allocated"), host.allocatedBytes),
+        { Words::tr("segments"), text::count(host.segments), {}, {} },
+        { Words::tr("events"), text::count(host.events), {}, {} } };
+}
+
+std::vector<SettingFact> settingFacts(const model::Recording& recording)
+{
+    std::vector<SettingFact> facts;
+    for (const model::Setting& setting : recording.settings)
+        facts.push_back(settingFact(setting));
+    std::stable_partition(facts.begin(), facts.end(), [](const SettingFact& fact) { return !fact.usual; });
+    return facts;
+}
+
+QString verdictHtml(const std::vector<model::VerdictPiece>& verdict, const QString& link)
+{
+    QString html;
+    for (const model::VerdictPiece& piece : verdict) {
+        QString part = text::file(piece.text).toHtmlEscaped();
+        if (piece.strong)
+            part = QStringLiteral("<b>%1</b>").arg(part);
+        if (piece.event >= -1)
+            part = QStringLiteral("<a href=\"event:%1\" style=\"color:%2;text-decoration:none\">%3</a>")
+                       .arg(QString::number(piece.event), link, part);
+        html += part;
+    }
+    return html;
+}
+
+QString verdictPlain(const std::vector<model::VerdictPiece>& verdict)
+{
+    QString all;
+    for (const model::VerdictPiece& piece : verdict)
+        all += text::file(piece.text);
+    return all;
+}
+
+} // namespace strata::views

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+
+#include "views/models/document.h"
+
+#include <optional>
+#include <vector>
+
+namespace strata::views {
+
+/// One line of figures on the Summary page: "reserved at its peak", "12.9 GiB", "13,873,741,824 B".
+struct Fact {
+    QString label;
+    QString value;
+    QString exact;
+    std::optional<model::EventIndex> event; ///< a click shows this instant
+};
+
+[[nodiscard]] std::vector<Fact> numberFacts(const DeviceData& device);
+[[nodiscard]] std::vector<Fact> wasteFacts(const DeviceData& device);
+/// Pinned host memory; empty where the snapshot does not have it.
+[[nodiscard]] std::vector<Fact> hostFacts(const model::Recording& recording);
+
+/// Allocator settings in words ("max_split_size", "unlimited"), those that differ from PyTorch's defaults
+/// first.
+struct SettingFact {
+    QString key;
+    QString value;
+    bool usual = true; ///< PyTorch's default
+};
+[[nodiscard]] std::vector<SettingFact> settingFacts(const model::Recording& recording);
+
+/// The verdict as rich text: figures bold, those with an instant as links "event:N" in `link`.
+[[nodiscard]] QString verdictHtml(const std::vector<model::VerdictPiece>& verdict, const QString& link);
+[[nodiscard]] QString verdictPlain(const std::vector<model::VerdictPiece>& verdict);
+
+} // namespace strata::views

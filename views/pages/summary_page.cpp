@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/summary_page.h"
+
+#include "views/pages/findings_list.h"
+#include "views/pages/oom_panel.h"
+#include "views/pages/share_list.h"
+#include "views/pages/summary_facts.h"
+#include "views/pages/texts.h"
+#include "views/pages/type.h"
+
+#include <QGridLayout>
+#include <QIODevice>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+namespace strata::views {
+
+namespace {
+
+constexpr std::size_t kPeakRows = 10;
+constexpr std::size_t kUnusualSettings = 4; // shown before the rest is folded
+constexpr int kTwoColumns = 760; // from this width on, before scaling
+constexpr int kWidest = 1280;
+
+QLabel* textLabel(const QString& text, bool muted = false)
+{
+    auto* label = new QLabel(text);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    label->setProperty("muted", muted);
+    return label;
+}
+
+QLabel* heading(const QString& text)
+{
+    QLabel* label = textLabel(text);
+    QFont font = label->font();
+    font.setBold(true);
+    label->setFont(font);
+    return label;
+}
+
+QVBoxLayout* section(QVBoxLayout& column, const QString& title)
+{
+    auto* part = new QVBoxLayout;
+    part->setSpacing(kGrid);
+    if (!title.isEmpty())
+        part->addWidget(heading(title));
+    column.addLayout(part);
+    return part;
+}
+
+QPushButton* link(const QString& text)
+{
+    auto* button = new QPushButton(text);
+    button->setProperty("link", true);
+    button->setCursor(Qt::PointingHandCursor);
+    button->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
+    return button;
+}
+
+/// Label, value, exact figure in grey: three columns, figures right-aligned.
+template <class OnEvent>
+QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const OnEvent& onEvent)
+{
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(kMargin);
+    grid->setVerticalSpacing(kGrid / 2);
+    grid->setColumnStretch(2, 1);
+    const QFont numbers = numberFont(font);
+    int line = 0;
+    for (const Fact& fact : facts) {
+        grid->addWidget(textLabel(fact.label, true), line, 0);
+        if (fact.event) {
+            QPushButton* value = link(fact.value);
+            value->setFont(numbers);
+            value->setToolTip(QObject::tr("Show this instant"));
+            QObject::connect(
+                value, &QPushButton::clicked, value, [onEvent, event = *fact.event] { onEvent(event); });
+            grid->addWidget(value, line, 1, Qt::AlignRight);
+        } else {
+            QLabel* value = textLabel(fact.value);
+            value->setFont(numbers);
+            value->setWordWrap(false);
+            value->setContentsMargins(0, 0, 5, 0); // in line with the text of links
+            grid->addWidget(value, line, 1, Qt::AlignRight);
+        }
+        QLabel* exact = textLabel(fact.exact, true);
+        exact->setFont(sized(numbers, kAxisPx));
+        exact->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+        grid->addWidget(exact, line++, 2);
+    }
+    return grid;
+}
+
+QString csvField(const QString& text)
+{
+    QString field = text;
+    return QLatin1Char('"') + field.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
+}
+
+} // namespace
+
+SummaryPage::SummaryPage(Document& document, QWidget* parent)
+    : Page(document, parent)
+    , m_scroll(new QScrollArea)
+{
+    setObjectName(QStringLiteral("page"));
+    setAttribute(Qt::WA_StyledBackground);
+    setAccessibleName(title());
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->viewport()->setAutoFillBackground(false);
+    layout->addWidget(m_scroll);
+    connect(&document, &Document::deviceReady, this, &SummaryPage::refresh);
+    connect(&document, &Document::stateChanged, this, &SummaryPage::refresh);
+    connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refresh);
+    m_device = document.device();
+    rebuild();
+}
+
+void SummaryPage::setPalette(const Palette& palette)
+{
+    Page::setPalette(palette);
+    rebuild();
+}
+
+bool SummaryPage::busy() const
+{
+    return !m_device && m_document.working();
+}
+
+void SummaryPage::refresh()
+{
+    const auto device = m_document.device();
+    // What comes later does not change a summary.
+    if (device && m_device && device->summary == m_device->summary)
+        return;
+    m_device = device;
+    rebuild();
+    Q_EMIT busyChanged();
+}
+
+void SummaryPage::rebuild()
+{
+    auto* content = new QWidget;
+    content->setAutoFillBackground(false);
+    auto* outer = new QHBoxLayout(content);
+    outer->setContentsMargins(2 * kMargin, 2 * kGrid, 2 * kMargin, 2 * kMargin);
+    auto* body = new QWidget;
+    body->setMaximumWidth(qRound(kWidest * font().pixelSize() / double(kBodyPx)));
+    outer->addWidget(body, 100);
+    outer->addStretch(1);
+    auto* page = new QVBoxLayout(body);
+    page->setContentsMargins(0, 0, 0, 0);
+    page->setSpacing(3 * kGrid);
+    m_columns = nullptr;
+    if (!m_device) {
+        const auto session = m_document.session();
+        const bool empty = session && session->devices().empty();
+        page->addWidget(
+            textLabel(empty ? tr("This file holds no memory of a GPU: neither segments nor events. Call "
+                                 "torch.cuda.memory._record_memory_history() before the program allocates.")
+                            : tr("Working out the totals…"),
+                true));
+        page->addStretch();
+        m_scroll->setWidget(content);
+        return;
+    }
+
+    QLabel* verdict
+        = textLabel(verdictHtml(m_device->summary->verdict, m_palette[Palette::Role::Accent].name()));
+    verdict->setTextFormat(Qt::RichText);
+    verdict->setTextInteractionFlags(Qt::TextBrowserInteraction);
+    verdict->setFont(sized(font(), kVerdictPx));
+    verdict->setAccessibleName(verdictPlain(m_device->summary->verdict));
+    connect(verdict, &QLabel::linkActivated, this, [this](const QString& target) {
+        showInstant(target.mid(target.indexOf(QLatin1Char(':')) + 1).toLongLong());
+    });
+    page->addWidget(verdict);
+
+    m_columns = new QBoxLayout(QBoxLayout::LeftToRight);
+    m_columns->setSpacing(4 * kGrid);
+    auto* story = new QVBoxLayout;
+    auto* facts = new QVBoxLayout;
+    for (QVBoxLayout* column : { story, facts })
+        column->setSpacing(3 * kGrid);
+    fillStory(*story, *m_device);
+    fillFacts(*facts, *m_device);
+    m_columns->addLayout(story, 5);
+    m_columns->addLayout(facts, 3);
+    page->addLayout(m_columns);
+    page->addStretch();
+    m_scroll->setWidget(content);
+    resizeEvent(nullptr);
+}
+
+void SummaryPage::resizeEvent(QResizeEvent*)
+{
+    if (!m_columns)
+        return;
+    const bool two = width() >= kTwoColumns * font().pixelSize() / kBodyPx;
+    m_columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+}
+
+void SummaryPage::fillStory(QVBoxLayout& column, const DeviceData& device)
+{
+    addOutOfMemory(column, device);
+    addPeak(column, device);
+    column.addStretch();
+}
+
+void SummaryPage::addOutOfMemory(QVBoxLayout& column, const DeviceData& device)
+{
+    const auto& all = device.summary->outOfMemory;
+    if (all.empty())
+        return;
+    const model::OutOfMemory& oom = all.back();
+    QVBoxLayout* part = section(column,
+        all.size() == 1 ? tr("The request that failed")
+                        : tr("The last of %n request(s) that failed", nullptr, static_cast<int>(all.size())));
+    part->addWidget(new OomPanel(oom, m_palette));
+    if (oom.biggest.empty())
+        return;
+    part->addWidget(textLabel(
+        tr("The biggest lines at that moment, of %1 requested:").arg(text::bytes(oom.requestedLiveBytes)),
+        true));
+    part->addWidget(shareList(device, oom.biggest, oom.requestedLiveBytes, oom.biggest.size()));
+}
+
+void SummaryPage::addPeak(QVBoxLayout& column, const DeviceData& device)
+{
+    const model::LiveGroups& peak = device.summary->peak;
+    if (peak.groups.empty())
+        return;
+    QVBoxLayout* part = section(column, tr("What fills the peak"));
+    auto* where = new QHBoxLayout;
+    where->setSpacing(0);
+    where->addWidget(textLabel(
+        tr("%1 requested in %2 blocks,").arg(text::bytes(peak.requestedBytes), text::count(peak.blocks)),
+        true));
+    QPushButton* instant = link(text::event(device, peak.event));
+    connect(instant, &QPushButton::clicked, this, [this, event = peak.event] { showInstant(event); });
+    where->addWidget(instant);
+    where->addStretch();
+    part->addLayout(where);
+    part->addWidget(shareList(device, peak.groups, peak.requestedBytes, kPeakRows));
+    if (peak.beforeTraceBytes > 0)
+        part->addWidget(textLabel(
+            tr("%1 of it are older than the recording.").arg(text::bytes(peak.beforeTraceBytes)), true));
+}
+
+QWidget* SummaryPage::shareList(const DeviceData& device, const std::vector<model::GroupSum>& groups,
+    std::int64_t whole, std::size_t most)
+{
+    const model::Recording& recording = device.trace->recording();
+    std::vector<ShareRow> rows;
+    ShareRow others;
+    const bool fold = groups.size() > most + 1;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const model::GroupSum& sum = groups[i];
+        if (fold && i >= most) {
+            others.bytes += sum.bytes;
+            others.blocks += sum.blocks;
+            continue;
+        }
+        const model::FrameId frame = model::userFrame(recording, device.byLine->stackOf(sum.group));
+        const QString label = text::file(device.byLine->label(sum.group));
+        QString shown = label;
+        if (frame.valid()) {
+            const QString function = text::file(recording.strings[recording.stacks.frame(frame).function]);
+            shown = tr("%1  %2").arg(text::file(model::frameShortLabel(recording, frame)), function);
+        }
+        rows.push_back({ shown, tr("%1\nClick: details. Double click: filter by it.").arg(label), sum.bytes,
+            sum.blocks, m_palette.group(device.lineRank[sum.group]), sum.group, true });
+    }
+    if (fold) {
+        others.label = tr("%n other line(s)", nullptr, static_cast<int>(groups.size() - most));
+        others.colour = m_palette[Palette::Role::Other];
+        others.clickable = false;
+        rows.push_back(others);
+    }
+    auto* list = new ShareList;
+    list->setAccessibleName(tr("Lines of code by requested bytes"));
+    list->setRows(rows, whole, m_palette);
+    connect(list, &ShareList::groupChosen, this, &SummaryPage::focusOn);
+    connect(list, &ShareList::groupFiltered, this, &SummaryPage::filterBy);
+    return list;
+}
+
+void SummaryPage::fillFacts(QVBoxLayout& column, const DeviceData& device)
+{
+    const auto onEvent = [this](model::EventIndex event) { showInstant(event); };
+    const int number = device.trace->device();
+    QVBoxLayout* trust
+        = section(column, tr("Integrity: %1").arg(integrityOf(*device.session, number).text()));
+    auto* findings = new FindingsList(*device.session, number, m_palette);
+    connect(findings, &FindingsList::eventChosen, this,
+        [this](int, model::EventIndex event) { showInstant(event); });
+    trust->addWidget(findings);
+
+    section(column, tr("Waste at the end"))->addLayout(factGrid(wasteFacts(device), font(), onEvent));
+    section(column, tr("Numbers"))->addLayout(factGrid(numberFacts(device), font(), onEvent));
+    const model::Recording& recording = device.trace->recording();
+    if (const std::vector<Fact> host = hostFacts(recording); !host.empty())
+        section(column, tr("Pinned host memory"))->addLayout(factGrid(host, font(), onEvent));
+
+    QVBoxLayout* settings = section(column, tr("Allocator settings"));
+    const std::vector<SettingFact> all = settingFacts(recording);
+    if (all.empty())
+        settings->addWidget(textLabel(tr("None in this snapshot: PyTorch writes them since 2.3."), true));
+    std::vector<Fact> shown, folded;
+    for (const SettingFact& fact : all)
+        (fact.usual && shown.size() >= kUnusualSettings ? folded : shown)
+            .push_back({ fact.key, fact.value, {}, {} });
+    settings->addLayout(factGrid(shown, font(), onEvent));
+    if (!folded.empty()) {
+        auto* rest = new QWidget;
+        rest->setLayout(factGrid(folded, font(), onEvent));
+        rest->layout()->setContentsMargins(0, 0, 0, 0);
+        rest->hide();
+        QPushButton* more
+            = link(tr("Show %n more, all at their defaults", nullptr, static_cast<int>(folded.size())));
+        connect(more, &QPushButton::clicked, rest, [rest, more] {
+            rest->show();
+            more->hide();
+        });
+        settings->addWidget(more);
+        settings->addWidget(rest);
+    }
+    column.addStretch();
+}
+
+void SummaryPage::showInstant(model::EventIndex event)
+{
+    m_document.viewState().select(EventRange{ event, event });
+    Q_EMIT openPage(QStringLiteral("memory"), event);
+}
+
+void SummaryPage::focusOn(quint32 group)
+{
+    Focus focus;
+    focus.kind = Focus::Kind::Group;
+    focus.grouping = model::Grouping::Line;
+    focus.group = group;
+    Q_EMIT focusChanged(focus);
+}
+
+void SummaryPage::filterBy(quint32 group)
+{
+    model::BlockFilter filter = m_document.viewState().filter();
+    if (m_device->byLine->stackOf(group).valid())
+        filter.line = m_device->byLine->label(group);
+    else
+        filter.sites = { model::StackId() };
+    m_document.viewState().setFilter(filter);
+    Q_EMIT openPage(QStringLiteral("memory"), -2);
+}
+
+QString SummaryPage::commandLine() const
+{
+    return QStringLiteral("strata summary %1 --device %2")
+        .arg(shellQuoted(m_document.path()))
+        .arg(m_document.viewState().device());
+}
+
+QString SummaryPage::copyText() const
+{
+    if (!m_device)
+        return {};
+    QString all = verdictPlain(m_device->summary->verdict) + QLatin1Char('\n');
+    std::size_t row = 0;
+    for (const model::GroupSum& sum : m_device->summary->peak.groups) {
+        if (row++ == kPeakRows)
+            break;
+        all += QStringLiteral("%1\t%2\t%3\n")
+                   .arg(text::file(m_device->byLine->label(sum.group)), text::bytes(sum.bytes),
+                       text::count(sum.blocks));
+    }
+    return all;
+}
+
+bool SummaryPage::writeCsv(QIODevice& out) const
+{
+    QString all = QStringLiteral("line,requested_bytes,blocks\n");
+    if (m_device)
+        for (const model::GroupSum& sum : m_device->summary->peak.groups)
+            all += QStringLiteral("%1,%2,%3\n")
+                       .arg(csvField(text::file(m_device->byLine->label(sum.group))))
+                       .arg(sum.bytes)
+                       .arg(sum.blocks);
+    const QByteArray bytes = all.toUtf8();
+    return out.write(bytes) == bytes.size();
+}
+
+} // namespace strata::views

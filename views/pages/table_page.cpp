@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/table_page.h"
+
+#include "views/pages/type.h"
+#include "views/widgets/table_filter_bar.h"
+#include "views/widgets/table_footer.h"
+#include "views/widgets/table_view.h"
+
+#include <QLabel>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace strata::views {
+
+TablePage::TablePage(Document& document, QWidget* parent)
+    : Page(document, parent)
+    , m_model(new TableModel(this))
+    , m_sentence(new QLabel)
+    , m_filterBar(new TableFilterBar)
+    , m_stack(new QStackedWidget)
+    , m_view(new TableView)
+    , m_notice(new EmptyNotice)
+    , m_footer(new TableFooter)
+{
+    m_sentence->setFont(sized(font(), kVerdictPx));
+    m_view->setFont(numberFont(font()));
+    m_sentence->setTextFormat(Qt::RichText);
+    m_sentence->setWordWrap(true);
+    m_sentence->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    connect(m_sentence, &QLabel::linkActivated, this, [this](const QString& href) {
+        const model::EventIndex event = href.mid(href.indexOf(QLatin1Char(':')) + 1).toLongLong();
+        m_document.viewState().select(EventRange{ event, event });
+    });
+
+    m_view->setTable(m_model);
+    m_stack->addWidget(m_view);
+    m_stack->addWidget(m_notice);
+
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin / 2);
+    layout->setSpacing(kGrid);
+    layout->addWidget(m_sentence);
+    layout->addWidget(m_filterBar);
+    layout->addWidget(m_stack, 1);
+    layout->addWidget(m_footer);
+    setFocusProxy(m_view);
+
+    m_footer->watch(&m_arranging, tr("Sorting and filtering"));
+    m_footer->watch(&m_exporting, tr("Writing CSV"));
+    connect(m_footer, &TableFooter::cancelled, this, [this](LatestJob* job) {
+        if (job == &m_arranging && m_asked) // the table still shows what was there before
+            m_view->setSortIndicator(m_query.sortColumn, m_query.descending);
+    });
+    connect(&m_arranging, &LatestJob::runningChanged, this, &Page::busyChanged);
+
+    connect(m_filterBar, &TableFilterBar::filterChanged, this, &TablePage::arrangeRows);
+    connect(m_filterBar, &TableFilterBar::scopeChanged, this, &TablePage::arrangeRows);
+    connect(m_filterBar, &TableFilterBar::everywhereRequested, this, [this] {
+        const model::BlockFilter filter = m_filterBar->filter();
+        m_filterBar->clear();
+        filterEverywhere(filter);
+    });
+    connect(m_filterBar, &TableFilterBar::leaveRequested, m_view, [this] { m_view->setFocus(); });
+    connect(m_view, &TableView::sortRequested, this, [this](int column, bool descending) {
+        m_query.sortColumn = column;
+        m_query.descending = descending;
+        arrangeRows();
+    });
+    connect(m_view, &TableView::rowChosen, this, [this](int row) { chosen(m_model->sourceRow(row)); });
+    connect(m_view, &QAbstractItemView::activated, this,
+        [this](const QModelIndex& index) { opened(m_model->sourceRow(index.row())); });
+    connect(m_view, &QWidget::customContextMenuRequested, this, &TablePage::showMenu);
+    connect(m_notice, &EmptyNotice::buttonPressed, this, &TablePage::clearFilters);
+
+    ViewState& state = document.viewState();
+    connect(&state, &ViewState::filterChanged, this, &TablePage::arrangeRows);
+    connect(&state, &ViewState::selectionChanged, this, [this] {
+        arrangeRows();
+        if (m_device)
+            selectionMoved();
+    });
+    connect(&state, &ViewState::axisChanged, this, [this] {
+        if (!m_device)
+            return;
+        m_source = makeSource(m_device);
+        m_model->replaceSource(m_source);
+        m_asked.reset(); // lifetimes may sort differently
+        arrangeRows();
+    });
+    connect(&document, &Document::deviceReady, this, [this] { showDevice(m_document.device()); });
+    connect(&document, &Document::stateChanged, this, [this] {
+        showDevice(m_document.device());
+        showNotice();
+    });
+    connect(&state, &ViewState::deviceChanged, this, [this] { showDevice(m_document.device()); });
+
+    makeActions();
+    showNotice();
+}
+
+void TablePage::showDevice(std::shared_ptr<const DeviceData> device)
+{
+    if (device == m_device)
+        return;
+    const bool sameRows = device && m_device && device->trace == m_device->trace;
+    m_device = std::move(device);
+    m_source = m_device ? makeSource(m_device) : nullptr;
+    if (sameRows && m_model->source()) {
+        m_model->replaceSource(m_source);
+        refreshSentence();
+        return;
+    }
+    m_arranging.cancel();
+    m_asked.reset();
+    m_query = {};
+    m_view->setSortIndicator(0, false);
+    m_model->show(m_source, std::make_shared<const TableRows>());
+    arrangeRows();
+    showNotice();
+}
+
+std::optional<EventRange> TablePage::range() const
+{
+    const std::optional<EventRange>& selection = m_document.viewState().selection();
+    if (!selection || !m_filterBar->selectionWanted())
+        return std::nullopt;
+    return restriction(*selection);
+}
+
+std::vector<model::BlockFilter> TablePage::filters() const
+{
+    std::vector<model::BlockFilter> all;
+    for (const model::BlockFilter& filter : { m_document.viewState().filter(), m_filterBar->filter() }) {
+        if (!filter.empty())
+            all.push_back(filter);
+    }
+    return all;
+}
+
+bool TablePage::filtered() const
+{
+    return !filters().empty();
+}
+
+void TablePage::arrangeRows()
+{
+    const std::optional<EventRange>& selection = m_document.viewState().selection();
+    m_filterBar->setSelectionAvailable(selection && restriction(*selection));
+    m_query.filters = filters();
+    m_query.range = range();
+    if (!m_source || m_asked == m_query) {
+        refreshSentence();
+        return;
+    }
+    m_asked = m_query;
+    m_arranging.start(
+        [source = m_source, query = m_query](const JobContext& context) {
+            return std::make_shared<const TableRows>(arrange(*source, query, context));
+        },
+        [this](std::shared_ptr<const TableRows> rows) { show(std::move(rows)); });
+    Q_EMIT busyChanged();
+}
+
+void TablePage::show(std::shared_ptr<const TableRows> rows)
+{
+    const std::optional<std::uint32_t> current = currentRow();
+    m_model->show(m_source, std::move(rows));
+    if (current) {
+        if (const std::optional<std::uint32_t> position = m_model->rows()->positionOf(*current))
+            m_view->setCurrentRow(static_cast<int>(*position), QAbstractItemView::PositionAtCenter);
+    }
+    showNotice();
+    refreshSentence();
+    rowsShown();
+    Q_EMIT busyChanged();
+}
+
+std::optional<std::uint32_t> TablePage::currentRow() const
+{
+    const QModelIndex index = m_view->currentIndex();
+    if (!index.isValid() || index.row() >= m_model->rowCount())
+        return std::nullopt;
+    return m_model->sourceRow(index.row());
+}
+
+void TablePage::showRow(std::uint32_t row)
+{
+    const std::optional<std::uint32_t> position = m_model->rows()->nearest(row);
+    if (position)
+        m_view->setCurrentRow(static_cast<int>(*position), QAbstractItemView::PositionAtCenter);
+}
+
+void TablePage::refreshSentence()
+{
+    const bool any = m_device && m_source && m_source->rowCount() > 0;
+    m_sentence->setVisible(any);
+    m_footer->setVisible(any);
+    if (!any)
+        return;
+    m_sentence->setText(sentence());
+    m_footer->setText(sums(m_model->rows()->sums()));
+}
+
+void TablePage::showNotice()
+{
+    EmptyNotice::Text text;
+    const bool empty = m_model->rowCount() == 0 && !m_arranging.running();
+    if (!m_device)
+        text.title = m_document.state() == Document::State::Loading ? tr("Reading…") : tr("Nothing is open");
+    else if (m_source->rowCount() == 0)
+        text = nothingRecorded();
+    else if (empty)
+        text = { nothingMatches(), {}, {}, filtered() ? tr("Clear the filter") : tr("Show the whole trace") };
+    m_notice->setText(text);
+    m_filterBar->setVisible(m_device && m_source->rowCount() > 0);
+    m_stack->setCurrentWidget(text.title.isEmpty() ? static_cast<QWidget*>(m_view) : m_notice);
+    refreshSentence();
+}
+
+void TablePage::clearFilters()
+{
+    if (!filtered()) {
+        if (m_filterBar->selectionWanted())
+            m_filterBar->toggleSelection();
+        return;
+    }
+    m_filterBar->clear();
+    m_document.viewState().setFilter({});
+}
+
+void TablePage::filterEverywhere(const model::BlockFilter& filter)
+{
+    m_document.viewState().setFilter(joined(m_document.viewState().filter(), filter));
+}
+
+void TablePage::resetView()
+{
+    m_filterBar->clear();
+    if (m_filterBar->selectionWanted())
+        m_filterBar->toggleSelection();
+    m_query.sortColumn = 0;
+    m_query.descending = false;
+    m_view->setSortIndicator(0, false);
+    arrangeRows();
+    m_view->scrollToTop();
+}
+
+void TablePage::setPalette(const Palette& palette)
+{
+    Page::setPalette(palette);
+    m_view->setColours(palette);
+    refreshSentence();
+}
+
+QString TablePage::sentenceText() const
+{
+    return m_sentence->text();
+}
+
+QString TablePage::strong(const QString& text)
+{
+    return QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped());
+}
+
+QString TablePage::link(const QString& text, model::EventIndex event)
+{
+    return QStringLiteral("<a href=\"event:%1\">%2</a>").arg(event).arg(text.toHtmlEscaped());
+}
+
+model::BlockFilter joined(model::BlockFilter base, const model::BlockFilter& extra)
+{
+    base.minBytes = std::max(base.minBytes, extra.minBytes);
+    base.maxBytes = std::min(base.maxBytes, extra.maxBytes);
+    if (!extra.sites.empty())
+        base.sites = extra.sites;
+    if (extra.line)
+        base.line = extra.line;
+    if (extra.stream)
+        base.stream = extra.stream;
+    if (extra.pool)
+        base.pool = extra.pool;
+    if (!extra.text.empty())
+        base.text = extra.text;
+    return base;
+}
+
+} // namespace strata::views

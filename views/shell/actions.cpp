@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/shell/actions.h"
+
+#include "views/shell/theme.h"
+
+#include <QActionGroup>
+#include <QMenu>
+#include <QMenuBar>
+
+namespace strata::views {
+
+namespace {
+
+constexpr int kPageKeys = 9;
+
+} // namespace
+
+Actions::Actions(QWidget& window)
+    : QObject(&window)
+    , m_window(window)
+{
+    makeFile();
+    makeEdit();
+    makeView();
+    makeGo();
+    makeHelp();
+}
+
+QAction* Actions::make(const QString& text, const QKeySequence& key, const QKeySequence& second)
+{
+    auto* action = new QAction(text, this);
+    QList<QKeySequence> keys;
+    for (const QKeySequence& candidate : { key, second })
+        if (!candidate.isEmpty())
+            keys.append(candidate);
+    action->setShortcuts(keys);
+    m_window.addAction(action);
+    return action;
+}
+
+void Actions::makeFile()
+{
+    open = make(tr("&Open…"), QKeySequence(Qt::CTRL | Qt::Key_O));
+    open->setIconText(tr("Open"));
+    newWindow = make(tr("&New Window"), QKeySequence(Qt::CTRL | Qt::Key_N));
+    saveTable = make(tr("Save &Table as CSV…"), QKeySequence(Qt::CTRL | Qt::Key_S));
+    savePicture = make(tr("Save &Picture…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
+    closeFile = make(tr("&Close File"), QKeySequence(Qt::CTRL | Qt::Key_W));
+    quit = make(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q));
+}
+
+void Actions::makeEdit()
+{
+    undo = make(tr("&Undo"), QKeySequence(Qt::CTRL | Qt::Key_Z));
+    redo = make(
+        tr("&Redo"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y));
+    copy = make(tr("&Copy"), QKeySequence(Qt::CTRL | Qt::Key_C));
+    copyStack = make(tr("Copy &Stack"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
+    copyPicture = make(tr("Copy &Picture"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_C));
+    copyCommand = make(tr("Copy as Command &Line"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_L));
+    find = make(tr("&Find…"), QKeySequence(Qt::Key_Slash), QKeySequence(Qt::CTRL | Qt::Key_F));
+    filter = make(tr("F&ilter by What Is Selected"), QKeySequence(Qt::Key_F));
+    clearFilter = make(tr("Clear All Fi&lters"), QKeySequence(Qt::SHIFT | Qt::Key_F));
+    deselect = make(tr("&Drop the Selection"), QKeySequence(Qt::Key_Escape));
+    preferences = make(tr("Pr&eferences…"), QKeySequence(Qt::CTRL | Qt::Key_Comma));
+}
+
+void Actions::makeView()
+{
+    details = make(tr("&Details"), QKeySequence(Qt::CTRL | Qt::Key_D));
+    minimap = make(tr("&Minimap"), QKeySequence(Qt::CTRL | Qt::Key_M));
+    for (QAction* toggle : { details, minimap }) {
+        toggle->setCheckable(true);
+        toggle->setChecked(true);
+    }
+    axis = make(tr("Switch between &Time and Events"), QKeySequence(Qt::Key_T));
+    showAll = make(tr("Show &All"), QKeySequence(Qt::Key_Home));
+    tearOff = make(tr("Page in a &Window of Its Own"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_N));
+    fullScreen = make(tr("&Full Screen"), QKeySequence(Qt::Key_F11));
+    fullScreen->setCheckable(true);
+    auto* group = new QActionGroup(this);
+    const std::pair<QString, Theme::Choice> choices[] = { { tr("Like the &Desktop"), Theme::Choice::Desktop },
+        { tr("&Light"), Theme::Choice::Light }, { tr("Dar&k"), Theme::Choice::Dark } };
+    for (const auto& [text, choice] : choices) {
+        QAction* action = make(text);
+        action->setCheckable(true);
+        action->setData(static_cast<int>(choice));
+        group->addAction(action);
+        themes.append(action);
+    }
+}
+
+void Actions::makeGo()
+{
+    back = make(tr("&Back"), QKeySequence(Qt::ALT | Qt::Key_Left));
+    forward = make(tr("&Forward"), QKeySequence(Qt::ALT | Qt::Key_Right));
+    peak = make(tr("&Peak"), QKeySequence(Qt::Key_P));
+    outOfMemory = make(tr("&Out of Memory"), QKeySequence(Qt::Key_O));
+    nextStep = make(tr("&Next Step"), QKeySequence(Qt::Key_N));
+    previousStep = make(tr("P&revious Step"), QKeySequence(Qt::SHIFT | Qt::Key_N));
+    nextEvent = make(tr("Next &Event"), QKeySequence(Qt::Key_Right));
+    previousEvent = make(tr("Previous E&vent"), QKeySequence(Qt::Key_Left));
+    for (QAction* action : { nextEvent, previousEvent, nextStep, previousStep })
+        action->setAutoRepeat(true);
+    for (int i = 0; i < kPageKeys; ++i)
+        pages.append(
+            make(tr("Page %1").arg(i + 1), QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i))));
+}
+
+void Actions::makeHelp()
+{
+    shortcuts = make(tr("&Keyboard and Mouse"), QKeySequence(Qt::Key_F1));
+    recording = make(tr("How to &Record a Snapshot"));
+    about = make(tr("&About Strata"));
+}
+
+QMenu* Actions::addMenu(QMenuBar& bar, const QString& title, const QList<QAction*>& actions)
+{
+    QMenu* menu = bar.addMenu(title);
+    Section section{ title, {} };
+    section.title.remove(QLatin1Char('&'));
+    for (QAction* action : actions) {
+        if (!action) {
+            menu->addSeparator();
+            continue;
+        }
+        menu->addAction(action);
+        section.actions.append(action);
+    }
+    m_sections.append(section);
+    return menu;
+}
+
+void Actions::fill(QMenuBar& bar)
+{
+    QMenu* file = addMenu(bar, tr("&File"),
+        { open, nullptr, newWindow, nullptr, saveTable, savePicture, nullptr, closeFile, quit });
+    recentMenu = new QMenu(tr("Open &Recent"), file);
+    sampleMenu = new QMenu(tr("Open &Sample"), file);
+    file->insertMenu(newWindow, recentMenu);
+    file->insertMenu(newWindow, sampleMenu);
+    addMenu(bar, tr("&Edit"),
+        { undo, redo, nullptr, copy, copyStack, copyPicture, copyCommand, nullptr, find, filter, clearFilter,
+            deselect, nullptr, preferences });
+    QList<QAction*> view{ details, minimap, nullptr, axis, showAll, nullptr };
+    view += themes;
+    view += { nullptr, tearOff, fullScreen };
+    addMenu(bar, tr("&View"), view);
+    QList<QAction*> go{ back, forward, nullptr, peak, outOfMemory, nextStep, previousStep, nextEvent,
+        previousEvent, nullptr };
+    go += pages;
+    addMenu(bar, tr("&Go"), go);
+    pageMenu = bar.addMenu(tr("&Page"));
+    addMenu(bar, tr("&Help"), { shortcuts, recording, nullptr, about });
+}
+
+QList<QAction*> Actions::all() const
+{
+    QList<QAction*> actions;
+    for (const Section& section : m_sections)
+        actions += section.actions;
+    return actions;
+}
+
+} // namespace strata::views

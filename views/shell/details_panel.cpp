@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/shell/details_panel.h"
+
+#include "views/pages/texts.h"
+#include "views/pages/type.h"
+#include "views/shell/filter_text.h"
+#include "views/shell/stack_list.h"
+
+#include <QClipboard>
+#include <QGridLayout>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+namespace strata::views {
+
+namespace {
+
+QLabel* textLabel(const QString& text, bool muted)
+{
+    auto* label = new QLabel(text);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    label->setProperty("muted", muted);
+    return label;
+}
+
+QLabel* headingLabel(const QString& text)
+{
+    QLabel* label = textLabel(text, true);
+    label->setFont(sized(label->font(), kAxisPx));
+    return label;
+}
+
+QPushButton* link(const QString& text)
+{
+    auto* button = new QPushButton(text);
+    button->setProperty("link", true);
+    button->setCursor(Qt::PointingHandCursor);
+    button->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
+    return button;
+}
+
+} // namespace
+
+DetailsPanel::DetailsPanel(Document& document, QWidget* parent)
+    : QWidget(parent)
+    , m_document(document)
+    , m_layout(new QVBoxLayout(this))
+{
+    setObjectName(QStringLiteral("page"));
+    setAttribute(Qt::WA_StyledBackground);
+    setAccessibleName(tr("Details"));
+    setMinimumWidth(qRound(264.0 * font().pixelSize() / kBodyPx));
+    m_layout->setContentsMargins(0, 0, 0, 0);
+    const ViewState& state = document.viewState();
+    connect(&state, &ViewState::deviceChanged, this, [this] { setFocusShown({}); });
+    // Bytes of a group are those of the instant.
+    connect(&state, &ViewState::selectionChanged, this, [this] {
+        if (m_focus.kind == Focus::Kind::Group)
+            refresh();
+    });
+    connect(&document, &Document::deviceReady, this, [this] {
+        if (m_details.empty())
+            refresh();
+    });
+    rebuild();
+}
+
+void DetailsPanel::setFocusShown(const Focus& focus)
+{
+    if (focus == m_focus)
+        return;
+    m_focus = focus;
+    m_folded = true;
+    refresh();
+}
+
+void DetailsPanel::setPalette(const Palette& palette)
+{
+    m_palette = palette;
+    rebuild();
+}
+
+model::EventIndex DetailsPanel::instant(const DeviceData& device) const
+{
+    const auto& selection = m_document.viewState().selection();
+    if (!selection)
+        return device.trace->totals().requestedPeakEvent;
+    return selection->isInstant()
+        ? selection->first
+        : device.timeline->requested().range(selection->first, selection->last).maxEvent;
+}
+
+void DetailsPanel::refresh()
+{
+    const auto device = m_document.device();
+    m_details = device ? detailsOf(*device, m_focus, instant(*device)) : Details();
+    rebuild();
+}
+
+void DetailsPanel::rebuild()
+{
+    if (m_content) {
+        m_content->hide();
+        m_content->deleteLater(); // a button of it may be the sender
+    }
+    auto* inner = new QWidget;
+    auto* layout = new QVBoxLayout(inner);
+    layout->setContentsMargins(kMargin, kGrid, kMargin, kMargin);
+    layout->setSpacing(kMargin);
+    if (m_details.empty()) {
+        layout->addWidget(
+            textLabel(tr("Click a block, an event or a line of code to see what it is, who allocated it "
+                         "and when it lived."),
+                true));
+    } else {
+        addHead(*layout);
+        addRows(*layout, {}, m_details.size);
+        addStack(*layout);
+        addRows(*layout, tr("When"), m_details.life);
+        addRows(*layout, tr("Where"), m_details.place);
+        addRows(*layout, tr("Recorded with it"), m_details.recorded);
+        addActions(*layout);
+    }
+    layout->addStretch();
+
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setWidget(inner);
+    inner->setAutoFillBackground(false);
+    scroll->viewport()->setAutoFillBackground(false);
+    m_content = scroll;
+    m_layout->addWidget(scroll);
+}
+
+void DetailsPanel::addHead(QVBoxLayout& layout)
+{
+    auto* head = new QVBoxLayout;
+    head->setSpacing(2);
+    head->addWidget(headingLabel(m_details.kind));
+    QLabel* title = textLabel(m_details.title, false);
+    QFont font = sized(title->font(), kVerdictPx);
+    font.setBold(true);
+    title->setFont(font);
+    head->addWidget(title);
+    layout.addLayout(head);
+}
+
+void DetailsPanel::addRows(QVBoxLayout& layout, const QString& heading, const std::vector<DetailsRow>& rows)
+{
+    if (rows.empty())
+        return;
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(kMargin);
+    grid->setVerticalSpacing(kGrid / 2);
+    grid->setColumnMinimumWidth(0, qRound(88.0 * font().pixelSize() / kBodyPx));
+    grid->setColumnStretch(1, 1);
+    int line = 0;
+    if (!heading.isEmpty())
+        grid->addWidget(headingLabel(heading), line++, 0, 1, 2);
+    const QFont numbers = numberFont(font());
+    for (const DetailsRow& row : rows) {
+        grid->addWidget(textLabel(row.label, true), line, 0, Qt::AlignTop);
+        if (row.event) {
+            QPushButton* button = link(row.value);
+            button->setFont(numbers);
+            button->setToolTip(tr("Show this instant"));
+            connect(button, &QPushButton::clicked, this,
+                [this, event = *row.event] { Q_EMIT eventChosen(event); });
+            grid->addWidget(button, line, 1, Qt::AlignLeft);
+        } else {
+            auto* values = new QVBoxLayout;
+            values->setSpacing(0);
+            QLabel* value = textLabel(row.value, false);
+            value->setFont(numbers);
+            values->addWidget(value);
+            if (!row.exact.isEmpty() && row.exact != row.value) {
+                QLabel* exact = textLabel(row.exact, true);
+                exact->setFont(sized(numbers, kAxisPx));
+                values->addWidget(exact);
+            }
+            grid->addLayout(values, line, 1);
+        }
+        ++line;
+    }
+    layout.addLayout(grid);
+}
+
+void DetailsPanel::addStack(QVBoxLayout& layout)
+{
+    if (m_details.frameHeading.isEmpty())
+        return;
+    auto* part = new QVBoxLayout;
+    part->setSpacing(kGrid / 2);
+    part->addWidget(headingLabel(m_details.frameHeading));
+    if (m_details.frames.empty()) {
+        part->addWidget(textLabel(m_details.noFrames, true));
+        layout.addLayout(part);
+        return;
+    }
+    auto* stack = new StackList;
+    stack->show(m_details.frames, m_folded, m_palette);
+    connect(stack, &StackList::openFrame, this, &DetailsPanel::openFrame);
+    connect(stack, &StackList::filterByLine, this, [this](const QString& line) {
+        model::BlockFilter filter = m_document.viewState().filter();
+        filter.line = line.toStdString();
+        m_document.viewState().setFilter(filter);
+    });
+    part->addWidget(stack);
+    if (const int hidden = StackList::foldable(m_details.frames); hidden > 0) {
+        QPushButton* fold = link(m_folded ? tr("Show %n framework frame(s)", nullptr, hidden)
+                                          : tr("Hide %n framework frame(s)", nullptr, hidden));
+        connect(fold, &QPushButton::clicked, this, [this] {
+            m_folded = !m_folded;
+            rebuild();
+        });
+        part->addWidget(fold);
+    }
+    layout.addLayout(part);
+}
+
+void DetailsPanel::addActions(QVBoxLayout& layout)
+{
+    auto* part = new QVBoxLayout;
+    part->setSpacing(0);
+    if (!m_details.frames.empty()) {
+        QPushButton* copy = link(tr("Copy the stack"));
+        connect(copy, &QPushButton::clicked, this,
+            [this] { QGuiApplication::clipboard()->setText(stackText(m_details)); });
+        part->addWidget(copy);
+    }
+    const std::pair<QString, model::Grouping> filters[]
+        = { { tr("Filter by its line"), model::Grouping::Line },
+              { tr("Filter by its stack"), model::Grouping::Site },
+              { tr("Filter by its size"), model::Grouping::Size } };
+    for (const auto& [text, grouping] : filters) {
+        if (m_focus.kind == Focus::Kind::Group && grouping != m_focus.grouping)
+            continue;
+        const auto device = m_document.device();
+        if (!device || !filterBy(m_document.viewState().filter(), *device, m_focus, grouping))
+            continue;
+        QPushButton* button = link(text);
+        connect(button, &QPushButton::clicked, this, [this, wanted = grouping] {
+            const auto now = m_document.device();
+            if (const auto filter
+                = now ? filterBy(m_document.viewState().filter(), *now, m_focus, wanted) : std::nullopt)
+                m_document.viewState().setFilter(*filter);
+        });
+        part->addWidget(button);
+    }
+    layout.addLayout(part);
+}
+
+} // namespace strata::views

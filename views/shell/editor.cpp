@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/shell/editor.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QProcess>
+#include <QStandardPaths>
+
+namespace strata::views {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(Editor)
+};
+
+struct Known {
+    const char* program;
+    const char* arguments;
+};
+
+/// Editors with a window, and how they take a line.
+constexpr Known kEditors[] = { { "code", "-g %f:%l" }, { "codium", "-g %f:%l" }, { "cursor", "-g %f:%l" },
+    { "zed", "%f:%l" }, { "subl", "%f:%l" }, { "pycharm", "--line %l %f" }, { "charm", "--line %l %f" },
+    { "kate", "-l %l %f" }, { "gvim", "+%l %f" }, { "nvim-qt", "%f -- +%l" }, { "emacs", "+%l %f" },
+    { "gnome-text-editor", "+%l %f" }, { "gedit", "+%l %f" }, { "xed", "+%l %f" },
+    { "mousepad", "--line=%l %f" } };
+
+model::Failure missing(const QString& what, const QString& hint)
+{
+    return model::fail(model::Error::Kind::NotFound, what.toStdString(), hint.toStdString());
+}
+
+} // namespace
+
+QStringList editorCommand(const QString& command, const QString& file, std::int64_t line)
+{
+    QStringList words = QProcess::splitCommand(command);
+    if (words.isEmpty())
+        return {};
+    if (!command.contains(QLatin1String("%f")))
+        words.append(QStringLiteral("%f"));
+    for (QString& word : words) {
+        // The file last: its name may hold a percent sign.
+        word.replace(QLatin1String("%l"), QString::number(std::max<std::int64_t>(line, 1)));
+        word.replace(QLatin1String("%f"), file);
+    }
+    return words;
+}
+
+QString defaultEditor()
+{
+    for (const char* variable : { "VISUAL", "EDITOR" }) {
+        const QStringList words = QProcess::splitCommand(qEnvironmentVariable(variable));
+        for (const Known& known : kEditors)
+            if (!words.isEmpty() && QFileInfo(words.first()).fileName() == QLatin1String(known.program))
+                return QStringLiteral("%1 %2").arg(words.first(), QLatin1String(known.arguments));
+    }
+    for (const Known& known : kEditors)
+        if (!QStandardPaths::findExecutable(QLatin1String(known.program)).isEmpty())
+            return QStringLiteral("%1 %2").arg(QLatin1String(known.program), QLatin1String(known.arguments));
+    return QStringLiteral("xdg-open %f");
+}
+
+model::Result<QString> locateSource(const QString& file, const QString& snapshotPath)
+{
+    if (file.isEmpty() || file == QLatin1String("??"))
+        return missing(
+            Words::tr("this frame has no source file"), Words::tr("only frames with a file can be opened"));
+    if (QFileInfo::exists(file))
+        return QFileInfo(file).absoluteFilePath();
+    if (QFileInfo(file).isRelative()) {
+        const QString beside = QFileInfo(snapshotPath).dir().absoluteFilePath(file);
+        if (QFileInfo::exists(beside))
+            return beside;
+    }
+    return missing(Words::tr("%1 does not exist on this machine").arg(file),
+        QFileInfo(file).isRelative()
+            ? Words::tr("the stack names it without a folder: put the snapshot beside it, or start Strata in "
+                        "its folder")
+            : Words::tr("the snapshot was recorded elsewhere: make the file available under the same path"));
+}
+
+model::Result<void> openInEditor(
+    const QString& command, const QString& file, std::int64_t line, const QString& snapshotPath)
+{
+    const auto path = locateSource(file, snapshotPath);
+    if (!path)
+        return model::Failure(path.error());
+    QStringList words = editorCommand(command.trimmed().isEmpty() ? defaultEditor() : command, *path, line);
+    const QString program = words.takeFirst();
+    if (!QProcess::startDetached(program, words))
+        return missing(Words::tr("the editor %1 cannot be started").arg(program),
+            Words::tr("set another one under Edit, Preferences"));
+    return {};
+}
+
+} // namespace strata::views

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/shell/main_window.h"
+
+#include "views/pages/texts.h"
+#include "views/shell/actions.h"
+#include "views/shell/details_panel.h"
+#include "views/shell/document_view.h"
+#include "views/shell/key_guard.h"
+#include "views/shell/loading_view.h"
+#include "views/shell/minimap.h"
+#include "views/shell/start_page.h"
+#include "views/shell/status_bar.h"
+#include "views/shell/theme.h"
+#include "views/shell/top_bar.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QFileInfo>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+namespace strata::views {
+
+namespace {
+
+const QString kGeometry = QStringLiteral("window/geometry");
+const QString kDock = QStringLiteral("window/dock");
+const QString kMinimap = QStringLiteral("window/minimap");
+const QString kAxis = QStringLiteral("view/timeAxis");
+
+} // namespace
+
+MainWindow::MainWindow(Theme& theme, QSettings& settings, QWidget* parent)
+    : QMainWindow(parent)
+    , m_theme(theme)
+    , m_settings(settings)
+    , m_recent(settings)
+    , m_actions(new Actions(*this))
+{
+    setAcceptDrops(true);
+    setWindowIcon(QIcon(QStringLiteral(":/strata/icons/strata.svg")));
+    setWindowTitle(tr("Strata"));
+    build();
+    connectFile();
+    connectEdit();
+    connectView();
+    connectGo();
+    connectHelp();
+    connect(&theme, &Theme::changed, this, &MainWindow::applyTheme);
+    qApp->installEventFilter(new KeyGuard(this));
+    applyTheme();
+    updateActions();
+    resize(1280, 800);
+    restoreGeometry(m_settings.value(kGeometry).toByteArray());
+}
+
+MainWindow::~MainWindow()
+{
+    // The view refers to the document, which is a child of this too and could go first.
+    delete m_view;
+}
+
+void MainWindow::build()
+{
+    m_actions->fill(*menuBar());
+    auto* centre = new QWidget(this);
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_top = new TopBar(m_actions->open, m_actions->details);
+    column->addWidget(m_top);
+    m_banners = new QVBoxLayout;
+    m_banners->setSpacing(0);
+    column->addLayout(m_banners);
+    m_stack = new QStackedWidget;
+    column->addWidget(m_stack, 1);
+    m_status = new StatusBar;
+    column->addWidget(m_status);
+    setCentralWidget(centre);
+
+    m_start = new StartPage(m_recent, m_actions->open);
+    m_stack->addWidget(m_start);
+    connect(m_start, &StartPage::fileChosen, this, [this](const QString& path) { openFile(path); });
+    connect(m_status, &StatusBar::findingChosen, this, [this](int number, model::EventIndex event) {
+        if (m_view)
+            m_view->goTo(number, event);
+    });
+}
+
+void MainWindow::applyTheme()
+{
+    const Palette& palette = m_theme.palette();
+    m_top->setPalette(palette);
+    m_start->setPalette(palette);
+    m_status->setPalette(palette);
+    for (Banner* banner : banners())
+        banner->setPalette(palette);
+    if (m_view)
+        m_view->setPalette(palette);
+    for (QAction* action : m_actions->themes)
+        action->setChecked(action->data().toInt() == static_cast<int>(m_theme.choice()));
+}
+
+void MainWindow::openFile(const QString& path, bool force)
+{
+    endLoading();
+    clearBanners();
+    m_loading = new Document(this);
+    connect(m_loading, &Document::stateChanged, this, &MainWindow::loadingChanged);
+    m_loading->open(path, force);
+    m_loadingView
+        = new LoadingView(m_view ? LoadingView::Shape::Strip : LoadingView::Shape::Page, *m_loading);
+    connect(m_loadingView, &LoadingView::cancelled, m_loading, &Document::cancel);
+    if (m_view) {
+        m_banners->insertWidget(0, m_loadingView);
+    } else {
+        m_stack->addWidget(m_loadingView);
+        m_stack->setCurrentWidget(m_loadingView);
+    }
+}
+
+void MainWindow::loadingChanged()
+{
+    switch (m_loading->state()) {
+    case Document::State::Loading:
+        return;
+    case Document::State::Ready:
+        return adopt();
+    case Document::State::Failed: {
+        const model::Error error = m_loading->error();
+        const QString path = m_loading->path();
+        endLoading();
+        showFailure(error, path);
+        Q_EMIT openFailed();
+        return;
+    }
+    case Document::State::Empty:
+        return endLoading();
+    }
+}
+
+void MainWindow::endLoading()
+{
+    if (m_loadingView) {
+        m_loadingView->hide();
+        m_loadingView->deleteLater(); // its button may be what cancelled
+        m_loadingView = nullptr;
+    }
+    if (m_loading) {
+        disconnect(m_loading, nullptr, this, nullptr);
+        m_loading->deleteLater();
+        m_loading = nullptr;
+    }
+    if (!m_view && m_start)
+        m_stack->setCurrentWidget(m_start);
+}
+
+void MainWindow::adopt()
+{
+    Document* next = m_loading;
+    m_loading = nullptr;
+    disconnect(next, &Document::stateChanged, this, &MainWindow::loadingChanged);
+    closeFile();
+    m_document = next;
+    connect(m_document, &Document::stateChanged, this, &MainWindow::showDocumentState);
+    ViewState& state = m_document->viewState();
+    state.setAxis(m_settings.value(kAxis).toBool() ? model::Axis::Time : model::Axis::Events);
+    connect(&state, &ViewState::axisChanged, this,
+        [this, &state] { m_settings.setValue(kAxis, state.axis() == model::Axis::Time); });
+    for (const auto changed :
+        { &ViewState::undoChanged, &ViewState::selectionChanged, &ViewState::filterChanged })
+        connect(&state, changed, this, &MainWindow::updateActions);
+    connect(m_document, &Document::deviceReady, this, &MainWindow::updateActions);
+
+    m_view = new DocumentView(*m_document);
+    m_view->setShared(m_actions->all());
+    m_view->setPalette(m_theme.palette());
+    m_view->restoreState(m_settings.value(kDock).toByteArray());
+    m_view->minimap().setVisible(m_settings.value(kMinimap, true).toBool());
+    connect(m_view, &DocumentView::hoverText, m_status, &StatusBar::setHover);
+    connect(m_view, &DocumentView::openFrame, this, &MainWindow::openFrame);
+    connect(m_view, &DocumentView::historyChanged, this, &MainWindow::updateActions);
+    connect(m_view, &DocumentView::focusShown, this, &MainWindow::updateActions);
+    connect(m_view, &DocumentView::currentPageChanged, this, &MainWindow::updatePageMenu);
+    connect(&m_view->detailsDock(), &QDockWidget::visibilityChanged, this,
+        [this] { m_actions->details->setChecked(!m_view->detailsDock().isHidden()); });
+    m_actions->details->setChecked(!m_view->detailsDock().isHidden());
+    m_actions->minimap->setChecked(!m_view->minimap().isHidden());
+
+    if (m_loadingView) {
+        m_loadingView->deleteLater();
+        m_loadingView = nullptr;
+    }
+    m_stack->addWidget(m_view);
+    m_stack->setCurrentWidget(m_view);
+    m_top->setDocument(m_document);
+    m_status->setDocument(m_document);
+    m_recent.add(m_document->path());
+    setWindowTitle(tr("%1 - Strata").arg(QFileInfo(m_document->path()).fileName()));
+    showDocumentState();
+    updatePageMenu();
+    updateActions();
+    Q_EMIT documentShown();
+}
+
+void MainWindow::showDocumentState()
+{
+    clearBanners();
+    if (m_document->state() == Document::State::Failed)
+        return showFailure(m_document->error(), m_document->path());
+    const model::Recording& recording = m_document->session()->recording();
+    if (recording.truncation)
+        addBanner(Banner::Kind::Warning,
+            tr("This file is damaged or ends early, at byte %1: %2")
+                .arg(text::count(static_cast<std::int64_t>(recording.truncation->offset)),
+                    text::file(recording.truncation->reason)),
+            tr("What stands before that is shown. Where the end state is missing, curves begin at zero and "
+               "are relative."));
+}
+
+void MainWindow::closeFile()
+{
+    if (!m_document)
+        return;
+    m_settings.setValue(kDock, m_view->saveState());
+    m_top->setDocument(nullptr);
+    m_status->setDocument(nullptr);
+    delete m_view;
+    m_view = nullptr;
+    delete m_document;
+    m_document = nullptr;
+    clearBanners();
+    setWindowTitle(tr("Strata"));
+    m_stack->setCurrentWidget(m_start);
+    updatePageMenu();
+    updateActions();
+}
+
+void MainWindow::showFailure(const model::Error& error, const QString& path)
+{
+    const QString where = error.where.empty() ? path : text::file(error.where);
+    Banner* banner = addBanner(Banner::Kind::Error,
+        tr("%1: %2").arg(QFileInfo(where).fileName(), text::file(error.what)), text::file(error.hint));
+    if (error.kind == model::Error::Kind::Refused && !m_document)
+        banner->addButton(tr("Read It Anyway"), [this, path] { openFile(path, true); });
+}
+
+Banner* MainWindow::addBanner(Banner::Kind kind, const QString& what, const QString& hint)
+{
+    auto* banner = new Banner(kind, what, hint);
+    banner->setPalette(m_theme.palette());
+    connect(banner, &Banner::closed, banner, &QObject::deleteLater);
+    m_banners->addWidget(banner);
+    return banner;
+}
+
+QList<Banner*> MainWindow::banners() const
+{
+    QList<Banner*> found;
+    for (int i = 0; i < m_banners->count(); ++i)
+        if (auto* banner = qobject_cast<Banner*>(m_banners->itemAt(i)->widget()))
+            found.append(banner);
+    return found;
+}
+
+void MainWindow::clearBanners()
+{
+    for (Banner* banner : banners()) {
+        m_banners->removeWidget(banner);
+        banner->hide();
+        banner->deleteLater();
+    }
+}
+
+void MainWindow::openNewWindow(const QString& path)
+{
+    auto* window = new MainWindow(m_theme, m_settings);
+    window->setAttribute(Qt::WA_DeleteOnClose);
+    window->move(pos() + QPoint(32, 32));
+    window->show();
+    if (!path.isEmpty())
+        window->openFile(path);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile())
+            return event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    event->acceptProposedAction();
+    openFiles(*event->mimeData());
+}
+
+void MainWindow::openFiles(const QMimeData& dropped)
+{
+    bool first = true;
+    for (const QUrl& url : dropped.urls()) {
+        if (!url.isLocalFile())
+            continue;
+        if (first)
+            openFile(url.toLocalFile());
+        else
+            openNewWindow(url.toLocalFile());
+        first = false;
+    }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    m_settings.setValue(kGeometry, saveGeometry());
+    if (m_view) {
+        m_settings.setValue(kDock, m_view->saveState());
+        m_settings.setValue(kMinimap, m_actions->minimap->isChecked());
+    }
+    event->accept();
+}
+
+} // namespace strata::views

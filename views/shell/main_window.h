@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QMainWindow>
+
+#include "views/models/document.h"
+#include "views/pages/page.h"
+#include "views/shell/banner.h"
+#include "views/shell/recent_files.h"
+
+class QMimeData;
+class QSettings;
+class QStackedWidget;
+class QVBoxLayout;
+
+namespace strata::views {
+
+class Actions;
+class DocumentView;
+class LoadingView;
+class StartPage;
+class StatusBar;
+class Theme;
+class TopBar;
+
+/// The window. Shows the start page, or one document; a file that is opened loads beside the one shown and
+/// takes its place when it is ready. Theme and settings must outlive it.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    MainWindow(Theme& theme, QSettings& settings, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    void openFile(const QString& path, bool force = false);
+    void closeFile();
+
+    [[nodiscard]] Document* document() const { return m_document; } ///< the one shown; nullptr: none
+    [[nodiscard]] Document* loading() const { return m_loading; } ///< nullptr: none
+    [[nodiscard]] DocumentView* view() const { return m_view; }
+    [[nodiscard]] Actions& actions() const { return *m_actions; }
+    [[nodiscard]] StatusBar& status() const { return *m_status; }
+    [[nodiscard]] QList<Banner*> banners() const;
+
+Q_SIGNALS:
+    void documentShown(); ///< a file is open, its pages are there
+    void openFailed();
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+
+private:
+    void build();
+    void applyTheme();
+    void adopt();
+    void endLoading();
+    void loadingChanged();
+    void showFailure(const model::Error& error, const QString& path);
+    void showDocumentState();
+    Banner* addBanner(Banner::Kind kind, const QString& what, const QString& hint);
+    void clearBanners();
+    void openNewWindow(const QString& path);
+    void openFiles(const QMimeData& dropped);
+
+    void connectFile();
+    void connectEdit();
+    void connectView();
+    void connectGo();
+    void connectHelp();
+    void updateActions();
+    void updatePageMenu();
+    void updateRecentMenu();
+    void selectEvent(model::EventIndex event);
+    void selectRange(const EventRange& range);
+    void openFrame(const QString& file, qint64 line);
+    void report(const model::Result<void>& result, const QString& done);
+    [[nodiscard]] Page* page() const;
+    [[nodiscard]] std::shared_ptr<const DeviceData> device() const;
+
+    Theme& m_theme;
+    QSettings& m_settings;
+    RecentFiles m_recent;
+    Actions* m_actions;
+    TopBar* m_top = nullptr;
+    QVBoxLayout* m_banners = nullptr;
+    QStackedWidget* m_stack = nullptr;
+    StartPage* m_start = nullptr;
+    LoadingView* m_loadingView = nullptr;
+    StatusBar* m_status = nullptr;
+    Document* m_document = nullptr;
+    Document* m_loading = nullptr;
+    DocumentView* m_view = nullptr;
+};
+
+} // namespace strata::views

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/shell/page_window.h"
+
+#include "views/pages/page.h"
+
+#include <QCloseEvent>
+#include <QVBoxLayout>
+
+namespace strata::views {
+
+PageWindow::PageWindow(Page& page, const QString& fileName, QWidget* parent)
+    : QWidget(parent, Qt::Window)
+{
+    setWindowTitle(tr("%1 - %2").arg(page.title(), fileName));
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(&page);
+    resize(page.size().expandedTo(QSize(800, 500)));
+}
+
+void PageWindow::closeEvent(QCloseEvent* event)
+{
+    Q_EMIT closed();
+    event->accept();
+}
+
+bool PageWindow::event(QEvent* event)
+{
+    if (event->type() == QEvent::WindowActivate)
+        Q_EMIT activated();
+    return QWidget::event(event);
+}
+
+} // namespace strata::views

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/shell/top_bar.h"
+
+#include "views/pages/icons.h"
+#include "views/pages/texts.h"
+#include "views/pages/type.h"
+#include "views/shell/filter_bar.h"
+#include "views/shell/search_box.h"
+
+#include <QAction>
+#include <QButtonGroup>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QSignalBlocker>
+#include <QToolButton>
+
+namespace strata::views {
+
+TopBar::TopBar(QAction* open, QAction* details, QWidget* parent)
+    : QWidget(parent)
+    , m_open(new QToolButton)
+    , m_devices(new QComboBox)
+    , m_events(new QToolButton)
+    , m_time(new QToolButton)
+    , m_grouping(new QComboBox)
+    , m_filters(new FilterBar)
+    , m_search(new SearchBox)
+    , m_details(new QToolButton)
+{
+    setObjectName(QStringLiteral("topBar"));
+    setAttribute(Qt::WA_StyledBackground);
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(kGrid, 6, kGrid, 6);
+    layout->setSpacing(kGrid);
+
+    m_open->setDefaultAction(open);
+    m_open->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_open->setFocusPolicy(Qt::TabFocus);
+    layout->addWidget(m_open);
+
+    m_devices->setAccessibleName(tr("Device"));
+    m_devices->setToolTip(tr("The device that all pages show"));
+    connect(m_devices, &QComboBox::activated, this, [this](int row) {
+        if (m_document)
+            m_document->viewState().setDevice(m_devices->itemData(row).toInt());
+    });
+    layout->addWidget(m_devices);
+
+    QWidget* axis = makeAxisSwitch();
+    layout->addWidget(axis);
+
+    m_grouping->setAccessibleName(tr("Grouping"));
+    m_grouping->setToolTip(tr("By what blocks are put together and coloured"));
+    const std::pair<QString, model::Grouping> groupings[] = { { tr("By line"), model::Grouping::Line },
+        { tr("By site"), model::Grouping::Site }, { tr("By stream"), model::Grouping::Stream },
+        { tr("By pool"), model::Grouping::Pool }, { tr("By size"), model::Grouping::Size } };
+    for (const auto& [text, grouping] : groupings)
+        m_grouping->addItem(text, static_cast<int>(grouping));
+    connect(m_grouping, &QComboBox::activated, this, [this](int row) {
+        if (m_document)
+            m_document->viewState().setGrouping(
+                static_cast<model::Grouping>(m_grouping->itemData(row).toInt()));
+    });
+    layout->addWidget(m_grouping);
+
+    layout->addWidget(m_filters, 1);
+    m_search->setFixedWidth(qRound(264.0 * font().pixelSize() / kBodyPx));
+    layout->addWidget(m_search);
+
+    m_details->setDefaultAction(details);
+    m_details->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    m_details->setFocusPolicy(Qt::TabFocus);
+    layout->addWidget(m_details);
+
+    m_documentParts = { m_devices, axis, m_grouping, m_search, m_details };
+    setDocument(nullptr);
+}
+
+QWidget* TopBar::makeAxisSwitch()
+{
+    auto* axis = new QWidget;
+    axis->setObjectName(QStringLiteral("segmented"));
+    axis->setAccessibleName(tr("Horizontal axis"));
+    auto* row = new QHBoxLayout(axis);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+    auto* group = new QButtonGroup(axis);
+    m_events->setText(tr("Events"));
+    m_events->setProperty("place", QStringLiteral("first"));
+    m_events->setToolTip(tr("One step per event (T)"));
+    m_time->setText(tr("Time"));
+    m_time->setProperty("place", QStringLiteral("last"));
+    for (QToolButton* button : { m_events, m_time }) {
+        button->setCheckable(true);
+        button->setFocusPolicy(Qt::TabFocus);
+        group->addButton(button, button == m_events ? 0 : 1);
+        row->addWidget(button);
+    }
+    connect(group, &QButtonGroup::idClicked, this, [this](int id) {
+        if (m_document)
+            m_document->viewState().setAxis(id == 0 ? model::Axis::Events : model::Axis::Time);
+    });
+    return axis;
+}
+
+void TopBar::setDocument(Document* document)
+{
+    if (m_document) {
+        disconnect(m_document, nullptr, this, nullptr);
+        disconnect(&m_document->viewState(), nullptr, this, nullptr);
+    }
+    m_document = document;
+    m_filters->setDocument(document);
+    m_search->setDocument(document);
+    for (QWidget* part : m_documentParts)
+        part->setVisible(document != nullptr);
+    m_filters->setVisible(true); // also keeps the rest to its sides
+    if (!document)
+        return;
+    const ViewState& state = document->viewState();
+    connect(document, &Document::deviceReady, this, &TopBar::showState);
+    connect(&state, &ViewState::deviceChanged, this, &TopBar::showState);
+    connect(&state, &ViewState::axisChanged, this, &TopBar::showState);
+    connect(&state, &ViewState::groupingChanged, this, &TopBar::showState);
+    fillDevices();
+    showState();
+}
+
+void TopBar::setPalette(const Palette& palette)
+{
+    m_filters->setPalette(palette);
+    m_open->defaultAction()->setIcon(icon(QStringLiteral("open"), palette));
+    m_details->defaultAction()->setIcon(icon(QStringLiteral("details"), palette));
+}
+
+void TopBar::fillDevices()
+{
+    const QSignalBlocker blocker(m_devices);
+    m_devices->clear();
+    for (const model::DeviceTrace& trace : m_document->session()->devices()) {
+        m_devices->addItem(tr("GPU %1").arg(trace.device()), trace.device());
+        m_devices->setItemData(m_devices->count() - 1,
+            tr("reserved peak %1, %2 events")
+                .arg(text::bytes(trace.totals().reservedBytesPeak), text::count(trace.eventCount())),
+            Qt::ToolTipRole);
+    }
+    m_devices->setEnabled(m_devices->count() > 1);
+}
+
+void TopBar::showState()
+{
+    const ViewState& state = m_document->viewState();
+    const auto device = m_document->device();
+    const bool hasTimes = !device || device->timeline->clock().hasTimes();
+    m_devices->setCurrentIndex(m_devices->findData(state.device()));
+    m_grouping->setCurrentIndex(m_grouping->findData(static_cast<int>(state.grouping())));
+    (state.axis() == model::Axis::Time ? m_time : m_events)->setChecked(true);
+    m_time->setEnabled(hasTimes);
+    m_time->setToolTip(
+        hasTimes ? tr("True to time (T)") : tr("This recording has no times: PyTorch writes them since 2.2"));
+}
+
+} // namespace strata::views

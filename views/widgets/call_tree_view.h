@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QTreeView>
+
+#include "views/models/call_tree_model.h"
+#include "views/models/palette.h"
+
+namespace strata::views {
+
+/// The table beside a flame graph: the same tree in figures, with a bar for the share. Shows the heaviest
+/// path opened.
+class CallTreeView : public QTreeView {
+    Q_OBJECT
+public:
+    explicit CallTreeView(QWidget* parent = nullptr);
+
+    void setTree(std::shared_ptr<const FlameTree> tree);
+    void setColours(const Palette& palette);
+    /// Opens the way to a frame and marks it, without telling it as the user's choice.
+    void setCurrentNode(FlameTree::Node node);
+    [[nodiscard]] FlameTree::Node currentNode() const;
+    [[nodiscard]] CallTreeModel& treeModel() const { return *m_model; }
+
+Q_SIGNALS:
+    void chosen(quint32 node); ///< by the user
+    void opened(quint32 node); ///< Enter or double click
+
+protected:
+    void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
+    void drawBranches(QPainter* painter, const QRect& rect, const QModelIndex& index) const override;
+    void drawRow(
+        QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void openHeaviestPath();
+    void fitColumns();
+
+    CallTreeModel* m_model;
+    Palette m_palette = Palette::light();
+    bool m_quiet = false;
+};
+
+} // namespace strata::views

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+#include "views/models/flame_tree.h"
+#include "views/models/palette.h"
+
+#include <memory>
+
+class QHBoxLayout;
+
+namespace strata::views {
+
+/// The way from all to the frame that a flame graph is zoomed into; a click goes back to any step. Long ways
+/// keep their first and last steps, the rest is in a menu.
+class FlameBreadcrumb : public QWidget {
+    Q_OBJECT
+public:
+    explicit FlameBreadcrumb(QWidget* parent = nullptr);
+
+    void setPath(std::shared_ptr<const FlameTree> tree, FlameTree::Node zoomed);
+    [[nodiscard]] QStringList steps() const; ///< what stands there
+
+Q_SIGNALS:
+    void chosen(quint32 node);
+
+private:
+    void addStep(FlameTree::Node node, bool last);
+    void addRest(const std::vector<FlameTree::Node>& nodes);
+    void addArrow();
+
+    std::shared_ptr<const FlameTree> m_tree;
+    QHBoxLayout* m_layout;
+};
+
+} // namespace strata::views

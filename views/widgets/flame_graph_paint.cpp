@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/flame_graph.h"
+
+#include <QPaintEvent>
+#include <QPainter>
+#include <QScrollBar>
+
+#include <algorithm>
+#include <cmath>
+
+namespace strata::views {
+
+namespace {
+
+constexpr double kTextPadding = 5;
+constexpr double kNarrowestLabel = 28;
+constexpr double kGap = 8;
+
+QColor mixed(const QColor& ground, const QColor& colour, double share)
+{
+    const auto part = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
+    return { part(ground.red(), colour.red()), part(ground.green(), colour.green()),
+        part(ground.blue(), colour.blue()) };
+}
+
+double luminance(const QColor& colour)
+{
+    const auto linear
+        = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF())
+        + 0.0722 * linear(colour.blueF());
+}
+
+double contrast(const QColor& a, const QColor& b)
+{
+    const double la = luminance(a), lb = luminance(b);
+    return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
+}
+
+} // namespace
+
+QColor FlameGraph::colourOf(Node node) const
+{
+    const QColor surface = m_palette[Palette::Role::Surface];
+    if (node == 0)
+        return mixed(surface, m_palette[Palette::Role::Other], 0.3);
+    if (!m_tree->frame(node).valid())
+        return mixed(surface, m_palette[Palette::Role::BeforeTrace], 0.4);
+    constexpr double kStrong = 0.72;
+    if (const auto rank = m_ranks.find(m_tree->frame(node)); rank != m_ranks.end())
+        return mixed(surface, m_palette.group(rank->second), kStrong);
+    const FlameTree::Look look = m_tree->look(node);
+    if (look.origin != model::FrameOrigin::User)
+        return mixed(surface, m_palette[Palette::Role::Other], 0.16 + (look.function % 4) * 0.04);
+    // A hue for the file; its functions lie around it, lighter and darker.
+    const QColor family = m_palette.group(look.file % std::max(1, m_palette.groupCount()));
+    const int turn = look.function % 31 - 15;
+    const QColor turned
+        = QColor::fromHsv((family.hsvHue() + turn + 360) % 360, family.hsvSaturation(), family.value());
+    return mixed(surface, turned, kStrong - (look.function / 31 % 4) * 0.08);
+}
+
+void FlameGraph::paintLabel(
+    QPainter& painter, Node node, const QRectF& rect, const QColor& fill, bool dimmed) const
+{
+    const QString function = m_tree->function(node);
+    const double left = std::max(0.0, rect.left()) + kTextPadding;
+    double right = std::min(rect.right(), static_cast<double>(viewport()->width())) - kTextPadding;
+    if (right - left < std::min(m_text->width(function), m_text->width(u"mmm")))
+        return;
+    const QColor text = m_palette[Palette::Role::Text];
+    const QColor surface = m_palette[Palette::Role::Surface];
+    QColor pen = contrast(text, fill) >= contrast(surface, fill) ? text : surface;
+    if (dimmed)
+        pen = m_palette[Palette::Role::TextMuted];
+    const double baseline
+        = rect.top() + (rect.height() - m_text->metrics().height()) / 2 + m_text->metrics().ascent();
+    painter.setPen(pen);
+    const double taken = m_text->drawElided(painter, left, baseline, right - left, function);
+    double rest = left + taken + kGap;
+    if (right - rest < kNarrowestLabel)
+        return;
+    painter.setPen(mixed(fill, pen, 0.75));
+    const QString cost = m_tree->costText(m_tree->total(node));
+    const double costWidth = m_text->width(cost);
+    QString place = m_tree->place(node);
+    if (place == function)
+        place.clear();
+    const double placeWidth = place.isEmpty() ? 0 : std::min(m_text->width(place), m_text->width(u"mmmmm"));
+    if (right - rest >= placeWidth + kGap + costWidth) {
+        m_text->draw(painter, right - costWidth, baseline, cost);
+        right -= costWidth + kGap;
+    }
+    m_text->drawElided(painter, rest, baseline, right - rest, place);
+}
+
+void FlameGraph::paintBox(QPainter& painter, const FlameBox& box, const QRectF& rect, bool vector) const
+{
+    const QColor surface = m_palette[Palette::Role::Surface];
+    if (box.merged > 0) {
+        painter.fillRect(rect, mixed(surface, m_palette[Palette::Role::Other], 0.15));
+        painter.fillRect(rect, QBrush(m_palette[Palette::Role::Other], Qt::BDiagPattern));
+        const QString count = QStringLiteral("+%1").arg(box.merged);
+        if (rect.width() > m_text->width(count) + 2 * kTextPadding) {
+            const double width = m_text->width(count) + 2 * kTextPadding;
+            painter.fillRect(QRectF(rect.left(), rect.top(), width, rect.height()),
+                mixed(surface, m_palette[Palette::Role::Other], 0.15));
+            painter.setPen(m_palette[Palette::Role::TextMuted]);
+            m_text->draw(painter, rect.left() + kTextPadding,
+                rect.top() + (rect.height() - m_text->metrics().height()) / 2 + m_text->metrics().ascent(),
+                count);
+        }
+        return;
+    }
+    QColor fill = colourOf(box.node);
+    const bool searching = !m_matches.empty();
+    const model::FrameId frame = m_tree->frame(box.node);
+    const bool hit
+        = searching && frame.valid() && frame.index() < m_matches.size() && m_matches[frame.index()];
+    if (searching && !hit)
+        fill = mixed(surface, fill, 0.25);
+    if (!vector && m_hovered && m_hovered->node == box.node && m_hovered->merged == 0)
+        fill = mixed(fill, m_palette[Palette::Role::Text], 0.15);
+    painter.fillRect(rect, fill);
+    if (hit)
+        painter.fillRect(
+            QRectF(rect.left(), rect.bottom() - 3, rect.width(), 3), m_palette[Palette::Role::Accent]);
+    if (rect.width() >= kNarrowestLabel)
+        paintLabel(painter, box.node, rect, fill, searching && !hit);
+}
+
+void FlameGraph::paintWindow(
+    QPainter& painter, const FlameWindow& seen, int scrolled, const QRect& area, bool vector) const
+{
+    painter.fillRect(area, m_palette[Palette::Role::Surface]);
+    if (!m_tree || m_tree->total(0) <= 0)
+        return;
+    if (m_laidOut != seen) {
+        m_boxes = layOutFlame(*m_tree, seen);
+        m_laidOut = seen;
+    }
+    m_text->setQuick(!vector);
+    QRectF current;
+    for (const FlameBox& box : m_boxes) {
+        const double top = static_cast<double>(box.depth) * m_levelHeight - scrolled;
+        if (top > area.bottom() || top + m_levelHeight < area.top())
+            continue;
+        // Edges lie on whole pixels, a pixel of ground between neighbours that have room for it.
+        const double x0 = std::round(std::max(box.x0, -1.0));
+        double x1 = std::round(std::min(box.x1, seen.width + 1));
+        if (x1 - x0 >= 4)
+            x1 -= 1;
+        if (x0 > area.right() + 1 || x1 < area.left())
+            continue;
+        const QRectF rect(x0, top, std::max(1.0, x1 - x0), m_levelHeight - 1);
+        paintBox(painter, box, rect, vector);
+        if (box.node == m_current && box.merged == 0)
+            current = rect;
+    }
+    if (!vector && m_current != 0 && !current.isNull()) {
+        painter.setPen(QPen(m_palette[hasFocus() ? Palette::Role::Accent : Palette::Role::Text], 2));
+        painter.drawRect(current.adjusted(1, 1, -1, -1));
+    }
+    m_text->setQuick(true);
+}
+
+QSize FlameGraph::fullSize() const
+{
+    constexpr int kHighest = 20'000;
+    const int levels = std::min(m_tree ? m_tree->maxDepth() + 1 : 1, kHighest / m_levelHeight);
+    return { viewport()->width(), levels * m_levelHeight };
+}
+
+void FlameGraph::paintVectors(QPainter& painter) const
+{
+    FlameWindow all = window();
+    all.firstDepth = 0;
+    all.lastDepth = fullSize().height() / m_levelHeight - 1;
+    paintWindow(painter, all, 0, QRect(QPoint(0, 0), fullSize()), true);
+}
+
+void FlameGraph::paintEvent(QPaintEvent* event)
+{
+    QPainter painter(viewport());
+    paintWindow(painter, window(), verticalScrollBar()->value(), event->rect(), false);
+}
+
+} // namespace strata::views

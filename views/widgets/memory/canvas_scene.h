@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/document.h"
+#include "views/models/palette.h"
+#include "views/widgets/memory/annotation_spans.h"
+#include "views/widgets/memory/blocks_raster.h"
+#include "views/widgets/memory/canvas_layout.h"
+#include "views/widgets/memory/curve_spans.h"
+
+#include <QFont>
+
+class QPainter;
+
+namespace strata::views {
+
+/// All that the painters of the canvas need to know of a frame. A value that the canvas fills before it
+/// paints; the painters change nothing and ask the model only what costs O(pixel columns) or O(log n).
+struct CanvasScene {
+    std::shared_ptr<const DeviceData> device; ///< never nullptr when painted
+    Palette palette = Palette::light();
+    CanvasLayout layout;
+    PictureMode mode = PictureMode::Stacked;
+    qreal ratio = 1; ///< device pixels per point
+    XMapping x; ///< on device pixels
+    YMapping y; ///< of the picture, on device pixels
+    YMapping curveY; ///< of the curves; the same as y in the stacked mode
+    CurveColumns curves;
+    std::vector<AnnotationSpan> annotations;
+    std::vector<StripGroup> strips;
+    QFont font; ///< of the body; the axis' is smaller
+
+    [[nodiscard]] QFont axisFont() const;
+    [[nodiscard]] QColor colour(Palette::Role role) const { return palette[role]; }
+    [[nodiscard]] const model::DeviceTimeline& timeline() const { return *device->timeline; }
+    [[nodiscard]] const model::Clock& clock() const { return device->timeline->clock(); }
+    [[nodiscard]] bool hasEvents() const { return device->trace->eventCount() > 0; }
+
+    /// In points on the canvas.
+    [[nodiscard]] double pointOf(double value) const { return layout.left() + x.columnOf(value) / ratio; }
+    [[nodiscard]] double pointOfEvent(model::EventIndex e) const
+    {
+        return pointOf(model::axisPosition(x.axis(), clock(), e));
+    }
+    [[nodiscard]] double curvePoint(std::int64_t bytes) const
+    {
+        return layout.curves.top() + curveY.rowOf(static_cast<double>(bytes)) / ratio;
+    }
+};
+
+/// Gridlines and the scales at the left and below.
+void paintAxes(QPainter& painter, const CanvasScene& scene);
+/// Requested with its pending-free part, and reserved; the area under them in the blocks mode.
+void paintCurves(QPainter& painter, const CanvasScene& scene);
+/// The capacity, the end state, the peak, out-of-memory events.
+void paintMarks(QPainter& painter, const CanvasScene& scene);
+/// The curves' names and values at the right.
+void paintCurveLabels(QPainter& painter, const CanvasScene& scene);
+/// The strip of annotations.
+void paintAnnotations(QPainter& painter, const CanvasScene& scene);
+/// Lines between pools and streams, and their names at the left: blocks mode.
+void paintStripGroups(QPainter& painter, const CanvasScene& scene);
+
+/// The annotation at a point of the canvas; nullptr if there is none.
+[[nodiscard]] const AnnotationSpan* annotationAt(const CanvasScene& scene, QPointF point);
+
+} // namespace strata::views

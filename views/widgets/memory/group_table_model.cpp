@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/memory/group_table_model.h"
+
+#include "views/widgets/memory/texts.h"
+
+#include <QIODevice>
+#include <QPainter>
+#include <QPixmap>
+
+#include <algorithm>
+
+namespace strata::views {
+
+using namespace figures;
+
+namespace {
+
+constexpr int kSwatch = 12;
+
+QPixmap swatch(const FillStyle& style)
+{
+    constexpr int kScale = 2;
+    QPixmap pixmap(kSwatch * kScale, kSwatch * kScale);
+    pixmap.setDevicePixelRatio(kScale);
+    QPainter painter(&pixmap);
+    painter.fillRect(0, 0, kSwatch, kSwatch, style.brush(kScale));
+    return pixmap;
+}
+
+/// A field of a CSV file: quoted where it must be.
+QString csvField(QString text)
+{
+    static const QString special = QStringLiteral(",\"\r\n");
+    const bool quote = std::any_of(special.begin(), special.end(), [&](QChar c) { return text.contains(c); });
+    if (!quote)
+        return text;
+    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
+}
+
+} // namespace
+
+GroupTableModel::GroupTableModel(QObject* parent)
+    : QAbstractTableModel(parent)
+{
+}
+
+void GroupTableModel::setGroups(std::shared_ptr<const model::GroupTable> table, model::LiveGroups live)
+{
+    beginResetModel();
+    m_table = std::move(table);
+    m_live = std::move(live);
+    m_rows = m_live.groups;
+    sortRows();
+    endResetModel();
+}
+
+void GroupTableModel::setStyles(const GroupStyles& styles)
+{
+    m_styles = styles;
+    if (!m_rows.empty())
+        Q_EMIT dataChanged(index(0, GroupColumn), index(rowCount() - 1, GroupColumn), { Qt::DecorationRole });
+}
+
+int GroupTableModel::rowOf(std::uint32_t group) const
+{
+    const auto it
+        = std::find_if(m_rows.begin(), m_rows.end(), [&](const auto& row) { return row.group == group; });
+    return it == m_rows.end() ? -1 : static_cast<int>(it - m_rows.begin());
+}
+
+int GroupTableModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+
+int GroupTableModel::columnCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+QString GroupTableModel::label(const model::GroupSum& row) const
+{
+    return QString::fromStdString(m_table->label(row.group));
+}
+
+QVariant GroupTableModel::data(const QModelIndex& index, int role) const
+{
+    if (!index.isValid() || index.row() >= rowCount())
+        return {};
+    const model::GroupSum& row = m_rows[static_cast<std::size_t>(index.row())];
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(Qt::Alignment(
+            Qt::AlignVCenter | (index.column() == GroupColumn ? Qt::AlignLeft : Qt::AlignRight)));
+    if (role == Qt::DecorationRole && index.column() == GroupColumn)
+        return swatch(m_styles.group(row.group));
+    if (role == Qt::ToolTipRole) {
+        if (index.column() == GroupColumn)
+            return label(row);
+        if (index.column() == BytesColumn)
+            return exactBytesText(row.bytes);
+        return {};
+    }
+    if (role != Qt::DisplayRole && role != kSortRole)
+        return {};
+    const bool display = role == Qt::DisplayRole;
+    switch (index.column()) {
+    case GroupColumn:
+        return label(row);
+    case BytesColumn:
+        return display ? QVariant(bytesText(row.bytes)) : QVariant::fromValue(qint64{ row.bytes });
+    case ShareColumn:
+        return display ? QVariant(shareText(row.bytes, m_live.requestedBytes))
+                       : QVariant::fromValue(qint64{ row.bytes });
+    case BlocksColumn:
+        return display ? QVariant(countText(row.blocks)) : QVariant::fromValue(qint64{ row.blocks });
+    default:
+        return {};
+    }
+}
+
+QVariant GroupTableModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal)
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(
+            Qt::Alignment(Qt::AlignVCenter | (section == GroupColumn ? Qt::AlignLeft : Qt::AlignRight)));
+    if (role != Qt::DisplayRole)
+        return {};
+    switch (section) {
+    case GroupColumn:
+        switch (m_table ? m_table->grouping() : model::Grouping::Line) {
+        case model::Grouping::Line:
+            return tr("Line of code");
+        case model::Grouping::Site:
+            return tr("Site (whole stack)");
+        case model::Grouping::Stream:
+            return tr("Stream");
+        case model::Grouping::Pool:
+            return tr("Pool");
+        case model::Grouping::Size:
+            return tr("Size of a block");
+        }
+        return {};
+    case BytesColumn:
+        return tr("Requested");
+    case ShareColumn:
+        return tr("Share");
+    case BlocksColumn:
+        return tr("Blocks");
+    default:
+        return {};
+    }
+}
+
+void GroupTableModel::sort(int column, Qt::SortOrder order)
+{
+    m_sortColumn = column;
+    m_sortOrder = order;
+    Q_EMIT layoutAboutToBeChanged({}, VerticalSortHint);
+    const QModelIndexList before = persistentIndexList();
+    std::vector<std::uint32_t> groups;
+    for (const QModelIndex& index : before)
+        groups.push_back(groupAt(index.row()));
+    sortRows();
+    QModelIndexList after;
+    for (qsizetype i = 0; i < before.size(); ++i)
+        after << index(rowOf(groups[static_cast<std::size_t>(i)]), before[i].column());
+    changePersistentIndexList(before, after);
+    Q_EMIT layoutChanged({}, VerticalSortHint);
+}
+
+void GroupTableModel::sortRows()
+{
+    m_rows = m_live.groups; // by bytes: the order among equals
+    const auto less = [this](const model::GroupSum& a, const model::GroupSum& b) {
+        switch (m_sortColumn) {
+        case GroupColumn:
+            if (m_table->grouping() == model::Grouping::Size
+                || m_table->grouping() == model::Grouping::Stream)
+                return m_table->valueOf(a.group) < m_table->valueOf(b.group);
+            return m_table->label(a.group) < m_table->label(b.group);
+        case BlocksColumn:
+            return a.blocks < b.blocks;
+        default:
+            return a.bytes < b.bytes;
+        }
+    };
+    std::stable_sort(m_rows.begin(), m_rows.end(), [&](const auto& a, const auto& b) {
+        return m_sortOrder == Qt::AscendingOrder ? less(a, b) : less(b, a);
+    });
+}
+
+QString GroupTableModel::text(const QModelIndexList& rows) const
+{
+    std::vector<int> numbers;
+    for (const QModelIndex& index : rows)
+        numbers.push_back(index.row());
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    QStringList lines;
+    for (const int number : numbers) {
+        const model::GroupSum& row = m_rows[static_cast<std::size_t>(number)];
+        lines << QStringList{ label(row), bytesText(row.bytes), shareText(row.bytes, m_live.requestedBytes),
+            countText(row.blocks) }
+                     .join(QLatin1Char('\t'));
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+bool GroupTableModel::writeCsv(QIODevice& out) const
+{
+    QString text = QStringLiteral("group,requested_bytes,share,blocks\n");
+    for (const model::GroupSum& row : m_rows) {
+        const double share = m_live.requestedBytes > 0
+            ? static_cast<double>(row.bytes) / static_cast<double>(m_live.requestedBytes)
+            : 0;
+        text += QStringLiteral("%1,%2,%3,%4\n")
+                    .arg(csvField(label(row)))
+                    .arg(row.bytes)
+                    .arg(share, 0, 'f', 6)
+                    .arg(row.blocks);
+    }
+    const QByteArray bytes = text.toUtf8();
+    return out.write(bytes) == bytes.size();
+}
+
+} // namespace strata::views

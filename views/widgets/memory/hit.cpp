@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/memory/hit.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace strata::views {
+
+namespace {
+
+/// The column of `stacked` that shows what `value` on the scene's axis does; -1 if it lies outside.
+int columnIn(const StackedData& stacked, const CanvasScene& scene, double value)
+{
+    if (stacked.x.axis() != scene.x.axis())
+        value = model::axisPosition(
+            stacked.x.axis(), scene.clock(), model::eventAtPosition(scene.x.axis(), scene.clock(), value));
+    const double column = std::floor(stacked.x.columnOf(value));
+    return column >= 0 && column < stacked.x.columns() ? static_cast<int>(column) : -1;
+}
+
+Hit stackHit(const CanvasScene& scene, const StackedData& stacked, int column, double row)
+{
+    Hit hit;
+    hit.event = eventOfColumn(scene.curves, column);
+    hit.kind = Hit::Kind::Above;
+    const int from = columnIn(stacked, scene, scene.x.valueAt(column + 0.5));
+    if (from < 0)
+        return hit;
+    const double bytes = scene.y.bytesAt(row);
+    const auto columns = static_cast<std::size_t>(stacked.picture.columns);
+    double sum = 0;
+    for (std::size_t layer = 0; layer < stacked.picture.layers.size(); ++layer) {
+        sum += static_cast<double>(stacked.picture.bytes[layer * columns + static_cast<std::size_t>(from)]);
+        if (bytes < sum)
+            return layerHit(stacked.picture, from, layer, hit.event);
+    }
+    return hit;
+}
+
+Hit blockHit(const CanvasScene& scene, const PictureSubject& subject, int column, double row)
+{
+    Hit hit;
+    hit.kind = Hit::Kind::Above;
+    hit.event = model::eventAtPosition(scene.x.axis(), scene.clock(), scene.x.valueAt(column + 0.5));
+    if (!subject.groups || !subject.groups->blocks)
+        return hit;
+    const double whole = std::floor(row);
+    hit.block = subject.groups->blocks->pick(hit.event, scene.y.bytesAt(whole + 1), scene.y.bytesAt(whole));
+    if (hit.block.valid()) {
+        hit.kind = Hit::Kind::Block;
+        hit.group = subject.groups->table->groupOf(hit.block);
+        hit.bytes = scene.device->trace->blocks().requestedBytes[hit.block.index()];
+    }
+    return hit;
+}
+
+} // namespace
+
+bool Hit::sameThing(const Hit& other) const
+{
+    return kind == other.kind && group == other.group && block == other.block
+        && annotation == other.annotation;
+}
+
+Hit layerHit(const model::StackedPicture& picture, int column, std::size_t layer, model::EventIndex event)
+{
+    using Layer = model::StackedPicture::Layer;
+    Hit hit;
+    hit.event = event;
+    hit.bytes
+        = picture.bytes[layer * static_cast<std::size_t>(picture.columns) + static_cast<std::size_t>(column)];
+    switch (picture.layers[layer].kind) {
+    case Layer::Kind::BeforeTrace:
+        hit.kind = Hit::Kind::BeforeTrace;
+        break;
+    case Layer::Kind::Group:
+        hit.kind = Hit::Kind::Group;
+        hit.group = picture.layers[layer].group;
+        break;
+    case Layer::Kind::Other:
+        hit.kind = Hit::Kind::Other;
+        break;
+    case Layer::Kind::FilteredOut:
+        hit.kind = Hit::Kind::FilteredOut;
+        break;
+    }
+    return hit;
+}
+
+Hit hitAt(const CanvasScene& scene, const PictureSubject& subject,
+    const std::shared_ptr<const StackedData>& stacked, QPointF point)
+{
+    const CanvasLayout& layout = scene.layout;
+    if (const AnnotationSpan* span = annotationAt(scene, point)) {
+        Hit hit;
+        hit.kind = Hit::Kind::Annotation;
+        hit.annotation = static_cast<int>(span - scene.annotations.data());
+        hit.event = model::eventAtPosition(
+            scene.x.axis(), scene.clock(), scene.x.valueAt((point.x() - layout.left()) * scene.ratio));
+        return hit;
+    }
+    const int column = static_cast<int>(std::floor((point.x() - layout.left()) * scene.ratio));
+    if (column < 0 || column >= scene.x.columns())
+        return {};
+    if (QRectF(layout.picture).contains(point)) {
+        const double row = (point.y() - layout.picture.top()) * scene.ratio;
+        if (scene.mode == PictureMode::Blocks)
+            return blockHit(scene, subject, column, row);
+        if (stacked)
+            return stackHit(scene, *stacked, column, row);
+    }
+    Hit hit;
+    hit.event = eventOfColumn(scene.curves, column);
+    if (QRectF(layout.curves).contains(point))
+        hit.kind = Hit::Kind::Curves;
+    else if (QRectF(layout.annotations).contains(point) || QRectF(layout.axis).contains(point))
+        hit.kind = Hit::Kind::Above;
+    return hit;
+}
+
+std::vector<Hit> thingsAt(const CanvasScene& scene, const PictureSubject& subject,
+    const std::shared_ptr<const StackedData>& stacked, const std::optional<EventRange>& selection)
+{
+    const double middle = (scene.x.view().begin + scene.x.view().end) / 2;
+    model::EventIndex event = model::eventAtPosition(scene.x.axis(), scene.clock(), middle);
+    if (selection)
+        event = (selection->first + selection->last) / 2;
+    std::vector<Hit> things;
+    if (scene.mode == PictureMode::Blocks) {
+        for (const model::BlockId block : scene.timeline().live().liveAt(event)) {
+            Hit hit;
+            hit.kind = Hit::Kind::Block;
+            hit.event = event;
+            hit.block = block;
+            hit.group = subject.groups ? subject.groups->table->groupOf(block) : 0;
+            hit.bytes = scene.device->trace->blocks().requestedBytes[block.index()];
+            things.push_back(hit);
+        }
+        return things;
+    }
+    if (!stacked)
+        return things;
+    const int column = columnIn(*stacked, scene, model::axisPosition(scene.x.axis(), scene.clock(), event));
+    for (std::size_t layer = 0; layer < stacked->picture.layers.size() && column >= 0; ++layer) {
+        const Hit hit = layerHit(stacked->picture, column, layer, event);
+        if (hit.bytes > 0)
+            things.push_back(hit);
+    }
+    return things;
+}
+
+EventRange rangeBetween(const CanvasScene& scene, double fromX, double toX)
+{
+    const auto [left, right] = std::minmax(fromX, toX);
+    const auto value = [&](double point) {
+        return std::clamp(scene.x.valueAt((point - scene.layout.left()) * scene.ratio), scene.x.view().begin,
+            scene.x.view().end);
+    };
+    const model::EventIndex first = model::eventAtPosition(scene.x.axis(), scene.clock(), value(left));
+    const model::EventIndex last = model::eventAtPosition(scene.x.axis(), scene.clock(), value(right));
+    return { first, std::max(first, last) };
+}
+
+std::optional<Extent> extentOf(
+    const CanvasScene& scene, const std::shared_ptr<const StackedData>& stacked, const Hit& hit)
+{
+    const model::Axis axis = scene.x.axis();
+    const model::Clock& clock = scene.clock();
+    if (hit.kind == Hit::Kind::Annotation) {
+        const AnnotationSpan& span = scene.annotations[static_cast<std::size_t>(hit.annotation)];
+        if (axis == model::Axis::Time)
+            return Extent{ { double(span.beginNs), double(span.endNs) }, {} };
+        return Extent{ { double(span.first + 1), double(span.last + 1) }, {} };
+    }
+    if (hit.kind == Hit::Kind::Block) {
+        const model::BlockColumns& blocks = scene.device->trace->blocks();
+        const model::EventIndex death = std::min(blocks.death(hit.block), clock.eventCount());
+        Extent extent;
+        extent.x = { model::axisPosition(axis, clock, blocks.birth(hit.block)),
+            XMapping::endOf(axis, clock, death - 1) };
+        const std::int64_t y
+            = scene.device->strips ? scene.device->strips->yOf(blocks.address[hit.block.index()]) : -1;
+        if (y >= 0)
+            extent.y = Span{ double(y), double(y + blocks.requestedBytes[hit.block.index()]) };
+        return extent;
+    }
+    const bool layered
+        = hit.kind == Hit::Kind::Group || hit.kind == Hit::Kind::BeforeTrace || hit.kind == Hit::Kind::Other;
+    if (!layered || !stacked)
+        return {};
+    // The stretch of columns around the instant in which the layer has bytes.
+    const model::StackedPicture& picture = stacked->picture;
+    const auto columns = static_cast<std::size_t>(picture.columns);
+    const int at = columnIn(*stacked, scene, model::axisPosition(axis, clock, hit.event));
+    for (std::size_t layer = 0; layer < picture.layers.size() && at >= 0; ++layer) {
+        if (!layerHit(picture, at, layer, hit.event).sameThing(hit))
+            continue;
+        const auto* bytes = &picture.bytes[layer * columns];
+        int first = at, last = at;
+        while (first > 0 && bytes[first - 1] > 0)
+            --first;
+        while (last + 1 < picture.columns && bytes[last + 1] > 0)
+            ++last;
+        if (stacked->x.axis() == axis)
+            return Extent{ { stacked->x.valueAt(first), stacked->x.valueAt(last + 1) }, {} };
+    }
+    return {};
+}
+
+} // namespace strata::views

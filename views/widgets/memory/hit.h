@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/view_state.h"
+#include "views/widgets/memory/canvas_scene.h"
+#include "views/widgets/memory/picture_store.h"
+
+#include <QStringList>
+
+namespace strata::views {
+
+/// What lies under a point of the canvas.
+struct Hit {
+    enum class Kind : std::uint8_t {
+        Nothing, ///< outside of the pictures and strips
+        Above, ///< over the stack, or in memory that no block holds
+        Group,
+        BeforeTrace,
+        Other,
+        FilteredOut,
+        Block,
+        Curves, ///< the panel above the blocks picture
+        Annotation,
+    };
+    Kind kind = Kind::Nothing;
+    model::EventIndex event = -1; ///< the instant that the pixel column shows
+    std::uint32_t group = 0; ///< of Group
+    std::int64_t bytes = 0; ///< of the layer at the instant
+    model::BlockId block; ///< of Block
+    int annotation = -1; ///< index in CanvasScene::annotations
+
+    [[nodiscard]] bool onTimeAxis() const { return kind != Kind::Nothing; }
+    [[nodiscard]] bool sameThing(const Hit& other) const;
+};
+
+/// A layer of the stack at an instant, as a hit.
+[[nodiscard]] Hit layerHit(
+    const model::StackedPicture& picture, int column, std::size_t layer, model::EventIndex event);
+
+/// O(live blocks) in the blocks mode, O(layers) else.
+[[nodiscard]] Hit hitAt(const CanvasScene& scene, const PictureSubject& subject,
+    const std::shared_ptr<const StackedData>& stacked, QPointF point);
+
+/// The layers (ground first) or live blocks (by address) at the selected instant, the middle of the selected
+/// range, or the middle of the view: what the keyboard walks through.
+[[nodiscard]] std::vector<Hit> thingsAt(const CanvasScene& scene, const PictureSubject& subject,
+    const std::shared_ptr<const StackedData>& stacked, const std::optional<EventRange>& selection);
+
+/// The events whose state shows between two points of the canvas, in any order.
+[[nodiscard]] EventRange rangeBetween(const CanvasScene& scene, double fromX, double toX);
+
+/// The part of the axis that a thing takes, and of the height where it has one: what a double click zooms to.
+struct Extent {
+    Span x;
+    std::optional<Span> y;
+};
+[[nodiscard]] std::optional<Extent> extentOf(
+    const CanvasScene& scene, const std::shared_ptr<const StackedData>& stacked, const Hit& hit);
+
+/// What the hover label says.
+struct HoverCard {
+    QString title; ///< the figure, strong
+    QString name; ///< whose it is
+    QStringList lines;
+};
+[[nodiscard]] HoverCard cardFor(const CanvasScene& scene, const PictureSubject& subject, const Hit& hit);
+/// The colour and pattern that the thing has in the picture.
+[[nodiscard]] std::optional<FillStyle> swatchFor(const GroupStyles& styles, const Hit& hit);
+/// The card in one line, for the status bar and for screen readers.
+[[nodiscard]] QString cardText(const HoverCard& card);
+
+} // namespace strata::views

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/memory/hit.h"
+#include "views/widgets/memory/texts.h"
+
+#include <QObject>
+
+namespace strata::views {
+
+using namespace figures;
+
+namespace {
+
+constexpr qsizetype kLongestName = 56;
+
+QString name(const std::string& text)
+{
+    return shortened(QString::fromStdString(text), kLongestName);
+}
+
+QString lifeText(const CanvasScene& scene, model::BlockId block)
+{
+    const model::BlockColumns& blocks = scene.device->trace->blocks();
+    const model::EventIndex birth = blocks.birth(block), death = blocks.death(block);
+    const model::Clock& clock = scene.clock();
+    const bool ends = death < clock.eventCount();
+    const QString from = birth < 0 ? QObject::tr("older than the trace")
+                                   : QObject::tr("from event %1").arg(countText(birth));
+    const QString to
+        = ends ? QObject::tr("to event %1").arg(countText(death)) : QObject::tr("live at the end");
+    if (birth < 0 || !ends)
+        return QStringLiteral("%1, %2").arg(from, to);
+    const QString length = clock.hasTimes() ? durationText(clock.timeNs(death) - clock.timeNs(birth))
+                                            : QObject::tr("%1 events").arg(countText(death - birth));
+    return QObject::tr("%1 %2 (%3)").arg(from, to, length);
+}
+
+void describeBlock(HoverCard& card, const CanvasScene& scene, const Hit& hit)
+{
+    const model::BlockColumns& blocks = scene.device->trace->blocks();
+    const model::Recording& recording = scene.device->trace->recording();
+    const std::size_t row = hit.block.index();
+    card.title = bytesText(hit.bytes);
+    card.name = name(scene.device->byLine->label(scene.device->byLine->groupOf(hit.block)));
+    card.lines << QObject::tr("%1 at %2")
+                      .arg(exactBytesText(hit.bytes),
+                          QString::fromStdString(model::formatAddress(blocks.address[row])));
+    card.lines << lifeText(scene, hit.block);
+    QStringList place;
+    if (blocks.stream[row] < recording.streams.size())
+        place << QObject::tr("stream %1").arg(recording.streams[blocks.stream[row]]);
+    place << QObject::tr("pool %1").arg(
+        QString::fromStdString(model::poolLabel(recording, blocks.pool[row])));
+    if (blocks.pendingAt(hit.block, hit.event))
+        place << QObject::tr("pending free");
+    card.lines << place.join(QStringLiteral(", "));
+}
+
+void describeAnnotation(HoverCard& card, const CanvasScene& scene, const Hit& hit)
+{
+    const AnnotationSpan& span = scene.annotations[static_cast<std::size_t>(hit.annotation)];
+    card.title = span.name;
+    const QString length = durationText(span.endNs - span.beginNs);
+    card.lines << (span.openBegin || span.openEnd
+            ? QObject::tr("%1 of it recorded").arg(length)
+            : QObject::tr("%1, %2 events").arg(length, countText(span.last - span.first)));
+    const model::CurveRange peak = scene.timeline().requested().range(span.first, span.last);
+    card.lines << QObject::tr("peak %1 at %2").arg(bytesText(peak.max), eventText(peak.maxEvent));
+}
+
+void describeCurves(HoverCard& card, const CanvasScene& scene, const Hit& hit)
+{
+    const model::DeviceTimeline& timeline = scene.timeline();
+    card.title = bytesText(timeline.requested().at(hit.event));
+    card.name = QObject::tr("requested");
+    card.lines << QObject::tr("%1 reserved").arg(bytesText(timeline.reserved().at(hit.event)));
+    if (const std::int64_t pending = timeline.pendingFree().at(hit.event); pending > 0)
+        card.lines << QObject::tr("%1 of it pending free").arg(bytesText(pending));
+}
+
+} // namespace
+
+HoverCard cardFor(const CanvasScene& scene, const PictureSubject& subject, const Hit& hit)
+{
+    HoverCard card;
+    const auto layer = [&](const QString& whose) {
+        const std::int64_t total = scene.timeline().requested().at(hit.event);
+        card.title = bytesText(hit.bytes);
+        card.name = whose;
+        card.lines << QObject::tr("%1, %2 of %3")
+                          .arg(exactBytesText(hit.bytes), shareText(hit.bytes, total), bytesText(total));
+    };
+    switch (hit.kind) {
+    case Hit::Kind::Nothing:
+        return card;
+    case Hit::Kind::Above:
+        if (scene.mode == PictureMode::Blocks) {
+            card.title = QObject::tr("no block here");
+            break;
+        }
+        describeCurves(card, scene, hit);
+        break;
+    case Hit::Kind::Curves:
+        describeCurves(card, scene, hit);
+        break;
+    case Hit::Kind::Group:
+        layer(name(subject.groups->table->label(hit.group)));
+        break;
+    case Hit::Kind::BeforeTrace:
+        layer(QObject::tr("before the trace"));
+        break;
+    case Hit::Kind::Other:
+        layer(QObject::tr("other"));
+        break;
+    case Hit::Kind::FilteredOut:
+        layer(QObject::tr("left out by the filter"));
+        break;
+    case Hit::Kind::Block:
+        describeBlock(card, scene, hit);
+        break;
+    case Hit::Kind::Annotation:
+        describeAnnotation(card, scene, hit);
+        break;
+    }
+    if (scene.hasEvents())
+        card.lines << instantText(scene.clock(), hit.event);
+    return card;
+}
+
+std::optional<FillStyle> swatchFor(const GroupStyles& styles, const Hit& hit)
+{
+    switch (hit.kind) {
+    case Hit::Kind::Group:
+    case Hit::Kind::Block:
+        return styles.group(hit.group);
+    case Hit::Kind::BeforeTrace:
+        return styles.beforeTrace();
+    case Hit::Kind::Other:
+        return styles.other();
+    case Hit::Kind::FilteredOut:
+        return styles.filteredOut();
+    default:
+        return std::nullopt;
+    }
+}
+
+QString cardText(const HoverCard& card)
+{
+    QStringList parts;
+    if (!card.title.isEmpty())
+        parts << (card.name.isEmpty() ? card.title : card.title + QLatin1Char(' ') + card.name);
+    return (parts + card.lines).join(QStringLiteral("  ·  "));
+}
+
+} // namespace strata::views

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/memory/memory_canvas.h"
+
+#include "views/widgets/memory/vector_painter.h"
+
+#include <QEvent>
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+
+namespace strata::views {
+
+namespace {
+
+/// The curves' scale ends a little above what it must show, so that the peak's label has room.
+double withHeadroom(double bytes, int rows, int room)
+{
+    return rows > 2 * room ? bytes * rows / (rows - room) : bytes;
+}
+
+/// The height of the curves: what is reserved at most, and the capacity unless that would dwarf it.
+double highestCurve(const DeviceData& device)
+{
+    const model::Totals& totals = device.trace->totals();
+    double highest = static_cast<double>(std::max(
+        { totals.reservedBytesPeak, totals.requestedBytesPeak, totals.activeBytesEnd, std::int64_t{ 1 } }));
+    if (const auto& capacity = device.summary->capacityEstimate)
+        if (static_cast<double>(*capacity) < 2 * highest)
+            highest = std::max(highest, static_cast<double>(*capacity));
+    return highest;
+}
+
+} // namespace
+
+MemoryCanvas::MemoryCanvas(QWidget* parent)
+    : QWidget(parent)
+    , m_controller(static_cast<CanvasCommands&>(*this))
+{
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setCursor(Qt::CrossCursor);
+    setAccessibleName(tr("Memory over time"));
+    connect(&m_viewport, &Viewport::changed, this, &MemoryCanvas::updateScene);
+    connect(&m_store, &PictureStore::updated, this, [this] {
+        m_frameValid = false;
+        updateHover();
+        update();
+        if (m_store.detailed())
+            Q_EMIT detailed();
+    });
+}
+
+MemoryCanvas::~MemoryCanvas() = default;
+
+void MemoryCanvas::setDevice(std::shared_ptr<const DeviceData> next)
+{
+    const bool same = next && m_scene.device && next->trace == m_scene.device->trace;
+    m_scene.device = std::move(next);
+    m_scene.annotations.clear();
+    m_scene.strips.clear();
+    if (!m_scene.device) {
+        m_subject = {};
+        m_store.setSubject({});
+        m_viewport.setTrace(nullptr);
+    } else {
+        const DeviceData& device = *m_scene.device;
+        m_scene.annotations
+            = annotationSpans(device.session->recording(), device.trace->device(), m_scene.clock());
+        if (device.strips)
+            m_scene.strips = stripGroups(*device.strips, device.session->recording());
+        if (!same) {
+            m_overlay = CanvasOverlay{ .focused = m_overlay.focused };
+            m_viewport.setTrace(&m_scene.clock());
+        }
+        updateHeights();
+    }
+    m_curvesValid = false;
+    updateScene();
+}
+
+void MemoryCanvas::setSubject(const PictureSubject& subject)
+{
+    m_subject = subject;
+    updateLook();
+    m_store.setSubject(subject);
+    updateScene();
+}
+
+void MemoryCanvas::setColours(const Palette& palette)
+{
+    m_scene.palette = palette;
+    updateLook();
+    updateScene();
+}
+
+void MemoryCanvas::setMode(PictureMode mode)
+{
+    m_viewport.setMode(mode);
+}
+
+void MemoryCanvas::setAxis(model::Axis axis)
+{
+    if (m_scene.device && !m_scene.clock().hasTimes())
+        axis = model::Axis::Events;
+    m_viewport.setAxis(axis);
+}
+
+void MemoryCanvas::setSelection(const std::optional<EventRange>& selection)
+{
+    m_overlay.selection = selection;
+    describe();
+    update();
+}
+
+void MemoryCanvas::setHighlight(const Highlight& highlight)
+{
+    if (highlight == m_look.highlight)
+        return;
+    m_look.highlight = highlight;
+    m_store.setLook(m_look);
+}
+
+void MemoryCanvas::pin(const std::optional<Hit>& hit)
+{
+    m_overlay.pinned = hit;
+    update();
+}
+
+void MemoryCanvas::updateLook()
+{
+    m_look.scale = std::max(static_cast<int>(devicePixelRatioF()), 1);
+    if (m_subject.groups)
+        m_look.styles = GroupStyles(m_scene.palette, *m_subject.groups->table, m_subject.groups->rank);
+    m_store.setLook(m_look);
+}
+
+void MemoryCanvas::updateHeights()
+{
+    const DeviceData& device = *m_scene.device;
+    const double highest = highestCurve(device);
+    const QRect stacked = CanvasLayout::make(size(), PictureMode::Stacked, 0).picture;
+    const double stackedHeight = withHeadroom(highest, stacked.height(), 28);
+    if (m_viewport.yLimits(PictureMode::Stacked).end != stackedHeight)
+        m_viewport.setHeight(PictureMode::Stacked, stackedHeight);
+    const double blocksHeight = device.strips ? static_cast<double>(device.strips->height()) : 1;
+    if (m_viewport.yLimits(PictureMode::Blocks).end != blocksHeight)
+        m_viewport.setHeight(PictureMode::Blocks, blocksHeight);
+}
+
+void MemoryCanvas::updateScene()
+{
+    m_frameValid = false;
+    update();
+    if (!m_scene.device || width() <= 0 || height() <= 0)
+        return;
+    m_scene.font = font();
+    m_scene.ratio = devicePixelRatioF();
+    m_scene.mode = m_viewport.mode();
+    const int levels = m_scene.annotations.empty() ? 0 : m_scene.annotations.back().level + 1;
+    m_scene.layout = CanvasLayout::make(size(), m_scene.mode, levels);
+    const auto pixels = [this](int points) { return static_cast<int>(std::lround(points * m_scene.ratio)); };
+    m_scene.x = XMapping(m_viewport.axis(), m_viewport.x(), pixels(m_scene.layout.width()));
+    m_scene.y = YMapping(m_viewport.y(), pixels(m_scene.layout.picture.height()));
+    m_scene.curveY = m_scene.y;
+    if (m_scene.mode == PictureMode::Blocks) {
+        const int rows = pixels(m_scene.layout.curves.height());
+        m_scene.curveY = YMapping({ 0, withHeadroom(highestCurve(*m_scene.device), rows, pixels(24)) }, rows);
+    }
+    m_store.want(m_scene.mode, m_scene.x, m_scene.y, m_viewport.xLimits(), m_viewport.yLimits());
+}
+
+void MemoryCanvas::updateCurves()
+{
+    if (m_curvesValid && m_scene.curves.x == m_scene.x)
+        return;
+    m_scene.curves = curveColumnsOf(m_scene.timeline(), m_scene.x);
+    m_curvesValid = true;
+}
+
+void MemoryCanvas::renderFrame()
+{
+    const QSize pixels(static_cast<int>(std::lround(width() * m_scene.ratio)),
+        static_cast<int>(std::lround(height() * m_scene.ratio)));
+    if (m_frame.size() != pixels)
+        m_frame = QImage(pixels, QImage::Format_RGB32);
+    m_frame.setDevicePixelRatio(m_scene.ratio);
+    m_frame.fill(m_scene.colour(Palette::Role::Surface));
+    if (m_scene.device) {
+        updateCurves();
+        const QRect& area = m_scene.layout.picture;
+        const QRect place(static_cast<int>(std::lround(area.left() * m_scene.ratio)),
+            static_cast<int>(std::lround(area.top() * m_scene.ratio)), m_scene.x.columns(), m_scene.y.rows());
+        // What was computed for all of it shows through where the latest picture does not reach.
+        if (!m_store.detailed())
+            paintScaled(
+                m_store.overview(m_scene.mode), m_frame, place, m_scene.x, m_scene.y, m_scene.clock());
+        paintScaled(m_store.latest(m_scene.mode), m_frame, place, m_scene.x, m_scene.y, m_scene.clock());
+        QPainter painter(&m_frame);
+        paintLayers(painter);
+    }
+    m_frameValid = true;
+}
+
+void MemoryCanvas::paintLayers(QPainter& painter)
+{
+    if (m_scene.mode == PictureMode::Blocks)
+        paintStripGroups(painter, m_scene);
+    paintAxes(painter, m_scene);
+    paintCurves(painter, m_scene);
+    paintMarks(painter, m_scene);
+    paintCurveLabels(painter, m_scene);
+    paintAnnotations(painter, m_scene);
+}
+
+void MemoryCanvas::paintVectors(QPainter& painter)
+{
+    painter.fillRect(rect(), m_scene.colour(Palette::Role::Surface));
+    if (!m_scene.device)
+        return;
+    updateCurves();
+    if (m_scene.mode == PictureMode::Stacked && m_store.stacked() && m_store.detailed())
+        paintStackedVectors(painter, m_scene, m_store.stacked()->picture, m_look.styles);
+    else if (!m_store.latest(m_scene.mode).isNull())
+        painter.drawImage(m_scene.layout.picture, m_store.latest(m_scene.mode).image);
+    paintLayers(painter);
+}
+
+void MemoryCanvas::paintEvent(QPaintEvent*)
+{
+    if (m_scene.device && m_scene.ratio != devicePixelRatioF()) {
+        updateLook();
+        updateScene();
+    }
+    if (!m_frameValid)
+        renderFrame();
+    QPainter painter(this);
+    painter.drawImage(QPoint(0, 0), m_frame);
+    if (m_scene.device)
+        paintOverlay(painter, m_scene, m_overlay, size());
+}
+
+void MemoryCanvas::resizeEvent(QResizeEvent*)
+{
+    if (m_scene.device) {
+        const bool all = m_viewport.showsAll();
+        if (all)
+            updateHeights();
+    }
+    updateScene();
+}
+
+void MemoryCanvas::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::FontChange)
+        updateScene();
+    QWidget::changeEvent(event);
+}
+
+} // namespace strata::views

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/widgets/memory/blocks_raster.h"
+#include "views/widgets/memory/group_data.h"
+#include "views/widgets/memory/picture_job.h"
+#include "views/widgets/memory/picture_scaler.h"
+#include "views/widgets/memory/viewport.h"
+
+#include <array>
+
+namespace strata::views {
+
+/// Whose memory a picture shows, and which of its blocks.
+struct PictureSubject {
+    std::shared_ptr<const GroupData> groups;
+    std::shared_ptr<const model::BlockMatcher> filter; ///< none: all blocks
+    friend bool operator==(const PictureSubject&, const PictureSubject&) = default;
+};
+
+/// A stacked picture with the window that it was computed for.
+struct StackedData {
+    model::StackedPicture picture;
+    XMapping x;
+};
+
+struct PictureRequest {
+    PictureSubject subject;
+    PictureMode mode = PictureMode::Stacked;
+    XMapping x;
+    YMapping y;
+    RasterLook look;
+    std::shared_ptr<const StackedData> known; ///< used again if it is of the same subject and window
+};
+
+struct PictureAnswer {
+    Picture picture; ///< null if stopped
+    std::shared_ptr<const StackedData> stacked; ///< in PictureMode::Stacked
+};
+
+/// Computes and draws one picture. Any thread.
+[[nodiscard]] PictureAnswer makePicture(const PictureRequest& request, const std::stop_token& stop);
+
+/// A trace without events has no time to stack over: its end state as one flat column, repeated.
+[[nodiscard]] model::StackedPicture flatPicture(const PictureSubject& subject, const XMapping& x);
+
+/// Keeps the pictures that the canvas shows up to date, off the GUI thread: the latest one of the view, and
+/// one of everything, which shows through where a zoom out has uncovered what the latest one lacks. While a
+/// new picture is on its way the old ones stay. GUI thread.
+class PictureStore : public QObject {
+    Q_OBJECT
+public:
+    explicit PictureStore(QObject* parent = nullptr);
+
+    void setSubject(PictureSubject subject); ///< drops the pictures of another one
+    void setLook(const RasterLook& look); ///< palette, highlight: old pictures stay until redrawn
+    /// The canvas shows this now. Starts work unless the latest picture shows just that.
+    void want(PictureMode mode, const XMapping& x, const YMapping& y, Span wholeX, Span wholeY);
+
+    [[nodiscard]] const Picture& latest(PictureMode mode) const { return slot(mode).latest; }
+    [[nodiscard]] const Picture& overview(PictureMode mode) const { return slot(mode).overview; }
+    /// Of the latest stacked picture; may be nullptr.
+    [[nodiscard]] const std::shared_ptr<const StackedData>& stacked() const { return m_stacked; }
+    [[nodiscard]] bool busy() const { return m_view.busy() || m_whole.busy(); }
+    [[nodiscard]] bool detailed() const { return m_detailed; } ///< latest() is of what was wanted last
+
+Q_SIGNALS:
+    void updated();
+    void busyChanged();
+
+private:
+    struct Slot {
+        Picture latest, overview;
+        std::uint64_t overviewLook = 0;
+    };
+    [[nodiscard]] Slot& slot(PictureMode mode) { return m_slots[static_cast<std::size_t>(mode)]; }
+    [[nodiscard]] const Slot& slot(PictureMode mode) const { return m_slots[static_cast<std::size_t>(mode)]; }
+    void start();
+    void startOverview();
+    void took(const PictureRequest& request, const PictureAnswer& answer, std::uint64_t look);
+
+    PictureSubject m_subject;
+    RasterLook m_look;
+    std::uint64_t m_lookNumber = 0;
+    std::array<Slot, 2> m_slots;
+    std::shared_ptr<const StackedData> m_stacked;
+    PictureMode m_mode = PictureMode::Stacked;
+    XMapping m_x;
+    YMapping m_y;
+    Span m_wholeX, m_wholeY;
+    bool m_detailed = false;
+    PictureJob m_view, m_whole;
+};
+
+} // namespace strata::views

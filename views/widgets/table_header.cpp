@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/table_header.h"
+
+#include <QPainter>
+
+namespace strata::views {
+
+TableHeader::TableHeader(QWidget* parent)
+    : QHeaderView(Qt::Horizontal, parent)
+{
+    setSectionsClickable(true);
+    setSectionsMovable(true);
+    setHighlightSections(false);
+    setSortIndicatorShown(true);
+    setMinimumSectionSize(40);
+    viewport()->setMouseTracking(true);
+}
+
+void TableHeader::setColours(const Palette& palette)
+{
+    m_palette = palette;
+    viewport()->update();
+}
+
+QSize TableHeader::sizeHint() const
+{
+    return { QHeaderView::sizeHint().width(), fontMetrics().height() + 12 };
+}
+
+void TableHeader::paintEvent(QPaintEvent* event)
+{
+    QPainter painter(viewport());
+    painter.fillRect(event->rect(), m_palette[Palette::Role::Surface]);
+    painter.fillRect(
+        QRect(0, viewport()->height() - 1, viewport()->width(), 1), m_palette[Palette::Role::Line]);
+    painter.end();
+    QHeaderView::paintEvent(event);
+}
+
+void TableHeader::paintSection(QPainter* painter, const QRect& rect, int logicalIndex) const
+{
+    constexpr int kPadding = 8;
+    constexpr int kArrow = 7;
+    const bool sorted = isSortIndicatorShown() && logicalIndex == sortIndicatorSection();
+    const bool hovered = rect.contains(viewport()->mapFromGlobal(QCursor::pos())) && underMouse();
+    painter->save();
+    painter->fillRect(rect, m_palette[Palette::Role::Surface]);
+    if (hovered)
+        painter->fillRect(rect, m_palette[Palette::Role::Hover]);
+    painter->fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), m_palette[Palette::Role::Line]);
+
+    const QVariant alignment = model()->headerData(logicalIndex, orientation(), Qt::TextAlignmentRole);
+    const bool right = alignment.isValid() && (alignment.toInt() & Qt::AlignRight) != 0;
+    QRect text = rect.adjusted(kPadding, 0, -kPadding, -1);
+    if (sorted) {
+        const int x = right ? text.left() : text.right() - kArrow;
+        const double y = text.center().y() + 0.5;
+        const double tip = sortIndicatorOrder() == Qt::AscendingOrder ? -2.0 : 2.0;
+        const QPointF arrow[]
+            = { { x + 0.0, y - tip }, { x + kArrow / 2.0, y + tip }, { x + double(kArrow), y - tip } };
+        painter->setRenderHint(QPainter::Antialiasing);
+        painter->setPen(QPen(m_palette[Palette::Role::Accent], 1.6));
+        painter->drawPolyline(arrow, 3);
+        text.adjust(right ? kArrow + 4 : 0, 0, right ? 0 : -kArrow - 4, 0);
+    }
+    painter->setPen(m_palette[sorted ? Palette::Role::Text : Palette::Role::TextMuted]);
+    const QString title = model()->headerData(logicalIndex, orientation(), Qt::DisplayRole).toString();
+    painter->drawText(text, static_cast<int>((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter),
+        fontMetrics().elidedText(title, Qt::ElideRight, text.width()));
+    painter->restore();
+}
+
+} // namespace strata::views

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QHeaderView>
+
+#include "views/models/palette.h"
+
+namespace strata::views {
+
+/// The flat header of a table: small grey titles, aligned like their columns, an arrow on the sorted one.
+class TableHeader : public QHeaderView {
+    Q_OBJECT
+public:
+    explicit TableHeader(QWidget* parent);
+    void setColours(const Palette& palette);
+    [[nodiscard]] QSize sizeHint() const override;
+
+protected:
+    void paintSection(QPainter* painter, const QRect& rect, int logicalIndex) const override;
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    Palette m_palette = Palette::light();
+};
+
+} // namespace strata::views
