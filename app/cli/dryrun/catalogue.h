@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "capture/simgpu/machine/settings.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata::cli {
+
+/// A card of resources/devices.json.
+struct Card {
+    std::string name; ///< "A100-80GB"
+    std::string product; ///< "NVIDIA A100-SXM4-80GB", as PyTorch prints it
+    std::int64_t capacityBytes = 0; ///< what PyTorch sees
+    int computeMajor = 0;
+    int computeMinor = 0;
+    int multiprocessors = 0;
+    std::int64_t l2Bytes = 0;
+    int memoryBusBits = 0;
+};
+
+/// All cards, in the order of the file, which is built in.
+[[nodiscard]] const std::vector<Card>& cards();
+
+/// The card of that name, case does not matter; nullptr when there is none.
+[[nodiscard]] const Card* findCard(std::string_view name);
+
+/// The three names that are spelt most like `name`.
+[[nodiscard]] std::vector<std::string> nearestCards(std::string_view name);
+
+} // namespace strata::cli

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/dryrun/options.h"
+
+#include "model/base/units.h"
+
+#include <CLI/CLI.hpp>
+
+namespace strata::cli {
+
+model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std::string& help)
+{
+    DryRunOptions options;
+    CLI::App app("Runs a command on a simulated device: does it fit, what fills the memory", "strata dryrun");
+    std::string capacity;
+    std::string settings;
+    bool noSkipInit = false;
+    app.add_option("--device", options.device, "Card of the catalogue, e.g. RTX-4090-24GB, H100-80GB")
+        ->capture_default_str();
+    app.add_option("--capacity", capacity, "Memory of the device instead of the card's, e.g. 16GiB");
+    app.add_option("--devices", options.devices, "Number of devices")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
+    const CLI::Option* set = app.add_option("--set", settings,
+        "PYTORCH_CUDA_ALLOC_CONF instead of the environment's, e.g. expandable_segments:True; '' for none");
+    app.add_option("--steps", options.steps, "Stop just before optimizer step K+1")
+        ->check(CLI::Range(0, 1 << 30));
+    app.add_flag("--no-skip-init", noSkipInit, "Initialise weights on the CPU as the program does");
+    app.add_option("--addresses", options.addresses, "Order of addresses: top-down, ascending, random:SEED")
+        ->capture_default_str();
+    app.add_option("-o,--output", options.output, "Keep the snapshot");
+    app.add_flag("--json", options.json, "One JSON document on stdout; the command's stdout goes to stderr");
+    app.positionals_at_end();
+
+    int split = 1;
+    while (split < argc && std::string_view(argv[split]) != "--")
+        ++split;
+    try {
+        app.parse(split, argv);
+    } catch (const CLI::CallForHelp&) {
+        help = app.help("strata dryrun");
+        return options;
+    } catch (const CLI::ParseError& error) {
+        return model::fail(model::Error::Kind::Usage, error.what(), "strata dryrun --help");
+    }
+    for (int i = split + 1; i < argc; ++i)
+        options.command.emplace_back(argv[i]);
+    if (options.command.empty())
+        return model::fail(model::Error::Kind::Usage, "no command",
+            "put it behind --, as in strata dryrun -- python train.py");
+    if (!capacity.empty()) {
+        options.capacityBytes = model::parseBytes(capacity);
+        if (!options.capacityBytes || *options.capacityBytes <= 0)
+            return model::fail(
+                model::Error::Kind::Usage, "--capacity " + capacity + ": not a size", "e.g. 16GiB");
+    }
+    if (set->count() > 0)
+        options.allocatorSettings = settings;
+    options.skipInit = !noSkipInit;
+    return options;
+}
+
+} // namespace strata::cli

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library that a dry run preloads before the simulated device. It follows the caching allocator of
+// LibTorch from its first segment on, and starts Python's side of a dry run. Whatever fails here is said once
+// and never ends the program.
+#include "capture/hook/native_allocator.h"
+#include "capture/hook/peaks.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <mutex>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+#define STRATA_API extern "C" __attribute__((visibility("default")))
+
+namespace strata::hook {
+
+namespace {
+
+using Forget = void (*)(std::uintptr_t, std::size_t);
+
+/// Everything below is written under the lock of the device it is about; made once and never destroyed.
+struct Follower {
+    NativeAllocator allocator;
+    ProcessPeaks* peaks;
+    Forget forget;
+};
+
+Follower* g_follower = nullptr;
+
+int integerVariable(const char* name)
+{
+    const char* text = std::getenv(name);
+    return text && *text ? std::atoi(text) : -1;
+}
+
+/// The next definition behind ours, of the simulated or of the real library.
+template <class Function> Function next(const char* name)
+{
+    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+ProcessPeaks* mapPeaks()
+{
+    const char* folder = std::getenv(kFolderVariable);
+    if (!folder)
+        return nullptr;
+    const std::string path = std::string(folder) + "/peaks." + std::to_string(getpid());
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0 || ftruncate(file, sizeof(ProcessPeaks)) != 0) {
+        std::fprintf(stderr, "strata: %s: cannot be written: this process is not counted\n", path.c_str());
+        if (file >= 0)
+            close(file);
+        return nullptr;
+    }
+    void* at = mmap(nullptr, sizeof(ProcessPeaks), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (at == MAP_FAILED)
+        return nullptr;
+    auto* peaks = static_cast<ProcessPeaks*>(at);
+    peaks->version = ProcessPeaks::kVersion;
+    peaks->process = getpid();
+    peaks->rank = integerVariable("RANK");
+    peaks->worldSize = integerVariable("WORLD_SIZE");
+    int devices = 0;
+    if (const auto count = next<int (*)(int*)>("cudaGetDeviceCount"))
+        count(&devices);
+    peaks->devices = std::min(devices, ProcessPeaks::kMaxDevices);
+    std::memcpy(peaks->magic, ProcessPeaks::kMagic, sizeof peaks->magic);
+    return peaks;
+}
+
+void follow(const TraceHead& entry) noexcept
+{
+    if (entry.device < 0 || entry.device >= ProcessPeaks::kMaxDevices)
+        return;
+    DevicePeaks& device = g_follower->peaks->device[entry.device];
+    const auto bytes = static_cast<std::int64_t>(entry.bytes);
+    ++device.events;
+    switch (entry.action) {
+    case TraceHead::Alloc:
+        device.requested += bytes;
+        device.requestedPeak = std::max(device.requestedPeak, device.requested);
+        if (g_follower->forget)
+            g_follower->forget(entry.address, entry.bytes);
+        break;
+    case TraceHead::FreeCompleted:
+        device.requested -= bytes;
+        break;
+    case TraceHead::SegmentAlloc:
+    case TraceHead::SegmentMap:
+        device.reserved += bytes;
+        device.reservedPeak = std::max(device.reservedPeak, device.reserved);
+        break;
+    case TraceHead::SegmentFree:
+    case TraceHead::SegmentUnmap:
+        device.reserved -= bytes;
+        break;
+    case TraceHead::OutOfMemory:
+        if (device.outOfMemories++ == 0)
+            device.firstRefused = bytes;
+        break;
+    case TraceHead::FreeRequested:
+    case TraceHead::Snapshot:
+        break;
+    }
+    // The allocator counts rounded bytes after it tells of an allocation, and less before it tells of a free.
+    // Its peak, read at every event, misses nothing: a reset in between cannot lose what is still allocated
+    // then.
+    device.allocatedPeak = std::max(device.allocatedPeak, g_follower->allocator.allocatedPeak(entry.device));
+}
+
+/// Runs before the allocator is destroyed, since it is registered after the allocator was made.
+void readLastPeaks()
+{
+    if (getpid() != g_follower->peaks->process)
+        return;
+    for (int i = 0; i < g_follower->peaks->devices; ++i) {
+        DevicePeaks& device = g_follower->peaks->device[i];
+        if (device.events > 0)
+            device.allocatedPeak = std::max(device.allocatedPeak, g_follower->allocator.allocatedPeak(i));
+    }
+}
+
+void attach()
+{
+    const auto allocator = NativeAllocator::find();
+    if (!allocator) {
+        static bool said = false;
+        if (NativeAllocator::refusal() && !std::exchange(said, true))
+            std::fprintf(stderr, "strata: %s\n", NativeAllocator::refusal());
+        return;
+    }
+    ProcessPeaks* peaks = mapPeaks();
+    if (!peaks)
+        return;
+    const auto forget = reinterpret_cast<Forget>(dlsym(RTLD_DEFAULT, "strata_simgpu_forget"));
+    g_follower = new Follower{ *allocator, peaks, forget };
+    allocator->attach([](const TraceHead& entry) { follow(entry); });
+    std::atexit(readLastPeaks);
+}
+
+/// Asked often and answered rarely: dlopen() of what is not loaded costs microseconds.
+void attachWhenReady()
+{
+    static std::mutex mutex;
+    static int asked = 0;
+    if (g_follower || NativeAllocator::refusal() || !std::getenv(kFolderVariable))
+        return;
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    constexpr int kAskAlways = 4096;
+    if (!lock || g_follower || (asked++ >= kAskAlways && asked % 64 != 0))
+        return;
+    attach();
+}
+
+int runScript(void*)
+{
+    const char* script = std::getenv(kScriptVariable);
+    const auto run = reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_DEFAULT, "PyRun_SimpleString"));
+    if (!script || !run)
+        return 0;
+    std::string quoted;
+    for (const char c : std::string_view(script)) {
+        if (c == '\'' || c == '\\')
+            quoted += '\\';
+        quoted += c;
+    }
+    const std::string code = "try:\n"
+                             " exec(compile(open('"
+        + quoted + "').read(), '" + quoted
+        + "', 'exec'), {'__name__': 'strata_dryrun'})\n"
+          "except BaseException as error:\n"
+          " import sys\n"
+          " print('strata: the start of the dry run failed:', repr(error), file=sys.stderr)\n"
+          " del error\n";
+    run(code.c_str());
+    return 0;
+}
+
+/// Python runs what is pending as soon as it may: while torch is still being imported, before its Python
+/// modules.
+void startPython()
+{
+    static bool started = false;
+    if (std::exchange(started, true) || !std::getenv(kScriptVariable))
+        return;
+    const auto initialized = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "Py_IsInitialized"));
+    const auto pending
+        = reinterpret_cast<int (*)(int (*)(void*), void*)>(dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));
+    if (initialized && pending && initialized() != 0)
+        pending(runScript, nullptr);
+}
+
+} // namespace
+
+// LibTorch asks for the current device before it allocates, and registers its kernels while it is loaded.
+STRATA_API int cudaGetDevice(int* device)
+{
+    static const auto real = next<int (*)(int*)>("cudaGetDevice");
+    attachWhenReady();
+    return real(device);
+}
+
+STRATA_API void** __cudaRegisterFatBinary(void* wrapper)
+{
+    static const auto real = next<void** (*)(void*)>("__cudaRegisterFatBinary");
+    startPython();
+    return real(wrapper);
+}
+
+/// For Python's side: the number of steps an optimizer has begun.
+STRATA_API void strata_hook_steps(int steps)
+{
+    if (g_follower)
+        g_follower->peaks->steps = std::max(g_follower->peaks->steps, steps);
+}
+
+STRATA_API void strata_hook_torch_version(const char* version)
+{
+    if (g_follower)
+        std::snprintf(g_follower->peaks->torchVersion, sizeof g_follower->peaks->torchVersion, "%s", version);
+}
+
+} // namespace strata::hook

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA runtime: device and host memory, copies, stream-ordered pools, sharing between processes.
+#include "capture/simgpu/entry/process.h"
+
+#include <cstring>
+#include <unistd.h>
+
+namespace strata::simgpu {
+
+namespace {
+
+using api::Result;
+
+enum PointerType { kUnregistered = 0, kHost = 1, kDevice = 2, kManaged = 3 };
+
+bool validDevice(int device)
+{
+    return device >= 0 && device < machine().settings.devices;
+}
+
+/// Runs a copy or fill now, or records it when the stream captures.
+template <class Work> Result issue(void* stream, NodeType type, Work work)
+{
+    Machine& all = machine();
+    if (all.streams.anyCapture()) {
+        const auto lock = locked();
+        if (all.streams.append(addressOf(stream), type, work))
+            return 0;
+    }
+    work();
+    return 0;
+}
+
+Result allocateHost(void** out, std::size_t bytes, HostMemory::Kind kind)
+{
+    const auto lock = locked();
+    return remember(machine().host.allocate(bytes, kind, *out));
+}
+
+Result allocateFromPool(void** out, std::size_t bytes, int device)
+{
+    const auto lock = locked();
+    Address address = 0;
+    const Status status = machine().memory.allocateFromPool(device, bytes, address);
+    *out = pointerTo(address);
+    return remember(status);
+}
+
+/// A pool's handle is the number of its device, plus one so that it is not null.
+int deviceOfPool(const void* pool)
+{
+    return static_cast<int>(addressOf(pool)) - 1;
+}
+
+} // namespace
+
+STRATA_API Result cudaMalloc(void** out, std::size_t bytes)
+{
+    if (!out)
+        return remember(Status::InvalidValue);
+    if (!validDevice(currentDevice()))
+        return remember(Status::NoDevice);
+    const auto lock = locked();
+    Address address = 0;
+    const Status status = machine().memory.allocate(currentDevice(), bytes, address);
+    *out = pointerTo(address);
+    return remember(status);
+}
+
+STRATA_API Result cudaFree(void* pointer)
+{
+    const auto lock = locked();
+    const Status status = machine().memory.release(addressOf(pointer));
+    if (status == Status::InvalidValue
+        && machine().host.release(pointer, HostMemory::Kind::Managed) == Status::Ok)
+        return 0;
+    return remember(status);
+}
+
+STRATA_API Result cudaMemGetInfo(std::size_t* freeBytes, std::size_t* totalBytes)
+{
+    if (!validDevice(currentDevice()))
+        return remember(Status::NoDevice);
+    const auto lock = locked();
+    const DeviceMemory& memory = machine().memory;
+    *totalBytes = memory.capacity(currentDevice());
+    *freeBytes = *totalBytes - memory.used(currentDevice());
+    return 0;
+}
+
+STRATA_API Result cudaMallocManaged(void** out, std::size_t bytes, unsigned)
+{
+    return allocateHost(out, bytes, HostMemory::Kind::Managed);
+}
+
+STRATA_API Result cudaHostAlloc(void** out, std::size_t bytes, unsigned)
+{
+    return allocateHost(out, bytes, HostMemory::Kind::Pinned);
+}
+
+STRATA_API Result cudaMallocHost(void** out, std::size_t bytes)
+{
+    return allocateHost(out, bytes, HostMemory::Kind::Pinned);
+}
+
+STRATA_API Result cudaFreeHost(void* pointer)
+{
+    const auto lock = locked();
+    const Status status = machine().host.release(pointer, HostMemory::Kind::Pinned);
+    return remember(status == Status::NotFound ? Status::InvalidValue : status);
+}
+
+STRATA_API Result cudaHostRegister(void* pointer, std::size_t bytes, unsigned)
+{
+    const auto lock = locked();
+    return remember(machine().host.registerRange(pointer, bytes));
+}
+
+STRATA_API Result cudaHostUnregister(void* pointer)
+{
+    const auto lock = locked();
+    return remember(machine().host.unregister(pointer));
+}
+
+STRATA_API Result cudaHostGetDevicePointer(void** device, void* host, unsigned)
+{
+    *device = host;
+    return 0;
+}
+
+STRATA_API Result cudaHostGetFlags(unsigned* flags, void* host)
+{
+    const auto lock = locked();
+    *flags = 0;
+    return remember(machine().host.find(host) ? Status::Ok : Status::InvalidValue);
+}
+
+STRATA_API Result cudaMemAdvise(const void*, std::size_t, int, int)
+{
+    return 0;
+}
+
+STRATA_API Result cudaPointerGetAttributes(api::PointerAttributes* out, const void* pointer)
+{
+    const auto lock = locked();
+    Machine& all = machine();
+    std::memset(out, 0, sizeof *out);
+    void* const same = pointerTo(addressOf(pointer));
+    if (all.memory.isDevice(addressOf(pointer))) {
+        const DeviceRange* range = all.memory.find(addressOf(pointer));
+        if (range) {
+            out->type = kDevice;
+            out->device = range->kind == DeviceRange::Kind::Reserved
+                ? all.virtualMemory.deviceAt(addressOf(pointer))
+                : range->device;
+            out->devicePointer = same;
+            return 0;
+        }
+    } else if (const HostMemory::Range* range = all.host.find(pointer)) {
+        out->type = range->kind == HostMemory::Kind::Managed ? kManaged : kHost;
+        out->device = currentDevice();
+        out->devicePointer = same;
+        out->hostPointer = same;
+        return 0;
+    }
+    out->type = kUnregistered;
+    out->device = -2;
+    out->hostPointer = same;
+    return 0;
+}
+
+STRATA_API Result cudaMemcpy(void* to, const void* from, std::size_t bytes, int)
+{
+    machine().copy(to, from, bytes);
+    return 0;
+}
+
+STRATA_API Result cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int, void* stream)
+{
+    return issue(stream, NodeType::Memcpy, [=] { machine().copy(to, from, bytes); });
+}
+
+STRATA_API Result cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes)
+{
+    machine().copy(to, from, bytes);
+    return 0;
+}
+
+STRATA_API Result cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, void* stream)
+{
+    return issue(stream, NodeType::Memcpy, [=] { machine().copy(to, from, bytes); });
+}
+
+STRATA_API Result cudaMemcpy2DAsync(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
+    std::size_t width, std::size_t height, int, void* stream)
+{
+    if (width > toPitch || width > fromPitch)
+        return remember(Status::InvalidValue);
+    return issue(stream, NodeType::Memcpy, [=] {
+        if (width == toPitch && width == fromPitch)
+            return machine().copy(to, from, width * height);
+        for (std::size_t row = 0; row < height; ++row)
+            machine().copy(static_cast<char*>(to) + row * toPitch,
+                static_cast<const char*>(from) + row * fromPitch, width);
+    });
+}
+
+STRATA_API Result cudaMemcpy2D(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
+    std::size_t width, std::size_t height, int kind)
+{
+    return cudaMemcpy2DAsync(to, toPitch, from, fromPitch, width, height, kind, nullptr);
+}
+
+STRATA_API Result cudaMemset(void* to, int value, std::size_t bytes)
+{
+    machine().fill(to, value, bytes);
+    return 0;
+}
+
+STRATA_API Result cudaMemsetAsync(void* to, int value, std::size_t bytes, void* stream)
+{
+    return issue(stream, NodeType::Memset, [=] { machine().fill(to, value, bytes); });
+}
+
+STRATA_API Result cudaDeviceGetDefaultMemPool(void** pool, int device)
+{
+    if (!validDevice(device))
+        return remember(Status::InvalidDevice);
+    *pool = pointerTo(static_cast<Address>(device) + 1);
+    return 0;
+}
+
+STRATA_API Result cudaDeviceGetMemPool(void** pool, int device)
+{
+    return cudaDeviceGetDefaultMemPool(pool, device);
+}
+
+STRATA_API Result cudaMallocAsync(void** out, std::size_t bytes, void*)
+{
+    if (!validDevice(currentDevice()))
+        return remember(Status::NoDevice);
+    return allocateFromPool(out, bytes, currentDevice());
+}
+
+STRATA_API Result cudaMallocFromPoolAsync(void** out, std::size_t bytes, void* pool, void*)
+{
+    const int device = deviceOfPool(pool);
+    return validDevice(device) ? allocateFromPool(out, bytes, device) : remember(Status::InvalidHandle);
+}
+
+STRATA_API Result cudaFreeAsync(void* pointer, void*)
+{
+    const auto lock = locked();
+    return remember(machine().memory.release(addressOf(pointer)));
+}
+
+namespace {
+
+enum PoolAttribute {
+    kReuseFirst = 1,
+    kReuseLast = 3,
+    kReleaseThreshold = 4,
+    kReservedCurrent = 5,
+    kReservedHigh = 6,
+    kUsedCurrent = 7,
+    kUsedHigh = 8,
+};
+
+} // namespace
+
+STRATA_API Result cudaMemPoolGetAttribute(void* pool, int attribute, void* value)
+{
+    const int device = deviceOfPool(pool);
+    if (!validDevice(device))
+        return remember(Status::InvalidHandle);
+    const auto lock = locked();
+    const DeviceMemory::Pool& from = machine().memory.pool(device);
+    if (attribute >= kReuseFirst && attribute <= kReuseLast) {
+        *static_cast<int*>(value) = 1;
+        return 0;
+    }
+    std::uint64_t& out = *static_cast<std::uint64_t*>(value);
+    switch (attribute) {
+    case kReleaseThreshold:
+        out = from.releaseThreshold;
+        return 0;
+    case kReservedCurrent:
+        out = from.reserved;
+        return 0;
+    case kReservedHigh:
+        out = from.reservedHigh;
+        return 0;
+    case kUsedCurrent:
+        out = from.used;
+        return 0;
+    case kUsedHigh:
+        out = from.usedHigh;
+        return 0;
+    default:
+        return remember(Status::InvalidValue);
+    }
+}
+
+STRATA_API Result cudaMemPoolSetAttribute(void* pool, int attribute, void* value)
+{
+    const int device = deviceOfPool(pool);
+    if (!validDevice(device))
+        return remember(Status::InvalidHandle);
+    const auto lock = locked();
+    DeviceMemory::Pool& to = machine().memory.pool(device);
+    if (attribute == kReleaseThreshold)
+        to.releaseThreshold = *static_cast<const std::uint64_t*>(value);
+    else if (attribute == kReservedHigh)
+        to.reservedHigh = to.reserved;
+    else if (attribute == kUsedHigh)
+        to.usedHigh = to.used;
+    else if (attribute < kReuseFirst || attribute > kReuseLast)
+        return remember(Status::InvalidValue);
+    return 0;
+}
+
+STRATA_API Result cudaMemPoolSetAccess(void* pool, const void*, std::size_t)
+{
+    return remember(validDevice(deviceOfPool(pool)) ? Status::Ok : Status::InvalidHandle);
+}
+
+STRATA_API Result cudaMemPoolTrimTo(void* pool, std::size_t keepBytes)
+{
+    const int device = deviceOfPool(pool);
+    if (!validDevice(device))
+        return remember(Status::InvalidHandle);
+    const auto lock = locked();
+    machine().memory.trimPool(device, keepBytes);
+    return 0;
+}
+
+STRATA_API Result cudaDeviceGetGraphMemAttribute(int device, int, void* value)
+{
+    *static_cast<std::uint64_t*>(value) = 0;
+    return remember(validDevice(device) ? Status::Ok : Status::InvalidDevice);
+}
+
+STRATA_API Result cudaDeviceSetGraphMemAttribute(int device, int, void*)
+{
+    return remember(validDevice(device) ? Status::Ok : Status::InvalidDevice);
+}
+
+STRATA_API Result cudaDeviceGraphMemTrim(int device)
+{
+    return remember(validDevice(device) ? Status::Ok : Status::InvalidDevice);
+}
+
+static_assert(sizeof(IpcOrigin) <= sizeof(api::IpcHandle));
+
+STRATA_API Result cudaIpcGetMemHandle(api::IpcHandle* handle, void* pointer)
+{
+    const auto lock = locked();
+    IpcOrigin origin;
+    if (const Status status = machine().memory.exportRange(addressOf(pointer), getpid(), origin);
+        status != Status::Ok)
+        return remember(status);
+    std::memset(handle, 0, sizeof *handle);
+    std::memcpy(handle->bytes, &origin, sizeof origin);
+    return 0;
+}
+
+STRATA_API Result cudaIpcOpenMemHandle(void** out, api::IpcHandle handle, unsigned)
+{
+    IpcOrigin origin;
+    std::memcpy(static_cast<void*>(&origin), handle.bytes, sizeof origin);
+    if (!validDevice(static_cast<int>(origin.device)) || origin.bytes == 0)
+        return remember(Status::InvalidValue);
+    const auto lock = locked();
+    Address address = 0;
+    const Status status = machine().memory.import(origin, address);
+    *out = pointerTo(address);
+    return remember(status);
+}
+
+STRATA_API Result cudaIpcCloseMemHandle(void* pointer)
+{
+    const auto lock = locked();
+    return remember(machine().memory.closeImported(addressOf(pointer)));
+}
+
+} // namespace strata::simgpu

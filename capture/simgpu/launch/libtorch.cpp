@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/simgpu/launch/libtorch.h"
+
+#include "capture/simgpu/standins/elf_file.h"
+#include "capture/simgpu/standins/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace strata::simgpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kHowToGet
+    = "install the CUDA build of PyTorch (pip install torch, without an index of CPU builds)";
+
+bool isExecutable(const fs::path& path)
+{
+    std::error_code error;
+    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<fs::path> findInPath(const std::string& name)
+{
+    const char* path = std::getenv("PATH");
+    std::istringstream parts(path ? path : "/usr/local/bin:/usr/bin:/bin");
+    for (std::string part; std::getline(parts, part, ':');) {
+        const fs::path candidate = fs::path(part.empty() ? "." : part) / name;
+        if (isExecutable(candidate))
+            return candidate;
+    }
+    return std::nullopt;
+}
+
+bool isPythonName(const fs::path& path)
+{
+    const std::string name = path.filename().string();
+    return name.starts_with("python") || name.starts_with("pypy");
+}
+
+/// The words behind "#!", empty when the file is no script.
+std::vector<std::string> readShebang(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::array<char, 512> head{};
+    file.read(head.data(), head.size() - 1);
+    const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
+    if (!text.starts_with("#!"))
+        return {};
+    std::istringstream line{ std::string(text.substr(2, text.find('\n') - 2)) };
+    std::vector<std::string> words;
+    for (std::string word; line >> word;)
+        words.push_back(word);
+    return words;
+}
+
+fs::path interpreterOf(const fs::path& executable)
+{
+    if (isPythonName(executable))
+        return executable;
+    const std::vector<std::string> words = readShebang(executable);
+    if (words.empty())
+        return {};
+    if (fs::path(words[0]).filename() != "env")
+        return isPythonName(words[0]) ? fs::path(words[0]) : fs::path{};
+    const auto word
+        = std::find_if(words.begin() + 1, words.end(), [](const std::string& w) { return w[0] != '-'; });
+    if (word == words.end() || !isPythonName(*word))
+        return {};
+    return findInPath(*word).value_or(fs::path{});
+}
+
+/// Output of a program, nothing when it fails. No shell: arguments are passed as they are.
+std::optional<std::string> outputOf(const std::vector<std::string>& words)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return std::nullopt;
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        std::vector<char*> arguments;
+        for (const std::string& word : words)
+            arguments.push_back(const_cast<char*>(word.c_str()));
+        arguments.push_back(nullptr);
+        execv(arguments[0], arguments.data());
+        _exit(127);
+    }
+    close(ends[1]);
+    std::string output;
+    std::array<char, 4096> buffer;
+    for (ssize_t count; child > 0 && (count = read(ends[0], buffer.data(), buffer.size())) > 0;)
+        output.append(buffer.data(), static_cast<std::size_t>(count));
+    close(ends[0]);
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return std::nullopt;
+    return output;
+}
+
+bool asksForCuda(const fs::path& library)
+{
+    const auto file = readElf(library.string(), ElfSymbols::LeaveOut);
+    return file && std::any_of(file->needed.begin(), file->needed.end(), isStoodIn);
+}
+
+bool isSharedLibrary(const fs::path& path)
+{
+    return path.filename().string().find(".so") != std::string::npos;
+}
+
+void addAsking(const fs::path& folder, std::vector<fs::path>& out)
+{
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (entry.is_regular_file(error) && isSharedLibrary(entry.path()) && asksForCuda(entry.path()))
+            found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    out.insert(out.end(), found.begin(), found.end());
+}
+
+constexpr const char* kFindTorch
+    = "import importlib.util as u, importlib.metadata as m, os\n"
+      "s = u.find_spec('torch')\n"
+      "print(os.path.dirname(s.origin) if s and s.origin else '')\n"
+      "v = os.path.join(os.path.dirname(s.origin), 'version.py') if s and s.origin else ''\n"
+      "d = {}\n"
+      "exec(open(v).read(), d) if os.path.exists(v) else None\n"
+      "print(d.get('__version__', ''))\n";
+
+tl::expected<LibTorch, std::string> findInPython(const fs::path& python)
+{
+    const auto output = outputOf({ python.string(), "-c", kFindTorch });
+    if (!output)
+        return tl::unexpected(python.string() + ": does not run: name a Python that does");
+    std::istringstream lines(*output);
+    std::string package;
+    std::string version;
+    std::getline(lines, package);
+    std::getline(lines, version);
+    if (package.empty())
+        return tl::unexpected(python.string() + ": has no PyTorch: " + kHowToGet);
+    auto torch = readLibTorch(fs::path(package) / "lib");
+    if (!torch)
+        return torch;
+    torch->version = version;
+    // Packages beside torch bring their own kernels, and with them names that LibTorch does not ask for.
+    const fs::path packages = fs::path(package).parent_path();
+    for (const char* name : { "torchvision", "torchaudio/lib", "torchaudio", "." })
+        addAsking(packages / name, torch->libraries);
+    return torch;
+}
+
+fs::path expand(std::string text, const fs::path& origin)
+{
+    for (const std::string_view word : { "${ORIGIN}", "$ORIGIN" }) {
+        if (const auto at = text.find(word); at != text.npos)
+            text.replace(at, word.size(), origin.string());
+    }
+    return text;
+}
+
+/// Follows what a program links, by search paths and LD_LIBRARY_PATH, until a library of LibTorch's CUDA
+/// part.
+std::optional<fs::path> findLinked(const fs::path& executable)
+{
+    const char* libraryPath = std::getenv("LD_LIBRARY_PATH");
+    std::vector<fs::path> waiting{ executable };
+    std::vector<std::string> seen;
+    while (!waiting.empty() && seen.size() < 4096) {
+        const fs::path current = waiting.back();
+        waiting.pop_back();
+        const auto file = readElf(current.string(), ElfSymbols::LeaveOut);
+        if (!file)
+            continue;
+        std::vector<fs::path> folders;
+        for (const std::string& part : file->searchPath)
+            folders.push_back(expand(part, current.parent_path()));
+        std::istringstream parts(libraryPath ? libraryPath : "");
+        for (std::string part; std::getline(parts, part, ':');)
+            folders.emplace_back(part);
+        folders.push_back(current.parent_path());
+        for (const std::string& needed : file->needed) {
+            if (std::find(seen.begin(), seen.end(), needed) != seen.end())
+                continue;
+            seen.push_back(needed);
+            for (const fs::path& folder : folders) {
+                std::error_code error;
+                if (!fs::exists(folder / needed, error))
+                    continue;
+                if (needed.starts_with("libtorch") || needed.starts_with("libc10"))
+                    return folder;
+                waiting.push_back(folder / needed);
+                break;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+tl::expected<Program, std::string> findProgram(const std::string& command)
+{
+    Program program;
+    if (command.find('/') != command.npos) {
+        if (!isExecutable(command))
+            return tl::unexpected(command + ": no such program");
+        program.executable = command;
+    } else if (const auto found = findInPath(command))
+        program.executable = *found;
+    else
+        return tl::unexpected(command + ": command not found");
+    program.interpreter = interpreterOf(program.executable);
+    return program;
+}
+
+tl::expected<LibTorch, std::string> readLibTorch(const fs::path& folder)
+{
+    LibTorch torch{ .version = {}, .folder = folder, .libraries = {} };
+    std::error_code error;
+    if (!fs::exists(folder / "libtorch_cpu.so", error))
+        return tl::unexpected(folder.string() + ": no LibTorch there");
+    if (!fs::exists(folder / "libtorch_cuda.so", error))
+        return tl::unexpected(folder.string() + ": this LibTorch is for the CPU alone: " + kHowToGet);
+    addAsking(folder, torch.libraries);
+    return torch;
+}
+
+tl::expected<LibTorch, std::string> findLibTorch(const Program& program)
+{
+    if (!program.interpreter.empty())
+        return findInPython(program.interpreter);
+    if (const auto folder = findLinked(program.executable))
+        return readLibTorch(*folder);
+    for (const char* name : { "python3", "python" }) {
+        if (const auto python = findInPath(name)) {
+            if (auto torch = findInPython(*python))
+                return torch;
+        }
+    }
+    return tl::unexpected(program.executable.string()
+        + ": neither Python nor linked with LibTorch, and no Python in PATH has PyTorch: start the program "
+          "itself");
+}
+
+} // namespace strata::simgpu
