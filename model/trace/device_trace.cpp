@@ -27,8 +27,7 @@ Result<DeviceTrace> DeviceTrace::build(
     pairing.addOlderBlocks(endKnown);
     trace.m_overwritten = pairing.overwritten();
     trace.m_segments = buildSegmentLives(recording, device, endKnown, findings);
-    for (const SegmentLife& life : trace.m_segments)
-        trace.m_largestSegment = std::max(trace.m_largestSegment, life.bytes);
+    trace.m_segmentIndex = SegmentIndex(trace.m_segments);
     trace.fillPools();
     trace.fillTotals(pairing, endKnown);
 
@@ -104,32 +103,8 @@ std::vector<BlockId> DeviceTrace::blocksBeforeTrace() const
 
 const SegmentLife* DeviceTrace::segmentAt(std::uint64_t address, EventIndex at) const
 {
-    // Lives that begin at one address follow each other in time. Those that begin lower are looked at from
-    // the nearest down, as far as the largest segment reaches.
-    const auto birth = [](const SegmentLife& s) {
-        return s.alloc.valid() ? static_cast<EventIndex>(s.alloc.value) : EventIndex{ -1 };
-    };
-    std::uint64_t base = address;
-    while (true) {
-        auto life = std::upper_bound(m_segments.begin(), m_segments.end(), std::pair(base, at),
-            [&](const std::pair<std::uint64_t, EventIndex>& key, const SegmentLife& s) {
-                return key < std::pair(s.address, birth(s));
-            });
-        if (life == m_segments.begin())
-            return nullptr;
-        --life;
-        if (address - life->address >= static_cast<std::uint64_t>(m_largestSegment))
-            return nullptr;
-        if (birth(*life) > at) {
-            base = life->address; // look among those that begin there for one that is old enough
-            continue;
-        }
-        if (life->liveAt(at) && address - life->address < static_cast<std::uint64_t>(life->bytes))
-            return &*life;
-        if (life->address == 0)
-            return nullptr;
-        base = life->address - 1;
-    }
+    const std::optional<std::size_t> row = m_segmentIndex.find(m_segments, address, at);
+    return row ? &m_segments[*row] : nullptr;
 }
 
 BlockId DeviceTrace::overwrittenAt(EventIndex e) const
@@ -199,7 +174,8 @@ std::int64_t DeviceTrace::reservedDelta(EventIndex e) const
 std::size_t DeviceTrace::bytesResident() const
 {
     return m_blocks.bytesResident() + m_segments.capacity() * sizeof(SegmentLife)
-        + m_overwritten.capacity() * sizeof(m_overwritten[0]) + m_findings.capacity() * sizeof(Finding);
+        + m_segmentIndex.bytesResident() + m_overwritten.capacity() * sizeof(m_overwritten[0])
+        + m_findings.capacity() * sizeof(Finding);
 }
 
 } // namespace strata::model

@@ -6,7 +6,7 @@
 #include "model/trace/blocks.h"
 #include "model/trace/findings.h"
 #include "model/trace/recording.h"
-#include "model/trace/segment_lives.h"
+#include "model/trace/segment_index.h"
 
 #include <cstdint>
 #include <map>
@@ -79,7 +79,7 @@ public:
     /// Rows BlockColumns::olderFrom to the last.
     [[nodiscard]] std::vector<BlockId> blocksBeforeTrace() const;
 
-    /// The life whose segment holds `address` after event `at`; nullptr if none does.
+    /// The life whose segment holds `address` after event `at`; nullptr if none does. O(log² segments).
     [[nodiscard]] const SegmentLife* segmentAt(std::uint64_t address, EventIndex at) const;
 
     /// What event `e` adds to each curve (state after e minus state after e - 1). O(1), but O(log n) in
@@ -102,7 +102,7 @@ private:
     const DeviceRecording* m_device = nullptr;
     BlockColumns m_blocks;
     std::vector<SegmentLife> m_segments;
-    std::int64_t m_largestSegment = 0;
+    SegmentIndex m_segmentIndex;
     std::vector<std::pair<std::uint32_t, BlockId>> m_overwritten; // (alloc, block), in event order
     Totals m_totals;
     std::vector<Finding> m_findings;
