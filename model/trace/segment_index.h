@@ -24,7 +24,7 @@ namespace strata::model {
 /// knows the one that reaches farthest up to there.
 class SegmentIndex {
 public:
-    SegmentIndex() = default;
+    SegmentIndex() = default; ///< of no lives
     /// `lives` by address, as buildSegmentLives gives them. O(n log n) time and, at most, entries of 4 bytes.
     explicit SegmentIndex(std::span<const SegmentLife> lives);
 
@@ -37,7 +37,7 @@ public:
 
 private:
     std::vector<EventIndex> m_instants; // births and deaths, ascending: leaf i ends before m_instants[i]
-    std::vector<std::uint32_t> m_firstEntry; // of each node, and behind the last
+    std::vector<std::uint32_t> m_firstEntry{ 0, 0, 0 }; // of each node, and behind the last
     std::vector<std::uint32_t> m_entries; // rows of lives, by node, then address
     std::vector<std::uint32_t> m_reach; // of each entry: the row with the highest end up to it; empty: itself
 };
