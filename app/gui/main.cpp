@@ -29,8 +29,8 @@ int main(int argc, char** argv)
 
     if (gui::prepareEnvironment(argc, argv))
         qInstallMessageHandler(onlyWhatIsSerious);
-    initResources();
     QApplication application(argc, argv);
+    installTranslations(application);
     QCoreApplication::setOrganizationName(QStringLiteral("Strata"));
     QCoreApplication::setApplicationName(QStringLiteral("Strata"));
     QGuiApplication::setDesktopFileName(QStringLiteral("strata"));

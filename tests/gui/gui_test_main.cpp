@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/resources.h"
+
 #include <QApplication>
 #include <QSettings>
 #include <QTemporaryDir>
@@ -37,7 +39,8 @@ int main(int argc, char** argv)
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
     QCoreApplication::setOrganizationName(QStringLiteral("Strata"));
     QCoreApplication::setApplicationName(QStringLiteral("Strata"));
-    const QApplication application(argc, argv);
+    QApplication application(argc, argv);
+    strata::installTranslations(application);
     qInstallMessageHandler(failOnWarning);
     return RUN_ALL_TESTS();
 }

@@ -1,0 +1,122 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<!-- SPDX-License-Identifier: GPL-3.0-or-later
+     English is in the source; here are only its plurals. After a new %n text:
+     lupdate -I . -pluralonly -no-obsolete -locations none views app/gui -ts resources/translations/strata_en.ts -->
+<TS version="2.1" language="en" sourcelanguage="en">
+<context>
+    <name>Checks</name>
+    <message numerus="yes">
+        <source>%n note(s)</source>
+        <translation>
+            <numerusform>%n note</numerusform>
+            <numerusform>%n notes</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n breach(es)</source>
+        <translation>
+            <numerusform>%n breach</numerusform>
+            <numerusform>%n breaches</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Details</name>
+    <message numerus="yes">
+        <source>%n event(s)</source>
+        <translation>
+            <numerusform>%n event</numerusform>
+            <numerusform>%n events</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>FilterText</name>
+    <message numerus="yes">
+        <source>%n site(s)</source>
+        <translation>
+            <numerusform>%n site</numerusform>
+            <numerusform>%n sites</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Texts</name>
+    <message numerus="yes">
+        <source>%n event(s)</source>
+        <translation>
+            <numerusform>%n event</numerusform>
+            <numerusform>%n events</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>strata::views::DetailsPanel</name>
+    <message numerus="yes">
+        <source>Show %n framework frame(s)</source>
+        <translation>
+            <numerusform>Show %n framework frame</numerusform>
+            <numerusform>Show %n framework frames</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Hide %n framework frame(s)</source>
+        <translation>
+            <numerusform>Hide %n framework frame</numerusform>
+            <numerusform>Hide %n framework frames</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>strata::views::MainWindow</name>
+    <message numerus="yes">
+        <source>copied %n line(s)</source>
+        <translation>
+            <numerusform>copied %n line</numerusform>
+            <numerusform>copied %n lines</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>copied a stack of %n frame(s)</source>
+        <translation>
+            <numerusform>copied a stack of %n frame</numerusform>
+            <numerusform>copied a stack of %n frames</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>strata::views::ShareList</name>
+    <message numerus="yes">
+        <source>%n block(s)</source>
+        <translation>
+            <numerusform>%n block</numerusform>
+            <numerusform>%n blocks</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>strata::views::SummaryPage</name>
+    <message numerus="yes">
+        <source>The last of %n request(s) that failed</source>
+        <translation>
+            <numerusform>The last of %n request that failed</numerusform>
+            <numerusform>The last of %n requests that failed</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n other line(s)</source>
+        <translation>
+            <numerusform>%n other line</numerusform>
+            <numerusform>%n other lines</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Show %n more, all at their defaults</source>
+        <translation>
+            <numerusform>Show %n more, all at their defaults</numerusform>
+            <numerusform>Show %n more, all at their defaults</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>
