@@ -34,6 +34,7 @@ Examples:
   strata at snapshot.pickle peak --by site       every byte at the peak, by stack
   strata events snapshot.pickle --json | jq      the trace as JSON lines
   strata render snapshot.pickle -o pictures      every page of the window as PNG
+  strata dryrun --device T4-16GB -- python train.py   what a program would need there, without a GPU
 
 "strata COMMAND --help" tells the options of a command.
 
@@ -55,12 +56,15 @@ constexpr std::array<CommandName, 6> kCommands{ {
     { "render", "Draws the pages of the window into picture files, without a screen", Command::Render },
 } };
 
+/// Its words are read by dryRunMain(): behind -- they are another program's.
+constexpr const char* kDryRun = "dryrun";
+
 std::string commandList()
 {
     std::string list;
     for (const CommandName& command : kCommands)
         list += fmt::format("{}{}", list.empty() ? "" : ", ", command.name);
-    return list;
+    return fmt::format("{}, {}", list, kDryRun);
 }
 
 /// Edits (one character more, less or other) between two words.
@@ -84,6 +88,9 @@ model::Failure unknownCommand(const std::string& word)
     if (std::filesystem::exists(word, ignored))
         return model::fail(model::Error::Kind::Usage, fmt::format("'{}' is a file, not a command", word),
             fmt::format("try: strata summary {}", word));
+    if (distance(word, kDryRun) <= 2)
+        return model::fail(model::Error::Kind::Usage, fmt::format("there is no command '{}'", word),
+            fmt::format("did you mean '{}'?", kDryRun));
     const auto* nearest = std::min_element(
         kCommands.begin(), kCommands.end(), [&](const CommandName& a, const CommandName& b) {
             return distance(word, a.name) < distance(word, b.name);
@@ -107,6 +114,7 @@ public:
         m_app.require_subcommand(1, 1);
         for (const CommandName& command : kCommands)
             add(command);
+        m_app.add_subcommand(kDryRun, "Runs a training program without a GPU: what it needs, where it fits");
     }
 
     model::Result<Parsed> parse(int argc, const char* const* argv)

@@ -302,8 +302,15 @@ Reservation& AddressSpace::addArena()
 {
     constexpr std::size_t kTiB = std::size_t{ 1 } << 40;
     constexpr std::size_t kChunk = std::size_t{ 32 } << 20;
+#ifdef __SANITIZE_THREAD__
+    // What the thread sanitizer leaves free, above where programs are loaded.
+    constexpr Address kTop = 0x5680'0000'0000;
+    constexpr std::size_t kLargest = kTiB / 8;
+#else
     constexpr Address kTop = 0x7000'0000'0000;
-    for (std::size_t bytes = 16 * kTiB; bytes >= kTiB / 64; bytes /= 2) {
+    constexpr std::size_t kLargest = 16 * kTiB;
+#endif
+    for (std::size_t bytes = kLargest; bytes >= kTiB / 64; bytes /= 2) {
         if (Reservation arena = Reservation::map(kTop - bytes, bytes, kChunk, false))
             return add(std::move(arena));
     }

@@ -63,16 +63,16 @@ TEST(RecordedSpace, StaysInItsRangesUntilTheyAreFull)
 {
     Settings settings = withOrder(AddressOrder::Recorded);
     settings.ranges
-        = { { 0x5a0000000000, 0x5a0000000000 + 4 * kMiB }, { 0x590000000000, 0x590000000000 + 20 * kMiB } };
+        = { { 0x551000000000, 0x551000000000 + 4 * kMiB }, { 0x550000000000, 0x550000000000 + 20 * kMiB } };
     const auto space = AddressSpace::create(settings);
-    EXPECT_EQ(space->take(20 * kMiB), 0x590000000000u);
-    EXPECT_EQ(space->take(2 * kMiB), 0x5a0000000000u);
-    EXPECT_EQ(space->take(2 * kMiB), 0x5a0000000000u + 2 * kMiB);
+    EXPECT_EQ(space->take(20 * kMiB), 0x550000000000u);
+    EXPECT_EQ(space->take(2 * kMiB), 0x551000000000u);
+    EXPECT_EQ(space->take(2 * kMiB), 0x551000000000u + 2 * kMiB);
     const Address elsewhere = space->take(2 * kMiB);
     EXPECT_NE(elsewhere, 0u);
     EXPECT_TRUE(space->contains(elsewhere));
-    space->give(0x5a0000000000u, 2 * kMiB);
-    EXPECT_EQ(space->take(2 * kMiB), 0x5a0000000000u);
+    space->give(0x551000000000u, 2 * kMiB);
+    EXPECT_EQ(space->take(2 * kMiB), 0x551000000000u);
 }
 
 TEST(RandomSpace, RepeatsItselfForASeed)
@@ -94,7 +94,7 @@ class EverySpace : public testing::TestWithParam<AddressOrder> { };
 TEST_P(EverySpace, NeverHandsOutOverlappingRuns)
 {
     Settings settings = withOrder(GetParam());
-    settings.ranges = { { 0x5b0000000000, 0x5b0000000000 + 256 * kMiB } };
+    settings.ranges = { { 0x552000000000, 0x552000000000 + 256 * kMiB } };
     const auto space = AddressSpace::create(settings);
     std::map<Address, std::size_t> live;
     std::mt19937 random(1);
