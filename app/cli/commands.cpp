@@ -23,6 +23,8 @@ model::Result<int> runOn(const std::string& file, const Options& options, Output
         return runBlocks(file, options, out, err);
     case Command::Events:
         return runEvents(file, options, out, err);
+    case Command::Convert:
+        return runConvert(file, options, out, err);
     case Command::Render:
         break;
     }

@@ -5,6 +5,7 @@
 #include "model/readers/json/json_reader.h"
 #include "model/readers/pickle/pickle_reader.h"
 #include "model/readers/snapshot/snapshot_reader.h"
+#include "model/readers/session/session_reader.h"
 #include "model/readers/sniff.h"
 #include "model/readers/source/byte_source.h"
 #include "model/readers/source/byte_stream.h"
@@ -75,6 +76,8 @@ Result<void> readInto(Recording& recording, std::unique_ptr<ByteSource> source, 
     if (!sniffed)
         return Failure(sniffed.error());
     const std::uint64_t memoryLimit = limits.force ? UINT64_MAX : halfOfMemory();
+    if (sniffed->form == FileForm::Session)
+        return readSessionFile(recording, std::move(sniffed->source), memoryLimit, progress);
     std::string how;
     if (sniffed->form == FileForm::Gzip) {
         const std::uint64_t limit = limits.force ? UINT64_MAX

@@ -20,7 +20,7 @@ struct ReadLimits {
 
 /// Opens a snapshot in any form that PyTorch or its users write: pickle of protocols 0 to 5 (Python's and
 /// LibTorch's writer), gzip of it, JSON of the same shape, PyTorch's memory_viz page with the snapshot
-/// inside. The form is found from the content, never from the name. Memory is proportional to events, not to
+/// inside; and Strata's own session. The form is found from the content, never from the name. Memory is proportional to events, not to
 /// the file. A file that ends early or is damaged opens as far as it goes, if at least one event or segment
 /// was whole (Recording::truncation says where); anything else is an error that names file, byte offset and
 /// remedy.

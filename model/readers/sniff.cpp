@@ -81,6 +81,8 @@ Result<FileForm> sniff(std::span<const std::byte> bytes)
         return fail(Error::Kind::Format, "the file is empty", "did the program that wrote it finish?");
     if (head.starts_with("\x1f\x8b"))
         return FileForm::Gzip;
+    if (head.starts_with("STRC"))
+        return FileForm::Session;
     if (head.starts_with(kOldCheckpoint))
         return fail(Error::Kind::Format,
             "this is a model checkpoint of an old torch.save, not a memory snapshot", kRecord);

@@ -8,7 +8,7 @@
 
 namespace strata::model {
 
-enum class FileForm : std::uint8_t { Pickle, Json, Html, Gzip };
+enum class FileForm : std::uint8_t { Pickle, Json, Html, Gzip, Session };
 
 /// What a file is, from its first bytes (a few KiB are enough) and never from its name; for what Strata
 /// cannot read, an error that names it and says what to do.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/progress.h"
+#include "model/base/result.h"
+#include "model/trace/recording.h"
+
+#include <filesystem>
+
+namespace strata::model {
+
+/// Writes a recording as a Strata session (model/wire/FORMAT.md). It opens with the same figures as the file
+/// that the recording came from. The file appears when it is whole. O(events), memory for one chunk.
+[[nodiscard]] Result<void> saveSession(
+    const Recording& recording, const std::filesystem::path& path, const Progress& progress = {});
+
+/// Writes a recording as torch.cuda.memory._dump_snapshot() does, pickle protocol 4, for PyTorch's own tools.
+/// What Strata itself does not keep of a snapshot is missing: traces of pinned host memory, unknown keys of
+/// segments.
+[[nodiscard]] Result<void> exportPickle(
+    const Recording& recording, const std::filesystem::path& path, const Progress& progress = {});
+
+} // namespace strata::model

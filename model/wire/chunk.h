@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/wire/bytes.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace strata::wire {
+
+/// The stream that a session file holds and a live link carries: chunks, one behind the other. FORMAT.md
+/// describes it for strangers; what stands there and here must agree.
+inline constexpr std::uint32_t kMagic = 0x43525453; ///< "STRC"
+inline constexpr std::uint8_t kMajor = 1; ///< another one cannot be read; unknown chunk types can be skipped
+inline constexpr std::size_t kHeadBytes = 32;
+inline constexpr std::size_t kMaxUnpackedBytes = std::size_t{ 64 } << 20;
+
+/// Types keep their numbers for ever; new ones get new numbers.
+enum class ChunkType : std::uint16_t {
+    Info = 1,
+    Strings = 2,
+    Frames = 3,
+    Stacks = 4,
+    Streams = 5,
+    Pools = 6,
+    Events = 7,
+    EndState = 8,
+    BaseState = 9,
+    Annotations = 10,
+    Settings = 11,
+    Lost = 12, ///< events that the recorder could not keep
+    Note = 32, ///< user data: behind everything recorded, never rewriting it
+    Range = 33,
+    Filter = 34,
+    Index = 64, ///< where the chunks are; last in a finished file
+};
+
+enum class Codec : std::uint8_t { Stored = 0, Zstd = 1 };
+
+/// Packs payloads into chunks. Keeps its zstd context; one thread at a time.
+class ChunkPacker {
+public:
+    explicit ChunkPacker(int zstdLevel = 3);
+    ~ChunkPacker();
+    ChunkPacker(const ChunkPacker&) = delete;
+    ChunkPacker& operator=(const ChunkPacker&) = delete;
+
+    /// Appends one chunk to `out`. At most kMaxUnpackedBytes of payload; false if it is more or memory ran
+    /// out: nothing is appended then. The sequence number counts on by itself.
+    [[nodiscard]] bool pack(ChunkType type, std::span<const std::byte> payload, Bytes& out);
+
+private:
+    void* m_context; // ZSTD_CCtx
+    int m_level;
+    std::uint32_t m_sequence = 0;
+};
+
+struct ChunkHead {
+    std::uint8_t major = 0;
+    Codec codec = Codec::Stored;
+    ChunkType type{};
+    std::uint32_t storedBytes = 0;
+    std::uint32_t unpackedBytes = 0;
+    std::uint32_t sequence = 0;
+    std::uint64_t hash = 0;
+};
+
+enum class ChunkStatus : std::uint8_t {
+    Ok,
+    Incomplete, ///< the stream ends inside it: the rest may come, or the writer was killed
+    Damaged, ///< not a chunk, or its bytes are not those that were written
+    Newer, ///< of a major version that this build does not know
+};
+
+/// The head of the chunk that begins at in[0]. Ok even if the payload is not all there.
+[[nodiscard]] ChunkStatus readHead(std::span<const std::byte> in, ChunkHead& head);
+
+/// Checks and unpacks the payload of `head` into `out`, which is overwritten. `stored` are the storedBytes
+/// behind the head.
+[[nodiscard]] ChunkStatus unpack(const ChunkHead& head, std::span<const std::byte> headBytes,
+    std::span<const std::byte> stored, Bytes& out);
+
+} // namespace strata::wire

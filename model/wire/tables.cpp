@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/wire/tables.h"
+
+#include <algorithm>
+
+namespace strata::wire {
+namespace {
+
+/// The number of the first row and how many follow, each of at least `rowBytes`.
+std::size_t getHead(ByteReader& in, std::uint32_t& first, std::size_t rowBytes)
+{
+    const std::uint64_t start = in.varint();
+    const std::size_t count = in.count(rowBytes);
+    if (start >= kNone || start + count >= kNone || count > kMaxRowsAChunk) {
+        in.fail();
+        return 0;
+    }
+    first = static_cast<std::uint32_t>(start);
+    return count;
+}
+
+void putHead(ByteWriter& out, std::uint32_t first, std::size_t count)
+{
+    out.varint(first);
+    out.varint(count);
+}
+
+} // namespace
+
+void encodeKeyValues(std::span<const KeyValue> items, Bytes& out)
+{
+    ByteWriter writer(out);
+    writer.varint(items.size());
+    for (const auto& [key, value] : items) {
+        writer.text(key);
+        writer.text(value);
+    }
+}
+
+bool decodeKeyValues(std::span<const std::byte> payload, std::vector<KeyValue>& items)
+{
+    ByteReader in(payload);
+    items.clear();
+    const std::size_t count = in.count(2);
+    if (count > kMaxRowsAChunk)
+        return false;
+    for (std::size_t i = 0; i < count && in.ok(); ++i) {
+        const std::string_view key = in.text();
+        items.emplace_back(key, in.text());
+    }
+    return in.ok();
+}
+
+void encodeStrings(std::uint32_t first, std::span<const std::string_view> strings, Bytes& out)
+{
+    ByteWriter writer(out);
+    putHead(writer, first, strings.size());
+    for (const std::string_view text : strings)
+        writer.text(text);
+}
+
+bool decodeStrings(
+    std::span<const std::byte> payload, std::uint32_t& first, std::vector<std::string_view>& strings)
+{
+    ByteReader in(payload);
+    const std::size_t count = getHead(in, first, 1);
+    strings.clear();
+    strings.reserve(count);
+    for (std::size_t i = 0; i < count && in.ok(); ++i)
+        strings.push_back(in.text());
+    return in.ok();
+}
+
+void encodeFrames(std::uint32_t first, std::span<const FrameRow> frames, Bytes& out)
+{
+    ByteWriter writer(out);
+    putHead(writer, first, frames.size());
+    for (const FrameRow& frame : frames) {
+        writer.id(frame.file);
+        writer.id(frame.function);
+        writer.signedVarint(frame.line);
+        writer.id(frame.extras);
+    }
+}
+
+bool decodeFrames(std::span<const std::byte> payload, std::uint32_t& first, std::vector<FrameRow>& frames)
+{
+    ByteReader in(payload);
+    const std::size_t count = getHead(in, first, 4);
+    frames.clear();
+    frames.reserve(count);
+    for (std::size_t i = 0; i < count && in.ok(); ++i) {
+        FrameRow frame;
+        frame.file = in.id();
+        frame.function = in.id();
+        frame.line = in.signedVarint();
+        frame.extras = in.id();
+        frames.push_back(frame);
+    }
+    return in.ok();
+}
+
+void encodeStacks(std::uint32_t first, const StackRows& stacks, Bytes& out)
+{
+    ByteWriter writer(out);
+    putHead(writer, first, stacks.ends.size());
+    std::span<const std::uint32_t> last;
+    for (std::size_t i = 0; i < stacks.ends.size(); ++i) {
+        const std::span<const std::uint32_t> stack = stacks[i];
+        std::size_t shared = 0;
+        while (shared < std::min(stack.size(), last.size())
+            && stack[stack.size() - 1 - shared] == last[last.size() - 1 - shared])
+            ++shared;
+        writer.varint(shared);
+        writer.varint(stack.size() - shared);
+        for (const std::uint32_t frame : stack.first(stack.size() - shared))
+            writer.varint(frame);
+        last = stack;
+    }
+}
+
+bool decodeStacks(std::span<const std::byte> payload, std::uint32_t& first, StackRows& stacks)
+{
+    ByteReader in(payload);
+    const std::size_t count = getHead(in, first, 2);
+    stacks.frames.clear();
+    stacks.ends.clear();
+    stacks.ends.reserve(count);
+    std::size_t lastBegin = 0;
+    for (std::size_t i = 0; i < count && in.ok(); ++i) {
+        const std::size_t begin = stacks.frames.size();
+        const std::uint64_t shared = in.varint();
+        const std::size_t own = in.count();
+        // Sharing makes frames out of nothing: a small payload must not become a large stack table.
+        if (shared > begin - lastBegin || begin + own + shared > kMaxFramesAChunk)
+            return false;
+        for (std::size_t f = 0; f < own; ++f) {
+            const std::uint64_t frame = in.varint();
+            if (frame >= kNone)
+                return false;
+            stacks.frames.push_back(static_cast<std::uint32_t>(frame));
+        }
+        for (std::size_t f = begin - static_cast<std::size_t>(shared); f < begin; ++f)
+            stacks.frames.push_back(stacks.frames[f]);
+        stacks.ends.push_back(static_cast<std::uint32_t>(stacks.frames.size()));
+        lastBegin = begin;
+    }
+    return in.ok();
+}
+
+void encodeStreams(std::uint32_t first, std::span<const std::int64_t> streams, Bytes& out)
+{
+    ByteWriter writer(out);
+    putHead(writer, first, streams.size());
+    for (const std::int64_t stream : streams)
+        writer.signedVarint(stream);
+}
+
+bool decodeStreams(
+    std::span<const std::byte> payload, std::uint32_t& first, std::vector<std::int64_t>& streams)
+{
+    ByteReader in(payload);
+    const std::size_t count = getHead(in, first, 1);
+    streams.clear();
+    for (std::size_t i = 0; i < count && in.ok(); ++i)
+        streams.push_back(in.signedVarint());
+    return in.ok();
+}
+
+void encodePools(std::uint32_t first, std::span<const PoolRow> pools, Bytes& out)
+{
+    ByteWriter writer(out);
+    putHead(writer, first, pools.size());
+    for (const PoolRow& pool : pools) {
+        writer.signedVarint(pool.owner);
+        writer.signedVarint(pool.id);
+        writer.byte(pool.kind);
+    }
+}
+
+bool decodePools(std::span<const std::byte> payload, std::uint32_t& first, std::vector<PoolRow>& pools)
+{
+    ByteReader in(payload);
+    const std::size_t count = getHead(in, first, 3);
+    pools.clear();
+    for (std::size_t i = 0; i < count && in.ok(); ++i) {
+        PoolRow pool;
+        pool.owner = in.signedVarint();
+        pool.id = in.signedVarint();
+        pool.kind = in.byte();
+        if (pool.kind > 2)
+            return false;
+        pools.push_back(pool);
+    }
+    return in.ok();
+}
+
+void encodeAnnotations(std::span<const AnnotationRow> rows, Bytes& out)
+{
+    ByteWriter writer(out);
+    writer.varint(rows.size());
+    std::int64_t last = 0;
+    for (const AnnotationRow& row : rows) {
+        writer.byte(row.kind);
+        writer.signedVarint(row.device);
+        writer.id(row.name);
+        writer.signedVarint(static_cast<std::int64_t>(
+            static_cast<std::uint64_t>(row.timeNs) - static_cast<std::uint64_t>(last)));
+        last = row.timeNs;
+    }
+}
+
+bool decodeAnnotations(std::span<const std::byte> payload, std::vector<AnnotationRow>& rows)
+{
+    ByteReader in(payload);
+    const std::size_t count = in.count(4);
+    if (count > kMaxRowsAChunk)
+        return false;
+    rows.clear();
+    rows.reserve(count);
+    std::uint64_t last = 0;
+    for (std::size_t i = 0; i < count && in.ok(); ++i) {
+        AnnotationRow row;
+        row.kind = in.byte();
+        const std::int64_t device = in.signedVarint();
+        row.name = in.id();
+        last += static_cast<std::uint64_t>(in.signedVarint());
+        row.timeNs = static_cast<std::int64_t>(last);
+        if (row.kind > 2 || device < INT32_MIN || device > INT32_MAX)
+            return false;
+        row.device = static_cast<std::int32_t>(device);
+        rows.push_back(row);
+    }
+    return in.ok();
+}
+
+} // namespace strata::wire

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/wire/events.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strata::wire {
+
+// The tables that events refer to by number. A table grows over the stream: each of its chunks says the
+// number of its first row, and every row is sent once, before anything refers to it. Numbers are checked by
+// whoever holds the tables: decoding here only guarantees well-formed rows.
+
+inline constexpr std::size_t kMaxRowsAChunk = std::size_t{ 1 } << 22; ///< what a reader takes
+
+/// Info and Settings chunks: keys and texts; a later value of a key replaces an earlier one.
+using KeyValue = std::pair<std::string, std::string>;
+void encodeKeyValues(std::span<const KeyValue> items, Bytes& out);
+[[nodiscard]] bool decodeKeyValues(std::span<const std::byte> payload, std::vector<KeyValue>& items);
+
+void encodeStrings(std::uint32_t first, std::span<const std::string_view> strings, Bytes& out);
+/// The views point into the payload.
+[[nodiscard]] bool decodeStrings(
+    std::span<const std::byte> payload, std::uint32_t& first, std::vector<std::string_view>& strings);
+
+struct FrameRow {
+    std::uint32_t file = kNone, function = kNone; ///< strings
+    std::int64_t line = 0;
+    std::uint32_t extras = kNone;
+
+    friend bool operator==(const FrameRow&, const FrameRow&) = default;
+};
+void encodeFrames(std::uint32_t first, std::span<const FrameRow> frames, Bytes& out);
+[[nodiscard]] bool decodeFrames(
+    std::span<const std::byte> payload, std::uint32_t& first, std::vector<FrameRow>& frames);
+
+/// Stacks, innermost frame first, one behind the other: stack i ends at ends[i].
+struct StackRows {
+    std::vector<std::uint32_t> frames;
+    std::vector<std::uint32_t> ends;
+
+    void add(std::span<const std::uint32_t> stack)
+    {
+        frames.insert(frames.end(), stack.begin(), stack.end());
+        ends.push_back(static_cast<std::uint32_t>(frames.size()));
+    }
+    [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t i) const
+    {
+        const std::uint32_t begin = i == 0 ? 0 : ends[i - 1];
+        return std::span(frames).subspan(begin, ends[i] - begin);
+    }
+};
+inline constexpr std::size_t kMaxFramesAChunk = std::size_t{ 1 } << 24;
+/// A stack is written as what differs from the one before it: most share their outermost frames.
+void encodeStacks(std::uint32_t first, const StackRows& stacks, Bytes& out);
+[[nodiscard]] bool decodeStacks(std::span<const std::byte> payload, std::uint32_t& first, StackRows& stacks);
+
+void encodeStreams(std::uint32_t first, std::span<const std::int64_t> streams, Bytes& out);
+[[nodiscard]] bool decodeStreams(
+    std::span<const std::byte> payload, std::uint32_t& first, std::vector<std::int64_t>& streams);
+
+struct PoolRow {
+    std::int64_t owner = 0, id = 0;
+    std::uint8_t kind = 2; ///< 0 small, 1 large, 2 unknown
+
+    friend bool operator==(const PoolRow&, const PoolRow&) = default;
+};
+void encodePools(std::uint32_t first, std::span<const PoolRow> pools, Bytes& out);
+[[nodiscard]] bool decodePools(
+    std::span<const std::byte> payload, std::uint32_t& first, std::vector<PoolRow>& pools);
+
+struct AnnotationRow {
+    std::uint8_t kind = 2; ///< 0 start, 1 end, 2 mark
+    std::int32_t device = -1;
+    std::uint32_t name = kNone;
+    std::int64_t timeNs = 0;
+
+    friend bool operator==(const AnnotationRow&, const AnnotationRow&) = default;
+};
+void encodeAnnotations(std::span<const AnnotationRow> rows, Bytes& out);
+[[nodiscard]] bool decodeAnnotations(std::span<const std::byte> payload, std::vector<AnnotationRow>& rows);
+
+} // namespace strata::wire
