@@ -15,6 +15,14 @@
 namespace strata::model {
 namespace {
 
+/// Bytes that are not UTF-8, as old file names are, would keep Python from reading all the rest.
+std::string asUtf8(std::string_view text)
+{
+    using nlohmann::json;
+    const std::string escaped = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+    return json::parse(escaped).get<std::string>();
+}
+
 /// The opcodes of protocol 4 that data needs (Python's Lib/pickletools.py describes them). Texts are
 /// memoised: an event repeats its keys.
 class PickleWriter {
@@ -76,14 +84,15 @@ public:
             recall(known->second);
             return;
         }
-        if (value.size() < 256) {
+        const std::string utf8 = asUtf8(value);
+        if (utf8.size() < 256) {
             raw("\x8c");
-            little(value.size(), 1);
+            little(utf8.size(), 1);
         } else {
             raw("X");
-            little(value.size(), 4);
+            little(utf8.size(), 4);
         }
-        raw(value);
+        raw(utf8);
         m_texts.emplace(value, remember());
     }
     /// Puts what was just written into the memo.

@@ -106,6 +106,18 @@ TEST_F(Save, RandomRecordingsComeBackTheSame)
     }
 }
 
+TEST_F(Save, NamesThatAreNotUtf8AreReplacedInAPickle)
+{
+    auto recording = test::randomRecording({ .events = 5 });
+    recording->annotations.push_back(
+        { Annotation::Kind::Mark, 0, recording->strings.intern("caf\xe9"), 1000 });
+    ASSERT_TRUE(exportPickle(*recording, path("a.pickle")));
+    const auto back = read(path("a.pickle"));
+    ASSERT_TRUE(back);
+    ASSERT_EQ(back->annotations.size(), recording->annotations.size());
+    EXPECT_EQ(back->strings[back->annotations.back().name], "caf\xef\xbf\xbd");
+}
+
 TEST_F(Save, ATraceLongerThanAChunkComesBackTheSame)
 {
     expectSame(*test::randomRecording({ .seed = 5, .events = 150'000 }));
