@@ -43,9 +43,11 @@ class Truth:
     def write(self, path):
         self.look()
         stats = [torch.cuda.memory_stats(d) for d in range(len(self.peaks))]
+        ends = ("requested", "allocated", "active", "reserved")
         truth = {"torch": torch.__version__, "devices": [
-            {**peaks, "out_of_memories": s.get("num_ooms", 0), "end_requested": s.get("requested_bytes.all.current", 0),
-             "end_reserved": s.get("reserved_bytes.all.current", 0)} for peaks, s in zip(self.peaks, stats)]}
+            {**peaks, "out_of_memories": s.get("num_ooms", 0),
+             **{f"end_{name}": s.get(f"{name}_bytes.all.current", 0) for name in ends}}
+            for peaks, s in zip(self.peaks, stats)]}
         with open(path, "w") as file:
             json.dump(truth, file)
 

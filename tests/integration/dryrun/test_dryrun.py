@@ -3,20 +3,18 @@
 
 usage: test_dryrun.py STRATA [--python PYTHON]... [--seeds N]
 
-Every Python with a CUDA build of torch counts: STRATA_TORCH_PYTHON (colon separated), else those that lie in
-$XDG_CACHE_HOME/strata/torch-VERSION. Without one the test is skipped (exit 77) and says so.
+Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and says so.
 """
 import argparse
-import glob
 import itertools
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-TRUTH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "truth", "train.py")
-SKIPPED = 77
+from running import PROJECT, SKIPPED, Failures, dryrun, pythons, strata_json
+
+TRUTH = os.path.join(PROJECT, "tests", "truth", "train.py")
 
 CASES = [
     ("mlp", ["--optimizer", "sgd"], []),
@@ -34,32 +32,27 @@ CASES = [
 ]
 
 
-def pythons(named):
-    if not named:
-        named = [p for p in os.environ.get("STRATA_TORCH_PYTHON", "").split(":") if p]
-    if not named:
-        cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        named = sorted(glob.glob(os.path.join(cache, "strata", "torch-*", "bin", "python")))
-    return named
-
-
-class Failures:
-    def __init__(self):
-        self.count = 0
-
-    def expect(self, name, what, got, wanted):
-        if got != wanted:
-            self.count += 1
-            print(f"FAILED {name}: {what}: {got} instead of {wanted}", flush=True)
-
-
-def dryrun(strata, options, command, environment=None):
-    run = subprocess.run([strata, "dryrun", "--json", *options, "--", *command], capture_output=True, text=True,
-                         env={**os.environ, **(environment or {})})
-    try:
-        return run, json.loads(run.stdout)
-    except ValueError:
-        return run, None
+def check_recording(strata, name, snapshot, report, truth, failures):
+    """What Strata reads from the recording is what torch counted and what the tracker followed."""
+    run, summary = strata_json(strata, ["summary", "--json", snapshot])
+    if summary is None:
+        failures.expect(name, "summary", run.stderr, "a document")
+        return
+    recorded = {d["device"]: d for d in summary["devices"]}
+    for index, wanted in enumerate(truth["devices"]):
+        got = recorded.get(index)
+        if got is None:
+            failures.expect(name, f"device {index} recorded", wanted["reserved"], 0)
+            continue
+        where = f"device {index} of the recording"
+        for key in ("requested", "reserved"):
+            failures.expect(name, f"{where}: {key} peak", got[f"{key}_bytes_peak"], wanted[key])
+        for key in ("requested", "allocated", "active", "reserved"):
+            failures.expect(name, f"{where}: {key} at the end", got[f"{key}_bytes_end"], wanted[f"end_{key}"])
+        failures.expect(name, f"{where}: integrity", got["integrity"]["exact"], True)
+        failures.expect(name, f"{where}: out of memory", len(got["oom"]), wanted["out_of_memories"])
+    tracked = {d["device"]: d["requested_bytes_peak"] for d in report["ranks"][0]["devices"]}
+    failures.expect(name, "devices of the recording", set(recorded) <= set(tracked), True)
 
 
 def check(strata, python, case, seed, failures):
@@ -86,6 +79,8 @@ def check(strata, python, case, seed, failures):
             failures.expect(name, "fits", got["fits"], wanted["out_of_memories"] == 0)
         failures.expect(name, "stdout on stderr", "done" in run.stderr, True)
         failures.expect(name, "snapshot kept", os.path.exists(snapshot), True)
+        if "recorder_off" not in arguments:
+            check_recording(strata, name, snapshot, report, truth, failures)
         failures.expect(name, "not served", [l for l in run.stderr.splitlines() if "not served" in l], [])
 
 
