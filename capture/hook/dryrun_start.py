@@ -105,6 +105,20 @@ if SKIP_INIT:
     PATCHES["torch.nn.init"] = patch_init
 
 
+def beside(name):
+    """A module that lies beside this script, without a trace in sys.modules."""
+    path = os.path.join(os.path.dirname(os.environ["STRATA_DRYRUN_SCRIPT"]), name + ".py")
+    module = type(sys)("strata_" + name)
+    with open(path, encoding="utf-8") as file:
+        exec(compile(file.read(), path, "exec"), module.__dict__)
+    return module
+
+
+# torchrun inside the command starts real ranks, which meet by themselves.
+if os.environ.get("STRATA_DRYRUN_RANK") and "TORCHELASTIC_RUN_ID" not in os.environ:
+    PATCHES.update(beside("dryrun_ranks").install(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), say))
+
+
 class Loader(importlib.abc.Loader):
     """Loads a module as it would be loaded, then patches it."""
 

@@ -115,4 +115,5 @@ def main():
     print("done", file=sys.stdout)
 
 
-main()
+if __name__ == "__main__":
+    main()

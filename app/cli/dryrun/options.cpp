@@ -20,6 +20,11 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
     app.add_option("--devices", options.devices, "Number of devices")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
+    int rank = 0;
+    const CLI::Option* asRank = app.add_option("--rank", rank, "Run as this rank of --world-size");
+    const CLI::Option* ofRanks
+        = app.add_option("--world-size", options.worldSize, "Number of ranks; the others are not run")
+              ->check(CLI::Range(1, 4096));
     const CLI::Option* set = app.add_option("--set", settings,
         "PYTORCH_CUDA_ALLOC_CONF instead of the environment's, e.g. expandable_segments:True; '' for none");
     app.add_option("--steps", options.steps, "Stop just before optimizer step K+1")
@@ -52,6 +57,16 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
         if (!options.capacityBytes || *options.capacityBytes <= 0)
             return model::fail(
                 model::Error::Kind::Usage, "--capacity " + capacity + ": not a size", "e.g. 16GiB");
+    }
+    if (asRank->count() != ofRanks->count())
+        return model::fail(model::Error::Kind::Usage, "--rank and --world-size belong together",
+            "e.g. --rank 0 --world-size 8");
+    if (asRank->count() > 0) {
+        if (rank < 0 || rank >= options.worldSize)
+            return model::fail(model::Error::Kind::Usage,
+                "--rank " + std::to_string(rank) + ": there is no such rank",
+                "it goes from 0 to " + std::to_string(options.worldSize - 1));
+        options.rank = rank;
     }
     if (set->count() > 0)
         options.allocatorSettings = settings;

@@ -15,6 +15,8 @@ struct DryRunOptions {
     std::string device = "A100-80GB";
     std::optional<std::int64_t> capacityBytes;
     int devices = 1;
+    std::optional<int> rank; ///< run as this rank of worldSize, alone on this machine
+    int worldSize = 1;
     std::optional<std::string> allocatorSettings; ///< replaces the user's own; empty removes them
     int steps = 0; ///< 0: until the program ends
     bool skipInit = true;

@@ -50,6 +50,19 @@ simgpu::Settings settingsOf(
     return settings;
 }
 
+/// What torchrun would set for one rank of many; torchrun inside the command sets its own.
+void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
+{
+    const int local = std::min(devices, worldSize);
+    const std::pair<const char*, int> numbers[] = { { "RANK", rank }, { "WORLD_SIZE", worldSize },
+        { "LOCAL_RANK", rank % local }, { "LOCAL_WORLD_SIZE", local }, { "GROUP_RANK", rank / local } };
+    for (const auto& [name, value] : numbers)
+        variables.emplace_back(name, std::to_string(value));
+    variables.emplace_back("MASTER_ADDR", "127.0.0.1");
+    variables.emplace_back("MASTER_PORT", "29500");
+    variables.emplace_back("STRATA_DRYRUN_RANK", std::to_string(rank));
+}
+
 /// In the child, between fork and exec.
 [[noreturn]] void become(
     const DryRunOptions& options, const fs::path& executable, const simgpu::Variables& variables)
@@ -181,6 +194,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     variables->emplace_back(hook::kScriptVariable, (libraries / "dryrun_start.py").string());
     variables->emplace_back("STRATA_DRYRUN_STEPS", std::to_string(options.steps));
     variables->emplace_back("STRATA_DRYRUN_SKIP_INIT", options.skipInit ? "1" : "0");
+    if (options.rank)
+        addRank(*options.rank, options.worldSize, options.devices, *variables);
 
     DryRun result;
     result.device = card->name;

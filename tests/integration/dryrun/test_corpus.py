@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs programs of tests/truth under `strata dryrun` and holds its figures against torch's own.
 
-usage: test_dryrun.py STRATA [--python PYTHON]... [--seeds N]
+usage: test_corpus.py STRATA [--python PYTHON]... [--seeds N]
 
 Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and says so.
 """

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One rank of many on one machine: where PyTorch would meet the other ranks, a store of this process answers for them.
+
+NCCL itself is the simulated one, in which the other ranks hold the same values. A store is asked for little: the name of a
+communicator, which rank 0 makes and the others read, and barriers, which count those who came.
+"""
+import os
+import sys
+import threading
+
+UNIQUE_ID_BYTES = 128
+#: Background threads of ProcessGroupNCCL that would watch over ranks which are not there, and ask the store for it.
+QUIET = {"TORCH_NCCL_ENABLE_MONITORING": "0", "TORCH_NCCL_DUMP_ON_TIMEOUT": "0", "TORCH_NCCL_RETHROW_CUDA_ERRORS": "0"}
+
+
+def make_store_class(distributed):
+    class LocalStore(distributed.Store):
+        """Answers as if all other ranks had done what they do: never waits. What nobody here has set reads as zeros."""
+
+        def __init__(self, world_size):
+            super().__init__()
+            self.world_size = world_size
+            self.values = {}
+            self.queues = {}
+            self.lock = threading.RLock()
+
+        def set(self, key, value):
+            with self.lock:
+                self.values[key] = value if isinstance(value, bytes) else str(value).encode()
+
+        def get(self, key):
+            with self.lock:
+                return self.values.get(key, bytes(UNIQUE_ID_BYTES))
+
+        def add(self, key, amount):
+            with self.lock:
+                value = int(self.values.get(key, b"0")) + amount
+                self.values[key] = str(value).encode()
+                return max(value, self.world_size) if amount > 0 else value
+
+        def compare_set(self, key, expected, desired):
+            with self.lock:
+                present = self.values.get(key)
+                if (present is None and not expected) or present == as_bytes(expected):
+                    self.values[key] = as_bytes(desired)
+                return self.values.get(key, as_bytes(expected))
+
+        compareSet = compare_set
+
+        def check(self, keys):
+            with self.lock:
+                return all(key in self.values for key in keys)
+
+        def wait(self, keys, timeout=None):
+            pass
+
+        def delete_key(self, key):
+            with self.lock:
+                return self.values.pop(key, None) is not None
+
+        deleteKey = delete_key
+
+        def num_keys(self):
+            return len(self.values)
+
+        getNumKeys = num_keys
+
+        def append(self, key, value):
+            with self.lock:
+                self.values[key] = self.values.get(key, b"") + as_bytes(value)
+
+        def multi_get(self, keys):
+            return [self.get(key) for key in keys]
+
+        multiGet = multi_get
+
+        def multi_set(self, keys, values):
+            for key, value in zip(keys, values):
+                self.set(key, value)
+
+        multiSet = multi_set
+
+        def has_extended_api(self):
+            return True
+
+        hasExtendedApi = has_extended_api
+
+        def clone(self):
+            return self
+
+    return LocalStore
+
+
+def as_bytes(value):
+    if isinstance(value, str):
+        return value.encode()
+    return bytes(value)
+
+
+def install(rank, world_size, say):
+    """Gives the patches by module, as dryrun_start.py applies them."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    stores = {}
+
+    def local_store(distributed, real):
+        def make(*arguments, **options):
+            caller = sys._getframe(1).f_globals.get("__name__", "")
+            if caller.startswith("torch.distributed.elastic"):
+                return real(*arguments, **options)
+            if not stores:
+                say(f"rank {rank} of {world_size}: the other ranks are taken to hold the same values")
+                stores["one"] = make_store_class(distributed)(world_size)
+            return stores["one"]
+        return make
+
+    def patch(module):
+        import torch.distributed as distributed
+
+        for name in ("TCPStore", "FileStore"):
+            if hasattr(module, name):
+                setattr(module, name, local_store(distributed, getattr(module, name)))
+
+    return {"torch.distributed.rendezvous": patch}

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One rank of many on one machine, with the real process groups of PyTorch: `strata dryrun --rank R --world-size N`.
+
+usage: test_ranks.py STRATA [--python PYTHON]...
+
+Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and says so.
+"""
+import argparse
+import json
+import os
+import sys
+import tempfile
+
+from running import PROJECT, SKIPPED, Failures, dryrun, pythons
+
+RANKS = os.path.join(PROJECT, "tests", "truth", "ranks.py")
+#: 252 rows do not split evenly over 8 ranks: the last one holds fewer.
+SIZES = ["--width", "252"]
+WORLD = 8
+
+
+def peaks_of(device):
+    return {key: device[f"{key}_bytes_peak"] for key in ("requested", "allocated", "reserved")}
+
+
+def run_rank(strata, python, how, rank, world, failures, options=()):
+    """Peaks of the rank, which must be torch's own; None when the program did not get there."""
+    name = f"{python} {how} rank {rank} of {world}"
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "truth.json")
+        run, report = dryrun(strata, ["--rank", str(rank), "--world-size", str(world), *options],
+                             [python, RANKS, how, *SIZES, "--truth", path])
+        if report is None or run.returncode != 0 or not os.path.exists(path):
+            failures.expect(name, "output", (run.returncode, run.stderr[-2000:]), "a report")
+            return None
+        with open(path) as file:
+            truth = json.load(file)
+    failures.expect(name, "ranks", [(r["rank"], r["world_size"]) for r in report["ranks"]], [(rank, world)])
+    failures.expect(name, "trained", f"done {rank} of {world}" in run.stderr, True)
+    failures.expect(name, "not served", [l for l in run.stderr.splitlines() if "not served" in l], [])
+    for device, wanted in zip(report["ranks"][0]["devices"], truth["devices"]):
+        failures.expect(name, f"device {device['device']} peaks", peaks_of(device),
+                        {key: wanted[key] for key in ("requested", "allocated", "reserved")})
+    return tuple(tuple(peaks_of(d).values()) for d in report["ranks"][0]["devices"])
+
+
+def check_spreads(strata, python, failures):
+    peaks = {}
+    for how in ("ddp", "fsdp1", "fsdp2", "zero1"):
+        for rank in (0, 5, 7):
+            peaks[how, rank] = run_rank(strata, python, how, rank, WORLD, failures)
+    run_rank(strata, python, "tensor", 3, 4, failures)
+    if None in peaks.values():
+        return
+    failures.expect(python, "ddp differs between ranks", peaks["ddp", 0] == peaks["ddp", 7], True)
+    failures.expect(python, "fsdp2: the last rank holds less", peaks["fsdp2", 7] < peaks["fsdp2", 0], True)
+    failures.expect(python, "zero1 is the same on all ranks",
+                    len({peaks["zero1", rank] for rank in (0, 5, 7)}) == 1, False)
+    fewer = run_rank(strata, python, "fsdp2", 0, 4, failures)
+    failures.expect(python, "fsdp2 of 4 needs more than of 8", fewer is not None and fewer > peaks["fsdp2", 0], True)
+
+
+def check_local_rank(strata, python, failures):
+    """Rank 5 on nodes of 2 devices is local rank 1."""
+    peaks = run_rank(strata, python, "ddp", 5, WORLD, failures, ["--devices", "2"])
+    if peaks:
+        failures.expect(python, "devices used", [device[0] > 0 for device in peaks], [False, True])
+
+
+def check_torchrun(strata, python, failures):
+    """Real ranks of a launcher inside the command win over ours."""
+    name = f"{python} torchrun"
+    run, report = dryrun(strata, ["--rank", "3", "--world-size", "8", "--devices", "2"],
+                         [python, "-m", "torch.distributed.run", "--nproc-per-node", "2", RANKS, "ddp", *SIZES])
+    if report is None or run.returncode != 0:
+        failures.expect(name, "output", (run.returncode, run.stderr[-2000:]), "a report")
+        return
+    failures.expect(name, "ranks", [(r["rank"], r["world_size"]) for r in report["ranks"]], [(0, 2), (1, 2)])
+    used = [[d["requested_bytes_peak"] > 0 for d in r["devices"]] for r in report["ranks"]]
+    failures.expect(name, "devices used", used, [[True, False], [False, True]])
+    failures.expect(name, "peaks", peaks_of(report["ranks"][0]["devices"][0]),
+                    peaks_of(report["ranks"][1]["devices"][1]))
+
+
+def check_usage(strata, python, failures):
+    for options in (["--rank", "8", "--world-size", "8"], ["--rank", "1"], ["--rank", "-1", "--world-size", "2"]):
+        run, _ = dryrun(strata, options, [python, "-c", ""])
+        failures.expect(f"usage {options}", "exit", run.returncode, 2)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("strata")
+    parser.add_argument("--python", action="append", default=[])
+    arguments = parser.parse_args()
+    found = pythons(arguments.python)
+    if not found:
+        print("skipped: no torch: tests/truth/environment.sh makes an environment")
+        return SKIPPED
+    failures = Failures()
+    for python in found:
+        check_spreads(arguments.strata, python, failures)
+        check_local_rank(arguments.strata, python, failures)
+        check_torchrun(arguments.strata, python, failures)
+        print(f"{python}: {failures.count} failures so far", flush=True)
+    check_usage(arguments.strata, found[-1], failures)
+    print(f"{failures.count} failures")
+    return 1 if failures.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
