@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/timeline/curve.h"
 
+#include "model/base/wrap.h"
+
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 namespace strata::model {
 
 namespace {
 
 constexpr EventIndex kBucket = 128;
-
-/// Sums of crafted input may leave 64 bits: they wrap, the same on every way to a value.
-std::int64_t addWrapping(std::int64_t a, std::int64_t b)
-{
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-std::int64_t subtractWrapping(std::int64_t a, std::int64_t b)
-{
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
 
 std::int64_t startOf(const Totals& totals, CurveKind kind)
 {
@@ -36,11 +28,40 @@ std::int64_t startOf(const Totals& totals, CurveKind kind)
 
 } // namespace
 
+/// Calls `call` with the kind as a constant, so that loops over events have their delta inlined.
+template <class Call> auto Curve::withKind(const Call& call) const
+{
+    switch (m_kind) {
+    case CurveKind::Requested:
+        return call(std::integral_constant<CurveKind, CurveKind::Requested>());
+    case CurveKind::PendingFree:
+        return call(std::integral_constant<CurveKind, CurveKind::PendingFree>());
+    case CurveKind::Reserved:
+        break;
+    }
+    return call(std::integral_constant<CurveKind, CurveKind::Reserved>());
+}
+
+template <CurveKind kind> std::int64_t Curve::delta(EventIndex e) const
+{
+    if constexpr (kind == CurveKind::Requested)
+        return m_trace->requestedDelta(e);
+    else if constexpr (kind == CurveKind::PendingFree)
+        return m_trace->pendingDelta(e);
+    else
+        return m_trace->reservedDelta(e);
+}
+
 Curve::Curve(const DeviceTrace& trace, CurveKind kind)
     : m_trace(&trace)
     , m_kind(kind)
     , m_events(std::max<EventIndex>(trace.eventCount(), 0))
     , m_start(startOf(trace.totals(), kind))
+{
+    withKind([this](auto constant) { build<constant.value>(); });
+}
+
+template <CurveKind kind> void Curve::build()
 {
     const auto buckets = static_cast<std::size_t>((m_events + kBucket - 1) / kBucket);
     m_bucketStart.reserve(buckets);
@@ -51,11 +72,11 @@ Curve::Curve(const DeviceTrace& trace, CurveKind kind)
     for (EventIndex first = 0; first < m_events; first += kBucket) {
         m_bucketStart.push_back(value);
         const EventIndex end = std::min(first + kBucket, m_events);
-        value = addWrapping(value, delta(first));
+        value = wrapAdd(value, delta<kind>(first));
         Node node{ value, value };
         EventIndex maxEvent = first;
         for (EventIndex e = first + 1; e < end; ++e) {
-            value = addWrapping(value, delta(e));
+            value = wrapAdd(value, delta<kind>(e));
             node.min = std::min(node.min, value);
             if (value > node.max) {
                 node.max = value;
@@ -79,20 +100,12 @@ Curve::Curve(const DeviceTrace& trace, CurveKind kind)
     }
 }
 
-std::int64_t Curve::delta(EventIndex e) const
+std::int64_t Curve::at(EventIndex e) const
 {
-    switch (m_kind) {
-    case CurveKind::Requested:
-        return m_trace->requestedDelta(e);
-    case CurveKind::PendingFree:
-        return m_trace->pendingDelta(e);
-    case CurveKind::Reserved:
-        return m_trace->reservedDelta(e);
-    }
-    return 0;
+    return withKind([&](auto constant) { return valueAt<constant.value>(e); });
 }
 
-std::int64_t Curve::at(EventIndex e) const
+template <CurveKind kind> std::int64_t Curve::valueAt(EventIndex e) const
 {
     if (e < 0 || m_events == 0)
         return m_start;
@@ -103,16 +116,21 @@ std::int64_t Curve::at(EventIndex e) const
         return node.min;
     std::int64_t value = m_bucketStart[bucket];
     for (EventIndex i = last / kBucket * kBucket; i <= last; ++i)
-        value = addWrapping(value, delta(i));
+        value = wrapAdd(value, delta<kind>(i));
     return value;
 }
 
 CurveRange Curve::range(EventIndex first, EventIndex last) const
 {
+    return withKind([&](auto constant) { return rangeOf<constant.value>(first, last); });
+}
+
+template <CurveKind kind> CurveRange Curve::rangeOf(EventIndex first, EventIndex last) const
+{
     first = std::clamp<EventIndex>(first, -1, m_events - 1);
     last = std::clamp<EventIndex>(last, -1, m_events - 1);
     if (first >= last) {
-        const std::int64_t value = at(first);
+        const std::int64_t value = valueAt<kind>(first);
         return { value, value, first };
     }
     CurveRange range{ m_start, m_start, -1 };
@@ -126,17 +144,19 @@ CurveRange Curve::range(EventIndex first, EventIndex last) const
     const bool wholeFirst = first % kBucket == 0;
     const bool wholeLast = last % kBucket == kBucket - 1 || last == m_events - 1;
     if (firstBucket == lastBucket && !(wholeFirst && wholeLast)) {
-        widenByEvents(range, firstBucket, first, last);
+        widenByEvents<kind>(range, firstBucket, first, last);
         return range;
     }
     if (!wholeFirst)
-        widenByEvents(range, firstBucket, first, static_cast<EventIndex>(firstBucket + 1) * kBucket - 1);
+        widenByEvents<kind>(
+            range, firstBucket, first, static_cast<EventIndex>(firstBucket + 1) * kBucket - 1);
     widenByBuckets(range, firstBucket + (wholeFirst ? 0 : 1), lastBucket + (wholeLast ? 1 : 0));
     if (!wholeLast)
-        widenByEvents(range, lastBucket, static_cast<EventIndex>(lastBucket) * kBucket, last);
+        widenByEvents<kind>(range, lastBucket, static_cast<EventIndex>(lastBucket) * kBucket, last);
     return range;
 }
 
+template <CurveKind kind>
 void Curve::widenByEvents(CurveRange& range, std::size_t bucket, EventIndex first, EventIndex last) const
 {
     const Node& node = m_levels[0][bucket];
@@ -151,14 +171,14 @@ void Curve::widenByEvents(CurveRange& range, std::size_t bucket, EventIndex firs
     const EventIndex begin = static_cast<EventIndex>(bucket) * kBucket;
     const EventIndex end = std::min(begin + kBucket, m_events);
     if (first - begin > end - last) {
-        widenBackwards(range, bucket, first, last, end);
+        widenBackwards<kind>(range, bucket, first, last, end);
         return;
     }
     std::int64_t value = m_bucketStart[bucket];
     for (EventIndex e = begin; e < first; ++e)
-        value = addWrapping(value, delta(e));
+        value = wrapAdd(value, delta<kind>(e));
     for (EventIndex e = first; e <= last; ++e) {
-        value = addWrapping(value, delta(e));
+        value = wrapAdd(value, delta<kind>(e));
         range.min = std::min(range.min, value);
         if (value > range.max) {
             range.max = value;
@@ -168,15 +188,16 @@ void Curve::widenByEvents(CurveRange& range, std::size_t bucket, EventIndex firs
 }
 
 /// The same from the bucket's end, which is nearer: the next bucket's start is the value there.
+template <CurveKind kind>
 void Curve::widenBackwards(
     CurveRange& range, std::size_t bucket, EventIndex first, EventIndex last, EventIndex end) const
 {
     std::int64_t value = bucket + 1 < m_bucketStart.size() ? m_bucketStart[bucket + 1] : m_end;
     for (EventIndex e = end - 1; e > last; --e)
-        value = subtractWrapping(value, delta(e));
+        value = wrapSub(value, delta<kind>(e));
     CurveRange part{ value, value, last };
     for (EventIndex e = last; e > first;) {
-        value = subtractWrapping(value, delta(e--));
+        value = wrapSub(value, delta<kind>(e--));
         part.min = std::min(part.min, value);
         if (value >= part.max) {
             part.max = value;
@@ -216,6 +237,134 @@ std::size_t Curve::firstBucketWithMax(std::size_t level, std::size_t node) const
     for (; level > 0; --level)
         node = m_levels[level - 1][2 * node].max == max ? 2 * node : 2 * node + 1;
     return node;
+}
+
+/// Walks to the right and remembers how far it has added up.
+///
+///     bucket  |--------------------------------|--------- ...
+///             | added up: m_value | m_next ..  |
+template <CurveKind kind> class Curve::Walk {
+public:
+    explicit Walk(const Curve& curve)
+        : m_curve(curve)
+    {
+    }
+
+    /// The value after event `e` of bucket `bucket`.
+    std::int64_t to(std::size_t bucket, EventIndex e)
+    {
+        reach(bucket, e);
+        for (; m_next <= e; ++m_next)
+            m_value = wrapAdd(m_value, m_curve.delta<kind>(m_next));
+        return m_value;
+    }
+
+    /// Widens `range` by the values after events first .. last of bucket `bucket`.
+    void widen(CurveRange& range, std::size_t bucket, EventIndex first, EventIndex last)
+    {
+        if (first > static_cast<EventIndex>(bucket) * kBucket)
+            to(bucket, first - 1);
+        else
+            reach(bucket, first);
+        for (; m_next <= last; ++m_next) {
+            m_value = wrapAdd(m_value, m_curve.delta<kind>(m_next));
+            range.min = std::min(range.min, m_value);
+            if (m_value > range.max) {
+                range.max = m_value;
+                range.maxEvent = m_next;
+            }
+        }
+    }
+
+private:
+    /// Stands in `bucket`, with nothing after `e` added up.
+    void reach(std::size_t bucket, EventIndex e)
+    {
+        if (bucket == m_bucket && m_next <= e + 1)
+            return;
+        m_bucket = bucket;
+        m_next = static_cast<EventIndex>(bucket) * kBucket;
+        m_value = m_curve.m_bucketStart[bucket];
+    }
+
+    const Curve& m_curve;
+    std::size_t m_bucket = std::numeric_limits<std::size_t>::max();
+    EventIndex m_next = 0;
+    std::int64_t m_value = 0;
+};
+
+std::vector<std::int64_t> Curve::atEach(std::span<const EventIndex> events) const
+{
+    std::vector<std::int64_t> values;
+    values.reserve(events.size());
+    withKind([&](auto constant) {
+        Walk<constant.value> walk(*this);
+        for (const EventIndex event : events) {
+            const EventIndex e = std::min(event, m_events - 1);
+            if (e < 0) {
+                values.push_back(m_start);
+                continue;
+            }
+            const auto bucket = static_cast<std::size_t>(e / kBucket);
+            const Node& node = m_levels[0][bucket];
+            values.push_back(node.min == node.max ? node.min : walk.to(bucket, e));
+        }
+    });
+    return values;
+}
+
+std::vector<CurveRange> Curve::columns(std::span<const EventIndex> edges) const
+{
+    std::vector<CurveRange> columns;
+    if (edges.size() < 2)
+        return columns;
+    columns.reserve(edges.size() - 1);
+    withKind([&](auto constant) {
+        Walk<constant.value> walk(*this);
+        for (std::size_t c = 0; c + 1 < edges.size(); ++c) {
+            EventIndex first = std::clamp<EventIndex>(edges[c], 0, m_events);
+            const EventIndex end = std::clamp<EventIndex>(edges[c + 1], 0, m_events);
+            if (first >= end) { // the state that holds there
+                --first;
+                std::int64_t value = m_start;
+                if (first >= 0) {
+                    const auto bucket = static_cast<std::size_t>(first / kBucket);
+                    const Node& node = m_levels[0][bucket];
+                    value = node.min == node.max ? node.min : walk.to(bucket, first);
+                }
+                columns.push_back({ value, value, first });
+                continue;
+            }
+            CurveRange range{ std::numeric_limits<std::int64_t>::max(),
+                std::numeric_limits<std::int64_t>::min(), first };
+            while (first < end) {
+                const auto bucket = static_cast<std::size_t>(first / kBucket);
+                const EventIndex bucketEnd
+                    = std::min(static_cast<EventIndex>(bucket + 1) * kBucket, m_events);
+                const Node& node = m_levels[0][bucket];
+                if (first % kBucket == 0 && bucketEnd <= end) { // all whole buckets at once
+                    const auto whole = static_cast<std::size_t>(
+                        end == m_events ? std::ssize(m_bucketStart) : end / kBucket);
+                    widenByBuckets(range, bucket, whole);
+                    first = std::min(static_cast<EventIndex>(whole) * kBucket, m_events);
+                    continue;
+                }
+                const EventIndex partEnd = std::min(bucketEnd, end);
+                if (node.min != node.max) {
+                    walk.widen(range, bucket, first, partEnd - 1);
+                } else {
+                    range.min = std::min(range.min, node.min);
+                    if (node.max > range.max) {
+                        range.max = node.max;
+                        range.maxEvent = first;
+                    }
+                }
+                first = partEnd;
+            }
+            columns.push_back(range);
+        }
+    });
+    return columns;
 }
 
 std::size_t Curve::bytesResident() const

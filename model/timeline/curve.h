@@ -4,6 +4,7 @@
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace strata::model {
@@ -42,14 +43,29 @@ public:
     /// after `first` alone if first > last.
     [[nodiscard]] CurveRange range(EventIndex first, EventIndex last) const;
 
+    /// The ranges of neighbouring columns, as columnEdges() gives them: column c holds the events edges[c] ..
+    /// edges[c + 1] - 1; where those are none, it shows the state after edges[c] - 1. The same as range() of
+    /// each, in one walk from left to right: where columns share a bucket, its events are added up once.
+    [[nodiscard]] std::vector<CurveRange> columns(std::span<const EventIndex> edges) const;
+
+    /// at() of each of the events, which must not fall; in one walk, too.
+    [[nodiscard]] std::vector<std::int64_t> atEach(std::span<const EventIndex> events) const;
+
     [[nodiscard]] std::size_t bytesResident() const;
 
 private:
     struct Node {
         std::int64_t min, max;
     };
-    [[nodiscard]] std::int64_t delta(EventIndex e) const;
+    template <CurveKind kind> class Walk;
+    template <class Call> auto withKind(const Call& call) const;
+    template <CurveKind kind> [[nodiscard]] std::int64_t delta(EventIndex e) const;
+    template <CurveKind kind> void build();
+    template <CurveKind kind> [[nodiscard]] std::int64_t valueAt(EventIndex e) const;
+    template <CurveKind kind> [[nodiscard]] CurveRange rangeOf(EventIndex first, EventIndex last) const;
+    template <CurveKind kind>
     void widenByEvents(CurveRange& range, std::size_t bucket, EventIndex first, EventIndex last) const;
+    template <CurveKind kind>
     void widenBackwards(
         CurveRange& range, std::size_t bucket, EventIndex first, EventIndex last, EventIndex end) const;
     void widenByBuckets(CurveRange& range, std::size_t first, std::size_t end) const;

@@ -165,14 +165,7 @@ private:
 
 std::vector<CurveRange> curveColumns(const Curve& curve, const Clock& clock, const ColumnWindow& window)
 {
-    const std::vector<EventIndex> edges = columnEdges(window, clock);
-    std::vector<CurveRange> columns;
-    columns.reserve(edges.size() - 1);
-    for (int column = 0; column < window.columns; ++column) {
-        const ColumnEvents events = eventsOfColumn(edges, column);
-        columns.push_back(curve.range(events.first, events.last));
-    }
-    return columns;
+    return curve.columns(columnEdges(window, clock));
 }
 
 StackedPicture stackedPicture(const DeviceTrace& trace, const Clock& clock, const Curve& requested,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/device_trace.h"
 
-#include "model/base/wrap.h"
 #include "model/trace/block_pairing.h"
 #include "model/trace/trace_checks.h"
 
@@ -113,62 +112,6 @@ BlockId DeviceTrace::overwrittenAt(EventIndex e) const
         [](const auto& entry, EventIndex event) { return static_cast<EventIndex>(entry.first) < event; });
     return found != m_overwritten.end() && static_cast<EventIndex>(found->first) == e ? found->second
                                                                                       : BlockId{};
-}
-
-std::int64_t DeviceTrace::requestedDelta(EventIndex e) const
-{
-    const auto row = static_cast<std::size_t>(e);
-    switch (events().action[row]) {
-    case Action::Alloc: {
-        const std::int64_t bytes = events().bytes[row];
-        if (m_overwritten.empty())
-            return bytes;
-        const BlockId old = overwrittenAt(e);
-        return old.valid() ? wrapSub(bytes, m_blocks.requestedBytes[old.index()]) : bytes;
-    }
-    case Action::FreeCompleted:
-        return wrapSub(0, m_blocks.requestedBytes[events().block[row].index()]);
-    default:
-        return 0;
-    }
-}
-
-std::int64_t DeviceTrace::pendingDelta(EventIndex e) const
-{
-    const auto row = static_cast<std::size_t>(e);
-    const auto endOf = [&](BlockId block) {
-        return m_blocks.pendingSince(block) < e ? wrapSub(0, m_blocks.requestedBytes[block.index()]) : 0;
-    };
-    switch (events().action[row]) {
-    case Action::FreeRequested: {
-        const BlockId block = events().block[row];
-        return block.valid() && m_blocks.pendingSince(block) == e ? m_blocks.requestedBytes[block.index()]
-                                                                  : 0;
-    }
-    case Action::FreeCompleted:
-        return endOf(events().block[row]);
-    case Action::Alloc: {
-        const BlockId old = m_overwritten.empty() ? BlockId{} : overwrittenAt(e);
-        return old.valid() ? endOf(old) : 0;
-    }
-    default:
-        return 0;
-    }
-}
-
-std::int64_t DeviceTrace::reservedDelta(EventIndex e) const
-{
-    const auto row = static_cast<std::size_t>(e);
-    switch (events().action[row]) {
-    case Action::SegmentAlloc:
-    case Action::SegmentMap:
-        return events().bytes[row];
-    case Action::SegmentFree:
-    case Action::SegmentUnmap:
-        return wrapSub(0, events().bytes[row]);
-    default:
-        return 0;
-    }
 }
 
 std::size_t DeviceTrace::bytesResident() const

@@ -3,6 +3,7 @@
 
 #include "model/base/progress.h"
 #include "model/base/result.h"
+#include "model/base/wrap.h"
 #include "model/trace/blocks.h"
 #include "model/trace/findings.h"
 #include "model/trace/recording.h"
@@ -107,5 +108,63 @@ private:
     Totals m_totals;
     std::vector<Finding> m_findings;
 };
+
+// Here and not in the source file: curves add them up by the hundred thousand for a picture.
+
+inline std::int64_t DeviceTrace::requestedDelta(EventIndex e) const
+{
+    const auto row = static_cast<std::size_t>(e);
+    switch (events().action[row]) {
+    case Action::Alloc: {
+        const std::int64_t bytes = events().bytes[row];
+        if (m_overwritten.empty()) [[likely]]
+            return bytes;
+        const BlockId old = overwrittenAt(e);
+        return old.valid() ? wrapSub(bytes, m_blocks.requestedBytes[old.index()]) : bytes;
+    }
+    case Action::FreeCompleted:
+        return wrapSub(0, m_blocks.requestedBytes[events().block[row].index()]);
+    default:
+        return 0;
+    }
+}
+
+inline std::int64_t DeviceTrace::pendingDelta(EventIndex e) const
+{
+    const auto row = static_cast<std::size_t>(e);
+    const auto endOf = [&](BlockId block) {
+        return m_blocks.pendingSince(block) < e ? wrapSub(0, m_blocks.requestedBytes[block.index()]) : 0;
+    };
+    switch (events().action[row]) {
+    case Action::FreeRequested: {
+        const BlockId block = events().block[row];
+        return block.valid() && m_blocks.pendingSince(block) == e ? m_blocks.requestedBytes[block.index()]
+                                                                  : 0;
+    }
+    case Action::FreeCompleted:
+        return endOf(events().block[row]);
+    case Action::Alloc: {
+        const BlockId old = m_overwritten.empty() ? BlockId{} : overwrittenAt(e);
+        return old.valid() ? endOf(old) : 0;
+    }
+    default:
+        return 0;
+    }
+}
+
+inline std::int64_t DeviceTrace::reservedDelta(EventIndex e) const
+{
+    const auto row = static_cast<std::size_t>(e);
+    switch (events().action[row]) {
+    case Action::SegmentAlloc:
+    case Action::SegmentMap:
+        return events().bytes[row];
+    case Action::SegmentFree:
+    case Action::SegmentUnmap:
+        return wrapSub(0, events().bytes[row]);
+    default:
+        return 0;
+    }
+}
 
 } // namespace strata::model

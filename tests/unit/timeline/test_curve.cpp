@@ -4,6 +4,8 @@
 #include "tests/unit/timeline/traced.h"
 
 #include <gtest/gtest.h>
+
+#include <array>
 #include <random>
 
 namespace strata::model {
@@ -91,6 +93,10 @@ TEST(Curve, OfDeviceWithoutEvents)
     EXPECT_EQ(requested.at(3), 500);
     EXPECT_EQ(requested.range(-1, 5), (CurveRange{ 500, 500, -1 }));
     EXPECT_EQ(requested.range(0, -1), (CurveRange{ 500, 500, -1 }));
+    const EventIndex edges[] = { 0, 0, 0 };
+    EXPECT_EQ(requested.columns(edges), std::vector(2, CurveRange{ 500, 500, -1 }));
+    EXPECT_TRUE(requested.columns(std::span(edges).first(1)).empty());
+    EXPECT_EQ(requested.atEach(std::vector<EventIndex>{ -1, 7 }), std::vector<std::int64_t>(2, 500));
 }
 
 class CurveOfRandomTrace : public testing::TestWithParam<RandomCase> { };
@@ -116,6 +122,41 @@ TEST_P(CurveOfRandomTrace, EqualsSumOverLives)
             ASSERT_EQ(curve.range(first, last), naiveRange(values, first, last)) << first << ".." << last;
         }
         EXPECT_EQ(curve.range(-1, count - 1), naiveRange(values, -1, count - 1));
+    }
+}
+
+TEST_P(CurveOfRandomTrace, ColumnsEqualTheRangeOfEach)
+{
+    const Traced t = traced(GetParam());
+    std::mt19937 random(9);
+    const EventIndex count = t.trace.eventCount();
+    for (const CurveKind kind : kKinds) {
+        SCOPED_TRACE(static_cast<int>(kind));
+        const std::vector<std::int64_t> values = naiveValues(t.trace, kind);
+        const Curve curve(t.trace, kind);
+        for (int i = 0; i < 200; ++i) {
+            // Columns of no event, of a few, of buckets and more; the first one anywhere.
+            const EventIndex widest = std::array{ 1, 2, 7, 130, 700 }[static_cast<std::size_t>(i % 5)];
+            std::uniform_int_distribution<EventIndex> width(0, widest);
+            std::vector<EventIndex> edges{ std::uniform_int_distribution<EventIndex>(0, count)(random) };
+            while (edges.size() < 60 && edges.back() < count)
+                edges.push_back(std::min(edges.back() + width(random), count));
+            edges.push_back(edges.back());
+            const std::vector<CurveRange> columns = curve.columns(edges);
+            ASSERT_EQ(columns.size(), edges.size() - 1);
+            std::vector<EventIndex> shown;
+            for (std::size_t c = 0; c < columns.size(); ++c) {
+                const bool none = edges[c] == edges[c + 1];
+                const EventIndex first = none ? edges[c] - 1 : edges[c];
+                const EventIndex last = none ? first : edges[c + 1] - 1;
+                ASSERT_EQ(columns[c], naiveRange(values, first, last)) << first << ".." << last;
+                ASSERT_EQ(columns[c], curve.range(first, last)) << first << ".." << last;
+                shown.push_back(columns[c].maxEvent);
+            }
+            const std::vector<std::int64_t> at = curve.atEach(shown);
+            for (std::size_t c = 0; c < columns.size(); ++c)
+                ASSERT_EQ(at[c], values[static_cast<std::size_t>(shown[c] + 1)]) << shown[c];
+        }
     }
 }
 

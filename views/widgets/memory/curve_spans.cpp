@@ -39,18 +39,20 @@ void appendVisible(std::vector<PixelSpan>& spans, int column, int top, int botto
 /// What is pending at the event that each column shows. A column of many events has nearly always one between
 /// a free's request and its completion; that moment is not what the column is about.
 std::vector<std::int64_t> pendingColumns(
-    const model::DeviceTimeline& timeline, const XMapping& x, const std::vector<model::CurveRange>& requested)
+    const model::DeviceTimeline& timeline, const std::vector<model::CurveRange>& requested)
 {
     const model::Curve& curve = timeline.pendingFree();
     if (curve.range(-1, timeline.clock().eventCount()).max <= 0)
         return {};
-    const std::vector<model::CurveRange> ranges = model::curveColumns(curve, timeline.clock(), x.window());
-    std::vector<std::int64_t> pending(ranges.size(), 0);
+    std::vector<model::EventIndex> events;
+    events.reserve(requested.size());
+    for (const model::CurveRange& column : requested)
+        events.push_back(column.maxEvent);
+    std::vector<std::int64_t> pending = curve.atEach(events);
     bool any = false;
-    for (std::size_t c = 0; c < ranges.size(); ++c) {
-        if (ranges[c].max > 0)
-            pending[c] = ranges[c].min == ranges[c].max ? ranges[c].max : curve.at(requested[c].maxEvent);
-        any = any || pending[c] > 0;
+    for (std::int64_t& bytes : pending) {
+        bytes = std::max<std::int64_t>(bytes, 0);
+        any = any || bytes > 0;
     }
     return any ? pending : std::vector<std::int64_t>();
 }
@@ -59,11 +61,12 @@ std::vector<std::int64_t> pendingColumns(
 
 CurveColumns curveColumnsOf(const model::DeviceTimeline& timeline, const XMapping& x)
 {
+    const std::vector<model::EventIndex> edges = model::columnEdges(x.window(), timeline.clock());
     CurveColumns curves;
     curves.x = x;
-    curves.requested = model::curveColumns(timeline.requested(), timeline.clock(), x.window());
-    curves.reserved = model::curveColumns(timeline.reserved(), timeline.clock(), x.window());
-    curves.pending = pendingColumns(timeline, x, curves.requested);
+    curves.requested = timeline.requested().columns(edges);
+    curves.reserved = timeline.reserved().columns(edges);
+    curves.pending = pendingColumns(timeline, curves.requested);
     return curves;
 }
 
