@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace strata;
 using namespace strata::views;
 using testing::ElementsAre;
@@ -175,8 +177,11 @@ TEST_F(RasterTest, ScalingShowsEachValueWhereItBelongs)
     QImage target(24, 12, QImage::Format_RGB32);
     target.fill(0xffffffff);
     // Half the events on twenty columns, at an offset of (2, 2); double height.
-    paintScaled(source, target, { 2, 2, 20, 8 }, XMapping(model::Axis::Events, { 5, 10 }, 20),
-        YMapping({ 0, 4 }, 8), clock);
+    const QRect view(0, 0, 20, 8);
+    const ScaledPicture half(
+        source, XMapping(model::Axis::Events, { 5, 10 }, 20), YMapping({ 0, 4 }, 8), clock);
+    EXPECT_EQ(half.covered(), view);
+    half.paint(target, { 2, 2 }, view);
     EXPECT_EQ(target.pixel(1, 2), 0xffffffff);
     EXPECT_EQ(target.pixel(2, 2), qRgb(5, 0, 0));
     EXPECT_EQ(target.pixel(5, 2), qRgb(5, 0, 0));
@@ -186,13 +191,57 @@ TEST_F(RasterTest, ScalingShowsEachValueWhereItBelongs)
 
     // Zoomed out beyond the source: the rest stays as it was.
     target.fill(0xffffffff);
-    paintScaled(source, target, { 2, 2, 20, 8 }, XMapping(model::Axis::Events, { -5, 15 }, 20),
-        YMapping({ 0, 8 }, 8), clock);
+    const ScaledPicture twice(
+        source, XMapping(model::Axis::Events, { -5, 15 }, 20), YMapping({ 0, 8 }, 8), clock);
+    EXPECT_EQ(twice.covered(), QRect(5, 4, 10, 4));
+    twice.paint(target, { 2, 2 }, view);
     EXPECT_EQ(target.pixel(6, 9), 0xffffffff);
     EXPECT_EQ(target.pixel(7, 9), qRgb(0, 3, 0));
     EXPECT_EQ(target.pixel(16, 9), qRgb(9, 3, 0));
     EXPECT_EQ(target.pixel(17, 9), 0xffffffff);
     EXPECT_EQ(target.pixel(10, 5), 0xffffffff);
+
+    // A part of it alone.
+    target.fill(0xffffffff);
+    twice.paint(target, { 2, 2 }, { 0, 0, 7, 8 });
+    EXPECT_EQ(target.pixel(8, 9), qRgb(1, 3, 0));
+    EXPECT_EQ(target.pixel(9, 9), 0xffffffff);
+}
+
+TEST_F(RasterTest, ScalingBeyondTheSourcePaintsNothing)
+{
+    const model::Clock clock(m_trace);
+    Picture source;
+    source.image = makeRaster(3, 1, 0xff000000);
+    source.x = XMapping(model::Axis::Events, { 0, 3 }, 3);
+    source.y = YMapping({ 0, 1 }, 1);
+    QImage target(6, 1, QImage::Format_RGB32);
+    target.fill(0xffffffff);
+    const ScaledPicture beyond(source, XMapping(model::Axis::Events, { 3, 9 }, 6), source.y, clock);
+    EXPECT_TRUE(beyond.covered().isEmpty());
+    beyond.paint(target, { 0, 0 }, { 0, 0, 6, 1 });
+    const ScaledPicture none(Picture{}, XMapping(model::Axis::Events, { 0, 3 }, 6), source.y, clock);
+    EXPECT_TRUE(none.covered().isEmpty());
+    for (int x = 0; x < 6; ++x)
+        EXPECT_EQ(target.pixel(x, 0), 0xffffffff);
+}
+
+TEST(Around, CoversEveryPixelOutsideOnce)
+{
+    const QRect whole(1, 1, 7, 6);
+    for (int x = 0; x < 9; ++x)
+        for (int y = 0; y < 8; ++y)
+            for (const QSize size : { QSize(0, 0), QSize(1, 1), QSize(3, 2), QSize(9, 2), QSize(9, 9) }) {
+                const QRect inside(QPoint(x, y), size);
+                const std::vector<QRect> parts = around(whole, inside);
+                for (int px = 0; px < 10; ++px)
+                    for (int py = 0; py < 10; ++py) {
+                        const auto count = std::count_if(parts.begin(), parts.end(),
+                            [&](const QRect& part) { return part.contains(px, py); });
+                        ASSERT_EQ(count, whole.contains(px, py) && !inside.contains(px, py) ? 1 : 0)
+                            << px << ',' << py << " inside " << x << ',' << y << ' ' << size.width();
+                    }
+            }
 }
 
 TEST_F(RasterTest, ScalingFollowsTheClockToTheOtherAxis)
@@ -206,7 +255,8 @@ TEST_F(RasterTest, ScalingFollowsTheClockToTheOtherAxis)
     source.y = YMapping({ 0, 1 }, 1);
     QImage target(6, 1, QImage::Format_RGB32);
     target.fill(0xffffffff);
-    paintScaled(source, target, { 0, 0, 6, 1 }, XMapping(model::Axis::Time, { 0, 3000 }, 6), source.y, clock);
+    ScaledPicture(source, XMapping(model::Axis::Time, { 0, 3000 }, 6), source.y, clock)
+        .paint(target, { 0, 0 }, { 0, 0, 6, 1 });
     std::vector<int> reds;
     for (int x = 0; x < 6; ++x)
         reds.push_back(qRed(target.pixel(x, 0)));

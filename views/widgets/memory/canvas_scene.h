@@ -10,6 +10,7 @@
 
 #include <QFont>
 
+class QImage;
 class QPainter;
 
 namespace strata::views {
@@ -52,6 +53,8 @@ struct CanvasScene {
 void paintAxes(QPainter& painter, const CanvasScene& scene);
 /// Requested with its pending-free part, and reserved; the area under them in the blocks mode.
 void paintCurves(QPainter& painter, const CanvasScene& scene);
+/// The same into the pixels of a frame of Format_RGB32, many times faster.
+void paintCurves(QImage& frame, const CanvasScene& scene);
 /// The capacity, the end state, the peak, out-of-memory events.
 void paintMarks(QPainter& painter, const CanvasScene& scene);
 /// The curves' names and values at the right.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/canvas_scene.h"
-#include "views/widgets/memory/fill_style.h"
+#include "views/widgets/memory/span_raster.h"
 
 #include <QPainter>
 
@@ -10,10 +10,46 @@ namespace strata::views {
 
 namespace {
 
-void fill(QPainter& painter, const std::vector<PixelSpan>& spans, const QBrush& brush)
+struct Layer {
+    std::vector<PixelSpan> spans;
+    SpanFill fill;
+};
+
+int patternScale(const CanvasScene& scene)
 {
-    for (const PixelSpan& span : spans)
-        painter.fillRect(QRect(span.x0, span.top, span.x1 - span.x0, span.bottom - span.top), brush);
+    return std::max(static_cast<int>(scene.ratio), 1);
+}
+
+/// From the lowest up.
+std::vector<Layer> curveLayers(const CanvasScene& scene)
+{
+    std::vector<Layer> layers;
+    const int thickness = std::max(static_cast<int>(std::lround(1.5 * scene.ratio)), 1);
+    const QColor requested = scene.colour(Palette::Role::Requested);
+    if (scene.mode == PictureMode::Blocks) {
+        QColor area = requested;
+        area.setAlpha(48);
+        layers.push_back({ areaSpans(scene.curves.requested, scene.curveY), { area, Pattern::Plain, {} } });
+    }
+    QColor halo = scene.colour(Palette::Role::Surface);
+    halo.setAlpha(150);
+    if (!scene.curves.pending.empty())
+        layers.push_back({ pendingSpans(scene.curves, scene.curveY),
+            { halo, Pattern::Dotted, scene.colour(Palette::Role::PendingFree) } });
+    auto spans = curveSpans(scene.curves.requested, scene.curveY, thickness);
+    if (scene.mode == PictureMode::Stacked) {
+        // A rim of the surface's colour under the line keeps it readable on any layer.
+        auto rims = spans;
+        for (PixelSpan& span : rims) {
+            span.top = span.bottom;
+            span.bottom = std::min(span.bottom + patternScale(scene), scene.curveY.rows());
+        }
+        layers.push_back({ std::move(rims), { halo, Pattern::Plain, {} } });
+    }
+    layers.push_back({ std::move(spans), { requested, Pattern::Plain, {} } });
+    layers.push_back({ curveSpans(scene.curves.reserved, scene.curveY, thickness),
+        { scene.colour(Palette::Role::Reserved), Pattern::Plain, {} } });
+    return layers;
 }
 
 } // namespace
@@ -23,37 +59,25 @@ void paintCurves(QPainter& painter, const CanvasScene& scene)
     painter.save();
     painter.translate(scene.layout.curves.topLeft());
     painter.scale(1 / scene.ratio, 1 / scene.ratio); // from here on in device pixels
-    const int thickness = std::max(static_cast<int>(std::lround(1.5 * scene.ratio)), 1);
-    const QColor requested = scene.colour(Palette::Role::Requested);
-    if (scene.mode == PictureMode::Blocks) {
-        QColor area = requested;
-        area.setAlpha(48);
-        fill(painter, areaSpans(scene.curves.requested, scene.curveY), area);
+    for (const Layer& layer : curveLayers(scene)) {
+        QBrush brush(layer.fill.colour);
+        if (layer.fill.pattern != Pattern::Plain) {
+            brush = patternBrush(layer.fill.pattern, layer.fill.colour, layer.fill.mark, patternScale(scene));
+            // The tile is in points; we stand in device pixels.
+            brush.setTransform(QTransform::fromScale(scene.ratio, scene.ratio));
+        }
+        for (const PixelSpan& span : layer.spans)
+            painter.fillRect(QRect(span.x0, span.top, span.x1 - span.x0, span.bottom - span.top), brush);
     }
-    if (!scene.curves.pending.empty()) {
-        QColor ground = scene.colour(Palette::Role::Surface);
-        ground.setAlpha(150);
-        QBrush brush = patternBrush(Pattern::Dotted, ground, scene.colour(Palette::Role::PendingFree),
-            std::max(static_cast<int>(scene.ratio), 1));
-        // The tile is in points; we stand in device pixels.
-        brush.setTransform(QTransform::fromScale(scene.ratio, scene.ratio));
-        fill(painter, pendingSpans(scene.curves, scene.curveY), brush);
-    }
-    // A halo of the surface's colour keeps the line readable on any layer.
-    QColor halo = scene.colour(Palette::Role::Surface);
-    halo.setAlpha(150);
-    const int rim = std::max(static_cast<int>(scene.ratio), 1);
-    auto spans = curveSpans(scene.curves.requested, scene.curveY, thickness);
-    if (scene.mode == PictureMode::Stacked) {
-        auto rims = spans;
-        for (PixelSpan& span : rims)
-            span.bottom = std::min(span.bottom + rim, scene.curveY.rows());
-        fill(painter, rims, halo);
-    }
-    fill(painter, spans, requested);
-    fill(painter, curveSpans(scene.curves.reserved, scene.curveY, thickness),
-        scene.colour(Palette::Role::Reserved));
     painter.restore();
+}
+
+void paintCurves(QImage& frame, const CanvasScene& scene)
+{
+    const QPoint origin(static_cast<int>(std::lround(scene.layout.curves.left() * scene.ratio)),
+        static_cast<int>(std::lround(scene.layout.curves.top() * scene.ratio)));
+    for (const Layer& layer : curveLayers(scene))
+        fillSpans(frame, origin, layer.spans, layer.fill, patternScale(scene));
 }
 
 } // namespace strata::views

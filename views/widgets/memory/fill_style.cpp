@@ -17,8 +17,8 @@ QRgb mixed(QRgb a, QRgb b, double share)
 
 QBrush patternBrush(Pattern pattern, const QColor& ground, const QColor& mark, int scale)
 {
-    constexpr int kTile = 120; // a multiple of every pattern's period
-    QImage tile(kTile * scale, kTile * scale, QImage::Format_ARGB32_Premultiplied);
+    const int side = pattern == Pattern::Banded ? 25 : 24; // a multiple of the pattern's period
+    QImage tile(side * scale, side * scale, QImage::Format_ARGB32_Premultiplied);
     const QRgb off = qPremultiply(ground.rgba()), on = qPremultiply(mark.rgba());
     for (int y = 0; y < tile.height(); ++y) {
         auto* row = reinterpret_cast<QRgb*>(tile.scanLine(y));

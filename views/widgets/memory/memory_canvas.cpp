@@ -183,32 +183,57 @@ void MemoryCanvas::renderFrame()
 {
     const QSize pixels(static_cast<int>(std::lround(width() * m_scene.ratio)),
         static_cast<int>(std::lround(height() * m_scene.ratio)));
+    const QRgb surface = m_scene.colour(Palette::Role::Surface).rgb();
     if (m_frame.size() != pixels)
-        m_frame = QImage(pixels, QImage::Format_RGB32);
+        m_frame = makeRaster(pixels.width(), pixels.height(), surface);
     m_frame.setDevicePixelRatio(m_scene.ratio);
-    m_frame.fill(m_scene.colour(Palette::Role::Surface));
-    if (m_scene.device) {
+    if (m_scene.device && !m_frame.isNull()) {
         updateCurves();
-        const QRect& area = m_scene.layout.picture;
-        const QRect place(static_cast<int>(std::lround(area.left() * m_scene.ratio)),
-            static_cast<int>(std::lround(area.top() * m_scene.ratio)), m_scene.x.columns(), m_scene.y.rows());
-        // What was computed for all of it shows through where the latest picture does not reach.
-        if (!m_store.detailed())
-            paintScaled(
-                m_store.overview(m_scene.mode), m_frame, place, m_scene.x, m_scene.y, m_scene.clock());
-        paintScaled(m_store.latest(m_scene.mode), m_frame, place, m_scene.x, m_scene.y, m_scene.clock());
+        paintPictures(surface);
+        {
+            QPainter painter(&m_frame);
+            paintUnderCurves(painter);
+        }
+        paintCurves(m_frame, m_scene);
         QPainter painter(&m_frame);
-        paintLayers(painter);
+        paintOverCurves(painter);
+    } else {
+        m_frame.fill(surface);
     }
     m_frameValid = true;
 }
 
-void MemoryCanvas::paintLayers(QPainter& painter)
+/// The latest picture; what was computed for all of it where that does not reach; else the ground. No pixel
+/// twice.
+void MemoryCanvas::paintPictures(QRgb surface)
+{
+    const QRect& area = m_scene.layout.picture;
+    const QPoint origin(static_cast<int>(std::lround(area.left() * m_scene.ratio)),
+        static_cast<int>(std::lround(area.top() * m_scene.ratio)));
+    const QRect view(0, 0, m_scene.x.columns(), m_scene.y.rows());
+    const ScaledPicture latest(m_store.latest(m_scene.mode), m_scene.x, m_scene.y, m_scene.clock());
+    latest.paint(m_frame, origin, view);
+    for (const QRect& part : around(m_frame.rect(), view.translated(origin)))
+        fillPart(m_frame, part, surface);
+    if (latest.covered() == view)
+        return;
+    const ScaledPicture overview(m_store.overview(m_scene.mode), m_scene.x, m_scene.y, m_scene.clock());
+    for (const QRect& part : around(view, latest.covered())) {
+        overview.paint(m_frame, origin, part);
+        for (const QRect& bare : around(part, overview.covered()))
+            fillPart(m_frame, bare.translated(origin), surface);
+    }
+}
+
+void MemoryCanvas::paintUnderCurves(QPainter& painter)
 {
     if (m_scene.mode == PictureMode::Blocks)
         paintStripGroups(painter, m_scene);
     paintAxes(painter, m_scene);
-    paintCurves(painter, m_scene);
+}
+
+void MemoryCanvas::paintOverCurves(QPainter& painter)
+{
     paintMarks(painter, m_scene);
     paintCurveLabels(painter, m_scene);
     paintAnnotations(painter, m_scene);
@@ -224,7 +249,9 @@ void MemoryCanvas::paintVectors(QPainter& painter)
         paintStackedVectors(painter, m_scene, m_store.stacked()->picture, m_look.styles);
     else if (!m_store.latest(m_scene.mode).isNull())
         painter.drawImage(m_scene.layout.picture, m_store.latest(m_scene.mode).image);
-    paintLayers(painter);
+    paintUnderCurves(painter);
+    paintCurves(painter, m_scene);
+    paintOverCurves(painter);
 }
 
 void MemoryCanvas::paintEvent(QPaintEvent*)

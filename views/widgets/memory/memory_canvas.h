@@ -93,7 +93,9 @@ private:
     void updateHeights();
     void updateLook();
     void renderFrame();
-    void paintLayers(QPainter& painter);
+    void paintPictures(QRgb surface);
+    void paintUnderCurves(QPainter& painter);
+    void paintOverCurves(QPainter& painter);
     void updateHover();
     void describe();
     void zoomToExtent(const Extent& extent);

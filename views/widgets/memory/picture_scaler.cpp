@@ -4,62 +4,81 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <vector>
 
 namespace strata::views {
 
 namespace {
 
+/// Source pixels by pixel of the view, and the stretch of the view that has any. Positions rise along the
+/// view, so the stretch has no holes.
 struct Run {
-    int begin = 0, end = 0; ///< target pixels that the source covers
-    std::vector<int> source; ///< by target pixel
+    int begin = 0, end = 0;
+    std::vector<int> source; ///< of begin .. end - 1
 };
 
-Run columnsOf(const Picture& source, const XMapping& x, const model::Clock& clock)
+template <class SourceOf> Run runOf(int pixels, int sourcePixels, const SourceOf& sourceOf)
 {
     Run run;
-    run.source.resize(static_cast<std::size_t>(x.columns()));
-    run.begin = x.columns();
-    for (int column = 0; column < x.columns(); ++column) {
-        double value = x.valueAt(column + 0.5);
-        if (source.x.axis() != x.axis())
-            value
-                = model::axisPosition(source.x.axis(), clock, model::eventAtPosition(x.axis(), clock, value));
-        const double from = std::floor(source.x.columnOf(value));
-        if (!(from >= 0 && from < source.image.width()))
+    run.source.reserve(static_cast<std::size_t>(std::max(pixels, 0)));
+    for (int i = 0; i < pixels; ++i) {
+        const double from = std::floor(sourceOf(i));
+        if (!(from >= 0 && from < sourcePixels)) {
+            if (!run.source.empty())
+                break;
             continue;
-        run.begin = std::min(run.begin, column);
-        run.end = column + 1;
-        run.source[static_cast<std::size_t>(column)] = static_cast<int>(from);
+        }
+        if (run.source.empty())
+            run.begin = i;
+        run.source.push_back(static_cast<int>(from));
     }
+    run.end = run.begin + static_cast<int>(run.source.size());
     return run;
 }
 
 } // namespace
 
-void paintScaled(const Picture& source, QImage& target, QRect place, const XMapping& x, const YMapping& y,
-    const model::Clock& clock)
+ScaledPicture::ScaledPicture(
+    const Picture& source, const XMapping& x, const YMapping& y, const model::Clock& clock)
+    : m_source(&source)
 {
-    if (source.isNull() || !target.rect().contains(place) || x.columns() != place.width()
-        || y.rows() != place.height())
+    if (source.isNull())
         return;
-    const Run columns = columnsOf(source, x, clock);
-    if (columns.begin >= columns.end)
+    const bool otherAxis = source.x.axis() != x.axis();
+    Run columns = runOf(x.columns(), source.image.width(), [&](int column) {
+        double value = x.valueAt(column + 0.5);
+        if (otherAxis)
+            value
+                = model::axisPosition(source.x.axis(), clock, model::eventAtPosition(x.axis(), clock, value));
+        return source.x.columnOf(value);
+    });
+    Run rows = runOf(
+        y.rows(), source.image.height(), [&](int row) { return source.y.rowOf(y.bytesAt(row + 0.5)); });
+    if (columns.source.empty() || rows.source.empty())
         return;
-    const bool same = source.x == x && source.image.width() == x.columns();
-    const auto width = static_cast<std::size_t>(columns.end - columns.begin);
-    const int* from = columns.source.data() + columns.begin;
-    QRgb* previous = nullptr;
+    m_covered = QRect(columns.begin, rows.begin, columns.end - columns.begin, rows.end - rows.begin);
+    m_column = std::move(columns.source);
+    m_row = std::move(rows.source);
+    m_sameColumns = source.x == x && source.image.width() == x.columns();
+}
+
+void ScaledPicture::paint(QImage& target, QPoint origin, QRect part) const
+{
+    part &= m_covered;
+    part &= target.rect().translated(-origin);
+    if (part.isEmpty())
+        return;
+    const auto width = static_cast<std::size_t>(part.width());
+    const int* const from = m_column.data() + (part.left() - m_covered.left());
+    const QRgb* previous = nullptr;
     int previousRow = -1;
-    for (int row = 0; row < y.rows(); ++row) {
-        const double at = std::floor(source.y.rowOf(y.bytesAt(row + 0.5)));
-        if (!(at >= 0 && at < source.image.height()))
-            continue;
-        auto* out = reinterpret_cast<QRgb*>(target.scanLine(place.y() + row)) + place.x() + columns.begin;
-        const int sourceRow = static_cast<int>(at);
-        const auto* in = reinterpret_cast<const QRgb*>(source.image.constScanLine(sourceRow));
-        if (same)
-            std::memcpy(out, in + columns.begin, width * sizeof(QRgb));
+    uchar* const bits = target.bits(); // first: a shared image gets another stride by it
+    const qsizetype stride = target.bytesPerLine();
+    for (int row = part.top(); row <= part.bottom(); ++row) {
+        auto* out = reinterpret_cast<QRgb*>(bits + (row + origin.y()) * stride) + origin.x() + part.left();
+        const int sourceRow = m_row[static_cast<std::size_t>(row - m_covered.top())];
+        const auto* in = reinterpret_cast<const QRgb*>(m_source->image.constScanLine(sourceRow));
+        if (m_sameColumns)
+            std::memcpy(out, in + part.left(), width * sizeof(QRgb));
         else if (sourceRow == previousRow)
             std::memcpy(out, previous, width * sizeof(QRgb));
         else
@@ -68,6 +87,35 @@ void paintScaled(const Picture& source, QImage& target, QRect place, const XMapp
         previous = out;
         previousRow = sourceRow;
     }
+}
+
+std::vector<QRect> around(const QRect& whole, const QRect& inside)
+{
+    const QRect hole = whole & inside;
+    if (hole.isEmpty())
+        return { whole };
+    const QRect candidates[] = {
+        QRect(whole.left(), whole.top(), whole.width(), hole.top() - whole.top()),
+        QRect(whole.left(), hole.bottom() + 1, whole.width(), whole.bottom() - hole.bottom()),
+        QRect(whole.left(), hole.top(), hole.left() - whole.left(), hole.height()),
+        QRect(hole.right() + 1, hole.top(), whole.right() - hole.right(), hole.height()),
+    };
+    std::vector<QRect> parts;
+    for (const QRect& part : candidates)
+        if (!part.isEmpty())
+            parts.push_back(part);
+    return parts;
+}
+
+void fillPart(QImage& target, const QRect& part, QRgb colour)
+{
+    const QRect inside = part & target.rect();
+    if (inside.isEmpty())
+        return;
+    uchar* const bits = target.bits(); // first: a shared image gets another stride by it
+    const qsizetype stride = target.bytesPerLine();
+    for (int row = inside.top(); row <= inside.bottom(); ++row)
+        std::fill_n(reinterpret_cast<QRgb*>(bits + row * stride) + inside.left(), inside.width(), colour);
 }
 
 } // namespace strata::views

@@ -183,7 +183,8 @@ void PictureStore::startOverview()
             return [this, mode = request.mode, picture = std::move(answer.picture), look] {
                 slot(mode).overview = picture;
                 slot(mode).overviewLook = look;
-                Q_EMIT updated();
+                if (!m_detailed) // else nothing of it shows
+                    Q_EMIT updated();
             };
         },
         PictureJob::Running::Stop);
