@@ -62,12 +62,8 @@ int writePage(QWidget& shown, Page& page, const Options& options)
 {
     const QDir folder(*options.renderTo);
     QStringList paths{ folder.filePath(page.id() + QStringLiteral(".png")) };
-    if (options.window) {
-        if (!shown.grab().save(paths.front(), "PNG"))
-            return cannotWrite(paths.front());
-    } else if (const auto saved = views::savePicture(page, paths.front()); !saved) {
-        return complain(saved.error(), 3);
-    }
+    if (!shown.grab().save(paths.front(), "PNG"))
+        return cannotWrite(paths.front());
     if (options.svg && page.hasSvg()) {
         paths.append(folder.filePath(page.id() + QStringLiteral(".svg")));
         if (const auto saved = views::savePicture(page, paths.back()); !saved)

@@ -222,6 +222,9 @@ void FlamePage::compute()
 {
     if (!m_device)
         return;
+    m_late = inBackground();
+    if (m_late)
+        return;
     const Shown shown = wanted();
     if (m_asked == shown)
         return;
@@ -230,6 +233,13 @@ void FlamePage::compute()
         [derived = m_device, shown](const JobContext& context) { return make(*derived, shown, context); },
         [this, shown](Made made) { show(shown, std::move(made)); });
     Q_EMIT busyChanged();
+}
+
+void FlamePage::showEvent(QShowEvent* event)
+{
+    Page::showEvent(event);
+    if (m_late)
+        compute();
 }
 
 FlamePage::Made FlamePage::make(const DeviceData& device, const Shown& shown, const JobContext& context)

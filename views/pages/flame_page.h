@@ -64,6 +64,9 @@ public:
     [[nodiscard]] QString sentenceText() const;
     [[nodiscard]] QString searchResult() const;
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     struct Shown { // what the picture on screen was made from
         model::TreeQuery query;
@@ -96,6 +99,7 @@ private:
     std::shared_ptr<const DeviceData> m_device;
     std::shared_ptr<const FlameTree> m_shownTree;
     std::optional<Shown> m_asked, m_made;
+    bool m_late = false; // something changed while the page was in the background
     model::TreeQuery m_options; // what the controls say; its range is set by wanted()
     LatestJob m_computing, m_searching, m_copying;
     QList<QAction*> m_actions;

@@ -12,6 +12,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace strata::views {
 
 using namespace figures;
@@ -35,7 +37,23 @@ void MemoryPage::showDevice()
     m_hint->setVisible(device->trace->eventCount() == 0);
     m_canvas->setAxis(m_document.viewState().axis());
     m_canvas->setSelection(m_document.viewState().selection());
-    requestSubject();
+    requestSubject(); // in the background too: most users come here next
+}
+
+void MemoryPage::showEvent(QShowEvent* event)
+{
+    Page::showEvent(event);
+    if (std::exchange(m_lateSubject, false))
+        requestSubject();
+    if (std::exchange(m_lateSelection, false))
+        showSelection();
+}
+
+void MemoryPage::filterMoved()
+{
+    m_lateSubject = inBackground();
+    if (!m_lateSubject)
+        requestSubject();
 }
 
 void MemoryPage::requestSubject()
@@ -43,6 +61,7 @@ void MemoryPage::requestSubject()
     const auto device = m_document.device();
     if (!device)
         return;
+    m_lateSubject = false;
     const model::Grouping grouping = m_document.viewState().grouping();
     const model::BlockFilter filter = m_document.viewState().filter();
     const auto make = [device, grouping, filter](const std::stop_token& stop) {
@@ -143,6 +162,9 @@ void MemoryPage::updateTableTitle()
 
 void MemoryPage::showSelection()
 {
+    m_lateSelection = inBackground();
+    if (m_lateSelection)
+        return;
     const auto& selection = m_document.viewState().selection();
     m_canvas->setSelection(selection);
     if (selection && selection->isInstant()) {

@@ -55,6 +55,9 @@ public:
     /// The instant that the table shows: the selected one, or the peak of the selected range, or of all.
     [[nodiscard]] model::EventIndex tableEvent() const;
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     void buildTools();
     void buildTable();
@@ -63,6 +66,7 @@ private:
         const QString& text, const QList<QKeySequence>& keys, QWidget* scope, std::function<void()> run);
 
     void showDevice();
+    void filterMoved();
     void requestSubject();
     void showSubject(const PictureSubject& subject);
     void showSelection();
@@ -90,6 +94,7 @@ private:
     QSplitter* m_splitter;
     QList<QAction*> m_actions;
     PictureSubject m_subject;
+    bool m_lateSubject = false, m_lateSelection = false; ///< changed while the page was in the background
     bool m_quiet = false; ///< the row is being selected by us, not by the user
     PictureJob m_subjectJob, m_tableJob;
 };

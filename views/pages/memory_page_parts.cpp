@@ -83,7 +83,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     connect(&document, &Document::stateChanged, this, &MemoryPage::showDevice);
     connect(&state, &ViewState::deviceChanged, this, &MemoryPage::showDevice);
     connect(&state, &ViewState::selectionChanged, this, &MemoryPage::showSelection);
-    connect(&state, &ViewState::filterChanged, this, &MemoryPage::requestSubject);
+    connect(&state, &ViewState::filterChanged, this, &MemoryPage::filterMoved);
     connect(
         &state, &ViewState::axisChanged, this, [this] { m_canvas->setAxis(m_document.viewState().axis()); });
     connect(&state, &ViewState::groupingChanged, this, [this] {

@@ -80,6 +80,9 @@ Q_SIGNALS:
     void openPage(const QString& id, strata::model::EventIndex event);
 
 protected:
+    /// Another page of its window is shown: what costs time can wait until this one is.
+    [[nodiscard]] bool inBackground() const { return !isVisible() && window()->isVisible(); }
+
     Document& m_document;
     Palette m_palette = Palette::light();
 };

@@ -78,7 +78,7 @@ TablePage::TablePage(Document& document, QWidget* parent)
     connect(&state, &ViewState::filterChanged, this, &TablePage::arrangeRows);
     connect(&state, &ViewState::selectionChanged, this, [this] {
         arrangeRows();
-        if (m_device)
+        if (m_device && !m_late)
             selectionMoved();
     });
     connect(&state, &ViewState::axisChanged, this, [this] {
@@ -144,8 +144,22 @@ bool TablePage::filtered() const
     return !filters().empty();
 }
 
+void TablePage::showEvent(QShowEvent* event)
+{
+    Page::showEvent(event);
+    if (!m_late)
+        return;
+    arrangeRows();
+    showNotice();
+    if (m_device)
+        selectionMoved();
+}
+
 void TablePage::arrangeRows()
 {
+    m_late = inBackground();
+    if (m_late)
+        return;
     const std::optional<EventRange>& selection = m_document.viewState().selection();
     m_filterBar->setSelectionAvailable(selection && restriction(*selection));
     m_query.filters = filters();
@@ -206,7 +220,7 @@ void TablePage::refreshSentence()
 void TablePage::showNotice()
 {
     EmptyNotice::Text text;
-    const bool empty = m_model->rowCount() == 0 && !m_arranging.running();
+    const bool empty = m_model->rowCount() == 0 && !m_arranging.running() && !m_late;
     if (!m_device)
         text.title = m_document.state() == Document::State::Loading ? tr("Reading…") : tr("Nothing is open");
     else if (m_source->rowCount() == 0)

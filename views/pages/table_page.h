@@ -50,14 +50,15 @@ public:
     [[nodiscard]] QString sentenceText() const;
 
 protected:
+    void showEvent(QShowEvent* event) override;
+
     struct RowFilter {
         QString text; ///< "Only train.py:57"
         model::BlockFilter filter; ///< joins the document's filter
     };
 
     [[nodiscard]] virtual std::shared_ptr<const TableSource> makeSource(
-        std::shared_ptr<const DeviceData> device) const
-        = 0;
+        std::shared_ptr<const DeviceData> device) const = 0;
     /// The part of the selection that restricts the table; nothing if it does not.
     [[nodiscard]] virtual std::optional<EventRange> restriction(const EventRange& selection) const = 0;
     [[nodiscard]] virtual QString sentence() const = 0; ///< rich text; links are "event:N"
@@ -96,6 +97,7 @@ private:
     std::shared_ptr<const TableSource> m_source; // what the rows are made from
     TableQuery m_query;
     std::optional<TableQuery> m_asked; // what the table shows or is about to show
+    bool m_late = false; // something changed while the page was in the background
     LatestJob m_arranging;
     mutable LatestJob m_exporting; // copying leaves the page as it is
     QList<QAction*> m_actions;

@@ -102,16 +102,27 @@ DocumentView::DocumentView(Document& document, QWidget* parent)
     layout->addLayout(row, 1);
     layout->addWidget(m_minimap);
 
-    for (Page* page : createPages(document, m_stack))
-        addPage(page);
     connect(m_rail, &Rail::chosen, this, qOverload<int>(&DocumentView::showPage));
     connect(m_rail, &Rail::tearOffChosen, this, &DocumentView::tearOff);
     connect(m_minimap, &Minimap::hoverText, this, &DocumentView::hoverText);
     connect(m_details, &DetailsPanel::openFrame, this, &DocumentView::openFrame);
     connect(m_details, &DetailsPanel::eventChosen, this,
         [this](model::EventIndex event) { goTo(m_document.viewState().device(), event); });
-    if (!m_pages.empty())
+}
+
+bool DocumentView::complete() const
+{
+    return m_pages.size() == pageMakers().size();
+}
+
+bool DocumentView::addNextPage()
+{
+    if (complete())
+        return false;
+    addPage(pageMakers()[m_pages.size()](m_document, m_stack));
+    if (m_pages.size() == 1)
         showPage(0);
+    return true;
 }
 
 DocumentView::~DocumentView()

@@ -23,8 +23,13 @@ class Rail;
 class DocumentView : public QWidget {
     Q_OBJECT
 public:
+    /// Without pages: those are made one by one, so that the event loop can run in between.
     explicit DocumentView(Document& document, QWidget* parent = nullptr);
     ~DocumentView() override;
+
+    /// Makes the next page, the first of which is shown; false if all are there.
+    bool addNextPage();
+    [[nodiscard]] bool complete() const; ///< all pages are there
 
     [[nodiscard]] Document& document() const { return m_document; }
     [[nodiscard]] const std::vector<Page*>& pages() const { return m_pages; }

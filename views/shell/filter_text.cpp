@@ -49,10 +49,11 @@ QString siteText(const model::BlockFilter& filter, const model::Recording& recor
         : FilterText::tr("site: no stack recorded");
 }
 
-template <class Change> model::BlockFilter changed(model::BlockFilter filter, const Change& change)
+template <class Change> model::BlockFilter changed(const model::BlockFilter& filter, const Change& change)
 {
-    change(filter);
-    return filter;
+    model::BlockFilter copy = filter;
+    change(copy);
+    return copy;
 }
 
 model::BlockFilter narrowed(model::BlockFilter filter, const model::Recording& recording,

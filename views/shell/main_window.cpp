@@ -21,7 +21,10 @@
 #include <QMimeData>
 #include <QSettings>
 #include <QStackedWidget>
+#include <QTimer>
 #include <QVBoxLayout>
+
+#include <utility>
 
 namespace strata::views {
 
@@ -60,8 +63,9 @@ MainWindow::MainWindow(Theme& theme, QSettings& settings, QWidget* parent)
 
 MainWindow::~MainWindow()
 {
-    // The view refers to the document, which is a child of this too and could go first.
+    // A view refers to its document, which is a child of this too and could go first.
     delete m_view;
+    delete m_nextView;
 }
 
 void MainWindow::build()
@@ -112,6 +116,9 @@ void MainWindow::openFile(const QString& path, bool force)
     m_loading = new Document(this);
     connect(m_loading, &Document::stateChanged, this, &MainWindow::loadingChanged);
     m_loading->open(path, force);
+    m_nextView = new DocumentView(*m_loading, m_stack);
+    m_nextView->hide();
+    QTimer::singleShot(0, m_nextView, [this] { prepareView(); });
     m_loadingView
         = new LoadingView(m_view ? LoadingView::Shape::Strip : LoadingView::Shape::Page, *m_loading);
     connect(m_loadingView, &LoadingView::cancelled, m_loading, &Document::cancel);
@@ -123,13 +130,24 @@ void MainWindow::openFile(const QString& path, bool force)
     }
 }
 
+/// Makes the view of what is being loaded, a page at a time: all at once would hold up the window.
+void MainWindow::prepareView()
+{
+    if (m_nextView->addNextPage())
+        QTimer::singleShot(0, m_nextView, [this] { prepareView(); });
+    else if (m_loading->state() == Document::State::Ready)
+        adopt();
+}
+
 void MainWindow::loadingChanged()
 {
     switch (m_loading->state()) {
     case Document::State::Loading:
         return;
     case Document::State::Ready:
-        return adopt();
+        if (m_nextView->complete()) // else prepareView() ends with it
+            adopt();
+        return;
     case Document::State::Failed: {
         const model::Error error = m_loading->error();
         const QString path = m_loading->path();
@@ -150,6 +168,8 @@ void MainWindow::endLoading()
         m_loadingView->deleteLater(); // its button may be what cancelled
         m_loadingView = nullptr;
     }
+    delete m_nextView; // before the document that it refers to
+    m_nextView = nullptr;
     if (m_loading) {
         disconnect(m_loading, nullptr, this, nullptr);
         m_loading->deleteLater();
@@ -176,7 +196,7 @@ void MainWindow::adopt()
         connect(&state, changed, this, &MainWindow::updateActions);
     connect(m_document, &Document::deviceReady, this, &MainWindow::updateActions);
 
-    m_view = new DocumentView(*m_document);
+    m_view = std::exchange(m_nextView, nullptr);
     m_view->setShared(m_actions->all());
     m_view->setPalette(m_theme.palette());
     m_view->restoreState(m_settings.value(kDock).toByteArray());

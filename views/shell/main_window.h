@@ -54,6 +54,7 @@ private:
     void build();
     void applyTheme();
     void adopt();
+    void prepareView();
     void endLoading();
     void loadingChanged();
     void showFailure(const model::Error& error, const QString& path);
@@ -91,6 +92,7 @@ private:
     Document* m_document = nullptr;
     Document* m_loading = nullptr;
     DocumentView* m_view = nullptr;
+    DocumentView* m_nextView = nullptr; // of m_loading, hidden
 };
 
 } // namespace strata::views

@@ -9,15 +9,28 @@
 
 namespace strata::views {
 
+namespace {
+
+template <class Made> Page* make(Document& document, QWidget* parent)
+{
+    return new Made(document, parent);
+}
+
+} // namespace
+
+const std::vector<PageMaker>& pageMakers()
+{
+    static const std::vector<PageMaker> makers{ make<SummaryPage>, make<MemoryPage>, make<FlamePage>,
+        make<BlocksPage>, make<EventsPage> };
+    return makers;
+}
+
 std::vector<Page*> createPages(Document& document, QWidget* parent)
 {
-    return {
-        new SummaryPage(document, parent),
-        new MemoryPage(document, parent),
-        new FlamePage(document, parent),
-        new BlocksPage(document, parent),
-        new EventsPage(document, parent),
-    };
+    std::vector<Page*> pages;
+    for (const PageMaker& maker : pageMakers())
+        pages.push_back(maker(document, parent));
+    return pages;
 }
 
 } // namespace strata::views
