@@ -122,6 +122,8 @@ bool DocumentView::addNextPage()
     addPage(pageMakers()[m_pages.size()](m_document, m_stack));
     if (m_pages.size() == 1)
         showPage(0);
+    if (complete())
+        m_rail->setPalette(m_palette);
     return true;
 }
 
@@ -140,6 +142,7 @@ void DocumentView::addPage(Page* page)
     m_windows.push_back(nullptr);
     m_stack->addWidget(page);
     m_rail->addPage(*page);
+    page->setPalette(m_palette);
     connect(page, &Page::hoverText, this, &DocumentView::hoverText);
     connect(page, &Page::historyChanged, this, &DocumentView::historyChanged);
     connect(page, &Page::focusChanged, this, [this, page](const Focus& focus) {

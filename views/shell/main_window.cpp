@@ -103,8 +103,9 @@ void MainWindow::applyTheme()
     m_status->setPalette(palette);
     for (Banner* banner : banners())
         banner->setPalette(palette);
-    if (m_view)
-        m_view->setPalette(palette);
+    for (DocumentView* view : { m_view, m_nextView })
+        if (view)
+            view->setPalette(palette);
     for (QAction* action : m_actions->themes)
         action->setChecked(action->data().toInt() == static_cast<int>(m_theme.choice()));
 }
@@ -118,6 +119,7 @@ void MainWindow::openFile(const QString& path, bool force)
     m_loading->open(path, force);
     m_nextView = new DocumentView(*m_loading, m_stack);
     m_nextView->hide();
+    m_nextView->setPalette(m_theme.palette());
     QTimer::singleShot(0, m_nextView, [this] { prepareView(); });
     m_loadingView
         = new LoadingView(m_view ? LoadingView::Shape::Strip : LoadingView::Shape::Page, *m_loading);
@@ -198,7 +200,6 @@ void MainWindow::adopt()
 
     m_view = std::exchange(m_nextView, nullptr);
     m_view->setShared(m_actions->all());
-    m_view->setPalette(m_theme.palette());
     m_view->restoreState(m_settings.value(kDock).toByteArray());
     m_view->minimap().setVisible(m_settings.value(kMinimap, true).toBool());
     connect(m_view, &DocumentView::hoverText, m_status, &StatusBar::setHover);
