@@ -24,6 +24,21 @@ make() { # FOLDER VERSION
     && timeout "$patience" "$1/bin/python" -m pip install -q $asked --no-deps "torch==$2"
 }
 
+# The CUDA runtime's headers, for C++ programs: outside the environments, which stay free of NVIDIA's libraries.
+headers() { # PYTHON
+  local major packages
+  major=$(sed -nE "s/^cuda.*'([0-9]+)\..*/\1/p" "$(dirname "$1")"/../lib/python3*/site-packages/torch/version.py)
+  case $major in
+    12) packages=nvidia-cuda-runtime-cu12 ;;
+    13) packages="nvidia-cuda-runtime nvidia-cuda-crt" ;;
+    *) return 1 ;;
+  esac
+  [ -d "$cache/headers-$major" ] && return
+  # shellcheck disable=SC2086
+  timeout 120 "$1" -m pip install -q $asked --no-deps --target "$cache/headers-$major.partial" $packages >/dev/null 2>&1 \
+    && mv "$cache/headers-$major.partial" "$cache/headers-$major"
+}
+
 newest() {
   local tool=$cache/tool
   [ -x "$tool/bin/pip" ] || python3 -m venv "$tool" || return 1
@@ -59,5 +74,6 @@ for version in "$@"; do
       continue
     fi
   fi
+  headers "$folder/bin/python" || say "no headers of the CUDA runtime for PyTorch $version: C++ programs are not tested with it"
   echo "$folder/bin/python"
 done

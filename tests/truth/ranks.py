@@ -11,7 +11,7 @@ import torch.distributed as dist
 import torch.nn.functional as F
 
 from models import Gpt
-from train import Truth
+from truth import Truth
 
 VOCABULARY, CONTEXT = 1000, 64
 
@@ -70,13 +70,16 @@ def main():
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--made-on", choices=("cpu", "cuda"), default="cpu", help="where the model is first built")
     parser.add_argument("--truth")
+    parser.add_argument("--leave", action="store_true", help="end without taking leave of the other ranks")
     arguments = parser.parse_args()
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     torch.cuda.set_device(device)
     truth = Truth()
     dist.init_process_group("nccl")
-    model = Gpt(arguments.layers, arguments.width, arguments.heads, VOCABULARY, CONTEXT)
+    with torch.device(arguments.made_on):
+        model = Gpt(arguments.layers, arguments.width, arguments.heads, VOCABULARY, CONTEXT)
     model, optimizer = SPREAD[arguments.how](model, device)
     for _ in range(arguments.steps):
         ids = torch.randint(VOCABULARY, (4, CONTEXT), device=device)
@@ -88,7 +91,8 @@ def main():
     if arguments.truth:
         truth.write(arguments.truth)
     print("done", dist.get_rank(), "of", dist.get_world_size())
-    dist.destroy_process_group()
+    if not arguments.leave:
+        dist.destroy_process_group()
 
 
 if __name__ == "__main__":
