@@ -66,7 +66,7 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
     m_splitter->setSizes({ 600, 400 });
-    m_splitter->setHandleWidth(9);
+    m_splitter->setHandleWidth(1); // Qt lets the mouse take hold of a few pixels beside it
     m_splitter->setChildrenCollapsible(true);
     m_splitter->setCollapsible(0, false);
     m_stack->addWidget(m_splitter);
@@ -159,11 +159,12 @@ QWidget* FlamePage::makeControls()
     rows->setSpacing(kGrid);
     auto* choices = new QHBoxLayout;
     choices->setSpacing(kMargin);
-    for (Segmented* choice : { m_cost, m_grouping, m_frames, m_order })
+    for (Segmented* choice : { m_cost, m_grouping, m_frames })
         choices->addWidget(choice);
     choices->addStretch();
     auto* ways = new QHBoxLayout;
     ways->setSpacing(kGrid);
+    ways->addWidget(m_order); // a row of all four would make the window wider than many screens
     ways->addWidget(m_breadcrumb, 1);
     ways->addWidget(m_found);
     ways->addWidget(m_search);

@@ -65,16 +65,22 @@ QString memoryVerdict(const DeviceData& device)
         return tr("No memory was requested on this device.");
 
     const bool flat = device.trace->eventCount() == 0;
-    QString text = flat ? tr("%1 requested at the end").arg(strong(bytesText(totals.requestedBytesPeak)))
-                        : tr("Peak %1 at %2")
-                              .arg(strong(bytesText(totals.requestedBytesPeak)),
-                                  link(eventText(totals.requestedPeakEvent), totals.requestedPeakEvent))
-            + placeOf(device, totals.requestedPeakEvent);
+    const QString peak = strong(bytesText(totals.requestedBytesPeak));
+    const QString when = link(eventText(totals.requestedPeakEvent), totals.requestedPeakEvent);
+    QString text;
+    if (flat)
+        text = tr("%1 requested at the end").arg(peak);
+    else if (totals.requestedPeakEvent < 0)
+        text = tr("Peak %1 %2").arg(peak, when);
+    else
+        text = tr("Peak %1 at %2").arg(peak, when) + placeOf(device, totals.requestedPeakEvent);
     if (!summary.peak.groups.empty()) {
         const model::GroupSum& biggest = summary.peak.groups.front();
-        text += tr("; %1 of it is %2")
-                    .arg(strong(shareText(biggest.bytes, summary.peak.requestedBytes)),
-                        QString::fromStdString(device.byLine->label(biggest.group)).toHtmlEscaped());
+        const QString share = strong(shareText(biggest.bytes, summary.peak.requestedBytes));
+        text += device.byLine->stackOf(biggest.group).valid()
+            ? tr("; %1 of it is %2")
+                  .arg(share, QString::fromStdString(device.byLine->label(biggest.group)).toHtmlEscaped())
+            : tr("; %1 of it has no stack recorded").arg(share);
     }
     if (summary.peak.beforeTraceBytes > 0 && !flat)
         text += tr(", %1 is older than the trace").arg(bytesText(summary.peak.beforeTraceBytes));

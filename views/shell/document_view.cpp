@@ -44,7 +44,7 @@ QWidget* dockTitle(QDockWidget& dock)
               { "close", DocumentView::tr("Close the details") } };
     for (const auto& [iconName, text] : buttons) {
         auto* button = new QToolButton;
-        button->setProperty("icon", QLatin1String(iconName));
+        button->setProperty("iconName", QLatin1String(iconName));
         button->setToolTip(text);
         button->setAccessibleName(text);
         button->setIconSize(QSize(14, 14));
@@ -304,7 +304,7 @@ void DocumentView::setPalette(const Palette& palette)
     m_details->setPalette(palette);
     m_minimap->setPalette(palette);
     for (QToolButton* button : m_dock->titleBarWidget()->findChildren<QToolButton*>())
-        button->setIcon(icon(button->property("icon").toString(), palette));
+        button->setIcon(icon(button->property("iconName").toString(), palette));
     for (Page* page : m_pages)
         page->setPalette(palette);
 }

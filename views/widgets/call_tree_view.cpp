@@ -153,6 +153,15 @@ void CallTreeView::fitColumns()
     for (int column = 1; column < CallTreeModel::ColumnCount; ++column)
         others += isColumnHidden(column) ? 0 : header()->sectionSize(column);
     header()->resizeSection(CallTreeModel::Frame, std::max(140, width - others));
+    fitIndentation();
+}
+
+/// Half of the frames' column is for their names, however deep the tree.
+void CallTreeView::fitIndentation()
+{
+    constexpr int kLeast = 5, kMost = 12;
+    const int levels = m_model->tree() ? m_model->tree()->maxDepth() + 1 : 1;
+    setIndentation(std::clamp(header()->sectionSize(CallTreeModel::Frame) / 2 / levels, kLeast, kMost));
 }
 
 void CallTreeView::resizeEvent(QResizeEvent* event)
@@ -212,7 +221,7 @@ void CallTreeView::drawBranches(QPainter* painter, const QRect& rect, const QMod
     const QPointF open[] = { { -4, -2 }, { 0, 2 }, { 4, -2 } };
     QPolygonF arrow;
     for (const QPointF& point : isExpanded(index) ? open : closed)
-        arrow << centre + point;
+        arrow << centre + point * std::clamp(indentation() / 9.0, 0.6, 1.0);
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(QPen(m_palette[Palette::Role::TextMuted], 1.5));

@@ -36,6 +36,7 @@ protected:
 private:
     void openHeaviestPath();
     void fitColumns();
+    void fitIndentation();
 
     CallTreeModel* m_model;
     Palette m_palette = Palette::light();

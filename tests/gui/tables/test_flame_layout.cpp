@@ -48,8 +48,9 @@ TEST(FlameLayout, BoxesOfALevelDoNotOverlapAndLieInTheirParents)
         return a.depth != b.depth ? a.depth < b.depth : a.x0 < b.x0;
     });
     for (std::size_t i = 1; i < boxes.size(); ++i) {
-        if (boxes[i].depth == boxes[i - 1].depth)
+        if (boxes[i].depth == boxes[i - 1].depth) {
             EXPECT_GE(boxes[i].x0, boxes[i - 1].x1 - 1e-6);
+        }
         const FlameTree::Node parent = tree.parent(boxes[i].node);
         const FlameWindow window = all(tree, 700);
         EXPECT_GE(boxes[i].x0, window.xOf(static_cast<double>(tree.begin(parent))) - 1e-6);
