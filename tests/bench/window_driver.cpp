@@ -80,7 +80,7 @@ bool Application::notify(QObject* receiver, QEvent* event)
         m_painted = true;
     if (!m_watching || m_depth > 0) {
         const bool handled = QApplication::notify(receiver, event);
-        m_complete = m_complete || (m_painted && type == QEvent::UpdateRequest);
+        noteFrame(type);
         return handled;
     }
     const std::string name = receiver->metaObject()->className();
@@ -89,7 +89,7 @@ bool Application::notify(QObject* receiver, QEvent* event)
     const bool handled = QApplication::notify(receiver, event);
     const double spent = threadMs() - before;
     --m_depth;
-    m_complete = m_complete || (m_painted && type == QEvent::UpdateRequest);
+    noteFrame(type);
     if (spent > m_stalls.longestEventMs) {
         m_stalls.longestEventMs = spent;
         m_stalls.longestEvent = "event " + std::to_string(type) + " to " + name;
@@ -99,10 +99,18 @@ bool Application::notify(QObject* receiver, QEvent* event)
     return handled;
 }
 
+void Application::noteFrame(QEvent::Type served)
+{
+    if (!m_painted || served != QEvent::UpdateRequest || m_frame)
+        return;
+    m_frame = Moment{ nowMs(), threadMs() };
+}
+
 void Application::watchPaint(const QWidget& widget)
 {
     m_watched = &widget;
-    m_painted = m_complete = false;
+    m_painted = false;
+    m_frame.reset();
 }
 
 void Application::watchForStalls()
@@ -171,9 +179,9 @@ void Driver::frame(QWidget& watched, const std::function<void()>& input, Samples
     m_application.watchPaint(watched);
     const double cpu = Application::threadMs();
     input();
-    waitFor([&] { return m_application.frameComplete(); });
-    samples.cpu.push_back(Application::threadMs() - cpu);
-    samples.wall.push_back(m_application.nowMs() - m_due);
+    waitFor([&] { return m_application.frame().has_value(); });
+    samples.cpu.push_back(m_application.frame()->cpuMs - cpu);
+    samples.wall.push_back(m_application.frame()->ms - m_due);
 }
 
 void Driver::detail(
@@ -188,9 +196,9 @@ void Driver::detail(
     watched.update();
     for (QWidget* part : watched.findChildren<QWidget*>())
         part->update();
-    waitFor([&] { return m_application.frameComplete(); });
-    samples.cpu.push_back(Application::threadMs() - cpu);
-    samples.wall.push_back(m_application.nowMs() - m_due);
+    waitFor([&] { return m_application.frame().has_value(); });
+    samples.cpu.push_back(m_application.frame()->cpuMs - cpu);
+    samples.wall.push_back(m_application.frame()->ms - m_due);
 }
 
 void turnWheel(QWidget& widget, QPointF at, int notches)

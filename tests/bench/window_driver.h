@@ -8,6 +8,7 @@
 #include "views/shell/main_window.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,10 @@ public:
     bool notify(QObject* receiver, QEvent* event) override;
     /// From now on waits for a frame in which the widget, or a part of it, is painted.
     void watchPaint(const QWidget& widget);
-    [[nodiscard]] bool frameComplete() const { return m_complete; }
+    struct Moment {
+        double ms, cpuMs; ///< on nowMs() and threadMs()
+    };
+    [[nodiscard]] const std::optional<Moment>& frame() const { return m_frame; } ///< when it was complete
     [[nodiscard]] double nowMs() const { return static_cast<double>(m_clock.nsecsElapsed()) / 1e6; }
     [[nodiscard]] static double threadMs(); ///< processor time of the calling thread
 
@@ -47,13 +51,16 @@ public:
     [[nodiscard]] Stalls endWatch();
 
 private:
+    void noteFrame(QEvent::Type served);
+
     QElapsedTimer m_clock;
     QTimer m_heart;
     Stalls m_stalls;
     double m_lastBeat = 0, m_lastBeatCpu = 0;
     bool m_watching = false;
     const QWidget* m_watched = nullptr;
-    bool m_painted = false, m_complete = false;
+    bool m_painted = false;
+    std::optional<Moment> m_frame;
     int m_depth = 0;
 };
 

@@ -67,6 +67,9 @@ DetailsPanel::DetailsPanel(Document& document, QWidget* parent)
         if (m_details.empty())
             refresh();
     });
+    m_rebuildLater.setSingleShot(true);
+    m_rebuildLater.setInterval(10); // after the frame that shows the choice, which is posted already
+    connect(&m_rebuildLater, &QTimer::timeout, this, &DetailsPanel::rebuild);
     rebuild();
 }
 
@@ -99,11 +102,12 @@ void DetailsPanel::refresh()
 {
     const auto device = m_document.device();
     m_details = device ? detailsOf(*device, m_focus, instant(*device)) : Details();
-    rebuild();
+    m_rebuildLater.start();
 }
 
 void DetailsPanel::rebuild()
 {
+    m_rebuildLater.stop();
     if (m_content) {
         m_content->hide();
         m_content->deleteLater(); // a button of it may be the sender

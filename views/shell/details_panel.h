@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
 #include "views/models/document.h"
@@ -28,7 +29,7 @@ Q_SIGNALS:
     void openFrame(const QString& file, qint64 line);
 
 private:
-    void refresh();
+    void refresh(); ///< details() at once; what is shown of it after the frame that is due
     void rebuild();
     void addHead(QVBoxLayout& layout);
     void addRows(QVBoxLayout& layout, const QString& heading, const std::vector<DetailsRow>& rows);
@@ -41,6 +42,7 @@ private:
     Focus m_focus;
     Details m_details;
     bool m_folded = true;
+    QTimer m_rebuildLater; // laying out labels takes as long as a frame
     QVBoxLayout* m_layout;
     QWidget* m_content = nullptr;
 };
