@@ -6,6 +6,7 @@
 #include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/base/wrap.h"
+#include "model/trace/grouping.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -18,30 +19,6 @@ using model::EventColumns;
 using model::EventIndex;
 
 namespace {
-
-bool isOfSegment(Action action)
-{
-    return action == Action::SegmentAlloc || action == Action::SegmentFree || action == Action::SegmentMap
-        || action == Action::SegmentUnmap;
-}
-
-/// The pool that the event's block or segment lies in, else the one that the event names.
-model::PoolIndex poolOf(const DeviceTrace& trace, EventIndex event)
-{
-    const EventColumns& events = trace.events();
-    const auto row = static_cast<std::size_t>(event);
-    const model::BlockId block = row < events.block.size() ? events.block[row] : model::BlockId{};
-    model::PoolIndex pool = model::kNoIndex;
-    if (block.valid())
-        pool = trace.blocks().pool[block.index()];
-    else if (isOfSegment(events.action[row])) {
-        const bool ends
-            = events.action[row] == Action::SegmentFree || events.action[row] == Action::SegmentUnmap;
-        const model::SegmentLife* segment = trace.segmentAt(events.address[row], ends ? event - 1 : event);
-        pool = segment ? segment->pool : model::kNoIndex;
-    }
-    return pool != model::kNoIndex || row >= events.pool.size() ? pool : events.pool[row];
-}
 
 std::string_view actionOf(const DeviceTrace& trace, EventIndex event)
 {
@@ -83,7 +60,7 @@ void writeRow(JsonWriter& json, const DeviceTrace& trace, RowLabels& labels, Eve
     else
         json.null();
     json.key("line").plain(labels.lineJson(stack));
-    json.key("pool").plain(labels.poolJson(poolOf(trace, event)));
+    json.key("pool").plain(labels.poolJson(model::poolOfEvent(trace, event)));
     if (isOom)
         json.member("device_free", events.address[row]);
     writeText(json, trace, "compile_context", events.compileContext.at(event));

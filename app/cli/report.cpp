@@ -59,7 +59,10 @@ void Table::print(Output& out, std::size_t indent) const
         }
         return line;
     };
-    out.line(out.faint(compose([&](std::size_t i) -> const std::string& { return m_columns[i].title; })));
+    const bool titled = std::any_of(
+        m_columns.begin(), m_columns.end(), [](const Column& column) { return !column.title.empty(); });
+    if (titled)
+        out.line(out.faint(compose([&](std::size_t i) -> const std::string& { return m_columns[i].title; })));
     for (const std::vector<std::string>& row : m_rows)
         out.line(compose([&](std::size_t i) -> const std::string& { return row[i]; }));
 }

@@ -25,6 +25,7 @@ public:
 
     void add(std::vector<std::string> cells); ///< one a column, fit for a terminal
     [[nodiscard]] bool empty() const { return m_rows.empty(); }
+    /// A line of titles, if any column has one, and the rows.
     void print(Output& out, std::size_t indent = 2) const;
 
 private:

@@ -3,6 +3,8 @@
 #include "app/cli/summary_report.h"
 #include "model/analysis/verdict.h"
 
+#include <algorithm>
+
 namespace strata::cli {
 
 using model::Totals;
@@ -117,6 +119,13 @@ void writeBounds(JsonWriter& json, const std::vector<DeviceReport>& devices)
     json.endArray();
 }
 
+/// Stretches and marks: an end is no annotation of its own.
+std::int64_t annotationCount(const model::Recording& recording)
+{
+    return std::count_if(recording.annotations.begin(), recording.annotations.end(),
+        [](const model::Annotation& a) { return a.kind != model::Annotation::Kind::End; });
+}
+
 void writeUnknown(JsonWriter& json, std::string_view key, const std::map<std::string, std::int64_t>& counts)
 {
     json.key(key).beginObject();
@@ -136,7 +145,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
             .endObject();
     else
         json.null();
-    json.member("annotations", recording.annotations.size()).key("host_memory");
+    json.member("annotations", annotationCount(recording)).key("host_memory");
     if (recording.host)
         json.beginObject()
             .member("segments", recording.host->segments)

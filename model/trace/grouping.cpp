@@ -66,6 +66,25 @@ std::string poolLabel(const Recording& recording, PoolIndex pool)
     return p.owner == 0 && p.id == 0 ? std::string(kind) : fmt::format("({},{})/{}", p.owner, p.id, kind);
 }
 
+PoolIndex poolOfEvent(const DeviceTrace& trace, EventIndex event)
+{
+    const EventColumns& events = trace.events();
+    const auto row = static_cast<std::size_t>(event);
+    PoolIndex pool = kNoIndex;
+    if (const BlockId block = events.block[row]; block.valid()) {
+        pool = trace.blocks().pool[block.index()];
+    } else {
+        const Action action = events.action[row];
+        const bool begins = action == Action::SegmentAlloc || action == Action::SegmentMap;
+        const bool ends = action == Action::SegmentFree || action == Action::SegmentUnmap;
+        const SegmentLife* segment
+            = begins || ends ? trace.segmentAt(events.address[row], ends ? event - 1 : event) : nullptr;
+        if (segment)
+            pool = segment->pool;
+    }
+    return pool != kNoIndex ? pool : events.pool[row];
+}
+
 GroupTable::GroupTable(const DeviceTrace& trace, Grouping grouping)
     : m_trace(&trace)
     , m_grouping(grouping)

@@ -28,6 +28,10 @@ enum class Grouping : std::uint8_t {
 /// "small", "large", "(0,1)/large", "unknown".
 [[nodiscard]] std::string poolLabel(const Recording& recording, PoolIndex pool);
 
+/// The pool that the event's block or segment lies in, else the one that the event names: alone that one does
+/// not say small or large. O(1), O(log segments) for events of segments.
+[[nodiscard]] PoolIndex poolOfEvent(const DeviceTrace& trace, EventIndex event);
+
 /// Numbers the groups of a device's blocks under one grouping, 0 to count() - 1, in the order of stacks,
 /// streams, pools or sizes, of those that the device's blocks have. Lines and pools with the same label are
 /// one group. groupOf is O(1), for sizes O(log count); safe from any thread once built.

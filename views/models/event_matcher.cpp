@@ -91,7 +91,9 @@ void EventMatcher::prepareTexts()
     for (std::size_t i = 0; i < frames.size(); ++i) {
         const model::Frame& frame = stacks.frame(model::FrameId{ static_cast<std::uint32_t>(i) });
         frames[i] = contains(recording.strings[frame.file], m_filter.text)
-            || contains(recording.strings[frame.function], m_filter.text);
+            || contains(recording.strings[frame.function], m_filter.text)
+            || contains(
+                model::frameLabel(recording, model::FrameId{ static_cast<std::uint32_t>(i) }), m_filter.text);
     }
     m_stackHasText.resize(stacks.stackCount());
     for (std::size_t i = 0; i < m_stackHasText.size(); ++i) {
@@ -135,7 +137,7 @@ bool EventMatcher::ownFieldsMatch(std::uint32_t event) const
     const StackId stack = events.stack[event];
     return events.bytes[event] >= m_filter.minBytes && events.bytes[event] <= m_filter.maxBytes
         && (!m_filter.stream || *m_filter.stream == events.stream[event])
-        && (!m_filter.pool || *m_filter.pool == events.pool[event])
+        && (!m_filter.pool || *m_filter.pool == model::poolOfEvent(*m_trace, event))
         && ((m_filter.sites.empty() && !m_filter.line)
             || (stack.index() < m_siteMatches.size() && m_siteMatches[stack.index()]));
 }

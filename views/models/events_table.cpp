@@ -80,11 +80,7 @@ QString EventsTable::actionText(std::uint32_t row) const
 
 model::PoolIndex EventsTable::poolOf(std::uint32_t row) const
 {
-    // The event's own pool does not say small or large; that of its block does.
-    const BlockId block = events().block[row];
-    const model::PoolIndex ofBlock
-        = block.valid() ? m_device->trace->blocks().pool[block.index()] : model::kNoIndex;
-    return ofBlock != model::kNoIndex ? ofBlock : events().pool[row];
+    return model::poolOfEvent(*m_device->trace, row);
 }
 
 TableCell EventsTable::poolCell(std::uint32_t row) const
@@ -299,7 +295,8 @@ void EventsTable::add(TableSums& sums, std::uint32_t row) const
 
 std::string EventsTable::csvHeader() const
 {
-    return "event,action,address,bytes,stream,time_ns,stack,line,pool,user_metadata,compile_context,extras\n";
+    return "event,action,address,bytes,stream,time_ns,stack,line,pool,user_metadata,compile_context,extras,"
+           "device_free\n";
 }
 
 void EventsTable::appendCsv(std::string& to, std::uint32_t row) const
@@ -309,7 +306,12 @@ void EventsTable::appendCsv(std::string& to, std::uint32_t row) const
     fmt::format_to(out, "{},", row);
     appendCsvField(
         to, action == Other ? recording().strings[events().otherAction.at(row)] : model::actionName(action));
-    fmt::format_to(out, ",0x{:x},{},", events().address[row], events().bytes[row]);
+    const bool failed = action == Oom; // its address column holds what the driver had free
+    if (failed)
+        to += ',';
+    else
+        fmt::format_to(out, ",0x{:x}", events().address[row]);
+    fmt::format_to(out, ",{},", events().bytes[row]);
     if (events().stream[row] < recording().streams.size())
         fmt::format_to(out, "{}", recording().streams[events().stream[row]]);
     to += ',';
@@ -329,6 +331,9 @@ void EventsTable::appendCsv(std::string& to, std::uint32_t row) const
         to += ',';
         appendCsvField(to, recording().strings[texts->at(row)]);
     }
+    to += ',';
+    if (failed)
+        fmt::format_to(out, "{}", events().address[row]);
     to += '\n';
 }
 

@@ -50,7 +50,7 @@ private:
     [[nodiscard]] TableCell poolCell(std::uint32_t row) const;
     [[nodiscard]] TableCell addressCell(std::uint32_t row) const;
     [[nodiscard]] TableCell lineCellOf(std::uint32_t row) const;
-    [[nodiscard]] model::PoolIndex poolOf(std::uint32_t row) const; ///< the event's, else its block's
+    [[nodiscard]] model::PoolIndex poolOf(std::uint32_t row) const; ///< model::poolOfEvent()
     [[nodiscard]] model::StackId stackOf(std::uint32_t row) const; ///< the event's, else its block's
     [[nodiscard]] const model::SparseText* sparse(Column kind) const;
     [[nodiscard]] Key textKey(const model::SparseText& texts) const;

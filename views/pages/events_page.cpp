@@ -132,6 +132,11 @@ std::vector<TablePage::RowFilter> EventsPage::rowFilters(std::uint32_t row) cons
         stream.stream = events.stream[row];
         result.push_back({ tr("Only Stream %1").arg(streamText(recording, events.stream[row])), stream });
     }
+    if (const model::PoolIndex pool = model::poolOfEvent(*device()->trace, row); pool != model::kNoIndex) {
+        model::BlockFilter only;
+        only.pool = pool;
+        result.push_back({ tr("Only Pool %1").arg(fromUtf8(model::poolLabel(recording, pool))), only });
+    }
     return result;
 }
 

@@ -108,9 +108,7 @@ public:
         d.life.push_back(eventRow(Words::tr("happened"), static_cast<std::uint32_t>(e)));
         if (events.address[i] != 0 && action != model::Action::Oom)
             d.place.push_back({ Words::tr("address"), text::address(events.address[i]), {}, {} });
-        const model::BlockId id = events.block[i];
-        addPoolAndStream(
-            d, id.valid() ? m_trace.blocks().pool[id.index()] : events.pool[i], events.stream[i]);
+        addPoolAndStream(d, model::poolOfEvent(m_trace, e), events.stream[i]);
         addRecorded(d, static_cast<std::uint32_t>(e));
         return d;
     }

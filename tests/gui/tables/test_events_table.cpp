@@ -173,7 +173,11 @@ TEST(EventsTable, WritesCsv)
     const EventsTable table(deviceData(kSmall));
     std::string line;
     table.appendCsv(line, 2);
-    EXPECT_EQ(line, "2,alloc,0x1400,512,0,2012384123,2,/home/me/optim.py:9,small,checkpoint,,\n");
+    EXPECT_EQ(line, "2,alloc,0x1400,512,0,2012384123,2,/home/me/optim.py:9,small,checkpoint,,,\n");
+    std::string failed;
+    table.appendCsv(failed, 3);
+    EXPECT_EQ(failed, "3,oom,,1048576,0,2012384999,,,unknown,,,,4096\n")
+        << "what the driver had is no address";
     const std::string header = table.csvHeader();
     EXPECT_EQ(std::ranges::count(header, ','), std::ranges::count(line, ','));
 }
