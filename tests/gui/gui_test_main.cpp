@@ -7,27 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
+#include "tests/gui/qt_warnings.h"
+
 #include <cstdlib>
-
-namespace {
-
-/// Turns what Qt warns about into a failure of the test that runs; item models under QAbstractItemModelTester
-/// and misused widgets speak up this way.
-void failOnWarning(QtMsgType type, const QMessageLogContext&, const QString& message)
-{
-    if (type == QtDebugMsg || type == QtInfoMsg) {
-        std::fprintf(stderr, "%s\n", qPrintable(message));
-        return;
-    }
-    // What the platform plugin says of its machine is no fault of ours.
-    if (message.contains(QLatin1String("propagateSizeHints"))
-        || message.contains(QLatin1String("XDG_RUNTIME_DIR")))
-        return;
-    ADD_FAILURE() << "Qt: " << qPrintable(message);
-}
-
-} // namespace
 
 int main(int argc, char** argv)
 {
@@ -41,6 +23,6 @@ int main(int argc, char** argv)
     QCoreApplication::setApplicationName(QStringLiteral("Strata"));
     QApplication application(argc, argv);
     strata::installTranslations(application);
-    qInstallMessageHandler(failOnWarning);
+    qInstallMessageHandler(strata::test::failOnWarning);
     return RUN_ALL_TESTS();
 }
