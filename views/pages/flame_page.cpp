@@ -2,11 +2,13 @@
 #include "views/pages/flame_page.h"
 
 #include "views/models/table_cells.h"
+#include "views/pages/table_page.h"
 #include "views/pages/texts.h"
 #include "views/pages/type.h"
 #include "views/widgets/call_tree_view.h"
 #include "views/widgets/flame_breadcrumb.h"
 #include "views/widgets/flame_graph.h"
+#include "views/widgets/flow_layout.h"
 #include "views/widgets/segmented.h"
 #include "views/widgets/table_footer.h"
 
@@ -148,6 +150,7 @@ QWidget* FlamePage::makeControls()
     m_search->setPlaceholderText(tr("Find a function or file"));
     m_search->setAccessibleName(tr("Find in the flame graph"));
     m_search->setClearButtonEnabled(true);
+    m_search->setAcceptDrops(false); // a file dropped here is to be opened
     m_search->setFixedWidth(200);
     m_found->setProperty("muted", true);
     connect(m_search, &QLineEdit::textChanged, this, &FlamePage::startSearch);
@@ -157,11 +160,10 @@ QWidget* FlamePage::makeControls()
     auto* rows = new QVBoxLayout(controls);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(kGrid);
-    auto* choices = new QHBoxLayout;
-    choices->setSpacing(kMargin);
+    auto* choices = new FlowLayout; // in a narrow window they go on in the next line
+    choices->setSpacings(kMargin, kGrid);
     for (Segmented* choice : { m_cost, m_grouping, m_frames })
         choices->addWidget(choice);
-    choices->addStretch();
     auto* ways = new QHBoxLayout;
     ways->setSpacing(kGrid);
     ways->addWidget(m_order); // a row of all four would make the window wider than many screens
@@ -356,7 +358,7 @@ void FlamePage::showNotice()
     EmptyNotice::Text text;
     const bool filtered = !m_document.viewState().filter().empty();
     if (!m_device) {
-        text.title = m_document.state() == Document::State::Loading ? tr("Reading…") : tr("Nothing is open");
+        text = noticeWithoutDevice(m_document);
     } else if (m_shownTree && m_shownTree->total(0) == 0 && !m_computing.running()) {
         if (filtered)
             text = { tr("No block matches the filter"), {}, {}, tr("Clear the filter") };

@@ -43,6 +43,8 @@ public:
     [[nodiscard]] bool canGoForward() const override;
     void goBack() override;
     void goForward() override;
+    [[nodiscard]] QString
+    commandLine() const override; ///< for bytes at an instant, which `strata at` adds up
     [[nodiscard]] QString copyText() const override; ///< the current frame with its figures
     [[nodiscard]] bool hasCsv() const override;
     [[nodiscard]] bool writeCsv(QIODevice& out) const override; ///< a line a node, parents first

@@ -29,12 +29,13 @@ void MemoryPage::showDevice()
         m_tableJob.cancel();
         m_table->clear();
         m_tableTitle->clear();
-        m_hint->hide();
+        const auto session = m_document.session();
+        showHint(session && session->devices().empty());
         Q_EMIT busyChanged();
         return;
     }
     m_verdict->setText(memoryVerdict(*device));
-    m_hint->setVisible(device->trace->eventCount() == 0);
+    showHint(device->trace->eventCount() == 0);
     m_canvas->setAxis(m_document.viewState().axis());
     m_canvas->setSelection(m_document.viewState().selection());
     requestSubject(); // in the background too: most users come here next

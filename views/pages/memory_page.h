@@ -67,6 +67,7 @@ private:
 
     void showDevice();
     void filterMoved();
+    void showHint(bool shown); ///< why there is no curve, and what records one
     void requestSubject();
     void showSubject(const PictureSubject& subject);
     void showSelection();

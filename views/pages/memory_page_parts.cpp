@@ -70,6 +70,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     layout->addWidget(m_tools);
     layout->addWidget(m_splitter, 1);
     buildActions();
+    setFocusProxy(m_canvas);
 
     connect(m_canvas, &MemoryCanvas::selectionWanted, this, &MemoryPage::select);
     connect(m_canvas, &MemoryCanvas::thingPicked, this, &MemoryPage::pickedThing);
@@ -100,10 +101,6 @@ void MemoryPage::buildTools()
     hint->setContentsMargins(kMargin, kSpacing, kMargin, kSpacing);
     m_hintText->setWordWrap(true);
     m_hintText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    m_hintText->setText(
-        tr("This file has no events, so what you see is the state at its end. To see memory over time, call "
-           "<code>%1</code> before the training loop and take the snapshot after it.")
-            .arg(kRecordLine));
     auto* copy = new QToolButton;
     copy->setText(tr("Copy the line"));
     connect(copy, &QToolButton::clicked, this, [] { QApplication::clipboard()->setText(kRecordLine); });
@@ -150,6 +147,18 @@ void MemoryPage::buildTools()
     row->addStretch();
 }
 
+void MemoryPage::showHint(bool shown)
+{
+    m_hint->setVisible(shown);
+    const QString why = m_document.device()
+        ? tr("This file has no events, so what you see is the state at its end.")
+        : tr("This file holds no memory of a GPU: neither segments nor events.");
+    m_hintText->setText(
+        tr("%1 To see memory over time, call <code>%2</code> before the training loop and take "
+           "the snapshot after it.")
+            .arg(why, kRecordLine));
+}
+
 void MemoryPage::buildTable()
 {
     m_view->setModel(m_table);
@@ -186,6 +195,7 @@ void MemoryPage::buildTable()
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 1);
     m_splitter->setChildrenCollapsible(false);
+    m_splitter->setHandleWidth(9);
     m_splitter->setSizes({ 480, 200 });
 }
 

@@ -23,7 +23,9 @@ QString strong(const QString& text)
 
 QString link(const QString& text, model::EventIndex event)
 {
-    return QStringLiteral("<a href=\"event:%1\">%2</a>").arg(event).arg(text.toHtmlEscaped());
+    return QStringLiteral("<a href=\"event:%1\" style=\"text-decoration:none\">%2</a>")
+        .arg(event)
+        .arg(text.toHtmlEscaped());
 }
 
 QString piecesText(const std::vector<model::VerdictPiece>& pieces)

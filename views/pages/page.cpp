@@ -9,6 +9,8 @@ Page::Page(Document& document, QWidget* parent)
     : QWidget(parent)
     , m_document(document)
 {
+    setObjectName(QStringLiteral("page")); // as the style sheet knows it
+    setAttribute(Qt::WA_StyledBackground);
 }
 
 void Page::setPalette(const Palette& palette)

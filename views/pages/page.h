@@ -62,6 +62,8 @@ public:
     /// The same for a table of any size: writes on another thread, says on the page how it went, and returns
     /// true. False: nothing was begun, writeCsv() is quick enough.
     virtual bool saveCsvLater(const QString& /*path*/) { return false; }
+    /// Edit > Copy Table as CSV of a table of any size: the same, to the clipboard.
+    virtual bool copyCsvLater() { return false; }
     /// The widget that Edit > Copy Picture and Save Picture take; the page itself unless told otherwise.
     [[nodiscard]] virtual QWidget* pictureWidget() { return this; }
     [[nodiscard]] virtual bool hasSvg() const { return false; }

@@ -21,6 +21,8 @@ enum Column { Label, Bar, Share, Bytes, Blocks, ColumnCount };
 constexpr int kColourRole = Qt::UserRole;
 constexpr int kFractionRole = Qt::UserRole + 1;
 constexpr int kSwatch = 10;
+constexpr int kBarWidth = 64; // at least, before scaling
+constexpr int kLabelWidth = 120;
 
 /// The swatch before the label, and the bar.
 class ShareDelegate : public QStyledItemDelegate {
@@ -71,11 +73,12 @@ ShareList::ShareList(QWidget* parent)
     verticalHeader()->hide();
     horizontalHeader()->hide();
     setShowGrid(false);
+    setWordWrap(false);
     setEditTriggers(NoEditTriggers);
     setSelectionBehavior(SelectRows);
     setSelectionMode(SingleSelection);
     setTabKeyNavigation(false);
-    setTextElideMode(Qt::ElideMiddle);
+    setTextElideMode(Qt::ElideRight); // file and line stand first
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -120,11 +123,35 @@ void ShareList::setRows(const std::vector<ShareRow>& rows, std::int64_t whole, c
         setRowHeight(r, qRound(kRowHeight * font().pixelSize() / double(kBodyPx)));
     }
     QHeaderView* header = horizontalHeader();
-    header->setSectionResizeMode(Label, QHeaderView::Stretch);
-    header->setSectionResizeMode(Bar, QHeaderView::Stretch);
+    header->setMinimumSectionSize(1);
+    for (const int c : { Label, Bar })
+        header->setSectionResizeMode(c, QHeaderView::Fixed);
     for (const int c : { Share, Bytes, Blocks })
         header->setSectionResizeMode(c, QHeaderView::ResizeToContents);
+    fitColumns();
     updateGeometry();
+}
+
+void ShareList::resizeEvent(QResizeEvent* event)
+{
+    QTableWidget::resizeEvent(event);
+    fitColumns();
+}
+
+/// Labels in full if there is room for a bar beside them; no bar where it would leave the labels nothing.
+void ShareList::fitColumns()
+{
+    const double scale = font().pixelSize() / double(kBodyPx);
+    int room = viewport()->width();
+    for (const int c : { Share, Bytes, Blocks })
+        room -= horizontalHeader()->sectionSize(c);
+    const bool bars = room >= (kBarWidth + kLabelWidth) * scale;
+    setColumnHidden(Bar, !bars);
+    const int most = bars ? room - qRound(kBarWidth * scale) : room;
+    const int label = std::max(bars ? std::min(sizeHintForColumn(Label) + kGrid, most) : most, 1);
+    setColumnWidth(Label, label);
+    if (bars)
+        setColumnWidth(Bar, room - label);
 }
 
 QSize ShareList::sizeHint() const

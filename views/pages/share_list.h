@@ -41,8 +41,10 @@ Q_SIGNALS:
 protected:
     void keyPressEvent(QKeyEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void fitColumns();
     [[nodiscard]] const ShareRow* rowAt(int row) const;
 
     std::vector<ShareRow> m_rows;

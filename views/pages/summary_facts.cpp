@@ -99,9 +99,10 @@ std::vector<Fact> numberFacts(const DeviceData& device)
         facts.push_back(bytesFact(Words::tr("device, at least"), *device.summary->capacityEstimate));
     facts.push_back({ Words::tr("events"), text::count(totals.events), {}, {} });
     const model::Clock& clock = device.timeline->clock();
-    facts.push_back({ Words::tr("time span"),
-        clock.hasTimes() ? text::duration(clock.endNs() - clock.startNs()) : Words::tr("no times recorded"),
-        {}, {} });
+    if (clock.hasTimes())
+        facts.push_back({ Words::tr("time span"), text::duration(clock.endNs() - clock.startNs()), {}, {} });
+    else
+        facts.push_back({ Words::tr("time span"), Words::tr("no times recorded"), {}, {}, true });
     facts.push_back({ Words::tr("segments, end"), text::count(totals.segments), {}, {} });
     facts.push_back({ Words::tr("blocks, end"), text::count(totals.blocks), {}, {} });
     if (!recording.annotations.empty()) {
@@ -109,8 +110,8 @@ std::vector<Fact> numberFacts(const DeviceData& device)
             [](const model::Annotation& a) { return a.kind != model::Annotation::Kind::End; });
         facts.push_back({ Words::tr("annotations"), text::count(count), {}, {} });
     }
-    facts.push_back({ Words::tr("file"), text::bytes(static_cast<std::int64_t>(recording.fileBytes)),
-        text::file(recording.format), {} });
+    facts.push_back(bytesFact(Words::tr("file"), static_cast<std::int64_t>(recording.fileBytes)));
+    facts.push_back({ Words::tr("format"), text::file(recording.format), {}, {}, true });
     return facts;
 }
 

@@ -16,6 +16,7 @@ struct Fact {
     QString value;
     QString exact;
     std::optional<model::EventIndex> event; ///< a click shows this instant
+    bool words = false; ///< no figure: "no times recorded"
 };
 
 [[nodiscard]] std::vector<Fact> numberFacts(const DeviceData& device);

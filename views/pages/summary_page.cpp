@@ -22,6 +22,10 @@ namespace {
 constexpr std::size_t kPeakRows = 10;
 constexpr std::size_t kUnusualSettings = 4; // shown before the rest is folded
 constexpr int kTwoColumns = 760; // from this width on, before scaling
+constexpr int kFactsWidth = 328; // of the second one
+constexpr int kLabelWidth = 112;
+constexpr int kValueWidth = 72;
+constexpr int kFactHeight = 20;
 constexpr int kWidest = 1280;
 
 QLabel* textLabel(const QString& text, bool muted = false)
@@ -61,18 +65,31 @@ QPushButton* link(const QString& text)
     return button;
 }
 
-/// Label, value, exact figure in grey: three columns, figures right-aligned.
+/// Label, value, exact figure in grey: three columns, figures right-aligned. Words take the room of both.
 template <class OnEvent>
 QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const OnEvent& onEvent)
 {
     auto* grid = new QGridLayout;
     grid->setHorizontalSpacing(kMargin);
-    grid->setVerticalSpacing(kGrid / 2);
+    grid->setVerticalSpacing(0);
+    const double scale = font.pixelSize() / double(kBodyPx);
+    grid->setColumnMinimumWidth(0, qRound(kLabelWidth * scale)); // one grid over all sections
+    grid->setColumnMinimumWidth(1, qRound(kValueWidth * scale));
     grid->setColumnStretch(2, 1);
     const QFont numbers = numberFont(font);
     int line = 0;
     for (const Fact& fact : facts) {
-        grid->addWidget(textLabel(fact.label, true), line, 0);
+        grid->setRowMinimumHeight(line, qRound(kFactHeight * scale));
+        QLabel* label = textLabel(fact.label, true);
+        grid->addWidget(label, line, 0, fact.words ? Qt::AlignTop : Qt::AlignVCenter);
+        if (fact.words) {
+            QLabel* words = textLabel(fact.value);
+            for (QLabel* part : { label, words }) // in line with the rows of one line
+                part->setContentsMargins(
+                    0, (qRound(kFactHeight * scale) - part->fontMetrics().height()) / 2, 0, 0);
+            grid->addWidget(words, line++, 1, 1, 2, Qt::AlignTop);
+            continue;
+        }
         if (fact.event) {
             QPushButton* value = link(fact.value);
             value->setFont(numbers);
@@ -89,8 +106,8 @@ QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const O
         }
         QLabel* exact = textLabel(fact.exact, true);
         exact->setFont(sized(numbers, kAxisPx));
-        exact->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-        grid->addWidget(exact, line++, 2);
+        exact->setWordWrap(false);
+        grid->addWidget(exact, line++, 2, Qt::AlignLeft | Qt::AlignVCenter);
     }
     return grid;
 }
@@ -107,8 +124,6 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     : Page(document, parent)
     , m_scroll(new QScrollArea)
 {
-    setObjectName(QStringLiteral("page"));
-    setAttribute(Qt::WA_StyledBackground);
     setAccessibleName(title());
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -116,6 +131,7 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->viewport()->setAutoFillBackground(false);
     layout->addWidget(m_scroll);
+    setFocusProxy(m_scroll);
     connect(&document, &Document::deviceReady, this, &SummaryPage::refresh);
     connect(&document, &Document::stateChanged, this, &SummaryPage::refresh);
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refresh);
@@ -148,7 +164,6 @@ void SummaryPage::refresh()
 void SummaryPage::rebuild()
 {
     auto* content = new QWidget;
-    content->setAutoFillBackground(false);
     auto* outer = new QHBoxLayout(content);
     outer->setContentsMargins(2 * kMargin, 2 * kGrid, 2 * kMargin, 2 * kMargin);
     auto* body = new QWidget;
@@ -159,6 +174,7 @@ void SummaryPage::rebuild()
     page->setContentsMargins(0, 0, 0, 0);
     page->setSpacing(3 * kGrid);
     m_columns = nullptr;
+    m_facts = nullptr;
     if (!m_device) {
         const auto session = m_document.session();
         const bool empty = session && session->devices().empty();
@@ -168,7 +184,7 @@ void SummaryPage::rebuild()
                             : tr("Working out the totals…"),
                 true));
         page->addStretch();
-        m_scroll->setWidget(content);
+        showContent(content);
         return;
     }
 
@@ -186,25 +202,36 @@ void SummaryPage::rebuild()
     m_columns = new QBoxLayout(QBoxLayout::LeftToRight);
     m_columns->setSpacing(4 * kGrid);
     auto* story = new QVBoxLayout;
-    auto* facts = new QVBoxLayout;
+    m_facts = new QWidget;
+    auto* facts = new QVBoxLayout(m_facts);
+    facts->setContentsMargins(0, 0, 0, 0);
     for (QVBoxLayout* column : { story, facts })
         column->setSpacing(3 * kGrid);
     fillStory(*story, *m_device);
     fillFacts(*facts, *m_device);
-    m_columns->addLayout(story, 5);
-    m_columns->addLayout(facts, 3);
+    m_columns->addLayout(story, 1);
+    m_columns->addWidget(m_facts);
     page->addLayout(m_columns);
     page->addStretch();
-    m_scroll->setWidget(content);
+    showContent(content);
     resizeEvent(nullptr);
+}
+
+void SummaryPage::showContent(QWidget* content)
+{
+    m_scroll->setWidget(content);
+    content->setAutoFillBackground(false); // the scroll area switches it on
 }
 
 void SummaryPage::resizeEvent(QResizeEvent*)
 {
     if (!m_columns)
         return;
-    const bool two = width() >= kTwoColumns * font().pixelSize() / kBodyPx;
+    const double scale = font().pixelSize() / double(kBodyPx);
+    const bool two = width() >= kTwoColumns * scale;
     m_columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    m_facts->setMinimumWidth(two ? qRound(kFactsWidth * scale) : 0);
+    m_facts->setMaximumWidth(two ? qRound(kFactsWidth * scale) : QWIDGETSIZE_MAX);
 }
 
 void SummaryPage::fillStory(QVBoxLayout& column, const DeviceData& device)
@@ -240,15 +267,22 @@ void SummaryPage::addPeak(QVBoxLayout& column, const DeviceData& device)
     QVBoxLayout* part = section(column, tr("What fills the peak"));
     auto* where = new QHBoxLayout;
     where->setSpacing(0);
-    where->addWidget(textLabel(
+    QLabel* sum = textLabel(
         tr("%1 requested in %2 blocks,").arg(text::bytes(peak.requestedBytes), text::count(peak.blocks)),
-        true));
+        true);
+    sum->setWordWrap(false);
+    where->addWidget(sum);
     QPushButton* instant = link(text::event(device, peak.event));
     connect(instant, &QPushButton::clicked, this, [this, event = peak.event] { showInstant(event); });
     where->addWidget(instant);
     where->addStretch();
     part->addLayout(where);
     part->addWidget(shareList(device, peak.groups, peak.requestedBytes, kPeakRows));
+    if (device.trace->recording().stacks.stackCount() == 0)
+        part->addWidget(textLabel(
+            tr("No stacks were recorded, so no line of code can be named. Switch the recorder on with "
+               "torch.cuda.memory._record_memory_history(stacks=\"python\")."),
+            true));
     if (peak.beforeTraceBytes > 0)
         part->addWidget(textLabel(
             tr("%1 of it are older than the recording.").arg(text::bytes(peak.beforeTraceBytes)), true));
@@ -316,7 +350,7 @@ void SummaryPage::fillFacts(QVBoxLayout& column, const DeviceData& device)
     std::vector<Fact> shown, folded;
     for (const SettingFact& fact : all)
         (fact.usual && shown.size() >= kUnusualSettings ? folded : shown)
-            .push_back({ fact.key, fact.value, {}, {} });
+            .push_back({ fact.key, fact.value, {}, {}, true });
     settings->addLayout(factGrid(shown, font(), onEvent));
     if (!folded.empty()) {
         auto* rest = new QWidget;

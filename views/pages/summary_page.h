@@ -33,6 +33,7 @@ protected:
 private:
     void refresh();
     void rebuild();
+    void showContent(QWidget* content);
     void fillStory(QVBoxLayout& column, const DeviceData& device);
     void fillFacts(QVBoxLayout& column, const DeviceData& device);
     void addOutOfMemory(QVBoxLayout& column, const DeviceData& device);
@@ -46,6 +47,7 @@ private:
     std::shared_ptr<const DeviceData> m_device;
     QScrollArea* m_scroll;
     QBoxLayout* m_columns = nullptr; // of the content, beside or below each other
+    QWidget* m_facts = nullptr; // the second of them
 };
 
 } // namespace strata::views

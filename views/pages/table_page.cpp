@@ -222,7 +222,7 @@ void TablePage::showNotice()
     EmptyNotice::Text text;
     const bool empty = m_model->rowCount() == 0 && !m_arranging.running() && !m_late;
     if (!m_device)
-        text.title = m_document.state() == Document::State::Loading ? tr("Reading…") : tr("Nothing is open");
+        text = noticeWithoutDevice(m_document);
     else if (m_source->rowCount() == 0)
         text = nothingRecorded();
     else if (empty)
@@ -280,7 +280,25 @@ QString TablePage::strong(const QString& text)
 
 QString TablePage::link(const QString& text, model::EventIndex event)
 {
-    return QStringLiteral("<a href=\"event:%1\">%2</a>").arg(event).arg(text.toHtmlEscaped());
+    return QStringLiteral("<a href=\"event:%1\" style=\"text-decoration:none\">%2</a>")
+        .arg(event)
+        .arg(text.toHtmlEscaped());
+}
+
+EmptyNotice::Text noticeWithoutDevice(const Document& document)
+{
+    if (document.state() == Document::State::Loading)
+        return { TablePage::tr("Reading…"), {}, {}, {} };
+    const auto session = document.session();
+    if (!session)
+        return { TablePage::tr("Nothing is open"), {}, {}, {} };
+    if (!session->devices().empty())
+        return { TablePage::tr("Working out the totals…"), {}, {}, {} };
+    return { TablePage::tr("This file holds no memory of a GPU"),
+        TablePage::tr(
+            "There are neither segments nor events in it. Switch the recorder on before the program "
+            "allocates:"),
+        QStringLiteral("torch.cuda.memory._record_memory_history()"), {} };
 }
 
 model::BlockFilter joined(model::BlockFilter base, const model::BlockFilter& extra)

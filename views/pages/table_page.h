@@ -38,6 +38,7 @@ public:
     [[nodiscard]] bool hasCsv() const override;
     [[nodiscard]] bool writeCsv(QIODevice& out) const override;
     bool saveCsvLater(const QString& path) override;
+    bool copyCsvLater() override;
 
     /// The page shows this device; what it is called with when the document has one ready.
     void showDevice(std::shared_ptr<const DeviceData> device);
@@ -91,7 +92,7 @@ private:
     void clearFilters();
     void filterEverywhere(const model::BlockFilter& filter);
     void showMenu(const QPoint& at);
-    void copyCsv() const; // the selected rows, off the GUI thread
+    void copyCsv(const RowRanges& ranges) const; // off the GUI thread
 
     std::shared_ptr<const DeviceData> m_device;
     std::shared_ptr<const TableSource> m_source; // what the rows are made from
@@ -110,6 +111,9 @@ private:
     EmptyNotice* m_notice;
     TableFooter* m_footer;
 };
+
+/// What stands on a page that has no device to show: the file is being read, or holds no memory of a GPU.
+[[nodiscard]] EmptyNotice::Text noticeWithoutDevice(const Document& document);
 
 /// `extra` joined to `base` by "and"; where both name one thing, `extra` counts.
 [[nodiscard]] model::BlockFilter joined(model::BlockFilter base, const model::BlockFilter& extra);

@@ -40,8 +40,8 @@ void TablePage::makeActions()
     addPageAction(tr("Selection or Whole Trace"), Qt::Key_W, [this] { m_filterBar->toggleSelection(); });
     addPageAction(tr("Filter This Page"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F),
         [this] { m_filterBar->focusFilter(); });
-    addPageAction(
-        tr("Copy Rows as CSV"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_R), [this] { copyCsv(); });
+    addPageAction(tr("Copy Rows as CSV"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_R),
+        [this] { copyCsv(m_view->selectedRanges()); });
 }
 
 QString TablePage::copyText() const
@@ -51,13 +51,12 @@ QString TablePage::copyText() const
         return {};
     if (countRows(ranges) <= kRowsAsText)
         return rowsAsText(*m_source, *m_model->rows(), ranges);
-    copyCsv();
+    copyCsv(ranges);
     return {};
 }
 
-void TablePage::copyCsv() const
+void TablePage::copyCsv(const RowRanges& ranges) const
 {
-    const RowRanges ranges = m_view->selectedRanges();
     if (!m_source || ranges.empty())
         return;
     if (countRows(ranges) > kRowsToCopy) {
@@ -106,6 +105,14 @@ bool TablePage::saveCsvLater(const QString& path)
             m_footer->announce(problem.isEmpty() ? tr("Saved %1").arg(name)
                                                  : tr("%1: cannot be written: %2").arg(name, problem));
         });
+    return true;
+}
+
+bool TablePage::copyCsvLater()
+{
+    if (!hasCsv())
+        return false;
+    copyCsv(allRows(*m_model->rows()));
     return true;
 }
 

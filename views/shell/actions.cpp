@@ -56,11 +56,12 @@ void Actions::makeEdit()
         tr("&Redo"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y));
     copy = make(tr("&Copy"), QKeySequence(Qt::CTRL | Qt::Key_C));
     copyStack = make(tr("Copy &Stack"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
+    copyTable = make(tr("Copy Ta&ble as CSV"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_T));
     copyPicture = make(tr("Copy &Picture"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_C));
     copyCommand = make(tr("Copy as Command &Line"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_L));
     find = make(tr("&Find…"), QKeySequence(Qt::Key_Slash), QKeySequence(Qt::CTRL | Qt::Key_F));
     filter = make(tr("F&ilter by What Is Selected"), QKeySequence(Qt::Key_F));
-    clearFilter = make(tr("Clear All Fi&lters"), QKeySequence(Qt::SHIFT | Qt::Key_F));
+    clearFilter = make(tr("Clear &All Filters"), QKeySequence(Qt::SHIFT | Qt::Key_F));
     deselect = make(tr("&Drop the Selection"), QKeySequence(Qt::Key_Escape));
     preferences = make(tr("Pr&eferences…"), QKeySequence(Qt::CTRL | Qt::Key_Comma));
 }
@@ -79,7 +80,7 @@ void Actions::makeView()
     fullScreen = make(tr("&Full Screen"), QKeySequence(Qt::Key_F11));
     fullScreen->setCheckable(true);
     auto* group = new QActionGroup(this);
-    const std::pair<QString, Theme::Choice> choices[] = { { tr("Like the &Desktop"), Theme::Choice::Desktop },
+    const std::pair<QString, Theme::Choice> choices[] = { { tr("Like the Deskt&op"), Theme::Choice::Desktop },
         { tr("&Light"), Theme::Choice::Light }, { tr("Dar&k"), Theme::Choice::Dark } };
     for (const auto& [text, choice] : choices) {
         QAction* action = make(text);
@@ -140,8 +141,8 @@ void Actions::fill(QMenuBar& bar)
     file->insertMenu(newWindow, recentMenu);
     file->insertMenu(newWindow, sampleMenu);
     addMenu(bar, tr("&Edit"),
-        { undo, redo, nullptr, copy, copyStack, copyPicture, copyCommand, nullptr, find, filter, clearFilter,
-            deselect, nullptr, preferences });
+        { undo, redo, nullptr, copy, copyStack, copyTable, copyPicture, copyCommand, nullptr, find, filter,
+            clearFilter, deselect, nullptr, preferences });
     QList<QAction*> view{ details, minimap, nullptr, axis, showAll, nullptr };
     view += themes;
     view += { nullptr, tearOff, fullScreen };

@@ -31,8 +31,8 @@ public:
     QAction *open, *newWindow, *saveTable, *savePicture, *closeFile, *quit;
     QMenu *recentMenu = nullptr, *sampleMenu = nullptr;
     // Edit
-    QAction *undo, *redo, *copy, *copyStack, *copyPicture, *copyCommand, *find, *filter, *clearFilter,
-        *deselect, *preferences;
+    QAction *undo, *redo, *copy, *copyStack, *copyTable, *copyPicture, *copyCommand, *find, *filter,
+        *clearFilter, *deselect, *preferences;
     // View
     QAction *details, *minimap, *axis, *showAll, *tearOff, *fullScreen;
     QList<QAction*> themes; ///< data(): Theme::Choice as int

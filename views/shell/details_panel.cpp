@@ -242,7 +242,9 @@ void DetailsPanel::addActions(QVBoxLayout& layout)
     const std::pair<QString, model::Grouping> filters[]
         = { { tr("Filter by its line"), model::Grouping::Line },
               { tr("Filter by its stack"), model::Grouping::Site },
-              { tr("Filter by its size"), model::Grouping::Size } };
+              { tr("Filter by its size"), model::Grouping::Size },
+              { tr("Filter by its stream"), model::Grouping::Stream },
+              { tr("Filter by its pool"), model::Grouping::Pool } };
     for (const auto& [text, grouping] : filters) {
         if (m_focus.kind == Focus::Kind::Group && grouping != m_focus.grouping)
             continue;

@@ -76,11 +76,11 @@ QList<std::pair<QString, QString>> shortcutRows(const QList<QAction*>& actions)
         QStringList keys;
         for (const QKeySequence& key : action->shortcuts())
             keys.append(key.toString(QKeySequence::NativeText));
-        if (keys.isEmpty())
+        if (!action->isVisible())
             continue;
         QString text = action->text();
         text.remove(QLatin1Char('&')).remove(QStringLiteral("…"));
-        rows.append({ text, keys.join(Words::tr(" or ")) });
+        rows.append({ text, keys.isEmpty() ? Words::tr("menu") : keys.join(Words::tr(" or ")) });
     }
     return rows;
 }

@@ -9,11 +9,11 @@ class QWidget;
 
 namespace strata::views {
 
-/// A list of every shortcut, made from the actions themselves, and of what the mouse does in pictures.
-/// `pageSections` are the actions of the pages. Deletes itself when closed.
+/// A list of every action with its shortcut, made from the actions themselves, and of what the mouse does in
+/// pictures. `pageSections` are the actions of the pages. Deletes itself when closed.
 void showShortcuts(QWidget& parent, const QList<Actions::Section>& sections);
 
-/// Lines of a key list: "Undo", "Ctrl+Z"; actions without a shortcut are left out.
+/// Lines of a key list: "Undo", "Ctrl+Z"; actions that are not visible now are left out.
 [[nodiscard]] QList<std::pair<QString, QString>> shortcutRows(const QList<QAction*>& actions);
 
 void showAbout(QWidget& parent);

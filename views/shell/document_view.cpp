@@ -9,6 +9,7 @@
 #include "views/shell/page_window.h"
 #include "views/shell/rail.h"
 
+#include <QApplication>
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -44,7 +45,7 @@ QWidget* dockTitle(QDockWidget& dock)
               { "close", DocumentView::tr("Close the details") } };
     for (const auto& [iconName, text] : buttons) {
         auto* button = new QToolButton;
-        button->setProperty("iconName", QLatin1String(iconName));
+        button->setProperty("iconName", QLatin1String(iconName)); // "icon" is Qt's own
         button->setToolTip(text);
         button->setAccessibleName(text);
         button->setIconSize(QSize(14, 14));
@@ -145,6 +146,7 @@ void DocumentView::addPage(Page* page)
     page->setPalette(m_palette);
     connect(page, &Page::hoverText, this, &DocumentView::hoverText);
     connect(page, &Page::historyChanged, this, &DocumentView::historyChanged);
+    connect(page, &Page::busyChanged, this, &DocumentView::busyChanged);
     connect(page, &Page::focusChanged, this, [this, page](const Focus& focus) {
         m_details->setFocusShown(focus);
         for (Page* other : m_pages)
@@ -214,8 +216,17 @@ void DocumentView::place(int index)
 {
     m_stack->setCurrentIndex(index);
     m_rail->setCurrent(index);
+    // Who walks the rail by keyboard stays on it.
+    if (!m_rail->isAncestorOf(QApplication::focusWidget()))
+        focusPage();
     Q_EMIT currentPageChanged();
     Q_EMIT historyChanged();
+}
+
+void DocumentView::focusPage()
+{
+    if (QWidget* shown = m_stack->currentWidget())
+        shown->setFocus(Qt::OtherFocusReason);
 }
 
 void DocumentView::goTo(int device, model::EventIndex event)
@@ -240,6 +251,7 @@ void DocumentView::tearOff(int index)
     window->addActions(m_shared);
     connect(window, &PageWindow::closed, this, [this, index] { bringBack(index); });
     connect(window, &PageWindow::activated, this, &DocumentView::currentPageChanged);
+    connect(window, &PageWindow::filesDropped, this, &DocumentView::filesDropped);
     m_rail->setTornOff(index, true);
     page->show();
     window->show();

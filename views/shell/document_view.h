@@ -9,6 +9,7 @@
 
 class QDockWidget;
 class QMainWindow;
+class QMimeData;
 class QStackedWidget;
 
 namespace strata::views {
@@ -44,6 +45,8 @@ public:
     /// Selects the event on its device and has the current page bring it into view.
     void goTo(int device, model::EventIndex event);
     void tearOff(int index);
+    /// Gives the keyboard to the page that is shown.
+    void focusPage();
 
     [[nodiscard]] bool canGoBack() const;
     [[nodiscard]] bool canGoForward() const;
@@ -58,9 +61,11 @@ public:
 Q_SIGNALS:
     void currentPageChanged();
     void historyChanged();
+    void busyChanged(); ///< a page began or ended some work: what can be copied may differ
     void focusShown(const strata::views::Focus& focus);
     void hoverText(const QString& text);
     void openFrame(const QString& file, qint64 line);
+    void filesDropped(const QMimeData& files); ///< on the window of a torn-off page
 
 private:
     void addPage(Page* page);

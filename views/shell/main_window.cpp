@@ -8,6 +8,7 @@
 #include "views/shell/key_guard.h"
 #include "views/shell/loading_view.h"
 #include "views/shell/minimap.h"
+#include "views/shell/page_window.h"
 #include "views/shell/start_page.h"
 #include "views/shell/status_bar.h"
 #include "views/shell/theme.h"
@@ -126,6 +127,7 @@ void MainWindow::openFile(const QString& path, bool force)
     connect(m_loadingView, &LoadingView::cancelled, m_loading, &Document::cancel);
     if (m_view) {
         m_banners->insertWidget(0, m_loadingView);
+        m_loadingView->show(); // now, not when events are handled next
     } else {
         m_stack->addWidget(m_loadingView);
         m_stack->setCurrentWidget(m_loadingView);
@@ -204,7 +206,9 @@ void MainWindow::adopt()
     m_view->minimap().setVisible(m_settings.value(kMinimap, true).toBool());
     connect(m_view, &DocumentView::hoverText, m_status, &StatusBar::setHover);
     connect(m_view, &DocumentView::openFrame, this, &MainWindow::openFrame);
+    connect(m_view, &DocumentView::filesDropped, this, &MainWindow::openFiles);
     connect(m_view, &DocumentView::historyChanged, this, &MainWindow::updateActions);
+    connect(m_view, &DocumentView::busyChanged, this, &MainWindow::updateActions);
     connect(m_view, &DocumentView::focusShown, this, &MainWindow::updateActions);
     connect(m_view, &DocumentView::currentPageChanged, this, &MainWindow::updatePageMenu);
     connect(&m_view->detailsDock(), &QDockWidget::visibilityChanged, this,
@@ -218,6 +222,7 @@ void MainWindow::adopt()
     }
     m_stack->addWidget(m_view);
     m_stack->setCurrentWidget(m_view);
+    m_view->focusPage();
     m_top->setDocument(m_document);
     m_status->setDocument(m_document);
     m_recent.add(m_document->path());
@@ -266,6 +271,9 @@ void MainWindow::showFailure(const model::Error& error, const QString& path)
     const QString where = error.where.empty() ? path : text::file(error.where);
     Banner* banner = addBanner(Banner::Kind::Error,
         tr("%1: %2").arg(QFileInfo(where).fileName(), text::file(error.what)), text::file(error.hint));
+    banner->setToolTip(where);
+    if (!QFileInfo::exists(path))
+        m_recent.remove(QFileInfo(path).absoluteFilePath());
     if (error.kind == model::Error::Kind::Refused && !m_document)
         banner->addButton(tr("Read It Anyway"), [this, path] { openFile(path, true); });
 }
@@ -276,6 +284,7 @@ Banner* MainWindow::addBanner(Banner::Kind kind, const QString& what, const QStr
     banner->setPalette(m_theme.palette());
     connect(banner, &Banner::closed, banner, &QObject::deleteLater);
     m_banners->addWidget(banner);
+    banner->show();
     return banner;
 }
 
@@ -309,9 +318,8 @@ void MainWindow::openNewWindow(const QString& path)
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
-    for (const QUrl& url : event->mimeData()->urls())
-        if (url.isLocalFile())
-            return event->acceptProposedAction();
+    if (holdsFiles(*event->mimeData()))
+        event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event)

@@ -19,6 +19,7 @@
 #include "views/shell/top_bar.h"
 
 #include <QApplication>
+#include <QBuffer>
 #include <QClipboard>
 #include <QDir>
 #include <QDockWidget>
@@ -126,6 +127,16 @@ void MainWindow::connectEdit()
         QApplication::clipboard()->setText(text);
         m_status->flash(
             tr("copied a stack of %n frame(s)", nullptr, static_cast<int>(text.count(QLatin1Char('\n')))));
+    });
+    connect(a.copyTable, &QAction::triggered, this, [this] {
+        if (page()->copyCsvLater())
+            return; // the page says how it went
+        QBuffer csv;
+        csv.open(QIODevice::WriteOnly);
+        if (!page()->writeCsv(csv))
+            return m_status->flash(tr("there is no table to copy here"));
+        QApplication::clipboard()->setText(QString::fromUtf8(csv.data()));
+        m_status->flash(tr("copied %n line(s) as CSV", nullptr, static_cast<int>(csv.data().count('\n'))));
     });
     connect(a.copyPicture, &QAction::triggered, this, [this] {
         QApplication::clipboard()->setPixmap(page()->pictureWidget()->grab());
@@ -266,6 +277,7 @@ void MainWindow::updateActions()
     a.back->setEnabled(shown && m_view->canGoBack());
     a.forward->setEnabled(shown && m_view->canGoForward());
     a.saveTable->setEnabled(current && current->hasCsv());
+    a.copyTable->setEnabled(current && current->hasCsv());
     a.copyCommand->setEnabled(current && !current->commandLine().isEmpty());
     a.copyStack->setEnabled(shown && !m_view->details().details().frames.empty());
 }

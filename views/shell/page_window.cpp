@@ -4,18 +4,41 @@
 #include "views/pages/page.h"
 
 #include <QCloseEvent>
+#include <QMimeData>
+#include <QUrl>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace strata::views {
+
+bool holdsFiles(const QMimeData& data)
+{
+    const QList<QUrl> urls = data.urls();
+    return std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
+}
 
 PageWindow::PageWindow(Page& page, const QString& fileName, QWidget* parent)
     : QWidget(parent, Qt::Window)
 {
+    setAcceptDrops(true);
     setWindowTitle(tr("%1 - %2").arg(page.title(), fileName));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(&page);
     resize(page.size().expandedTo(QSize(800, 500)));
+}
+
+void PageWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (holdsFiles(*event->mimeData()))
+        event->acceptProposedAction();
+}
+
+void PageWindow::dropEvent(QDropEvent* event)
+{
+    event->acceptProposedAction();
+    Q_EMIT filesDropped(*event->mimeData());
 }
 
 void PageWindow::closeEvent(QCloseEvent* event)

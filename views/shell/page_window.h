@@ -3,9 +3,14 @@
 
 #include <QWidget>
 
+class QMimeData;
+
 namespace strata::views {
 
 class Page;
+
+/// Whether a drag carries files of this machine, which any window of the program opens.
+[[nodiscard]] bool holdsFiles(const QMimeData& data);
 
 /// A window of its own for a page that was torn off; closing it gives the page back.
 class PageWindow : public QWidget {
@@ -14,10 +19,13 @@ public:
     PageWindow(Page& page, const QString& fileName, QWidget* parent);
 
 Q_SIGNALS:
+    void filesDropped(const QMimeData& files);
     void closed();
     void activated();
 
 protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     bool event(QEvent* event) override;
 };

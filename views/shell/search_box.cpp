@@ -21,6 +21,7 @@ SearchBox::SearchBox(QWidget* parent)
     setToolTip(tr("Part of a function or file name, a size (> 1 MiB, 24.0 MiB) or an address (0x…).\n"
                   "Enter makes a filter of it."));
     setClearButtonEnabled(true);
+    setAcceptDrops(false); // a file dropped here is to be opened
     auto* completer = new QCompleter(m_proposals, this);
     completer->setFilterMode(Qt::MatchContains);
     completer->setCaseSensitivity(Qt::CaseInsensitive);

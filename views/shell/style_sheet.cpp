@@ -30,7 +30,7 @@ QPushButton:focus { border-color: @accent; }
 QPushButton:disabled { color: @textMuted; }
 QPushButton[primary="true"] { background: @accent; color: @accentText; border-color: @accent; }
 QPushButton[primary="true"]:focus { border: 2px solid @text; padding: 3px 11px; }
-QPushButton[link="true"] { background: transparent; border: 1px solid transparent; color: @accent; padding: 0 4px; min-height: 20px; text-align: left; }
+QPushButton[link="true"] { background: transparent; border: 1px solid transparent; color: @accent; padding: 0 4px; min-height: 18px; text-align: left; }
 QPushButton[link="true"]:hover { text-decoration: underline; }
 QPushButton[link="true"]:focus { border-color: @accent; }
 QPushButton[link="true"]:disabled { color: @textMuted; }
@@ -67,8 +67,8 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 QSplitter::handle { background: @line; }
-QSplitter::handle:horizontal { width: 1px; }
-QSplitter::handle:vertical { height: 1px; }
+QSplitter::handle:horizontal { width: 1px; margin: 0 4px; }
+QSplitter::handle:vertical { height: 1px; margin: 4px 0; }
 QMainWindow::separator { background: @line; width: 1px; height: 1px; }
 QProgressBar { background: @line; border: none; border-radius: 2px; max-height: 4px; min-height: 4px; }
 QProgressBar::chunk { background: @accent; border-radius: 2px; }

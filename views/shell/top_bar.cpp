@@ -22,7 +22,6 @@ TopBar::TopBar(QAction* open, QAction* details, QWidget* parent)
     , m_devices(new QComboBox)
     , m_events(new QToolButton)
     , m_time(new QToolButton)
-    , m_grouping(new QComboBox)
     , m_filters(new FilterBar)
     , m_search(new SearchBox)
     , m_details(new QToolButton)
@@ -49,20 +48,6 @@ TopBar::TopBar(QAction* open, QAction* details, QWidget* parent)
     QWidget* axis = makeAxisSwitch();
     layout->addWidget(axis);
 
-    m_grouping->setAccessibleName(tr("Grouping"));
-    m_grouping->setToolTip(tr("By what blocks are put together and coloured"));
-    const std::pair<QString, model::Grouping> groupings[] = { { tr("By line"), model::Grouping::Line },
-        { tr("By site"), model::Grouping::Site }, { tr("By stream"), model::Grouping::Stream },
-        { tr("By pool"), model::Grouping::Pool }, { tr("By size"), model::Grouping::Size } };
-    for (const auto& [text, grouping] : groupings)
-        m_grouping->addItem(text, static_cast<int>(grouping));
-    connect(m_grouping, &QComboBox::activated, this, [this](int row) {
-        if (m_document)
-            m_document->viewState().setGrouping(
-                static_cast<model::Grouping>(m_grouping->itemData(row).toInt()));
-    });
-    layout->addWidget(m_grouping);
-
     layout->addWidget(m_filters, 1);
     m_search->setFixedWidth(qRound(264.0 * font().pixelSize() / kBodyPx));
     layout->addWidget(m_search);
@@ -72,7 +57,7 @@ TopBar::TopBar(QAction* open, QAction* details, QWidget* parent)
     m_details->setFocusPolicy(Qt::TabFocus);
     layout->addWidget(m_details);
 
-    m_documentParts = { m_devices, axis, m_grouping, m_search, m_details };
+    m_documentParts = { m_devices, axis, m_search, m_details };
     setDocument(nullptr);
 }
 
@@ -121,7 +106,6 @@ void TopBar::setDocument(Document* document)
     connect(document, &Document::deviceReady, this, &TopBar::showState);
     connect(&state, &ViewState::deviceChanged, this, &TopBar::showState);
     connect(&state, &ViewState::axisChanged, this, &TopBar::showState);
-    connect(&state, &ViewState::groupingChanged, this, &TopBar::showState);
     fillDevices();
     showState();
 }
@@ -153,7 +137,6 @@ void TopBar::showState()
     const auto device = m_document->device();
     const bool hasTimes = !device || device->timeline->clock().hasTimes();
     m_devices->setCurrentIndex(m_devices->findData(state.device()));
-    m_grouping->setCurrentIndex(m_grouping->findData(static_cast<int>(state.grouping())));
     (state.axis() == model::Axis::Time ? m_time : m_events)->setChecked(true);
     m_time->setEnabled(hasTimes);
     m_time->setToolTip(

@@ -17,7 +17,7 @@ namespace strata::views {
 class FilterBar;
 class SearchBox;
 
-/// The bar at the top: open, device, axis, grouping, active filters, search. All but "Open" show only while a
+/// The bar at the top: open, device, axis, active filters, search. All but "Open" show only while a
 /// document does.
 class TopBar : public QWidget {
     Q_OBJECT
@@ -38,7 +38,6 @@ private:
     QComboBox* m_devices;
     QToolButton* m_events;
     QToolButton* m_time;
-    QComboBox* m_grouping;
     FilterBar* m_filters;
     SearchBox* m_search;
     QToolButton* m_details;

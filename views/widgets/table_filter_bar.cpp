@@ -35,6 +35,7 @@ TableFilterBar::TableFilterBar(QWidget* parent)
         tr("Text: part of a file or function name of the stack, or an address inside the block.\n"
            "Size: > 1 MiB, <= 512, = 20 MiB, 1MiB..4MiB."));
     m_edit->setClearButtonEnabled(true);
+    m_edit->setAcceptDrops(false); // a file dropped here is to be opened
     m_edit->setMinimumWidth(200);
     m_edit->setMaximumWidth(420);
     m_edit->installEventFilter(this);

@@ -5,6 +5,7 @@
 #include "views/widgets/table_header.h"
 
 #include <QKeyEvent>
+#include <QMouseEvent>
 #include <QScrollBar>
 
 #include <algorithm>
@@ -402,6 +403,15 @@ bool TableView::event(QEvent* event)
         }
     }
     return QAbstractItemView::event(event);
+}
+
+void TableView::mousePressEvent(QMouseEvent* event)
+{
+    const int before = currentIndex().isValid() ? currentIndex().row() : -1;
+    QAbstractItemView::mousePressEvent(event);
+    if (event->button() == Qt::LeftButton && before >= 0
+        && indexAt(event->position().toPoint()).row() == before)
+        Q_EMIT rowChosen(before);
 }
 
 void TableView::keyPressEvent(QKeyEvent* event)

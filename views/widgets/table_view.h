@@ -48,7 +48,7 @@ public:
 
 Q_SIGNALS:
     void sortRequested(int column, bool descending);
-    /// The user chose another current row, by mouse or keys.
+    /// The user chose a current row, by mouse or keys; a click on the one that is current chooses it again.
     void rowChosen(int row);
 
 protected:
@@ -62,6 +62,7 @@ protected:
     void updateGeometries() override;
     void scrollContentsBy(int dx, int dy) override;
     void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void changeEvent(QEvent* event) override;
