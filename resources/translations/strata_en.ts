@@ -78,6 +78,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>copied %n line(s) as CSV</source>
+        <translation>
+            <numerusform>copied %n line as CSV</numerusform>
+            <numerusform>copied %n lines as CSV</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>copied a stack of %n frame(s)</source>
         <translation>
             <numerusform>copied a stack of %n frame</numerusform>

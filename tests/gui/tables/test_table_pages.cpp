@@ -176,7 +176,7 @@ TEST_F(BlocksPageTest, CopiesRowsAndSavesCsvInTheBackground)
     open();
     m_page.table().setCurrentRow(0, QAbstractItemView::EnsureVisible);
     const QString text = m_page.copyText();
-    EXPECT_EQ(text.count(QLatin1Char('\t')), 11);
+    EXPECT_EQ(text.count(QLatin1Char('\t')), m_page.model().columnCount() - 1) << "every column, once";
     EXPECT_EQ(text.count(QLatin1Char('\n')), 1);
 
     const QTemporaryDir folder;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/resources.h"
+#include "tests/gui/qt_warnings.h"
+#include "tests/gui/shell/end_to_end_test.h"
+#include "tests/gui/shell/xvfb.h"
+
+#include <QApplication>
+#include <QSettings>
+#include <QTemporaryDir>
+
+#include <cstdlib>
+
+int main(int argc, char** argv)
+{
+    testing::InitGoogleTest(&argc, argv);
+    if (GTEST_FLAG_GET(list_tests))
+        return RUN_ALL_TESTS();
+    const strata::test::Xvfb screen;
+    if (screen.installed() && !screen.running()) {
+        std::fprintf(stderr, "%s\n", screen.problem().c_str());
+        return EXIT_FAILURE;
+    }
+    strata::test::EndToEndTest::setSkipped(screen.problem());
+    qputenv("QT_QPA_PLATFORM", screen.running() ? "xcb" : "offscreen");
+    // Neither the desktop of who runs the tests nor their settings take part.
+    for (const char* variable : { "QT_QPA_PLATFORMTHEME", "QT_STYLE_OVERRIDE", "QT_SCALE_FACTOR",
+             "QT_FONT_DPI", "XDG_CURRENT_DESKTOP", "KDE_FULL_SESSION" })
+        qunsetenv(variable);
+    QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+    const QTemporaryDir settings;
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
+    QApplication application(argc, argv);
+    QApplication::setQuitOnLastWindowClosed(false);
+    strata::installTranslations(application);
+    qInstallMessageHandler(strata::test::failOnWarning);
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tables of blocks and events, and the details of their rows, against `strata blocks` and `strata
+// events`.
+#include "tests/gui/shell/agreement_test.h"
+#include "views/models/blocks_table.h"
+#include "views/models/events_table.h"
+#include "views/models/table_cells.h"
+#include "views/pages/blocks_page.h"
+#include "views/pages/events_page.h"
+#include "views/shell/details_panel.h"
+#include "views/widgets/table_footer.h"
+
+#include <QBuffer>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+using Json = nlohmann::json;
+
+class RowsAgree : public test::AgreementTest {
+protected:
+    BlocksPage& blocks() { return driver().shown<BlocksPage>("blocks"); }
+    EventsPage& events() { return driver().shown<EventsPage>("events"); }
+
+    /// The page as CSV, a list of fields a row, without the header.
+    static std::vector<QStringList> csv(const TablePage& page)
+    {
+        QBuffer buffer;
+        buffer.open(QIODevice::ReadWrite);
+        EXPECT_TRUE(page.writeCsv(buffer));
+        std::vector<QStringList> all;
+        QStringList fields{ QString() };
+        bool quoted = false;
+        const QString text = QString::fromUtf8(buffer.data());
+        for (qsizetype i = 0; i < text.size(); ++i) {
+            const QChar c = text[i];
+            if (c == QLatin1Char('"')) {
+                if (quoted && i + 1 < text.size() && text[i + 1] == c)
+                    fields.back() += text[++i];
+                else
+                    quoted = !quoted;
+            } else if (c == QLatin1Char(',') && !quoted) {
+                fields.append(QString());
+            } else if (c == QLatin1Char('\n') && !quoted) {
+                all.push_back(std::exchange(fields, { QString() }));
+            } else {
+                fields.back() += c;
+            }
+        }
+        if (!all.empty())
+            all.erase(all.begin());
+        return all;
+    }
+    static QString number(const Json& value)
+    {
+        return value.is_null() ? QString() : QString::number(value.get<qint64>());
+    }
+    static QString hex(const Json& value)
+    {
+        return value.is_null() ? QString() : QStringLiteral("0x%1").arg(value.get<quint64>(), 0, 16);
+    }
+    static QString text(const Json& value)
+    {
+        return value.is_null() ? QString() : QString::fromStdString(value.get<std::string>());
+    }
+    static QString display(const TablePage& page, int row, int column)
+    {
+        return page.model().index(row, column).data().toString();
+    }
+    static std::string name(const QString& line)
+    {
+        return line.mid(line.lastIndexOf(QLatin1Char('/')) + 1).toStdString();
+    }
+    /// A row of the details dock by its label.
+    const DetailsRow* detail(const QString& label)
+    {
+        const Details& shown = driver().window().view()->details().details();
+        for (const auto* rows : { &shown.size, &shown.life, &shown.place, &shown.recorded })
+            for (const DetailsRow& row : *rows)
+                if (row.label == label)
+                    return &row;
+        return nullptr;
+    }
+};
+
+TEST_P(RowsAgree, InEveryBlock)
+{
+    const std::vector<Json> told = rows("blocks");
+    const std::vector<QStringList> saved = csv(blocks());
+    ASSERT_EQ(blocks().model().rowCount(), static_cast<int>(told.size()));
+    ASSERT_EQ(saved.size(), told.size());
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        SCOPED_TRACE(i);
+        const Json& row = told[i];
+        sum += row["requested_bytes"].get<std::int64_t>();
+        EXPECT_EQ(saved[i],
+            (QStringList{ number(row["block"]), hex(row["address"]), hex(row["segment_address"]),
+                number(row["requested_bytes"]), number(row["rounded_bytes"]), number(row["stream"]),
+                text(row["pool"]), number(row["alloc_event"]), number(row["free_requested_event"]),
+                number(row["free_completed_event"]), number(row["stack_id"]), text(row["line"]) }));
+        const int r = static_cast<int>(i);
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Block), count(row["block"]));
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Requested), bytes(row["requested_bytes"]));
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Rounded),
+            row["rounded_bytes"].is_null() ? QString() : bytes(row["rounded_bytes"]));
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Born),
+            row["alloc_event"].is_null() ? QStringLiteral("before") : count(row["alloc_event"]));
+        EXPECT_EQ(display(blocks(), r, BlocksTable::FreeRequested),
+            row["free_requested_event"].is_null() ? QString() : count(row["free_requested_event"]));
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Freed),
+            row["free_completed_event"].is_null() ? QStringLiteral("live")
+                                                  : count(row["free_completed_event"]));
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Pool), text(row["pool"]));
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Address), hex(row["address"]));
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Segment),
+            row["segment_address"].is_null() ? QStringLiteral("unknown") : hex(row["segment_address"]));
+        if (!row["line"].is_null())
+            EXPECT_TRUE(display(blocks(), r, BlocksTable::Line)
+                            .startsWith(QString::fromStdString(name(text(row["line"])))));
+        if (HasFailure())
+            return;
+    }
+    EXPECT_EQ(blocks().footer().text(),
+        QStringLiteral("%1 blocks, %2 requested").arg(count(told.size()), bytes(sum)));
+    EXPECT_EQ(runCopied(blocks().commandLine()).size(), told.size() + 1);
+}
+
+TEST_P(RowsAgree, InEveryEvent)
+{
+    const std::vector<Json> told = rows("events");
+    if (told.empty())
+        return;
+    const std::vector<QStringList> saved = csv(events());
+    ASSERT_EQ(events().model().rowCount(), static_cast<int>(told.size()));
+    ASSERT_EQ(saved.size(), told.size());
+    const auto& table = dynamic_cast<const EventsTable&>(*events().model().source());
+    std::map<EventsTable::Column, int> column;
+    for (int c = 0; c < events().model().columnCount(); ++c)
+        column[table.columnKind(c)] = c;
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        SCOPED_TRACE(i);
+        const Json& row = told[i];
+        const auto optional = [&](const char* key) { return row.contains(key) ? text(row[key]) : QString(); };
+        EXPECT_EQ(saved[i].mid(0, 11),
+            (QStringList{ number(row["event"]), text(row["action"]), hex(row["address"]),
+                number(row["bytes"]), number(row["stream"]), number(row["time_ns"]), number(row["stack_id"]),
+                text(row["line"]), text(row["pool"]), optional("user_metadata"),
+                optional("compile_context") }));
+        EXPECT_EQ(saved[i].back(), row.contains("device_free") ? number(row["device_free"]) : QString());
+        const int r = static_cast<int>(i);
+        EXPECT_EQ(display(events(), r, column[EventsTable::Event]), count(row["event"]));
+        EXPECT_EQ(display(events(), r, column[EventsTable::Action]), text(row["action"]));
+        if (row["bytes"] != 0) {
+            EXPECT_EQ(display(events(), r, column[EventsTable::Size]), bytes(row["bytes"]));
+        }
+        if (row.contains("device_free"))
+            EXPECT_EQ(display(events(), r, column[EventsTable::Address]),
+                QStringLiteral("free: ") + bytes(row["device_free"]));
+        else if (row["address"] != 0)
+            EXPECT_EQ(display(events(), r, column[EventsTable::Address]), hex(row["address"]));
+        if (!row["time_ns"].is_null())
+            EXPECT_EQ(display(events(), r, column[EventsTable::Time]),
+                secondsText(row["time_ns"].get<std::int64_t>() - told[0]["time_ns"].get<std::int64_t>()));
+        if (row["pool"] != "unknown")
+            EXPECT_EQ(display(events(), r, column[EventsTable::Pool]), text(row["pool"]));
+        if (HasFailure())
+            return;
+    }
+    EXPECT_EQ(runCopied(events().commandLine()).size(), told.size() + 1);
+}
+
+TEST_P(RowsAgree, UnderASelection)
+{
+    const model::EventIndex last = trace().eventCount() - 1;
+    const EventRange ranges[] = { { last / 3, last / 3 }, { last / 4, last / 2 }, { 0, last } };
+    for (const EventRange& range : ranges) {
+        SCOPED_TRACE(testing::Message() << range.first << " to " << range.last);
+        driver().state().select(range);
+        settle();
+        const std::vector<std::string> within{ "--from", std::to_string(range.first), "--to",
+            std::to_string(range.last) };
+        const std::vector<Json> alive = rows("blocks", within);
+        ASSERT_EQ(blocks().model().rowCount(), static_cast<int>(alive.size()));
+        std::int64_t sum = 0;
+        for (int row = 0; row < blocks().model().rowCount(); ++row) {
+            sum += alive[static_cast<std::size_t>(row)]["requested_bytes"].get<std::int64_t>();
+            EXPECT_EQ(blocks().model().sourceRow(row),
+                alive[static_cast<std::size_t>(row)]["block"].get<std::uint32_t>());
+        }
+        EXPECT_TRUE(test::plainText(blocks().sentenceText()).contains(bytes(sum)))
+            << qPrintable(blocks().sentenceText());
+        EXPECT_TRUE(test::plainText(blocks().sentenceText()).startsWith(count(alive.size())));
+        EXPECT_EQ(runCopied(blocks().commandLine()).size(), alive.size() + 1);
+        if (!range.isInstant()) {
+            EXPECT_EQ(events().model().rowCount(), static_cast<int>(rows("events", within).size()));
+            EXPECT_EQ(runCopied(events().commandLine()).size(),
+                static_cast<std::size_t>(events().model().rowCount()) + 1);
+        }
+    }
+}
+
+TEST_P(RowsAgree, InTheDetailsOfABlock)
+{
+    const std::vector<Json> told = rows("blocks", { "--frames" });
+    for (std::size_t i = 0; i < told.size(); i += std::max<std::size_t>(told.size() / 25, 1)) {
+        SCOPED_TRACE(i);
+        const Json& row = told[i];
+        Focus focus;
+        focus.kind = Focus::Kind::Block;
+        focus.block = model::BlockId{ static_cast<std::uint32_t>(i) };
+        Q_EMIT blocks().focusChanged(focus);
+        const Details& shown = driver().window().view()->details().details();
+        ASSERT_EQ(shown.kind, QStringLiteral("Block"));
+        ASSERT_TRUE(detail(QStringLiteral("requested")));
+        EXPECT_EQ(detail(QStringLiteral("requested"))->exact, exact(row["requested_bytes"]));
+        if (!row["rounded_bytes"].is_null()) {
+            EXPECT_EQ(shown.size[1].exact, exact(row["rounded_bytes"]));
+        }
+        EXPECT_EQ(detail(QStringLiteral("address"))->value, hex(row["address"]));
+        EXPECT_EQ(detail(QStringLiteral("pool"))->value, text(row["pool"]));
+        EXPECT_EQ(detail(QStringLiteral("stream"))->value, number(row["stream"]));
+        if (!row["segment_address"].is_null()) {
+            EXPECT_EQ(detail(QStringLiteral("segment"))->value, hex(row["segment_address"]));
+        }
+        const auto expectMoment = [&](const DetailsRow& moment, const Json& event) {
+            if (!event.is_null())
+                EXPECT_EQ(moment.event, std::optional(event.get<model::EventIndex>()));
+            else
+                EXPECT_FALSE(moment.event);
+        };
+        ASSERT_FALSE(shown.life.empty());
+        expectMoment(shown.life.front(), row["alloc_event"]);
+        expectMoment(*detail(QStringLiteral("freed")), row["free_completed_event"]);
+        ASSERT_EQ(shown.frames.size(), row["frames"].size());
+        for (std::size_t f = 0; f < shown.frames.size(); ++f) {
+            EXPECT_EQ(shown.frames[f].function.toStdString(), row["frames"][f]["name"].get<std::string>());
+            EXPECT_EQ(shown.frames[f].line, row["frames"][f]["line"].get<std::int64_t>());
+        }
+        EXPECT_TRUE(test::until(
+            [&] { return test::shows(driver().window().view()->details(), exact(row["requested_bytes"])); }));
+    }
+}
+
+TEST_P(RowsAgree, InTheDetailsOfAnEvent)
+{
+    for (const model::EventIndex event : instants()) {
+        if (event < 0)
+            continue;
+        SCOPED_TRACE(event);
+        const std::string position = std::to_string(event);
+        const Json row = rows("events", { "--from", position, "--to", position }).front();
+        const Json after = json("at", { position });
+        Focus focus;
+        focus.kind = Focus::Kind::Event;
+        focus.event = event;
+        Q_EMIT events().focusChanged(focus);
+        const Details& shown = driver().window().view()->details().details();
+        ASSERT_EQ(shown.kind, QStringLiteral("Event ") + count(row["event"]));
+        EXPECT_TRUE(shown.title.startsWith(text(row["action"])));
+        EXPECT_EQ(shown.size.front().exact, exact(row["bytes"]));
+        EXPECT_EQ(detail(QStringLiteral("requested after"))->exact, exact(after["requested_bytes"]));
+        EXPECT_EQ(detail(QStringLiteral("pool"))->value, text(row["pool"]));
+        if (row.contains("device_free"))
+            EXPECT_EQ(detail(QStringLiteral("driver free"))->exact, exact(row["device_free"]));
+        else
+            EXPECT_EQ(detail(QStringLiteral("address"))->value, hex(row["address"]));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Our, RowsAgree, testing::ValuesIn(test::ourRecordings()), test::recordingName);
+
+} // namespace

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The Summary page and the status bar against `strata summary --json`.
+#include "tests/gui/shell/agreement_test.h"
+#include "views/pages/oom_panel.h"
+#include "views/pages/share_list.h"
+#include "views/shell/status_bar.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+class SummaryAgrees : public test::AgreementTest {
+protected:
+    Page& page() { return driver().shown<Page>("summary"); }
+
+    struct Shown {
+        QString value, exact;
+    };
+    /// The figure beside a label of the page, below a heading; nothing if the page does not have it.
+    std::optional<Shown> fact(const QString& label)
+    {
+        for (const auto* grid : page().findChildren<QGridLayout*>())
+            for (int row = 0; row < grid->rowCount(); ++row)
+                if (textAt(*grid, row, 0) == label)
+                    return Shown{ textAt(*grid, row, 1), textAt(*grid, row, 2) };
+        return std::nullopt;
+    }
+
+private:
+    static QString textAt(const QGridLayout& grid, int row, int column)
+    {
+        const QLayoutItem* item = grid.itemAtPosition(row, column);
+        if (const auto* label = item ? qobject_cast<QLabel*>(item->widget()) : nullptr)
+            return label->text();
+        if (const auto* button = item ? qobject_cast<QPushButton*>(item->widget()) : nullptr)
+            return button->text();
+        return {};
+    }
+};
+
+TEST_P(SummaryAgrees, InEveryFigure)
+{
+    const nlohmann::json all = json("summary");
+    ASSERT_EQ(all["devices"].size(), 1u);
+    const nlohmann::json& device = all["devices"][0];
+    const auto expectBytes = [&](const char* label, const nlohmann::json& value) {
+        const auto shown = fact(QString::fromUtf8(label));
+        ASSERT_TRUE(shown) << label;
+        EXPECT_EQ(shown->value, bytes(value)) << label;
+        EXPECT_EQ(shown->exact, exact(value)) << label;
+    };
+    expectBytes("reserved, peak", device["reserved_bytes_peak"]);
+    expectBytes("requested, peak", device["requested_bytes_peak"]);
+    expectBytes("reserved, end", device["reserved_bytes_end"]);
+    expectBytes("active, end", device["active_bytes_end"]);
+    expectBytes("allocated, end", device["allocated_bytes_end"]);
+    expectBytes("requested, end", device["requested_bytes_end"]);
+    if (device["requested_bytes_start"] > 0)
+        expectBytes("requested, start", device["requested_bytes_start"]);
+    else
+        EXPECT_FALSE(fact(QStringLiteral("requested, start")));
+    expectBytes("file", all["file_bytes"]);
+
+    const auto expectCount = [&](const char* label, const nlohmann::json& value) {
+        const auto shown = fact(QString::fromUtf8(label));
+        ASSERT_TRUE(shown) << label;
+        EXPECT_EQ(shown->value, count(value)) << label;
+    };
+    expectCount("events", device["events"]);
+    expectCount("segments, end", device["segments"]);
+    expectCount("blocks, end", device["blocks"]);
+    if (all["annotations"] > 0)
+        expectCount("annotations", all["annotations"]);
+    EXPECT_EQ(fact(QStringLiteral("format"))->value.toStdString(), all["format"].get<std::string>());
+
+    for (const auto& [label, key] : { std::pair("free in segments", "free_in_segments"),
+             { "rounding", "rounding" }, { "pending free", "pending_free" } }) {
+        const auto shown = fact(QLatin1String(label));
+        ASSERT_TRUE(shown) << label;
+        EXPECT_EQ(shown->value, bytes(device["waste"][key])) << label;
+        const double share
+            = 100.0 * device["waste"][key].get<double>() / device["reserved_bytes_end"].get<double>();
+        EXPECT_TRUE(share > 0 && share < 0.05
+                ? shown->exact.startsWith(QStringLiteral("< 0.1 %"))
+                : shown->exact.startsWith(QStringLiteral("%1 %").arg(share, 0, 'f', 1)))
+            << label << ": " << qPrintable(shown->exact);
+    }
+    if (!all["host_memory"].is_null() && all["host_memory"]["segments"] > 0)
+        EXPECT_TRUE(test::shows(page(), QStringLiteral("Pinned host memory")));
+}
+
+TEST_P(SummaryAgrees, InVerdictOutOfMemoryAndIntegrity)
+{
+    const nlohmann::json all = json("summary");
+    const nlohmann::json& device = all["devices"][0];
+    const std::string verdict = all["verdicts"][0]["text"].get<std::string>();
+    EXPECT_EQ(test::shownTexts(page()).front().toStdString(), verdict);
+
+    const auto panels = page().findChildren<OomPanel*>();
+    ASSERT_EQ(panels.isEmpty(), device["oom"].empty());
+    if (!panels.isEmpty()) {
+        EXPECT_TRUE(verdict.starts_with("Out of memory")) << verdict;
+        const nlohmann::json& oom = device["oom"].back();
+        const QStringList texts = test::shownTexts(*panels.front());
+        const auto expect = [&](const char* label, const QString& value) {
+            const qsizetype at = texts.indexOf(QLatin1String(label));
+            ASSERT_GE(at, 0) << label;
+            EXPECT_EQ(texts[at + 1], value) << label;
+        };
+        expect("asked", bytes(oom["requested"]));
+        expect("driver free", bytes(oom["device_free"]));
+        expect("reserved by PyTorch", bytes(oom["reserved"]));
+        const bool bound = !all["bounds"].empty();
+        expect("free inside segments",
+            (bound ? QStringLiteral("≤ ") : QString()) + bytes(oom["free_in_segments"]));
+    }
+
+    const std::size_t breaches = device["integrity"]["breaches"].size();
+    const std::size_t notes = device["integrity"]["notes"].size();
+    QString integrity = breaches == 0
+        ? QStringLiteral("totals exact")
+        : QStringLiteral("%1 breach%2").arg(breaches).arg(QLatin1String(breaches == 1 ? "" : "es"));
+    if (notes > 0)
+        integrity += QStringLiteral(", %1 note%2").arg(notes).arg(QLatin1String(notes == 1 ? "" : "s"));
+    EXPECT_EQ(device["integrity"]["exact"].get<bool>(), breaches == 0);
+    EXPECT_TRUE(test::shows(page(), QStringLiteral("Integrity: ") + integrity)) << qPrintable(integrity);
+    EXPECT_TRUE(test::shows(driver().window().status(), integrity)) << qPrintable(integrity);
+    EXPECT_TRUE(test::shows(driver().window().status(), bytes(all["file_bytes"])));
+}
+
+TEST_P(SummaryAgrees, InWhatFillsThePeak)
+{
+    const nlohmann::json all = json("summary");
+    const nlohmann::json& device = all["devices"][0];
+    const auto lists = page().findChildren<ShareList*>();
+    if (device["peak"]["groups"].empty()) {
+        EXPECT_TRUE(lists.isEmpty());
+        return;
+    }
+    const auto compare = [&](const ShareList& list, const nlohmann::json& groups, std::int64_t whole) {
+        for (int row = 0; row < list.rowCount(); ++row) {
+            const auto text = [&](int column) { return list.item(row, column)->text(); };
+            std::int64_t sum = 0, blocks = 0;
+            const bool rest = row == 10;
+            for (std::size_t g = static_cast<std::size_t>(row); g < groups.size(); ++g) {
+                sum += groups[g]["bytes"].get<std::int64_t>();
+                blocks += groups[g]["blocks"].get<std::int64_t>();
+                if (!rest || groups.size() == 11)
+                    break;
+            }
+            EXPECT_EQ(text(3), bytes(sum));
+            EXPECT_EQ(list.item(row, 3)->toolTip(), exact(sum));
+            EXPECT_EQ(text(4),
+                count(blocks) + (blocks == 1 ? QStringLiteral(" block") : QStringLiteral(" blocks")));
+            const double share = 100.0 * static_cast<double>(sum) / static_cast<double>(whole);
+            if (sum == 0 || share >= 0.05)
+                EXPECT_EQ(text(2), QStringLiteral("%1 %").arg(share, 0, 'f', 1));
+            else
+                EXPECT_EQ(text(2), QStringLiteral("< 0.1 %"));
+            if (!rest || groups.size() == 11) {
+                const QString key
+                    = QString::fromStdString(groups[static_cast<std::size_t>(row)]["key"].get<std::string>());
+                EXPECT_TRUE(text(0).startsWith(key.mid(key.lastIndexOf(QLatin1Char('/')) + 1)))
+                    << qPrintable(text(0));
+            }
+        }
+    };
+    compare(*lists.back(), device["peak"]["groups"], device["requested_bytes_peak"].get<std::int64_t>());
+    EXPECT_EQ(lists.back()->rowCount(), std::min<int>(static_cast<int>(device["peak"]["groups"].size()), 11));
+    if (device["oom"].empty())
+        return;
+    const nlohmann::json at = json("at", { "oom" });
+    ASSERT_EQ(lists.size(), 2);
+    compare(*lists.front(), at["groups"], at["requested_bytes"].get<std::int64_t>());
+    EXPECT_TRUE(test::shows(page(), QStringLiteral("of %1 requested:").arg(bytes(at["requested_bytes"]))));
+}
+
+TEST_P(SummaryAgrees, WithTheCommandLineThatItCopies)
+{
+    const auto copied = runCopied(page().commandLine());
+    ASSERT_EQ(copied.size(), 1u);
+    EXPECT_EQ(copied[0]["verdicts"][0]["text"], json("summary")["verdicts"][0]["text"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Our, SummaryAgrees, testing::ValuesIn(test::ourRecordings()), test::recordingName);
+
+} // namespace

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/document.h"
+#include "views/pages/page.h"
+#include "views/shell/document_view.h"
+#include "views/shell/main_window.h"
+
+#include <QStringList>
+#include <QTest>
+#include <QUrl>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace strata::test {
+
+/// Waits, while events are handled, until `condition` holds; long, since machines may be loaded. Nothing in
+/// these tests sleeps.
+[[nodiscard]] bool until(const std::function<bool()>& condition);
+
+/// Text as it is read: without markup, entities and shortcut marks.
+[[nodiscard]] QString plainText(const QString& text);
+
+/// Every text that the visible labels and buttons below `root` show, in the order of creation.
+[[nodiscard]] QStringList shownTexts(const QWidget& root);
+
+/// Whether a visible label or button below `root` shows `part`.
+[[nodiscard]] bool shows(const QWidget& root, const QString& part);
+
+/// Drives a window of the program the way a person does: keys, mouse and drops go to the window system's
+/// window, which finds the widget itself; what is read is what is shown.
+class WindowDriver {
+public:
+    explicit WindowDriver(views::MainWindow& window)
+        : m_window(window)
+    {
+    }
+
+    [[nodiscard]] views::MainWindow& window() const { return m_window; }
+    [[nodiscard]] views::Document& document() const { return *m_window.document(); }
+    [[nodiscard]] const views::DeviceData& device() const { return *document().device(); }
+    [[nodiscard]] views::ViewState& state() const { return document().viewState(); }
+
+    /// Nothing loads, everything is derived and every page has drawn what it has to.
+    [[nodiscard]] bool settled() const;
+    /// settled(), with this file.
+    [[nodiscard]] bool showsFile(const QString& path) const;
+
+    template <class P> [[nodiscard]] P& page(const char* id) const
+    {
+        return dynamic_cast<P&>(*m_window.view()->findPage(QLatin1String(id)));
+    }
+    /// The same, once it is shown and has drawn: pages in the background do not follow.
+    template <class P> [[nodiscard]] P& shown(const char* id) const
+    {
+        if (currentPage() != QLatin1String(id))
+            m_window.view()->showPage(QLatin1String(id));
+        EXPECT_TRUE(until([this] { return settled(); })) << id;
+        return page<P>(id);
+    }
+    [[nodiscard]] QString currentPage() const { return m_window.view()->currentPage()->id(); }
+    [[nodiscard]] QString statusText() const;
+
+    void key(Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier);
+    void type(const QString& text);
+
+    /// At a point of a widget, in any window.
+    static void click(QWidget& on, QPoint at, Qt::KeyboardModifiers modifiers = Qt::NoModifier);
+    static void click(QWidget& on) { click(on, on.rect().center()); }
+    static void move(QWidget& on, QPoint at);
+    static void drag(QWidget& on, QPoint from, QPoint to);
+    static void wheel(QWidget& on, QPoint at, int notches, Qt::KeyboardModifiers modifiers = Qt::NoModifier);
+    /// Drags files over a widget and drops them there; false if the drag was refused.
+    [[nodiscard]] static bool drop(QWidget& on, const QStringList& paths);
+
+private:
+    void takeKeyboard();
+
+    views::MainWindow& m_window;
+};
+
+} // namespace strata::test
