@@ -195,7 +195,6 @@ void MemoryPage::buildTable()
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 1);
     m_splitter->setChildrenCollapsible(false);
-    m_splitter->setHandleWidth(9);
     m_splitter->setSizes({ 480, 200 });
 }
 

@@ -216,8 +216,8 @@ void DocumentView::place(int index)
 {
     m_stack->setCurrentIndex(index);
     m_rail->setCurrent(index);
-    // Who walks the rail by keyboard stays on it.
-    if (!m_rail->isAncestorOf(QApplication::focusWidget()))
+    // Who walks the rail by keyboard stays on it; a view that is still being made waits.
+    if (isVisible() && !m_rail->isAncestorOf(QApplication::focusWidget()))
         focusPage();
     Q_EMIT currentPageChanged();
     Q_EMIT historyChanged();

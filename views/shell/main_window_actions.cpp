@@ -54,7 +54,7 @@ void MainWindow::connectFile()
     connect(a.open, &QAction::triggered, this, [this] {
         const QString path
             = QFileDialog::getOpenFileName(this, tr("Open a Snapshot"), m_settings.value(kFolder).toString(),
-                tr("Memory snapshots (*.pickle *.pkl *.gz *.json *.html);;All files (*)"));
+                tr("Snapshots and sessions (*.pickle *.pkl *.gz *.json *.html *.strata);;All files (*)"));
         if (path.isEmpty())
             return;
         m_settings.setValue(kFolder, QFileInfo(path).absolutePath());

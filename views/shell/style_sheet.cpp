@@ -67,8 +67,8 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 QSplitter::handle { background: @line; }
-QSplitter::handle:horizontal { width: 1px; margin: 0 4px; }
-QSplitter::handle:vertical { height: 1px; margin: 4px 0; }
+QSplitter::handle:horizontal { width: 1px; }
+QSplitter::handle:vertical { height: 1px; }
 QMainWindow::separator { background: @line; width: 1px; height: 1px; }
 QProgressBar { background: @line; border: none; border-radius: 2px; max-height: 4px; min-height: 4px; }
 QProgressBar::chunk { background: @accent; border-radius: 2px; }
