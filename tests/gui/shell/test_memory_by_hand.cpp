@@ -155,8 +155,9 @@ TEST_F(MemoryByHand, AClickPinsWhatItHits)
         [&] { return driver().window().view()->details().details().kind == QLatin1String("Block"); }));
     const model::BlockId block = driver().window().view()->details().focusShown().block;
     const model::BlockColumns& blocks = driver().device().trace->blocks();
-    EXPECT_TRUE(test::shows(
-        dock, QString::fromStdString(model::formatExactBytes(blocks.requestedBytes[block.index()]))));
+    const QString size
+        = QString::fromStdString(model::formatExactBytes(blocks.requestedBytes[block.index()]));
+    EXPECT_TRUE(test::until([&] { return test::shows(dock, size); }));
     EXPECT_TRUE(
         test::shows(dock, QString::fromStdString(model::formatAddress(blocks.address[block.index()]))));
     const QString born
