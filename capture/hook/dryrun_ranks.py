@@ -4,6 +4,7 @@
 NCCL itself is the simulated one, in which the other ranks hold the same values. A store is asked for little: the name of a
 communicator, which rank 0 makes and the others read, and barriers, which count those who came.
 """
+import ctypes
 import os
 import sys
 import threading
@@ -91,10 +92,66 @@ def make_store_class(distributed):
     return LocalStore
 
 
+def make_gloo_class(say):
+    """Gloo needs a connection to every other rank. PyTorch's own group without communication takes its place: gathers
+    copy what this rank gives, reductions and broadcasts leave it as it is."""
+    from torch._C._distributed_c10d import FakeProcessGroup
+
+    # Asked of every group of gloo, and refused by this one in some versions.
+    FakeProcessGroup._set_sequence_number_for_group = lambda group: None
+
+    class Looks(type):
+        def __instancecheck__(cls, instance):
+            return isinstance(instance, FakeProcessGroup)
+
+    class LocalGloo(metaclass=Looks):
+        said = False
+
+        def __new__(cls, store, rank, size, *_, **__):
+            if not cls.said:
+                cls.said = True
+                say("gloo: the other ranks are taken to hold the same values, and nothing is sent")
+            if not hasattr(FakeProcessGroup, "_create_internal"):
+                return FakeProcessGroup(rank, size)
+            options = FakeProcessGroup.Options()
+            if hasattr(options, "simulate_uniform_ranks"):
+                options.simulate_uniform_ranks = True
+            return FakeProcessGroup._create_internal(rank, size, options)
+
+    return LocalGloo
+
+
 def as_bytes(value):
     if isinstance(value, str):
         return value.encode()
     return bytes(value)
+
+
+def tell_splits(module, tell):
+    """A communicator is split by a colour, which says nothing of how many ranks share it until all have met: the simulated
+    NCCL is told, by colour where Python chooses it, else for the next split."""
+    from torch._C._distributed_c10d import Backend, ProcessGroup
+
+    color_of = getattr(module, "_process_group_color", None)
+    if color_of:
+        def color_and_tell(ranks, *arguments):
+            color = color_of(ranks, *arguments)
+            tell(color, len(ranks))
+            return color
+        module._process_group_color = color_and_tell
+
+    def telling(split):
+        def tell_and_split(*arguments, **options):
+            for value in (*arguments, *options.values()):
+                if isinstance(value, (list, tuple)) and value and all(isinstance(rank, int) for rank in value):
+                    tell(-1, len(value))
+                    break
+            return split(*arguments, **options)
+        return tell_and_split
+
+    for owner, name in ((Backend, "split"), (ProcessGroup, "split_group")):
+        if hasattr(owner, name):
+            setattr(owner, name, telling(getattr(owner, name)))
 
 
 def install(rank, world_size, say):
@@ -121,4 +178,11 @@ def install(rank, world_size, say):
             if hasattr(module, name):
                 setattr(module, name, local_store(distributed, getattr(module, name)))
 
-    return {"torch.distributed.rendezvous": patch}
+    def patch_groups(module):
+        if hasattr(module, "ProcessGroupGloo"):
+            module.ProcessGroupGloo = make_gloo_class(say)
+        tell = getattr(ctypes.CDLL(None), "strata_simgpu_split_size", None)
+        if tell:
+            tell_splits(module, tell)
+
+    return {"torch.distributed.rendezvous": patch, "torch.distributed.distributed_c10d": patch_groups}

@@ -34,6 +34,14 @@ static_assert(offsetof(TraceHead, stream) == 32 && offsetof(TraceHead, bytes) ==
 /// The caching allocator of the LibTorch in this process. Its interface is a class whose methods move with
 /// each minor version, so they are not called by position: the library's own symbol table tells where they
 /// are, and nothing of LibTorch is linked or compiled against.
+///
+/// One library serves all versions, rather than one built for each. What is relied upon is little: the names
+/// of three methods and of the class's vtable in the library's own symbol table (wheels are not stripped of
+/// it), the head of an entry, the place of one array in the statistics, and how the Itanium ABI passes and
+/// returns such arguments (x86-64). The vtable is compared before anything is called, so that another
+/// allocator is refused by name; a version that moves the head or the array shows in the truth corpus, where
+/// every peak must be torch's own. In exchange a LibTorch that comes out tomorrow works, and nobody needs a
+/// compiler or headers for each of them.
 class NativeAllocator {
 public:
     /// Nothing while libc10_cuda is not loaded or its allocator is not initialised. Cheap to ask again and

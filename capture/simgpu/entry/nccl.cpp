@@ -3,6 +3,7 @@
 #include "capture/simgpu/entry/process.h"
 
 #include <cstring>
+#include <map>
 #include <vector>
 
 namespace strata::simgpu {
@@ -84,7 +85,25 @@ void runBroadcasts()
     t_broadcasts.clear();
 }
 
+constexpr int kNextSplit = -1;
+
+/// How many ranks share a colour, where somebody knows; colours need not differ between splits.
+std::map<int, int>& splitSizes()
+{
+    static auto* const sizes = new std::map<int, int>;
+    return *sizes;
+}
+
 } // namespace
+
+/// For whoever knows how a program groups its ranks: `size` of them share `color`, or the colour of the next
+/// split when it is -1.
+STRATA_API void strata_simgpu_split_size(int color, int size)
+{
+    const auto lock = locked();
+    splitSizes().erase(kNextSplit);
+    splitSizes()[color] = size;
+}
 
 STRATA_API Result ncclGetVersion(int* version)
 {
@@ -130,11 +149,24 @@ STRATA_API Result ncclCommInitAll(void** out, int count, const int*)
     return 0;
 }
 
-// Which ranks share a colour is known to the other ranks alone: all of them are taken to.
-STRATA_API Result ncclCommSplit(void* parent, int color, int, void** out, void*)
+// Which ranks share a colour is known to the other ranks alone: all of them are taken to, unless it was told.
+// PyTorch passes the rank within the new group as the key.
+STRATA_API Result ncclCommSplit(void* parent, int color, int key, void** out, void*)
 {
     *out = nullptr;
-    return color < 0 ? 0 : create(out, of(parent).ranks, of(parent).rank);
+    if (color < 0)
+        return 0;
+    const auto lock = locked();
+    auto& sizes = splitSizes();
+    auto told = sizes.find(kNextSplit);
+    if (told != sizes.end()) {
+        sizes[color] = told->second;
+        sizes.erase(told);
+    }
+    told = sizes.find(color);
+    if (told != sizes.end() && key >= 0 && key < told->second)
+        return create(out, told->second, key);
+    return create(out, of(parent).ranks, of(parent).rank);
 }
 
 STRATA_API Result ncclCommDestroy(void* communicator)

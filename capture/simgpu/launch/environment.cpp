@@ -50,7 +50,10 @@ tl::expected<Variables, std::string> deviceEnvironment(const LibTorch& torch, co
         add(present);
     // Triton looks for the driver's library by file name.
     const fs::path folder = standIns->libraries.back().parent_path();
-    return Variables{ { "LD_PRELOAD", preload }, { "STRATA_SIMGPU", formatSettings(settings) },
+    Settings told = settings;
+    if (told.cudnnVersion == 0)
+        told.cudnnVersion = torch.cudnnVersion;
+    return Variables{ { "LD_PRELOAD", preload }, { "STRATA_SIMGPU", formatSettings(told) },
         { "TRITON_LIBCUDA_PATH", folder.string() } };
 }
 

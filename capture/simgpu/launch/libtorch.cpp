@@ -133,13 +133,20 @@ void addAsking(const fs::path& folder, std::vector<fs::path>& out)
 }
 
 constexpr const char* kFindTorch
-    = "import importlib.util as u, importlib.metadata as m, os\n"
+    = "import importlib.util as u, importlib.metadata as m, os, re\n"
       "s = u.find_spec('torch')\n"
       "print(os.path.dirname(s.origin) if s and s.origin else '')\n"
       "v = os.path.join(os.path.dirname(s.origin), 'version.py') if s and s.origin else ''\n"
       "d = {}\n"
       "exec(open(v).read(), d) if os.path.exists(v) else None\n"
-      "print(d.get('__version__', ''))\n";
+      "print(d.get('__version__', ''))\n"
+      "try:\n"
+      "    r = ' '.join(m.requires('torch') or [])\n"
+      "except Exception:\n"
+      "    r = ''\n"
+      "c = re.search(r'nvidia-cudnn[^=;]*==([0-9]+)[.]([0-9]+)[.]([0-9]+)', r)\n"
+      "c = [int(x) for x in c.groups()] if c else [0, 0, 0]\n"
+      "print(c[0] * (10000 if c[0] > 8 else 1000) + c[1] * 100 + c[2])\n";
 
 tl::expected<LibTorch, std::string> findInPython(const fs::path& python)
 {
@@ -149,14 +156,17 @@ tl::expected<LibTorch, std::string> findInPython(const fs::path& python)
     std::istringstream lines(*output);
     std::string package;
     std::string version;
+    int cudnnVersion = 0;
     std::getline(lines, package);
     std::getline(lines, version);
+    lines >> cudnnVersion;
     if (package.empty())
         return tl::unexpected(python.string() + ": has no PyTorch: " + kHowToGet);
     auto torch = readLibTorch(fs::path(package) / "lib");
     if (!torch)
         return torch;
     torch->version = version;
+    torch->cudnnVersion = cudnnVersion;
     // Packages beside torch bring their own kernels, and with them names that LibTorch does not ask for.
     const fs::path packages = fs::path(package).parent_path();
     for (const char* name : { "torchvision", "torchaudio/lib", "torchaudio", "." })
@@ -230,7 +240,7 @@ tl::expected<Program, std::string> findProgram(const std::string& command)
 
 tl::expected<LibTorch, std::string> readLibTorch(const fs::path& folder)
 {
-    LibTorch torch{ .version = {}, .folder = folder, .libraries = {} };
+    LibTorch torch{ .version = {}, .cudnnVersion = 0, .folder = folder, .libraries = {} };
     std::error_code error;
     if (!fs::exists(folder / "libtorch_cpu.so", error))
         return tl::unexpected(folder.string() + ": no LibTorch there");

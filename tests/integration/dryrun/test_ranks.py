@@ -14,6 +14,7 @@ import tempfile
 from running import PROJECT, SKIPPED, Failures, dryrun, pythons
 
 RANKS = os.path.join(PROJECT, "tests", "truth", "ranks.py")
+COLLECTIVES = os.path.join(PROJECT, "tests", "truth", "collectives.py")
 #: 252 rows do not split evenly over 8 ranks: the last one holds fewer.
 SIZES = ["--width", "252"]
 WORLD = 8
@@ -67,6 +68,16 @@ def check_local_rank(strata, python, failures):
         failures.expect(python, "devices used", [device[0] > 0 for device in peaks], [False, True])
 
 
+def check_collectives(strata, python, failures):
+    """Groups on the CPU, objects and meshes: the program checks what comes back."""
+    for rank in (0, 5):
+        run, report = dryrun(strata, ["--rank", str(rank), "--world-size", str(WORLD)], [python, COLLECTIVES])
+        failures.expect(f"{python} collectives rank {rank}", "trained",
+                        (run.returncode, f"done {rank} of {WORLD}" in run.stderr), (0, True))
+        if run.returncode != 0:
+            print(run.stderr[-1500:])
+
+
 def check_torchrun(strata, python, failures):
     """Real ranks of a launcher inside the command win over ours."""
     name = f"{python} torchrun"
@@ -101,6 +112,7 @@ def main():
     for python in found:
         check_spreads(arguments.strata, python, failures)
         check_local_rank(arguments.strata, python, failures)
+        check_collectives(arguments.strata, python, failures)
         check_torchrun(arguments.strata, python, failures)
         print(f"{python}: {failures.count} failures so far", flush=True)
     check_usage(arguments.strata, found[-1], failures)
