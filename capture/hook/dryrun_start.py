@@ -8,18 +8,25 @@ import atexit
 import ctypes
 import importlib.abc
 import importlib.machinery
+import json
 import os
+import pickle
 import sys
+import weakref
 
 FOLDER = os.environ.get("STRATA_DRYRUN_FOLDER", "")
 STEPS = int(os.environ.get("STRATA_DRYRUN_STEPS") or 0)
+RECORD = os.environ.get("STRATA_DRYRUN_RECORD") != "0"
 SKIP_INIT = os.environ.get("STRATA_DRYRUN_SKIP_INIT") == "1"
+CHANGES = [c for c in os.environ.get("STRATA_DRYRUN_CHANGES", "").split("\n") if c]
 HOOK = ctypes.CDLL(None)
-PROCESS = os.getpid()
+said = set()
 
 
 def say(text):
-    print("strata: " + text, file=sys.stderr, flush=True)
+    if text not in said:
+        said.add(text)
+        print("strata: " + text, file=sys.stderr, flush=True)
 
 
 def guarded(function):
@@ -32,27 +39,77 @@ def guarded(function):
     return call
 
 
+def beside(name):
+    """A module that lies beside this script, without a trace in sys.modules. Its frames in stacks count as a library's."""
+    path = os.path.join(os.path.dirname(os.environ["STRATA_DRYRUN_SCRIPT"]), name + ".py")
+    module = type(sys)("strata_" + name)
+    with open(path, encoding="utf-8") as file:
+        exec(compile(file.read(), f"<frozen strata_{name}>", "exec"), module.__dict__)
+    return module
+
+
+recording_process = None
+
+
 @guarded
 def start_recorder():
     import torch
 
-    torch.cuda.memory._record_memory_history(stacks="python")
+    global recording_process
+    recording_process = os.getpid()
+    HOOK.strata_hook_torch_version(torch.__version__.encode())
+    if RECORD:
+        torch.cuda.memory._record_memory_history(stacks="python")
 
 
 @guarded
 def write_snapshot():
     torch = sys.modules.get("torch")
-    if os.getpid() != PROCESS or not torch or not torch.cuda.is_initialized():
+    if not RECORD or os.getpid() != recording_process or not torch or not torch.cuda.is_initialized():
         return
-    HOOK.strata_hook_torch_version(torch.__version__.encode())
-    path = os.path.join(FOLDER, f"snapshot.{PROCESS}.pickle")
-    torch.cuda.memory._dump_snapshot(path + ".partial")
+    snapshot = torch.cuda.memory._snapshot()
+    snapshot.setdefault("allocator_settings", {})["simulated_device"] = json.loads(
+        os.environ.get("STRATA_DRYRUN_ABOUT") or "{}")
+    path = os.path.join(FOLDER, f"snapshot.{os.getpid()}.pickle")
+    with open(path + ".partial", "wb") as file:
+        pickle.dump(snapshot, file, protocol=4)
     os.rename(path + ".partial", path)
+
+
+@guarded
+def write_failure():
+    """What ended the program, where Python printed it: sys.last_value outlives hooks of the program."""
+    error = getattr(sys, "last_value", None)
+    if error is None or isinstance(error, (SystemExit, KeyboardInterrupt)):
+        return
+    where, trace = "", getattr(sys, "last_traceback", None)
+    while trace is not None:
+        where, trace = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}", trace.tb_next
+    with open(os.path.join(FOLDER, f"failure.{os.getpid()}"), "w", encoding="utf-8", errors="replace") as file:
+        json.dump({"kind": type(error).__name__, "what": str(error), "where": where}, file)
+
+
+def at_end():
+    write_failure()
+    write_snapshot()
+    for ask in at_ends:
+        text = guarded(ask)()
+        if text:
+            say(text)
+
+
+def before(name):
+    """What ends or replaces the process at once leaves a snapshot too."""
+    original = getattr(os, name)
+
+    def call(*arguments):
+        at_end()
+        return original(*arguments)
+    setattr(os, name, call)
 
 
 def patch_cuda(module):
     module._lazy_call(start_recorder)
-    atexit.register(write_snapshot)
 
 
 stops = 0
@@ -64,7 +121,6 @@ def stop():
     stops += 1
     if stops > 3:
         say("the program goes on after the last step: it is ended")
-        write_snapshot()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
@@ -72,10 +128,10 @@ def stop():
 
 
 def patch_optimizer(module):
-    counts = {}
+    counts = weakref.WeakKeyDictionary()
 
     def before_step(optimizer, *_):
-        count = counts[id(optimizer)] = counts.get(id(optimizer), 0) + 1
+        count = counts[optimizer] = counts.get(optimizer, 0) + 1
         if STEPS and count > STEPS:
             stop()
         HOOK.strata_hook_steps(count)
@@ -83,48 +139,21 @@ def patch_optimizer(module):
     module.register_optimizer_step_pre_hook(before_step)
 
 
-def patch_init(module):
-    import torch
-
-    def skipping(original):
-        def initialize(tensor, *arguments, **options):
-            if isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu":
-                return tensor
-            return original(tensor, *arguments, **options)
-        initialize.__name__, initialize.__doc__ = original.__name__, original.__doc__
-        return initialize
-
-    for name in ("uniform_", "normal_", "trunc_normal_", "constant_", "ones_", "zeros_", "eye_", "dirac_",
-                 "xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_", "orthogonal_", "sparse_"):
-        if hasattr(module, name):
-            setattr(module, name, skipping(getattr(module, name)))
+PATCHES = {"torch.cuda": [patch_cuda], "torch.optim.optimizer": [patch_optimizer]}
+at_ends = []
 
 
-PATCHES = {"torch.cuda": patch_cuda, "torch.optim.optimizer": patch_optimizer}
-if SKIP_INIT:
-    PATCHES["torch.nn.init"] = patch_init
-
-
-def beside(name):
-    """A module that lies beside this script, without a trace in sys.modules."""
-    path = os.path.join(os.path.dirname(os.environ["STRATA_DRYRUN_SCRIPT"]), name + ".py")
-    module = type(sys)("strata_" + name)
-    with open(path, encoding="utf-8") as file:
-        exec(compile(file.read(), path, "exec"), module.__dict__)
-    return module
-
-
-# torchrun inside the command starts real ranks, which meet by themselves.
-if os.environ.get("STRATA_DRYRUN_RANK") and "TORCHELASTIC_RUN_ID" not in os.environ:
-    PATCHES.update(beside("dryrun_ranks").install(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), say))
+def add_patches(patches):
+    for name, patch in patches:
+        PATCHES.setdefault(name, []).append(patch)
 
 
 class Loader(importlib.abc.Loader):
     """Loads a module as it would be loaded, then patches it."""
 
-    def __init__(self, loader, patch):
+    def __init__(self, loader, patches):
         self.loader = loader
-        self.patch = guarded(patch)
+        self.patches = [guarded(patch) for patch in patches]
 
     def create_module(self, spec):
         return self.loader.create_module(spec)
@@ -132,18 +161,31 @@ class Loader(importlib.abc.Loader):
     def exec_module(self, module):
         self.loader.exec_module(module)
         module.__spec__.loader = module.__loader__ = self.loader
-        self.patch(module)
+        for patch in self.patches:
+            patch(module)
 
 
 class Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        patch = PATCHES.pop(name, None)
-        if patch is None:
+        patches = PATCHES.get(name)
+        if patches is None:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = Loader(spec.loader, patch)
+            spec.loader = Loader(spec.loader, patches)
         return spec
 
 
+if SKIP_INIT:
+    add_patches([("torch.nn.init", beside("dryrun_weights").patch_init)])
+# torchrun inside the command starts real ranks, which meet by themselves.
+if os.environ.get("STRATA_DRYRUN_RANK") and "TORCHELASTIC_RUN_ID" not in os.environ:
+    add_patches(beside("dryrun_ranks").install(
+        int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), say).items())
+if CHANGES:
+    found, at_ends = beside("dryrun_change").install(CHANGES)
+    add_patches(found)
+atexit.register(at_end)
+for name in ("_exit", "execv", "execve"):
+    before(name)
 sys.meta_path.insert(0, Finder())

@@ -7,6 +7,12 @@
 
 namespace strata::hook {
 
+/// A moment of a run.
+struct PeakMoment {
+    std::int64_t event; ///< of this device, from 1
+    std::int64_t steps; ///< optimizer steps begun by then
+};
+
 /// What the tracker counts of one device, in bytes. Peaks are those of the whole run.
 struct DevicePeaks {
     std::int64_t requested, requestedPeak; ///< what the program asked for and did not give back
@@ -15,12 +21,14 @@ struct DevicePeaks {
     std::int64_t outOfMemories;
     std::int64_t firstRefused; ///< size of the first request that was refused
     std::int64_t events;
+    std::int64_t allocations;
+    PeakMoment requestedPeakAt, reservedPeakAt; ///< the first time
 };
 
 /// The file that a process keeps mapped while it runs, so that its peaks outlive however it ends.
 struct ProcessPeaks {
     static constexpr char kMagic[8] = "strpeak";
-    static constexpr std::uint32_t kVersion = 1;
+    static constexpr std::uint32_t kVersion = 2;
     static constexpr int kMaxDevices = 64;
 
     char magic[8];

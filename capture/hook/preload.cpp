@@ -6,11 +6,13 @@
 #include "capture/hook/peaks.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,6 +35,9 @@ struct Follower {
 
 Follower* g_follower = nullptr;
 
+/// In a child of a process that was followed: what it frees is its parent's.
+bool g_forked = false;
+
 int integerVariable(const char* name)
 {
     const char* text = std::getenv(name);
@@ -50,8 +55,15 @@ ProcessPeaks* mapPeaks()
     const char* folder = std::getenv(kFolderVariable);
     if (!folder)
         return nullptr;
-    const std::string path = std::string(folder) + "/peaks." + std::to_string(getpid());
-    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    // A process that replaces itself by exec() keeps its number: the peaks of before stay.
+    std::string path;
+    int file = -1;
+    for (int image = 0; image < 1000 && file < 0; ++image) {
+        path = std::string(folder) + "/peaks." + std::to_string(getpid()) + "." + std::to_string(image);
+        file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file < 0 && errno != EEXIST)
+            break;
+    }
     if (file < 0 || ftruncate(file, sizeof(ProcessPeaks)) != 0) {
         std::fprintf(stderr, "strata: %s: cannot be written: this process is not counted\n", path.c_str());
         if (file >= 0)
@@ -77,15 +89,19 @@ ProcessPeaks* mapPeaks()
 
 void follow(const TraceHead& entry) noexcept
 {
-    if (entry.device < 0 || entry.device >= ProcessPeaks::kMaxDevices)
+    if (g_forked || entry.device < 0 || entry.device >= ProcessPeaks::kMaxDevices)
         return;
     DevicePeaks& device = g_follower->peaks->device[entry.device];
     const auto bytes = static_cast<std::int64_t>(entry.bytes);
     ++device.events;
     switch (entry.action) {
     case TraceHead::Alloc:
+        ++device.allocations;
         device.requested += bytes;
-        device.requestedPeak = std::max(device.requestedPeak, device.requested);
+        if (device.requested > device.requestedPeak) {
+            device.requestedPeak = device.requested;
+            device.requestedPeakAt = { device.events, g_follower->peaks->steps };
+        }
         if (g_follower->forget)
             g_follower->forget(entry.address, entry.bytes);
         break;
@@ -95,7 +111,10 @@ void follow(const TraceHead& entry) noexcept
     case TraceHead::SegmentAlloc:
     case TraceHead::SegmentMap:
         device.reserved += bytes;
-        device.reservedPeak = std::max(device.reservedPeak, device.reserved);
+        if (device.reserved > device.reservedPeak) {
+            device.reservedPeak = device.reserved;
+            device.reservedPeakAt = { device.events, g_follower->peaks->steps };
+        }
         break;
     case TraceHead::SegmentFree:
     case TraceHead::SegmentUnmap:
@@ -118,7 +137,7 @@ void follow(const TraceHead& entry) noexcept
 /// Runs before the allocator is destroyed, since it is registered after the allocator was made.
 void readLastPeaks()
 {
-    if (getpid() != g_follower->peaks->process)
+    if (g_forked)
         return;
     for (int i = 0; i < g_follower->peaks->devices; ++i) {
         DevicePeaks& device = g_follower->peaks->device[i];
@@ -143,6 +162,7 @@ void attach()
     g_follower = new Follower{ *allocator, peaks, forget };
     allocator->attach([](const TraceHead& entry) { follow(entry); });
     std::atexit(readLastPeaks);
+    pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
 }
 
 /// Asked often and answered rarely: dlopen() of what is not loaded costs microseconds.
@@ -217,13 +237,13 @@ STRATA_API void** __cudaRegisterFatBinary(void* wrapper)
 /// For Python's side: the number of steps an optimizer has begun.
 STRATA_API void strata_hook_steps(int steps)
 {
-    if (g_follower)
+    if (g_follower && !g_forked)
         g_follower->peaks->steps = std::max(g_follower->peaks->steps, steps);
 }
 
 STRATA_API void strata_hook_torch_version(const char* version)
 {
-    if (g_follower)
+    if (g_follower && !g_forked)
         std::snprintf(g_follower->peaks->torchVersion, sizeof g_follower->peaks->torchVersion, "%s", version);
 }
 

@@ -40,6 +40,16 @@ std::vector<Card> readCards()
     return out;
 }
 
+std::vector<Assumption> readAssumptions()
+{
+    std::vector<Assumption> out;
+    const nlohmann::json catalogue = nlohmann::json::parse(kDevicesJson);
+    for (const auto& entry : catalogue.at("assumptions"))
+        out.push_back({ entry.at("name"), entry.at("each"), entry.at("low_bytes"), entry.at("high_bytes"),
+            entry.at("counted_bytes"), entry.at("source") });
+    return out;
+}
+
 /// Insertions, deletions and replacements between two words.
 std::size_t distance(std::string_view a, std::string_view b)
 {
@@ -62,6 +72,12 @@ std::size_t distance(std::string_view a, std::string_view b)
 const std::vector<Card>& cards()
 {
     static const std::vector<Card> all = readCards();
+    return all;
+}
+
+const std::vector<Assumption>& assumptions()
+{
+    static const std::vector<Assumption> all = readAssumptions();
     return all;
 }
 

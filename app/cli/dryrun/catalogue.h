@@ -22,6 +22,19 @@ struct Card {
     int memoryBusBits = 0;
 };
 
+/// Memory that PyTorch does not count, or counts from a table here: a range with its source.
+struct Assumption {
+    std::string name; ///< "CUDA context"
+    std::string each; ///< what one of them is for: "process", "communicator", "convolution"
+    std::int64_t lowBytes = 0;
+    std::int64_t highBytes = 0;
+    std::int64_t countedBytes = 0; ///< what the figures of a dry run hold of it
+    std::string source;
+};
+
+/// All assumptions, in the order of the file.
+[[nodiscard]] const std::vector<Assumption>& assumptions();
+
 /// All cards, in the order of the file, which is built in.
 [[nodiscard]] const std::vector<Card>& cards();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/dryrun.h"
 
+#include "app/cli/dryrun/fit.h"
 #include "app/cli/dryrun/report.h"
 
 #include <cstdio>
@@ -17,7 +18,9 @@ constexpr int kUsage = 2;
 int complain(const model::Error& error)
 {
     std::fprintf(stderr, "strata: dryrun: %s\n", error.text().c_str());
-    return kUsage;
+    return error.kind == model::Error::Kind::NotFound || error.kind == model::Error::Kind::Cancelled
+        ? kDoesNotFit
+        : kUsage;
 }
 
 void keepSnapshot(const DryRun& run, const std::string& output)
@@ -33,6 +36,49 @@ void keepSnapshot(const DryRun& run, const std::string& output)
         std::fprintf(stderr, "strata: %s: %s\n", output.c_str(), error.message().c_str());
 }
 
+int fit(const DryRunOptions& options)
+{
+    const auto result = runFit(options);
+    if (!result)
+        return complain(result.error());
+    std::fputs((options.json ? fitJson(*result) : fitText(*result)).c_str(), stdout);
+    return result->best.empty() ? kDoesNotFit : kFits;
+}
+
+int runOnce(const DryRunOptions& options)
+{
+    DryRunReport report;
+    report.options = options;
+    const ScratchFolder scratch;
+    DryRunOptions base = options;
+    base.changes.clear();
+    auto run = runDry(base, scratch);
+    if (!run)
+        return complain(run.error());
+    report.run = std::move(*run);
+    if (!options.output.empty())
+        keepSnapshot(report.run, options.output);
+    report.groups = peakGroups(report.run);
+    const ScratchFolder changedScratch;
+    if (!options.changes.empty() && !report.run.interrupted()) {
+        DryRunOptions changed = options;
+        changed.record = false;
+        auto second = runDry(changed, changedScratch);
+        if (!second)
+            return complain(second.error());
+        report.changed = std::move(*second);
+    }
+    if (options.spread && !report.run.interrupted()) {
+        auto spread = runSpread(base);
+        if (!spread)
+            return complain(spread.error());
+        report.spread = std::move(*spread);
+    }
+    std::fputs((options.json ? dryRunJson(report) : dryRunText(report)).c_str(), stdout);
+    const DryRun& judged = report.changed ? *report.changed : report.run;
+    return judged.exitStatus == 0 && judged.fits() ? kFits : kDoesNotFit;
+}
+
 } // namespace
 
 int dryRunMain(int argc, const char* const* argv)
@@ -45,15 +91,9 @@ int dryRunMain(int argc, const char* const* argv)
         std::fputs(help.c_str(), stdout);
         return kFits;
     }
-    const ScratchFolder scratch;
-    const auto run = runDry(*options, scratch);
-    if (!run)
-        return complain(run.error());
-    if (!options->output.empty())
-        keepSnapshot(*run, options->output);
-    const auto groups = peakGroups(*run);
-    std::fputs((options->json ? dryRunJson(*run, groups) : dryRunText(*run, groups)).c_str(), stdout);
-    return run->exitStatus == 0 && run->fits() ? kFits : kDoesNotFit;
+    if (!options->fit.empty())
+        return fit(*options);
+    return runOnce(*options);
 }
 
 } // namespace strata::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/options.h"
 
+#include "app/cli/dryrun/change.h"
+#include "app/cli/dryrun/fit.h"
 #include "model/base/units.h"
 
 #include <CLI/CLI.hpp>
@@ -32,6 +34,15 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
     app.add_flag("--no-skip-init", noSkipInit, "Initialise weights on the CPU as the program does");
     app.add_option("--addresses", options.addresses, "Order of addresses: top-down, ascending, random:SEED")
         ->capture_default_str();
+    app.add_flag("--spread", options.spread, "Run other orders of addresses too: how far does reserved move");
+    app.add_option("--change", options.changes,
+           "Run once more with amp=bf16, checkpoint=MODULE_CLASS or optimizer=NAME[,KEY=VALUE]; may be "
+           "repeated")
+        ->allow_extra_args(false);
+    app.add_option("--fit", options.fit,
+           "Find the largest value that fits: 'BATCH=1..512' tries it for {BATCH} in the command; may be "
+           "repeated")
+        ->allow_extra_args(false);
     app.add_option("-o,--output", options.output, "Keep the snapshot");
     app.add_flag("--json", options.json, "One JSON document on stdout; the command's stdout goes to stderr");
     app.positionals_at_end();
@@ -52,6 +63,18 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
     if (options.command.empty())
         return model::fail(model::Error::Kind::Usage, "no command",
             "put it behind --, as in strata dryrun -- python train.py");
+    for (const std::string& change : options.changes) {
+        if (const auto checked = checkChange(change); !checked)
+            return model::Failure(checked.error());
+    }
+    for (const std::string& text : options.fit) {
+        const auto variable = parseFitVariable(text, options.command);
+        if (!variable)
+            return model::Failure(variable.error());
+    }
+    if (!options.fit.empty() && (options.spread || !options.changes.empty() || !options.output.empty()))
+        return model::fail(model::Error::Kind::Usage, "--fit goes with neither --spread nor --change nor -o",
+            "give them in a run of the value found");
     if (!capacity.empty()) {
         options.capacityBytes = model::parseBytes(capacity);
         if (!options.capacityBytes || *options.capacityBytes <= 0)

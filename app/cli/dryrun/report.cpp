@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/report.h"
 
+#include "app/cli/dryrun/about.h"
 #include "model/analysis/groups.h"
 #include "model/analysis/position.h"
 #include "model/base/units.h"
 #include "model/session/session.h"
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <csignal>
+#include <cstring>
+#include <fmt/ranges.h>
 
 namespace strata::cli {
 
@@ -16,26 +18,25 @@ namespace {
 
 using hook::DevicePeaks;
 using hook::ProcessPeaks;
-using nlohmann::ordered_json;
+using model::formatBytes;
+using model::formatExactBytes;
 
-ordered_json deviceJson(int index, const DevicePeaks& device)
+constexpr int kSignal = 128; // added to the number of the signal that ended a program
+
+std::string endText(int status)
 {
-    ordered_json out{ { "device", index }, { "requested_bytes_peak", device.requestedPeak },
-        { "allocated_bytes_peak", device.allocatedPeak }, { "reserved_bytes_peak", device.reservedPeak },
-        { "fits", device.outOfMemories == 0 }, { "oom_count", device.outOfMemories },
-        { "first_refused_bytes", nullptr } };
-    if (device.outOfMemories > 0)
-        out["first_refused_bytes"] = device.firstRefused;
-    return out;
+    if (status > kSignal && status < kSignal + 65)
+        return fmt::format("was ended by signal {} ({})", status - kSignal, strsignal(status - kSignal));
+    return fmt::format("ended with status {}", status);
 }
 
-ordered_json rankJson(const ProcessPeaks& process)
+std::string momentText(const hook::PeakMoment& moment, std::int64_t events)
 {
-    ordered_json devices = ordered_json::array();
-    for (int i = 0; i < process.devices; ++i)
-        devices.push_back(deviceJson(i, process.device[i]));
-    return { { "rank", std::max(process.rank, 0) }, { "world_size", std::max(process.worldSize, 1) },
-        { "devices", std::move(devices) } };
+    const std::string step = moment.steps == 0
+        ? std::string("before the first optimizer step")
+        : fmt::format("after {} optimizer step{} began", moment.steps, moment.steps == 1 ? "" : "s");
+    return fmt::format(
+        "{}, event {} of {}", step, model::formatCount(moment.event), model::formatCount(events));
 }
 
 std::string deviceText(const ProcessPeaks& process, int index, std::int64_t capacity)
@@ -45,19 +46,123 @@ std::string deviceText(const ProcessPeaks& process, int index, std::int64_t capa
     if (process.rank >= 0)
         where = fmt::format("rank {} of {}, {}", process.rank, std::max(process.worldSize, 1), where);
     std::string out = fmt::format("{}\n", where);
-    const auto row = [&](std::string_view name, std::int64_t bytes) {
-        out += fmt::format(
-            "  {:<20}{:>12}  {:>22}\n", name, model::formatBytes(bytes), model::formatExactBytes(bytes));
+    const auto row = [&](std::string_view name, std::int64_t bytes, const std::string& when) {
+        out += fmt::format("  {:<16}{:>10} {:>20}{}{}\n", name, formatBytes(bytes), formatExactBytes(bytes),
+            when.empty() ? "" : "  ", when);
     };
-    row("peak requested", device.requestedPeak);
-    row("peak allocated", device.allocatedPeak);
-    row("peak reserved", device.reservedPeak);
-    row("capacity", capacity);
+    row("peak requested", device.requestedPeak, momentText(device.requestedPeakAt, device.events));
+    row("peak allocated", device.allocatedPeak, {});
+    row("peak reserved", device.reservedPeak, momentText(device.reservedPeakAt, device.events));
+    row("capacity", capacity, {});
     if (device.outOfMemories > 0)
         out += fmt::format(
-            "  out of memory {} times, first when {} were asked for: the peaks are lower bounds\n",
-            device.outOfMemories, model::formatExactBytes(device.firstRefused));
+            "  out of memory {} time{}, first when {} were asked for: the peaks are lower bounds\n",
+            device.outOfMemories, device.outOfMemories == 1 ? "" : "s",
+            formatExactBytes(device.firstRefused));
     return out;
+}
+
+std::string headline(const DryRunReport& report)
+{
+    const DryRun& run = report.run;
+    std::string out;
+    if (!run.fits())
+        out = fmt::format("Does not fit: {} refused, {} are not enough", formatExactBytes(run.firstRefused()),
+            formatBytes(run.capacityBytes));
+    else if (run.exitStatus != 0)
+        out = fmt::format("Failed after it had needed {} of {}", formatBytes(run.reservedPeak()),
+            formatBytes(run.capacityBytes));
+    else
+        out = fmt::format(
+            "Fits: needs {} of {}", formatBytes(run.reservedPeak()), formatBytes(run.capacityBytes));
+    return fmt::format("{} on a simulated {}\n", out, run.device);
+}
+
+std::string failureText(const DryRun& run)
+{
+    std::string out;
+    if (run.exitStatus != 0)
+        out += fmt::format(
+            "The command {}: the figures are of what it did until then.\n", endText(run.exitStatus));
+    if (run.failure && run.exitStatus != 0)
+        out += fmt::format("{}{}: {}\n", run.failure->where.empty() ? "" : run.failure->where + ": ",
+            run.failure->kind, run.failure->what.substr(0, run.failure->what.find('\n')));
+    if (const std::string hint = hintFor(run); !hint.empty())
+        out += "Hint: " + hint + ".\n";
+    return out;
+}
+
+std::string fitsOnText(const DryRun& run)
+{
+    std::int64_t outside = 0;
+    for (const Assumption& one : assumptions()) {
+        if (one.each == "process")
+            outside += one.highBytes;
+    }
+    std::string out = "\nFits on\n";
+    for (const Card& card : cards()) {
+        const std::int64_t margin = card.capacityBytes - run.reservedPeak();
+        if (margin >= 0)
+            out += fmt::format("  {:<18}{:>10} left{}\n", card.name, formatBytes(margin),
+                margin < outside ? ", which CUDA itself may need" : "");
+    }
+    return out;
+}
+
+std::string outsideText(const DryRun& run)
+{
+    const bool manyRanks = std::any_of(run.processes.begin(), run.processes.end(),
+        [](const ProcessPeaks& process) { return process.worldSize > 1; });
+    std::string out
+        = "\nNot in these figures, or assumed (ranges of resources/devices.json, with their sources)\n";
+    for (const Assumption& one : assumptions()) {
+        if (one.each == "communicator" && !manyRanks)
+            continue;
+        out += fmt::format("  {:<18}{} to {} a {}{}\n", one.name, formatBytes(one.lowBytes),
+            formatBytes(one.highBytes), one.each,
+            one.countedBytes > 0 ? ", counted as PyTorch asks for it" : ", counted as 0");
+    }
+    return out;
+}
+
+std::string changedText(const DryRunReport& report)
+{
+    const DryRun& base = report.run;
+    const DryRun& changed = *report.changed;
+    std::string out = fmt::format("\nChanged by {}{:>8}{:>12}{:>14}\n",
+        fmt::join(report.options.changes, " "), "base", "changed", "difference");
+    const auto row = [&](std::string_view name, std::int64_t before, std::int64_t after) {
+        out += fmt::format("  {:<18}{:>12}{:>12}{:>14}\n", name, formatBytes(before), formatBytes(after),
+            (after > before ? "+" : "") + formatBytes(after - before));
+    };
+    row("peak requested", base.requestedPeak(), changed.requestedPeak());
+    row("peak reserved", base.reservedPeak(), changed.reservedPeak());
+    out += fmt::format("  {:<18}{:>12}{:>12}{:>+14}\n", "allocations", base.allocations(),
+        changed.allocations(), changed.allocations() - base.allocations());
+    out += fmt::format(
+        "  {:<18}{:>12}{:>12}\n", "fits", base.fits() ? "yes" : "no", changed.fits() ? "yes" : "no");
+    if (changed.exitStatus != 0)
+        out += failureText(changed);
+    return out;
+}
+
+std::string spreadText(const DryRunReport& report)
+{
+    std::int64_t lowest = report.run.reservedPeak();
+    std::int64_t highest = lowest;
+    std::string out = "\nReserved under other orders of addresses\n";
+    const auto row = [&](std::string_view name, std::int64_t bytes, bool fits) {
+        lowest = std::min(lowest, bytes);
+        highest = std::max(highest, bytes);
+        out += fmt::format("  {:<16}{:>10} {:>20}{}\n", name, formatBytes(bytes), formatExactBytes(bytes),
+            fits ? "" : "  does not fit");
+    };
+    row(report.options.addresses, report.run.reservedPeak(), report.run.fits());
+    for (const SpreadRun& other : report.spread)
+        row(other.addresses, other.reservedPeak, other.fits);
+    return out
+        + fmt::format("  it moves by {} ({:.2f} %)\n", formatExactBytes(highest - lowest),
+            lowest > 0 ? 100.0 * static_cast<double>(highest - lowest) / static_cast<double>(lowest) : 0.0);
 }
 
 } // namespace
@@ -80,63 +185,35 @@ std::vector<PeakGroup> peakGroups(const DryRun& run)
     return out;
 }
 
-std::string dryRunJson(const DryRun& run, const std::vector<PeakGroup>& groups)
+std::string dryRunText(const DryRunReport& report)
 {
-    ordered_json out{ { "schema", 1 }, { "simulated", true }, { "device", run.device },
-        { "capacity_bytes", run.capacityBytes }, { "torch", run.torchVersion } };
-    out["ranks"] = ordered_json::array();
-    for (const ProcessPeaks& process : run.processes)
-        out["ranks"].push_back(rankJson(process));
-    out["fits_on"] = ordered_json::array();
-    for (const Card& card : cards()) {
-        const std::int64_t margin = card.capacityBytes - run.reservedPeak();
-        if (run.fits() && !run.processes.empty() && margin >= 0)
-            out["fits_on"].push_back({ { "name", card.name }, { "margin_bytes", margin } });
-    }
-    out["groups"] = ordered_json::array();
-    for (const PeakGroup& group : groups)
-        out["groups"].push_back({ { "key", group.key }, { "bytes", group.bytes } });
-    out["steps"] = run.steps();
-    out["exit_status"] = run.exitStatus;
-    return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
-
-std::string dryRunText(const DryRun& run, const std::vector<PeakGroup>& groups)
-{
+    constexpr std::size_t kMostGroups = 10;
+    const DryRun& run = report.run;
     if (run.processes.empty())
-        return fmt::format(
-            "The command ended with status {} and never used the simulated device.\n", run.exitStatus);
-    std::string out = fmt::format("{} {} on a simulated {}\n", run.fits() ? "Fits:" : "Does not fit:",
-        run.fits() ? fmt::format(
-            "needs {} of {}", model::formatBytes(run.reservedPeak()), model::formatBytes(run.capacityBytes))
-                   : fmt::format("{} are not enough", model::formatBytes(run.capacityBytes)),
-        run.device);
-    if (run.exitStatus != 0)
-        out += fmt::format(
-            "The command ended with status {}: the figures are of what it did until then.\n", run.exitStatus);
-    out += "\n";
+        return fmt::format("The command {} and never used the simulated device.\n{}", endText(run.exitStatus),
+            failureText(run));
+    std::string out = headline(report) + failureText(run) + "\n";
     for (const ProcessPeaks& process : run.processes) {
         for (int i = 0; i < process.devices; ++i) {
             if (process.device[i].events > 0)
                 out += deviceText(process, i, run.capacityBytes);
         }
     }
-    if (!groups.empty())
+    if (!report.groups.empty())
         out += "\nAt the peak of requested bytes, by line\n";
-    for (std::size_t i = 0; i < std::min<std::size_t>(groups.size(), 10); ++i)
-        out += fmt::format("  {:>12}  {}\n", model::formatBytes(groups[i].bytes), groups[i].key);
-    if (run.fits()) {
-        out += "\nFits on\n";
-        for (const Card& card : cards()) {
-            const std::int64_t margin = card.capacityBytes - run.reservedPeak();
-            if (margin >= 0)
-                out += fmt::format("  {:<16}{:>12} left\n", card.name, model::formatBytes(margin));
-        }
-    }
+    for (std::size_t i = 0; i < std::min(report.groups.size(), kMostGroups); ++i)
+        out += fmt::format("  {:>10}  {}\n", formatBytes(report.groups[i].bytes), report.groups[i].key);
+    if (report.changed)
+        out += changedText(report);
+    if (!report.spread.empty())
+        out += spreadText(report);
+    if (run.fits() && run.exitStatus == 0)
+        out += fitsOnText(run);
+    out += outsideText(run);
     out += fmt::format(
-        "\n{} optimizer steps with torch {}. Simulated: values are zeros, there are no times, and workspaces"
-        " of cuDNN and cuSOLVER count as 0. What CUDA itself keeps on a card is not in these figures.\n",
-        run.steps(), run.torchVersion.empty() ? "of unknown version" : run.torchVersion);
+        "\n{} optimizer steps with torch {}. Simulated: values are zeros and there are no times.{}\n",
+        run.steps(), run.torchVersion.empty() ? "of unknown version" : run.torchVersion,
+        report.options.skipInit ? " Weights on the CPU were not initialised (--no-skip-init does it)." : "");
     return out;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "app/cli/dryrun/run.h"
+#include "app/cli/dryrun/spread.h"
 
+#include <optional>
 #include <string>
 
 namespace strata::cli {
@@ -13,13 +15,24 @@ struct PeakGroup {
     std::int64_t bytes = 0;
 };
 
+/// All that is told of a dry run.
+struct DryRunReport {
+    DryRunOptions options;
+    DryRun run;
+    std::vector<PeakGroup> groups;
+    std::optional<DryRun> changed; ///< the second run, with options.changes
+    std::vector<SpreadRun> spread;
+};
+
 /// The groups at the peak of the device with the highest reserved peak, largest first; empty without a
 /// snapshot.
 [[nodiscard]] std::vector<PeakGroup> peakGroups(const DryRun& run);
 
-/// The JSON document of `strata dryrun --json`, with a newline at its end.
-[[nodiscard]] std::string dryRunJson(const DryRun& run, const std::vector<PeakGroup>& groups);
+/// The JSON document of `strata dryrun --json`, with a newline at its end. To the keys that the contract
+/// names it adds: peak moments and events of each device, "outside" (what PyTorch does not count), "failure",
+/// and where asked for "changed" and "spread".
+[[nodiscard]] std::string dryRunJson(const DryRunReport& report);
 /// The same for people.
-[[nodiscard]] std::string dryRunText(const DryRun& run, const std::vector<PeakGroup>& groups);
+[[nodiscard]] std::string dryRunText(const DryRunReport& report);
 
 } // namespace strata::cli

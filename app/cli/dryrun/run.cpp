@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/run.h"
 
+#include "app/cli/dryrun/about.h"
 #include "capture/simgpu/launch/environment.h"
+#include "model/base/units.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <optional>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace strata::cli {
 
@@ -77,7 +84,11 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
                 setenv(name, options.allocatorSettings->c_str(), 1);
         }
     }
-    if (options.json)
+    if (!options.log.empty()) {
+        const int log = open(options.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(log, STDOUT_FILENO);
+        dup2(log, STDERR_FILENO);
+    } else if (options.json)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     std::vector<char*> arguments;
     for (const std::string& word : options.command)
@@ -85,13 +96,6 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
     arguments.push_back(nullptr);
     execv(executable.c_str(), arguments.data());
     _exit(127);
-}
-
-int waitFor(pid_t child)
-{
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) { }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 std::optional<ProcessPeaks> readPeaks(const fs::path& path)
@@ -121,6 +125,52 @@ std::vector<ProcessPeaks> collectPeaks(const fs::path& folder)
     return all;
 }
 
+std::int64_t highest(const std::vector<ProcessPeaks>& processes, std::int64_t hook::DevicePeaks::*figure)
+{
+    std::int64_t peak = 0;
+    for (const ProcessPeaks& process : processes) {
+        for (int i = 0; i < process.devices; ++i)
+            peak = std::max(peak, process.device[i].*figure);
+    }
+    return peak;
+}
+
+/// One line whenever there is something new, at most every two seconds.
+void sayProgress(const fs::path& folder, std::string& said)
+{
+    const std::vector<ProcessPeaks> peaks = collectPeaks(folder);
+    if (peaks.empty())
+        return;
+    int steps = 0;
+    for (const ProcessPeaks& process : peaks)
+        steps = std::max(steps, process.steps);
+    const std::string text = fmt::format("strata: {} optimizer steps, {} reserved so far\n", steps,
+        model::formatBytes(highest(peaks, &hook::DevicePeaks::reservedPeak)));
+    if (text != std::exchange(said, text))
+        std::fputs(text.c_str(), stderr);
+}
+
+int waitFor(pid_t child, const fs::path& folder, bool aloud)
+{
+    using namespace std::chrono_literals;
+    constexpr auto kPatience = 2s;
+    auto next = std::chrono::steady_clock::now() + kPatience;
+    std::string said;
+    for (auto pause = 1ms;; pause = std::min(2 * pause, 20ms)) {
+        int status = 0;
+        const pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child)
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        if (ended < 0 && errno != EINTR)
+            return 127;
+        std::this_thread::sleep_for(pause);
+        if (aloud && std::chrono::steady_clock::now() >= next) {
+            sayProgress(folder, said);
+            next += kPatience;
+        }
+    }
+}
+
 } // namespace
 
 bool DryRun::fits() const
@@ -133,12 +183,33 @@ bool DryRun::fits() const
 
 std::int64_t DryRun::reservedPeak() const
 {
-    std::int64_t peak = 0;
+    return highest(processes, &hook::DevicePeaks::reservedPeak);
+}
+
+std::int64_t DryRun::requestedPeak() const
+{
+    return highest(processes, &hook::DevicePeaks::requestedPeak);
+}
+
+std::int64_t DryRun::allocations() const
+{
+    std::int64_t sum = 0;
     for (const ProcessPeaks& process : processes) {
         for (int i = 0; i < process.devices; ++i)
-            peak = std::max(peak, process.device[i].reservedPeak);
+            sum += process.device[i].allocations;
     }
-    return peak;
+    return sum;
+}
+
+std::int64_t DryRun::firstRefused() const
+{
+    for (const ProcessPeaks& process : processes) {
+        for (int i = 0; i < process.devices; ++i) {
+            if (process.device[i].outOfMemories > 0)
+                return process.device[i].firstRefused;
+        }
+    }
+    return 0;
 }
 
 int DryRun::steps() const
@@ -194,6 +265,9 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     variables->emplace_back(hook::kScriptVariable, (libraries / "dryrun_start.py").string());
     variables->emplace_back("STRATA_DRYRUN_STEPS", std::to_string(options.steps));
     variables->emplace_back("STRATA_DRYRUN_SKIP_INIT", options.skipInit ? "1" : "0");
+    variables->emplace_back("STRATA_DRYRUN_RECORD", options.record ? "1" : "0");
+    variables->emplace_back("STRATA_DRYRUN_CHANGES", fmt::format("{}", fmt::join(options.changes, "\n")));
+    variables->emplace_back("STRATA_DRYRUN_ABOUT", aboutJson(options, card->name, settings.capacityBytes));
     if (options.rank)
         addRank(*options.rank, options.worldSize, options.devices, *variables);
 
@@ -201,6 +275,9 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     result.device = card->name;
     result.capacityBytes = static_cast<std::int64_t>(settings.capacityBytes);
     result.torchVersion = torch->version;
+    if (options.log.empty())
+        std::fprintf(stderr, "strata: running on a simulated %s%s\n", card->name.c_str(),
+            torch->version.empty() ? "" : (" with torch " + torch->version).c_str());
     const pid_t child = fork();
     if (child == 0)
         become(options, program->executable, *variables);
@@ -208,15 +285,19 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         return model::fail(Error::Kind::NotFound, std::strerror(errno), "try again with more memory free");
     // An interrupt is the command's to handle: what was counted until then is still shown.
     const auto before = std::signal(SIGINT, SIG_IGN);
-    result.exitStatus = waitFor(child);
+    result.exitStatus = waitFor(child, scratch.path(), options.log.empty());
     std::signal(SIGINT, before);
     result.processes = collectPeaks(scratch.path());
+    result.failure = readFailure(scratch.path());
+    // The process with most has the snapshot that is looked into.
+    std::int64_t most = -1;
     std::error_code error;
     for (const ProcessPeaks& process : result.processes) {
         const fs::path snapshot = scratch.path() / fmt::format("snapshot.{}.pickle", process.process);
-        if (fs::exists(snapshot, error)) {
+        const std::int64_t reserved = highest({ process }, &hook::DevicePeaks::reservedPeak);
+        if (reserved > most && fs::exists(snapshot, error)) {
+            most = reserved;
             result.snapshot = snapshot;
-            break;
         }
     }
     return result;

@@ -6,10 +6,18 @@
 #include "capture/hook/peaks.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace strata::cli {
+
+/// The exception that ended a Python program.
+struct ProgramFailure {
+    std::string kind; ///< "ValueError"
+    std::string what;
+    std::string where; ///< "train.py:12", empty when not known
+};
 
 /// What came of a command on the simulated device.
 struct DryRun {
@@ -17,13 +25,20 @@ struct DryRun {
     std::int64_t capacityBytes = 0;
     std::string torchVersion;
     int exitStatus = 0; ///< 128 + signal when it was killed
+    std::optional<ProgramFailure> failure; ///< where Python told what ended it
     std::vector<hook::ProcessPeaks> processes; ///< those that touched a device, by rank and process
     std::filesystem::path snapshot; ///< of the first of them, empty when none was written
 
     [[nodiscard]] bool fits() const;
     /// The highest of all devices of all processes.
     [[nodiscard]] std::int64_t reservedPeak() const;
+    [[nodiscard]] std::int64_t requestedPeak() const;
+    [[nodiscard]] std::int64_t allocations() const;
     [[nodiscard]] int steps() const;
+    /// Size of the first refused request of the first process that had one, 0 when none was refused.
+    [[nodiscard]] std::int64_t firstRefused() const;
+    /// Ended by Ctrl+C or a request to end: what else was to be run is not.
+    [[nodiscard]] bool interrupted() const { return exitStatus == 130 || exitStatus == 143; }
 };
 
 /// A folder of its own, removed with everything in it.
@@ -40,7 +55,8 @@ private:
     std::filesystem::path m_path;
 };
 
-/// Runs the command to its end, with stdin and stderr passed on; its stdout too, or to stderr for JSON.
+/// Runs the command to its end, with stdin and stderr passed on; its stdout too, or to stderr for JSON; or
+/// both into the log. Says on stderr how far it is.
 /// Kind::Usage and Kind::NotFound for what keeps it from starting.
 [[nodiscard]] model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& scratch);
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/dryrun/about.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace strata::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+bool has(const std::string& text, std::string_view part)
+{
+    return text.find(part) != text.npos;
+}
+
+std::string hintForException(const ProgramFailure& failure)
+{
+    if (has(failure.what, "invalid device ordinal"))
+        return "it asks for a device that is not there: give it more with --devices";
+    if (has(failure.what, "forked subprocess"))
+        return "CUDA cannot be used in a fork of a process that uses it, on a real device neither: use the "
+               "start method spawn";
+    if (has(failure.what, "not compiled with CUDA"))
+        return "this PyTorch is for the CPU alone: install the CUDA build (pip install torch)";
+    if (failure.kind == "ModuleNotFoundError" || failure.kind == "ImportError")
+        return "start it with the Python of the environment that has this module";
+    if (failure.kind == "FileNotFoundError")
+        return "start it in the folder where its files are";
+    return "values read from the simulated device are zeros: a program that checks or uses them (losses, "
+           "indices, "
+           "sizes) may fail for that alone; if it fails on a real device too, the cause is its own";
+}
+
+} // namespace
+
+std::string aboutJson(const DryRunOptions& options, const std::string& card, std::uint64_t capacityBytes)
+{
+    ordered_json out{ { "device", card }, { "capacity_bytes", capacityBytes }, { "devices", options.devices },
+        { "command", options.command }, { "steps", options.steps }, { "skip_init", options.skipInit },
+        { "addresses", options.addresses }, { "changes", options.changes } };
+    if (options.rank) {
+        out["rank"] = *options.rank;
+        out["world_size"] = options.worldSize;
+    }
+    if (options.allocatorSettings)
+        out["set"] = *options.allocatorSettings;
+    return out.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
+}
+
+std::optional<ProgramFailure> readFailure(const std::filesystem::path& folder)
+{
+    std::optional<ProgramFailure> first;
+    std::filesystem::file_time_type when;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        if (!entry.path().filename().string().starts_with("failure."))
+            continue;
+        const auto written = entry.last_write_time(error);
+        if (first && written >= when)
+            continue;
+        std::ifstream file(entry.path());
+        const auto read = nlohmann::json::parse(file, nullptr, false);
+        if (!read.is_object())
+            continue;
+        first = ProgramFailure{ read.value("kind", ""), read.value("what", ""), read.value("where", "") };
+        when = written;
+    }
+    return first;
+}
+
+std::string hintFor(const DryRun& run)
+{
+    constexpr int kKilled = 137;
+    constexpr int kAborted = 134;
+    constexpr int kSegmentationFault = 139;
+    constexpr int kInterrupted = 130;
+    if (run.exitStatus == 0 && run.processes.empty())
+        return "if it should use a GPU, look for an option of it that says so; torch.cuda.is_available() is "
+               "true here";
+    if (run.exitStatus == 0 || run.exitStatus == kInterrupted || !run.fits())
+        return {};
+    if (run.failure)
+        return hintForException(*run.failure);
+    if (run.exitStatus == kKilled)
+        return "it was killed, often for want of host memory: make models on the device, or fewer steps with "
+               "--steps";
+    if (run.exitStatus == kAborted || run.exitStatus == kSegmentationFault)
+        return "it crashed: lines that begin with strata: above name calls that the simulated device does "
+               "not serve";
+    return "its own output above says why; values read from the simulated device are zeros";
+}
+
+} // namespace strata::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/dryrun/change.h"
+
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+namespace {
+
+constexpr const char* kKnown
+    = "there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS, optimizer=NAME[,KEY=VALUE]";
+
+/// KEY=VALUE, where a value is a number, True, False or None.
+bool isOptimizerOption(std::string_view item)
+{
+    const auto equals = item.find('=');
+    if (equals == 0 || equals == item.npos)
+        return false;
+    const std::string_view value = item.substr(equals + 1);
+    return value == "True" || value == "False" || value == "None"
+        || (!value.empty() && value.find_first_not_of("0123456789.eE+-") == value.npos);
+}
+
+bool isOptimizer(std::string_view value)
+{
+    auto comma = value.find(',');
+    if (value.substr(0, comma).empty())
+        return false;
+    while (comma != value.npos) {
+        value.remove_prefix(comma + 1);
+        comma = value.find(',');
+        if (!isOptimizerOption(value.substr(0, comma)))
+            return false;
+    }
+    return true;
+}
+
+} // namespace
+
+model::Result<void> checkChange(std::string_view change)
+{
+    const auto equals = change.find('=');
+    const std::string_view kind = change.substr(0, equals);
+    const std::string_view value = equals == change.npos ? std::string_view{} : change.substr(equals + 1);
+    const bool known = (kind == "amp" && (value == "bf16" || value == "fp16"))
+        || (kind == "checkpoint" && !value.empty()) || (kind == "optimizer" && isOptimizer(value));
+    if (!known || change.find('\n') != change.npos)
+        return model::fail(
+            model::Error::Kind::Usage, fmt::format("--change {}: no such change", change), kKnown);
+    return {};
+}
+
+} // namespace strata::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+
+#include <string_view>
+
+namespace strata::cli {
+
+/// Whether `--change` names a change that there is; what it names in the program (a class, an optimizer)
+/// shows only when it runs.
+[[nodiscard]] model::Result<void> checkChange(std::string_view change);
+
+} // namespace strata::cli

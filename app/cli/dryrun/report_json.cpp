@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/dryrun/about.h"
+#include "app/cli/dryrun/report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace strata::cli {
+
+namespace {
+
+using hook::DevicePeaks;
+using hook::ProcessPeaks;
+using nlohmann::ordered_json;
+
+ordered_json momentJson(const hook::PeakMoment& moment)
+{
+    return { { "event", moment.event }, { "steps_begun", moment.steps } };
+}
+
+ordered_json deviceJson(int index, const DevicePeaks& device)
+{
+    ordered_json out{ { "device", index }, { "requested_bytes_peak", device.requestedPeak },
+        { "allocated_bytes_peak", device.allocatedPeak }, { "reserved_bytes_peak", device.reservedPeak },
+        { "fits", device.outOfMemories == 0 }, { "oom_count", device.outOfMemories },
+        { "first_refused_bytes", nullptr } };
+    if (device.outOfMemories > 0)
+        out["first_refused_bytes"] = device.firstRefused;
+    return out;
+}
+
+ordered_json ranksJson(const DryRun& run)
+{
+    ordered_json out = ordered_json::array();
+    for (const ProcessPeaks& process : run.processes) {
+        ordered_json devices = ordered_json::array();
+        for (int i = 0; i < process.devices; ++i)
+            devices.push_back(deviceJson(i, process.device[i]));
+        out.push_back({ { "rank", std::max(process.rank, 0) },
+            { "world_size", std::max(process.worldSize, 1) }, { "devices", std::move(devices) } });
+    }
+    return out;
+}
+
+/// What the tracker counted besides, an entry for each device that was used, in the order of the ranks.
+ordered_json trackedJson(const DryRun& run)
+{
+    ordered_json out = ordered_json::array();
+    for (const ProcessPeaks& process : run.processes) {
+        for (int i = 0; i < process.devices; ++i) {
+            const DevicePeaks& device = process.device[i];
+            if (device.events > 0)
+                out.push_back({ { "rank", std::max(process.rank, 0) }, { "device", i },
+                    { "events", device.events }, { "allocations", device.allocations },
+                    { "requested_peak_at", momentJson(device.requestedPeakAt) },
+                    { "reserved_peak_at", momentJson(device.reservedPeakAt) } });
+        }
+    }
+    return out;
+}
+
+ordered_json fitsOnJson(const DryRun& run)
+{
+    ordered_json out = ordered_json::array();
+    for (const Card& card : cards()) {
+        const std::int64_t margin = card.capacityBytes - run.reservedPeak();
+        if (run.fits() && !run.processes.empty() && margin >= 0)
+            out.push_back({ { "name", card.name }, { "margin_bytes", margin } });
+    }
+    return out;
+}
+
+ordered_json failureJson(const DryRun& run)
+{
+    const std::string hint = hintFor(run);
+    if (!run.failure && hint.empty())
+        return nullptr;
+    ordered_json out{ { "kind", nullptr }, { "what", nullptr }, { "where", nullptr }, { "hint", hint } };
+    if (run.failure) {
+        out["kind"] = run.failure->kind;
+        out["what"] = run.failure->what;
+        out["where"] = run.failure->where;
+    }
+    return out;
+}
+
+ordered_json outsideJson()
+{
+    ordered_json out = ordered_json::array();
+    for (const Assumption& one : assumptions())
+        out.push_back({ { "name", one.name }, { "each", one.each }, { "low_bytes", one.lowBytes },
+            { "high_bytes", one.highBytes }, { "counted_bytes", one.countedBytes },
+            { "source", one.source } });
+    return out;
+}
+
+} // namespace
+
+std::string dryRunJson(const DryRunReport& report)
+{
+    const DryRun& run = report.run;
+    ordered_json out{ { "schema", 1 }, { "simulated", true }, { "device", run.device },
+        { "capacity_bytes", run.capacityBytes }, { "torch", run.torchVersion } };
+    out["ranks"] = ranksJson(run);
+    out["fits_on"] = fitsOnJson(run);
+    out["groups"] = ordered_json::array();
+    for (const PeakGroup& group : report.groups)
+        out["groups"].push_back({ { "key", group.key }, { "bytes", group.bytes } });
+    out["steps"] = run.steps();
+    out["exit_status"] = run.exitStatus;
+    out["tracked"] = trackedJson(run);
+    out["skip_init"] = report.options.skipInit;
+    out["outside"] = outsideJson();
+    out["failure"] = failureJson(run);
+    if (report.changed)
+        out["changed"] = { { "changes", report.options.changes }, { "ranks", ranksJson(*report.changed) },
+            { "tracked", trackedJson(*report.changed) }, { "fits_on", fitsOnJson(*report.changed) },
+            { "steps", report.changed->steps() }, { "exit_status", report.changed->exitStatus },
+            { "failure", failureJson(*report.changed) } };
+    if (report.options.spread) {
+        out["spread"] = ordered_json::array();
+        for (const SpreadRun& other : report.spread)
+            out["spread"].push_back(
+                { { "addresses", other.addresses }, { "reserved_bytes_peak", other.reservedPeak },
+                    { "fits", other.fits }, { "exit_status", other.exitStatus } });
+    }
+    return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+} // namespace strata::cli

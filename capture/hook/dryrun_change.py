@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of a training program from outside: bf16 autocast, checkpointing of a class of modules, another optimizer.
+
+Each is what a person would have written into the program, so that memory is that of the changed program to the byte.
+install(changes, say) gives what is to be done with modules of torch right after they were loaded.
+"""
+import functools
+import inspect
+import sys
+import threading
+
+state = threading.local()
+
+
+def wrap_backward(leave):
+    """autograd.backward is what Tensor.backward calls too: autocast ends there, as a with block around forward and loss."""
+    def patch(autograd):
+        original = autograd.backward
+
+        @functools.wraps(original)
+        def backward(*arguments, **options):
+            leave()
+            return original(*arguments, **options)
+        autograd.backward = backward
+    return patch
+
+
+def mixed_precision(name):
+    """Autocast from the outermost module called until backward begins; without gradients until that module returns."""
+    def leave():
+        context = getattr(state, "autocast", None)
+        if context is not None:
+            state.autocast = None
+            context.__exit__(None, None, None)
+
+    def patch_module(module):
+        import torch
+
+        dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}[name]
+        original = module.Module.__call__
+
+        def call(self, *arguments, **options):
+            if getattr(state, "inside", False) or getattr(state, "autocast", None) or torch.is_autocast_enabled():
+                return original(self, *arguments, **options)
+            state.inside = True
+            state.autocast = torch.autocast("cuda", dtype=dtype)
+            state.autocast.__enter__()
+            try:
+                return original(self, *arguments, **options)
+            except BaseException:
+                leave()
+                raise
+            finally:
+                state.inside = False
+                if not torch.is_grad_enabled():
+                    leave()
+        module.Module.__call__ = call
+    return {"torch.nn.modules.module": patch_module, "torch.autograd": wrap_backward(leave)}, lambda: None
+
+
+def checkpointing(name):
+    """torch.utils.checkpoint, not reentrant, around each call in training of the outermost modules of a class."""
+    counts = {"calls": 0}
+
+    def patch_module(module):
+        import torch
+
+        original = module.Module.__call__
+
+        def call(self, *arguments, **options):
+            if getattr(state, "checkpointed", False) or not self.training or not torch.is_grad_enabled() \
+                    or all(c.__name__ != name and f"{c.__module__}.{c.__qualname__}" != name for c in type(self).__mro__):
+                return original(self, *arguments, **options)
+            from torch.utils.checkpoint import checkpoint
+
+            def run(*inputs):
+                state.checkpointed = True
+                try:
+                    return original(self, *inputs, **options)
+                finally:
+                    state.checkpointed = False
+            counts["calls"] += 1
+            return checkpoint(run, *arguments, use_reentrant=False)
+        module.Module.__call__ = call
+
+    def at_end():
+        if counts["calls"] == 0:
+            return f"--change checkpoint={name}: no module of that class was called in training"
+        return None
+    return {"torch.nn.modules.module": patch_module}, at_end
+
+
+def read_value(text):
+    return {"True": True, "False": False, "None": None}[text] if text in ("True", "False", "None") else float(text)
+
+
+def replace_optimizer(wanted):
+    """Another optimizer of torch.optim over the same groups, with their learning rates and weight decays."""
+    name, *given = wanted.split(",")
+    given = {key: read_value(value) for key, value in (item.split("=", 1) for item in given)}
+    replaced = []
+
+    def find(torch_optim, base):
+        for known in vars(torch_optim).values():
+            if inspect.isclass(known) and issubclass(known, base) and known.__name__.lower() == name.lower():
+                return known
+        raise RuntimeError(f"--change optimizer={name}: torch.optim has no such optimizer")
+
+    def patch_optimizer(module):
+        base = module.Optimizer
+        ready = "_strata_replaced"
+
+        def keep(target, options):
+            known = inspect.signature(target.__init__).parameters
+            return {k: v for k, v in options.items() if k in ("lr", "weight_decay") and k in known and v is not None}
+
+        def guard(target):
+            """Python calls __init__ again where the new class derives from the old one."""
+            original = target.__init__
+            if getattr(original, ready, False):
+                return
+
+            @functools.wraps(original)
+            def initialize(self, *arguments, **options):
+                if not self.__dict__.get(ready):
+                    original(self, *arguments, **options)
+            setattr(initialize, ready, True)
+            target.__init__ = initialize
+
+        def new(cls, *arguments, **options):
+            target = find(sys.modules["torch.optim"], base)
+            wraps_another = "optimizer_class" in inspect.signature(cls.__init__).parameters
+            if not (arguments or options) or wraps_another or getattr(state, "making", False):
+                return object.__new__(cls)
+            bound = inspect.signature(cls.__init__).bind(None, *arguments, **options).arguments
+            parameters = list(bound.get("params", arguments[0] if arguments else ()))
+            groups = [{"params": p["params"], **keep(target, p)} for p in parameters if isinstance(p, dict)]
+            guard(target)
+            state.making = True
+            try:
+                optimizer = target(groups or parameters, **{**keep(target, {**bound, **bound.get("kwargs", {})}), **given})
+            finally:
+                state.making = False
+            optimizer.__dict__[ready] = True
+            replaced.append(cls.__name__)
+            return optimizer
+        base.__new__ = new
+
+    def at_end():
+        return None if replaced else f"--change optimizer={name}: the program made no optimizer"
+    return {"torch.optim.optimizer": patch_optimizer}, at_end
+
+
+KINDS = {"amp": mixed_precision, "checkpoint": checkpointing, "optimizer": replace_optimizer}
+
+
+def install(changes):
+    """Patches by module, and functions to ask at the end for what went unused."""
+    patches, ends = [], []
+    for change in changes:
+        kind, value = change.split("=", 1)
+        found, at_end = KINDS[kind](value)
+        patches += found.items()
+        ends.append(at_end)
+    return patches, ends

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A training program and the same one changed by hand, which `strata dryrun --change` is held against.
+
+usage: program_change.py [--amp] [--checkpoint] [--optimizer NAME] [--loop LOOP]
+"""
+import argparse
+import contextlib
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--amp", action="store_true")
+parser.add_argument("--checkpoint", action="store_true")
+parser.add_argument("--optimizer", default="momentum")
+parser.add_argument("--loop", choices=("plain", "accumulate", "evaluate", "gan"), default="plain")
+arguments = parser.parse_args()
+
+OPTIMIZERS = {
+    "momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
+    "groups": lambda p: torch.optim.SGD([{"params": list(p), "lr": 0.1, "weight_decay": 0.1}], lr=1, momentum=0.9),
+    "sgd": lambda p: torch.optim.SGD(p, lr=0.1),
+    "nesterov": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.5, nesterov=True),
+    "adam_groups": lambda p: torch.optim.Adam([{"params": list(p), "lr": 0.1, "weight_decay": 0.1}], lr=1),
+    "adam": lambda p: torch.optim.Adam(p, lr=0.1),
+    "adamw": lambda p: torch.optim.AdamW(p, lr=0.1, weight_decay=0),
+    "adamw_loop": lambda p: torch.optim.AdamW(p, lr=0.1, weight_decay=0, foreach=False),
+    "adafactor": lambda p: torch.optim.Adafactor(p, lr=0.1, weight_decay=0),
+    "rmsprop": lambda p: torch.optim.RMSprop(p, lr=0.1),
+}
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm, self.dropout = nn.LayerNorm(width), nn.Dropout(0.1)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x, scale=1.0):
+        return x + self.dropout(self.down(F.gelu(self.up(self.norm(x))))) * scale
+
+
+class Net(nn.Module):
+    def __init__(self, width, classes):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(width) for _ in range(4))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        for block in self.blocks:
+            if arguments.checkpoint and self.training and torch.is_grad_enabled():
+                x = checkpoint(block, x, use_reentrant=False, scale=0.5)
+            else:
+                x = block(x, scale=0.5)
+        return self.head(x)
+
+
+def precision():
+    return torch.autocast("cuda", dtype=torch.bfloat16) if arguments.amp else contextlib.nullcontext()
+
+
+net, other = Net(320, 1000).cuda(), Net(96, 320).cuda()
+criterion = nn.CrossEntropyLoss()
+optimizer = OPTIMIZERS[arguments.optimizer](net.parameters())
+second = OPTIMIZERS[arguments.optimizer](other.parameters())
+for step in range(3):
+    if arguments.loop == "gan":
+        noise = torch.randn(64, 96, device="cuda")
+        with precision():
+            loss = net(other(noise)).float().mean()
+        second.zero_grad()
+        loss.backward()
+        second.step()
+    for _ in range(2 if arguments.loop == "accumulate" else 1):
+        x, y = torch.randn(512, 320, device="cuda"), torch.randint(1000, (512,), device="cuda")
+        with precision():
+            loss = criterion(net(x), y) / 2
+        loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if arguments.loop == "evaluate":
+        net.eval()
+        with torch.no_grad():
+            with precision():
+                predicted = net(torch.randn(2048, 320, device="cuda"))
+            accuracy = (predicted.argmax(1) == 1).float().mean()
+        net.train()
+        del predicted, accuracy
