@@ -101,8 +101,9 @@ TEST(LoadingStalls, DoNotGrowWithTheFile)
     (void)longestTurnMs(small, settings, theme); // fonts and icons are loaded once
     const double ofSmall = longestTurnMs(small, settings, theme);
     const double ofLarge = longestTurnMs(large, settings, theme);
-    // 1,500 times as many events. Twice the time, and a little, is what a busy machine's caches may cost.
-    EXPECT_LT(ofLarge, 2 * ofSmall + 15) << "small: " << ofSmall << " ms";
+    // 1,500 times as many events: work for each of them would show as hundreds of milliseconds. Five times
+    // the time of a small file is what a busy machine's caches may cost.
+    EXPECT_LT(ofLarge, 5 * ofSmall + 50) << "small: " << ofSmall << " ms";
     std::printf(
         "longest turn of the event loop: %.1f ms with 120 events, %.1f ms with 180,000\n", ofSmall, ofLarge);
 }

@@ -117,9 +117,10 @@ TEST_P(RowsAgree, InEveryBlock)
         EXPECT_EQ(display(blocks(), r, BlocksTable::Address), hex(row["address"]));
         EXPECT_EQ(display(blocks(), r, BlocksTable::Segment),
             row["segment_address"].is_null() ? QStringLiteral("unknown") : hex(row["segment_address"]));
-        if (!row["line"].is_null())
+        if (!row["line"].is_null()) {
             EXPECT_TRUE(display(blocks(), r, BlocksTable::Line)
                             .startsWith(QString::fromStdString(name(text(row["line"])))));
+        }
         if (HasFailure())
             return;
     }
@@ -156,16 +157,19 @@ TEST_P(RowsAgree, InEveryEvent)
         if (row["bytes"] != 0) {
             EXPECT_EQ(display(events(), r, column[EventsTable::Size]), bytes(row["bytes"]));
         }
-        if (row.contains("device_free"))
+        if (row.contains("device_free")) {
             EXPECT_EQ(display(events(), r, column[EventsTable::Address]),
                 QStringLiteral("free: ") + bytes(row["device_free"]));
-        else if (row["address"] != 0)
+        } else if (row["address"] != 0) {
             EXPECT_EQ(display(events(), r, column[EventsTable::Address]), hex(row["address"]));
-        if (!row["time_ns"].is_null())
+        }
+        if (!row["time_ns"].is_null()) {
             EXPECT_EQ(display(events(), r, column[EventsTable::Time]),
                 secondsText(row["time_ns"].get<std::int64_t>() - told[0]["time_ns"].get<std::int64_t>()));
-        if (row["pool"] != "unknown")
+        }
+        if (row["pool"] != "unknown") {
             EXPECT_EQ(display(events(), r, column[EventsTable::Pool]), text(row["pool"]));
+        }
         if (HasFailure())
             return;
     }
@@ -226,10 +230,11 @@ TEST_P(RowsAgree, InTheDetailsOfABlock)
             EXPECT_EQ(detail(QStringLiteral("segment"))->value, hex(row["segment_address"]));
         }
         const auto expectMoment = [&](const DetailsRow& moment, const Json& event) {
-            if (!event.is_null())
+            if (!event.is_null()) {
                 EXPECT_EQ(moment.event, std::optional(event.get<model::EventIndex>()));
-            else
+            } else {
                 EXPECT_FALSE(moment.event);
+            }
         };
         ASSERT_FALSE(shown.life.empty());
         expectMoment(shown.life.front(), row["alloc_event"]);
@@ -263,10 +268,11 @@ TEST_P(RowsAgree, InTheDetailsOfAnEvent)
         EXPECT_EQ(shown.size.front().exact, exact(row["bytes"]));
         EXPECT_EQ(detail(QStringLiteral("requested after"))->exact, exact(after["requested_bytes"]));
         EXPECT_EQ(detail(QStringLiteral("pool"))->value, text(row["pool"]));
-        if (row.contains("device_free"))
+        if (row.contains("device_free")) {
             EXPECT_EQ(detail(QStringLiteral("driver free"))->exact, exact(row["device_free"]));
-        else
+        } else {
             EXPECT_EQ(detail(QStringLiteral("address"))->value, hex(row["address"]));
+        }
     }
 }
 

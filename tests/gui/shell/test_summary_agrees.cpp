@@ -62,8 +62,9 @@ TEST_P(SummaryAgrees, InEveryFigure)
     expectBytes("requested, end", device["requested_bytes_end"]);
     if (device["requested_bytes_start"] > 0)
         expectBytes("requested, start", device["requested_bytes_start"]);
-    else
+    else {
         EXPECT_FALSE(fact(QStringLiteral("requested, start")));
+    }
     expectBytes("file", all["file_bytes"]);
 
     const auto expectCount = [&](const char* label, const nlohmann::json& value) {
@@ -90,8 +91,9 @@ TEST_P(SummaryAgrees, InEveryFigure)
                 : shown->exact.startsWith(QStringLiteral("%1 %").arg(share, 0, 'f', 1)))
             << label << ": " << qPrintable(shown->exact);
     }
-    if (!all["host_memory"].is_null() && all["host_memory"]["segments"] > 0)
+    if (!all["host_memory"].is_null() && all["host_memory"]["segments"] > 0) {
         EXPECT_TRUE(test::shows(page(), QStringLiteral("Pinned host memory")));
+    }
 }
 
 TEST_P(SummaryAgrees, InVerdictOutOfMemoryAndIntegrity)
@@ -158,10 +160,11 @@ TEST_P(SummaryAgrees, InWhatFillsThePeak)
             EXPECT_EQ(text(4),
                 count(blocks) + (blocks == 1 ? QStringLiteral(" block") : QStringLiteral(" blocks")));
             const double share = 100.0 * static_cast<double>(sum) / static_cast<double>(whole);
-            if (sum == 0 || share >= 0.05)
+            if (sum == 0 || share >= 0.05) {
                 EXPECT_EQ(text(2), QStringLiteral("%1 %").arg(share, 0, 'f', 1));
-            else
+            } else {
                 EXPECT_EQ(text(2), QStringLiteral("< 0.1 %"));
+            }
             if (!rest || groups.size() == 11) {
                 const QString key
                     = QString::fromStdString(groups[static_cast<std::size_t>(row)]["key"].get<std::string>());

@@ -204,8 +204,9 @@ TEST(EventMatcher, AgreesWithTheBlocksFilter)
         const views::EventMatcher events(*data->trace, filter);
         for (std::uint32_t e = 0; e < data->trace->eventCount(); ++e) {
             const model::BlockId block = data->trace->events().block[e];
-            if (block.valid())
+            if (block.valid()) {
                 EXPECT_EQ(events(e), blocks(block)) << variant << ' ' << e;
+            }
         }
     }
 }
