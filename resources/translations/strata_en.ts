@@ -1,8 +1,6 @@
 <?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE TS>
-<!-- SPDX-License-Identifier: GPL-3.0-or-later
-     English is in the source; here are only its plurals. After a new %n text:
-     lupdate -I . -pluralonly -no-obsolete -locations none views app/gui -ts resources/translations/strata_en.ts -->
+<!-- SPDX-License-Identifier: GPL-3.0-or-later. English is in the source; here are only its plurals. -->
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
     <name>Checks</name>
@@ -99,6 +97,16 @@
         <translation>
             <numerusform>%n block</numerusform>
             <numerusform>%n blocks</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>strata::views::StatusBar</name>
+    <message numerus="yes">
+        <source>%1 event(s), all of them shown</source>
+        <translation>
+            <numerusform>%1 event, shown whole</numerusform>
+            <numerusform>%1 events, all of them shown</numerusform>
         </translation>
     </message>
 </context>

@@ -24,7 +24,7 @@ missing = [(context.findtext("name"), message.findtext("source"))
            or len(message.findall("translation/numerusform")) != 2]
 found = len(list(texts.iter("message")))
 for context, source in missing:
-    print(f"{context}: \"{source}\" has no plural: run the command at the head of strata_en.ts and fill it in")
+    print(f"{context}: \"{source}\" has no plural: add it to strata_en.ts, as the others are")
 if found == 0:
     print("no text with a number was found: lupdate did not see the sources")
 sys.exit(1 if missing or found == 0 else 0)

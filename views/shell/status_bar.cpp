@@ -145,8 +145,10 @@ void StatusBar::refreshText()
     const auto device = m_document ? m_document->device() : nullptr;
     if (text.isEmpty() && device) {
         const auto& selection = m_document->viewState().selection();
-        text = selection ? text::selection(*device, *selection)
-                         : tr("%1 events, all of them shown").arg(text::count(device->trace->eventCount()));
+        text = selection
+            ? text::selection(*device, *selection)
+            : tr("%1 event(s), all of them shown", nullptr, static_cast<int>(device->trace->eventCount()))
+                  .arg(text::count(device->trace->eventCount()));
     }
     m_text->setText(text);
 }
