@@ -2,6 +2,7 @@
 """What tests of `strata dryrun` share that take a Python and count their checks."""
 import argparse
 import json
+import os
 import re
 import subprocess
 
@@ -27,6 +28,10 @@ def dryrun(strata, options, command, **more):
         return run, json.loads(run.stdout)
     except ValueError:
         return run, None
+
+
+# ./test --all-torch asks for what takes many minutes.
+THOROUGH = os.environ.get("STRATA_ALL_TORCH") == "1"
 
 
 def version(path):

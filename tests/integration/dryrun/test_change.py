@@ -6,7 +6,7 @@ usage: test_change.py STRATA [--python PYTHON]...
 import os
 import sys
 
-from dryrun_tools import HERE, dryrun, main
+from dryrun_tools import THOROUGH, HERE, dryrun, main
 
 PROGRAM = os.path.join(HERE, "program_change.py")
 PRUDENT = ["--optimizer", "adam"]
@@ -61,4 +61,4 @@ def test(strata, python, failures):
         failures.expect(python, f"--change '{bad}'", (run.returncode, "there are amp=bf16" in run.stderr), (2, True))
 
 
-sys.exit(main(test, every_python=True))
+sys.exit(main(test, every_python=THOROUGH))
