@@ -46,16 +46,6 @@ QLabel* heading(const QString& text)
     return label;
 }
 
-QVBoxLayout* section(QVBoxLayout& column, const QString& title)
-{
-    auto* part = new QVBoxLayout;
-    part->setSpacing(kGrid);
-    if (!title.isEmpty())
-        part->addWidget(heading(title));
-    column.addLayout(part);
-    return part;
-}
-
 QPushButton* link(const QString& text)
 {
     auto* button = new QPushButton(text);
@@ -135,6 +125,8 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     connect(&document, &Document::deviceReady, this, &SummaryPage::refresh);
     connect(&document, &Document::stateChanged, this, &SummaryPage::refresh);
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refresh);
+    m_step.setInterval(0);
+    connect(&m_step, &QTimer::timeout, this, &SummaryPage::addNextPart);
     m_device = document.device();
     rebuild();
 }
@@ -147,7 +139,7 @@ void SummaryPage::setPalette(const Palette& palette)
 
 bool SummaryPage::busy() const
 {
-    return !m_device && m_document.working();
+    return m_device ? m_step.isActive() : m_document.working();
 }
 
 void SummaryPage::refresh()
@@ -175,6 +167,7 @@ void SummaryPage::rebuild()
     page->setSpacing(3 * kGrid);
     m_columns = nullptr;
     m_facts = nullptr;
+    m_step.stop();
     if (!m_device) {
         const auto session = m_document.session();
         const bool empty = session && session->devices().empty();
@@ -207,14 +200,50 @@ void SummaryPage::rebuild()
     facts->setContentsMargins(0, 0, 0, 0);
     for (QVBoxLayout* column : { story, facts })
         column->setSpacing(3 * kGrid);
-    fillStory(*story, *m_device);
-    fillFacts(*facts, *m_device);
     m_columns->addLayout(story, 1);
     m_columns->addWidget(m_facts);
     page->addLayout(m_columns);
     page->addStretch();
     showContent(content);
     resizeEvent(nullptr);
+    m_partsMade = 0;
+    m_step.start();
+}
+
+void SummaryPage::addNextPart()
+{
+    struct Part {
+        void (SummaryPage::*fill)(QVBoxLayout&, const DeviceData&);
+        bool fact; ///< of the second column
+    };
+    static constexpr Part kParts[] = {
+        { &SummaryPage::fillOutOfMemory, false },
+        { &SummaryPage::fillPeak, false },
+        { &SummaryPage::fillIntegrity, true },
+        { &SummaryPage::fillWaste, true },
+        { &SummaryPage::fillNumbers, true },
+        { &SummaryPage::fillHostMemory, true },
+        { &SummaryPage::fillSettings, true },
+    };
+    auto* story = static_cast<QVBoxLayout*>(m_columns->itemAt(0)->layout());
+    auto* facts = static_cast<QVBoxLayout*>(m_facts->layout());
+    const Part& part = kParts[m_partsMade++];
+    // Filled before it has a parent: labels added to what is shown would be laid out one by one.
+    auto* widget = new QWidget;
+    auto* inside = new QVBoxLayout(widget);
+    inside->setContentsMargins(0, 0, 0, 0);
+    inside->setSpacing(kGrid);
+    (this->*part.fill)(*inside, *m_device);
+    if (inside->count() > 0)
+        (part.fact ? facts : story)->addWidget(widget);
+    else
+        delete widget;
+    if (m_partsMade < std::size(kParts))
+        return;
+    story->addStretch();
+    facts->addStretch();
+    m_step.stop();
+    Q_EMIT busyChanged();
 }
 
 void SummaryPage::showContent(QWidget* content)
@@ -234,37 +263,30 @@ void SummaryPage::resizeEvent(QResizeEvent*)
     m_facts->setMaximumWidth(two ? qRound(kFactsWidth * scale) : QWIDGETSIZE_MAX);
 }
 
-void SummaryPage::fillStory(QVBoxLayout& column, const DeviceData& device)
-{
-    addOutOfMemory(column, device);
-    addPeak(column, device);
-    column.addStretch();
-}
-
-void SummaryPage::addOutOfMemory(QVBoxLayout& column, const DeviceData& device)
+void SummaryPage::fillOutOfMemory(QVBoxLayout& part, const DeviceData& device)
 {
     const auto& all = device.summary->outOfMemory;
     if (all.empty())
         return;
     const model::OutOfMemory& oom = all.back();
-    QVBoxLayout* part = section(column,
-        all.size() == 1 ? tr("The request that failed")
-                        : tr("The last of %n request(s) that failed", nullptr, static_cast<int>(all.size())));
-    part->addWidget(new OomPanel(oom, m_palette));
+    part.addWidget(heading(all.size() == 1
+            ? tr("The request that failed")
+            : tr("The last of %n request(s) that failed", nullptr, static_cast<int>(all.size()))));
+    part.addWidget(new OomPanel(oom, m_palette));
     if (oom.biggest.empty())
         return;
-    part->addWidget(textLabel(
+    part.addWidget(textLabel(
         tr("The biggest lines at that moment, of %1 requested:").arg(text::bytes(oom.requestedLiveBytes)),
         true));
-    part->addWidget(shareList(device, oom.biggest, oom.requestedLiveBytes, oom.biggest.size()));
+    part.addWidget(shareList(device, oom.biggest, oom.requestedLiveBytes, oom.biggest.size()));
 }
 
-void SummaryPage::addPeak(QVBoxLayout& column, const DeviceData& device)
+void SummaryPage::fillPeak(QVBoxLayout& part, const DeviceData& device)
 {
     const model::LiveGroups& peak = device.summary->peak;
     if (peak.groups.empty())
         return;
-    QVBoxLayout* part = section(column, tr("What fills the peak"));
+    part.addWidget(heading(tr("What fills the peak")));
     auto* where = new QHBoxLayout;
     where->setSpacing(0);
     QLabel* sum = textLabel(
@@ -276,15 +298,15 @@ void SummaryPage::addPeak(QVBoxLayout& column, const DeviceData& device)
     connect(instant, &QPushButton::clicked, this, [this, event = peak.event] { showInstant(event); });
     where->addWidget(instant);
     where->addStretch();
-    part->addLayout(where);
-    part->addWidget(shareList(device, peak.groups, peak.requestedBytes, kPeakRows));
+    part.addLayout(where);
+    part.addWidget(shareList(device, peak.groups, peak.requestedBytes, kPeakRows));
     if (device.trace->recording().stacks.stackCount() == 0)
-        part->addWidget(textLabel(
+        part.addWidget(textLabel(
             tr("No stacks were recorded, so no line of code can be named. Switch the recorder on with "
                "torch.cuda.memory._record_memory_history(stacks=\"python\")."),
             true));
     if (peak.beforeTraceBytes > 0)
-        part->addWidget(textLabel(
+        part.addWidget(textLabel(
             tr("%1 of it are older than the recording.").arg(text::bytes(peak.beforeTraceBytes)), true));
 }
 
@@ -326,47 +348,68 @@ QWidget* SummaryPage::shareList(const DeviceData& device, const std::vector<mode
     return list;
 }
 
-void SummaryPage::fillFacts(QVBoxLayout& column, const DeviceData& device)
+void SummaryPage::fillIntegrity(QVBoxLayout& part, const DeviceData& device)
 {
-    const auto onEvent = [this](model::EventIndex event) { showInstant(event); };
     const int number = device.trace->device();
-    QVBoxLayout* trust
-        = section(column, tr("Integrity: %1").arg(integrityOf(*device.session, number).text()));
+    part.addWidget(heading(tr("Integrity: %1").arg(integrityOf(*device.session, number).text())));
     auto* findings = new FindingsList(*device.session, number, m_palette);
     connect(findings, &FindingsList::eventChosen, this,
         [this](int, model::EventIndex event) { showInstant(event); });
-    trust->addWidget(findings);
+    part.addWidget(findings);
+}
 
-    section(column, tr("Waste at the end"))->addLayout(factGrid(wasteFacts(device), font(), onEvent));
-    section(column, tr("Numbers"))->addLayout(factGrid(numberFacts(device), font(), onEvent));
-    const model::Recording& recording = device.trace->recording();
-    if (const std::vector<Fact> host = hostFacts(recording); !host.empty())
-        section(column, tr("Pinned host memory"))->addLayout(factGrid(host, font(), onEvent));
+void SummaryPage::addFacts(QVBoxLayout& part, const std::vector<Fact>& facts)
+{
+    part.addLayout(factGrid(facts, font(), [this](model::EventIndex event) { showInstant(event); }));
+}
 
-    QVBoxLayout* settings = section(column, tr("Allocator settings"));
-    const std::vector<SettingFact> all = settingFacts(recording);
+void SummaryPage::fillWaste(QVBoxLayout& part, const DeviceData& device)
+{
+    part.addWidget(heading(tr("Waste at the end")));
+    addFacts(part, wasteFacts(device));
+}
+
+void SummaryPage::fillNumbers(QVBoxLayout& part, const DeviceData& device)
+{
+    part.addWidget(heading(tr("Numbers")));
+    addFacts(part, numberFacts(device));
+}
+
+void SummaryPage::fillHostMemory(QVBoxLayout& part, const DeviceData& device)
+{
+    const std::vector<Fact> host = hostFacts(device.trace->recording());
+    if (host.empty())
+        return;
+    part.addWidget(heading(tr("Pinned host memory")));
+    addFacts(part, host);
+}
+
+void SummaryPage::fillSettings(QVBoxLayout& part, const DeviceData& device)
+{
+    part.addWidget(heading(tr("Allocator settings")));
+    const std::vector<SettingFact> all = settingFacts(device.trace->recording());
     if (all.empty())
-        settings->addWidget(textLabel(tr("None in this snapshot: PyTorch writes them since 2.3."), true));
+        part.addWidget(textLabel(tr("None in this snapshot: PyTorch writes them since 2.3."), true));
     std::vector<Fact> shown, folded;
     for (const SettingFact& fact : all)
         (fact.usual && shown.size() >= kUnusualSettings ? folded : shown)
             .push_back({ fact.key, fact.value, {}, {}, true });
-    settings->addLayout(factGrid(shown, font(), onEvent));
-    if (!folded.empty()) {
-        auto* rest = new QWidget;
-        rest->setLayout(factGrid(folded, font(), onEvent));
-        rest->layout()->setContentsMargins(0, 0, 0, 0);
-        rest->hide();
-        QPushButton* more
-            = link(tr("Show %n more, all at their defaults", nullptr, static_cast<int>(folded.size())));
-        connect(more, &QPushButton::clicked, rest, [rest, more] {
-            rest->show();
-            more->hide();
-        });
-        settings->addWidget(more);
-        settings->addWidget(rest);
-    }
-    column.addStretch();
+    addFacts(part, shown);
+    if (folded.empty())
+        return;
+    auto* rest = new QWidget;
+    auto* inside = new QVBoxLayout(rest);
+    inside->setContentsMargins(0, 0, 0, 0);
+    addFacts(*inside, folded);
+    rest->hide();
+    QPushButton* more
+        = link(tr("Show %n more, all at their defaults", nullptr, static_cast<int>(folded.size())));
+    connect(more, &QPushButton::clicked, rest, [rest, more] {
+        rest->show();
+        more->hide();
+    });
+    part.addWidget(more);
+    part.addWidget(rest);
 }
 
 void SummaryPage::showInstant(model::EventIndex event)

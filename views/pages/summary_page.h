@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QTimer>
+
 #include "views/pages/page.h"
 
 class QBoxLayout;
@@ -9,6 +11,8 @@ class QScrollArea;
 class QVBoxLayout;
 
 namespace strata::views {
+
+struct Fact;
 
 /// What someone whose run just died reads first: the verdict, the failed request if there is one and what
 /// fills the peak; beside it whether the figures can be trusted, waste, settings and numbers.
@@ -34,10 +38,17 @@ private:
     void refresh();
     void rebuild();
     void showContent(QWidget* content);
-    void fillStory(QVBoxLayout& column, const DeviceData& device);
-    void fillFacts(QVBoxLayout& column, const DeviceData& device);
-    void addOutOfMemory(QVBoxLayout& column, const DeviceData& device);
-    void addPeak(QVBoxLayout& column, const DeviceData& device);
+    /// Makes the next part of the page, one a turn of the event loop: all at once would hold up the window.
+    /// A part that has nothing to say stays empty.
+    void addNextPart();
+    void fillOutOfMemory(QVBoxLayout& part, const DeviceData& device);
+    void fillPeak(QVBoxLayout& part, const DeviceData& device);
+    void addFacts(QVBoxLayout& part, const std::vector<Fact>& facts);
+    void fillIntegrity(QVBoxLayout& part, const DeviceData& device);
+    void fillWaste(QVBoxLayout& part, const DeviceData& device);
+    void fillNumbers(QVBoxLayout& part, const DeviceData& device);
+    void fillHostMemory(QVBoxLayout& part, const DeviceData& device);
+    void fillSettings(QVBoxLayout& part, const DeviceData& device);
     QWidget* shareList(const DeviceData& device, const std::vector<model::GroupSum>& groups,
         std::int64_t whole, std::size_t most);
     void showInstant(model::EventIndex event);
@@ -48,6 +59,8 @@ private:
     QScrollArea* m_scroll;
     QBoxLayout* m_columns = nullptr; // of the content, beside or below each other
     QWidget* m_facts = nullptr; // the second of them
+    QTimer m_step; // runs while parts are missing
+    std::size_t m_partsMade = 0;
 };
 
 } // namespace strata::views
