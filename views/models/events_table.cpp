@@ -285,6 +285,17 @@ TableSource::Match EventsTable::matcher(
     };
 }
 
+TableSource::Span EventsTable::rowsNear(const std::optional<EventRange>& range) const
+{
+    if (!range)
+        return { 0, rowCount() };
+    const auto row = [this](model::EventIndex event) {
+        return static_cast<std::uint32_t>(std::clamp<model::EventIndex>(event, 0, rowCount()));
+    };
+    const Span span{ row(range->first), row(range->last + 1) };
+    return { span.begin, std::max(span.begin, span.end) };
+}
+
 void EventsTable::add(TableSums& sums, std::uint32_t row) const
 {
     if (events().action[row] == Alloc)

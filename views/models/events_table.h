@@ -39,6 +39,7 @@ public:
     /// text also finds actions, user metadata and compile contexts.
     [[nodiscard]] Match matcher(const std::vector<model::BlockFilter>& filters,
         const std::optional<EventRange>& range) const override;
+    [[nodiscard]] Span rowsNear(const std::optional<EventRange>& range) const override;
     void add(TableSums& sums, std::uint32_t row) const override; ///< first: allocated, second: freed bytes
     [[nodiscard]] std::string csvHeader() const override;
     void appendCsv(std::string& to, std::uint32_t row) const override;

@@ -16,14 +16,14 @@ struct Kept {
 
 Kept filterRows(const TableSource& source, const TableQuery& query, const JobContext& context)
 {
-    const std::uint32_t count = source.rowCount();
     const TableSource::Match match = source.matcher(query.filters, query.range);
+    const auto [begin, end] = source.rowsNear(query.range);
     Kept kept;
-    for (std::uint32_t row = 0; row < count; ++row) {
-        if (row % kStep == 0) {
+    for (std::uint32_t row = begin; row < end; ++row) {
+        if ((row - begin) % kStep == 0) {
             if (context.cancelled())
                 break;
-            context.progress(0.3 * row / count);
+            context.progress(0.3 * (row - begin) / (end - begin));
         }
         if (match && !match(row))
             continue;
@@ -32,7 +32,7 @@ Kept filterRows(const TableSource& source, const TableQuery& query, const JobCon
         source.add(kept.sums, row);
     }
     if (!match) {
-        kept.rows.resize(count);
+        kept.rows.resize(end);
         std::iota(kept.rows.begin(), kept.rows.end(), 0u);
     }
     return kept;
@@ -66,6 +66,11 @@ std::vector<std::uint32_t> sorted(const TableSource& source, const TableQuery& q
 }
 
 } // namespace
+
+TableSource::Span TableSource::rowsNear(const std::optional<EventRange>&) const
+{
+    return { 0, rowCount() };
+}
 
 TableRows arrange(const TableSource& source, const TableQuery& query, const JobContext& context)
 {

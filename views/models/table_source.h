@@ -41,6 +41,10 @@ class TableSource {
 public:
     using Key = std::function<std::optional<std::uint64_t>(std::uint32_t row)>;
     using Match = std::function<bool(std::uint32_t row)>;
+    struct Span {
+        std::uint32_t begin = 0;
+        std::uint32_t end = 0; ///< one past the last
+    };
 
     TableSource() = default;
     virtual ~TableSource() = default;
@@ -57,8 +61,9 @@ public:
     /// Rows that all filters keep and that belong to the range; empty if that is every row. Prepared once a
     /// pass.
     [[nodiscard]] virtual Match matcher(
-        const std::vector<model::BlockFilter>& filters, const std::optional<EventRange>& range) const
-        = 0;
+        const std::vector<model::BlockFilter>& filters, const std::optional<EventRange>& range) const = 0;
+    /// Rows outside of it do not belong to the range: what a pass need not look at. O(1).
+    [[nodiscard]] virtual Span rowsNear(const std::optional<EventRange>& range) const;
     virtual void add(TableSums& sums, std::uint32_t row) const = 0;
 
     [[nodiscard]] virtual std::string csvHeader() const = 0; ///< with its line end

@@ -141,6 +141,14 @@ TEST(EventsTable, KeepsTheEventsOfARange)
     EXPECT_EQ(shown(table, query), (Rows{ 2, 3, 4 }));
     query.range = EventRange{ -1, 0 };
     EXPECT_EQ(shown(table, query), (Rows{ 0 }));
+    query.range = EventRange{ -1, -1 }; // before the first
+    EXPECT_EQ(shown(table, query), Rows());
+    query.range = EventRange{ 5, 100 };
+    EXPECT_EQ(shown(table, query), (Rows{ 5, 6 }));
+    query.sortColumn = columnOf(table, EventsTable::Size);
+    query.descending = true;
+    query.range = EventRange{ 1, 3 };
+    EXPECT_EQ(shown(table, query), (Rows{ 3, 1, 2 }));
 }
 
 TEST(EventsTable, AddsUpAllocatedAndFreed)
