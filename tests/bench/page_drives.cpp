@@ -287,11 +287,13 @@ bool driveTable(Driver& driver, views::TablePage& page, const std::string& name)
                 cells.update();
             },
             wheels);
-    for (const auto key : { Qt::Key_End, Qt::Key_Home, Qt::Key_PageDown, Qt::Key_End, Qt::Key_PageUp })
+    constexpr Qt::Key kKeys[]
+        = { Qt::Key_End, Qt::Key_Home, Qt::Key_PageDown, Qt::Key_Down, Qt::Key_End, Qt::Key_PageUp, Qt::Key_Up };
+    for (int i = 0; i < 70; ++i)
         driver.frame(
             cells,
             [&] {
-                QKeyEvent press(QEvent::KeyPress, key, Qt::NoModifier);
+                QKeyEvent press(QEvent::KeyPress, kKeys[std::size_t(i) % std::size(kKeys)], Qt::NoModifier);
                 QCoreApplication::sendEvent(&view, &press);
                 cells.update();
             },

@@ -18,6 +18,10 @@ namespace strata::views {
 
 namespace {
 
+/// So long after the last choice, since new labels take a frame's time: a held arrow key repeats every 30 ms
+/// and must not stumble over them.
+constexpr int kSettleMs = 45;
+
 QLabel* textLabel(const QString& text, bool muted)
 {
     auto* label = new QLabel(text);
@@ -68,7 +72,7 @@ DetailsPanel::DetailsPanel(Document& document, QWidget* parent)
             refresh();
     });
     m_rebuildLater.setSingleShot(true);
-    m_rebuildLater.setInterval(10); // after the frame that shows the choice, which is posted already
+    m_rebuildLater.setInterval(kSettleMs);
     connect(&m_rebuildLater, &QTimer::timeout, this, &DetailsPanel::rebuild);
     rebuild();
 }
