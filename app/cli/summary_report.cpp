@@ -4,6 +4,7 @@
 #include "app/cli/groups_report.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
+#include "model/analysis/simulation.h"
 #include "model/base/units.h"
 
 #include <algorithm>
@@ -109,9 +110,9 @@ void printOutOfMemory(Output& out, const DeviceReport& device)
     if (first > 0)
         out.line(
             out.faint(fmt::format("  ... {} before these", formatCount(static_cast<std::int64_t>(first)))));
-    if (device.summary.capacityEstimate)
+    if (const auto& capacity = device.summary.capacity; capacity && !capacity->exact)
         out.line(fmt::format("  The device offers PyTorch about {} (driver free and reserved together).",
-            formatBytes(*device.summary.capacityEstimate)));
+            formatBytes(capacity->bytes)));
 }
 
 void printWaste(Output& out, const DeviceReport& device)
@@ -149,22 +150,47 @@ void printIntegrity(Output& out, const DeviceReport& device)
         out.line("  Every check passed.");
 }
 
+std::string shortened(const std::string& value)
+{
+    std::string shown = printable(value);
+    if (length(shown) > kSettingShown)
+        shown = shown.substr(0, kSettingShown - 3) + "...";
+    return shown;
+}
+
+void printSimulation(Output& out, const model::Simulation& simulation)
+{
+    heading(out, "Simulated device");
+    Table table({ { "", Table::Align::Left }, { "", Table::Align::Left } });
+    if (!simulation.device.empty())
+        table.add({ "device", printable(simulation.device) });
+    if (simulation.capacityBytes > 0)
+        table.add({ "capacity", formatBytes(simulation.capacityBytes) });
+    if (simulation.devices > 0)
+        table.add({ "devices", formatCount(simulation.devices) });
+    if (!simulation.command.empty())
+        table.add({ "command", shortened(simulation.command) });
+    for (const auto& [key, value] : simulation.options)
+        table.add({ printable(key), shortened(value) });
+    table.print(out);
+}
+
 void printRest(Output& out, const model::Recording& recording)
 {
     if (recording.host && recording.host->segments > 0)
         out.line(fmt::format("\nPinned host memory: {} reserved, {} allocated",
             formatBytes(recording.host->reservedBytes), formatBytes(recording.host->allocatedBytes)));
-    if (recording.settings.empty())
-        return;
-    heading(out, "Allocator settings");
-    Table table({ { "", Table::Align::Left }, { "", Table::Align::Left } });
-    for (const model::Setting& setting : recording.settings) {
-        std::string value = printable(setting.json);
-        if (length(value) > kSettingShown)
-            value = value.substr(0, kSettingShown - 3) + "...";
-        table.add({ printable(setting.key), std::move(value) });
+    const std::optional<model::Simulation> simulation = model::simulationOf(recording);
+    if (recording.settings.size() > (simulation ? 1u : 0u)) {
+        heading(out, "Allocator settings");
+        Table table({ { "", Table::Align::Left }, { "", Table::Align::Left } });
+        for (const model::Setting& setting : recording.settings)
+            if (setting.key != model::Simulation::kSetting)
+                table.add({ printable(setting.key), shortened(setting.json) });
+        table.print(out);
     }
-    table.print(out);
+    if (simulation)
+        printSimulation(out, *simulation);
 }
 
 } // namespace

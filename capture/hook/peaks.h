@@ -9,7 +9,7 @@ namespace strata::hook {
 
 /// A moment of a run.
 struct PeakMoment {
-    std::int64_t event; ///< of this device, from 1
+    std::int64_t event; ///< position in the trace of its device, from 0
     std::int64_t steps; ///< optimizer steps begun by then
 };
 

@@ -100,7 +100,7 @@ void follow(const TraceHead& entry) noexcept
         device.requested += bytes;
         if (device.requested > device.requestedPeak) {
             device.requestedPeak = device.requested;
-            device.requestedPeakAt = { device.events, g_follower->peaks->steps };
+            device.requestedPeakAt = { device.events - 1, g_follower->peaks->steps };
         }
         if (g_follower->forget)
             g_follower->forget(entry.address, entry.bytes);
@@ -113,7 +113,7 @@ void follow(const TraceHead& entry) noexcept
         device.reserved += bytes;
         if (device.reserved > device.reservedPeak) {
             device.reservedPeak = device.reserved;
-            device.reservedPeakAt = { device.events, g_follower->peaks->steps };
+            device.reservedPeakAt = { device.events - 1, g_follower->peaks->steps };
         }
         break;
     case TraceHead::SegmentFree:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/summary.h"
 
+#include "model/analysis/simulation.h"
 #include "model/analysis/verdict.h"
 #include "model/base/wrap.h"
 
@@ -9,6 +10,18 @@
 namespace strata::model {
 
 namespace {
+
+std::optional<Capacity> capacityOf(const DeviceTrace& trace, const std::vector<OutOfMemory>& outOfMemory)
+{
+    if (const auto simulation = simulationOf(trace.recording()); simulation && simulation->capacityBytes > 0)
+        return Capacity{ simulation->capacityBytes, true };
+    if (outOfMemory.empty())
+        return std::nullopt;
+    Capacity estimate;
+    for (const OutOfMemory& oom : outOfMemory)
+        estimate.bytes = std::max(estimate.bytes, wrapAdd(oom.deviceFreeBytes, oom.reservedBytes));
+    return estimate;
+}
 
 DeviceSummary summarizeWith(
     const DeviceTrace& trace, const GroupTable& byLine, const ActiveBlocks& activeBlocksAt)
@@ -21,9 +34,7 @@ DeviceSummary summarizeWith(
     summary.peak = groupBlocks(trace, activeBlocksAt(peak), byLine, peak);
     summary.peakTimeNs = timeOf(trace, peak);
     summary.outOfMemory = outOfMemories(trace, byLine, activeBlocksAt);
-    for (const OutOfMemory& oom : summary.outOfMemory)
-        summary.capacityEstimate
-            = std::max(summary.capacityEstimate.value_or(0), wrapAdd(oom.deviceFreeBytes, oom.reservedBytes));
+    summary.capacity = capacityOf(trace, summary.outOfMemory);
     summary.verdict = verdictOn(trace, summary, byLine);
     return summary;
 }

@@ -20,6 +20,13 @@ struct Waste {
     std::int64_t pendingFree = 0; ///< requested bytes of blocks that wait for another stream
 };
 
+/// What the device offers PyTorch.
+struct Capacity {
+    std::int64_t bytes = 0;
+    bool exact = false; ///< the recording says so; else free + reserved at an out-of-memory, at least
+    friend bool operator==(const Capacity&, const Capacity&) = default;
+};
+
 /// A sentence of the verdict in pieces, so that the window can make the figures bold and link them.
 struct VerdictPiece {
     std::string text;
@@ -35,8 +42,7 @@ struct DeviceSummary {
     Waste waste;
     LiveGroups peak; ///< by line, at the peak of requested bytes
     std::optional<std::int64_t> peakTimeNs; ///< since the epoch
-    std::optional<std::int64_t>
-        capacityEstimate; ///< free + reserved at an out-of-memory, at least; none without one
+    std::optional<Capacity> capacity;
     std::vector<VerdictPiece> verdict; ///< the first sentence of the page
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/verdict.h"
 
+#include "model/analysis/simulation.h"
 #include "model/base/units.h"
 
 #include <algorithm>
@@ -98,6 +99,15 @@ bool movesMemory(const Totals& totals)
     });
 }
 
+void saySimulated(Sentences& out, const Simulation& simulation)
+{
+    out.say(
+        fmt::format(" Recorded on a simulated {}", simulation.device.empty() ? "device" : simulation.device));
+    if (simulation.capacityBytes > 0)
+        out.say(" of ").strong(formatBytes(simulation.capacityBytes));
+    out.say(".");
+}
+
 } // namespace
 
 std::vector<VerdictPiece> verdictOn(
@@ -117,8 +127,8 @@ std::vector<VerdictPiece> verdictOn(
         out.say(" ")
             .strong("Totals are not exact")
             .say(breaches == 1 ? ": one check failed." : fmt::format(": {} checks failed.", breaches));
-    if (trace.recording().simulated)
-        out.say(" Recorded on a simulated device.");
+    if (const std::optional<Simulation> simulation = simulationOf(trace.recording()))
+        saySimulated(out, *simulation);
     return out.take();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_facts.h"
 
+#include "model/analysis/simulation.h"
 #include "views/pages/texts.h"
 
 #include <QCoreApplication>
@@ -95,8 +96,9 @@ std::vector<Fact> numberFacts(const DeviceData& device)
     facts.push_back(bytesFact(Words::tr("requested, end"), totals.requestedBytesEnd));
     if (totals.requestedBytesStart > 0)
         facts.push_back(bytesFact(Words::tr("requested, start"), totals.requestedBytesStart, -1));
-    if (device.summary->capacityEstimate)
-        facts.push_back(bytesFact(Words::tr("device, at least"), *device.summary->capacityEstimate));
+    if (const auto& capacity = device.summary->capacity)
+        facts.push_back(bytesFact(
+            capacity->exact ? Words::tr("device") : Words::tr("device, at least"), capacity->bytes));
     facts.push_back({ Words::tr("events"), text::count(totals.events), {}, {} });
     const model::Clock& clock = device.timeline->clock();
     if (clock.hasTimes())
@@ -139,11 +141,33 @@ std::vector<Fact> hostFacts(const model::Recording& recording)
         { Words::tr("events"), text::count(host.events), {}, {} } };
 }
 
+std::vector<Fact> simulationFacts(const model::Recording& recording)
+{
+    const std::optional<model::Simulation> simulation = model::simulationOf(recording);
+    if (!simulation)
+        return {};
+    std::vector<Fact> facts;
+    const auto add = [&facts](const QString& label, const QString& value) {
+        if (!value.isEmpty())
+            facts.push_back({ label, value, {}, {}, true });
+    };
+    add(Words::tr("device"), text::file(simulation->device));
+    add(Words::tr("command"), text::file(simulation->command));
+    if (simulation->devices > 1)
+        add(Words::tr("devices"), text::count(simulation->devices));
+    for (const auto& [key, value] : simulation->options)
+        if (const QJsonValue option = parseJson(value); key == "rank" || key == "world_size" || key == "set"
+            || (key == "changes" && !option.toArray().isEmpty()) || (key == "steps" && option.toDouble() > 0))
+            add(text::file(key), plain(option));
+    return facts;
+}
+
 std::vector<SettingFact> settingFacts(const model::Recording& recording)
 {
     std::vector<SettingFact> facts;
     for (const model::Setting& setting : recording.settings)
-        facts.push_back(settingFact(setting));
+        if (setting.key != model::Simulation::kSetting)
+            facts.push_back(settingFact(setting));
     std::stable_partition(facts.begin(), facts.end(), [](const SettingFact& fact) { return !fact.usual; });
     return facts;
 }

@@ -24,6 +24,9 @@ struct Fact {
 /// Pinned host memory; empty where the snapshot does not have it.
 [[nodiscard]] std::vector<Fact> hostFacts(const model::Recording& recording);
 
+/// What was simulated, and how: empty for a real device.
+[[nodiscard]] std::vector<Fact> simulationFacts(const model::Recording& recording);
+
 /// Allocator settings in words ("max_split_size", "unlimited"), those that differ from PyTorch's defaults
 /// first.
 struct SettingFact {

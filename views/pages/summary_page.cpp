@@ -223,6 +223,7 @@ void SummaryPage::addNextPart()
         { &SummaryPage::fillWaste, true },
         { &SummaryPage::fillNumbers, true },
         { &SummaryPage::fillHostMemory, true },
+        { &SummaryPage::fillSimulation, true },
         { &SummaryPage::fillSettings, true },
     };
     auto* story = static_cast<QVBoxLayout*>(m_columns->itemAt(0)->layout());
@@ -382,6 +383,15 @@ void SummaryPage::fillHostMemory(QVBoxLayout& part, const DeviceData& device)
         return;
     part.addWidget(heading(tr("Pinned host memory")));
     addFacts(part, host);
+}
+
+void SummaryPage::fillSimulation(QVBoxLayout& part, const DeviceData& device)
+{
+    const std::vector<Fact> simulation = simulationFacts(device.trace->recording());
+    if (simulation.empty())
+        return;
+    part.addWidget(heading(tr("Simulated device")));
+    addFacts(part, simulation);
 }
 
 void SummaryPage::fillSettings(QVBoxLayout& part, const DeviceData& device)

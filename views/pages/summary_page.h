@@ -48,6 +48,7 @@ private:
     void fillWaste(QVBoxLayout& part, const DeviceData& device);
     void fillNumbers(QVBoxLayout& part, const DeviceData& device);
     void fillHostMemory(QVBoxLayout& part, const DeviceData& device);
+    void fillSimulation(QVBoxLayout& part, const DeviceData& device);
     void fillSettings(QVBoxLayout& part, const DeviceData& device);
     QWidget* shareList(const DeviceData& device, const std::vector<model::GroupSum>& groups,
         std::int64_t whole, std::size_t most);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/simulation.h"
 #include "model/analysis/summary.h"
 #include "model/analysis/verdict.h"
 #include "tests/unit/analysis/opened.h"
@@ -50,7 +51,7 @@ TEST(OutOfMemory, IsExactWhereTheEndStateIsThatOfTheEvent)
     EXPECT_EQ(oom.requestedLiveBytes, 900);
     ASSERT_EQ(oom.biggest.size(), 3u);
     EXPECT_EQ(oom.biggest[0].bytes, 500);
-    EXPECT_EQ(summary.capacityEstimate, 2097152 + 1048576);
+    EXPECT_EQ(summary.capacity, (Capacity{ 2097152 + 1048576, false }));
 }
 
 TEST(OutOfMemory, IsAnUpperBoundInTheMiddle)
@@ -162,6 +163,39 @@ TEST(Verdict, NamesASimulatedDevice)
     recording->simulated = true;
     const std::string verdict = verdictOf(Opened(std::move(recording)));
     EXPECT_TRUE(verdict.ends_with(" Recorded on a simulated device.")) << verdict;
+}
+
+TEST(Verdict, SaysWhatWasSimulated)
+{
+    auto recording = test::makeRecording(kFailsAtTheEnd);
+    recording->settings = { { "simulated_device",
+        R"({"device":"T4-16GB","capacity_bytes":15843721216,"devices":2,"command":["python","my train.py","it's"],)"
+        R"("steps":4,"changes":[]})" } };
+    const auto simulation = simulationOf(*recording);
+    const Opened opened(std::move(recording));
+    EXPECT_TRUE(verdictOf(opened).ends_with(" Recorded on a simulated T4-16GB of 14.8 GiB."))
+        << verdictOf(opened);
+    ASSERT_TRUE(simulation);
+    EXPECT_EQ(simulation->command, R"(python 'my train.py' 'it'\''s')");
+    EXPECT_EQ(simulation->devices, 2);
+    EXPECT_EQ(simulation->options,
+        (std::vector<std::pair<std::string, std::string>>{ { "steps", "4" }, { "changes", "[]" } }));
+    EXPECT_EQ(summaryOf(opened).capacity, (Capacity{ 15843721216, true }));
+}
+
+TEST(Verdict, TakesASimulationThatSaysNothingAsOne)
+{
+    for (const char* json : { "", "{", "[1]", "{}", R"({"device":7,"capacity_bytes":-1,"command":"x"})",
+             R"({"capacity_bytes":1e300,"command":[1,null]})",
+             R"({"capacity_bytes":18446744073709551615})" }) {
+        auto recording = test::makeRecording(kFailsAtTheEnd);
+        recording->settings = { { "simulated_device", json } };
+        const auto simulation = simulationOf(*recording);
+        ASSERT_TRUE(simulation) << json;
+        EXPECT_EQ(simulation->device, "");
+        EXPECT_EQ(simulation->capacityBytes, 0) << json;
+        EXPECT_EQ(simulation->command, simulation->command.empty() ? "" : "x") << json;
+    }
 }
 
 } // namespace strata::model

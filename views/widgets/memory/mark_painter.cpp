@@ -61,9 +61,9 @@ void paintLabel(QPainter& painter, const CanvasScene& scene, const QRectF& place
 
 void paintCapacity(QPainter& painter, const CanvasScene& scene)
 {
-    if (!scene.device->summary->capacityEstimate)
+    if (!scene.device->summary->capacity)
         return;
-    const double row = scene.curvePoint(*scene.device->summary->capacityEstimate);
+    const double row = scene.curvePoint(scene.device->summary->capacity->bytes);
     const QRect& area = scene.layout.curves;
     if (row < area.top() || row > area.bottom())
         return;
@@ -207,9 +207,10 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
                 true);
         }
     }
-    if (scene.device->summary->capacityEstimate)
-        add(Sample::Dashes, Palette::Role::Warning, QObject::tr("capacity, estimate"),
-            *scene.device->summary->capacityEstimate, 4);
+    if (const auto& capacity = scene.device->summary->capacity)
+        add(Sample::Dashes, Palette::Role::Warning,
+            capacity->exact ? QObject::tr("capacity") : QObject::tr("capacity, estimate"), capacity->bytes,
+            4);
     if (!scene.curves.pending.empty())
         add(Sample::Dots, Palette::Role::PendingFree, QObject::tr("pending free"),
             timeline.pendingFree().at(at), 5);

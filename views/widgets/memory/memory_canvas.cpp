@@ -25,9 +25,9 @@ double highestCurve(const DeviceData& device)
     const model::Totals& totals = device.trace->totals();
     double highest = static_cast<double>(std::max(
         { totals.reservedBytesPeak, totals.requestedBytesPeak, totals.activeBytesEnd, std::int64_t{ 1 } }));
-    if (const auto& capacity = device.summary->capacityEstimate)
-        if (static_cast<double>(*capacity) < 2 * highest)
-            highest = std::max(highest, static_cast<double>(*capacity));
+    if (const auto& capacity = device.summary->capacity)
+        if (static_cast<double>(capacity->bytes) < 2 * highest)
+            highest = std::max(highest, static_cast<double>(capacity->bytes));
     return highest;
 }
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace/recording.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata::model {
+
+/// What a dry run wrote into its recording about the device that it simulated and the program that it ran.
+/// The file may be anybody's: every field is what it says, and empty or zero where it says nothing that makes
+/// sense.
+struct Simulation {
+    static constexpr std::string_view kSetting = "simulated_device"; ///< among the allocator's settings
+
+    std::string device; ///< of the catalogue: "RTX-4090-24GB"
+    std::int64_t capacityBytes = 0; ///< of each of its devices, as PyTorch sees it
+    std::int64_t devices = 0;
+    std::string command; ///< the program and its arguments, quoted for a shell
+    std::vector<std::pair<std::string, std::string>> options; ///< the rest, as JSON, in the file's order
+};
+
+/// None where the recording is of a real device. O(size of the setting).
+[[nodiscard]] std::optional<Simulation> simulationOf(const Recording& recording);
+
+} // namespace strata::model
