@@ -11,7 +11,7 @@ namespace strata::test {
 std::vector<std::string> ourRecordings()
 {
     std::vector<std::string> files;
-    for (const char* folder : { STRATA_SAMPLES, STRATA_TEST_DATA "/versions" })
+    for (const char* folder : { STRATA_SAMPLES, STRATA_TEST_DATA "/versions", STRATA_TEST_DATA "/devices" })
         for (const auto& entry : std::filesystem::directory_iterator(folder))
             if (entry.path().extension() == ".gz")
                 files.push_back(entry.path());

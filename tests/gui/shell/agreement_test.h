@@ -56,7 +56,7 @@ private:
     std::optional<WindowDriver> m_driver;
 };
 
-/// Every recording of resources/samples and tests/data/versions.
+/// Every recording of resources/samples, tests/data/versions and tests/data/devices.
 [[nodiscard]] std::vector<std::string> ourRecordings();
 [[nodiscard]] std::string recordingName(const testing::TestParamInfo<std::string>& info);
 

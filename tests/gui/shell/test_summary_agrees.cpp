@@ -31,6 +31,62 @@ protected:
         return std::nullopt;
     }
 
+    void expectFigures(const nlohmann::json& all, const nlohmann::json& device)
+    {
+        const auto expectBytes = [&](const char* label, const nlohmann::json& value) {
+            const auto shown = fact(QString::fromUtf8(label));
+            ASSERT_TRUE(shown) << label;
+            EXPECT_EQ(shown->value, bytes(value)) << label;
+            EXPECT_EQ(shown->exact, exact(value)) << label;
+        };
+        expectBytes("reserved, peak", device["reserved_bytes_peak"]);
+        expectBytes("requested, peak", device["requested_bytes_peak"]);
+        expectBytes("reserved, end", device["reserved_bytes_end"]);
+        expectBytes("active, end", device["active_bytes_end"]);
+        expectBytes("allocated, end", device["allocated_bytes_end"]);
+        expectBytes("requested, end", device["requested_bytes_end"]);
+        if (device["requested_bytes_start"] > 0)
+            expectBytes("requested, start", device["requested_bytes_start"]);
+        else {
+            EXPECT_FALSE(fact(QStringLiteral("requested, start")));
+        }
+        expectBytes("file", all["file_bytes"]);
+
+        const auto expectCount = [&](const char* label, const nlohmann::json& value) {
+            const auto shown = fact(QString::fromUtf8(label));
+            ASSERT_TRUE(shown) << label;
+            EXPECT_EQ(shown->value, count(value)) << label;
+        };
+        expectCount("events", device["events"]);
+        expectCount("segments, end", device["segments"]);
+        expectCount("blocks, end", device["blocks"]);
+        if (all["annotations"] > 0)
+            expectCount("annotations", all["annotations"]);
+        EXPECT_EQ(fact(QStringLiteral("format"))->value.toStdString(), all["format"].get<std::string>());
+
+        const nlohmann::json& settings = device["settings"];
+        if (settings.contains("simulated_device")) {
+            expectBytes("device", settings["simulated_device"]["capacity_bytes"]);
+            EXPECT_TRUE(test::shows(page(), QStringLiteral("Simulated device")));
+        }
+
+        for (const auto& [label, key] : { std::pair("free in segments", "free_in_segments"),
+                 { "rounding", "rounding" }, { "pending free", "pending_free" } }) {
+            const auto shown = fact(QLatin1String(label));
+            ASSERT_TRUE(shown) << label;
+            EXPECT_EQ(shown->value, bytes(device["waste"][key])) << label;
+            const double share
+                = 100.0 * device["waste"][key].get<double>() / device["reserved_bytes_end"].get<double>();
+            EXPECT_TRUE(share > 0 && share < 0.05
+                    ? shown->exact.startsWith(QStringLiteral("< 0.1 %"))
+                    : shown->exact.startsWith(QStringLiteral("%1 %").arg(share, 0, 'f', 1)))
+                << label << ": " << qPrintable(shown->exact);
+        }
+        if (!all["host_memory"].is_null() && all["host_memory"]["segments"] > 0) {
+            EXPECT_TRUE(test::shows(page(), QStringLiteral("Pinned host memory")));
+        }
+    }
+
 private:
     static QString textAt(const QGridLayout& grid, int row, int column)
     {
@@ -46,53 +102,12 @@ private:
 TEST_P(SummaryAgrees, InEveryFigure)
 {
     const nlohmann::json all = json("summary");
-    ASSERT_EQ(all["devices"].size(), 1u);
-    const nlohmann::json& device = all["devices"][0];
-    const auto expectBytes = [&](const char* label, const nlohmann::json& value) {
-        const auto shown = fact(QString::fromUtf8(label));
-        ASSERT_TRUE(shown) << label;
-        EXPECT_EQ(shown->value, bytes(value)) << label;
-        EXPECT_EQ(shown->exact, exact(value)) << label;
-    };
-    expectBytes("reserved, peak", device["reserved_bytes_peak"]);
-    expectBytes("requested, peak", device["requested_bytes_peak"]);
-    expectBytes("reserved, end", device["reserved_bytes_end"]);
-    expectBytes("active, end", device["active_bytes_end"]);
-    expectBytes("allocated, end", device["allocated_bytes_end"]);
-    expectBytes("requested, end", device["requested_bytes_end"]);
-    if (device["requested_bytes_start"] > 0)
-        expectBytes("requested, start", device["requested_bytes_start"]);
-    else {
-        EXPECT_FALSE(fact(QStringLiteral("requested, start")));
-    }
-    expectBytes("file", all["file_bytes"]);
-
-    const auto expectCount = [&](const char* label, const nlohmann::json& value) {
-        const auto shown = fact(QString::fromUtf8(label));
-        ASSERT_TRUE(shown) << label;
-        EXPECT_EQ(shown->value, count(value)) << label;
-    };
-    expectCount("events", device["events"]);
-    expectCount("segments, end", device["segments"]);
-    expectCount("blocks, end", device["blocks"]);
-    if (all["annotations"] > 0)
-        expectCount("annotations", all["annotations"]);
-    EXPECT_EQ(fact(QStringLiteral("format"))->value.toStdString(), all["format"].get<std::string>());
-
-    for (const auto& [label, key] : { std::pair("free in segments", "free_in_segments"),
-             { "rounding", "rounding" }, { "pending free", "pending_free" } }) {
-        const auto shown = fact(QLatin1String(label));
-        ASSERT_TRUE(shown) << label;
-        EXPECT_EQ(shown->value, bytes(device["waste"][key])) << label;
-        const double share
-            = 100.0 * device["waste"][key].get<double>() / device["reserved_bytes_end"].get<double>();
-        EXPECT_TRUE(share > 0 && share < 0.05
-                ? shown->exact.startsWith(QStringLiteral("< 0.1 %"))
-                : shown->exact.startsWith(QStringLiteral("%1 %").arg(share, 0, 'f', 1)))
-            << label << ": " << qPrintable(shown->exact);
-    }
-    if (!all["host_memory"].is_null() && all["host_memory"]["segments"] > 0) {
-        EXPECT_TRUE(test::shows(page(), QStringLiteral("Pinned host memory")));
+    ASSERT_FALSE(all["devices"].empty());
+    for (const nlohmann::json& device : all["devices"]) {
+        SCOPED_TRACE("device " + device["device"].dump());
+        driver().state().setDevice(device["device"]);
+        settle();
+        expectFigures(all, device);
     }
 }
 
