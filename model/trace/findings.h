@@ -27,6 +27,7 @@ enum class Check : std::uint8_t {
     RequestedAboveReserved,
     AllocatedAboveReserved,
     ActiveAboveReserved,
+    EventsLost, ///< the recorder could not keep them
     Truncated, ///< the file ends early
     // Notes
     RecordingBeganLate, ///< frees of blocks older than the trace

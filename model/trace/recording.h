@@ -81,6 +81,13 @@ struct HostMemory {
     std::int64_t events = 0;
 };
 
+/// Events of a device that its recorder could not keep: `count` of them, before the event `event`.
+struct LostEvents {
+    int device = 0;
+    std::int64_t event = 0;
+    std::int64_t count = 0;
+};
+
 /// Where and why reading stopped before the end of the file.
 struct Truncation {
     std::uint64_t offset = 0;
@@ -102,6 +109,7 @@ struct Recording {
     std::vector<Setting> settings;
     std::optional<HostMemory> host; ///< pinned host memory, where the snapshot has it
     std::optional<Truncation> truncation;
+    std::vector<LostEvents> lost; ///< in the file's order
     std::map<std::string, std::int64_t> unknownKeys; ///< "segment.foo" -> how often
     std::map<std::string, std::int64_t> unknownActions;
     bool simulated = false; ///< made on a simulated device, as far as the file says

@@ -311,6 +311,19 @@ void addNotes(const CheckInput& input, FindingList& findings)
                     ? ""
                     : ", so the end state is unknown and curves begin at what the trace itself tells") });
 
+    for (const LostEvents& lost : input.recording.lost) {
+        if (lost.device == input.device.device)
+            findings.add(
+                Check::EventsLost, std::min<std::int64_t>(lost.event, last), 0,
+                [&] {
+                    return fmt::format(
+                        "{} event{} before event {} did not fit the recorder's ring: what is said "
+                        "of memory from there on is not exact. Record with a larger ring (--ring).",
+                        formatCount(lost.count), lost.count == 1 ? "" : "s", formatCount(lost.event));
+                },
+                lost.count);
+    }
+
     Finding late{ Check::RecordingBeganLate, -1, 0, 0, {} };
     for (std::uint32_t row = input.blocks.olderFrom; row < input.blocks.size(); ++row) {
         const EventId free = input.blocks.freeCompleted[row];

@@ -234,4 +234,32 @@ bool decodeAnnotations(std::span<const std::byte> payload, std::vector<Annotatio
     return in.ok();
 }
 
+void encodeLost(std::span<const LostRow> rows, Bytes& out)
+{
+    ByteWriter writer(out);
+    writer.varint(rows.size());
+    for (const LostRow& row : rows) {
+        writer.signedVarint(row.device);
+        writer.varint(row.event);
+        writer.varint(row.count);
+    }
+}
+
+bool decodeLost(std::span<const std::byte> payload, std::vector<LostRow>& rows)
+{
+    ByteReader in(payload);
+    const std::size_t count = in.count(3);
+    if (count > kMaxRowsAChunk)
+        return false;
+    rows.clear();
+    rows.reserve(count);
+    for (std::size_t i = 0; i < count && in.ok(); ++i) {
+        const std::int64_t device = in.signedVarint();
+        if (device < INT32_MIN || device > INT32_MAX)
+            return false;
+        rows.push_back({ static_cast<std::int32_t>(device), in.varint(), in.varint() });
+    }
+    return in.ok();
+}
+
 } // namespace strata::wire

@@ -85,4 +85,15 @@ struct AnnotationRow {
 void encodeAnnotations(std::span<const AnnotationRow> rows, Bytes& out);
 [[nodiscard]] bool decodeAnnotations(std::span<const std::byte> payload, std::vector<AnnotationRow>& rows);
 
+/// Events that the recorder could not keep: `count` of them are missing before the event `event` of a device.
+struct LostRow {
+    std::int32_t device = 0;
+    std::uint64_t event = 0;
+    std::uint64_t count = 0;
+
+    friend bool operator==(const LostRow&, const LostRow&) = default;
+};
+void encodeLost(std::span<const LostRow> rows, Bytes& out);
+[[nodiscard]] bool decodeLost(std::span<const std::byte> payload, std::vector<LostRow>& rows);
+
 } // namespace strata::wire

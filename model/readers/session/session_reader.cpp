@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,9 @@ public:
     [[nodiscard]] bool take(wire::ChunkType type, std::span<const std::byte> payload);
     void finish();
     [[nodiscard]] std::int64_t eventCount() const { return m_events; }
+    /// Each device has a state behind its last event, or the stream an index: a recorder that was killed
+    /// leaves neither.
+    [[nodiscard]] bool isEnded() const;
 
 private:
     bool takeInfo(std::span<const std::byte> payload);
@@ -48,6 +52,7 @@ private:
     bool takeEndState(std::span<const std::byte> payload);
     bool takeAnnotations(std::span<const std::byte> payload);
     bool takeSettings(std::span<const std::byte> payload);
+    bool takeLost(std::span<const std::byte> payload);
     bool addRow(DeviceRecording& device, const wire::EventRow& row, bool hasTimes);
     bool addSparse(DeviceRecording& device, const wire::EventChunk& chunk, std::size_t firstRow);
 
@@ -69,6 +74,8 @@ private:
     std::vector<StackId> m_stacks;
     std::vector<StreamIndex> m_streams;
     std::vector<PoolIndex> m_pools;
+    std::map<int, std::uint64_t> m_stateAt; // device -> events before its last state
+    bool m_hasIndex = false;
     std::int64_t m_events = 0;
     wire::EventChunk m_chunk; // kept for its memory
 };
@@ -251,6 +258,7 @@ bool SessionBuilder::takeEndState(std::span<const std::byte> payload)
     if (!wire::decodeState(payload, state))
         return false;
     DeviceRecording& device = deviceOf(state.device);
+    m_stateAt[state.device] = state.events;
     std::vector<FinalSegment> segments;
     std::vector<FinalBlock> blocks;
     segments.reserve(state.segments.size());
@@ -308,9 +316,38 @@ bool SessionBuilder::takeSettings(std::span<const std::byte> payload)
     std::vector<wire::KeyValue> items;
     if (!wire::decodeKeyValues(payload, items))
         return false;
-    for (auto& [key, json] : items)
-        m_recording.settings.push_back({ std::move(key), std::move(json) });
+    for (auto& [key, json] : items) {
+        auto& settings = m_recording.settings;
+        const auto known = std::find_if(
+            settings.begin(), settings.end(), [&k = key](const Setting& each) { return each.key == k; });
+        if (known != settings.end())
+            known->json = std::move(json);
+        else
+            settings.push_back({ std::move(key), std::move(json) });
+    }
     return true;
+}
+
+bool SessionBuilder::takeLost(std::span<const std::byte> payload)
+{
+    std::vector<wire::LostRow> rows;
+    if (!wire::decodeLost(payload, rows))
+        return false;
+    for (const wire::LostRow& row : rows)
+        m_recording.lost.push_back(
+            { row.device, static_cast<std::int64_t>(row.event), static_cast<std::int64_t>(row.count) });
+    return true;
+}
+
+bool SessionBuilder::isEnded() const
+{
+    const bool hasContent = m_hasIndex || !m_recording.devices.empty();
+    return hasContent
+        && std::all_of(
+            m_recording.devices.begin(), m_recording.devices.end(), [&](const DeviceRecording& device) {
+                const auto state = m_stateAt.find(device.device);
+                return state != m_stateAt.end() && state->second == device.events.action.size();
+            });
 }
 
 bool SessionBuilder::take(wire::ChunkType type, std::span<const std::byte> payload)
@@ -337,6 +374,11 @@ bool SessionBuilder::take(wire::ChunkType type, std::span<const std::byte> paylo
         return takeAnnotations(payload);
     case ChunkType::Settings:
         return takeSettings(payload);
+    case ChunkType::Lost:
+        return takeLost(payload);
+    case ChunkType::Index:
+        m_hasIndex = true;
+        return true;
     default:
         return true;
     }
@@ -435,6 +477,8 @@ Result<void> readSessionFile(Recording& recording, std::unique_ptr<ByteSource> s
     if (recording.devices.empty() && recording.format.empty())
         return fail(Error::Kind::Format, "this session holds no recording");
     builder.finish();
+    if (!builder.isEnded() && !recording.truncation)
+        recording.truncation = Truncation{ offset, "its program was killed or still runs" };
     return {};
 }
 

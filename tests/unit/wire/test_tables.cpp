@@ -94,6 +94,15 @@ TEST(WireTables, PlacesAndAnnotationsComeBack)
     std::vector<AnnotationRow> rowsBack;
     ASSERT_TRUE(decodeAnnotations(payload, rowsBack));
     EXPECT_EQ(rowsBack, rows);
+
+    payload.clear();
+    const std::vector<LostRow> lost{ { 0, 0, 1 }, { 7, 1'000'000, 1ull << 40 } };
+    encodeLost(lost, payload);
+    std::vector<LostRow> lostBack;
+    ASSERT_TRUE(decodeLost(payload, lostBack));
+    EXPECT_EQ(lostBack, lost);
+    payload.pop_back();
+    EXPECT_FALSE(decodeLost(payload, lostBack));
 }
 
 TEST(WireState, ComesBackAndEveryCutIsRefused)
