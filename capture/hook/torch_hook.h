@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace strata::hook {
+
+// What the agent and the libraries that touch LibTorch say to each other: plain structs, function pointers,
+// no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
+// version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
+
+inline constexpr std::uint32_t kHookAbi = 1;
+
+/// The one function that a hook exports.
+inline constexpr const char* kHookEntry = "strata_torch_hook";
+
+struct Text {
+    const char* data = nullptr; ///< not terminated
+    std::uint64_t bytes = 0;
+};
+
+/// An event of the allocator, as LibTorch tells of it under the lock of the device. Texts live until the call
+/// returns.
+struct Entry {
+    std::uint8_t action = 0; ///< code of model/wire/events.h
+    bool hasPool = false; ///< this LibTorch tells the pool of an event
+    std::int32_t device = 0; ///< -1 not known: of a Snapshot entry before any other of its device
+    std::uint64_t address = 0; ///< of OOM: free bytes of the device
+    std::int64_t bytes = 0;
+    std::uint64_t stream = 0; ///< cudaStream_t
+    std::uint64_t counter = 0; ///< of Hook::counter()
+    std::uint64_t poolOwner = 0, poolId = 0;
+    Text compileContext; ///< empty for none, likewise the next two
+    Text userMetadata;
+    Text internalMetadata;
+};
+
+struct Segment {
+    std::int32_t device = 0;
+    bool large = false;
+    bool expandable = false;
+    std::uint64_t address = 0;
+    std::int64_t bytes = 0, allocatedBytes = 0, activeBytes = 0, requestedBytes = 0;
+    std::uint64_t stream = 0;
+    std::uint64_t poolOwner = 0, poolId = 0;
+};
+
+/// A block of the segment that was told last.
+struct Block {
+    std::uint64_t address = 0;
+    std::int64_t bytes = 0, requestedBytes = 0;
+    bool allocated = false;
+    bool active = false; ///< allocated, or waits for another stream
+};
+
+/// Takes what a snapshot holds. Called on the thread that asked, with no lock held.
+struct SnapshotSink {
+    void* context = nullptr;
+    void (*segment)(void* context, const Segment&) noexcept = nullptr;
+    void (*block)(void* context, const Block&) noexcept = nullptr;
+    void (*setting)(void* context, const char* key, const char* json) noexcept = nullptr;
+};
+
+/// What a hook calls.
+struct Callbacks {
+    /// Under the lock of the device: no allocation, lock, or input and output.
+    void (*entry)(const Entry&) noexcept = nullptr;
+    /// On the thread that is about to throw, with no lock held.
+    void (*outOfMemory)(std::int32_t device, std::int64_t bytes) noexcept = nullptr;
+    /// A range that the program names (torch.profiler.record_function, an optimizer's step) begins or ends.
+    void (*range)(bool begins, const char* name) noexcept = nullptr;
+};
+
+enum class Readiness : std::uint8_t {
+    Ready,
+    NotYet, ///< the allocator is not initialised: a tracker that is attached now would be lost
+    Refused, ///< this allocator tells of nothing
+};
+
+struct Hook {
+    std::uint32_t abi = kHookAbi;
+    const char* version = nullptr; ///< of the headers: "2.15.0"
+    /// `why` is set with Refused: what to tell the user.
+    Readiness (*readiness)(const char** why) noexcept = nullptr;
+    /// Once in a process, when Ready: trackers cannot be taken off again. False when LibTorch refused.
+    bool (*attach)(const Callbacks&) noexcept = nullptr;
+    /// Walks through all devices in order, each under its lock; LibTorch tells the tracker of each by a
+    /// Snapshot entry.
+    bool (*snapshot)(const SnapshotSink&) noexcept = nullptr;
+    bool (*isTorchRecording)() noexcept = nullptr;
+    /// The clock of Entry::counter, in ticks.
+    std::uint64_t (*counter)() noexcept = nullptr;
+    /// Return addresses of the calling thread, innermost first; how many. 0 where LibTorch has no unwinder.
+    std::uint32_t (*unwind)(std::uint64_t* addresses, std::uint32_t most) noexcept = nullptr;
+};
+
+} // namespace strata::hook
