@@ -2,11 +2,16 @@
 // A C++ program of the corpus: trains a transformer or a convolutional net with LibTorch and writes what the
 // allocator itself counted.
 //
-// usage: train gpt|conv STEPS TRUTH.json
+// usage: train gpt|conv STEPS TRUTH.json [SNAPSHOT.pickle]
+//
+// With a snapshot, torch's own recorder is on from the start, and what it saw is written there; the process
+// ends then and there, so that the state at its end is that of the snapshot.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <torch/csrc/cuda/memory_snapshot.h>
 #include <torch/torch.h>
 
 namespace {
@@ -101,27 +106,44 @@ bool writeTruth(const char* path)
     return std::fclose(file) == 0;
 }
 
+bool writeSnapshot(const char* path)
+{
+    const std::string pickle = torch::cuda::_memory_snapshot_pickled();
+    std::FILE* file = std::fopen(path, "wb");
+    if (!file)
+        return false;
+    const bool whole = std::fwrite(pickle.data(), 1, pickle.size(), file) == pickle.size();
+    return std::fclose(file) == 0 && whole;
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 {
-    if (argc != 4) {
-        std::fprintf(stderr, "usage: train gpt|conv STEPS TRUTH.json\n");
+    if (argc != 4 && argc != 5) {
+        std::fprintf(stderr, "usage: train gpt|conv STEPS TRUTH.json [SNAPSHOT.pickle]\n");
         return 2;
     }
     const torch::Device device(torch::kCUDA, 0);
     const int steps = std::atoi(argv[2]);
+    const char* const snapshot = argc == 5 ? argv[4] : nullptr;
+    if (snapshot)
+        torch::cuda::_record_memory_history(std::optional<std::string>("all"), "all", "python");
     if (std::string(argv[1]) == "gpt") {
         Gpt model;
         model->to(device);
         const auto ids
             = torch::randint(kVocabulary, { 4, kContext }, torch::TensorOptions(torch::kLong)).to(device);
         train(model, steps, ids, ids.flatten());
+        if (snapshot)
+            std::exit(writeSnapshot(snapshot) ? 0 : 1);
     } else {
         nn::Sequential model = makeConv();
         model->to(device);
         const auto wanted = torch::randint(10, { 16 }, torch::TensorOptions(torch::kLong)).to(device);
         train(model, steps, torch::randn({ 16, 3, 64, 64 }, device), wanted);
+        if (snapshot)
+            std::exit(writeSnapshot(snapshot) ? 0 : 1);
     }
     std::puts("done");
     return writeTruth(argv[3]) ? 0 : 1;

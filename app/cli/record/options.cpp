@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/record/options.h"
+
+#include "model/base/units.h"
+
+#include <CLI/CLI.hpp>
+#include <string_view>
+
+namespace strata::cli {
+
+namespace {
+
+using model::Error;
+
+model::Result<std::optional<std::int64_t>> sizeOf(const std::string& option, const std::string& text)
+{
+    if (text.empty())
+        return std::optional<std::int64_t>();
+    const auto bytes = model::parseBytes(text);
+    if (!bytes || *bytes <= 0)
+        return model::fail(Error::Kind::Usage, option + " " + text + ": not a size", "e.g. 512MiB");
+    return bytes;
+}
+
+} // namespace
+
+model::Result<RecordOptions> parseRecord(int argc, const char* const* argv, std::string& help)
+{
+    RecordOptions options;
+    std::string memory, capacity;
+    CLI::App app(
+        "Runs a command and records the GPU memory of every process in it that uses PyTorch or LibTorch",
+        "strata record");
+    app.add_option("-o,--output", options.output,
+        "The session to write, named .strata; a second process writes beside it, as FILE.PID.strata, ranks "
+        "as "
+        "FILE.rankN.strata");
+    app.add_option("--stacks", options.stacks,
+           "Whose call stacks: python, native (C++), none, or auto: Python's in Python, else C++'s")
+        ->check(CLI::IsMember({ "auto", "none", "python", "native" }))
+        ->capture_default_str();
+    app.add_option("--ring", options.ringEvents,
+           "Events that may wait for the disk, for each device (131072 unless said): more if events are lost")
+        ->check(CLI::Range(std::int64_t{ 64 }, std::int64_t{ 1 } << 30));
+    app.add_option(
+        "--memory", memory, "Host memory that the recorder may take in each process (256MiB unless said)");
+    app.add_option("--simulated", options.simulated,
+        "Run on a simulated card of the catalogue, e.g. H100-80GB: no GPU is needed, and there are no real "
+        "times");
+    app.add_option("--capacity", capacity, "Memory of the simulated card instead of its own, e.g. 16GiB");
+    app.add_option("--devices", options.devices, "Number of simulated cards")->check(CLI::Range(1, 64));
+    app.footer("\nExample:\n  strata record -o run.strata -- python train.py\n");
+
+    int split = 1;
+    while (split < argc && std::string_view(argv[split]) != "--")
+        ++split;
+    try {
+        app.parse(split, argv);
+    } catch (const CLI::CallForHelp&) {
+        help = app.help("strata record");
+        return options;
+    } catch (const CLI::ParseError& error) {
+        return model::fail(Error::Kind::Usage, error.what(), "strata record --help");
+    }
+    for (int i = split + 1; i < argc; ++i)
+        options.command.emplace_back(argv[i]);
+    if (options.command.empty())
+        return model::fail(Error::Kind::Usage, "no command",
+            "put it behind --, as in strata record -o run.strata -- python train.py");
+    if (options.output.empty())
+        return model::fail(Error::Kind::Usage, "no file to write",
+            "name one with -o, as in strata record -o run.strata -- ...");
+    if (options.simulated.empty() && (!capacity.empty() || options.devices != 1))
+        return model::fail(Error::Kind::Usage, "--capacity and --devices are of the simulated card",
+            "name one with --simulated");
+    const auto memoryBytes = sizeOf("--memory", memory);
+    const auto capacityBytes = sizeOf("--capacity", capacity);
+    for (const auto* size : { &memoryBytes, &capacityBytes }) {
+        if (!*size)
+            return model::Failure(size->error());
+    }
+    options.memoryBytes = *memoryBytes;
+    options.capacityBytes = *capacityBytes;
+    return options;
+}
+
+} // namespace strata::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::cli {
+
+struct RecordOptions {
+    std::string output; ///< the session; other processes of the command write beside it
+    std::string stacks = "auto"; ///< auto (Python's in Python, C++'s elsewhere), none, python, native
+    std::int64_t ringEvents = 0; ///< room for each device; 0: as the recorder has it
+    std::optional<std::int64_t> memoryBytes; ///< host memory of the recorder, at most
+    std::string simulated; ///< card of the catalogue to simulate; empty: the real device
+    std::optional<std::int64_t> capacityBytes; ///< of the simulated device, instead of the card's
+    int devices = 1; ///< simulated ones
+    std::vector<std::string> command;
+};
+
+/// `help` is set instead where the user asked for it.
+[[nodiscard]] model::Result<RecordOptions> parseRecord(int argc, const char* const* argv, std::string& help);
+
+} // namespace strata::cli

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/record/record.h"
+
+#include "app/cli/dryrun/catalogue.h"
+#include "app/cli/record/options.h"
+#include "capture/inject/variables.h"
+#include "capture/simgpu/launch/environment.h"
+#include "model/base/units.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fstream>
+#include <set>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace strata::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using model::Error;
+
+constexpr int kUsage = 2;
+
+/// What is preloaded lies in lib/strata beside the folder of this program, built and installed alike.
+fs::path libraryFolder()
+{
+    std::error_code error;
+    const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+    for (const char* lib : { "lib", "lib64", "lib/x86_64-linux-gnu" }) {
+        if (fs::exists(prefix / lib / "strata" / "libstrata_record.so", error))
+            return prefix / lib / "strata";
+    }
+    return prefix / "lib" / "strata";
+}
+
+/// The file can be made, and what was there is gone.
+model::Result<fs::path> makeRoom(const std::string& output)
+{
+    std::error_code error;
+    const fs::path path = fs::absolute(output, error);
+    if (path.extension() != ".strata")
+        return model::fail(Error::Kind::Usage, output + ": a session's name ends in .strata", "name it so");
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error))
+        return model::fail(Error::Kind::Usage, output + ": there, and no file", "name another one");
+    if (access(path.parent_path().c_str(), W_OK) != 0)
+        return model::fail(Error::Kind::Usage,
+            fmt::format("{}: {}: {}", output, path.parent_path().string(), std::strerror(errno)),
+            "name a folder that can be written to");
+    if (!fs::remove(path, error) && error)
+        return model::fail(Error::Kind::Usage, output + ": " + error.message(), "name another file");
+    return path;
+}
+
+std::string minorOf(const std::string& version)
+{
+    const std::size_t dot = version.find('.');
+    return dot == version.npos ? version : version.substr(0, version.find('.', dot + 1));
+}
+
+/// A torch that this build has no hook for is refused before the program runs for an hour.
+model::Result<void> checkHook(const simgpu::LibTorch& torch, const fs::path& libraries)
+{
+    if (torch.version.empty())
+        return {};
+    constexpr std::string_view kPrefix = "libstrata_torch";
+    std::set<std::string> versions;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(libraries, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(kPrefix))
+            versions.insert(name.substr(kPrefix.size(), name.find('-') - kPrefix.size()));
+    }
+    if (versions.contains(minorOf(torch.version)))
+        return {};
+    if (versions.empty())
+        return model::fail(Error::Kind::Usage,
+            "torch " + torch.version + ": this Strata was built without headers of any torch",
+            "build it again after tests/truth/environment.sh "
+                + torch.version.substr(0, torch.version.find('+')));
+    return model::fail(Error::Kind::Usage,
+        fmt::format("torch {}: this Strata records torch {}", torch.version, fmt::join(versions, ", ")),
+        "install one of these, or build Strata after tests/truth/environment.sh "
+            + torch.version.substr(0, torch.version.find('+')));
+}
+
+model::Result<simgpu::Settings> simulatedCard(const RecordOptions& options)
+{
+    const Card* card = findCard(options.simulated);
+    if (!card)
+        return model::fail(Error::Kind::Usage, "--simulated " + options.simulated + ": no such card",
+            fmt::format("nearest are {}", fmt::join(nearestCards(options.simulated), ", ")));
+    simgpu::Settings settings;
+    settings.devices = options.devices;
+    settings.name = card->product;
+    settings.capacityBytes = static_cast<std::uint64_t>(options.capacityBytes.value_or(card->capacityBytes));
+    settings.computeMajor = card->computeMajor;
+    settings.computeMinor = card->computeMinor;
+    settings.multiprocessors = card->multiprocessors;
+    settings.l2Bytes = static_cast<std::uint64_t>(card->l2Bytes);
+    settings.memoryBusBits = card->memoryBusBits;
+    return settings;
+}
+
+/// The library in front of whatever is preloaded already.
+model::Result<simgpu::Variables> preload(const RecordOptions& options,
+    const tl::expected<simgpu::LibTorch, std::string>& torch, const fs::path& libraries)
+{
+    const fs::path library = libraries / "libstrata_record.so";
+    if (options.simulated.empty()) {
+        const char* present = std::getenv("LD_PRELOAD");
+        if (library.string().find_first_of(" :;") != std::string::npos)
+            return model::fail(Error::Kind::Usage,
+                library.string() + ": the loader cannot preload from a folder with spaces or colons",
+                "install Strata in another one");
+        return simgpu::Variables{ { "LD_PRELOAD",
+            library.string() + (present && *present ? std::string(":") + present : "") } };
+    }
+    const auto settings = simulatedCard(options);
+    if (!settings)
+        return model::Failure(settings.error());
+    if (!torch)
+        return model::fail(Error::Kind::Usage, torch.error());
+    auto variables = simgpu::deviceEnvironment(*torch, *settings, libraries, { library });
+    if (!variables)
+        return model::fail(Error::Kind::Usage, variables.error());
+    return *std::move(variables);
+}
+
+/// Runs the command to its end; its exit status, 128 + signal where one ended it.
+model::Result<int> runCommand(
+    const RecordOptions& options, const fs::path& executable, const simgpu::Variables& variables)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        for (const auto& [name, value] : variables)
+            setenv(name.c_str(), value.c_str(), 1);
+        std::vector<char*> arguments;
+        for (const std::string& word : options.command)
+            arguments.push_back(const_cast<char*>(word.c_str()));
+        arguments.push_back(nullptr);
+        execv(executable.c_str(), arguments.data());
+        _exit(127);
+    }
+    if (child < 0)
+        return model::fail(Error::Kind::NotFound, std::strerror(errno), "try again with more memory free");
+    // An interrupt is the command's to handle: what was recorded until then is still named.
+    const auto interrupt = std::signal(SIGINT, SIG_IGN);
+    int status = 0;
+    pid_t ended = 0;
+    do
+        ended = waitpid(child, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    std::signal(SIGINT, interrupt);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// A file of its own for the names of what was written.
+class NameList {
+public:
+    NameList()
+    {
+        std::error_code error;
+        std::string name = (fs::temp_directory_path(error) / "strata-record.XXXXXX").string();
+        const int file = mkstemp(name.data());
+        if (file >= 0) {
+            close(file);
+            m_path = name;
+        }
+    }
+    ~NameList()
+    {
+        if (!m_path.empty())
+            unlink(m_path.c_str());
+    }
+    NameList(const NameList&) = delete;
+    NameList& operator=(const NameList&) = delete;
+
+    [[nodiscard]] const std::string& path() const { return m_path; }
+
+    void say() const
+    {
+        std::ifstream file(m_path);
+        bool any = false;
+        for (std::string name; std::getline(file, name); any = true) {
+            std::error_code error;
+            const auto bytes = fs::file_size(name, error);
+            if (error)
+                std::fprintf(stderr, "strata: %s: %s\n", name.c_str(), error.message().c_str());
+            else
+                std::fprintf(stderr, "strata: %s: %s\n", name.c_str(),
+                    model::formatBytes(static_cast<std::int64_t>(bytes)).c_str());
+        }
+        if (!any)
+            std::fputs(
+                "strata: nothing was recorded: no process of the command allocated device memory through "
+                "PyTorch\n",
+                stderr);
+    }
+
+private:
+    std::string m_path;
+};
+
+model::Result<int> record(const RecordOptions& options)
+{
+    const auto program = simgpu::findProgram(options.command.front());
+    if (!program)
+        return model::fail(Error::Kind::Usage, program.error());
+    const fs::path libraries = libraryFolder();
+    // A script of the shell starts who knows what: only a Python, or a program of LibTorch, can be asked
+    // before.
+    const auto torch = simgpu::findLibTorch(*program);
+    if (!torch && !program->interpreter.empty())
+        return model::fail(Error::Kind::Usage, torch.error());
+    if (torch) {
+        if (const auto checked = checkHook(*torch, libraries); !checked)
+            return model::Failure(checked.error());
+    }
+    auto variables = preload(options, torch, libraries);
+    if (!variables)
+        return model::Failure(variables.error());
+    const auto output = makeRoom(options.output);
+    if (!output)
+        return model::Failure(output.error());
+    const NameList names;
+    variables->emplace_back(inject::kFileVariable, output->string());
+    variables->emplace_back(inject::kAgentVariable, (libraries / "libstrata_capture.so").string());
+    variables->emplace_back(inject::kScriptVariable, (libraries / "record_start.py").string());
+    variables->emplace_back(inject::kStacksVariable, options.stacks);
+    variables->emplace_back(inject::kRingVariable, std::to_string(options.ringEvents));
+    variables->emplace_back(inject::kMemoryVariable, std::to_string(options.memoryBytes.value_or(0)));
+    variables->emplace_back(inject::kListVariable, names.path());
+    auto status = runCommand(options, program->executable, *variables);
+    if (status)
+        names.say();
+    return status;
+}
+
+} // namespace
+
+int recordMain(int argc, const char* const* argv)
+{
+    std::string help;
+    const auto options = parseRecord(argc, argv, help);
+    if (!help.empty()) {
+        std::fputs(help.c_str(), stdout);
+        return 0;
+    }
+    const auto status = options ? record(*options) : model::Result<int>(model::Failure(options.error()));
+    if (!status) {
+        std::fprintf(stderr, "strata: record: %s\n", status.error().text().c_str());
+        return kUsage;
+    }
+    return *status;
+}
+
+} // namespace strata::cli

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/agent/agent.h"
+
+#include "capture/agent/say.h"
+#include "capture/agent/texts.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace strata::agent {
+
+namespace {
+
+Agent* g_agent = nullptr; // that hooks call: set before one is attached
+
+constexpr std::uint8_t kFreeRequested = static_cast<std::uint8_t>(wire::EventAction::FreeRequested);
+constexpr std::uint8_t kFreeCompleted = static_cast<std::uint8_t>(wire::EventAction::FreeCompleted);
+constexpr std::uint8_t kSnapshot = static_cast<std::uint8_t>(wire::EventAction::Snapshot);
+
+void entryCallback(const hook::Entry& entry) noexcept
+{
+    g_agent->onEntry(entry);
+}
+void outOfMemoryCallback(std::int32_t device, std::int64_t bytes) noexcept
+{
+    g_agent->onOutOfMemory(device, bytes);
+}
+void rangeCallback(bool begins, const char* name) noexcept
+{
+    g_agent->annotate(begins ? 0 : 1, name ? name : "");
+}
+
+std::uint64_t self() noexcept
+{
+    return static_cast<std::uint64_t>(pthread_self());
+}
+
+void addSegment(void* context, const hook::Segment& segment) noexcept
+{
+    auto& state = *static_cast<TakenState*>(context);
+    state.segments.push_back(segment);
+    state.blockCounts.push_back(0);
+}
+void addBlock(void* context, const hook::Block& block) noexcept
+{
+    auto& state = *static_cast<TakenState*>(context);
+    state.blocks.push_back(block);
+    ++state.blockCounts.back();
+}
+void addSetting(void* context, const char* key, const char* json) noexcept
+{
+    static_cast<TakenState*>(context)->settings.emplace_back(key, json);
+}
+
+/// "out.strata" with ".rank3" or ".4711" before its suffix.
+std::string nameBeside(const std::string& file, const std::string& part)
+{
+    const std::size_t slash = file.rfind('/');
+    const std::size_t dot = file.rfind('.');
+    if (dot == file.npos || (slash != file.npos && dot < slash))
+        return file + "." + part;
+    return file.substr(0, dot) + "." + part + file.substr(dot);
+}
+
+void appendLine(const std::string& file, const std::string& line)
+{
+    if (file.empty())
+        return;
+    const int list = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (list < 0)
+        return;
+    const std::string text = line + "\n";
+    [[maybe_unused]] const ssize_t ignored = write(list, text.data(), text.size());
+    close(list);
+}
+
+} // namespace
+
+Agent::Agent(const hook::Hook& hook, int deviceCount)
+    : m_hook(hook)
+    , m_deviceCount(deviceCount)
+{
+}
+
+std::unique_ptr<SessionFile> Agent::createFile(const AgentOptions& options)
+{
+    std::vector<std::string> names{ options.file };
+    if (options.shared) {
+        const char* rank = std::getenv("RANK");
+        const char* world = std::getenv("WORLD_SIZE");
+        if (rank && *rank && world && std::atoi(world) > 1)
+            names = { nameBeside(options.file, std::string("rank") + rank) };
+        // A process that replaces itself by exec() keeps its number.
+        const std::string process = std::to_string(getpid());
+        names.push_back(nameBeside(options.file, process));
+        for (int image = 2; image < 100; ++image)
+            names.push_back(nameBeside(options.file, process + "-" + std::to_string(image)));
+    }
+    for (const std::string& name : names) {
+        auto file = std::make_unique<SessionFile>();
+        if (file->create(name)) {
+            appendLine(options.listFile, name);
+            return file;
+        }
+        if (file->lastError() != EEXIST || &name == &names.back()) {
+            say(name + ": " + file->problem() + ": nothing is recorded, the program goes on");
+            break;
+        }
+    }
+    return nullptr;
+}
+
+bool Agent::prepare(const AgentOptions& options)
+{
+    if (!m_stacks) {
+        const std::uint64_t half = options.memoryLimit / 2;
+        m_stacks = std::make_unique<Stacks>(half - half / 8);
+        m_texts = std::make_unique<SequenceTable>(
+            static_cast<unsigned>(std::clamp<int>(static_cast<int>(std::bit_width(half / 128)), 12, 24)), 14);
+        const auto devices = static_cast<std::uint64_t>(std::max(m_deviceCount, 1));
+        const std::uint64_t most
+            = std::bit_floor(std::max<std::uint64_t>(half / devices / sizeof(EventRecord), 64));
+        const std::uint64_t events
+            = std::min(std::bit_ceil(std::max<std::uint64_t>(options.ringEvents, 64)), most);
+        for (int i = 0; i < m_deviceCount; ++i)
+            m_devices.push_back(std::make_unique<Device>(static_cast<unsigned>(std::countr_zero(events))));
+    }
+    const bool usable = m_stacks->usable() && m_texts->usable()
+        && std::all_of(m_devices.begin(), m_devices.end(), [](const auto& d) { return d->ring.usable(); });
+    if (!usable)
+        say("the system gives no memory for a recording: nothing is recorded, the program goes on");
+    return usable;
+}
+
+bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts)
+{
+    const std::lock_guard control(m_control);
+    if (isRecording() || m_forked || !prepare(options))
+        return false;
+    std::unique_ptr<SessionFile> file = createFile(options);
+    if (!file)
+        return false;
+    std::string why;
+    m_stacks->useNone();
+    if (options.stacks == StackKind::Native && !m_stacks->useNative(m_hook.unwind, why))
+        say("stacks of C++ are not recorded: " + why);
+    if (options.stacks == StackKind::Python) {
+        if (m_stacks->python().recognise(why))
+            m_stacks->usePython();
+        else
+            say("stacks of Python are not recorded: " + why);
+    }
+    if (m_pythonTrusted.load(std::memory_order_acquire))
+        m_stacks->python().trust();
+    if (m_hook.isTorchRecording()) {
+        facts.emplace_back("torch_recorder", "1");
+        say("torch's own recorder is on too: it is left as it is, and finds marks of snapshots in its trace");
+    }
+    auto* recorder = new Recorder(std::move(file), std::move(facts), m_devices, *m_stacks, *m_texts,
+        m_hook.counter, Recorder::Options{});
+    m_ended.emplace_back(recorder);
+    g_agent = this;
+    if (!m_attached && !m_hook.attach({ entryCallback, outOfMemoryCallback, rangeCallback })) {
+        say(recorder->path() + ": LibTorch does not let itself be followed: nothing is recorded");
+        return false;
+    }
+    m_attached = true;
+    m_recorder.store(recorder, std::memory_order_release);
+    recorder->start();
+    if (!takeState(StatePurpose::Base))
+        say(recorder->path() + ": LibTorch gives no snapshot: nothing is recorded");
+    return true;
+}
+
+bool Agent::takeState(StatePurpose purpose)
+{
+    TakenState state;
+    state.number = m_stateNumber.load(std::memory_order_relaxed) + 1;
+    state.purpose = purpose;
+    m_stateNumber.store(state.number, std::memory_order_relaxed);
+    m_statePurpose.store(purpose, std::memory_order_relaxed);
+    m_devicesSeen = 0;
+    m_snapshotThread.store(self(), std::memory_order_relaxed);
+    const bool taken = m_hook.snapshot({ &state, addSegment, addBlock, addSetting });
+    m_snapshotThread.store(0, std::memory_order_relaxed);
+    if (taken)
+        m_recorder.load(std::memory_order_relaxed)->add(std::move(state));
+    return taken;
+}
+
+void Agent::stop()
+{
+    if (m_forked.load(std::memory_order_relaxed))
+        return;
+    const std::lock_guard control(m_control);
+    Recorder* recorder = m_recorder.load(std::memory_order_relaxed);
+    if (!recorder)
+        return;
+    if (m_hook.isTorchRecording())
+        recorder->tell({ "torch_recorder", "1" });
+    takeState(StatePurpose::End);
+    if (const std::uint64_t refused = m_stacks->refused() + m_texts->refused(); refused > 0)
+        recorder->tell({ "lost_stacks", std::to_string(refused) });
+    recorder->finish();
+    m_recorder.store(nullptr, std::memory_order_release);
+    if (recorder->lost() > 0)
+        say(recorder->path() + ": " + std::to_string(recorder->lost())
+            + " events did not fit the ring and are missing: record with a larger one (--ring)");
+}
+
+void Agent::annotate(std::uint8_t kind, std::string_view name) noexcept
+{
+    if (m_forked.load(std::memory_order_relaxed))
+        return;
+    try {
+        if (Recorder* recorder = m_recorder.load(std::memory_order_acquire))
+            recorder->annotate(kind, name);
+    } catch (...) {
+        // No memory for a name: the program goes on without it.
+    }
+}
+
+void Agent::tell(wire::KeyValue item)
+{
+    if (Recorder* recorder = m_recorder.load(std::memory_order_acquire); recorder && !m_forked)
+        recorder->tell(std::move(item));
+}
+
+void Agent::trustPython() noexcept
+{
+    m_pythonTrusted.store(true, std::memory_order_release);
+    const std::lock_guard control(m_control);
+    if (m_stacks)
+        m_stacks->python().trust();
+}
+
+void Agent::onSnapshot() noexcept
+{
+    // Entries of a snapshot do not say their device, but come in the order of devices.
+    const std::size_t index = m_devicesSeen++;
+    if (index >= m_devices.size())
+        return;
+    Device& device = *m_devices[index];
+    EventRecord record{};
+    record.action = EventRecord::kCut;
+    record.bytes = m_stateNumber.load(std::memory_order_relaxed);
+    device.ring.push(record, true);
+    const StatePurpose purpose = m_statePurpose.load(std::memory_order_relaxed);
+    if (purpose == StatePurpose::Base)
+        device.open = true;
+    else if (purpose == StatePurpose::End)
+        device.open = false;
+}
+
+void Agent::takeStack(Device& device, const hook::Entry& entry, EventRecord& record) noexcept
+{
+    if (entry.action == kFreeCompleted) {
+        // Mostly the end of the same call; a free that waited for a stream has no stack of its own.
+        if (entry.address == device.requestedAddress) {
+            record.stack = device.requestedStack;
+            record.stackKind = device.requestedKind;
+        }
+        device.requestedAddress = 0;
+        return;
+    }
+    record.stackKind = static_cast<std::uint8_t>(m_stacks->kind());
+    record.stack = m_stacks->gather();
+    if (entry.action == kFreeRequested) {
+        device.requestedAddress = entry.address;
+        device.requestedStack = record.stack;
+        device.requestedKind = record.stackKind;
+    }
+}
+
+void Agent::onEntry(const hook::Entry& entry) noexcept
+{
+    if (m_forked.load(std::memory_order_relaxed))
+        return;
+    if (entry.action == kSnapshot && m_snapshotThread.load(std::memory_order_relaxed) == self()) {
+        onSnapshot();
+        return;
+    }
+    if (entry.device < 0 || entry.device >= m_deviceCount)
+        return;
+    Device& device = *m_devices[static_cast<std::size_t>(entry.device)];
+    if (!device.open)
+        return;
+    EventRecord record;
+    record.address = entry.address;
+    record.bytes = entry.bytes;
+    record.stream = entry.stream;
+    record.counter = entry.counter;
+    record.poolOwner = entry.poolOwner;
+    record.poolId = static_cast<std::uint32_t>(entry.poolId);
+    record.stack = 0;
+    record.userMetadata = 0;
+    record.compileContext = 0;
+    record.internalMetadata = 0;
+    record.action = entry.action;
+    record.stackKind = 0;
+    record.hasPool = entry.hasPool;
+    record.unused = 0;
+    if (entry.compileContext.bytes + entry.userMetadata.bytes + entry.internalMetadata.bytes > 0) {
+        const auto text = [&](const hook::Text& from) {
+            return internText(*m_texts, { from.data, static_cast<std::size_t>(from.bytes) });
+        };
+        record.compileContext = text(entry.compileContext);
+        record.userMetadata = text(entry.userMetadata);
+        record.internalMetadata = text(entry.internalMetadata) & 0xffffff;
+    }
+    if (m_stacks->kind() != StackKind::None)
+        takeStack(device, entry, record);
+    device.ring.push(record);
+}
+
+void Agent::onOutOfMemory(std::int32_t, std::int64_t) noexcept
+{
+    if (m_forked.load(std::memory_order_relaxed))
+        return;
+    try {
+        const std::lock_guard control(m_control);
+        Recorder* recorder = m_recorder.load(std::memory_order_relaxed);
+        if (!recorder || !recorder->isWriting())
+            return;
+        takeState(StatePurpose::OutOfMemory);
+        constexpr std::int64_t kPatienceNs = 10'000'000'000;
+        if (!recorder->flush(kPatienceNs))
+            say(recorder->path() + ": the disk is slow: the state of this out-of-memory is written later");
+    } catch (...) {
+        // The program is about to throw its own exception: that one matters.
+    }
+}
+
+} // namespace strata::agent

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/agent/devices.h"
+#include "capture/agent/recorder.h"
+#include "capture/agent/stacks.h"
+#include "capture/hook/torch_hook.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace strata::agent {
+
+struct AgentOptions {
+    std::string file;
+    /// Other processes may be told the same file: the first takes it, ranks and others get names beside it.
+    bool shared = false;
+    std::uint64_t ringEvents = 1 << 17; ///< room for each device, rounded up to a power of two
+    StackKind stacks = StackKind::None;
+    std::uint64_t memoryLimit = 256 << 20; ///< bytes for rings and tables together, at most
+    std::string listFile; ///< gets a line for each file that is made; empty: none
+};
+
+/// The recorder inside a process: takes what a hook tells, on the threads that allocate, and hands it to a
+/// Recorder. LibTorch cannot be told to stop telling, so an agent that was attached is never destroyed; it
+/// can record again after stop().
+///
+/// No exception leaves it, and no failure of its own ends the program: it is said once on stderr.
+class Agent {
+public:
+    /// `deviceCount`: devices beyond are not recorded.
+    Agent(const hook::Hook& hook, int deviceCount);
+
+    /// Attaches, takes the base state and begins to write. False when nothing is recorded; why was said.
+    bool start(const AgentOptions& options, std::vector<wire::KeyValue> facts);
+    /// Takes the end state, writes everything and ends the file. Nothing if nothing is recorded.
+    void stop();
+    [[nodiscard]] bool isRecording() const { return m_recorder.load(std::memory_order_acquire) != nullptr; }
+
+    /// Kinds as Recorder::annotate() has them. Nothing if nothing is recorded.
+    void annotate(std::uint8_t kind, std::string_view name) noexcept;
+    void tell(wire::KeyValue item);
+    /// PythonFrames::check() agreed: from now on they are read, where a recording asks for them.
+    void trustPython() noexcept;
+
+    /// In the child of a fork: the parent's recording goes on there alone.
+    void forget() noexcept { m_forked.store(true, std::memory_order_relaxed); }
+
+    /// What hooks call.
+    void onEntry(const hook::Entry& entry) noexcept;
+    void onOutOfMemory(std::int32_t device, std::int64_t bytes) noexcept;
+
+private:
+    bool prepare(const AgentOptions& options);
+    bool takeState(StatePurpose purpose);
+    void takeStack(Device& device, const hook::Entry& entry, EventRecord& record) noexcept;
+    void onSnapshot() noexcept;
+    std::unique_ptr<SessionFile> createFile(const AgentOptions& options);
+
+    const hook::Hook& m_hook;
+    Devices m_devices;
+    int m_deviceCount;
+    std::unique_ptr<Stacks> m_stacks; // made once, with the options of the first recording; likewise the next
+    std::unique_ptr<SequenceTable> m_texts;
+    std::atomic<Recorder*> m_recorder{ nullptr };
+    std::vector<std::unique_ptr<Recorder>> m_ended; // a thread may still be about to look at one
+    std::atomic<bool> m_forked{ false };
+    std::atomic<bool> m_pythonTrusted{ false };
+    bool m_attached = false;
+
+    std::mutex m_control; // start, stop and out of memory; never taken under a lock of the allocator
+    std::atomic<std::uint64_t> m_snapshotThread{ 0 }; // that takes a snapshot of ours, 0 none
+    std::size_t m_devicesSeen = 0; // by that thread
+    std::atomic<std::uint32_t> m_stateNumber{ 0 };
+    std::atomic<StatePurpose> m_statePurpose{ StatePurpose::Base };
+};
+
+} // namespace strata::agent

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/agent/torch_library.h"
+#include "model/wire/tables.h"
+
+#include <vector>
+
+namespace strata::agent {
+
+/// What a session says of the process and its devices, as keys of Info (model/wire/FORMAT.md).
+[[nodiscard]] std::vector<wire::KeyValue> processFacts(const TorchLibrary& torch, const hook::Hook& hook);
+
+/// Devices that this process sees; 0 where the runtime does not say.
+[[nodiscard]] int deviceCount();
+
+/// A function of the CUDA runtime or driver, wherever the process has it; nullptr without.
+[[nodiscard]] void* cudaFunction(const char* name);
+
+} // namespace strata::agent

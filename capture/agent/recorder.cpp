@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/agent/recorder.h"
+
+#include "capture/agent/say.h"
+#include "capture/agent/texts.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+namespace strata::agent {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// No signal handler of the program may run on our thread, and a file that grows too large is an error.
+class SignalsBlocked {
+public:
+    SignalsBlocked()
+    {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &m_before);
+    }
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &m_before, nullptr); }
+
+private:
+    sigset_t m_before;
+};
+
+} // namespace
+
+Recorder::Recorder(std::unique_ptr<SessionFile> file, std::vector<wire::KeyValue> info, Devices& devices,
+    Stacks& stacks, const SequenceTable& texts, std::uint64_t (*counter)() noexcept, Options options)
+    : m_file(std::move(file))
+    , m_devices(devices)
+    , m_stacks(stacks)
+    , m_texts(texts)
+    , m_options(options)
+    , m_clock(counter)
+    , m_streams(devices.size())
+    , m_info(std::move(info))
+{
+    for (std::size_t i = 0; i < m_streams.size(); ++i)
+        m_streams[i].chunk.device = static_cast<std::int32_t>(i);
+}
+
+Recorder::~Recorder()
+{
+    finish();
+}
+
+void Recorder::start()
+{
+    const SignalsBlocked blocked;
+    m_thread = std::thread([this] { run(); });
+}
+
+void Recorder::add(TakenState state)
+{
+    const std::lock_guard lock(m_mutex);
+    m_states.push_back(std::move(state));
+}
+
+void Recorder::annotate(std::uint8_t kind, std::string_view name)
+{
+    const std::int64_t now = nowNs();
+    const std::lock_guard lock(m_mutex);
+    m_annotations.push_back({ kind, now, std::string(name) });
+}
+
+void Recorder::tell(wire::KeyValue item)
+{
+    const std::lock_guard lock(m_mutex);
+    m_info.push_back(std::move(item));
+}
+
+bool Recorder::flush(std::int64_t patienceNs)
+{
+    std::unique_lock lock(m_mutex);
+    const std::uint64_t mine = ++m_flushesWanted;
+    m_wake.notify_one();
+    return m_flushed.wait_for(
+        lock, nanoseconds(patienceNs), [&] { return m_flushesDone >= mine || m_finishing; });
+}
+
+void Recorder::finish()
+{
+    if (!m_thread.joinable())
+        return;
+    {
+        const std::lock_guard lock(m_mutex);
+        m_finishing = true;
+        m_wake.notify_one();
+    }
+    m_thread.join();
+    m_flushed.notify_all();
+}
+
+void Recorder::run()
+{
+    std::unique_lock lock(m_mutex);
+    while (true) {
+        m_wake.wait_for(lock, nanoseconds(m_options.pauseNs),
+            [&] { return m_finishing || m_flushesWanted > m_flushesDone; });
+        const bool finishing = m_finishing;
+        const std::uint64_t wanted = m_flushesWanted;
+        const bool flushing = wanted > m_flushesDone;
+        lock.unlock();
+        look(finishing || flushing);
+        lock.lock();
+        m_flushesDone = wanted;
+        m_flushed.notify_all();
+        if (finishing)
+            break;
+    }
+    lock.unlock();
+    m_file->finish();
+    complain();
+}
+
+void Recorder::look(bool writeAll)
+{
+    // What waits now lies before the time that is read next. A slope of the clock needs a millisecond.
+    std::vector<std::uint64_t> waiting;
+    for (const auto& device : m_devices)
+        waiting.push_back(device->ring.waiting());
+    m_clock.read();
+    while (!m_clock.hasSlope()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        m_clock.read();
+    }
+    for (std::size_t i = 0; i < m_devices.size(); ++i)
+        take(i, waiting[i]);
+    const std::int64_t now = nowNs();
+    bool written = false;
+    for (Stream& stream : m_streams) {
+        if (!stream.chunk.rows.empty()
+            && (writeAll || now - stream.oldestNs >= m_options.flushNs || now < stream.oldestNs)) {
+            writeEvents(stream);
+            written = true;
+        }
+    }
+    writeQueued();
+    if (written)
+        m_file->checkStillThere();
+    complain();
+}
+
+void Recorder::take(std::size_t device, std::uint64_t waiting)
+{
+    EventRing& ring = m_devices[device]->ring;
+    while (waiting > 0) {
+        const std::span<const EventRecord> records = ring.front(waiting);
+        for (const EventRecord& record : records)
+            takeRecord(device, record);
+        ring.release(records.size());
+        waiting -= records.size();
+    }
+}
+
+void Recorder::takeRecord(std::size_t device, const EventRecord& record)
+{
+    Stream& stream = m_streams[device];
+    wire::EventChunk& chunk = stream.chunk;
+    const std::uint64_t event = chunk.firstEvent + chunk.rows.size();
+    if (record.action == EventRecord::kCut) {
+        m_cuts[{ static_cast<std::uint32_t>(record.bytes), device }] = event;
+        return;
+    }
+    if (record.action == EventRecord::kLost) {
+        m_lostInAll += static_cast<std::uint64_t>(record.bytes);
+        m_lostRows.push_back(
+            { static_cast<std::int32_t>(device), event, static_cast<std::uint64_t>(record.bytes) });
+        return;
+    }
+    if (chunk.rows.empty())
+        stream.oldestNs = nowNs();
+    const auto row = static_cast<std::uint32_t>(chunk.rows.size());
+    const auto addText = [&](wire::SparseKind kind, std::uint32_t text) {
+        if (text != 0)
+            chunk.sparse[static_cast<std::size_t>(kind)].push_back({ row, textNumber(text) });
+    };
+    addText(wire::SparseKind::CompileContext, record.compileContext);
+    addText(wire::SparseKind::UserMetadata, record.userMetadata);
+    if (record.internalMetadata != 0) {
+        std::string json = "{\"internal_metadata\": \"";
+        for (const char c : textAt(m_texts, record.internalMetadata)) {
+            if (c == '"' || c == '\\')
+                json += '\\';
+            if (static_cast<unsigned char>(c) >= 0x20)
+                json += c;
+        }
+        chunk.sparse[static_cast<std::size_t>(wire::SparseKind::Extras)].push_back(
+            { row, m_numbers.string(json + "\"}") });
+    }
+    chunk.rows.push_back({ static_cast<wire::EventAction>(record.action), record.address, record.bytes,
+        m_clock.toNs(record.counter), stackNumber(record), m_numbers.stream(record.stream),
+        record.hasPool ? m_numbers.pool({ static_cast<std::int64_t>(record.poolOwner), record.poolId, 2 })
+                       : wire::kNone });
+    if (chunk.rows.size() >= wire::kEventsAChunk)
+        writeEvents(stream);
+}
+
+std::uint32_t Recorder::textNumber(std::uint32_t text)
+{
+    return m_numbers.string(textAt(m_texts, text));
+}
+
+std::uint32_t Recorder::stackNumber(const EventRecord& record)
+{
+    if (record.stack == 0)
+        return wire::kNone;
+    const std::uint64_t key = std::uint64_t{ record.stackKind } << 32 | record.stack;
+    const auto known = m_stackNumbers.find(key);
+    if (known != m_stackNumbers.end())
+        return known->second;
+    std::span<const std::uint64_t> words = m_stacks[record.stack];
+    std::vector<std::uint32_t> frames;
+    if (record.stackKind == static_cast<std::uint8_t>(StackKind::Native)) {
+        words = words.subspan(m_symbols.ownFrames(words));
+        for (const std::uint64_t address : words)
+            frames.push_back(m_symbols.frame(address));
+    } else {
+        for (const std::uint64_t word : words) {
+            const PythonPlace place = m_stacks.python().describe(word);
+            frames.push_back(m_numbers.frame(
+                { m_numbers.string(place.file), m_numbers.string(place.function), place.line, wire::kNone }));
+        }
+    }
+    const std::uint32_t number = m_numbers.stack(frames);
+    m_stackNumbers.emplace(key, number);
+    return number;
+}
+
+void Recorder::writeEvents(Stream& stream)
+{
+    m_numbers.write(*m_file);
+    writeLost();
+    m_file->chunk(wire::ChunkType::Events, [&](wire::Bytes& out) { wire::encodeEvents(stream.chunk, out); });
+    stream.chunk.firstEvent += stream.chunk.rows.size();
+    stream.chunk.rows.clear();
+    for (auto& sparse : stream.chunk.sparse)
+        sparse.clear();
+}
+
+void Recorder::writeLost()
+{
+    if (!m_lostRows.empty())
+        m_file->chunk(wire::ChunkType::Lost, [&](wire::Bytes& out) { wire::encodeLost(m_lostRows, out); });
+    m_lostRows.clear();
+}
+
+void Recorder::writeState(const TakenState& state)
+{
+    for (std::size_t device = 0; device < m_devices.size(); ++device) {
+        const auto cut = m_cuts.find({ state.number, device });
+        if (cut == m_cuts.end())
+            continue;
+        wire::State out;
+        out.device = static_cast<std::int32_t>(device);
+        out.events = cut->second;
+        std::size_t block = 0;
+        for (std::size_t i = 0; i < state.segments.size(); ++i) {
+            const hook::Segment& segment = state.segments[i];
+            const std::size_t end = block + state.blockCounts[i];
+            if (segment.device != out.device) {
+                block = end;
+                continue;
+            }
+            const std::uint8_t kind = segment.large ? 1 : 0;
+            out.segments.push_back({ segment.address, segment.bytes, segment.allocatedBytes,
+                segment.activeBytes, segment.requestedBytes, state.blockCounts[i], wire::kNone,
+                m_numbers.stream(segment.stream),
+                m_numbers.pool({ static_cast<std::int64_t>(segment.poolOwner),
+                    static_cast<std::int64_t>(segment.poolId), kind }),
+                segment.expandable });
+            for (; block < end; ++block) {
+                const hook::Block& from = state.blocks[block];
+                const std::uint8_t blockState = from.allocated ? 0 : from.active ? 1 : 2;
+                out.blocks.push_back(
+                    { from.address, from.bytes, from.requestedBytes, blockState, wire::kNone });
+            }
+        }
+        // A device that was never used is none.
+        if (out.segments.empty() && m_streams[device].chunk.firstEvent == 0)
+            continue;
+        m_numbers.write(*m_file);
+        m_file->chunk(
+            state.purpose == StatePurpose::Base ? wire::ChunkType::BaseState : wire::ChunkType::EndState,
+            [&](wire::Bytes& bytes) { wire::encodeState(out, bytes); });
+    }
+}
+
+void Recorder::writeSettings(const TakenState& state)
+{
+    if (state.settings == m_settings || state.settings.empty())
+        return;
+    m_settings = state.settings;
+    m_file->chunk(
+        wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(m_settings, out); });
+}
+
+void Recorder::writeQueued()
+{
+    std::vector<TakenState> states;
+    std::vector<wire::KeyValue> info;
+    std::vector<Queued> annotations;
+    {
+        const std::lock_guard lock(m_mutex);
+        states.swap(m_states);
+        info.swap(m_info);
+        annotations.swap(m_annotations);
+    }
+    if (!info.empty())
+        m_file->chunk(wire::ChunkType::Info, [&](wire::Bytes& out) { wire::encodeKeyValues(info, out); });
+    if (!annotations.empty()) {
+        std::vector<wire::AnnotationRow> rows;
+        for (const Queued& queued : annotations)
+            rows.push_back({ queued.kind, -1, m_numbers.string(queued.name), queued.timeNs });
+        m_numbers.write(*m_file);
+        m_file->chunk(
+            wire::ChunkType::Annotations, [&](wire::Bytes& out) { wire::encodeAnnotations(rows, out); });
+    }
+    if (states.empty())
+        return;
+    // The marks of a state are in the rings before the state is handed over: now they are taken too, and
+    // with them all events before them.
+    for (std::size_t i = 0; i < m_devices.size(); ++i)
+        take(i, m_devices[i]->ring.waiting());
+    for (Stream& stream : m_streams) {
+        if (!stream.chunk.rows.empty())
+            writeEvents(stream);
+    }
+    writeLost();
+    for (const TakenState& state : states) {
+        writeSettings(state);
+        writeState(state);
+    }
+}
+
+void Recorder::complain()
+{
+    if (m_file->problem().empty() || std::exchange(m_complained, true))
+        return;
+    m_writing.store(false, std::memory_order_relaxed);
+    say(m_file->path() + ": " + m_file->problem()
+        + ": the recording ends here, the program goes on; what was written can be opened");
+}
+
+} // namespace strata::agent

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/agent/counter_clock.h"
+#include "capture/agent/devices.h"
+#include "capture/agent/numbers.h"
+#include "capture/agent/session_file.h"
+#include "capture/agent/stacks.h"
+#include "capture/agent/symbols.h"
+#include "capture/hook/torch_hook.h"
+#include "model/wire/state.h"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace strata::agent {
+
+/// Where a state of the allocator stands in a recording.
+enum class StatePurpose : std::uint8_t { Base, OutOfMemory, End };
+
+/// The allocator of all devices, as a hook told it. Where it lies among the events is said by the records
+/// kCut of the same number.
+struct TakenState {
+    std::uint32_t number = 0;
+    StatePurpose purpose = StatePurpose::Base;
+    std::vector<hook::Segment> segments;
+    std::vector<std::uint32_t> blockCounts; ///< of each segment
+    std::vector<hook::Block> blocks; ///< by segment
+    std::vector<wire::KeyValue> settings;
+};
+
+/// Takes events out of the rings and writes them to a session file, on a thread of its own, at least every
+/// half second. Everything that may be called from the program's threads is marked; it never waits for the
+/// disk, but for flush(). Trouble with the file is said once on stderr and ends the recording, not the
+/// program.
+class Recorder {
+public:
+    struct Options {
+        std::int64_t flushNs = 500'000'000; ///< the longest that an event waits for the file
+        std::int64_t pauseNs = 10'000'000; ///< between two looks into the rings
+    };
+
+    /// `file` is open. References must outlive this.
+    Recorder(std::unique_ptr<SessionFile> file, std::vector<wire::KeyValue> info, Devices& devices,
+        Stacks& stacks, const SequenceTable& texts, std::uint64_t (*counter)() noexcept, Options options);
+    ~Recorder();
+
+    void start();
+    /// Any thread. A state whose cut marks are in the rings.
+    void add(TakenState state);
+    /// Any thread. A range begins (0), ends (1), or a mark is set (2).
+    void annotate(std::uint8_t kind, std::string_view name);
+    /// Any thread. More of Info; later values replace earlier ones.
+    void tell(wire::KeyValue item);
+    /// Any thread. Returns when all that is in the rings now is with the system, or after `patienceNs`.
+    bool flush(std::int64_t patienceNs);
+    /// Writes all that is left and the index, and ends the thread.
+    void finish();
+
+    /// False once the file takes no more.
+    [[nodiscard]] bool isWriting() const { return m_writing.load(std::memory_order_relaxed); }
+    /// Lost in full rings, after finish().
+    [[nodiscard]] std::uint64_t lost() const { return m_lostInAll; }
+    [[nodiscard]] const std::string& path() const { return m_file->path(); }
+
+private:
+    struct Stream {
+        wire::EventChunk chunk;
+        std::int64_t oldestNs = 0; ///< when its first row came
+    };
+
+    void run();
+    void look(bool writeAll);
+    void take(std::size_t device, std::uint64_t waiting);
+    void takeRecord(std::size_t device, const EventRecord& record);
+    void writeEvents(Stream& stream);
+    void writeLost();
+    void writeState(const TakenState& state);
+    void writeSettings(const TakenState& state);
+    void writeQueued();
+    void complain();
+    [[nodiscard]] std::uint32_t stackNumber(const EventRecord& record);
+    [[nodiscard]] std::uint32_t textNumber(std::uint32_t text);
+
+    std::unique_ptr<SessionFile> m_file;
+    Devices& m_devices;
+    Stacks& m_stacks;
+    const SequenceTable& m_texts;
+    Options m_options;
+    CounterClock m_clock;
+    Numbers m_numbers;
+    Symbols m_symbols{ m_numbers };
+    std::vector<Stream> m_streams;
+    std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> m_cuts; // (state, device) -> events before
+    std::unordered_map<std::uint64_t, std::uint32_t> m_stackNumbers;
+    std::vector<wire::LostRow> m_lostRows;
+    std::vector<wire::KeyValue> m_settings;
+    std::uint64_t m_lostInAll = 0;
+    std::atomic<bool> m_writing{ true };
+    bool m_complained = false;
+
+    std::mutex m_mutex; // the rest; never taken under a lock of the allocator
+    std::condition_variable m_wake, m_flushed;
+    std::vector<TakenState> m_states;
+    std::vector<wire::KeyValue> m_info;
+    struct Queued {
+        std::uint8_t kind;
+        std::int64_t timeNs;
+        std::string name;
+    };
+    std::vector<Queued> m_annotations;
+    std::uint64_t m_flushesWanted = 0, m_flushesDone = 0;
+    bool m_finishing = false;
+    std::thread m_thread;
+};
+
+} // namespace strata::agent

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/agent/stacks.h"
+
+#include <algorithm>
+#include <bit>
+#include <dlfcn.h>
+
+namespace strata::agent {
+
+namespace {
+
+constexpr std::uint32_t kMostFrames = 256;
+
+unsigned bitsOf(std::uint64_t count)
+{
+    return static_cast<unsigned>(std::bit_width(std::max<std::uint64_t>(count, 1)) - 1);
+}
+
+/// Half of the memory for the words of stacks, an eighth for the slots, the rest for code objects.
+unsigned wordBits(std::uint64_t memory)
+{
+    return std::clamp(bitsOf(memory / 2 / sizeof(std::uint64_t)), 12u, 31u);
+}
+unsigned slotBits(std::uint64_t memory)
+{
+    return std::clamp(bitsOf(memory / 8 / sizeof(std::uint64_t)), 10u, 28u);
+}
+
+using UnwBacktrace = int (*)(void**, int);
+UnwBacktrace g_unwBacktrace = nullptr;
+
+/// glibc's backtrace() takes ten times as long. libunwind must not become global: it would replace libgcc's.
+bool loadLibunwind()
+{
+    for (const char* name : { "libunwind.so.8", "libunwind.so.1" }) {
+        if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL))
+            g_unwBacktrace = reinterpret_cast<UnwBacktrace>(dlsym(library, "unw_backtrace"));
+        if (g_unwBacktrace)
+            return true;
+    }
+    return false;
+}
+
+std::uint32_t unwindByLibunwind(std::uint64_t* addresses, std::uint32_t most) noexcept
+{
+    static_assert(sizeof(void*) == sizeof(std::uint64_t));
+    const int count = g_unwBacktrace(reinterpret_cast<void**>(addresses), static_cast<int>(most));
+    return static_cast<std::uint32_t>(std::max(count, 0));
+}
+
+} // namespace
+
+Stacks::Stacks(std::uint64_t memory)
+    : m_sequences(wordBits(memory), slotBits(memory))
+    , m_python(wordBits(memory / 4), slotBits(memory / 16))
+{
+}
+
+bool Stacks::useNative(Unwind unwind, std::string& why)
+{
+    std::uint64_t probe[kMostFrames];
+    // The first stack of a thread may allocate and read files: here, not under a lock of the allocator.
+    if (unwind && unwind(probe, kMostFrames) > 0)
+        m_unwind = unwind;
+    else if (loadLibunwind() && unwindByLibunwind(probe, kMostFrames) > 0)
+        m_unwind = unwindByLibunwind;
+    if (!m_unwind) {
+        why = "neither LibTorch nor libunwind (package libunwind8) unwinds them";
+        return false;
+    }
+    m_kind.store(StackKind::Native, std::memory_order_release);
+    return true;
+}
+
+std::uint32_t Stacks::gather() noexcept
+{
+    std::uint64_t words[kMostFrames];
+    std::uint32_t count = 0;
+    switch (m_kind.load(std::memory_order_acquire)) {
+    case StackKind::None:
+        return 0;
+    case StackKind::Native:
+        count = m_unwind(words, kMostFrames);
+        break;
+    case StackKind::Python:
+        count = m_python.isOn() ? m_python.gather(words, kMostFrames) : 0;
+        break;
+    }
+    return count == 0 ? 0 : m_sequences.intern({ words, count });
+}
+
+} // namespace strata::agent

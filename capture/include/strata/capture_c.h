@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef STRATA_CAPTURE_C_H
+#define STRATA_CAPTURE_C_H
+
+/* The recorder as C functions, of libstrata_capture.so. Any thread; none throws, none ends the program. What
+ * fails is said once on stderr. strata/capture.h wraps them for C++. */
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum strata_capture_stacks {
+    STRATA_CAPTURE_STACKS_NONE = 0,
+    STRATA_CAPTURE_STACKS_NATIVE = 1, /* return addresses */
+    STRATA_CAPTURE_STACKS_PYTHON = 2
+};
+
+struct strata_capture_options {
+    uint32_t size; /* of this struct, as the caller knows it */
+    uint32_t stacks; /* enum strata_capture_stacks */
+    const char* file; /* the session that is made; must not be there */
+    uint64_t ring_events; /* room for each device; 0: 131072 */
+    uint64_t memory_limit; /* bytes of host memory at most; 0: 256 MiB */
+    uint32_t
+        shared; /* 1: other processes may be told the same file; each but the first takes a name beside it */
+    const char* list_file; /* gets a line for each file that is made; NULL: none */
+};
+
+enum strata_capture_state {
+    STRATA_CAPTURE_OFF = 0,
+    STRATA_CAPTURE_WAITING = 1, /* for LibTorch's allocator: it begins with the first segment */
+    STRATA_CAPTURE_RECORDING = 2
+};
+
+/* Begins a recording, at once or when the allocator is ready. Returns the state. */
+__attribute__((visibility("default"))) int strata_capture_start(const struct strata_capture_options* options);
+
+/* Begins a recording that waits, if the allocator is ready. Cheap. Returns the state. */
+__attribute__((visibility("default"))) int strata_capture_poll(void);
+
+/* Writes the state of the allocator and everything else, and ends the file. The end of the process does it
+ * too. */
+__attribute__((visibility("default"))) void strata_capture_stop(void);
+
+enum strata_capture_kind {
+    STRATA_CAPTURE_BEGIN = 0, /* of a range */
+    STRATA_CAPTURE_END = 1,
+    STRATA_CAPTURE_MARK = 2
+};
+
+/* A range begins or ends, or something happens, now. Nothing while nothing is recorded. */
+__attribute__((visibility("default"))) void strata_capture_annotate(int kind, const char* name);
+
+/* What Python says of the calling thread's frames, innermost first, each "FILE\tNAME\tLINE\n". 1 if they can
+ * be read: only then does a recording have Python's stacks. */
+__attribute__((visibility("default"))) int strata_capture_check_python(const char* frames);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace strata::inject {
+
+/// Environment variables through which `strata record` speaks to the preloaded library and its Python side.
+constexpr const char* kFileVariable = "STRATA_RECORD_FILE"; ///< without it nothing is recorded
+constexpr const char* kAgentVariable = "STRATA_RECORD_AGENT"; ///< path of libstrata_capture.so
+constexpr const char* kScriptVariable
+    = "STRATA_RECORD_SCRIPT"; ///< Python that is run when torch begins to load
+constexpr const char* kStacksVariable = "STRATA_RECORD_STACKS"; ///< auto, none, python or native
+constexpr const char* kRingVariable = "STRATA_RECORD_RING"; ///< events
+constexpr const char* kMemoryVariable = "STRATA_RECORD_MEMORY"; ///< bytes
+constexpr const char* kListVariable = "STRATA_RECORD_LIST"; ///< file that gets a line for each session made
+
+} // namespace strata::inject

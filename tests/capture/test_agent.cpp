@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "capture/agent/agent.h"
+#include "model/session/session.h"
+#include "tests/capture/fake_allocator.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <random>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace strata::agent {
+
+namespace {
+
+namespace fs = std::filesystem;
+using test::FakeAllocator;
+
+class AgentTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        std::string name = (fs::temp_directory_path() / "strata-agent.XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        m_folder = name;
+    }
+    void TearDown() override { fs::remove_all(m_folder); }
+
+    AgentOptions options(const std::string& name = "out.strata") const
+    {
+        AgentOptions options;
+        options.file = (m_folder / name).string();
+        options.memoryLimit = 32 << 20;
+        return options;
+    }
+    static std::vector<wire::KeyValue> facts() { return { { "format", "test" } }; }
+
+    static std::shared_ptr<const model::Session> opened(const std::string& path)
+    {
+        auto session = model::Session::open(path);
+        if (!session) {
+            ADD_FAILURE() << session.error().text();
+            return nullptr;
+        }
+        return *session;
+    }
+
+    /// The recording holds the log from the base state to the end state, entry by entry.
+    static void holdAgainst(
+        const FakeAllocator& allocator, const model::Session& session, std::size_t base, std::size_t end)
+    {
+        for (int device = 0; device < FakeAllocator::kDevices; ++device) {
+            const model::DeviceTrace* trace = session.find(device);
+            ASSERT_NE(trace, nullptr) << device;
+            const model::EventColumns& events = session.recording().find(device)->events;
+            const std::size_t first = allocator.loggedBefore(device, base);
+            const std::size_t last = allocator.loggedBefore(device, end);
+            ASSERT_EQ(static_cast<std::size_t>(events.size()), last - first) << device;
+            std::int64_t different = 0;
+            for (std::size_t i = first; i < last; ++i) {
+                const hook::Entry& told = allocator.log(device)[i];
+                const std::size_t row = i - first;
+                different += static_cast<std::uint8_t>(events.action[row]) != told.action
+                    || events.address[row] != told.address || events.bytes[row] != told.bytes
+                    || session.recording().streams[events.stream[row]]
+                        != static_cast<std::int64_t>(told.stream);
+            }
+            EXPECT_EQ(different, 0) << device;
+        }
+    }
+
+    fs::path m_folder;
+};
+
+/// Allocates and frees at random on both devices until told to stop, at least `least` times.
+void work(FakeAllocator& allocator, unsigned seed, int least, const std::atomic<bool>& stop)
+{
+    std::mt19937 random(seed);
+    std::vector<std::pair<int, std::uint64_t>> mine;
+    for (int i = 0; i < least || !stop; ++i) {
+        if (mine.size() < 50 && random() % 2 == 0) {
+            const int device = static_cast<int>(random() % FakeAllocator::kDevices);
+            mine.emplace_back(device, allocator.allocate(device, 1 + random() % 100'000));
+        } else if (!mine.empty()) {
+            const std::size_t which = random() % mine.size();
+            allocator.release(mine[which].first, mine[which].second);
+            mine.erase(mine.begin() + static_cast<std::ptrdiff_t>(which));
+        }
+    }
+}
+
+TEST_F(AgentTest, RecordsEveryEventBetweenBaseAndEndState)
+{
+    FakeAllocator allocator;
+    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices); // as in a process: for good
+    std::atomic<bool> stop{ false };
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 4; ++i)
+        threads.emplace_back([&, i] { work(allocator, i, 2000, stop); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_TRUE(agent.start(options(), facts())); // while they work
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    agent.annotate(0, "step 1");
+    allocator.otherSnapshot();
+    agent.annotate(1, "step 1");
+    agent.stop(); // while they work
+    stop = true;
+    for (std::thread& thread : threads)
+        thread.join();
+
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    EXPECT_TRUE(session->exact());
+    EXPECT_FALSE(session->recording().truncation);
+    EXPECT_TRUE(session->recording().lost.empty());
+    EXPECT_EQ(session->recording().annotations.size(), 2u);
+    holdAgainst(allocator, *session, 0, 1);
+    EXPECT_GT(session->recording().find(0)->events.size(), 100);
+}
+
+TEST_F(AgentTest, RecordsAgainAfterItsEnd)
+{
+    FakeAllocator allocator;
+    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    std::vector<std::uint64_t> blocks;
+    for (int run = 0; run < 3; ++run) {
+        const auto mine = options("run" + std::to_string(run) + ".strata");
+        ASSERT_TRUE(agent.start(mine, facts()));
+        EXPECT_FALSE(agent.start(mine, facts())) << "it records already";
+        for (int device = 0; device < FakeAllocator::kDevices; ++device)
+            blocks.push_back(allocator.allocate(device, 1000 + run, "run " + std::to_string(run)));
+        agent.stop();
+        EXPECT_FALSE(agent.isRecording());
+        const auto session = opened(mine.file);
+        ASSERT_NE(session, nullptr);
+        EXPECT_TRUE(session->exact());
+        holdAgainst(
+            allocator, *session, static_cast<std::size_t>(2 * run), static_cast<std::size_t>(2 * run + 1));
+        const auto& texts = session->recording().find(0)->events.userMetadata.items();
+        ASSERT_EQ(texts.size(), 1u);
+        EXPECT_EQ(session->recording().strings[texts[0].second], "run " + std::to_string(run));
+    }
+}
+
+TEST_F(AgentTest, AnOutOfMemoryIsInTheFileBeforeTheExceptionLeaves)
+{
+    FakeAllocator allocator;
+    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    ASSERT_TRUE(agent.start(options(), facts()));
+    for (int device = 0; device < FakeAllocator::kDevices; ++device)
+        for (int i = 0; i < 10; ++i)
+            (void)allocator.allocate(device, 100 + i);
+    allocator.fail(1, 1 << 30);
+    // As if the process were killed right here.
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    EXPECT_FALSE(session->recording().truncation) << session->recording().truncation->reason;
+    EXPECT_TRUE(session->exact());
+    const model::DeviceRecording& device = *session->recording().find(1);
+    EXPECT_EQ(device.events.action[device.events.action.size() - 1], model::Action::Oom);
+    EXPECT_EQ(device.finalSegments.size(), 10u);
+    holdAgainst(allocator, *session, 0, 1);
+    agent.stop();
+}
+
+TEST_F(AgentTest, WhatWasNotEndedOpensAsFarAsItWasWritten)
+{
+    FakeAllocator allocator;
+    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    ASSERT_TRUE(agent.start(options(), facts()));
+    for (int i = 0; i < 1000; ++i)
+        allocator.release(0, allocator.allocate(0, 1000));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200)); // longer than a flush takes
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    ASSERT_TRUE(session->recording().truncation);
+    EXPECT_NE(session->recording().truncation->reason.find("killed"), std::string::npos);
+    EXPECT_EQ(session->recording().find(0)->events.size(), 3001);
+    agent.stop();
+}
+
+TEST_F(AgentTest, CountsWhatDoesNotFitTheRing)
+{
+    FakeAllocator allocator;
+    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    AgentOptions small = options();
+    small.ringEvents = 64;
+    ASSERT_TRUE(agent.start(small, facts()));
+    constexpr int kPairs = 20'000;
+    for (int i = 0; i < kPairs; ++i)
+        allocator.release(0, allocator.allocate(0, 1000));
+    agent.stop();
+    const auto session = opened(small.file);
+    ASSERT_NE(session, nullptr);
+    EXPECT_FALSE(session->exact());
+    std::int64_t lost = 0;
+    for (const model::LostEvents& each : session->recording().lost)
+        lost += each.count;
+    EXPECT_GT(lost, 0);
+    EXPECT_EQ(session->recording().find(0)->events.size() + lost, 3 * kPairs + 1);
+}
+
+TEST_F(AgentTest, AFullDiskEndsTheRecordingAndNotTheProgram)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit limit{ 20'000, 20'000 };
+        setrlimit(RLIMIT_FSIZE, &limit); // the signal that goes with it must not arrive
+        FakeAllocator allocator;
+        auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+        bool ok = agent.start(options(), facts());
+        std::mt19937_64 random(1);
+        for (int i = 0; i < 100'000; ++i)
+            allocator.release(0, allocator.allocate(0, static_cast<std::int64_t>(random() >> 20)));
+        agent.stop();
+        _exit(ok ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_LE(fs::file_size(options().file), 20'000u);
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    EXPECT_TRUE(session->recording().truncation);
+}
+
+TEST_F(AgentTest, AFileThatCannotBeMadeIsSaidAndNothingElse)
+{
+    FakeAllocator allocator;
+    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    testing::internal::CaptureStderr();
+    EXPECT_FALSE(agent.start(options("nowhere/out.strata"), facts()));
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("No such file or directory: nothing is recorded"),
+        std::string::npos);
+    (void)allocator.allocate(0, 1);
+    agent.stop();
+}
+
+TEST_F(AgentTest, AChildOfAForkWritesNothing)
+{
+    FakeAllocator allocator;
+    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    ASSERT_TRUE(agent.start(options(), facts()));
+    (void)allocator.allocate(1, 1);
+    const std::uint64_t block = allocator.allocate(0, 1);
+    const pid_t child = fork();
+    if (child == 0) {
+        agent.forget();
+        allocator.release(0, block);
+        agent.annotate(2, "child");
+        agent.stop();
+        _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    allocator.release(0, block);
+    agent.stop();
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    EXPECT_TRUE(session->exact());
+    EXPECT_TRUE(session->recording().annotations.empty());
+    holdAgainst(allocator, *session, 0, 1);
+}
+
+TEST_F(AgentTest, ProcessesOfOneCommandWriteBesideEachOther)
+{
+    AgentOptions shared = options();
+    shared.shared = true;
+    shared.listFile = (m_folder / "list").string();
+    for (int i = 0; i < 3; ++i) {
+        FakeAllocator allocator;
+        auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+        ASSERT_TRUE(agent.start(shared, facts()));
+        agent.stop();
+    }
+    const std::string process = std::to_string(getpid());
+    EXPECT_TRUE(fs::exists(m_folder / "out.strata"));
+    EXPECT_TRUE(fs::exists(m_folder / ("out." + process + ".strata")));
+    EXPECT_TRUE(fs::exists(m_folder / ("out." + process + "-2.strata")));
+}
+
+} // namespace
+
+} // namespace strata::agent

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tests of `strata record` share: running it, and holding a session against torch's own snapshot."""
+import itertools
+import os
+import pickle
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROJECT = os.path.join(HERE, "..", "..")
+sys.path[:0] = [HERE, os.path.join(PROJECT, "tests", "integration", "dryrun")]
+
+EVENT_KEYS = ("action", "addr", "device_free", "size", "stream", "pool_id")
+SEGMENT_KEYS = ("device", "address", "total_size", "allocated_size", "active_size", "requested_size", "stream",
+                "segment_type", "segment_pool_id", "is_expandable")
+BLOCK_KEYS = ("address", "size", "requested_size", "state")
+
+
+def record(strata, options, command, **more):
+    run = subprocess.run([strata, "record", *options, "--", *command], capture_output=True, **more)
+    run.stderr = run.stderr.decode(errors="replace")
+    return run
+
+
+def as_snapshot(strata, session, folder):
+    """A session as torch's own tools would read it."""
+    path = os.path.join(folder, os.path.basename(session) + ".pickle")
+    run = subprocess.run([strata, "convert", session, "-o", path], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise RuntimeError(run.stderr)
+    with open(path, "rb") as file:
+        return pickle.load(file)
+
+
+def python_frames(entry):
+    return [(f["filename"], f["name"], f["line"]) for f in entry.get("frames", [])]
+
+
+def compare_events(name, got, wanted, failures, frames=False):
+    """Events of all devices, one by one. Marks of snapshots are left out: whoever asks for a trace does not see his own."""
+    events = 0
+    for device, (ours, theirs) in enumerate(itertools.zip_longest(got["device_traces"], wanted["device_traces"],
+                                                                  fillvalue=[])):
+        ours = [e for e in ours if e["action"] != "snapshot"]
+        theirs = [e for e in theirs if e["action"] != "snapshot"]
+        failures.expect(name, f"device {device}: number of events", len(ours), len(theirs))
+        different = 0
+        for index, (mine, torchs) in enumerate(zip(ours, theirs)):
+            events += 1
+            # Every key that torch tells: older versions do not tell the pool.
+            pairs = [(key, mine.get(key), torchs[key]) for key in EVENT_KEYS if key in torchs]
+            if "user_metadata" in torchs:
+                pairs.append(("user_metadata", mine.get("user_metadata", ""), torchs["user_metadata"]))
+            if frames and torchs["action"] in ("alloc", "free_requested"):
+                pairs.append(("frames", python_frames(mine), python_frames(torchs)))
+            if any(a != b for _, a, b in pairs):
+                different += 1
+                if different <= 3:
+                    print(f"  {name}: device {device} event {index}: {[p for p in pairs if p[1] != p[2]]}")
+            if "time_us" in torchs and abs(mine["time_us"] - torchs["time_us"]) > 5000:
+                failures.expect(name, f"device {device} event {index}: time", mine["time_us"], torchs["time_us"])
+                break
+        failures.expect(name, f"device {device}: events that differ", different, 0)
+    return events
+
+
+def state(snapshot):
+    """Segments with their blocks; the requested size of what is free means nothing."""
+    rows = []
+    for segment in snapshot["segments"]:
+        blocks = [tuple(b[k] if k != "requested_size" or b["state"] != "inactive" else 0 for k in BLOCK_KEYS)
+                  for b in segment["blocks"]]
+        rows.append((tuple(segment.get(k) for k in SEGMENT_KEYS), blocks))
+    return sorted(rows)
+
+
+def compare_states(name, got, wanted, failures):
+    ours, theirs = state(got), state(wanted)
+    failures.expect(name, "segments at the end", len(ours), len(theirs))
+    different = [(a, b) for a, b in zip(ours, theirs) if a != b]
+    failures.expect(name, "segments that differ", different[:2], [])
+    return sum(len(blocks) for _, blocks in theirs)
+
+
+def checks(strata, session):
+    run = subprocess.run([strata, "check", session], capture_output=True, text=True)
+    return run.returncode, (run.stdout + run.stderr).strip()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records programs of the corpus and holds the session against torch's own snapshot of the same process: events one by
+one, stacks of allocations and frees, the state at the end block by block.
+
+usage: test_record.py STRATA STRATA_SIMGPU [--python PYTHON]... [--long]
+
+Without a Python with PyTorch the test is skipped (exit 77) and says so. --long, or STRATA_ALL_TORCH=1, runs every program
+with expandable segments on and off.
+"""
+import argparse
+import os
+import sys
+import tempfile
+
+import record_tools
+from running import SKIPPED, Failures, pythons
+from test_corpus import CASES, TRUTH, known_to
+from test_cpp import build
+
+RECORDED = os.path.join(record_tools.HERE, "recorded.py")
+
+# Programs of every day: what differs in events. Switching torch's recorder off leaves nothing to compare with.
+SHORT = ("gpt --option side_stream --option variable_shapes --steps 6", "mlp --option out_of_memory",
+         "mlp --option two_devices", "unet --precision autocast --option accumulate", "lstm --optimizer adafactor")
+MODELS_OF_CPP = ("gpt", "conv")
+
+
+def simulated(dryrun_options):
+    """Options of strata dryrun as those of strata record and the environment."""
+    words = iter(dryrun_options.split())
+    options, settings = [], ""
+    card = "A100-80GB"
+    for word in words:
+        value = next(words)
+        if word == "--device":
+            card = value
+        elif word in ("--devices", "--capacity"):
+            options += [word, value]
+        elif word == "--set":
+            settings = value
+    return ["--simulated", card, *options], settings
+
+
+def hold(strata, name, session, snapshot, folder, failures, frames):
+    wanted = record_tools.pickle.load(open(snapshot, "rb"))
+    got = record_tools.as_snapshot(strata, session, folder)
+    events = record_tools.compare_events(name, got, wanted, failures, frames)
+    blocks = record_tools.compare_states(name, got, wanted, failures)
+    failures.expect(name, "strata check", record_tools.checks(strata, session)[0], 0)
+    return events, blocks
+
+
+def check(strata, name, options, settings, stacks, command, failures, frames):
+    with tempfile.TemporaryDirectory() as folder:
+        session, snapshot = os.path.join(folder, "out.strata"), os.path.join(folder, "torch.pickle")
+        environment = {**os.environ, "PYTORCH_CUDA_ALLOC_CONF": settings}
+        run = record_tools.record(strata, ["-o", session, "--stacks", stacks, *options],
+                                  [w.replace("SNAPSHOT", snapshot) for w in command], env=environment)
+        if run.returncode != 0 or not os.path.exists(session) or not os.path.exists(snapshot):
+            failures.expect(name, "run", (run.returncode, run.stdout[-500:], run.stderr[-2000:]), "a recording")
+            return 0, 0
+        failures.expect(name, "complaints", [l for l in run.stderr.splitlines() if "missing" in l], [])
+        return hold(strata, name, session, snapshot, folder, failures, frames)
+
+
+def programs_of(python, long):
+    """(name, options, settings, stacks, command, whether torch's frames are comparable) of each run."""
+    for program, options in CASES:
+        if "recorder_off" in program or not known_to(python, program.split()) or not (long or program in SHORT):
+            continue
+        simulation, settings = simulated(options)
+        both = ["", "expandable_segments:True"] if long or program == SHORT[0] else [""]
+        for extra in both:
+            joined = ",".join(part for part in (settings, extra) if part)
+            if joined.count("expandable_segments") > 1:
+                continue
+            yield (f"{python} {program} under {joined or 'defaults'}", simulation, joined, "python",
+                   [python, RECORDED, "SNAPSHOT", TRUTH, *program.split()], True)
+
+
+def cpp_programs(simgpu, python, failures, long):
+    program = build(simgpu, python, failures)
+    if program is None:
+        return
+    for model in MODELS_OF_CPP if long else MODELS_OF_CPP[:1]:
+        for settings in ("", "expandable_segments:True"):
+            yield (f"{python} C++ {model} under {settings or 'defaults'}", ["--simulated", "A100-80GB"], settings,
+                   "native", [program, model, "4", os.devnull, "SNAPSHOT"], False)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("strata")
+    parser.add_argument("simgpu")
+    parser.add_argument("--python", action="append", default=[])
+    parser.add_argument("--long", action="store_true", default=os.environ.get("STRATA_ALL_TORCH") == "1")
+    arguments = parser.parse_args()
+    found = pythons(arguments.python)
+    if not found:
+        print("skipped: no torch: tests/truth/environment.sh makes an environment")
+        return SKIPPED
+    failures = Failures()
+    for python in found:
+        runs = [*programs_of(python, arguments.long),
+                *cpp_programs(arguments.simgpu, python, failures, arguments.long)]
+        events = blocks = 0
+        for run in runs:
+            compared = check(arguments.strata, *run[:5], failures, run[5])
+            events, blocks = events + compared[0], blocks + compared[1]
+        failures.expect(python, "something compared", events > 1000 and blocks > 100, True)
+        print(f"{python}: {len(runs)} programs, {events} events, {blocks} blocks, {failures.count} failures so far",
+              flush=True)
+    return 1 if failures.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
