@@ -30,6 +30,23 @@
     </message>
 </context>
 <context>
+    <name>DryRun</name>
+    <message numerus="yes">
+        <source>%n optimizer step(s)</source>
+        <translation>
+            <numerusform>%n optimizer step</numerusform>
+            <numerusform>%n optimizer steps</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n run(s) in %1.</source>
+        <translation>
+            <numerusform>%n run in %1.</numerusform>
+            <numerusform>%n runs in %1.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>FilterText</name>
     <message numerus="yes">
         <source>%n site(s)</source>
@@ -63,6 +80,30 @@
         <translation>
             <numerusform>Hide %n framework frame</numerusform>
             <numerusform>Hide %n framework frames</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>strata::views::DryRunResultView</name>
+    <message numerus="yes">
+        <source>%n request(s) refused, the first of %1 (%2).</source>
+        <translation>
+            <numerusform>%n request refused, of %1 (%2).</numerusform>
+            <numerusform>%n requests refused, the first of %1 (%2).</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n more device(s)</source>
+        <translation>
+            <numerusform>and %n more device</numerusform>
+            <numerusform>and %n more devices</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n other line(s)</source>
+        <translation>
+            <numerusform>%n other line</numerusform>
+            <numerusform>%n other lines</numerusform>
         </translation>
     </message>
 </context>

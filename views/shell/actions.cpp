@@ -42,6 +42,8 @@ void Actions::makeFile()
 {
     open = make(tr("&Open…"), QKeySequence(Qt::CTRL | Qt::Key_O));
     open->setIconText(tr("Open"));
+    dryRun = make(tr("&Dry Run a Program…"), QKeySequence(Qt::CTRL | Qt::Key_R));
+    dryRun->setIconText(tr("Dry run"));
     newWindow = make(tr("&New Window"), QKeySequence(Qt::CTRL | Qt::Key_N));
     saveTable = make(tr("Save &Table as CSV…"), QKeySequence(Qt::CTRL | Qt::Key_S));
     savePicture = make(tr("Save &Picture…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
@@ -135,11 +137,11 @@ QMenu* Actions::addMenu(QMenuBar& bar, const QString& title, const QList<QAction
 void Actions::fill(QMenuBar& bar)
 {
     QMenu* file = addMenu(bar, tr("&File"),
-        { open, nullptr, newWindow, nullptr, saveTable, savePicture, nullptr, closeFile, quit });
+        { open, dryRun, nullptr, newWindow, nullptr, saveTable, savePicture, nullptr, closeFile, quit });
     recentMenu = new QMenu(tr("Open &Recent"), file);
     sampleMenu = new QMenu(tr("Open &Sample"), file);
-    file->insertMenu(newWindow, recentMenu);
-    file->insertMenu(newWindow, sampleMenu);
+    file->insertMenu(dryRun, recentMenu);
+    file->insertMenu(dryRun, sampleMenu);
     addMenu(bar, tr("&Edit"),
         { undo, redo, nullptr, copy, copyStack, copyTable, copyPicture, copyCommand, nullptr, find, filter,
             clearFilter, deselect, nullptr, preferences });

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] QList<QAction*> all() const;
 
     // File
-    QAction *open, *newWindow, *saveTable, *savePicture, *closeFile, *quit;
+    QAction *open, *dryRun, *newWindow, *saveTable, *savePicture, *closeFile, *quit;
     QMenu *recentMenu = nullptr, *sampleMenu = nullptr;
     // Edit
     QAction *undo, *redo, *copy, *copyStack, *copyTable, *copyPicture, *copyCommand, *find, *filter,

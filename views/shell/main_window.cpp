@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/shell/main_window.h"
 
+#include "views/pages/dry_run_page.h"
 #include "views/pages/texts.h"
 #include "views/shell/actions.h"
 #include "views/shell/details_panel.h"
@@ -50,6 +51,7 @@ MainWindow::MainWindow(Theme& theme, QSettings& settings, QWidget* parent)
     setWindowTitle(tr("Strata"));
     build();
     connectFile();
+    connectDryRun();
     connectEdit();
     connectView();
     connectGo();
@@ -76,7 +78,7 @@ void MainWindow::build()
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    m_top = new TopBar(m_actions->open, m_actions->details);
+    m_top = new TopBar(m_actions->open, m_actions->dryRun, m_actions->details);
     column->addWidget(m_top);
     m_banners = new QVBoxLayout;
     m_banners->setSpacing(0);
@@ -87,7 +89,7 @@ void MainWindow::build()
     column->addWidget(m_status);
     setCentralWidget(centre);
 
-    m_start = new StartPage(m_recent, m_actions->open);
+    m_start = new StartPage(m_recent, m_actions->open, m_actions->dryRun);
     m_stack->addWidget(m_start);
     connect(m_start, &StartPage::fileChosen, this, [this](const QString& path) { openFile(path); });
     connect(m_status, &StatusBar::findingChosen, this, [this](int number, model::EventIndex event) {
@@ -102,6 +104,8 @@ void MainWindow::applyTheme()
     m_top->setPalette(palette);
     m_start->setPalette(palette);
     m_status->setPalette(palette);
+    if (m_dryRun)
+        m_dryRun->setPalette(palette);
     for (Banner* banner : banners())
         banner->setPalette(palette);
     for (DocumentView* view : { m_view, m_nextView })
@@ -180,7 +184,7 @@ void MainWindow::endLoading()
         m_loading = nullptr;
     }
     if (!m_view && m_start)
-        m_stack->setCurrentWidget(m_start);
+        m_stack->setCurrentWidget(home());
 }
 
 void MainWindow::adopt()
@@ -189,6 +193,7 @@ void MainWindow::adopt()
     m_loading = nullptr;
     disconnect(next, &Document::stateChanged, this, &MainWindow::loadingChanged);
     closeFile();
+    m_dryRunShown = false;
     m_document = next;
     connect(m_document, &Document::stateChanged, this, &MainWindow::showDocumentState);
     ViewState& state = m_document->viewState();
@@ -226,7 +231,7 @@ void MainWindow::adopt()
     m_top->setDocument(m_document);
     m_status->setDocument(m_document);
     m_recent.add(m_document->path());
-    setWindowTitle(tr("%1 - Strata").arg(QFileInfo(m_document->path()).fileName()));
+    updateTitle();
     showDocumentState();
     updatePageMenu();
     updateActions();
@@ -260,8 +265,8 @@ void MainWindow::closeFile()
     delete m_document;
     m_document = nullptr;
     clearBanners();
-    setWindowTitle(tr("Strata"));
-    m_stack->setCurrentWidget(m_start);
+    updateTitle();
+    m_stack->setCurrentWidget(home());
     updatePageMenu();
     updateActions();
 }

@@ -17,14 +17,15 @@ namespace strata::views {
 
 class Actions;
 class DocumentView;
+class DryRunPage;
 class LoadingView;
 class StartPage;
 class StatusBar;
 class Theme;
 class TopBar;
 
-/// The window. Shows the start page, or one document; a file that is opened loads beside the one shown and
-/// takes its place when it is ready. Theme and settings must outlive it.
+/// The window. Shows the start page, the page Dry run, or one document; a file that is opened loads beside
+/// the one shown and takes its place when it is ready. Theme and settings must outlive it.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
@@ -33,10 +34,14 @@ public:
 
     void openFile(const QString& path, bool force = false);
     void closeFile();
+    void showDryRun();
+    void leaveDryRun(); ///< back to the document, else to the start page
 
     [[nodiscard]] Document* document() const { return m_document; } ///< the one shown; nullptr: none
     [[nodiscard]] Document* loading() const { return m_loading; } ///< nullptr: none
     [[nodiscard]] DocumentView* view() const { return m_view; }
+    [[nodiscard]] bool showsDocument() const { return m_view && !m_dryRunShown; } ///< not the page Dry run
+    [[nodiscard]] DryRunPage& dryRun(); ///< made when it is first asked for
     [[nodiscard]] Actions& actions() const { return *m_actions; }
     [[nodiscard]] StatusBar& status() const { return *m_status; }
     [[nodiscard]] QList<Banner*> banners() const;
@@ -63,6 +68,11 @@ private:
     void clearBanners();
     void openNewWindow(const QString& path);
     void openFiles(const QMimeData& dropped);
+
+    void connectDryRun();
+    void showEndedDryRun();
+    [[nodiscard]] QWidget* home() const;
+    void updateTitle();
 
     void connectFile();
     void connectEdit();
@@ -93,6 +103,8 @@ private:
     Document* m_loading = nullptr;
     DocumentView* m_view = nullptr;
     DocumentView* m_nextView = nullptr; // of m_loading, hidden
+    DryRunPage* m_dryRun = nullptr;
+    bool m_dryRunShown = false; // or behind what is loading
 };
 
 } // namespace strata::views

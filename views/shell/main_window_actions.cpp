@@ -2,6 +2,7 @@
 // What the actions of the window do, and when they can.
 #include "views/shell/main_window.h"
 
+#include "views/pages/dry_run_page.h"
 #include "views/pages/texts.h"
 #include "views/shell/actions.h"
 #include "views/shell/details_panel.h"
@@ -40,7 +41,7 @@ const QString kTheme = QStringLiteral("view/theme");
 
 Page* MainWindow::page() const
 {
-    return m_view ? m_view->currentPage() : nullptr;
+    return showsDocument() ? m_view->currentPage() : nullptr;
 }
 
 std::shared_ptr<const DeviceData> MainWindow::device() const
@@ -62,7 +63,9 @@ void MainWindow::connectFile()
     });
     connect(a.newWindow, &QAction::triggered, this, [this] { openNewWindow({}); });
     connect(a.closeFile, &QAction::triggered, this, [this] {
-        if (m_document)
+        if (m_dryRunShown)
+            leaveDryRun();
+        else if (m_document)
             closeFile();
         else
             close();
@@ -113,8 +116,8 @@ void MainWindow::connectEdit()
     connect(a.undo, &QAction::triggered, this, [this] { m_document->viewState().undo(); });
     connect(a.redo, &QAction::triggered, this, [this] { m_document->viewState().redo(); });
     connect(a.copy, &QAction::triggered, this, [this] {
-        QString text = page()->copyText();
-        if (text.isEmpty() && !m_view->details().details().empty())
+        QString text = m_dryRunShown ? m_dryRun->copyText() : page()->copyText();
+        if (text.isEmpty() && !m_dryRunShown && !m_view->details().details().empty())
             text = detailsText(m_view->details().details());
         if (text.isEmpty())
             return m_status->flash(tr("nothing is selected here that could be copied"));
@@ -143,8 +146,9 @@ void MainWindow::connectEdit()
         m_status->flash(tr("copied the picture"));
     });
     connect(a.copyCommand, &QAction::triggered, this, [this] {
-        QApplication::clipboard()->setText(page()->commandLine());
-        m_status->flash(tr("copied: %1").arg(page()->commandLine()));
+        const QString line = m_dryRunShown ? m_dryRun->commandLine() : page()->commandLine();
+        QApplication::clipboard()->setText(line);
+        m_status->flash(tr("copied: %1").arg(line));
     });
     connect(a.find, &QAction::triggered, this, [this] {
         m_top->searchBox()->setFocus(Qt::ShortcutFocusReason);
@@ -236,7 +240,10 @@ void MainWindow::connectGo()
     connect(a.nextEvent, &QAction::triggered, this, [byEvent] { byEvent(1); });
     connect(a.previousEvent, &QAction::triggered, this, [byEvent] { byEvent(-1); });
     for (int i = 0; i < a.pages.size(); ++i)
-        connect(a.pages[i], &QAction::triggered, this, [this, i] { m_view->showPage(i); });
+        connect(a.pages[i], &QAction::triggered, this, [this, i] {
+            leaveDryRun();
+            m_view->showPage(i);
+        });
 }
 
 void MainWindow::connectHelp()
@@ -244,6 +251,7 @@ void MainWindow::connectHelp()
     Actions& a = *m_actions;
     connect(a.shortcuts, &QAction::triggered, this, [this] {
         QList<Actions::Section> sections = m_actions->sections();
+        sections.append({ tr("Dry run"), dryRun().actions() });
         if (m_view)
             for (const Page* shown : m_view->pages())
                 sections.append({ shown->title(), shown->pageActions() });
@@ -260,11 +268,12 @@ void MainWindow::connectHelp()
 void MainWindow::updateActions()
 {
     Actions& a = *m_actions;
-    const bool shown = m_view != nullptr;
+    const bool shown = showsDocument();
     const Page* current = page();
-    const bool derived = device() != nullptr;
-    for (QAction* action : { a.copy, a.copyPicture, a.savePicture, a.find, a.filter, a.details, a.minimap,
-             a.axis, a.showAll, a.tearOff })
+    const bool derived = shown && device() != nullptr;
+    a.copy->setEnabled(shown || m_dryRunShown);
+    for (QAction* action : { a.copyPicture, a.savePicture, a.find, a.filter, a.details, a.minimap, a.axis,
+             a.showAll, a.tearOff })
         action->setEnabled(shown);
     for (QAction* action :
         { a.peak, a.outOfMemory, a.nextStep, a.previousStep, a.nextEvent, a.previousEvent })
@@ -278,7 +287,8 @@ void MainWindow::updateActions()
     a.forward->setEnabled(shown && m_view->canGoForward());
     a.saveTable->setEnabled(current && current->hasCsv());
     a.copyTable->setEnabled(current && current->hasCsv());
-    a.copyCommand->setEnabled(current && !current->commandLine().isEmpty());
+    a.copyCommand->setEnabled(
+        m_dryRunShown ? !m_dryRun->commandLine().isEmpty() : current && !current->commandLine().isEmpty());
     a.copyStack->setEnabled(shown && !m_view->details().details().frames.empty());
 }
 

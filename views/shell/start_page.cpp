@@ -22,7 +22,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kColumnWidth = 640;
+constexpr int kColumnWidth = 720;
 constexpr int kShownRecent = 6;
 
 QLabel* label(const QString& text, int px, bool muted = false)
@@ -74,7 +74,7 @@ QString homeShort(const QString& path)
 
 } // namespace
 
-StartPage::StartPage(RecentFiles& recent, QAction* open, QWidget* parent)
+StartPage::StartPage(RecentFiles& recent, QAction* open, QAction* dryRun, QWidget* parent)
     : QWidget(parent)
     , m_recent(recent)
 {
@@ -87,7 +87,7 @@ StartPage::StartPage(RecentFiles& recent, QAction* open, QWidget* parent)
     auto* parts = new QVBoxLayout(column);
     parts->setContentsMargins(kMargin, 4 * kGrid, kMargin, 4 * kGrid);
     parts->setSpacing(4 * kGrid);
-    parts->addWidget(makeHead(open));
+    parts->addWidget(makeHead(open, dryRun));
     m_recentPart = makeRecent();
     parts->addWidget(m_recentPart);
     parts->addWidget(makeSamples());
@@ -114,7 +114,7 @@ StartPage::StartPage(RecentFiles& recent, QAction* open, QWidget* parent)
     fillRecent();
 }
 
-QWidget* StartPage::makeHead(QAction* open)
+QWidget* StartPage::makeHead(QAction* open, QAction* dryRun)
 {
     auto* head = new QWidget;
     auto* layout = new QVBoxLayout(head);
@@ -140,6 +140,10 @@ QWidget* StartPage::makeHead(QAction* open)
     button->setProperty("primary", true);
     connect(button, &QPushButton::clicked, open, &QAction::trigger);
     buttons->addWidget(button);
+    auto* trial = new QPushButton(tr("Dry Run a Program…"));
+    trial->setToolTip(tr("What a program would need, and on which card it fits, without a GPU (Ctrl+R)"));
+    connect(trial, &QPushButton::clicked, dryRun, &QAction::trigger);
+    buttons->addWidget(trial);
     buttons->addWidget(label(tr("or drop a file anywhere on this window"), kBodyPx, true), 1);
     layout->addLayout(buttons);
     return head;

@@ -19,7 +19,7 @@ class RecentFiles;
 class StartPage : public QWidget {
     Q_OBJECT
 public:
-    StartPage(RecentFiles& recent, QAction* open, QWidget* parent = nullptr);
+    StartPage(RecentFiles& recent, QAction* open, QAction* dryRun, QWidget* parent = nullptr);
 
     void setPalette(const Palette& palette);
 
@@ -30,7 +30,7 @@ Q_SIGNALS:
     void fileChosen(const QString& path);
 
 private:
-    QWidget* makeHead(QAction* open);
+    QWidget* makeHead(QAction* open, QAction* dryRun);
     QWidget* makeSamples();
     QWidget* makeRecent();
     QWidget* makeRecording();

@@ -34,6 +34,9 @@ QPushButton[link="true"] { background: transparent; border: 1px solid transparen
 QPushButton[link="true"]:hover { text-decoration: underline; }
 QPushButton[link="true"]:focus { border-color: @accent; }
 QPushButton[link="true"]:disabled { color: @textMuted; }
+QPushButton[fold="true"] { background: transparent; border: 1px solid transparent; padding: 0; min-height: 18px; text-align: left; }
+QPushButton[fold="true"]:focus { border-color: @accent; }
+QPushButton[beside="true"] { padding: 2px 12px; }
 
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 3px; }
 QToolButton:hover { background: @hover; }
@@ -43,6 +46,9 @@ QToolButton::menu-indicator { image: none; }
 
 QLineEdit, QComboBox, QSpinBox, QAbstractSpinBox { background: @surface; border: 1px solid @line; border-radius: 4px; padding: 2px 8px; min-height: 22px; selection-background-color: @accent; selection-color: @accentText; }
 QLineEdit:focus, QComboBox:focus, QAbstractSpinBox:focus { border-color: @accent; }
+QLineEdit:disabled, QAbstractSpinBox:disabled { color: @textMuted; background: @frame; }
+QPlainTextEdit { background: @surface; border: 1px solid @line; border-radius: 4px; padding: 3px 4px; selection-background-color: @accent; selection-color: @accentText; }
+QPlainTextEdit:focus { border-color: @accent; }
 QComboBox { padding-right: 24px; }
 QComboBox::drop-down { border: none; width: 24px; subcontrol-position: center right; }
 QComboBox::down-arrow { image: url(:/strata/icons/arrow-@theme.svg); width: 12px; height: 12px; }
@@ -100,6 +106,8 @@ QTabWidget::pane { border: none; }
 #card:hover, #card:focus { border-color: @accent; }
 #code { background: @frame; border: 1px solid @line; border-radius: 6px; }
 #popup { background: @surface; border: 1px solid @line; }
+#output { background: @frame; border-radius: 6px; padding: 4px 8px; }
+#formSide { background: @surface; border-right: 1px solid @line; }
 #minimap { border-top: 1px solid @line; }
 QLabel[muted="true"] { color: @textMuted; }
 )";

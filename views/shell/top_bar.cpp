@@ -14,11 +14,14 @@
 #include <QSignalBlocker>
 #include <QToolButton>
 
+#include <utility>
+
 namespace strata::views {
 
-TopBar::TopBar(QAction* open, QAction* details, QWidget* parent)
+TopBar::TopBar(QAction* open, QAction* dryRun, QAction* details, QWidget* parent)
     : QWidget(parent)
     , m_open(new QToolButton)
+    , m_dryRun(new QToolButton)
     , m_devices(new QComboBox)
     , m_events(new QToolButton)
     , m_time(new QToolButton)
@@ -32,10 +35,12 @@ TopBar::TopBar(QAction* open, QAction* details, QWidget* parent)
     layout->setContentsMargins(kGrid, 6, kGrid, 6);
     layout->setSpacing(kGrid);
 
-    m_open->setDefaultAction(open);
-    m_open->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    m_open->setFocusPolicy(Qt::TabFocus);
-    layout->addWidget(m_open);
+    for (const auto& [button, action] : { std::pair(m_open, open), std::pair(m_dryRun, dryRun) }) {
+        button->setDefaultAction(action);
+        button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+        button->setFocusPolicy(Qt::TabFocus);
+        layout->addWidget(button);
+    }
 
     m_devices->setAccessibleName(tr("Device"));
     m_devices->setToolTip(tr("The device that all pages show"));
@@ -114,6 +119,7 @@ void TopBar::setPalette(const Palette& palette)
 {
     m_filters->setPalette(palette);
     m_open->defaultAction()->setIcon(icon(QStringLiteral("open"), palette));
+    m_dryRun->defaultAction()->setIcon(icon(QStringLiteral("dryrun"), palette));
     m_details->defaultAction()->setIcon(icon(QStringLiteral("details"), palette));
 }
 

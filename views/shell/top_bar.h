@@ -17,12 +17,12 @@ namespace strata::views {
 class FilterBar;
 class SearchBox;
 
-/// The bar at the top: open, device, axis, active filters, search. All but "Open" show only while a
-/// document does.
+/// The bar at the top: open, dry run, device, axis, active filters, search. All but the first two show only
+/// while a document does.
 class TopBar : public QWidget {
     Q_OBJECT
 public:
-    TopBar(QAction* open, QAction* details, QWidget* parent = nullptr);
+    TopBar(QAction* open, QAction* dryRun, QAction* details, QWidget* parent = nullptr);
 
     void setDocument(Document* document); ///< nullptr: none
     void setPalette(const Palette& palette);
@@ -35,6 +35,7 @@ private:
 
     Document* m_document = nullptr;
     QToolButton* m_open;
+    QToolButton* m_dryRun;
     QComboBox* m_devices;
     QToolButton* m_events;
     QToolButton* m_time;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/resources.h"
+#include "tests/gui/dryrun/dry_run_test.h"
+#include "tests/gui/shell/window_driver.h"
+#include "views/models/device_catalogue.h"
+#include "views/pages/bar_list.h"
+#include "views/pages/dry_run_form.h"
+#include "views/pages/dry_run_output.h"
+#include "views/pages/dry_run_result_view.h"
+#include "views/pages/texts.h"
+#include "views/shell/theme.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSettings>
+#include <QSpinBox>
+#include <QTest>
+
+#include <gmock/gmock.h>
+
+using namespace strata;
+using namespace strata::views;
+using nlohmann::json;
+
+namespace {
+
+/// Widgets take their sizes from the font that the theme gives.
+class Themed : public testing::Test {
+protected:
+    Themed() { initResources(); }
+    Theme m_theme{ *qApp };
+};
+
+class DryRunFormTest : public Themed {
+protected:
+    QTemporaryDir m_folder;
+    QSettings m_settings{ m_folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat };
+    RecentDryRuns m_recent{ m_settings };
+    DryRunForm m_form{ m_recent };
+};
+
+TEST_F(DryRunFormTest, HoldsARequest)
+{
+    EXPECT_EQ(m_form.request(), DryRunRequest());
+    DryRunRequest request;
+    request.command = QStringLiteral("python train.py");
+    request.folder = QStringLiteral("/tmp");
+    request.device = QStringLiteral("L4-24GB");
+    request.capacity = QStringLiteral("20GiB");
+    request.steps = 4;
+    request.allocatorSettings = QStringLiteral("expandable_segments:True");
+    request.rank = 3;
+    request.worldSize = 4;
+    request.devices = 2;
+    request.skipInit = false;
+    request.change = QStringLiteral("amp=bf16");
+    request.output = QStringLiteral("kept.pickle");
+    m_form.setRequest(request);
+    EXPECT_EQ(m_form.request(), request);
+    request.allocatorSettings = QString();
+    request.rank.reset();
+    m_form.setRequest(request);
+    EXPECT_EQ(m_form.request(), request);
+    m_form.setRequest({});
+    EXPECT_EQ(m_form.request(), DryRunRequest());
+}
+
+TEST_F(DryRunFormTest, EveryFieldHasANameAndAPlaceInTheOrder)
+{
+    int fields = 0;
+    for (QWidget* field : m_form.findChildren<QWidget*>()) {
+        const bool input = qobject_cast<QLineEdit*>(field) || qobject_cast<QComboBox*>(field)
+            || qobject_cast<QAbstractSpinBox*>(field) || qobject_cast<QPlainTextEdit*>(field)
+            || qobject_cast<QCheckBox*>(field) || qobject_cast<QPushButton*>(field);
+        if (!input || qobject_cast<QAbstractSpinBox*>(field->parentWidget()))
+            continue;
+        ++fields;
+        const auto* button = qobject_cast<QAbstractButton*>(field);
+        EXPECT_TRUE(!field->accessibleName().isEmpty() || (button && !button->text().isEmpty()))
+            << field->metaObject()->className();
+        EXPECT_TRUE(field->focusPolicy() & Qt::TabFocus) << qPrintable(field->accessibleName());
+    }
+    EXPECT_GE(fields, 18);
+}
+
+TEST_F(DryRunFormTest, ShowsTheCatalogueWithCapacities)
+{
+    auto* device = m_form.findChild<QComboBox*>();
+    ASSERT_EQ(device->count(), static_cast<int>(deviceCatalogue().size()));
+    for (int i = 0; i < device->count(); ++i) {
+        const DeviceCard& card = deviceCatalogue()[static_cast<std::size_t>(i)];
+        EXPECT_EQ(
+            device->itemText(i), QStringLiteral("%1, %2").arg(card.name, text::bytes(card.capacityBytes)));
+    }
+}
+
+TEST_F(DryRunFormTest, SaysWhatAShellIsNeededFor)
+{
+    auto* command = m_form.findChild<QPlainTextEdit*>();
+    const auto says = [&](const char* text) {
+        command->setPlainText(QString::fromUtf8(text));
+        return test::shownTexts(m_form).join(QLatin1Char('\n')).toStdString();
+    };
+    m_form.show();
+    EXPECT_THAT(
+        says("python train.py | tee log"), testing::HasSubstr("| is for a shell: it runs through sh"));
+    EXPECT_THAT(says("python 'train"), testing::HasSubstr("A quote is not closed yet."));
+    EXPECT_THAT(says("python train.py"), testing::Not(testing::HasSubstr("shell")));
+}
+
+using DryRunResultViewTest = Themed;
+
+/// Every figure of a recorded document is on the page, written as the command line writes it.
+TEST_F(DryRunResultViewTest, ShowsTheFiguresOfTheDocument)
+{
+    for (const char* name : { "fits", "out_of_memory", "rank", "changed" }) {
+        SCOPED_TRACE(name);
+        const json wanted = json::parse(test::recordedText(name));
+        DryRunOutcome outcome;
+        outcome.result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText(name)));
+        DryRunResultView view(outcome, Palette::light());
+        view.resize(900, 900);
+        view.show();
+        const QStringList texts = test::shownTexts(view);
+        for (const json& rank : wanted["ranks"])
+            for (const json& device : rank["devices"]) {
+                if (device["reserved_bytes_peak"] == 0)
+                    continue;
+                for (const char* key :
+                    { "reserved_bytes_peak", "allocated_bytes_peak", "requested_bytes_peak" }) {
+                    EXPECT_TRUE(texts.contains(text::bytes(device[key].get<qint64>()))) << key;
+                    EXPECT_TRUE(texts.contains(text::exactBytes(device[key].get<qint64>()))) << key;
+                }
+            }
+        const auto lists = view.findChildren<BarList*>();
+        const auto row = [](const BarList& list, int r) {
+            QStringList cells;
+            for (int c = 0; c < list.columnCount(); ++c)
+                cells << list.item(r, c)->text() << list.item(r, c)->toolTip();
+            return cells.join(QLatin1Char('\n')).toStdString();
+        };
+        const json& judged = wanted.contains("changed") ? wanted["changed"] : wanted;
+        ASSERT_EQ(lists.size(), judged["fits_on"].empty() ? 1 : 2);
+        for (int r = 0; r < lists[0]->rowCount(); ++r) {
+            const json& group = wanted["groups"][static_cast<std::size_t>(r)];
+            EXPECT_THAT(row(*lists[0], r), testing::HasSubstr(group["key"].get<std::string>()));
+            EXPECT_THAT(row(*lists[0], r),
+                testing::HasSubstr(text::exactBytes(group["bytes"].get<qint64>()).toStdString()));
+        }
+        if (lists.size() < 2)
+            continue;
+        ASSERT_EQ(lists[1]->rowCount(), static_cast<int>(judged["fits_on"].size()));
+        std::string all;
+        for (int r = 0; r < lists[1]->rowCount(); ++r)
+            all += row(*lists[1], r) + "\n\n";
+        for (const json& card : judged["fits_on"])
+            EXPECT_THAT(all,
+                testing::HasSubstr(card["name"].get<std::string>() + "\n"
+                    + text::exactBytes(card["margin_bytes"].get<qint64>()).toStdString() + " left of"));
+    }
+}
+
+using DryRunOutputTest = Themed;
+
+TEST_F(DryRunOutputTest, IsBoundedAndFollowsProgressBars)
+{
+    DryRunOutput output;
+    OutputLines lines;
+    lines.feed("one\n 1 %");
+    output.append(lines);
+    EXPECT_EQ(output.toPlainText(), QStringLiteral("one\n 1 %"));
+    lines.feed("\r 2 %");
+    output.append(lines);
+    EXPECT_EQ(output.toPlainText(), QStringLiteral("one\n 2 %"));
+    lines.feed("\ndone\n");
+    output.append(lines);
+    EXPECT_EQ(output.toPlainText(), QStringLiteral("one\n 2 %\ndone"));
+    for (int i = 0; i < 3; ++i) {
+        for (int line = 0; line < DryRunOutput::kMostLines; ++line)
+            lines.feed("line\n");
+        output.append(lines);
+    }
+    EXPECT_EQ(output.blockCount(), DryRunOutput::kMostLines);
+}
+
+} // namespace

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/gui/dryrun/dry_run_test.h"
+#include "views/models/dry_run_result.h"
+#include "views/pages/dry_run_texts.h"
+
+#include <gmock/gmock.h>
+
+using namespace strata;
+using namespace strata::views;
+using nlohmann::json;
+using testing::HasSubstr;
+
+namespace {
+
+DryRunOutcome outcomeOf(const char* name)
+{
+    DryRunOutcome outcome;
+    outcome.result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText(name)));
+    EXPECT_TRUE(outcome.result) << name;
+    outcome.elapsedMs = 4200;
+    return outcome;
+}
+
+std::string verdict(const DryRunOutcome& outcome)
+{
+    return wordsOf(outcome).plainVerdict().toStdString();
+}
+
+void expectFigures(const json& wanted, const DryRunFigures& run)
+{
+    std::size_t next = 0, tracked = 0;
+    for (const json& rank : wanted["ranks"])
+        for (const json& device : rank["devices"]) {
+            ASSERT_LT(next, run.devices.size());
+            const DryRunDevice& got = run.devices[next++];
+            EXPECT_EQ(got.rank, rank["rank"]);
+            EXPECT_EQ(got.worldSize, rank["world_size"]);
+            EXPECT_EQ(got.device, device["device"]);
+            EXPECT_EQ(got.requestedPeak, device["requested_bytes_peak"]);
+            EXPECT_EQ(got.allocatedPeak, device["allocated_bytes_peak"]);
+            EXPECT_EQ(got.reservedPeak, device["reserved_bytes_peak"]);
+            EXPECT_EQ(got.fits, device["fits"]);
+            EXPECT_EQ(got.outOfMemories, device["oom_count"]);
+            EXPECT_EQ(got.firstRefused.has_value(), device["first_refused_bytes"].is_number());
+            if (!got.used()) {
+                EXPECT_EQ(got.events, -1);
+                continue;
+            }
+            const json& counted = wanted["tracked"][tracked++];
+            EXPECT_EQ(got.events, counted["events"]);
+            EXPECT_EQ(got.allocations, counted["allocations"]);
+            EXPECT_EQ(got.requestedPeakEvent, counted["requested_peak_at"]["event"]);
+            EXPECT_EQ(got.requestedPeakSteps, counted["requested_peak_at"]["steps_begun"]);
+            EXPECT_EQ(got.reservedPeakEvent, counted["reserved_peak_at"]["event"]);
+        }
+    EXPECT_EQ(next, run.devices.size());
+    EXPECT_EQ(tracked, wanted["tracked"].size());
+    ASSERT_EQ(run.fitsOn.size(), wanted["fits_on"].size());
+    for (std::size_t i = 0; i < run.fitsOn.size(); ++i) {
+        EXPECT_EQ(run.fitsOn[i].name.toStdString(), wanted["fits_on"][i]["name"]);
+        EXPECT_EQ(run.fitsOn[i].marginBytes, wanted["fits_on"][i]["margin_bytes"]);
+    }
+    EXPECT_EQ(run.steps, wanted["steps"]);
+    EXPECT_EQ(run.exitStatus, wanted["exit_status"]);
+}
+
+TEST(DryRunResult, HoldsEveryFigureOfTheDocument)
+{
+    for (const char* name : { "fits", "out_of_memory", "failed", "rank", "changed", "unused" }) {
+        SCOPED_TRACE(name);
+        const json wanted = json::parse(test::recordedText(name));
+        const auto result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText(name)));
+        ASSERT_TRUE(result);
+        EXPECT_EQ(result->device.toStdString(), wanted["device"]);
+        EXPECT_EQ(result->capacityBytes, wanted["capacity_bytes"]);
+        EXPECT_EQ(result->torch.toStdString(), wanted["torch"]);
+        expectFigures(wanted, result->run);
+        ASSERT_EQ(result->groups.size(), wanted["groups"].size());
+        for (std::size_t i = 0; i < result->groups.size(); ++i) {
+            EXPECT_EQ(result->groups[i].key.toStdString(), wanted["groups"][i]["key"]);
+            EXPECT_EQ(result->groups[i].bytes, wanted["groups"][i]["bytes"]);
+        }
+        ASSERT_EQ(result->outside.size(), wanted["outside"].size());
+        for (std::size_t i = 0; i < result->outside.size(); ++i) {
+            EXPECT_EQ(result->outside[i].lowBytes, wanted["outside"][i]["low_bytes"]);
+            EXPECT_EQ(result->outside[i].highBytes, wanted["outside"][i]["high_bytes"]);
+            EXPECT_EQ(result->outside[i].countedBytes, wanted["outside"][i]["counted_bytes"]);
+        }
+        EXPECT_EQ(result->changed.has_value(), wanted.contains("changed"));
+        if (result->changed)
+            expectFigures(wanted["changed"], *result->changed);
+    }
+}
+
+TEST(DryRunResult, HoldsWhatWasTried)
+{
+    const json wanted = json::parse(test::recordedText("fit"));
+    const auto result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText("fit")));
+    ASSERT_TRUE(result && result->isFit());
+    ASSERT_EQ(result->tried.size(), wanted["fit"]["tried"].size());
+    for (std::size_t i = 0; i < result->tried.size(); ++i) {
+        const json& trial = wanted["fit"]["tried"][i];
+        EXPECT_EQ(result->tried[i].values.at(0), trial["values"]["DEPTH"]);
+        EXPECT_EQ(result->tried[i].fits, trial["fits"]);
+        EXPECT_EQ(result->tried[i].reservedPeak, trial["reserved_bytes_peak"]);
+        EXPECT_EQ(result->tried[i].firstRefused.value_or(-1),
+            trial["fits"] ? -1 : trial["first_refused_bytes"].get<qint64>());
+    }
+    EXPECT_EQ(verdict(outcomeOf("fit")),
+        "DEPTH = 1 is the largest that fits on a simulated A100-80GB of 64.0 MiB.");
+    EXPECT_EQ(wordsOf(outcomeOf("fit")).more, QStringLiteral("3 runs in 4 s."));
+}
+
+TEST(DryRunResult, WhatIsNoDocumentIsRefused)
+{
+    const std::string whole = test::recordedText("fits");
+    for (const std::string& bad : { std::string(), std::string("{}"), std::string("[1]"),
+             whole.substr(0, whole.size() / 2), std::string(R"({"schema":2,"simulated":true,"ranks":[]})"),
+             std::string(R"({"schema":1,"simulated":true,"fit":{}})"), std::string("no json") })
+        EXPECT_FALSE(DryRunResult::parse(QByteArray::fromStdString(bad))) << bad.substr(0, 60);
+}
+
+TEST(DryRunTexts, VerdictsSayItFirst)
+{
+    EXPECT_EQ(verdict(outcomeOf("fits")),
+        "Fits. Needs 174 MiB of 79.1 GiB on a simulated A100-80GB (peak 161 MiB).");
+    EXPECT_EQ(verdict(outcomeOf("out_of_memory")),
+        "Does not fit. A request of 8.12 MiB was refused on a simulated A100-80GB of 80.0 MiB, of which at "
+        "most "
+        "74.0 MiB were reserved.");
+    EXPECT_EQ(verdict(outcomeOf("failed")),
+        "The program failed: ValueError: no checkpoint named missing.pt, in /tmp/train/train.py:4");
+    EXPECT_THAT(wordsOf(outcomeOf("failed")).more.toStdString(),
+        HasSubstr("Values read from the simulated device are zeros"));
+    EXPECT_EQ(verdict(outcomeOf("unused")), "The program ended without using the device.");
+    EXPECT_THAT(wordsOf(outcomeOf("unused")).more.toStdString(), HasSubstr("If it should use a GPU"));
+    EXPECT_THAT(
+        wordsOf(outcomeOf("fits")).more.toStdString(), HasSubstr("3 optimizer steps with torch 2.15.0"));
+    DryRunOutcome cancelled = outcomeOf("fits");
+    cancelled.cancelled = true;
+    EXPECT_THAT(verdict(cancelled), HasSubstr("Cancelled after 4 s; until then it had needed 174 MiB"));
+    cancelled.result.reset();
+    EXPECT_EQ(verdict(cancelled), "Cancelled after 4 s, before the program used the device.");
+}
+
+TEST(DryRunTexts, WhatProgramsWriteIsNoMarkup)
+{
+    DryRunOutcome outcome = outcomeOf("failed");
+    outcome.result->run.failure->what = QStringLiteral("<b>&amp;\nsecond line");
+    EXPECT_THAT(wordsOf(outcome).verdict.toStdString(), HasSubstr("&lt;b&gt;&amp;amp;"));
+    EXPECT_THAT(verdict(outcome), HasSubstr("ValueError: <b>&amp;, in"));
+    outcome.result->run.failure.reset();
+    outcome.result->run.exitStatus = 137;
+    EXPECT_EQ(verdict(outcome), "Failed. The program was ended by signal 9 (Killed).");
+    outcome.result->run.exitStatus = 7;
+    EXPECT_EQ(verdict(outcome), "Failed. The program ended with status 7.");
+}
+
+} // namespace

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/bar_list.h"
+
+#include "views/pages/type.h"
+
+#include <QHeaderView>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QWheelEvent>
+
+#include <algorithm>
+
+namespace strata::views {
+
+namespace {
+
+enum Column { Label, Bar, FirstFigure };
+
+constexpr int kColourRole = Qt::UserRole;
+constexpr int kFractionRole = Qt::UserRole + 1;
+constexpr int kBarWidth = 72; // at least, before scaling
+constexpr int kLabelWidth = 96;
+constexpr int kItemMargin = 3; // that the style leaves before a text
+
+class BarDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        QStyleOptionViewItem cell = option;
+        cell.state.setFlag(QStyle::State_HasFocus, false);
+        if (index.column() == Label) // in line with what stands above the list
+            cell.rect.setLeft(cell.rect.left() - kItemMargin);
+        QStyledItemDelegate::paint(painter, cell, index);
+        if (index.column() != Bar)
+            return;
+        const QRectF area = QRectF(option.rect).adjusted(kGrid, 7, -kGrid, -7);
+        const double fraction = std::clamp(index.data(kFractionRole).toDouble(), 0.0, 1.0);
+        const double width = fraction > 0 ? std::max(area.width() * fraction, 1.0) : 0;
+        painter->fillRect(
+            QRectF(area.left(), area.top(), width, area.height()), index.data(kColourRole).value<QColor>());
+    }
+};
+
+} // namespace
+
+BarList::BarList(QWidget* parent)
+    : QTableWidget(parent)
+{
+    setItemDelegate(new BarDelegate(this));
+    verticalHeader()->hide();
+    horizontalHeader()->hide();
+    setShowGrid(false);
+    setWordWrap(false);
+    setEditTriggers(NoEditTriggers);
+    setSelectionBehavior(SelectRows);
+    setSelectionMode(SingleSelection);
+    setTabKeyNavigation(false);
+    setTextElideMode(Qt::ElideMiddle);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setFrameShape(NoFrame);
+}
+
+int BarList::scaled(int px) const
+{
+    return qRound(px * font().pixelSize() / double(kBodyPx));
+}
+
+void BarList::setRows(const std::vector<Row>& rows)
+{
+    clearContents();
+    const int figures = rows.empty() ? 0 : static_cast<int>(rows.front().figures.size());
+    setColumnCount(FirstFigure + figures);
+    setRowCount(static_cast<int>(rows.size()));
+    const QFont numbers = numberFont(font());
+    for (int r = 0; r < rowCount(); ++r) {
+        const Row& row = rows[static_cast<std::size_t>(r)];
+        for (int c = 0; c < columnCount(); ++c) {
+            const bool figure = c >= FirstFigure;
+            auto* item = new QTableWidgetItem(figure ? row.figures.value(c - FirstFigure)
+                    : c == Label                     ? row.label
+                                                     : QString());
+            item->setFlags(Qt::ItemIsSelectable | Qt::ItemIsEnabled);
+            item->setToolTip(row.toolTip);
+            if (figure) {
+                item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+                item->setFont(numbers);
+            }
+            if (row.marked) {
+                QFont font = item->font();
+                font.setBold(true);
+                item->setFont(font);
+            }
+            if (row.ink.isValid())
+                item->setForeground(row.ink);
+            item->setData(kColourRole, row.colour);
+            item->setData(kFractionRole, row.fraction);
+            setItem(r, c, item);
+        }
+        setRowHeight(r, scaled(kRowHeight));
+    }
+    QHeaderView* header = horizontalHeader();
+    header->setMinimumSectionSize(1);
+    header->setSectionResizeMode(QHeaderView::Fixed);
+    for (int c = FirstFigure; c < columnCount(); ++c)
+        setColumnWidth(c, sizeHintForColumn(c) + scaled(kGrid));
+    fitColumns();
+    updateGeometry();
+}
+
+/// Names in full if there is room for a bar beside them; no bar where it would leave the names nothing.
+void BarList::fitColumns()
+{
+    if (columnCount() == 0)
+        return;
+    int room = viewport()->width();
+    for (int c = FirstFigure; c < columnCount(); ++c)
+        room -= horizontalHeader()->sectionSize(c);
+    const bool bars = room >= scaled(kBarWidth + kLabelWidth);
+    setColumnHidden(Bar, !bars);
+    const int most = bars ? room - scaled(kBarWidth) : room;
+    const int label = std::max(bars ? std::min(sizeHintForColumn(Label) + kGrid, most) : most, 1);
+    setColumnWidth(Label, label);
+    if (bars)
+        setColumnWidth(Bar, room - label);
+}
+
+void BarList::resizeEvent(QResizeEvent* event)
+{
+    QTableWidget::resizeEvent(event);
+    fitColumns();
+}
+
+/// Who comes by keyboard sees where he is.
+void BarList::focusInEvent(QFocusEvent* event)
+{
+    QTableWidget::focusInEvent(event);
+    if (!currentIndex().isValid() && rowCount() > 0)
+        setCurrentCell(0, Label);
+}
+
+QSize BarList::sizeHint() const
+{
+    return { scaled(320), rowCount() * scaled(kRowHeight) + 2 };
+}
+
+QSize BarList::minimumSizeHint() const
+{
+    return { scaled(200), sizeHint().height() };
+}
+
+// The page scrolls, not the list.
+void BarList::wheelEvent(QWheelEvent* event)
+{
+    event->ignore();
+}
+
+} // namespace strata::views

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QTableWidget>
+
+#include <vector>
+
+namespace strata::views {
+
+/// A short list of things with a bar each: name, bar, figures; as tall as its rows. Names give way before
+/// figures do. Rows can be walked by keyboard and copied; nothing happens on a click.
+class BarList : public QTableWidget {
+    Q_OBJECT
+public:
+    struct Row {
+        QString label;
+        QString toolTip;
+        double fraction = 0; ///< of the bar, 0 to 1
+        QColor colour;
+        QStringList figures; ///< right-aligned; as many in every row
+        QColor ink; ///< of the text; invalid: as usual
+        bool marked = false; ///< in bold: the one that it is about
+    };
+
+    explicit BarList(QWidget* parent = nullptr);
+
+    void setRows(const std::vector<Row>& rows);
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+protected:
+    void wheelEvent(QWheelEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+
+private:
+    void fitColumns();
+    [[nodiscard]] int scaled(int px) const;
+};
+
+} // namespace strata::views
