@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of a training program from outside: bf16 autocast, checkpointing of a class of modules, another optimizer.
+"""Changes of a training program from outside: bf16 autocast, checkpointing of a class of modules, another optimizer,
+parameters sharded over ranks.
 
 Each is what a person would have written into the program, so that memory is that of the changed program to the byte.
-install(changes, say) gives what is to be done with modules of torch right after they were loaded.
+install(changes, say, beside) gives what is to be done with modules of torch right after they were loaded.
 """
 import functools
 import inspect
@@ -154,12 +155,12 @@ def replace_optimizer(wanted):
 KINDS = {"amp": mixed_precision, "checkpoint": checkpointing, "optimizer": replace_optimizer}
 
 
-def install(changes):
+def install(changes, say, beside):
     """Patches by module, and functions to ask at the end for what went unused."""
     patches, ends = [], []
     for change in changes:
-        kind, value = change.split("=", 1)
-        found, at_end = KINDS[kind](value)
+        kind, _, value = change.partition("=")
+        found, at_end = beside("dryrun_fsdp").install(value, say) if kind == "fsdp" else KINDS[kind](value)
         patches += found.items()
         ends.append(at_end)
     return patches, ends

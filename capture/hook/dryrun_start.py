@@ -183,7 +183,7 @@ if os.environ.get("STRATA_DRYRUN_RANK") and "TORCHELASTIC_RUN_ID" not in os.envi
     add_patches(beside("dryrun_ranks").install(
         int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), say).items())
 if CHANGES:
-    found, at_ends = beside("dryrun_change").install(CHANGES)
+    found, at_ends = beside("dryrun_change").install(CHANGES, say, beside)
     add_patches(found)
 atexit.register(at_end)
 for name in ("_exit", "execv", "execve"):

@@ -7,8 +7,8 @@ namespace strata::cli {
 
 namespace {
 
-constexpr const char* kKnown
-    = "there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS, optimizer=NAME[,KEY=VALUE]";
+constexpr const char* kKnown = "there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS, "
+                               "optimizer=NAME[,KEY=VALUE], fsdp[=MODULE_CLASS]";
 
 /// KEY=VALUE, where a value is a number, True, False or None.
 bool isOptimizerOption(std::string_view item)
@@ -43,7 +43,8 @@ model::Result<void> checkChange(std::string_view change)
     const std::string_view kind = change.substr(0, equals);
     const std::string_view value = equals == change.npos ? std::string_view{} : change.substr(equals + 1);
     const bool known = (kind == "amp" && (value == "bf16" || value == "fp16"))
-        || (kind == "checkpoint" && !value.empty()) || (kind == "optimizer" && isOptimizer(value));
+        || (kind == "checkpoint" && !value.empty()) || (kind == "optimizer" && isOptimizer(value))
+        || (kind == "fsdp" && (equals == change.npos || !value.empty()));
     if (!known || change.find('\n') != change.npos)
         return model::fail(
             model::Error::Kind::Usage, fmt::format("--change {}: no such change", change), kKnown);

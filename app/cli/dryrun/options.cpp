@@ -6,6 +6,7 @@
 #include "model/base/units.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 namespace strata::cli {
 
@@ -36,8 +37,8 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
         ->capture_default_str();
     app.add_flag("--spread", options.spread, "Run other orders of addresses too: how far does reserved move");
     app.add_option("--change", options.changes,
-           "Run once more with amp=bf16, checkpoint=MODULE_CLASS or optimizer=NAME[,KEY=VALUE]; may be "
-           "repeated")
+           "Run once more with amp=bf16, checkpoint=MODULE_CLASS, optimizer=NAME[,KEY=VALUE] or "
+           "fsdp[=MODULE_CLASS], which shards over --world-size; may be repeated")
         ->allow_extra_args(false);
     app.add_option("--fit", options.fit,
            "Find the largest value that fits: 'BATCH=1..512' tries it for {BATCH} in the command; may be "
@@ -91,6 +92,11 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
                 "it goes from 0 to " + std::to_string(options.worldSize - 1));
         options.rank = rank;
     }
+    const bool shards = std::any_of(options.changes.begin(), options.changes.end(),
+        [](const std::string& change) { return change.starts_with("fsdp"); });
+    if (shards && !options.rank)
+        return model::fail(model::Error::Kind::Usage, "--change fsdp: over how many ranks?",
+            "add e.g. --rank 0 --world-size 8");
     if (set->count() > 0)
         options.allocatorSettings = settings;
     options.skipInit = !noSkipInit;
