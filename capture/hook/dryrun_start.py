@@ -59,7 +59,10 @@ def start_recorder():
     recording_process = os.getpid()
     HOOK.strata_hook_torch_version(torch.__version__.encode())
     if RECORD:
-        torch.cuda.memory._record_memory_history(stacks="python")
+        # Taking the stack of a free forgets the exception that ends a recomputed forward early in 2.11 (2.6, 2.8, 2.15 do not):
+        # SystemError from backward with checkpointing, https://github.com/pytorch/pytorch/issues/179536.
+        context = "alloc" if torch.__version__.startswith("2.11.") else "all"
+        torch.cuda.memory._record_memory_history(context=context, stacks="python")
 
 
 @guarded
@@ -176,6 +179,7 @@ class Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
+add_patches(beside("dryrun_dynamo").PATCHES.items())
 if SKIP_INIT:
     add_patches([("torch.nn.init", beside("dryrun_weights").patch_init)])
 # torchrun inside the command starts real ranks, which meet by themselves.
