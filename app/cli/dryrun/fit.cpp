@@ -121,24 +121,41 @@ private:
             for (std::string& word : options.command)
                 replaceAll(word, braced(name), std::to_string(values[i]));
         }
+        options.record = false;
+        auto trial = runTrial(options, values, label);
+        // Where other values went through, one failure may be the machine's: it does not undo the search.
+        if (!trial && trial.error().kind == Error::Kind::NotFound && !m_result.trials.empty()) {
+            std::fprintf(stderr, "strata: %s: once more\n", trial.error().what.c_str());
+            trial = runTrial(options, values, label);
+        }
+        if (trial)
+            m_result.trials.push_back(*trial);
+        return trial;
+    }
+
+    /// Error::Kind::NotFound when the command failed for another reason than memory.
+    model::Result<FitTrial> runTrial(
+        DryRunOptions options, const std::vector<std::int64_t>& values, const std::string& label)
+    {
         const ScratchFolder scratch;
         options.log = (scratch.path() / "log").string();
-        options.record = false;
         const auto run = runDry(options, scratch);
         if (!run)
             return model::Failure(run.error());
         m_result.device = run->device;
         m_result.capacityBytes = run->capacityBytes;
-        FitTrial trial{ values, run->fits() && run->exitStatus == 0, run->requestedPeak(),
+        if (run->interrupted())
+            return model::fail(Error::Kind::Cancelled,
+                fmt::format("{}: ended with status {}", label, run->exitStatus), "interrupted");
+        if (run->fits() && (run->exitStatus != 0 || run->processes.empty()))
+            return model::fail(Error::Kind::NotFound,
+                fmt::format("{}: the command ended with status {}{}", label, run->exitStatus,
+                    run->processes.empty() ? " and never used the device" : ", and not for want of memory"),
+                "its last words:\n" + lastLines(options.log));
+        const FitTrial trial{ values, run->fits() && run->exitStatus == 0, run->requestedPeak(),
             run->reservedPeak(), run->firstRefused() };
         std::fprintf(stderr, "strata: %s: %s reserved, %s\n", label.c_str(),
             model::formatBytes(trial.reservedPeak).c_str(), run->fits() ? "fits" : "does not fit");
-        if (run->fits() && (run->exitStatus != 0 || run->processes.empty()))
-            return model::fail(run->interrupted() ? Error::Kind::Cancelled : Error::Kind::NotFound,
-                fmt::format("{}: the command ended with status {}{}", label, run->exitStatus,
-                    run->processes.empty() ? " and never used the device" : ", and not for want of memory"),
-                run->interrupted() ? "interrupted" : "its last words:\n" + lastLines(options.log));
-        m_result.trials.push_back(trial);
         return trial;
     }
 

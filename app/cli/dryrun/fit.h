@@ -40,7 +40,8 @@ struct FitResult {
 
 /// Runs the command with values until the largest that fits is known: doubles what is added, then halves the
 /// gap, so that the value found and the one above it were both run. More is taken to need more. Fails when
-/// the command fails for another reason than memory.
+/// the command fails for another reason than memory; where other values went through, not before it did so
+/// twice.
 [[nodiscard]] model::Result<FitResult> runFit(const DryRunOptions& options);
 
 /// For people, and as one JSON document; with a newline at the end.
