@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A training program and the same one changed by hand, which `strata dryrun --change` is held against.
 
-usage: program_change.py [--amp] [--checkpoint] [--optimizer NAME] [--loop LOOP]
+usage: program_change.py [--amp] [--checkpoint] [--optimizer NAME] [--parallel ddp|fsdp] [--loop LOOP]
 """
 import argparse
 import contextlib
+import os
 
 import torch
+import torch.distributed as dist
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
@@ -15,6 +17,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--amp", action="store_true")
 parser.add_argument("--checkpoint", action="store_true")
 parser.add_argument("--optimizer", default="momentum")
+parser.add_argument("--parallel", choices=("ddp", "fsdp"))
 parser.add_argument("--loop", choices=("plain", "accumulate", "evaluate", "gan"), default="plain")
 arguments = parser.parse_args()
 
@@ -61,7 +64,25 @@ def precision():
     return torch.autocast("cuda", dtype=torch.bfloat16) if arguments.amp else contextlib.nullcontext()
 
 
-net, other = Net(320, 1000).cuda(), Net(96, 320).cuda()
+def spread(model):
+    """Over ranks, as --parallel says."""
+    if arguments.parallel == "ddp":
+        return nn.parallel.DistributedDataParallel(model, device_ids=[torch.cuda.current_device()])
+    if arguments.parallel == "fsdp":
+        try:
+            from torch.distributed.fsdp import fully_shard
+        except ImportError:  # before 2.6
+            from torch.distributed._composable.fsdp import fully_shard
+        for block in model.blocks:
+            fully_shard(block)
+        fully_shard(model)
+    return model
+
+
+if arguments.parallel:
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl")
+net, other = (spread(model) for model in (Net(320, 1000).cuda(), Net(96, 320).cuda()))
 criterion = nn.CrossEntropyLoss()
 optimizer = OPTIMIZERS[arguments.optimizer](net.parameters())
 second = OPTIMIZERS[arguments.optimizer](other.parameters())
@@ -88,3 +109,5 @@ for step in range(3):
             accuracy = (predicted.argmax(1) == 1).float().mean()
         net.train()
         del predicted, accuracy
+if arguments.parallel:
+    dist.destroy_process_group()

@@ -1,45 +1,93 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests of the dry run share: the Pythons at hand, runs of `strata`, counted failures."""
+"""What the tests of the dry run share: the Pythons at hand, runs of `strata`, counted failures, how a test ends.
+
+Each test is called as test_NAME.py PROGRAM... [--python PYTHON]... and exits 77, saying why, where there is nothing to run.
+"""
+import argparse
 import glob
 import json
 import os
+import re
 import subprocess
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = os.path.join(HERE, "..", "..", "..")
+TRUTH = os.path.join(PROJECT, "tests", "truth")
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "strata")
 SKIPPED = 77
+#: ./test --all-torch asks for what takes many minutes.
+THOROUGH = os.environ.get("STRATA_ALL_TORCH") == "1"
+sys.path.insert(0, TRUTH)
+
+
+def version(python):
+    """Of the PyTorch that lies beside, as a list of numbers."""
+    place = os.path.join(os.path.dirname(os.path.dirname(python)), "lib", "python3*", "site-packages", "torch-*.dist-info")
+    return [int(number) for path in glob.glob(place) for number in re.findall("[0-9]+", os.path.basename(path))]
 
 
 def pythons(named):
-    """Paths of Pythons with PyTorch: those named, else STRATA_TORCH_PYTHON (colon separated), else those that lie in
-    $XDG_CACHE_HOME/strata/torch-VERSION."""
+    """Paths of Pythons with PyTorch, the newest first: those named, else STRATA_TORCH_PYTHON (colon separated), else those
+    that lie in $XDG_CACHE_HOME/strata/torch-VERSION."""
     if not named:
         named = [p for p in os.environ.get("STRATA_TORCH_PYTHON", "").split(":") if p]
-    if not named:
-        cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        named = sorted(glob.glob(os.path.join(cache, "strata", "torch-*", "bin", "python")))
-    return named
+    return sorted(named or glob.glob(os.path.join(CACHE, "torch-*", "bin", "python")), key=version, reverse=True)
 
 
 class Failures:
     def __init__(self):
-        self.count = 0
+        self.count = self.checks = 0
 
-    def expect(self, name, what, got, wanted):
+    def expect(self, name, what, got, wanted=True):
+        self.checks += 1
         if got != wanted:
             self.count += 1
             print(f"FAILED {name}: {what}: {got} instead of {wanted}", flush=True)
 
 
-def strata_json(strata, arguments, environment=None):
-    """Runs `strata ARGUMENTS`; gives the process and its stdout as JSON, None where it is none."""
-    run = subprocess.run([strata, *arguments], capture_output=True, text=True,
-                         env={**os.environ, **(environment or {})})
+def strata_json(strata, arguments, **more):
+    """Runs `strata ARGUMENTS`; gives the process and its stdout as JSON, None where it is none. Output may be any bytes."""
+    run = subprocess.run([strata, *arguments], capture_output=True, **more)
+    run.stderr = run.stderr.decode(errors="replace")
     try:
         return run, json.loads(run.stdout)
     except ValueError:
         return run, None
 
 
-def dryrun(strata, options, command, environment=None):
-    return strata_json(strata, ["dryrun", "--json", *options, "--", *command], environment)
+def dryrun(strata, options, command, **more):
+    return strata_json(strata, ["dryrun", "--json", *options, "--", *command], **more)
+
+
+def with_environment(**variables):
+    return {**os.environ, **variables}
+
+
+def main(test, programs=("strata",), every_python=True, once=None, add_options=None):
+    """test(arguments, python, failures) for every Python, or for the newest alone; once(arguments, python, failures) with the
+    newest. A test may return what keeps it from running; where all do, the whole is skipped. Gives the exit status."""
+    parser = argparse.ArgumentParser()
+    for program in programs:
+        parser.add_argument(program)
+    parser.add_argument("--python", action="append", default=[])
+    if add_options:
+        add_options(parser)
+    arguments = parser.parse_args()
+    found = pythons(arguments.python)
+    if not found:
+        print("skipped: no PyTorch: tests/truth/environment.sh newest makes an environment")
+        return SKIPPED
+    failures, reasons = Failures(), []
+    chosen = found if every_python else found[:1]
+    for python in chosen:
+        reason = test(arguments, python, failures)
+        if reason:
+            reasons.append(reason)
+            print(f"skipped for {python}: {reason}", flush=True)
+        print(f"{python}: {failures.checks} checks, {failures.count} failures so far", flush=True)
+    if once:
+        once(arguments, found[0], failures)
+    if len(reasons) == len(chosen) and failures.checks == 0:
+        return SKIPPED
+    return 1 if failures.count else 0

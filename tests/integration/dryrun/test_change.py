@@ -6,12 +6,13 @@ usage: test_change.py STRATA [--python PYTHON]...
 import os
 import sys
 
-from dryrun_tools import THOROUGH, HERE, dryrun, main
+from running import THOROUGH, HERE, dryrun, main
 
 PROGRAM = os.path.join(HERE, "program_change.py")
 PRUDENT = ["--optimizer", "adam"]
+LAST = ["--rank", "7", "--world-size", "8"]
 
-# changes, arguments of the program, arguments of the one changed by hand
+# changes, arguments of the program, arguments of the one changed by hand[, options of both runs]
 CASES = [
     (["amp=bf16"], [], ["--amp"]),
     (["amp=bf16"], ["--loop", "accumulate"], ["--loop", "accumulate", "--amp"]),
@@ -27,18 +28,23 @@ CASES = [
     (["optimizer=AdamW,foreach=False"], [], ["--optimizer", "adamw_loop"]),
     (["optimizer=adafactor"], PRUDENT, ["--optimizer", "adafactor"]),
     (["optimizer=rmsprop"], PRUDENT, ["--optimizer", "rmsprop"]),
+    (["fsdp"], ["--loop", "accumulate"], ["--loop", "accumulate", "--parallel", "fsdp"], LAST),
+    (["fsdp=Block", "checkpoint=Block", "amp=bf16", "optimizer=adamw"], ["--parallel", "ddp", "--loop", "gan"],
+     ["--parallel", "fsdp", "--loop", "gan", "--checkpoint", "--amp", "--optimizer", "adamw"], LAST),
 ]
 FIGURES = ("requested_bytes_peak", "allocated_bytes_peak", "reserved_bytes_peak", "oom_count")
 
 
-def test(strata, python, failures):
+def test(arguments, python, failures):
+    strata = arguments.strata
     bases, differing = {}, 0
-    for changes, arguments, by_hand in CASES:
+    for changes, arguments, by_hand, *ranks in CASES:
         name = f"{python} {' '.join(changes)} {' '.join(arguments)}"
-        options = [word for change in changes for word in ("--change", change)]
+        ranks = ranks[0] if ranks else []
+        options = [word for change in changes for word in ("--change", change)] + ranks
         run, report = dryrun(strata, options, [python, PROGRAM, *arguments])
         if tuple(by_hand) not in bases:
-            bases[tuple(by_hand)] = dryrun(strata, [], [python, PROGRAM, *by_hand])[1]
+            bases[tuple(by_hand)] = dryrun(strata, ranks, [python, PROGRAM, *by_hand])[1]
         hand = bases[tuple(by_hand)]
         if not report or not hand or not report["ranks"] or not hand["ranks"] or not report["changed"]["ranks"]:
             failures.expect(name, "reports", run.stderr[-2000:])
@@ -56,7 +62,9 @@ def test(strata, python, failures):
     failures.expect(python, "changes that move the peak", differing >= len(CASES) - 2)
     run, report = dryrun(strata, ["--change", "checkpoint=Nobody"], [python, PROGRAM])
     failures.expect(python, "class that is not there is said", "checkpoint=Nobody: no module" in run.stderr)
-    for bad in ("amp=int8", "checkpoint=", "optimizer=", "optimizer=sgd,momentum", "sideways", ""):
+    run = dryrun(strata, ["--change", "fsdp"], [python, PROGRAM])[0]
+    failures.expect(python, "fsdp without ranks", (run.returncode, "--world-size 8" in run.stderr), (2, True))
+    for bad in ("fsdp=", "amp=int8", "checkpoint=", "optimizer=", "optimizer=sgd,momentum", "sideways", ""):
         run = dryrun(strata, ["--change", bad], [python, PROGRAM])[0]
         failures.expect(python, f"--change '{bad}'", (run.returncode, "there are amp=bf16" in run.stderr), (2, True))
 

@@ -5,19 +5,17 @@ usage: test_corpus.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N]
 
 Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and says so.
 """
-import argparse
 import itertools
 import json
 import os
 import sys
 import tempfile
 
-from running import PROJECT, SKIPPED, Failures, dryrun, pythons, strata_json
+from running import THOROUGH, TRUTH, dryrun, main, strata_json, version
 
-sys.path.insert(0, os.path.join(PROJECT, "tests", "truth"))
-import generate  # noqa: E402
+import generate  # found by running
 
-TRUTH = os.path.join(PROJECT, "tests", "truth", "train.py")
+TRAIN = os.path.join(TRUTH, "train.py")
 
 # Each model once, and each optimizer, precision and option at least once: arguments of train.py and of strata dryrun.
 CASES = [
@@ -72,7 +70,7 @@ def check(strata, python, arguments, options, failures):
     with tempfile.TemporaryDirectory() as folder:
         path, snapshot = os.path.join(folder, "truth.json"), os.path.join(folder, "out.pickle")
         run, report = dryrun(strata, [*options, "-o", snapshot],
-                             [python, TRUTH, *arguments, "--truth", path])
+                             [python, TRAIN, *arguments, "--truth", path])
         if report is None or not os.path.exists(path):
             failures.expect(name, "output", (run.returncode, run.stdout[-500:], run.stderr[-2000:]), "a report")
             return
@@ -99,34 +97,23 @@ def known_to(python, arguments):
     """Adafactor came with PyTorch 2.5."""
     if "adafactor" not in arguments:
         return True
-    version = os.path.basename(os.path.dirname(os.path.dirname(python))).removeprefix("torch-")
-    return version.split(".")[:2] not in (["2", str(minor)] for minor in range(5))
+    return version(python) >= [2, 5]
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("strata")
-    parser.add_argument("--python", action="append", default=[])
+def test(arguments, python, failures):
+    programs = [(train.split(), options.split()) for train, options in CASES]
+    for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
+        drawn = generate.draw(seed)
+        programs.append((drawn["train"], drawn["dryrun"]))
+    for train, options in programs:
+        if known_to(python, train):
+            check(arguments.strata, python, train, options, failures)
+
+
+def add_options(parser):
     parser.add_argument("--seeds", type=int, default=0, help="programs drawn besides those of every day")
     parser.add_argument("--first-seed", type=int, default=1)
-    arguments = parser.parse_args()
-    found = pythons(arguments.python)
-    if not found:
-        print("skipped: no torch: tests/truth/environment.sh makes an environment")
-        return SKIPPED
-    failures = Failures()
-    for python in found:
-        programs = [(train.split(), options.split()) for train, options in CASES]
-        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
-            drawn = generate.draw(seed)
-            programs.append((drawn["train"], drawn["dryrun"]))
-        programs = [(train, options) for train, options in programs if known_to(python, train)]
-        for train, options in programs:
-            check(arguments.strata, python, train, options, failures)
-        print(f"{python}: {len(programs)} programs, {failures.count} failures so far", flush=True)
-    print(f"{failures.count} failures")
-    return 1 if failures.count else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(test, add_options=add_options))

@@ -6,7 +6,6 @@ usage: test_cpp.py STRATA STRATA_SIMGPU [--python PYTHON]...
 The program is compiled once for each LibTorch (half a minute) and kept in $XDG_CACHE_HOME/strata. Skipped (exit 77) without
 PyTorch, without a compiler, or without the headers of the CUDA runtime, which tests/truth/environment.sh loads.
 """
-import argparse
 import glob
 import hashlib
 import json
@@ -16,30 +15,28 @@ import subprocess
 import sys
 import tempfile
 
-from running import PROJECT, SKIPPED, Failures, dryrun, pythons
+from running import CACHE, TRUTH, dryrun, main
 
-SOURCE = os.path.join(PROJECT, "tests", "truth", "train.cpp")
-CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "strata")
+SOURCE = os.path.join(TRUTH, "train.cpp")
 ASK = ("import os, torch; print(os.path.dirname(torch.__file__), torch.version.cuda.split('.')[0], "
        "int(torch.compiled_with_cxx11_abi()), torch.__version__)")
 
 
 def build(simgpu, python, failures):
-    """Path of the program; None when it cannot be built here."""
+    """Path of the program, None when it cannot be built, and why it is not tried."""
     asked = subprocess.run([simgpu, "--", python, "-c", ASK], capture_output=True, text=True)
     if asked.returncode != 0:
         failures.expect(python, "import of torch", asked.stderr[-1000:], "")
-        return None
+        return None, None
     torch, major, abi, version = asked.stdout.split()
     headers = glob.glob(os.path.join(CACHE, f"headers-{major}", "nvidia", "*", "include", "cuda_runtime_api.h"))
     if not headers or not shutil.which("g++"):
-        print(f"skipped for PyTorch {version}: {'no headers of CUDA ' + major if not headers else 'no g++'}")
-        return None
+        return None, "no headers of CUDA " + major if not headers else "no g++"
     with open(SOURCE, "rb") as file:
         name = f"truth-{version}-{hashlib.sha256(file.read()).hexdigest()[:12]}"
     program = os.path.join(CACHE, name)
     if os.path.exists(program):
-        return program
+        return program, None
     include, lib = os.path.join(torch, "include"), os.path.join(torch, "lib")
     command = ["g++", "-std=c++20", "-O0", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-isystem", include, "-isystem",
                os.path.join(include, "torch", "csrc", "api", "include"), "-isystem", os.path.dirname(headers[0]),
@@ -48,9 +45,9 @@ def build(simgpu, python, failures):
     made = subprocess.run(command, capture_output=True, text=True)
     if made.returncode != 0:
         failures.expect(f"{python} {SOURCE}", "compiles", made.stderr[:3000], "")
-        return None
+        return None, None
     os.rename(program + ".partial", program)
-    return program
+    return program, None
 
 
 def check(strata, python, program, model, failures):
@@ -70,27 +67,12 @@ def check(strata, python, program, model, failures):
     failures.expect(name, "not served", [l for l in run.stderr.splitlines() if "not served" in l], [])
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("strata")
-    parser.add_argument("simgpu")
-    parser.add_argument("--python", action="append", default=[])
-    arguments = parser.parse_args()
-    failures = Failures()
-    checked = 0
-    for python in pythons(arguments.python):
-        program = build(arguments.simgpu, python, failures)
-        if program is None:
-            continue
-        for model in ("gpt", "conv"):
-            check(arguments.strata, python, program, model, failures)
-            checked += 1
-    if checked == 0 and failures.count == 0:
-        print("skipped: no PyTorch, compiler or headers: tests/truth/environment.sh makes them")
-        return SKIPPED
-    print(f"{checked} programs, {failures.count} failures")
-    return 1 if failures.count else 0
+def test(arguments, python, failures):
+    program, reason = build(arguments.simgpu, python, failures)
+    for model in ("gpt", "conv") if program else ():
+        check(arguments.strata, python, program, model, failures)
+    return reason
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(test, ("strata", "simgpu")))

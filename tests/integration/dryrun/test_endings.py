@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from dryrun_tools import dryrun, main
+from running import dryrun, main
 
 USE = "import os, sys, torch\nx = torch.empty(1 << 20, device='cuda')\n"
 TRAIN = USE + """
@@ -159,7 +159,8 @@ def check_output(strata, python, folder, failures):
         failures.expect("skip-init", "said", report["skip_init"], not options)
 
 
-def test(strata, python, failures):
+def test(arguments, python, failures):
+    strata = arguments.strata
     for check in (check_endings, check_steps, check_start, check_output):
         with tempfile.TemporaryDirectory() as folder:
             check(strata, python, folder, failures)

@@ -5,16 +5,14 @@ usage: test_programs.py STRATA STRATA_SIMGPU [--python PYTHON]... [--exits N]
 
 Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and says so.
 """
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
 
 import programs
-from running import PROJECT, SKIPPED, Failures, dryrun, pythons
+from running import TRUTH, dryrun, main, with_environment
 
-TRUTH = os.path.join(PROJECT, "tests", "truth")
 MIB = 1 << 20
 
 
@@ -86,7 +84,7 @@ def check_usage(strata, python, failures):
     run, report = dryrun(strata, [], [python, "-c", "import sys; sys.exit(3)"])
     failures.expect("program that fails", "exit", (run.returncode, report["exit_status"], report["ranks"]), (1, 3, []))
     path = os.path.dirname(python) + ":" + os.environ["PATH"]
-    run, report = dryrun(strata, [], ["true"], {"PATH": path})
+    run, report = dryrun(strata, [], ["true"], env=with_environment(PATH=path))
     failures.expect("program without PyTorch", "ranks", report and report["ranks"], [])
 
 
@@ -96,7 +94,7 @@ def check_cpu_only(strata, python, failures):
         os.makedirs(os.path.join(folder, "torch", "lib"))
         for name in ("__init__.py", "lib/libtorch_cpu.so"):
             open(os.path.join(folder, "torch", name), "w").close()
-        run, _ = dryrun(strata, [], [python, "-c", "import torch"], {"PYTHONPATH": folder})
+        run, _ = dryrun(strata, [], [python, "-c", "import torch"], env=with_environment(PYTHONPATH=folder))
     failures.expect("PyTorch for the CPU", "exit", run.returncode, 2)
     failures.expect("PyTorch for the CPU", "says how to get another", "pip install torch" in run.stderr, True)
     bare = "/usr/bin/python3"
@@ -130,31 +128,23 @@ def check_exits(strata, python, count, failures):
         failures.expect(f"{python} exit {index}", "terminated", "terminate called" in run.stderr, False)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("strata")
-    parser.add_argument("simgpu")
-    parser.add_argument("--python", action="append", default=[])
+def test(arguments, python, failures):
+    if not arguments.only_exits:
+        check_programs(arguments.strata, python, failures)
+        check_steps(arguments.strata, python, failures)
+        check_leak(arguments.simgpu, python, failures)
+    check_exits(arguments.strata, python, arguments.exits, failures)
+
+
+def once(arguments, python, failures):
+    check_usage(arguments.strata, python, failures)
+    check_cpu_only(arguments.strata, python, failures)
+
+
+def add_options(parser):
     parser.add_argument("--exits", type=int, default=4)
     parser.add_argument("--only-exits", action="store_true")
-    arguments = parser.parse_args()
-    found = pythons(arguments.python)
-    if not found:
-        print("skipped: no torch: tests/truth/environment.sh makes an environment")
-        return SKIPPED
-    failures = Failures()
-    for python in found:
-        if not arguments.only_exits:
-            check_programs(arguments.strata, python, failures)
-            check_steps(arguments.strata, python, failures)
-            check_leak(arguments.simgpu, python, failures)
-        check_exits(arguments.strata, python, arguments.exits, failures)
-        print(f"{python}: {failures.count} failures so far", flush=True)
-    check_usage(arguments.strata, found[-1], failures)
-    check_cpu_only(arguments.strata, found[-1], failures)
-    print(f"{failures.count} failures")
-    return 1 if failures.count else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(test, ("strata", "simgpu"), once=once, add_options=add_options))

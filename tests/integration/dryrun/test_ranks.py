@@ -5,16 +5,15 @@ usage: test_ranks.py STRATA [--python PYTHON]...
 
 Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and says so.
 """
-import argparse
 import json
 import os
 import sys
 import tempfile
 
-from running import PROJECT, SKIPPED, Failures, dryrun, pythons
+from running import TRUTH, dryrun, main
 
-RANKS = os.path.join(PROJECT, "tests", "truth", "ranks.py")
-COLLECTIVES = os.path.join(PROJECT, "tests", "truth", "collectives.py")
+RANKS = os.path.join(TRUTH, "ranks.py")
+COLLECTIVES = os.path.join(TRUTH, "collectives.py")
 #: 252 rows do not split evenly over 8 ranks: the last one holds fewer.
 SIZES = ["--width", "252"]
 WORLD = 8
@@ -93,32 +92,16 @@ def check_torchrun(strata, python, failures):
                     peaks_of(report["ranks"][1]["devices"][1]))
 
 
-def check_usage(strata, python, failures):
+def check_usage(arguments, python, failures):
     for options in (["--rank", "8", "--world-size", "8"], ["--rank", "1"], ["--rank", "-1", "--world-size", "2"]):
-        run, _ = dryrun(strata, options, [python, "-c", ""])
+        run, _ = dryrun(arguments.strata, options, [python, "-c", ""])
         failures.expect(f"usage {options}", "exit", run.returncode, 2)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("strata")
-    parser.add_argument("--python", action="append", default=[])
-    arguments = parser.parse_args()
-    found = pythons(arguments.python)
-    if not found:
-        print("skipped: no torch: tests/truth/environment.sh makes an environment")
-        return SKIPPED
-    failures = Failures()
-    for python in found:
-        check_spreads(arguments.strata, python, failures)
-        check_local_rank(arguments.strata, python, failures)
-        check_collectives(arguments.strata, python, failures)
-        check_torchrun(arguments.strata, python, failures)
-        print(f"{python}: {failures.count} failures so far", flush=True)
-    check_usage(arguments.strata, found[-1], failures)
-    print(f"{failures.count} failures")
-    return 1 if failures.count else 0
+def test(arguments, python, failures):
+    for check in (check_spreads, check_local_rank, check_collectives, check_torchrun):
+        check(arguments.strata, python, failures)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(test, once=check_usage))

@@ -8,60 +8,27 @@ The device of the samples was a mixture that no card is: capability 8.0, 132 mul
 Skipped (exit 77) without the version of PyTorch that the samples were made with. What is freed in one go by PyTorch's autocast cache
 comes in the order of a set of addresses, so runs of consecutive frees are compared as multisets.
 """
-import argparse
 import collections
-import gzip
 import itertools
 import os
-import pickle
 import subprocess
 import sys
 import tempfile
 
-from running import PROJECT, SKIPPED, Failures, pythons
+from running import PROJECT, main, version
+
+import recordings  # found by running
 
 SAMPLES = os.path.join(PROJECT, "resources", "samples")
-VERSION = "2.15."
-FREES = ("free_requested", "free_completed")
+VERSION = [2, 15]
 DEVICE = "cc=8.0;sms=132;code=90;addresses=ascending;capacity="
 CASES = [("gpt2_124m_bf16_train.pickle.gz", "8", 80 << 30),
          ("gpt2_124m_bf16_oom_16gib.pickle.gz", "20", 16 << 30)]
 
 
-class DataOnly(pickle.Unpickler):
-    def find_class(self, module, name):
-        raise pickle.UnpicklingError(f"{module}.{name}: refused")
-
-
-def load(path):
-    with (gzip.open(path) if path.endswith(".gz") else open(path, "rb")) as file:
-        return DataOnly(file).load()
-
-
-def runs(snapshot):
-    """The trace as a list of single events and of multisets of consecutive frees; streams by first appearance."""
-    streams = {}
-    out = []
-    for frees, events in itertools.groupby(snapshot["device_traces"][0], lambda e: e["action"] in FREES):
-        rows = [(e["action"], e["size"], streams.setdefault(e["stream"], len(streams))) for e in events]
-        out += [collections.Counter(rows)] if frees else rows
-    return out
-
-
 def end(snapshot):
     """Totals by state, and the segments as a multiset, when the recording ended."""
-    totals = collections.Counter()
-    for segment in snapshot["segments"]:
-        totals["reserved"] += segment["total_size"]
-        for block in segment["blocks"]:
-            totals[block["state"]] += block["size"]
-            totals["requested"] += block["requested_size"] if block["state"] != "inactive" else 0
-    return totals, collections.Counter((s["total_size"], s["segment_type"]) for s in snapshot["segments"])
-
-
-def version(python):
-    return subprocess.run([python, "-c", "from importlib.metadata import version; print(version('torch'))"],
-                          capture_output=True, text=True).stdout.strip()
+    return recordings.totals(snapshot), collections.Counter((s["total_size"], s["segment_type"]) for s in snapshot["segments"])
 
 
 def check(launcher, python, case, failures):
@@ -73,9 +40,9 @@ def check(launcher, python, case, failures):
         if run.returncode != 0 or not os.path.exists(path):
             failures.expect(name, "output", run.stderr[-2000:], "a recording")
             return
-        again = load(path)
-    kept = load(os.path.join(SAMPLES, name))
-    wanted, got = runs(kept), runs(again)
+        again = recordings.load(path)
+    kept = recordings.load(os.path.join(SAMPLES, name))
+    wanted, got = recordings.runs(kept), recordings.runs(again)
     same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(wanted, got)))
     if not same == len(wanted) == len(got):
         failures.expect(name, f"event or run {same}", got[same:same + 1], wanted[same:same + 1])
@@ -83,22 +50,13 @@ def check(launcher, python, case, failures):
     print(f"{name}: {len(kept['device_traces'][0])} events in {len(wanted)} runs, {same} equal", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("launcher")
-    parser.add_argument("--python", action="append", default=[])
-    arguments = parser.parse_args()
-    fitting = [p for p in pythons(arguments.python) if version(p).startswith(VERSION)]
-    if not fitting:
-        print(f"skipped: the samples were made with PyTorch {VERSION}x, which is not here: "
-              "tests/truth/environment.sh makes it")
-        return SKIPPED
-    failures = Failures()
+def test(arguments, python, failures):
+    if version(python)[:2] != VERSION:
+        return "the samples were made with PyTorch 2.15"
     for case in CASES:
-        check(arguments.launcher, fitting[0], case, failures)
-    print(f"{failures.count} failures")
-    return 1 if failures.count else 0
+        check(arguments.launcher, python, case, failures)
+    return None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(test, ("launcher",)))
