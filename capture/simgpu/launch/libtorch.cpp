@@ -146,7 +146,10 @@ constexpr const char* kFindTorch
       "    r = ''\n"
       "c = re.search(r'nvidia-cudnn[^=;]*==([0-9]+)[.]([0-9]+)[.]([0-9]+)', r)\n"
       "c = [int(x) for x in c.groups()] if c else [0, 0, 0]\n"
-      "print(c[0] * (10000 if c[0] > 8 else 1000) + c[1] * 100 + c[2])\n";
+      "print(c[0] * (10000 if c[0] > 8 else 1000) + c[1] * 100 + c[2])\n"
+      "for n in ('torchvision', 'torchaudio'):\n"
+      "    s = u.find_spec(n)\n"
+      "    print(os.path.dirname(s.origin)) if s and s.origin else None\n";
 
 tl::expected<LibTorch, std::string> findInPython(const fs::path& python)
 {
@@ -167,10 +170,12 @@ tl::expected<LibTorch, std::string> findInPython(const fs::path& python)
         return torch;
     torch->version = version;
     torch->cudnnVersion = cudnnVersion;
-    // Packages beside torch bring their own kernels, and with them names that LibTorch does not ask for.
-    const fs::path packages = fs::path(package).parent_path();
-    for (const char* name : { "torchvision", "torchaudio/lib", "torchaudio", "." })
-        addAsking(packages / name, torch->libraries);
+    // These packages bring their own kernels, and with them names that LibTorch does not ask for.
+    addAsking(fs::path(package).parent_path(), torch->libraries);
+    for (std::string folder; std::getline(lines >> std::ws, folder);) {
+        addAsking(folder, torch->libraries);
+        addAsking(fs::path(folder) / "lib", torch->libraries);
+    }
     return torch;
 }
 
