@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 
 namespace strata::cli {
 
@@ -23,17 +24,31 @@ int complain(const model::Error& error)
         : kUsage;
 }
 
-void keepSnapshot(const DryRun& run, const std::string& output)
+void keepOne(const std::filesystem::path& snapshot, const std::string& output)
 {
     std::error_code error;
     std::filesystem::remove(output, error);
-    if (run.snapshot.empty()) {
-        std::fprintf(stderr, "strata: %s: not written: the command left no snapshot\n", output.c_str());
+    if (snapshot.empty()) {
+        std::fprintf(stderr, "strata: %s: not written: the process left no snapshot\n", output.c_str());
         return;
     }
-    std::filesystem::copy_file(run.snapshot, output, error);
+    std::filesystem::copy_file(snapshot, output, error);
     if (error)
         std::fprintf(stderr, "strata: %s: %s\n", output.c_str(), error.message().c_str());
+}
+
+/// The snapshot of the process that reserved most, or of each where the name says what tells them apart.
+void keepSnapshots(const DryRun& run, const std::string& output)
+{
+    constexpr std::string_view kProcess = "{process}";
+    const auto at = output.find(kProcess);
+    if (at == output.npos)
+        return keepOne(run.snapshot, output);
+    for (std::size_t i = 0; i < run.processes.size(); ++i) {
+        std::string name = output;
+        name.replace(at, kProcess.size(), std::to_string(run.processes[i].process));
+        keepOne(run.snapshots[i], name);
+    }
 }
 
 int fit(const DryRunOptions& options)
@@ -57,7 +72,7 @@ int runOnce(const DryRunOptions& options)
         return complain(run.error());
     report.run = std::move(*run);
     if (!options.output.empty())
-        keepSnapshot(report.run, options.output);
+        keepSnapshots(report.run, options.output);
     report.groups = peakGroups(report.run);
     const ScratchFolder changedScratch;
     if (!options.changes.empty() && !report.run.interrupted()) {

@@ -44,7 +44,9 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
            "Find the largest value that fits: 'BATCH=1..512' tries it for {BATCH} in the command; may be "
            "repeated")
         ->allow_extra_args(false);
-    app.add_option("-o,--output", options.output, "Keep the snapshot");
+    app.add_option("-o,--output", options.output,
+        "Keep the snapshot; with {process} in the name that of each process, else of the one that reserved "
+        "most");
     app.add_flag("--json", options.json, "One JSON document on stdout; the command's stdout goes to stderr");
     app.positionals_at_end();
 

@@ -36,8 +36,9 @@ ordered_json ranksJson(const DryRun& run)
         ordered_json devices = ordered_json::array();
         for (int i = 0; i < process.devices; ++i)
             devices.push_back(deviceJson(i, process.device[i]));
-        out.push_back({ { "rank", std::max(process.rank, 0) },
-            { "world_size", std::max(process.worldSize, 1) }, { "devices", std::move(devices) } });
+        out.push_back(
+            { { "rank", std::max(process.rank, 0) }, { "world_size", std::max(process.worldSize, 1) },
+                { "process", process.process }, { "devices", std::move(devices) } });
     }
     return out;
 }

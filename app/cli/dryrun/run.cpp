@@ -293,12 +293,15 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     std::int64_t most = -1;
     std::error_code error;
     for (const ProcessPeaks& process : result.processes) {
-        const fs::path snapshot = scratch.path() / fmt::format("snapshot.{}.pickle", process.process);
+        fs::path snapshot = scratch.path() / fmt::format("snapshot.{}.pickle", process.process);
+        if (!fs::exists(snapshot, error))
+            snapshot.clear();
         const std::int64_t reserved = highest({ process }, &hook::DevicePeaks::reservedPeak);
-        if (reserved > most && fs::exists(snapshot, error)) {
+        if (reserved > most && !snapshot.empty()) {
             most = reserved;
             result.snapshot = snapshot;
         }
+        result.snapshots.push_back(std::move(snapshot));
     }
     return result;
 }
