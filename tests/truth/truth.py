@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a program of the corpus knows about its own memory, by torch's own count."""
 import json
+import os
 import time
 
 import torch
@@ -40,7 +41,7 @@ class Truth:
         self.look()
         stats = [torch.cuda.memory_stats(d) for d in range(len(self.peaks))]
         ends = ("requested", "allocated", "active", "reserved")
-        truth = {"torch": torch.__version__, "devices": [
+        truth = {"torch": torch.__version__, "process": os.getpid(), "devices": [
             {**peaks, "out_of_memories": s.get("num_ooms", 0),
              **{f"end_{name}": s.get(f"{name}_bytes.all.current", 0) for name in ends}}
             for peaks, s in zip(self.peaks, stats)], "marks": self.marks, "tensors": self.tensors}

@@ -125,3 +125,11 @@ for step in range(steps):
         first = resident()
 print("RESIDENT", first, resident())
 """
+
+#: Ends with tensors in globals, right after its backward.
+ENDS = """
+import torch
+x = torch.ones(9, device="cuda", requires_grad=True)
+y = x * 2
+y.sum().backward()
+"""

@@ -23,20 +23,21 @@ ASK = ("import os, torch; print(os.path.dirname(torch.__file__), torch.version.c
 
 
 def build(simgpu, python, failures):
-    """Path of the program, None when it cannot be built, and why it is not tried."""
+    """Path of the program; None when it cannot be built here."""
     asked = subprocess.run([simgpu, "--", python, "-c", ASK], capture_output=True, text=True)
     if asked.returncode != 0:
         failures.expect(python, "import of torch", asked.stderr[-1000:], "")
-        return None, None
+        return None
     torch, major, abi, version = asked.stdout.split()
     headers = glob.glob(os.path.join(CACHE, f"headers-{major}", "nvidia", "*", "include", "cuda_runtime_api.h"))
     if not headers or not shutil.which("g++"):
-        return None, "no headers of CUDA " + major if not headers else "no g++"
+        print(f"not built for PyTorch {version}: {'no headers of CUDA ' + major if not headers else 'no g++'}")
+        return None
     with open(SOURCE, "rb") as file:
         name = f"truth-{version}-{hashlib.sha256(file.read()).hexdigest()[:12]}"
     program = os.path.join(CACHE, name)
     if os.path.exists(program):
-        return program, None
+        return program
     include, lib = os.path.join(torch, "include"), os.path.join(torch, "lib")
     command = ["g++", "-std=c++20", "-O0", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-isystem", include, "-isystem",
                os.path.join(include, "torch", "csrc", "api", "include"), "-isystem", os.path.dirname(headers[0]),
@@ -45,9 +46,9 @@ def build(simgpu, python, failures):
     made = subprocess.run(command, capture_output=True, text=True)
     if made.returncode != 0:
         failures.expect(f"{python} {SOURCE}", "compiles", made.stderr[:3000], "")
-        return None, None
+        return None
     os.rename(program + ".partial", program)
-    return program, None
+    return program
 
 
 def check(strata, python, program, model, failures):
@@ -68,10 +69,10 @@ def check(strata, python, program, model, failures):
 
 
 def test(arguments, python, failures):
-    program, reason = build(arguments.simgpu, python, failures)
+    program = build(arguments.simgpu, python, failures)
     for model in ("gpt", "conv") if program else ():
         check(arguments.strata, python, program, model, failures)
-    return reason
+    return None if program else "the program cannot be built"
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import programs
+from against_truth import start_many
 from running import TRUTH, dryrun, main, with_environment
 
 MIB = 1 << 20
@@ -117,15 +118,15 @@ def check_leak(simgpu, python, failures):
 
 def check_exits(strata, python, count, failures):
     """Processes end with threads of the process group running and with tensors in globals: none may abort."""
-    endings = [(["--rank", "5", "--world-size", "8"],
-                [python, os.path.join(TRUTH, "ranks.py"), "ddp", "--layers", "1", "--steps", "1", "--leave"]),
-               ([], [python, "-c", "import torch; x = torch.ones(9, device='cuda', requires_grad=True); y = x * 2; "
-                                   "y.sum().backward()"])]
-    for index in range(count):
-        options, command = endings[index % len(endings)]
-        run, report = dryrun(strata, options, command)
-        failures.expect(f"{python} exit {index}", "status", report and report["exit_status"], 0)
-        failures.expect(f"{python} exit {index}", "terminated", "terminate called" in run.stderr, False)
+    with tempfile.TemporaryDirectory() as folder:
+        small = os.path.join(folder, "small.py")
+        with open(small, "w", encoding="utf-8") as file:
+            file.write(programs.ENDS)
+        ranks = [os.path.join(TRUTH, "ranks.py"), "ddp", "--layers", "1", "--steps", "1", "--leave"]
+        run, _, ended = start_many(strata, python, ["--rank", "5", "--world-size", "8"], [[small], ranks] * (count // 2), folder)
+    name = f"{python} exits"
+    failures.expect(name, "ended well", [each["status"] for each in ended or []], [0] * (count // 2 * 2))
+    failures.expect(name, "terminated", "terminate called" in run.stderr, False)
 
 
 def test(arguments, python, failures):

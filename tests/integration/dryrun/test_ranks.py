@@ -5,11 +5,10 @@ usage: test_ranks.py STRATA [--python PYTHON]...
 
 Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and says so.
 """
-import json
 import os
 import sys
-import tempfile
 
+from against_truth import check_peaks, run_many
 from running import TRUTH, dryrun, main
 
 RANKS = os.path.join(TRUTH, "ranks.py")
@@ -23,48 +22,41 @@ def peaks_of(device):
     return {key: device[f"{key}_bytes_peak"] for key in ("requested", "allocated", "reserved")}
 
 
-def run_rank(strata, python, how, rank, world, failures, options=()):
-    """Peaks of the rank, which must be torch's own; None when the program did not get there."""
-    name = f"{python} {how} rank {rank} of {world}"
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "truth.json")
-        run, report = dryrun(strata, ["--rank", str(rank), "--world-size", str(world), *options],
-                             [python, RANKS, how, *SIZES, "--truth", path])
-        if report is None or run.returncode != 0 or not os.path.exists(path):
-            failures.expect(name, "output", (run.returncode, run.stderr[-2000:]), "a report")
-            return None
-        with open(path) as file:
-            truth = json.load(file)
-    failures.expect(name, "ranks", [(r["rank"], r["world_size"]) for r in report["ranks"]], [(rank, world)])
-    failures.expect(name, "trained", f"done {rank} of {world}" in run.stderr, True)
-    failures.expect(name, "not served", [l for l in run.stderr.splitlines() if "not served" in l], [])
-    for device, wanted in zip(report["ranks"][0]["devices"], truth["devices"]):
-        failures.expect(name, f"device {device['device']} peaks", peaks_of(device),
-                        {key: wanted[key] for key in ("requested", "allocated", "reserved")})
-    return tuple(tuple(peaks_of(d).values()) for d in report["ranks"][0]["devices"])
+def run_rank(strata, python, hows, rank, world, failures, options=()):
+    """By way to spread: peaks of the rank, which must be torch's own."""
+    options = ["--rank", str(rank), "--world-size", str(world), *options]
+    folder, found = run_many(strata, python, options, [[RANKS, how, *SIZES] for how in hows], failures)
+    folder.cleanup()
+    peaks = {}
+    for how, each in zip(hows, found):
+        name = f"{python} {how} rank {rank} of {world}"
+        if each is None or each[0] is None:
+            failures.expect(name, "trained", False)
+            continue
+        process, truth = each
+        failures.expect(name, "rank", (process["rank"], process["world_size"]), (rank, world))
+        check_peaks(name, process, truth, failures)
+        peaks[how] = tuple(tuple(peaks_of(d).values()) for d in process["devices"])
+    return peaks
 
 
 def check_spreads(strata, python, failures):
-    peaks = {}
-    for how in ("ddp", "fsdp1", "fsdp2", "zero1"):
-        for rank in (0, 5, 7):
-            peaks[how, rank] = run_rank(strata, python, how, rank, WORLD, failures)
-    run_rank(strata, python, "tensor", 3, 4, failures)
-    if None in peaks.values():
+    hows = ("ddp", "fsdp1", "fsdp2", "zero1")
+    peaks = {rank: run_rank(strata, python, hows, rank, WORLD, failures) for rank in (0, 5, 7)}
+    run_rank(strata, python, ["tensor"], 3, 4, failures)
+    if any(len(each) < len(hows) for each in peaks.values()):
         return
-    failures.expect(python, "ddp differs between ranks", peaks["ddp", 0] == peaks["ddp", 7], True)
-    failures.expect(python, "fsdp2: the last rank holds less", peaks["fsdp2", 7] < peaks["fsdp2", 0], True)
-    failures.expect(python, "zero1 is the same on all ranks",
-                    len({peaks["zero1", rank] for rank in (0, 5, 7)}) == 1, False)
-    fewer = run_rank(strata, python, "fsdp2", 0, 4, failures)
-    failures.expect(python, "fsdp2 of 4 needs more than of 8", fewer is not None and fewer > peaks["fsdp2", 0], True)
+    failures.expect(python, "ddp is the same on all ranks", peaks[0]["ddp"] == peaks[7]["ddp"])
+    failures.expect(python, "fsdp2: the last rank holds less", peaks[7]["fsdp2"] < peaks[0]["fsdp2"])
+    failures.expect(python, "zero1 is the same on all ranks", len({peaks[rank]["zero1"] for rank in (0, 5, 7)}) == 1, False)
+    fewer = run_rank(strata, python, ["fsdp2"], 0, 4, failures)
+    failures.expect(python, "fsdp2 of 4 needs more than of 8", fewer.get("fsdp2", ()) > peaks[0]["fsdp2"])
 
 
 def check_local_rank(strata, python, failures):
     """Rank 5 on nodes of 2 devices is local rank 1."""
-    peaks = run_rank(strata, python, "ddp", 5, WORLD, failures, ["--devices", "2"])
-    if peaks:
-        failures.expect(python, "devices used", [device[0] > 0 for device in peaks], [False, True])
+    peaks = run_rank(strata, python, ["ddp"], 5, WORLD, failures, ["--devices", "2"]).get("ddp", ())
+    failures.expect(python, "devices used", [device[0] > 0 for device in peaks], [False, True])
 
 
 def check_collectives(strata, python, failures):
