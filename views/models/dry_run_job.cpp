@@ -170,6 +170,7 @@ void DryRunJob::noteLine(const QString& line)
         return;
     }
     m_progress = line.mid(kSays.size());
+    m_outcome.began = true;
     Q_EMIT progressed();
 }
 

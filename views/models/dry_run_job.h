@@ -17,9 +17,10 @@ namespace strata::views {
 /// How a dry run ended.
 struct DryRunOutcome {
     DryRunRequest request;
+    bool began = false; ///< the command was started
     bool cancelled = false;
     std::optional<DryRunResult> result; ///< what `strata dryrun` printed; nothing: see `problem`
-    QString problem; ///< what kept it from starting, as `strata` says it on its last line
+    QString problem; ///< what kept it from starting or telling, as `strata` says it on its last line
     QString signalled; ///< `strata` itself was ended, which it never should be
     int exitStatus = 0; ///< of `strata`: 0 fits, 1 does not fit or failed, 2 bad usage
     qint64 elapsedMs = 0;

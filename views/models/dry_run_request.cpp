@@ -61,16 +61,16 @@ QString DryRunRequest::commandLine() const
         return {};
     QStringList line;
     for (const auto& [name, value] : parts.variables)
-        line << name + QLatin1Char('=') + shellWord(value);
+        line << name + QLatin1Char('=') + shellQuoted(value);
     line << QStringLiteral("strata") << QStringLiteral("dryrun");
     for (const QString& option : options())
-        line << shellWord(option);
+        line << shellQuoted(option);
     if (!output.trimmed().isEmpty())
-        line << QStringLiteral("-o") << shellWord(output.trimmed());
+        line << QStringLiteral("-o") << shellQuoted(output.trimmed());
     line << QStringLiteral("--");
     for (const QString& word : parts.words)
-        line << shellWord(word);
-    return QStringLiteral("cd %1 && ").arg(shellWord(workingFolder())) + line.join(QLatin1Char(' '));
+        line << shellQuoted(word);
+    return QStringLiteral("cd %1 && ").arg(shellQuoted(workingFolder())) + line.join(QLatin1Char(' '));
 }
 
 QJsonObject DryRunRequest::toJson() const

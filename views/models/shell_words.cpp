@@ -156,7 +156,7 @@ ShellCommand splitCommand(const QString& line)
     return Splitter(line).split();
 }
 
-QString shellWord(const QString& text)
+QString shellQuoted(const QString& text)
 {
     static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_@%+=:,./-]+$"));
     if (plain.match(text).hasMatch())

@@ -24,6 +24,6 @@ struct ShellCommand {
 [[nodiscard]] ShellCommand splitCommand(const QString& line);
 
 /// `text` as one word of a POSIX shell.
-[[nodiscard]] QString shellWord(const QString& text);
+[[nodiscard]] QString shellQuoted(const QString& text);
 
 } // namespace strata::views

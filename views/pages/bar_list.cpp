@@ -18,7 +18,7 @@ enum Column { Label, Bar, FirstFigure };
 
 constexpr int kColourRole = Qt::UserRole;
 constexpr int kFractionRole = Qt::UserRole + 1;
-constexpr int kBarWidth = 72; // at least, before scaling
+constexpr int kBarWidth = 48; // at least, before scaling
 constexpr int kLabelWidth = 96;
 constexpr int kItemMargin = 3; // that the style leaves before a text
 

@@ -117,6 +117,7 @@ DryRunForm::DryRunForm(RecentDryRuns& recent, QWidget* parent)
     column->addWidget(makeButtons());
     connect(&m_recent, &RecentDryRuns::changed, this, &DryRunForm::fillRecent);
     fillRecent();
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     showFurther(false);
     setRequest({});
     setRunning(false);
@@ -208,11 +209,12 @@ void DryRunForm::makeFurther()
         field.setEnabled(false);
     };
     m_settings->setAccessibleName(tr("Allocator settings"));
-    m_settings->setPlaceholderText(tr("none, such as expandable_segments:True"));
+    m_settings->setPlaceholderText(tr("none"));
     m_replaceSettings->setAccessibleName(tr("Replace the allocator settings of the environment"));
     for (QWidget* part : { static_cast<QWidget*>(m_settings), static_cast<QWidget*>(m_replaceSettings) })
-        part->setToolTip(tr("Replaces PYTORCH_CUDA_ALLOC_CONF and PYTORCH_ALLOC_CONF; empty removes them. "
-                            "Not checked: as in the environment."));
+        part->setToolTip(tr("Replaces PYTORCH_CUDA_ALLOC_CONF and PYTORCH_ALLOC_CONF, such as by "
+                            "expandable_segments:True; empty removes them. Not checked: as in the "
+                            "environment."));
     addChecked(*m_replaceSettings, *m_settings);
 
     auto* ranks = new QWidget;
@@ -239,13 +241,14 @@ void DryRunForm::makeFurther()
     addRow(*grid, tr("Changes"), *m_change);
     m_fit->setPlaceholderText(QStringLiteral("BATCH=1..512"));
     m_fit->setToolTip(tr("Finds the largest value that fits: tries it for {BATCH} in the command"));
-    addRow(*grid, tr("Largest"), *m_fit);
+    addRow(*grid, tr("Find largest"), *m_fit);
     auto* choose = new QPushButton(tr("Choose…"));
     choose->setProperty("beside", true);
     choose->setAccessibleName(tr("Choose where the snapshot is kept"));
     connect(choose, &QPushButton::clicked, this, &DryRunForm::chooseOutput);
-    m_output->setPlaceholderText(tr("among Strata's own, the last ten"));
-    m_output->setToolTip(tr("Where the snapshot of the run is kept"));
+    m_output->setPlaceholderText(tr("Strata's own"));
+    m_output->setToolTip(
+        tr("Where the snapshot of the run is kept; empty: among Strata's own, of which the last ten stay"));
     addRow(*grid, tr("Snapshot"), *m_output, choose);
     m_initialise->setToolTip(
         tr("Without this, torch.nn.init does nothing on the CPU: values do not matter here, and a "

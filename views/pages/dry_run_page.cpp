@@ -173,7 +173,7 @@ QWidget* DryRunPage::makeLeft()
     top->addWidget(m_back);
     column->addLayout(top);
     column->addWidget(m_form);
-    column->addStretch();
+    column->addStretch(1);
     QScrollArea* scroll = scrolling(content);
     auto* left = new QWidget;
     left->setObjectName(QStringLiteral("formSide")); // as the style sheet knows it
@@ -286,6 +286,7 @@ QWidget* DryRunPage::makeRun()
     m_runLayout->setSpacing(kMargin);
     m_runLayout->addLayout(verdict);
     m_runLayout->addLayout(next);
+    m_runLayout->addSpacing(kGrid / 2);
     m_runLayout->addWidget(m_scroll, 3);
     m_runLayout->addWidget(m_outputButton, 0, Qt::AlignLeft);
     m_runLayout->addWidget(m_output, 2);

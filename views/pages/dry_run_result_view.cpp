@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kMostGroups = 10;
 constexpr int kMostDevices = 64; // rows of the table of devices
 constexpr int kTwoColumns = 720; // from this width on, before scaling
-constexpr int kSideWidth = 320;
+constexpr int kSideWidth = 344;
 constexpr int kFactHeight = 20;
 constexpr int kLabelWidth = 112;
 
@@ -183,9 +183,10 @@ void DryRunResultView::addPeaks(QVBoxLayout& column)
 
 void DryRunResultView::addDeviceFacts(QVBoxLayout& column, const DryRunDevice& device)
 {
+    const QString peaks = m_result.changed ? tr("Peaks as it is") : tr("Peaks");
     const QString where = device.worldSize > 1 || m_result.run.devices.size() > 1
         ? tr("Peaks, %1").arg(deviceText(device))
-        : tr("Peaks");
+        : peaks;
     QVBoxLayout* part = section(column, where);
     FigureGrid grid(font());
     grid.layout()->setColumnMinimumWidth(0, qRound(kLabelWidth * font().pixelSize() / double(kBodyPx)));
@@ -245,7 +246,8 @@ void DryRunResultView::addGroups(QVBoxLayout& column)
     qint64 whole = 0;
     for (const DryRunResult::Group& group : m_result.groups)
         whole += group.bytes;
-    QVBoxLayout* part = section(column, tr("What fills the peak, by line"));
+    QVBoxLayout* part = section(column,
+        m_result.changed ? tr("What fills the peak as it is, by line") : tr("What fills the peak, by line"));
     const QString folder = m_outcome.request.workingFolder();
     const qint64 longest = std::max(m_result.groups.front().bytes, qint64{ 1 });
     const bool fold = m_result.groups.size() > kMostGroups + 1;
@@ -321,7 +323,8 @@ void DryRunResultView::addCards(QVBoxLayout& column)
     for (const DryRunResult::Outside& one : m_result.outside)
         if (one.each == QLatin1String("process"))
             outside += one.highBytes;
-    QVBoxLayout* part = section(column, tr("Fits on, with room left"));
+    QVBoxLayout* part = section(column,
+        m_result.changed ? tr("Fits on when changed, with room left") : tr("Fits on, with room left"));
     std::vector<BarList::Row> rows;
     bool anyTight = false;
     for (const DryRunFigures::Card& card : cards) {

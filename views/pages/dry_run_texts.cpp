@@ -95,7 +95,8 @@ DryRunWords notStarted(const DryRunOutcome& outcome)
         return out;
     }
     out.verdict = QStringLiteral("%1 %2").arg(
-        bold(Words::tr("The dry run did not start:")), outcome.problem.toHtmlEscaped());
+        bold(outcome.began ? Words::tr("The dry run stopped:") : Words::tr("The dry run did not start:")),
+        outcome.problem.toHtmlEscaped());
     if (outcome.problem.contains(QLatin1String("command not found"))
         || outcome.problem.contains(QLatin1String("no such program")))
         out.more = Words::tr("Give the path of the program, such as that of the Python of your environment: "
@@ -165,12 +166,15 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
         return fitWords(outcome);
     DryRunWords out;
     if (verdict == DryRunVerdict::Cancelled && (!outcome.result || !outcome.result->run.touched())) {
-        out.verdict = Words::tr("%1 after %2, before the program used the device.")
+        const bool search = !outcome.request.fit.isEmpty();
+        out.verdict = (search ? Words::tr("%1 after %2; what was tried until then stands in the output.")
+                              : Words::tr("%1 after %2, before the program used the device."))
                           .arg(bold(Words::tr("Cancelled")), elapsedText(outcome.elapsedMs));
         return out;
     }
     const DryRunResult& result = *outcome.result;
     const DryRunFigures& run = result.judged();
+    const QString changes = result.changes.join(QLatin1Char(' '));
     const QString until
         = Words::tr("until then it had needed %1 of %2 on %3.")
               .arg(boldBytes(run.reservedPeak()), text::bytes(result.capacityBytes), card(result));
@@ -178,15 +182,17 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
     case DryRunVerdict::Fits:
         out.verdict
             = Words::tr("%1 Needs %2 of %3 on %4 (peak %5).")
-                  .arg(bold(Words::tr("Fits.")), boldBytes(run.reservedPeak()),
-                      text::bytes(result.capacityBytes), card(result), boldBytes(run.requestedPeak()));
+                  .arg(bold(result.changed ? Words::tr("Fits with %1.").arg(changes) : Words::tr("Fits.")),
+                      boldBytes(run.reservedPeak()), text::bytes(result.capacityBytes), card(result),
+                      boldBytes(run.requestedPeak()));
         out.more = circumstances(outcome);
         break;
     case DryRunVerdict::DoesNotFit: {
         const DryRunDevice* refusing = run.firstRefusing();
         out.verdict
             = Words::tr("%1 A request of %2 was refused on %3 of %4, of which at most %5 were reserved.")
-                  .arg(bold(Words::tr("Does not fit.")),
+                  .arg(bold(result.changed ? Words::tr("Does not fit with %1.").arg(changes)
+                                           : Words::tr("Does not fit.")),
                       boldBytes(refusing ? refusing->firstRefused.value_or(0) : 0), card(result),
                       text::bytes(result.capacityBytes), boldBytes(run.reservedPeak()));
         out.more = join({ Words::tr("The peaks below are what it reached until then: it needs more."),

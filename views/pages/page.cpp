@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/page.h"
 
-#include <QRegularExpression>
-
 namespace strata::views {
 
 Page::Page(Document& document, QWidget* parent)
@@ -26,15 +24,6 @@ void Page::showFocus(const Focus&) { }
 bool Page::writeCsv(QIODevice&) const
 {
     return false;
-}
-
-QString shellQuoted(const QString& text)
-{
-    static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_@%+=:,./-]+$"));
-    if (plain.match(text).hasMatch())
-        return text;
-    QString inside = text;
-    return QLatin1Char('\'') + inside.replace(QLatin1Char('\''), QLatin1String("'\\''")) + QLatin1Char('\'');
 }
 
 } // namespace strata::views

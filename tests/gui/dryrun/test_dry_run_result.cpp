@@ -132,6 +132,7 @@ TEST(DryRunTexts, VerdictsSayItFirst)
         "The program failed: ValueError: no checkpoint named missing.pt, in /tmp/train/train.py:4");
     EXPECT_THAT(wordsOf(outcomeOf("failed")).more.toStdString(),
         HasSubstr("Values read from the simulated device are zeros"));
+    EXPECT_THAT(verdict(outcomeOf("changed")), testing::StartsWith("Fits with amp=bf16. Needs "));
     EXPECT_EQ(verdict(outcomeOf("unused")), "The program ended without using the device.");
     EXPECT_THAT(wordsOf(outcomeOf("unused")).more.toStdString(), HasSubstr("If it should use a GPU"));
     EXPECT_THAT(
@@ -141,6 +142,13 @@ TEST(DryRunTexts, VerdictsSayItFirst)
     EXPECT_THAT(verdict(cancelled), HasSubstr("Cancelled after 4 s; until then it had needed 174 MiB"));
     cancelled.result.reset();
     EXPECT_EQ(verdict(cancelled), "Cancelled after 4 s, before the program used the device.");
+    cancelled.request.fit = QStringLiteral("BATCH=1..9");
+    EXPECT_EQ(verdict(cancelled), "Cancelled after 4 s; what was tried until then stands in the output.");
+    DryRunOutcome stopped;
+    stopped.problem = QStringLiteral("BATCH=1: the command ended with status 3");
+    EXPECT_EQ(verdict(stopped), "The dry run did not start: BATCH=1: the command ended with status 3");
+    stopped.began = true;
+    EXPECT_EQ(verdict(stopped), "The dry run stopped: BATCH=1: the command ended with status 3");
 }
 
 TEST(DryRunTexts, WhatProgramsWriteIsNoMarkup)

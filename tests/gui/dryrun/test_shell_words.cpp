@@ -66,7 +66,7 @@ TEST(ShellWords, SurviveQuoting)
             for (unsigned length = random() % 6; length > 0; --length)
                 word += letters[static_cast<qsizetype>(random() % static_cast<unsigned>(letters.size()))];
             wanted.push_back(word.toStdString());
-            line << shellWord(word);
+            line << shellQuoted(word);
         }
         const QString text = QStringLiteral("program ") + line.join(QLatin1Char(' '));
         const ShellCommand split = splitCommand(text);
