@@ -47,7 +47,7 @@ struct CommandName {
     Command command;
 };
 
-constexpr std::array<CommandName, 7> kCommands{ {
+constexpr std::array<CommandName, 8> kCommands{ {
     { "summary", "What filled the device: verdict, peak by line of code, out-of-memory, waste, settings",
         Command::Summary },
     { "check", "Whether the figures of a recording agree with each other; exit 1 if not", Command::Check },
@@ -57,6 +57,8 @@ constexpr std::array<CommandName, 7> kCommands{ {
     { "render", "Draws the pages of the window into picture files, without a screen", Command::Render },
     { "convert", "Writes a recording as a Strata session (.strata) or as a PyTorch snapshot (.pickle)",
         Command::Convert },
+    { "share", "Writes a small session to give away: a part of a recording, without paths and names",
+        Command::Share },
 } };
 
 /// Its words are read by dryRunMain(): behind -- they are another program's.
@@ -153,13 +155,16 @@ private:
             addConvert(sub);
             return;
         }
+        if (name.command == Command::Share)
+            addShare(sub);
         if (name.command == Command::At)
             sub.add_option("POSITION", m_options.position, "The instant, see below")
                 ->required()
                 ->type_name("");
 
-        const char* whichDevice = several ? "Only this device; else all of them"
-                                          : "Device number; else the one with the highest reserved peak";
+        const bool all = several || name.command == Command::Share;
+        const char* whichDevice = all ? "Only this device; else all of them"
+                                      : "Device number; else the one with the highest reserved peak";
         sub.add_option("--device", m_options.device, whichDevice)->type_name("D");
         sub.add_flag("--json", m_options.json, "Prints JSON for programs");
         sub.add_flag(
@@ -196,6 +201,10 @@ private:
         case Command::Check:
             from = "Reports only what shows at or after this position";
             to = "... and at or before this one";
+            break;
+        case Command::Share:
+            from = "First event to keep, as a position; events are numbered anew from it";
+            to = "Last event to keep; other devices keep what happened in the same time";
             break;
         case Command::Blocks:
             from = "Only blocks that are alive at or after this position";
@@ -240,6 +249,20 @@ private:
         sub.add_flag(
             "--force", m_options.force, "Reads even what unpacks to more than half of this machine's memory");
         sub.footer(fmt::format("\n{}", kExitCodes));
+    }
+
+    void addShare(CLI::App& sub)
+    {
+        sub.add_option("-o,--output", m_options.outputFile, "Session to write: NAME.strata")
+            ->required()
+            ->type_name("FILE");
+        sub.add_option("--drop", m_options.drop,
+               "Leaves out: paths (directories of source files), names (of users, of the host), commands "
+               "(command "
+               "lines), metadata (texts that the program wrote beside events), or all; with commas between "
+               "them")
+            ->delimiter(',')
+            ->type_name("WHAT");
     }
 
     std::string helpCommand() const

@@ -25,6 +25,8 @@ model::Result<int> runOn(const std::string& file, const Options& options, Output
         return runEvents(file, options, out, err);
     case Command::Convert:
         return runConvert(file, options, out, err);
+    case Command::Share:
+        return runShare(file, options, out, err);
     case Command::Render:
         break;
     }

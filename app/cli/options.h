@@ -17,7 +17,7 @@ enum ExitCode : int {
     kUnreadable = 3,
 };
 
-enum class Command : std::uint8_t { Summary, Check, At, Blocks, Events, Render, Convert };
+enum class Command : std::uint8_t { Summary, Check, At, Blocks, Events, Render, Convert, Share };
 
 /// What the user asked for. Each command reads the fields that its help names.
 struct Options {
@@ -36,7 +36,8 @@ struct Options {
     std::optional<std::int64_t> limit; ///< rows; none: as many as fit a person or a program; 0: all
     bool frames = false; // blocks, events
 
-    std::string outputFile; // convert
+    std::string outputFile; // convert, share
+    std::vector<std::string> drop; // share
     std::string outputDirectory; // render
     std::string page; // render; empty: every page
     std::string size; // render: "1920x1080"

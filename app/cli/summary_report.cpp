@@ -4,7 +4,7 @@
 #include "app/cli/groups_report.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
-#include "model/analysis/simulation.h"
+#include "model/session/simulation.h"
 #include "model/base/units.h"
 
 #include <algorithm>

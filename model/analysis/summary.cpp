@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/summary.h"
 
-#include "model/analysis/simulation.h"
 #include "model/analysis/verdict.h"
+#include "model/base/units.h"
 #include "model/base/wrap.h"
+#include "model/session/simulation.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace strata::model {
 
@@ -15,6 +17,11 @@ std::optional<Capacity> capacityOf(const DeviceTrace& trace, const std::vector<O
 {
     if (const auto simulation = simulationOf(trace.recording()); simulation && simulation->capacityBytes > 0)
         return Capacity{ simulation->capacityBytes, true };
+    const auto& facts = trace.recording().facts;
+    if (const auto stated = facts.find(fmt::format("device.{}.capacity", trace.device()));
+        stated != facts.end())
+        if (const auto bytes = parseBytes(stated->second); bytes && *bytes > 0)
+            return Capacity{ *bytes, true };
     if (outOfMemory.empty())
         return std::nullopt;
     Capacity estimate;

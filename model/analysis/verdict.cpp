@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/verdict.h"
 
-#include "model/analysis/simulation.h"
+#include "model/session/simulation.h"
 #include "model/base/units.h"
 
 #include <algorithm>

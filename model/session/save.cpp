@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <span>
 
 namespace strata::model {
 namespace {
@@ -86,6 +87,12 @@ void writeInfo(SessionWriter& writer, const Recording& recording)
     };
     if (recording.simulated)
         items.emplace_back("simulated", "1");
+    for (const auto& [key, value] : recording.facts)
+        items.emplace_back(key, value);
+    for (const auto& [device, cut] : recording.cuts) {
+        add(fmt::format("cut.{}.before", device), cut.before);
+        add(fmt::format("cut.{}.after", device), cut.after);
+    }
     if (recording.truncation) {
         add("truncation.offset", static_cast<std::int64_t>(recording.truncation->offset));
         items.emplace_back("truncation.reason", recording.truncation->reason);
@@ -209,22 +216,23 @@ bool writeEvents(SessionWriter& writer, const DeviceRecording& device, const Pro
     return true;
 }
 
-void writeEndState(SessionWriter& writer, const DeviceRecording& device)
+void writeState(SessionWriter& writer, wire::ChunkType type, int device, EventIndex events,
+    std::span<const FinalSegment> segments, std::span<const FinalBlock> blocks)
 {
     wire::State state;
-    state.device = device.device;
-    state.events = static_cast<std::uint64_t>(device.events.size());
-    for (const FinalSegment& segment : device.finalSegments) {
+    state.device = device;
+    state.events = static_cast<std::uint64_t>(events);
+    for (const FinalSegment& segment : segments) {
         state.segments.push_back({ segment.address, segment.bytes, segment.allocatedBytes,
             segment.activeBytes, segment.requestedBytes, segment.blockCount, number(segment.stack),
             number(segment.stream, kNoIndex), number(segment.pool, kNoIndex), segment.expandable });
         for (std::uint32_t i = 0; i < segment.blockCount; ++i) {
-            const FinalBlock& block = device.finalBlocks[segment.firstBlock + i];
+            const FinalBlock& block = blocks[segment.firstBlock + i];
             state.blocks.push_back({ block.address, block.bytes, block.requestedBytes,
                 static_cast<std::uint8_t>(block.state), number(block.stack) });
         }
     }
-    writer.chunk(wire::ChunkType::EndState, [&](wire::Bytes& out) { wire::encodeState(state, out); });
+    writer.chunk(type, [&](wire::Bytes& out) { wire::encodeState(state, out); });
 }
 
 void writeAnnotations(SessionWriter& writer, const Recording& recording)
@@ -263,9 +271,13 @@ Result<void> saveSession(
     writeStacks(writer, recording);
     writePlaces(writer, recording);
     for (const DeviceRecording& device : recording.devices) {
+        if (!device.base.segments.empty())
+            writeState(writer, wire::ChunkType::BaseState, device.device, 0, device.base.segments,
+                device.base.blocks);
         if (!writeEvents(writer, device, progress))
             return fail(Error::Kind::Cancelled, "cancelled");
-        writeEndState(writer, device);
+        writeState(writer, wire::ChunkType::EndState, device.device, device.events.size(),
+            device.finalSegments, device.finalBlocks);
     }
     writeAnnotations(writer, recording);
     writer.index();

@@ -255,6 +255,16 @@ BlockId BlockPairing::addOlder(std::uint64_t address, std::int64_t bytes, StackI
     return block;
 }
 
+/// The block that the state before the first event has there; nullptr without one.
+const FinalBlock* BlockPairing::baseBlockAt(std::uint64_t address) const
+{
+    const std::vector<FinalBlock>& blocks = m_device.base.blocks;
+    const auto found = std::ranges::lower_bound(blocks, address, {}, &FinalBlock::address);
+    return found != blocks.end() && found->address == address && found->state != BlockState::Inactive
+        ? &*found
+        : nullptr;
+}
+
 void BlockPairing::addFreedBlocks()
 {
     EventColumns& events = m_device.events;
@@ -265,8 +275,10 @@ void BlockPairing::addFreedBlocks()
     for (const OlderFree& free : m_olderFrees) {
         const std::uint64_t address = events.address[free.event];
         const std::uint32_t first = free.request.valid() ? free.request.value : free.event;
-        const BlockId block = addOlder(address, events.bytes[free.event], events.stack[first],
-            events.stream[first], stateOf(address).pool, free.contradicted);
+        const FinalBlock* const base = free.contradicted ? nullptr : baseBlockAt(address);
+        const BlockId block
+            = addOlder(address, events.bytes[free.event], base ? base->stack : events.stack[first],
+                events.stream[first], stateOf(address).pool, free.contradicted);
         m_blocks.freeRequested[block.index()] = free.request;
         m_blocks.freeCompleted[block.index()] = EventId{ free.event };
         events.block[free.event] = block;

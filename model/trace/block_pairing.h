@@ -103,6 +103,7 @@ private:
     void checkFreeSize(std::uint32_t e, BlockId block, std::int64_t bytes);
     BlockId addOlder(std::uint64_t address, std::int64_t bytes, StackId stack, StreamIndex stream,
         PoolIndex pool, bool contradicted);
+    [[nodiscard]] const FinalBlock* baseBlockAt(std::uint64_t address) const;
     void addFreedBlocks();
     void addBlocksOfTheEnd();
     void joinWithEndState(BlockId block, const FinalBlock& final);

@@ -36,8 +36,8 @@ struct BlockColumns {
     Column<EventId> alloc;
     Column<EventId> freeRequested; ///< the first one
     Column<EventId> freeCompleted; ///< for a block that a later alloc overwrote without a free: that alloc
-    Column<StackId>
-        stack; ///< of the allocation; for older blocks of the final block or of the first free, if any
+    Column<StackId> stack; ///< of the allocation; for older blocks of the base state, else of the final block
+                           ///< or the first free
     Column<StreamIndex> stream;
     Column<PoolIndex> pool; ///< from the final segments, else from segment events, else kNoIndex
     std::uint32_t olderFrom = 0; ///< the first row of a block that is older than the trace

@@ -34,6 +34,7 @@ enum class Check : std::uint8_t {
     RingWrapped, ///< the recorder's ring was full, older events are gone
     TimeBackwards,
     PendingFrees, ///< blocks wait for another stream at the end
+    Cut, ///< a part of a longer recording
     NoEvents,
     UnknownContent, ///< keys or actions that Strata does not know
 };

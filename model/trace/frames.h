@@ -20,7 +20,8 @@ enum class FrameOrigin : std::uint8_t { User, Torch, PythonLibrary, Native };
 ///   PythonLibrary  the standard library: below lib/python3.11 (but its site-packages), below Lib of a Python
 ///                  for Windows, "<frozen runpy>"
 ///   User           the rest: programs, packages other than torch, notebooks, "<string>", and the Python
-///                  that torch.compile writes (torchinductor_*, "<eval_with_key>.23"), which shows its fusions
+///                  that torch.compile writes (torchinductor_*, "<eval_with_key>.23"), which shows its
+///                  fusions
 [[nodiscard]] FrameOrigin originOf(std::string_view file);
 
 /// The frame that a stack is known by: the innermost of the user's own code, else the innermost Python frame,

@@ -50,12 +50,26 @@ struct FinalSegment {
     bool expandable = false;
 };
 
+/// Segments and their blocks at one instant, sorted by address.
+struct AllocatorState {
+    std::vector<FinalSegment> segments;
+    std::vector<FinalBlock> blocks;
+};
+
 /// What one device left behind: its trace and its segments at the end, segments sorted by address.
 struct DeviceRecording {
     int device = 0;
     EventColumns events;
     std::vector<FinalSegment> finalSegments;
     std::vector<FinalBlock> finalBlocks;
+    AllocatorState base; ///< before the first event, where a session has it: tells the stacks of older blocks
+};
+
+/// Events that `strata share` left out of a device's trace.
+struct CutOff {
+    std::int64_t before = 0;
+    std::int64_t after
+        = 0; ///< more than 0: the end state is made from the trace, its rounded sizes are lower bounds
 };
 
 /// A text that record_function (or torch itself) left on the clock of the recording.
@@ -112,6 +126,9 @@ struct Recording {
     std::vector<LostEvents> lost; ///< in the file's order
     std::map<std::string, std::int64_t> unknownKeys; ///< "segment.foo" -> how often
     std::map<std::string, std::int64_t> unknownActions;
+    std::map<int, CutOff> cuts; ///< by device
+    std::map<std::string, std::string>
+        facts; ///< of the process that was recorded: "host", "command", "torch", ...
     bool simulated = false; ///< made on a simulated device, as far as the file says
 
     [[nodiscard]] StreamIndex internStream(std::int64_t stream); ///< kNoIndex once 65,535 are known

@@ -333,7 +333,15 @@ void addNotes(const CheckInput& input, FindingList& findings)
             late.event = free.value;
         late.bytes = wrapAdd(late.bytes, input.blocks.requestedBytes[row]);
     }
-    if (late.count > 0) {
+    const auto cut = input.recording.cuts.find(input.device.device);
+    if (cut != input.recording.cuts.end()) {
+        const auto& [before, after] = cut->second;
+        findings.add(Finding{ Check::Cut, -1, 0, 1,
+            fmt::format("{} event{} before and {} after were left out when this was shared{}.",
+                formatCount(before), before == 1 ? "" : "s", formatCount(after),
+                after > 0 ? ", so rounded sizes, allocated and active among them, are lower bounds at the end"
+                          : "") });
+    } else if (late.count > 0) {
         late.cause = fmt::format(
             "{} block{} freed in the trace were allocated before it began: recording was "
             "switched on late, or its ring dropped older events. Who allocated them is unknown.",

@@ -102,6 +102,8 @@ QString checkText(model::Check check)
         return Checks::tr("Time goes backwards");
     case model::Check::PendingFrees:
         return Checks::tr("Freed blocks still wait for another stream at the end");
+    case model::Check::Cut:
+        return Checks::tr("A part of a longer recording");
     case model::Check::NoEvents:
         return Checks::tr("No events were recorded");
     case model::Check::UnknownContent:

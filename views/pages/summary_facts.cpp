@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_facts.h"
 
-#include "model/analysis/simulation.h"
+#include "model/session/simulation.h"
 #include "views/pages/texts.h"
 
 #include <QCoreApplication>

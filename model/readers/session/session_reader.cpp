@@ -49,7 +49,7 @@ private:
     bool takeStreams(std::span<const std::byte> payload);
     bool takePools(std::span<const std::byte> payload);
     bool takeEvents(std::span<const std::byte> payload);
-    bool takeEndState(std::span<const std::byte> payload);
+    bool takeState(wire::ChunkType type, std::span<const std::byte> payload);
     bool takeAnnotations(std::span<const std::byte> payload);
     bool takeSettings(std::span<const std::byte> payload);
     bool takeLost(std::span<const std::byte> payload);
@@ -123,6 +123,11 @@ bool SessionBuilder::takeInfo(std::span<const std::byte> payload)
             m_recording.unknownKeys[*unknownKey] = number(value);
         } else if (const auto unknownAction = prefixed("unknown_action.")) {
             m_recording.unknownActions[*unknownAction] = number(value);
+        } else if (const auto cut = prefixed("cut.")) {
+            CutOff& off = m_recording.cuts[static_cast<int>(number(*cut))];
+            (cut->ends_with(".before") ? off.before : off.after) = number(value);
+        } else if (key != "minor" && key != "creator") {
+            m_recording.facts[key] = value;
         }
     }
     return true;
@@ -252,13 +257,12 @@ bool SessionBuilder::takeEvents(std::span<const std::byte> payload)
     return addSparse(device, m_chunk, firstRow);
 }
 
-bool SessionBuilder::takeEndState(std::span<const std::byte> payload)
+bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> payload)
 {
     wire::State state;
     if (!wire::decodeState(payload, state))
         return false;
     DeviceRecording& device = deviceOf(state.device);
-    m_stateAt[state.device] = state.events;
     std::vector<FinalSegment> segments;
     std::vector<FinalBlock> blocks;
     segments.reserve(state.segments.size());
@@ -289,6 +293,12 @@ bool SessionBuilder::takeEndState(std::span<const std::byte> payload)
         }
         segments.push_back(segment);
     }
+    if (type == wire::ChunkType::BaseState) {
+        if (state.events == 0 && device.events.size() == 0)
+            device.base = { std::move(segments), std::move(blocks) };
+        return true;
+    }
+    m_stateAt[state.device] = state.events;
     device.finalSegments = std::move(segments); // a later state of a device replaces an earlier one
     device.finalBlocks = std::move(blocks);
     return true;
@@ -369,7 +379,8 @@ bool SessionBuilder::take(wire::ChunkType type, std::span<const std::byte> paylo
     case ChunkType::Events:
         return takeEvents(payload);
     case ChunkType::EndState:
-        return takeEndState(payload);
+    case ChunkType::BaseState:
+        return takeState(type, payload);
     case ChunkType::Annotations:
         return takeAnnotations(payload);
     case ChunkType::Settings:

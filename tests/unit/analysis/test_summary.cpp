@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/simulation.h"
+#include "model/session/simulation.h"
 #include "model/analysis/summary.h"
 #include "model/analysis/verdict.h"
 #include "tests/unit/analysis/opened.h"

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/json_writer.h"
+#include "model/base/units.h"
+#include "model/session/cut.h"
+#include "model/session/save.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+namespace {
+
+using model::EventSpan;
+using model::formatCount;
+
+model::Result<model::Scrub> parseDrop(const std::vector<std::string>& words)
+{
+    model::Scrub scrub;
+    for (const std::string& word : words) {
+        const bool all = word == "all";
+        if (!all && word != "paths" && word != "names" && word != "commands" && word != "metadata")
+            return model::fail(model::Error::Kind::Usage, fmt::format("--drop does not know '{}'", word),
+                "give paths, names, commands, metadata or all, with commas between them");
+        scrub.paths |= all || word == "paths";
+        scrub.names |= all || word == "names";
+        scrub.commands |= all || word == "commands";
+        scrub.metadata |= all || word == "metadata";
+    }
+    return scrub;
+}
+
+/// The events of a device that fall into the time of a span of another one; none if there are none or no
+/// common clock.
+std::optional<EventSpan> sameTime(
+    const model::DeviceTrace& of, const model::DeviceTrace& other, const EventSpan& span)
+{
+    if (!of.events().hasTimes() || !other.events().hasTimes() || span.last < span.first)
+        return std::nullopt;
+    const auto at
+        = [&](model::EventIndex event) { return of.events().timeNs[static_cast<std::size_t>(event)]; };
+    const std::int64_t first = at(span.first);
+    const std::int64_t last = at(span.last);
+    std::optional<EventSpan> found;
+    for (model::EventIndex event = 0; event < other.eventCount(); ++event) {
+        const std::int64_t time = other.events().timeNs[static_cast<std::size_t>(event)];
+        if (time >= first && time <= last)
+            found = EventSpan{ found ? found->first : event, event };
+    }
+    return found;
+}
+
+model::Result<std::map<int, EventSpan>> chooseSpans(const model::Session& session, const Options& options)
+{
+    std::map<int, EventSpan> spans;
+    if (options.from.empty() && options.to.empty()) {
+        const auto devices = chooseDevices(session, options.device);
+        if (!devices)
+            return model::Failure(devices.error());
+        for (const model::DeviceTrace* trace : *devices)
+            spans[trace->device()] = { 0, trace->eventCount() - 1 };
+        return spans;
+    }
+    const auto trace = chooseDevice(session, options.device);
+    if (!trace)
+        return model::Failure(trace.error());
+    const auto range = parseRange(**trace, options);
+    if (!range)
+        return model::Failure(range.error());
+    const EventSpan span{ std::max<model::EventIndex>(range->from, 0), range->to };
+    spans[(*trace)->device()] = span;
+    if (!options.device)
+        for (const model::DeviceTrace& other : session.devices())
+            if (const auto same
+                = other.device() == (*trace)->device() ? std::nullopt : sameTime(**trace, other, span))
+                spans[other.device()] = *same;
+    return spans;
+}
+
+std::string plural(std::int64_t count, const char* one, const char* many)
+{
+    return fmt::format("{} {}", formatCount(count), count == 1 ? one : many);
+}
+
+/// What was dropped, or is still there, as a list for people.
+std::string joined(const std::vector<std::string>& parts)
+{
+    std::string list;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        list += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+    return list;
+}
+
+void printReport(Output& out, const model::Session& session, const std::map<int, EventSpan>& spans,
+    const model::Scrub& scrub, const model::Scrubber::Counts& counts)
+{
+    for (const model::DeviceTrace& trace : session.devices()) {
+        const auto kept = spans.find(trace.device());
+        if (kept == spans.end()) {
+            out.line(fmt::format("  {}: left out", deviceName(trace.device())));
+            continue;
+        }
+        const auto [first, last] = kept->second;
+        const std::string all = formatCount(trace.eventCount());
+        out.line(first == 0 && last == trace.eventCount() - 1
+                ? fmt::format("  {}: all {} events", deviceName(trace.device()), all)
+                : fmt::format("  {}: events {} to {} of {}, numbered from 0 again",
+                    deviceName(trace.device()), formatCount(first), formatCount(last), all));
+    }
+    std::vector<std::string> dropped;
+    if (counts.paths > 0)
+        dropped.push_back(
+            fmt::format("the directories of {}", plural(counts.paths, "source file", "source files")));
+    if (counts.names > 0)
+        dropped.push_back(fmt::format("names of users in {}", plural(counts.names, "text", "texts")));
+    if (counts.facts > 0)
+        dropped.push_back(plural(counts.facts, "fact of host and process", "facts of host and process"));
+    if (counts.commands > 0)
+        dropped.push_back(plural(counts.commands, "command line", "command lines"));
+    if (counts.metadata > 0)
+        dropped.push_back(plural(counts.metadata, "text beside an event", "texts beside events"));
+    if (!dropped.empty())
+        out.line(fmt::format("  Dropped: {}.", joined(dropped)));
+    std::vector<std::string> options;
+    for (const auto& [name, done] : { std::pair("paths", scrub.paths), { "names", scrub.names },
+             { "commands", scrub.commands }, { "metadata", scrub.metadata } })
+        if (!done)
+            options.emplace_back(name);
+    if (!options.empty())
+        out.line(fmt::format("  Kept as they are: {}. --drop leaves them out.", joined(options)));
+}
+
+void writeJson(Output& out, const model::Session& session, const Options& options, std::int64_t bytes,
+    const std::map<int, EventSpan>& spans, const model::Scrubber::Counts& counts)
+{
+    JsonWriter json;
+    json.beginObject().member("schema", 1).member("file", options.outputFile).member("file_bytes", bytes);
+    json.key("devices").beginArray();
+    for (const auto& [device, span] : spans)
+        json.beginObject()
+            .member("device", device)
+            .member("first_event", span.first)
+            .member("last_event", span.last)
+            .member("of_events", session.find(device)->eventCount())
+            .endObject();
+    json.endArray().key("dropped").beginObject();
+    json.member("paths", counts.paths).member("names", counts.names).member("facts", counts.facts);
+    json.member("commands", counts.commands).member("metadata", counts.metadata);
+    json.endObject().endObject().endLine();
+    out.write(json.text());
+}
+
+} // namespace
+
+model::Result<int> runShare(const std::string& file, const Options& options, Output& out, Output& err)
+{
+    const std::filesystem::path target = options.outputFile;
+    if (target.extension() != ".strata")
+        return model::fail(model::Error::Kind::Usage,
+            fmt::format("-o does not name a session: '{}'", target.string()),
+            "give it a name that ends in .strata");
+    std::error_code ignored;
+    if (std::filesystem::equivalent(file, target, ignored))
+        return model::fail(
+            model::Error::Kind::Usage, "a recording is not written over itself", "give another name with -o");
+    const auto scrub = parseDrop(options.drop);
+    if (!scrub)
+        return model::Failure(scrub.error());
+    const auto session = openSession(file, options.force, err);
+    if (!session)
+        return model::Failure(session.error());
+    const auto spans = chooseSpans(**session, options);
+    if (!spans)
+        return model::Failure(spans.error());
+    const model::Cut cut = model::cut(**session, { *spans, *scrub });
+    if (const auto written = model::saveSession(*cut.recording, target); !written)
+        return model::Failure(written.error());
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(target, ignored));
+    if (options.json) {
+        writeJson(out, **session, options, bytes, *spans, cut.scrubbed);
+        return kDone;
+    }
+    out.line(fmt::format("{}: {} (from {})", target.string(), model::formatBytes(bytes),
+        model::formatBytes(static_cast<std::int64_t>((*session)->recording().fileBytes))));
+    printReport(out, **session, *spans, *scrub, cut.scrubbed);
+    return kDone;
+}
+
+} // namespace strata::cli

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/session/cut.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+
+namespace strata::model {
+namespace {
+
+constexpr std::int64_t kRounding = 512; // of the caching allocator: every block is a multiple of it
+
+/// Copies rows into a new recording, with the texts and stacks that they refer to.
+class Copier {
+public:
+    Copier(const Recording& from, Recording& to, Scrubber& scrubber)
+        : m_from(from)
+        , m_to(to)
+        , m_scrubber(scrubber)
+        , m_strings(from.strings.size())
+        , m_frames(from.stacks.frameCount())
+        , m_stacks(from.stacks.stackCount())
+    {
+    }
+
+    StringId text(StringId id)
+    {
+        if (!id.valid())
+            return id;
+        StringId& known = m_strings[id.index()];
+        if (!known.valid())
+            known = m_to.strings.intern(m_scrubber.text(m_from.strings[id]));
+        return known;
+    }
+    StackId stack(StackId id)
+    {
+        if (!id.valid())
+            return id;
+        StackId& known = m_stacks[id.index()];
+        if (!known.valid()) {
+            std::vector<FrameId> frames;
+            for (const FrameId each : m_from.stacks.stack(id))
+                frames.push_back(frame(each));
+            known = m_to.stacks.internStack(frames);
+        }
+        return known;
+    }
+    StreamIndex stream(StreamIndex index)
+    {
+        return index == kNoIndex ? index : m_to.internStream(m_from.streams[index]);
+    }
+    PoolIndex pool(PoolIndex index)
+    {
+        return index == kNoIndex ? index : m_to.internPool(m_from.pools[index]);
+    }
+
+private:
+    FrameId frame(FrameId id)
+    {
+        FrameId& known = m_frames[id.index()];
+        if (!known.valid()) {
+            Frame copy = m_from.stacks.frame(id);
+            if (copy.file.valid())
+                copy.file = m_to.strings.intern(m_scrubber.file(copy.file));
+            copy.function = text(copy.function);
+            copy.extras = text(copy.extras);
+            known = m_to.stacks.internFrame(copy);
+        }
+        return known;
+    }
+
+    const Recording& m_from;
+    Recording& m_to;
+    Scrubber& m_scrubber;
+    std::vector<StringId> m_strings;
+    std::vector<FrameId> m_frames;
+    std::vector<StackId> m_stacks;
+};
+
+void copyEvents(const EventColumns& from, EventSpan span, EventColumns& to, Copier& copy, bool metadata)
+{
+    for (EventIndex event = span.first; event <= span.last; ++event) {
+        const auto e = static_cast<std::size_t>(event);
+        to.action.push_back(from.action[e]);
+        to.address.push_back(from.address[e]);
+        to.bytes.push_back(from.bytes[e]);
+        to.stack.push_back(copy.stack(from.stack[e]));
+        to.block.push_back(BlockId{});
+        to.stream.push_back(copy.stream(from.stream[e]));
+        to.pool.push_back(copy.pool(from.pool[e]));
+        if (from.hasTimes())
+            to.timeNs.push_back(from.timeNs[e]);
+    }
+    const auto copyTexts = [&](const SparseText& texts, SparseText& into) {
+        for (const auto& [event, text] : texts.items())
+            if (event >= span.first && event <= span.last)
+                into.set(event - static_cast<std::uint32_t>(span.first), copy.text(text));
+    };
+    copyTexts(from.otherAction, to.otherAction);
+    copyTexts(from.compileContext, to.compileContext);
+    if (metadata) {
+        copyTexts(from.userMetadata, to.userMetadata);
+        copyTexts(from.extras, to.extras);
+    }
+}
+
+/// The segments after event `at`, pieces of expandable ones joined where they touch.
+std::vector<FinalSegment> segmentsAt(const DeviceTrace& trace, EventIndex at)
+{
+    std::vector<FinalSegment> segments;
+    for (const SegmentLife& life : trace.segmentLives()) {
+        if (!life.liveAt(at))
+            continue;
+        FinalSegment* last = segments.empty() ? nullptr : &segments.back();
+        if (last && last->expandable && life.expandable && last->stream == life.stream
+            && last->pool == life.pool
+            && last->address + static_cast<std::uint64_t>(last->bytes) == life.address) {
+            last->bytes = wrapAdd(last->bytes, life.bytes);
+            continue;
+        }
+        FinalSegment segment;
+        segment.address = life.address;
+        segment.bytes = life.bytes;
+        segment.stack = life.stack;
+        segment.stream = life.stream;
+        segment.pool = life.pool;
+        segment.expandable = life.expandable;
+        segments.push_back(segment);
+    }
+    return segments;
+}
+
+/// Rows of the blocks that are live after event `at`, by address.
+std::vector<BlockId> blocksAt(const DeviceTrace& trace, EventIndex at)
+{
+    std::vector<BlockId> live;
+    for (std::uint32_t row = 0; row < trace.blocks().size(); ++row)
+        if (trace.blocks().liveAt(BlockId{ row }, at))
+            live.push_back(BlockId{ row });
+    std::ranges::sort(live, {}, [&](BlockId b) { return trace.blocks().address[b.index()]; });
+    return live;
+}
+
+std::int64_t roundedBytes(const BlockColumns& blocks, BlockId block, std::int64_t most)
+{
+    const std::int64_t requested = blocks.requestedBytes[block.index()];
+    if (const std::uint32_t rounding = blocks.rounding[block.index()];
+        rounding != BlockColumns::kRoundingUnknown)
+        return std::min(wrapAdd(requested, rounding), most);
+    const std::int64_t rounded = wrapAdd(requested, kRounding - 1) / kRounding * kRounding;
+    return std::max(std::min(std::max(rounded, kRounding), most), std::min(requested, most));
+}
+
+/// The allocator after event `at`, as far as the trace tells: what is free is one inactive block a gap, and
+/// blocks are as large as their requests rounded up, unless the end state knows better.
+AllocatorState stateAt(const DeviceTrace& trace, EventIndex at, Copier& copy)
+{
+    AllocatorState state;
+    state.segments = segmentsAt(trace, at);
+    const BlockColumns& blocks = trace.blocks();
+    const std::vector<BlockId> live = blocksAt(trace, at);
+    const auto addressOf = [&](BlockId b) { return blocks.address[b.index()]; };
+    auto next = live.begin();
+    for (FinalSegment& segment : state.segments) {
+        const std::uint64_t end = segment.address + static_cast<std::uint64_t>(segment.bytes);
+        next = std::lower_bound(
+            next, live.end(), segment.address, [&](BlockId b, std::uint64_t a) { return addressOf(b) < a; });
+        segment.firstBlock = static_cast<std::uint32_t>(state.blocks.size());
+        std::uint64_t reached = segment.address;
+        const auto addFree = [&](std::uint64_t to) {
+            if (to > reached)
+                state.blocks.push_back(
+                    { reached, static_cast<std::int64_t>(to - reached), 0, {}, BlockState::Inactive });
+        };
+        for (; next != live.end() && addressOf(*next) < end; ++next) {
+            addFree(addressOf(*next));
+            const std::uint64_t limit
+                = std::next(next) != live.end() ? std::min(end, addressOf(*std::next(next))) : end;
+            FinalBlock block;
+            block.address = addressOf(*next);
+            block.requestedBytes = blocks.requestedBytes[next->index()];
+            block.bytes = roundedBytes(blocks, *next, static_cast<std::int64_t>(limit - block.address));
+            block.stack = copy.stack(blocks.stack[next->index()]);
+            block.state = blocks.pendingAt(*next, at) ? BlockState::PendingFree : BlockState::Allocated;
+            reached = block.address + static_cast<std::uint64_t>(block.bytes);
+            state.blocks.push_back(block);
+        }
+        addFree(end);
+        segment.blockCount = static_cast<std::uint32_t>(state.blocks.size()) - segment.firstBlock;
+        segment.stack = copy.stack(segment.stack);
+        segment.stream = copy.stream(segment.stream);
+        segment.pool = copy.pool(segment.pool);
+    }
+    return state;
+}
+
+/// The end state as the recording has it.
+AllocatorState finalState(const DeviceTrace& trace, Copier& copy)
+{
+    AllocatorState state{ trace.finalSegments(), trace.finalBlocks() };
+    for (FinalSegment& segment : state.segments) {
+        segment.stack = copy.stack(segment.stack);
+        segment.stream = copy.stream(segment.stream);
+        segment.pool = copy.pool(segment.pool);
+    }
+    for (FinalBlock& block : state.blocks)
+        block.stack = copy.stack(block.stack);
+    return state;
+}
+
+struct TimeSpan {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();
+};
+
+/// The time that the kept events take up: empty where they have no times.
+TimeSpan timeOf(const Recording& recording)
+{
+    TimeSpan span;
+    for (const DeviceRecording& device : recording.devices)
+        for (std::size_t e = 0; e < device.events.timeNs.size(); ++e) {
+            span.first = std::min(span.first, device.events.timeNs[e]);
+            span.last = std::max(span.last, device.events.timeNs[e]);
+        }
+    return span;
+}
+
+/// Those of the span, and the starts before it that end in it or later; all without one.
+std::vector<Annotation> annotationsWithin(const Recording& recording, const std::optional<TimeSpan>& span)
+{
+    if (!span)
+        return recording.annotations;
+    std::vector<Annotation> kept;
+    std::map<std::pair<int, StringId>, std::vector<Annotation>> open;
+    for (const Annotation& annotation : recording.annotations) {
+        if (annotation.timeNs >= span->first)
+            continue;
+        auto& starts = open[{ annotation.device, annotation.name }];
+        if (annotation.kind == Annotation::Kind::Start)
+            starts.push_back(annotation);
+        else if (annotation.kind == Annotation::Kind::End && !starts.empty())
+            starts.pop_back();
+    }
+    for (const auto& [place, starts] : open)
+        kept.insert(kept.end(), starts.begin(), starts.end());
+    std::ranges::stable_sort(kept, {}, &Annotation::timeNs);
+    for (const Annotation& annotation : recording.annotations)
+        if (annotation.timeNs >= span->first && annotation.timeNs <= span->last)
+            kept.push_back(annotation);
+    return kept;
+}
+
+} // namespace
+
+Cut cut(const Session& session, const CutOptions& options)
+{
+    const Recording& from = session.recording();
+    Cut result{ std::make_unique<Recording>(), {} };
+    Recording& to = *result.recording;
+    Scrubber scrubber(from, options.scrub);
+    Copier copy(from, to, scrubber);
+    to.format = from.format;
+    to.simulated = from.simulated;
+    to.host = from.host;
+    to.truncation = from.truncation;
+    to.unknownKeys = from.unknownKeys;
+    to.unknownActions = from.unknownActions;
+    to.cuts = from.cuts;
+
+    bool whole = true;
+    for (const DeviceTrace& trace : session.devices()) {
+        const auto chosen = options.spans.find(trace.device());
+        if (chosen == options.spans.end()) {
+            whole = false;
+            continue;
+        }
+        const EventIndex last = trace.eventCount() - 1;
+        const EventSpan span{ std::max<EventIndex>(chosen->second.first, 0),
+            std::min(chosen->second.last, last) };
+        DeviceRecording& device = to.devices.emplace_back();
+        device.device = trace.device();
+        copyEvents(trace.events(), span, device.events, copy, !options.scrub.metadata);
+        if (span.first > 0)
+            device.base = stateAt(trace, span.first - 1, copy);
+        AllocatorState end = span.last == last ? finalState(trace, copy) : stateAt(trace, span.last, copy);
+        device.finalSegments = std::move(end.segments);
+        device.finalBlocks = std::move(end.blocks);
+        if (span.first > 0 || span.last < last) {
+            CutOff& off = to.cuts[device.device];
+            off.before += span.first;
+            off.after += last - span.last;
+            whole = false;
+        }
+        if (options.scrub.metadata)
+            for (std::size_t i = 0; i < trace.events().userMetadata.size() + trace.events().extras.size();
+                 ++i)
+                scrubber.countMetadata();
+    }
+
+    for (Annotation annotation : annotationsWithin(from, whole ? std::nullopt : std::optional(timeOf(to)))) {
+        annotation.name = copy.text(annotation.name);
+        to.annotations.push_back(annotation);
+    }
+    for (const Setting& setting : from.settings)
+        to.settings.push_back(scrubber.setting(setting));
+    for (const auto& [key, value] : from.facts)
+        if (scrubber.keepsFact(key))
+            to.facts.emplace(key, scrubber.text(value));
+    result.scrubbed = scrubber.counts();
+    return result;
+}
+
+} // namespace strata::model

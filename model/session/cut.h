@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/session/scrub.h"
+#include "model/session/session.h"
+
+#include <map>
+#include <memory>
+
+namespace strata::model {
+
+/// Events of one device's trace, both ends kept.
+struct EventSpan {
+    EventIndex first = 0;
+    EventIndex last = -1;
+};
+
+struct CutOptions {
+    std::map<int, EventSpan> spans; ///< of the devices to keep; others are left out
+    Scrub scrub;
+};
+
+struct Cut {
+    std::unique_ptr<Recording> recording; ///< to be saved: its figures are made when it is opened again
+    Scrubber::Counts scrubbed;
+};
+
+/// A part of a session as a recording of its own, which opens with the figures that the session has:
+/// requested, pending and reserved at every kept event to the byte, groups included, since the state before
+/// the first kept event goes with it. A span that ends before the trace does ends in a state made from the
+/// trace: its rounded sizes, and so allocated and active at its end, are lower bounds (Recording::cut, a note
+/// of `strata check`). Strings and stacks that nothing kept refers to are left out. O(events kept + blocks).
+[[nodiscard]] Cut cut(const Session& session, const CutOptions& options);
+
+} // namespace strata::model

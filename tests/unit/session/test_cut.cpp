@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A cut session against the one that it was cut from: at every kept event the same blocks, of the same sizes,
+// stacks, streams and pools, and the same bytes reserved.
+#include "model/readers/reader.h"
+#include "model/session/cut.h"
+#include "model/session/save.h"
+#include "model/trace/frames.h"
+#include "model/trace/grouping.h"
+#include "tests/support/make_recording.h"
+#include "tests/support/random_recording.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <random>
+#include <set>
+#include <unistd.h>
+
+namespace strata::model {
+namespace {
+
+namespace fs = std::filesystem;
+using SessionPtr = std::shared_ptr<const Session>;
+
+SessionPtr opened(std::unique_ptr<Recording> recording)
+{
+    auto session = Session::fromRecording(std::move(recording));
+    return session ? *session : nullptr;
+}
+
+/// Saved and opened again, as a colleague does.
+SessionPtr sent(const Recording& recording)
+{
+    const fs::path path = fs::temp_directory_path() / fmt::format("strata-cut-{}.strata", ::getpid());
+    EXPECT_TRUE(saveSession(recording, path));
+    auto session = Session::open(path);
+    fs::remove(path);
+    EXPECT_TRUE(session) << session.error().text();
+    return session ? *session : nullptr;
+}
+
+std::vector<std::string> liveAt(const DeviceTrace& trace, EventIndex event)
+{
+    std::vector<std::string> rows;
+    const Recording& recording = trace.recording();
+    const BlockColumns& blocks = trace.blocks();
+    for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+        const BlockId b{ i };
+        if (!blocks.liveAt(b, event))
+            continue;
+        std::string row = fmt::format("{:x} {} {} {}{}", blocks.address[i], blocks.requestedBytes[i],
+            blocks.stream[i] == kNoIndex ? -1 : recording.streams[blocks.stream[i]],
+            poolLabel(recording, blocks.pool[i]), blocks.pendingAt(b, event) ? " pending" : "");
+        for (const FrameId frame : recording.stacks.stack(blocks.stack[i]))
+            row += " " + frameLabel(recording, frame);
+        rows.push_back(std::move(row));
+    }
+    std::ranges::sort(rows);
+    return rows;
+}
+
+/// The rows that only one of two sets has; empty where they are equal.
+std::string onlyIn(const std::vector<std::string>& part, const std::vector<std::string>& whole)
+{
+    std::vector<std::string> left, right;
+    std::ranges::set_difference(part, whole, std::back_inserter(left));
+    std::ranges::set_difference(whole, part, std::back_inserter(right));
+    std::string text;
+    for (const std::string& row : left)
+        text += "\npart:  " + row;
+    for (const std::string& row : right)
+        text += "\nwhole: " + row;
+    return text;
+}
+
+/// Requested and reserved after each event, the state before the first one in front.
+std::vector<std::pair<std::int64_t, std::int64_t>> curveOf(const DeviceTrace& trace)
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> points{ { trace.totals().requestedBytesStart,
+        trace.totals().reservedBytesStart } };
+    for (EventIndex e = 0; e < trace.eventCount(); ++e)
+        points.emplace_back(
+            points.back().first + trace.requestedDelta(e), points.back().second + trace.reservedDelta(e));
+    return points;
+}
+
+std::vector<std::string> breachesOf(const DeviceTrace& trace)
+{
+    std::vector<std::string> causes;
+    for (const Finding& finding : trace.findings())
+        if (isBreach(finding.check))
+            causes.push_back(finding.cause);
+    return causes;
+}
+
+void expectSameWithin(const Session& session, const DeviceTrace& whole, EventSpan span)
+{
+    SCOPED_TRACE(fmt::format(
+        "device {}, events {} to {} of {}", whole.device(), span.first, span.last, whole.eventCount()));
+    const SessionPtr part = sent(*cut(session, { { { whole.device(), span } }, {} }).recording);
+    ASSERT_TRUE(part);
+    ASSERT_EQ(part->devices().size(), 1u);
+    const DeviceTrace& trace = part->devices().front();
+    ASSERT_EQ(trace.eventCount(), span.last - span.first + 1);
+    if (breachesOf(whole).empty()) {
+        EXPECT_EQ(breachesOf(trace), std::vector<std::string>());
+    }
+    const auto before = curveOf(whole), after = curveOf(trace);
+    for (EventIndex e = span.first; e <= span.last + 1; ++e)
+        ASSERT_EQ(after[static_cast<std::size_t>(e - span.first)], before[static_cast<std::size_t>(e)])
+            << "before event " << e;
+    const EventIndex step = std::max<EventIndex>(1, trace.eventCount() / 7);
+    for (EventIndex e = -1; e < trace.eventCount(); e += step)
+        ASSERT_EQ(onlyIn(liveAt(trace, e), liveAt(whole, e + span.first)), "")
+            << "after event " << e + span.first;
+    EXPECT_GE(trace.totals().allocatedBytesEnd, 0);
+    EXPECT_LE(trace.totals().allocatedBytesEnd, trace.totals().activeBytesEnd);
+    EXPECT_LE(trace.totals().activeBytesEnd, trace.totals().reservedBytesEnd);
+    if (span.last == whole.eventCount() - 1) {
+        EXPECT_EQ(trace.totals().allocatedBytesEnd, whole.totals().allocatedBytesEnd);
+        EXPECT_EQ(trace.totals().activeBytesEnd, whole.totals().activeBytesEnd);
+    }
+}
+
+void expectSameAnywhere(const Session& session, std::uint32_t seed, int cuts)
+{
+    std::mt19937 random(seed);
+    for (const DeviceTrace& trace : session.devices()) {
+        const EventIndex events = trace.eventCount();
+        if (events == 0)
+            continue;
+        const auto draw
+            = [&] { return static_cast<EventIndex>(random() % static_cast<std::uint64_t>(events)); };
+        for (int i = 0; i < cuts; ++i) {
+            const EventIndex a = draw(), b = draw();
+            expectSameWithin(session, trace, { std::min(a, b), std::max(a, b) });
+        }
+        expectSameWithin(session, trace, { 0, events - 1 });
+        expectSameWithin(session, trace, { events - 1, events - 1 });
+    }
+}
+
+} // namespace
+
+TEST(Cut, KeepsEveryStateOfRandomTraces)
+{
+    for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+        SCOPED_TRACE(seed);
+        const SessionPtr session = opened(test::randomRecording({ .seed = seed,
+            .devices = 1 + static_cast<int>(seed % 2),
+            .events = 400,
+            .streams = 3,
+            .deferredFrees = 0.3,
+            .privatePools = 0.2,
+            .outOfMemory = 0.01,
+            .expandable = seed % 2 == 0 }));
+        ASSERT_TRUE(session);
+        expectSameAnywhere(*session, seed, 12);
+        if (HasFailure())
+            return;
+    }
+}
+
+TEST(Cut, KeepsEveryStateOfOurRecordings)
+{
+    for (const auto& entry : fs::directory_iterator(fs::path(STRATA_TEST_DATA) / "versions")) {
+        if (entry.path().extension() != ".gz")
+            continue;
+        SCOPED_TRACE(entry.path().string());
+        const auto session = Session::open(entry.path());
+        ASSERT_TRUE(session);
+        expectSameAnywhere(**session, 3, 4);
+        if (HasFailure())
+            return;
+    }
+}
+
+TEST(Cut, OfACutHasTheSameStates)
+{
+    const SessionPtr session
+        = opened(test::randomRecording({ .seed = 4, .events = 300, .deferredFrees = 0.3 }));
+    const SessionPtr part = sent(*cut(*session, { { { 0, { 50, 250 } } }, {} }).recording);
+    const SessionPtr inner = sent(*cut(*part, { { { 0, { 20, 120 } } }, {} }).recording);
+    ASSERT_TRUE(inner);
+    EXPECT_EQ(liveAt(inner->devices()[0], 40), liveAt(session->devices()[0], 110));
+    const CutOff off = inner->recording().cuts.at(0);
+    EXPECT_EQ(off.before, 70);
+    EXPECT_EQ(off.after, session->devices()[0].eventCount() - 171);
+}
+
+TEST(Cut, LeavesOutWhatNothingRefersTo)
+{
+    const SessionPtr session = opened(test::makeRecording(R"(
+        segment_alloc 0x1000 2097152 stack=m@secret.py:1
+        alloc 0x1000 500 stack=f@a.py:1
+        free_requested 0x1000 500
+        free_completed 0x1000 500
+        alloc 0x1200 300 stack=g@b.py:2
+        segment 0x1000 2097152 small
+        block 0x1200 512 req=300 allocated stack=g@b.py:2
+    )"));
+    const Cut part = cut(*session, { { { 0, { 2, 3 } } }, {} });
+    EXPECT_FALSE(part.recording->strings.find("b.py").valid());
+    EXPECT_TRUE(part.recording->strings.find("a.py").valid()); // of the block that is freed
+}
+
+TEST(Scrub, ShortensPathsAndKeepsWhoseCodeItIs)
+{
+    auto recording = test::makeRecording(R"(
+        alloc 0x1000 500 stack=f@/home/jane/work/train.py:1|g@/home/jane/work/models/gpt.py:2|h@/home/jane/env/lib/python3.11/site-packages/torch/nn/modules/module.py:3
+        alloc 0x2000 500 stack=f@/home/jane/work/data/train.py:1|t@/usr/lib/python3.11/threading.py:9|c@/opt/build/a/alloc.cpp:1|c@/opt/build/b/alloc.cpp:1|e@<string>:1|k@kernel.py:3
+        alloc 0x3000 500 stack=f@/home/jane/env/lib/python3.11/site-packages/transformers/model.py:1
+    )");
+    Scrubber scrubber(*recording, { .paths = true });
+    std::map<std::string, std::string> renamed;
+    std::set<std::string> names;
+    for (std::uint32_t i = 0; i < recording->stacks.frameCount(); ++i) {
+        const StringId file = recording->stacks.frame(FrameId{ i }).file;
+        const std::string from(recording->strings[file]);
+        renamed[from] = scrubber.file(file);
+        EXPECT_EQ(originOf(renamed[from]), originOf(from)) << from;
+        EXPECT_EQ(renamed[from].find("jane"), std::string::npos) << renamed[from];
+    }
+    for (const auto& [from, to] : renamed)
+        EXPECT_TRUE(names.insert(to).second) << to << " stands for two files";
+    EXPECT_EQ(renamed["/home/jane/work/train.py"], "train.py");
+    EXPECT_EQ(renamed["/home/jane/work/models/gpt.py"], "models/gpt.py");
+    EXPECT_EQ(renamed["/home/jane/env/lib/python3.11/site-packages/torch/nn/modules/module.py"],
+        "site-packages/torch/nn/modules/module.py");
+    EXPECT_EQ(renamed["/usr/lib/python3.11/threading.py"], "lib/python3.11/threading.py");
+    EXPECT_EQ(renamed["<string>"], "<string>");
+    EXPECT_EQ(renamed["kernel.py"], "kernel.py");
+    EXPECT_EQ(scrubber.counts().paths, 8);
+}
+
+TEST(Scrub, ForgetsUsersHostsAndCommands)
+{
+    auto recording
+        = test::makeRecording("alloc 0x1000 500 meta=/Users/jane/x stack=f@/home/jane/train.py:1\n");
+    recording->settings
+        = { { "simulated_device", R"({"device":"T4","command":["/home/jane/python","train.py"]})" } };
+    recording->facts
+        = { { "host", "node7" }, { "command", "python /home/jane/train.py" }, { "torch", "2.15" } };
+    const SessionPtr session = opened(std::move(recording));
+    const SessionPtr part
+        = sent(*cut(*session, { { { 0, { 0, 0 } } }, { .names = true, .commands = true } }).recording);
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->recording().facts, (std::map<std::string, std::string>{ { "torch", "2.15" } }));
+    EXPECT_EQ(part->recording().settings.front().json, R"({"device":"T4"})");
+    EXPECT_TRUE(part->recording().strings.find("/home/user/train.py").valid());
+    EXPECT_TRUE(part->recording().strings.find("/Users/user/x").valid());
+}
+
+} // namespace strata::model
