@@ -63,7 +63,7 @@ def check_steps(strata, python, failures):
         failures.expect(name, "output", run.stderr[-2000:], "a report")
         return
     failures.expect(name, "exit", (run.returncode, report["steps"]), (0, 2))
-    failures.expect(name, "peaks", report["ranks"], full["ranks"])
+    failures.expect(name, "peaks", [r["devices"] for r in report["ranks"]], [r["devices"] for r in full["ranks"]])
     for caught in ("Exception", "BaseException"):
         run, report = dryrun(strata, ["--steps", "1"], [python, "-c", programs.STUBBORN.format(caught=caught)])
         failures.expect(name, f"steps of a loop that catches {caught}",
