@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,12 +51,15 @@ model::Result<fs::path> makeRoom(const std::string& output)
         return model::fail(Error::Kind::Usage, output + ": a session's name ends in .strata", "name it so");
     if (fs::exists(path, error) && !fs::is_regular_file(path, error))
         return model::fail(Error::Kind::Usage, output + ": there, and no file", "name another one");
-    if (access(path.parent_path().c_str(), W_OK) != 0)
-        return model::fail(Error::Kind::Usage,
-            fmt::format("{}: {}: {}", output, path.parent_path().string(), std::strerror(errno)),
-            "name a folder that can be written to");
     if (!fs::remove(path, error) && error)
         return model::fail(Error::Kind::Usage, output + ": " + error.message(), "name another file");
+    // The recorder makes it later, in the command: whether it can is known by trying alone.
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0)
+        return model::fail(Error::Kind::Usage, fmt::format("{}: {}", output, std::strerror(errno)),
+            "name a file in a folder that can be written to");
+    close(file);
+    fs::remove(path, error);
     return path;
 }
 
