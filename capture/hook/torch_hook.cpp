@@ -45,6 +45,12 @@ CUDAAllocator* live()
     return { text.data(), text.size() };
 }
 
+/// "N/A", without a call: this is asked for every event.
+[[maybe_unused]] bool isNone(const std::string& text)
+{
+    return text.size() == 3 && text[0] == 'N' && text[1] == '/' && text[2] == 'A';
+}
+
 template <class E> std::uint8_t actionOf(const E& entry)
 {
     switch (entry.action_) {
@@ -85,7 +91,7 @@ template <class Stream> std::uint64_t numberOf(Stream stream)
 template <class E> void addTexts(const E& from, Entry& entry)
 {
     if constexpr (requires { from.compile_context_; }) {
-        if (from.compile_context_ != "N/A")
+        if (!isNone(from.compile_context_))
             entry.compileContext = textOf(from.compile_context_);
     }
     if constexpr (requires { from.user_metadata_; })
