@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cost of the recorder on the thread that allocates, beside that of torch's own, paired in one process.
+
+usage: bench_agent.py STRATA_SIMGPU LIBSTRATA_CAPTURE [--python PYTHON] [--rounds N]
+
+Runs itself with PyTorch on the simulated device. An alloc and a free are three events; rounds of all kinds take turns, each
+is short enough for the rings, and medians are printed. Needs g++ and the headers that tests/truth/environment.sh loads.
+"""
+import argparse
+import ctypes
+import glob
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAIRS = 20_000  # 60,000 events: less than half of a ring
+DEPTH = 20
+NONE, NATIVE, PYTHON = 0, 1, 2
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("stacks", ctypes.c_uint32), ("file", ctypes.c_char_p),
+                ("ring_events", ctypes.c_uint64), ("memory_limit", ctypes.c_uint64), ("shared", ctypes.c_uint32),
+                ("list_file", ctypes.c_char_p)]
+
+
+def compile_loop(torch, folder):
+    cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "strata")
+    cuda = glob.glob(os.path.join(cache, f"headers-{torch.version.cuda.split('.')[0]}", "nvidia", "*", "include"))
+    root = os.path.dirname(torch.__file__)
+    library = os.path.join(folder, "bench.so")
+    subprocess.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden",
+                    f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
+                    "-isystem", os.path.join(root, "include"), *(f"-isystem{path}" for path in cuda),
+                    os.path.join(HERE, "bench_agent.cpp"), "-o", library, "-L" + os.path.join(root, "lib"),
+                    "-Wl,--no-as-needed,--allow-shlib-undefined", "-lc10_cuda", "-lc10"], check=True)
+    loop = ctypes.CDLL(library).bench_pairs
+    loop.restype = ctypes.c_double
+    return loop
+
+
+def check_python(agent):
+    expected, frame = [], sys._getframe()
+    line = frame.f_lineno + 5
+    while frame is not None:
+        expected.append(f"{frame.f_code.co_filename}\t{frame.f_code.co_name}\t{line or frame.f_lineno}\n")
+        frame, line = frame.f_back, None
+    text = "".join(expected).encode()
+    return agent.strata_capture_check_python(text)
+
+
+def inside(library, rounds):
+    import torch
+    torch.cuda.init()
+    keep = torch.empty(1 << 20, device="cuda")
+    with tempfile.TemporaryDirectory() as folder:
+        loop = compile_loop(torch, folder)
+        for _ in range(3):
+            loop(DEPTH, PAIRS)
+        times = {"allocator alone": [loop(DEPTH, PAIRS) for _ in range(rounds)]}
+        agent = ctypes.CDLL(library)
+        assert check_python(agent) == 1
+
+        def record(stacks):
+            path = os.path.join(folder, f"{time.monotonic_ns()}.strata")
+            agent.strata_capture_start(ctypes.byref(Options(ctypes.sizeof(Options), stacks, path.encode(), 0, 0, 0, None)))
+            loop(DEPTH, 1000)
+            result = loop(DEPTH, PAIRS)
+            agent.strata_capture_stop()
+            return result
+
+        def torch_records(stacks, context):
+            torch.cuda.memory._record_memory_history("all", stacks=stacks, context=context, max_entries=100_000)
+            loop(DEPTH, 1000)
+            result = loop(DEPTH, PAIRS)
+            torch.cuda.memory._record_memory_history(None)
+            return result
+
+        kinds = {"recorder ended": lambda: loop(DEPTH, PAIRS),
+                 "recorder, no stacks": lambda: record(NONE), "recorder, C++ stacks": lambda: record(NATIVE),
+                 "recorder, Python stacks": lambda: record(PYTHON),
+                 "torch's, no stacks": lambda: torch_records("python", None),
+                 "torch's, C++ and Python stacks": lambda: torch_records("all", "all"),
+                 "torch's, Python stacks": lambda: torch_records("python", "all")}
+        for _ in range(rounds):
+            for name, kind in kinds.items():
+                times.setdefault(name, []).append(kind())
+        base = statistics.median(times["allocator alone"])
+        print(f"torch {torch.__version__}, stacks {DEPTH} calls deep in C++, {rounds} rounds of {PAIRS} pairs")
+        for name, each in times.items():
+            median = statistics.median(each)
+            print(f"{name:32} {median:7.0f} ns a pair  {(median - base) / 3:+7.0f} ns an event  "
+                  f"(quarter to quarter {statistics.quantiles(each)[0]:.0f} to {statistics.quantiles(each)[2]:.0f})")
+    del keep
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("simgpu")
+    parser.add_argument("library")
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.inside:
+        inside(arguments.library, arguments.rounds)
+        return 0
+    return subprocess.run([arguments.simgpu, "--", arguments.python, __file__, arguments.simgpu,
+                           os.path.abspath(arguments.library), "--rounds", str(arguments.rounds), "--inside"]).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
