@@ -164,6 +164,7 @@ void strata_capture_stop()
 
 void strata_capture_annotate(int kind, const char* name)
 {
+    strata_capture_poll();
     agent::Agent* agent = process().agent.load(std::memory_order_acquire);
     if (agent && kind >= STRATA_CAPTURE_BEGIN && kind <= STRATA_CAPTURE_MARK)
         agent->annotate(static_cast<std::uint8_t>(kind), name ? name : "");

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <string_view>

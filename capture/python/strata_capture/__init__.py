@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records the GPU memory of this process into a session file that Strata opens.
+
+    import strata_capture
+
+    with strata_capture.record("run.strata"):
+        for number, batch in enumerate(batches):
+            with strata_capture.step(number):
+                train(batch)
+
+Nothing here ends the program: what fails is said once on stderr. The recorder itself, libstrata_capture.so, comes with
+Strata; set STRATA_CAPTURE_LIBRARY to its path if it is not found beside the program `strata`.
+"""
+import atexit
+import contextlib
+import ctypes
+import os
+import shutil
+import sys
+
+__all__ = ["record", "start", "stop", "step", "phase", "scope", "mark", "note"]
+
+_STACKS = {"none": 0, "native": 1, "python": 2}
+_STATES = ("off", "waiting", "recording")
+_BEGIN, _END, _MARK = 0, 1, 2
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("stacks", ctypes.c_uint32), ("file", ctypes.c_char_p),
+                ("ring_events", ctypes.c_uint64), ("memory_limit", ctypes.c_uint64), ("shared", ctypes.c_uint32),
+                ("list_file", ctypes.c_char_p)]
+
+
+def _places():
+    yield os.environ.get("STRATA_CAPTURE_LIBRARY") or ""
+    program = shutil.which("strata")
+    if program:
+        prefix = os.path.dirname(os.path.dirname(os.path.realpath(program)))
+        for folder in ("lib", "lib64", "lib/x86_64-linux-gnu"):
+            yield os.path.join(prefix, folder, "strata", "libstrata_capture.so")
+
+
+_library = None
+
+
+def _load():
+    global _library
+    if _library is None:
+        path = next((place for place in _places() if os.path.exists(place)), None)
+        if path is None:
+            raise OSError("libstrata_capture.so: not found: install Strata, or set STRATA_CAPTURE_LIBRARY to its path")
+        _library = ctypes.CDLL(path)
+        _check_frames(_library)
+        # As the interpreter begins to end: what lives then is seen alive.
+        atexit.register(_library.strata_capture_stop)
+    return _library
+
+
+def _check_frames(library):
+    """The recorder reads frames by itself, but only if it reads what Python says of this very call."""
+    expected, frame = [], sys._getframe()
+    line = frame.f_lineno + 6
+    while frame is not None:
+        code = frame.f_code
+        expected.append(f"{code.co_filename}\t{code.co_name}\t{line or frame.f_lineno}\n")
+        frame, line = frame.f_back, None
+    text = "".join(expected).encode("utf-8", "surrogatepass")
+    library.strata_capture_check_python(text)
+
+
+def start(file, stacks="python", ring_events=0, memory_limit=0):
+    """Begins a recording, now or when PyTorch's allocator is ready: "recording", "waiting" or "off".
+
+    file          the session that is made; must not be there
+    stacks        "python", "native" (C++) or "none"
+    ring_events   events that may wait for the disk, for each device; 0: 131072
+    memory_limit  bytes of host memory that the recorder may take; 0: 256 MiB
+    """
+    if stacks not in _STACKS:
+        raise ValueError(f"stacks={stacks!r}: one of {', '.join(_STACKS)}")
+    library = _load()
+    options = _Options(ctypes.sizeof(_Options), _STACKS[stacks], os.fsencode(os.path.abspath(file)), ring_events,
+                       memory_limit, 0, None)
+    state = _STATES[library.strata_capture_start(ctypes.byref(options))]
+    torch = sys.modules.get("torch")
+    if state == "waiting" and torch is not None:
+        torch.cuda._lazy_call(library.strata_capture_poll)
+    return state
+
+
+def stop():
+    """Ends the recording, with the state of the allocator at this moment."""
+    _load().strata_capture_stop()
+
+
+@contextlib.contextmanager
+def record(file, **options):
+    """A recording of what happens inside; options as start() has them."""
+    start(file, **options)
+    try:
+        yield
+    finally:
+        stop()
+
+
+@contextlib.contextmanager
+def scope(name):
+    """A named range."""
+    library, text = _load(), str(name).encode()
+    library.strata_capture_annotate(_BEGIN, text)
+    try:
+        yield
+    finally:
+        library.strata_capture_annotate(_END, text)
+
+
+def step(number):
+    """One training step."""
+    return scope(f"step {number}")
+
+
+def phase(name):
+    """A part of a step: "forward", "backward" or "optimizer"."""
+    return scope(name)
+
+
+def mark(name):
+    """An instant with a name."""
+    _load().strata_capture_annotate(_MARK, str(name).encode())
+
+
+def note(text):
+    """A remark for whoever opens the recording."""
+    mark(f"note: {text}")
