@@ -289,7 +289,8 @@ void Agent::onEntry(const hook::Entry& entry) noexcept
     if (entry.device < 0 || entry.device >= m_deviceCount)
         return;
     Device& device = *m_devices[static_cast<std::size_t>(entry.device)];
-    if (!device.open)
+    const Recorder* recorder = m_recorder.load(std::memory_order_relaxed);
+    if (!device.open || !recorder || !recorder->isWriting())
         return;
     EventRecord record;
     record.address = entry.address;

@@ -197,11 +197,22 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
             { row, m_numbers.string(json + "\"}") });
     }
     chunk.rows.push_back({ static_cast<wire::EventAction>(record.action), record.address, record.bytes,
-        m_clock.toNs(record.counter), stackNumber(record), m_numbers.stream(record.stream),
+        timeOf(stream, record.counter), stackNumber(record), m_numbers.stream(record.stream),
         record.hasPool ? m_numbers.pool({ static_cast<std::int64_t>(record.poolOwner), record.poolId, 2 })
                        : wire::kNone });
     if (chunk.rows.size() >= wire::kEventsAChunk)
         writeEvents(stream);
+}
+
+/// Two lines of the clock meet to within nanoseconds: that must not turn the order of two events.
+std::int64_t Recorder::timeOf(Stream& stream, std::uint64_t counter)
+{
+    std::int64_t ns = m_clock.toNs(counter);
+    if (counter >= stream.lastCounter)
+        ns = std::max(ns, stream.lastNs);
+    stream.lastCounter = counter;
+    stream.lastNs = ns;
+    return ns;
 }
 
 std::uint32_t Recorder::textNumber(std::uint32_t text)

@@ -71,6 +71,8 @@ private:
     struct Stream {
         wire::EventChunk chunk;
         std::int64_t oldestNs = 0; ///< when its first row came
+        std::uint64_t lastCounter = 0; ///< of the last event, and its time
+        std::int64_t lastNs = 0;
     };
 
     void run();
@@ -83,6 +85,7 @@ private:
     void writeSettings(const TakenState& state);
     void writeQueued();
     void complain();
+    [[nodiscard]] std::int64_t timeOf(Stream& stream, std::uint64_t counter);
     [[nodiscard]] std::uint32_t stackNumber(const EventRecord& record);
     [[nodiscard]] std::uint32_t textNumber(std::uint32_t text);
 

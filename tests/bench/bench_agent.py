@@ -19,13 +19,10 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAIRS = 20_000  # 60,000 events: less than half of a ring
 DEPTH = 20
-NONE, NATIVE, PYTHON = 0, 1, 2
 
 
-class Options(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("stacks", ctypes.c_uint32), ("file", ctypes.c_char_p),
-                ("ring_events", ctypes.c_uint64), ("memory_limit", ctypes.c_uint64), ("shared", ctypes.c_uint32),
-                ("list_file", ctypes.c_char_p)]
+sys.path.insert(0, os.path.join(HERE, "..", "..", "capture", "python"))
+import strata_capture  # noqa: E402
 
 
 def compile_loop(torch, folder):
@@ -43,16 +40,6 @@ def compile_loop(torch, folder):
     return loop
 
 
-def check_python(agent):
-    expected, frame = [], sys._getframe()
-    line = frame.f_lineno + 5
-    while frame is not None:
-        expected.append(f"{frame.f_code.co_filename}\t{frame.f_code.co_name}\t{line or frame.f_lineno}\n")
-        frame, line = frame.f_back, None
-    text = "".join(expected).encode()
-    return agent.strata_capture_check_python(text)
-
-
 def inside(library, rounds):
     import torch
     torch.cuda.init()
@@ -62,15 +49,14 @@ def inside(library, rounds):
         for _ in range(3):
             loop(DEPTH, PAIRS)
         times = {"allocator alone": [loop(DEPTH, PAIRS) for _ in range(rounds)]}
-        agent = ctypes.CDLL(library)
-        assert check_python(agent) == 1
+        os.environ["STRATA_CAPTURE_LIBRARY"] = library
 
         def record(stacks):
             path = os.path.join(folder, f"{time.monotonic_ns()}.strata")
-            agent.strata_capture_start(ctypes.byref(Options(ctypes.sizeof(Options), stacks, path.encode(), 0, 0, 0, None)))
+            assert strata_capture.start(path, stacks=stacks) == "recording"
             loop(DEPTH, 1000)
             result = loop(DEPTH, PAIRS)
-            agent.strata_capture_stop()
+            strata_capture.stop()
             return result
 
         def torch_records(stacks, context):
@@ -81,8 +67,8 @@ def inside(library, rounds):
             return result
 
         kinds = {"recorder ended": lambda: loop(DEPTH, PAIRS),
-                 "recorder, no stacks": lambda: record(NONE), "recorder, C++ stacks": lambda: record(NATIVE),
-                 "recorder, Python stacks": lambda: record(PYTHON),
+                 "recorder, no stacks": lambda: record("none"), "recorder, C++ stacks": lambda: record("native"),
+                 "recorder, Python stacks": lambda: record("python"),
                  "torch's, no stacks": lambda: torch_records("python", None),
                  "torch's, C++ and Python stacks": lambda: torch_records("all", "all"),
                  "torch's, Python stacks": lambda: torch_records("python", "all")}

@@ -17,6 +17,7 @@ from running import SKIPPED, Failures, pythons
 from test_corpus import CASES, TRUTH, known_to
 from test_cpp import build
 
+CORNERS = os.path.join(record_tools.HERE, "corners.py")
 RECORDED = os.path.join(record_tools.HERE, "recorded.py")
 
 # Programs of every day: what differs in events. Switching torch's recorder off leaves nothing to compare with.
@@ -65,6 +66,9 @@ def check(strata, name, options, settings, stacks, command, failures, frames):
 
 def programs_of(python, long):
     """(name, options, settings, stacks, command, whether torch's frames are comparable) of each run."""
+    for settings in ("", "expandable_segments:True"):
+        yield (f"{python} corners under {settings or 'defaults'}", ["--simulated", "A100-80GB", "--devices", "2"],
+               settings, "python", [python, RECORDED, "SNAPSHOT", CORNERS], True)
     for program, options in CASES:
         if "recorder_off" in program or not known_to(python, program.split()) or not (long or program in SHORT):
             continue
