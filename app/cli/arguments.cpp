@@ -35,6 +35,7 @@ Examples:
   strata events snapshot.pickle --json | jq      the trace as JSON lines
   strata render snapshot.pickle -o pictures      every page of the window as PNG
   strata convert snapshot.pickle -o run.strata   a tenth of the size, opens the same
+  strata record -o run.strata -- python train.py     every allocation of a program, from its first on
   strata dryrun --device T4-16GB -- python train.py   what a program would need there, without a GPU
 
 "strata COMMAND --help" tells the options of a command.
@@ -61,15 +62,16 @@ constexpr std::array<CommandName, 8> kCommands{ {
         Command::Share },
 } };
 
-/// Its words are read by dryRunMain(): behind -- they are another program's.
+/// Their words are read by dryRunMain() and recordMain(): behind -- they are another program's.
 constexpr const char* kDryRun = "dryrun";
+constexpr const char* kRecord = "record";
 
 std::string commandList()
 {
     std::string list;
     for (const CommandName& command : kCommands)
         list += fmt::format("{}{}", list.empty() ? "" : ", ", command.name);
-    return fmt::format("{}, {}", list, kDryRun);
+    return fmt::format("{}, {}, {}", list, kRecord, kDryRun);
 }
 
 /// Edits (one character more, less or other) between two words.
@@ -93,9 +95,11 @@ model::Failure unknownCommand(const std::string& word)
     if (std::filesystem::exists(word, ignored))
         return model::fail(model::Error::Kind::Usage, fmt::format("'{}' is a file, not a command", word),
             fmt::format("try: strata summary {}", word));
-    if (distance(word, kDryRun) <= 2)
-        return model::fail(model::Error::Kind::Usage, fmt::format("there is no command '{}'", word),
-            fmt::format("did you mean '{}'?", kDryRun));
+    for (const char* command : { kRecord, kDryRun }) {
+        if (distance(word, command) <= 2)
+            return model::fail(model::Error::Kind::Usage, fmt::format("there is no command '{}'", word),
+                fmt::format("did you mean '{}'?", command));
+    }
     const auto* nearest = std::min_element(
         kCommands.begin(), kCommands.end(), [&](const CommandName& a, const CommandName& b) {
             return distance(word, a.name) < distance(word, b.name);
@@ -119,6 +123,8 @@ public:
         m_app.require_subcommand(1, 1);
         for (const CommandName& command : kCommands)
             add(command);
+        m_app.add_subcommand(
+            kRecord, "Runs a program and records the GPU memory of its processes as sessions");
         m_app.add_subcommand(kDryRun, "Runs a training program without a GPU: what it needs, where it fits");
     }
 
