@@ -32,7 +32,7 @@ FakeAllocator::FakeAllocator()
     m_hook.attach = [](const hook::Callbacks& callbacks) noexcept {
         for (Device& device : s_one->m_devices) {
             const std::lock_guard lock(device.mutex);
-            s_one->m_callbacks = callbacks;
+            device.callbacks = callbacks;
         }
         return true;
     };
@@ -57,10 +57,10 @@ void FakeAllocator::tell(Device& device, hook::Entry entry)
     entry.counter = ticks();
     entry.hasPool = true;
     entry.stream = 0x7000 + static_cast<std::uint64_t>(entry.device);
-    if (!m_callbacks.entry)
+    if (!device.callbacks.entry)
         return;
     device.log.push_back(entry);
-    m_callbacks.entry(entry);
+    device.callbacks.entry(entry);
 }
 
 std::uint64_t FakeAllocator::allocate(int index, std::int64_t bytes, std::string_view metadata)
@@ -106,8 +106,8 @@ void FakeAllocator::fail(int index, std::int64_t bytes)
         const std::lock_guard lock(device.mutex);
         tell(device, { .action = kOom, .address = 12345, .bytes = bytes });
     }
-    if (m_callbacks.outOfMemory)
-        m_callbacks.outOfMemory(index, bytes);
+    if (device.callbacks.outOfMemory)
+        device.callbacks.outOfMemory(index, bytes);
 }
 
 void FakeAllocator::otherSnapshot()
@@ -127,7 +127,7 @@ bool FakeAllocator::snapshot(const hook::SnapshotSink& sink)
             const std::lock_guard lock(device.mutex);
             segments = device.segments;
             device.snapshots.push_back(device.log.size());
-            m_callbacks.entry({ .action = kSnapshot, .device = -1 }); // as LibTorch: without its device
+            device.callbacks.entry({ .action = kSnapshot, .device = -1 }); // as LibTorch: without its device
         }
         for (const auto& [address, segment] : segments) {
             const bool live = segment.requested >= 0;

@@ -52,6 +52,7 @@ private:
         std::vector<hook::Entry> log;
         std::vector<std::size_t> snapshots; ///< size of the log at each of ours
         std::uint64_t next = 0;
+        hook::Callbacks callbacks;
     };
 
     void tell(Device& device, hook::Entry entry);
@@ -59,7 +60,6 @@ private:
 
     static FakeAllocator* s_one;
     std::array<Device, kDevices> m_devices;
-    hook::Callbacks m_callbacks;
     hook::Hook m_hook;
 };
 
