@@ -89,7 +89,7 @@ std::string hintFor(const DryRun& run)
     if (run.exitStatus == kAborted || run.exitStatus == kSegmentationFault)
         return "it crashed: lines that begin with strata: above name calls that the simulated device does "
                "not serve";
-    return "its own output above says why; values read from the simulated device are zeros";
+    return "its own output says why; values read from the simulated device are zeros";
 }
 
 } // namespace strata::cli
