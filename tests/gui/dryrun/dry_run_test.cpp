@@ -22,8 +22,10 @@ std::string recordedText(const char* name)
 
 QString torchPython()
 {
-    if (const QString named = qEnvironmentVariable("STRATA_TORCH_PYTHON"); !named.isEmpty())
-        return named;
+    const QStringList named
+        = qEnvironmentVariable("STRATA_TORCH_PYTHON").split(QLatin1Char(':'), Qt::SkipEmptyParts);
+    if (!named.isEmpty())
+        return named.front();
     const QDir cache(
         QStandardPaths::writableLocation(QStandardPaths::GenericCacheLocation) + QStringLiteral("/strata"));
     QStringList folders = cache.entryList({ QStringLiteral("torch-*") }, QDir::Dirs);

@@ -16,8 +16,8 @@ namespace strata::test {
 /// A document of `strata dryrun --json` as it was printed once: tests/data/dryrun/NAME.json.
 [[nodiscard]] std::string recordedText(const char* name);
 
-/// A Python whose PyTorch the dry run can use: STRATA_TORCH_PYTHON, else the newest that the tests of the
-/// dry run keep in the cache. Empty: there is none, which is said.
+/// A Python whose PyTorch the dry run can use: the first of STRATA_TORCH_PYTHON (colon separated), else the
+/// newest that the tests of the dry run keep in the cache. Empty: there is none, which is said.
 [[nodiscard]] QString torchPython();
 
 /// Processes with `word` among their arguments.
