@@ -35,6 +35,12 @@ protected:
         options.memoryLimit = 32 << 20;
         return options;
     }
+    /// As in a process it is there for good: hooks may call it until the end.
+    static Agent& agentOf(FakeAllocator& allocator)
+    {
+        static auto& all = *new std::vector<Agent*>; // not destroyed before the leak detector looks
+        return *all.emplace_back(new Agent(allocator.hook(), FakeAllocator::kDevices));
+    }
     static std::vector<wire::KeyValue> facts() { return { { "format", "test" } }; }
 
     static std::shared_ptr<const model::Session> opened(const std::string& path)
@@ -94,7 +100,7 @@ void work(FakeAllocator& allocator, unsigned seed, int least, const std::atomic<
 TEST_F(AgentTest, RecordsEveryEventBetweenBaseAndEndState)
 {
     FakeAllocator allocator;
-    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices); // as in a process: for good
+    Agent& agent = agentOf(allocator);
     std::atomic<bool> stop{ false };
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < 4; ++i)
@@ -123,7 +129,7 @@ TEST_F(AgentTest, RecordsEveryEventBetweenBaseAndEndState)
 TEST_F(AgentTest, RecordsAgainAfterItsEnd)
 {
     FakeAllocator allocator;
-    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    Agent& agent = agentOf(allocator);
     std::vector<std::uint64_t> blocks;
     for (int run = 0; run < 3; ++run) {
         const auto mine = options("run" + std::to_string(run) + ".strata");
@@ -147,7 +153,7 @@ TEST_F(AgentTest, RecordsAgainAfterItsEnd)
 TEST_F(AgentTest, AnOutOfMemoryIsInTheFileBeforeTheExceptionLeaves)
 {
     FakeAllocator allocator;
-    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    Agent& agent = agentOf(allocator);
     ASSERT_TRUE(agent.start(options(), facts()));
     for (int device = 0; device < FakeAllocator::kDevices; ++device)
         for (int i = 0; i < 10; ++i)
@@ -168,7 +174,7 @@ TEST_F(AgentTest, AnOutOfMemoryIsInTheFileBeforeTheExceptionLeaves)
 TEST_F(AgentTest, WhatWasNotEndedOpensAsFarAsItWasWritten)
 {
     FakeAllocator allocator;
-    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    Agent& agent = agentOf(allocator);
     ASSERT_TRUE(agent.start(options(), facts()));
     for (int i = 0; i < 1000; ++i)
         allocator.release(0, allocator.allocate(0, 1000));
@@ -184,7 +190,7 @@ TEST_F(AgentTest, WhatWasNotEndedOpensAsFarAsItWasWritten)
 TEST_F(AgentTest, CountsWhatDoesNotFitTheRing)
 {
     FakeAllocator allocator;
-    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    Agent& agent = agentOf(allocator);
     AgentOptions small = options();
     small.ringEvents = 64;
     ASSERT_TRUE(agent.start(small, facts()));
@@ -209,7 +215,7 @@ TEST_F(AgentTest, AFullDiskEndsTheRecordingAndNotTheProgram)
     const rlimit limit{ 20'000, before.rlim_max };
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0); // the signal that goes with it must not arrive
     FakeAllocator allocator;
-    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    Agent& agent = agentOf(allocator);
     const bool started = agent.start(options(), facts());
     std::mt19937_64 random(1);
     for (int i = 0; i < 100'000; ++i)
@@ -226,7 +232,7 @@ TEST_F(AgentTest, AFullDiskEndsTheRecordingAndNotTheProgram)
 TEST_F(AgentTest, AFileThatCannotBeMadeIsSaidAndNothingElse)
 {
     FakeAllocator allocator;
-    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    Agent& agent = agentOf(allocator);
     testing::internal::CaptureStderr();
     EXPECT_FALSE(agent.start(options("nowhere/out.strata"), facts()));
     EXPECT_NE(testing::internal::GetCapturedStderr().find("No such file or directory: nothing is recorded"),
@@ -238,7 +244,7 @@ TEST_F(AgentTest, AFileThatCannotBeMadeIsSaidAndNothingElse)
 TEST_F(AgentTest, AChildOfAForkWritesNothing)
 {
     FakeAllocator allocator;
-    auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+    Agent& agent = agentOf(allocator);
     ASSERT_TRUE(agent.start(options(), facts()));
     (void)allocator.allocate(1, 1);
     const std::uint64_t block = allocator.allocate(0, 1);
@@ -268,7 +274,7 @@ TEST_F(AgentTest, ProcessesOfOneCommandWriteBesideEachOther)
     shared.listFile = (m_folder / "list").string();
     for (int i = 0; i < 3; ++i) {
         FakeAllocator allocator;
-        auto& agent = *new Agent(allocator.hook(), FakeAllocator::kDevices);
+        Agent& agent = agentOf(allocator);
         ASSERT_TRUE(agent.start(shared, facts()));
         agent.stop();
     }
