@@ -54,6 +54,22 @@ public:
     {
         return index == kNoIndex ? index : m_to.internPool(m_from.pools[index]);
     }
+    FinalSegment segment(FinalSegment segment)
+    {
+        segment.stack = stack(segment.stack);
+        segment.stream = stream(segment.stream);
+        segment.pool = pool(segment.pool);
+        return segment;
+    }
+    /// As the recording has it.
+    AllocatorState state(AllocatorState state)
+    {
+        for (FinalSegment& each : state.segments)
+            each = segment(each);
+        for (FinalBlock& block : state.blocks)
+            block.stack = stack(block.stack);
+        return state;
+    }
 
 private:
     FrameId frame(FrameId id)
@@ -188,25 +204,15 @@ AllocatorState stateAt(const DeviceTrace& trace, EventIndex at, Copier& copy)
         }
         addFree(end);
         segment.blockCount = static_cast<std::uint32_t>(state.blocks.size()) - segment.firstBlock;
-        segment.stack = copy.stack(segment.stack);
-        segment.stream = copy.stream(segment.stream);
-        segment.pool = copy.pool(segment.pool);
+        segment = copy.segment(segment);
     }
     return state;
 }
 
-/// The end state as the recording has it.
-AllocatorState finalState(const DeviceTrace& trace, Copier& copy)
+/// The state before the first event, where the recording has it.
+const AllocatorState& recordedBase(const Recording& recording, int device)
 {
-    AllocatorState state{ trace.finalSegments(), trace.finalBlocks() };
-    for (FinalSegment& segment : state.segments) {
-        segment.stack = copy.stack(segment.stack);
-        segment.stream = copy.stream(segment.stream);
-        segment.pool = copy.pool(segment.pool);
-    }
-    for (FinalBlock& block : state.blocks)
-        block.stack = copy.stack(block.stack);
-    return state;
+    return std::ranges::find(recording.devices, device, &DeviceRecording::device)->base;
 }
 
 struct TimeSpan {
@@ -215,7 +221,7 @@ struct TimeSpan {
 };
 
 /// The time that the kept events take up: empty where they have no times.
-TimeSpan timeOf(const Recording& recording)
+TimeSpan timeSpanOf(const Recording& recording)
 {
     TimeSpan span;
     for (const DeviceRecording& device : recording.devices)
@@ -281,9 +287,10 @@ Cut cut(const Session& session, const CutOptions& options)
         DeviceRecording& device = to.devices.emplace_back();
         device.device = trace.device();
         copyEvents(trace.events(), span, device.events, copy, !options.scrub.metadata);
-        if (span.first > 0)
-            device.base = stateAt(trace, span.first - 1, copy);
-        AllocatorState end = span.last == last ? finalState(trace, copy) : stateAt(trace, span.last, copy);
+        device.base = span.first > 0 ? stateAt(trace, span.first - 1, copy)
+                                     : copy.state(recordedBase(from, trace.device()));
+        AllocatorState end = span.last == last ? copy.state({ trace.finalSegments(), trace.finalBlocks() })
+                                               : stateAt(trace, span.last, copy);
         device.finalSegments = std::move(end.segments);
         device.finalBlocks = std::move(end.blocks);
         if (span.first > 0 || span.last < last) {
@@ -298,7 +305,8 @@ Cut cut(const Session& session, const CutOptions& options)
                 scrubber.countMetadata();
     }
 
-    for (Annotation annotation : annotationsWithin(from, whole ? std::nullopt : std::optional(timeOf(to)))) {
+    for (Annotation annotation :
+        annotationsWithin(from, whole ? std::nullopt : std::optional(timeSpanOf(to)))) {
         annotation.name = copy.text(annotation.name);
         to.annotations.push_back(annotation);
     }

@@ -190,6 +190,23 @@ TEST(Cut, OfACutHasTheSameStates)
     EXPECT_EQ(off.after, session->devices()[0].eventCount() - 171);
 }
 
+TEST(Cut, FromTheFirstEventOfACutStillKnowsWhoMadeOlderBlocks)
+{
+    const SessionPtr session = opened(test::makeRecording(R"(
+        segment_alloc 0x1000 2097152
+        alloc 0x1000 500 stack=f@a.py:1
+        free_requested 0x1000 500
+        free_completed 0x1000 500
+        alloc 0x1200 300 stack=g@b.py:2
+        segment 0x1000 2097152 small
+        block 0x1200 512 req=300 allocated stack=g@b.py:2
+    )"));
+    const SessionPtr part = sent(*cut(*session, { { { 0, { 2, 4 } } }, {} }).recording);
+    const SessionPtr front = sent(*cut(*part, { { { 0, { 0, 1 } } }, {} }).recording);
+    ASSERT_TRUE(front);
+    EXPECT_EQ(liveAt(front->devices()[0], -1), liveAt(session->devices()[0], 1));
+}
+
 TEST(Cut, LeavesOutWhatNothingRefersTo)
 {
     const SessionPtr session = opened(test::makeRecording(R"(
