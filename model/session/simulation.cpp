@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/simulation.h"
 
+#include "model/base/shell.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -10,18 +12,6 @@ namespace strata::model {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string shellQuoted(const std::string& word)
-{
-    constexpr std::string_view kPlain
-        = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
-    if (!word.empty() && word.find_first_not_of(kPlain) == word.npos)
-        return word;
-    std::string quoted = "'";
-    for (const char c : word)
-        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + '\'';
-}
 
 std::string commandOf(const ordered_json& words)
 {

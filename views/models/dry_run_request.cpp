@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/dry_run_request.h"
 
+#include "model/base/shell.h"
 #include "views/models/shell_words.h"
 
 #include <QDir>
@@ -16,6 +17,11 @@ const QString kRecent = QStringLiteral("dryrun/recent");
 QStringList wordsOf(const QString& text)
 {
     return text.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+}
+
+QString quoted(const QString& text)
+{
+    return QString::fromStdString(model::shellQuoted(text.toStdString()));
 }
 
 } // namespace
@@ -61,16 +67,16 @@ QString DryRunRequest::commandLine() const
         return {};
     QStringList line;
     for (const auto& [name, value] : parts.variables)
-        line << name + QLatin1Char('=') + shellQuoted(value);
+        line << name + QLatin1Char('=') + quoted(value);
     line << QStringLiteral("strata") << QStringLiteral("dryrun");
     for (const QString& option : options())
-        line << shellQuoted(option);
+        line << quoted(option);
     if (!output.trimmed().isEmpty())
-        line << QStringLiteral("-o") << shellQuoted(output.trimmed());
+        line << QStringLiteral("-o") << quoted(output.trimmed());
     line << QStringLiteral("--");
     for (const QString& word : parts.words)
-        line << shellQuoted(word);
-    return QStringLiteral("cd %1 && ").arg(shellQuoted(workingFolder())) + line.join(QLatin1Char(' '));
+        line << quoted(word);
+    return QStringLiteral("cd %1 && ").arg(quoted(workingFolder())) + line.join(QLatin1Char(' '));
 }
 
 QJsonObject DryRunRequest::toJson() const

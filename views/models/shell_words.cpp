@@ -156,13 +156,4 @@ ShellCommand splitCommand(const QString& line)
     return Splitter(line).split();
 }
 
-QString shellQuoted(const QString& text)
-{
-    static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_@%+=:,./-]+$"));
-    if (plain.match(text).hasMatch())
-        return text;
-    QString inside = text;
-    return QLatin1Char('\'') + inside.replace(QLatin1Char('\''), QLatin1String("'\\''")) + QLatin1Char('\'');
-}
-
 } // namespace strata::views

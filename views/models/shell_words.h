@@ -23,7 +23,4 @@ struct ShellCommand {
 
 [[nodiscard]] ShellCommand splitCommand(const QString& line);
 
-/// `text` as one word of a POSIX shell.
-[[nodiscard]] QString shellQuoted(const QString& text);
-
 } // namespace strata::views

@@ -188,7 +188,7 @@ QString BlocksPage::commandLine() const
     if (!device())
         return {};
     QString command = QStringLiteral("strata blocks %1 --device %2")
-                          .arg(shellQuoted(m_document.path()))
+                          .arg(text::shellQuoted(m_document.path()))
                           .arg(device()->trace->device());
     if (const std::optional<EventRange> selected = range())
         command += QStringLiteral(" --from %1 --to %2").arg(selected->first).arg(selected->last);

@@ -187,7 +187,7 @@ QString EventsPage::commandLine() const
     if (!device())
         return {};
     QString command = QStringLiteral("strata events %1 --device %2")
-                          .arg(shellQuoted(m_document.path()))
+                          .arg(text::shellQuoted(m_document.path()))
                           .arg(device()->trace->device());
     if (const std::optional<EventRange> selected = range())
         command += QStringLiteral(" --from %1 --to %2").arg(selected->first).arg(selected->last);

@@ -201,7 +201,7 @@ QString FlamePage::commandLine() const
     if (!m_made || !m_shownTree || !m_device || m_made->query.cost != model::TreeCost::Bytes)
         return {};
     return QStringLiteral("strata at %1 %2 --device %3 --by %4")
-        .arg(shellQuoted(m_document.path()))
+        .arg(text::shellQuoted(m_document.path()))
         .arg(m_shownTree->tree().at)
         .arg(m_device->trace->device())
         .arg(m_made->query.byLine ? QLatin1String("line") : QLatin1String("site"));

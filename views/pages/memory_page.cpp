@@ -2,6 +2,7 @@
 #include "views/pages/memory_page.h"
 
 #include "views/pages/memory_verdict.h"
+#include "views/pages/texts.h"
 #include "views/widgets/memory/texts.h"
 
 #include <QAbstractItemView>
@@ -332,7 +333,7 @@ QString MemoryPage::commandLine() const
         return {};
     const auto grouping = model::groupingName(m_document.viewState().grouping());
     return QStringLiteral("strata at %1 %2 --device %3 --by %4")
-        .arg(shellQuoted(m_document.path()))
+        .arg(text::shellQuoted(m_document.path()))
         .arg(tableEvent())
         .arg(device->trace->device())
         .arg(QLatin1String(grouping.data(), static_cast<qsizetype>(grouping.size())));

@@ -89,9 +89,6 @@ protected:
     Palette m_palette = Palette::light();
 };
 
-/// `text` as one argument of a POSIX shell.
-[[nodiscard]] QString shellQuoted(const QString& text);
-
 } // namespace strata::views
 
 Q_DECLARE_METATYPE(strata::views::Focus)

@@ -451,7 +451,7 @@ void SummaryPage::filterBy(quint32 group)
 QString SummaryPage::commandLine() const
 {
     return QStringLiteral("strata summary %1 --device %2")
-        .arg(shellQuoted(m_document.path()))
+        .arg(text::shellQuoted(m_document.path()))
         .arg(m_document.viewState().device());
 }
 

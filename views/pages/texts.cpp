@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/texts.h"
 
+#include "model/base/shell.h"
 #include "model/base/units.h"
 
 #include <QCoreApplication>
@@ -43,6 +44,11 @@ QString address(std::uint64_t address)
 QString file(std::string_view text)
 {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+QString shellQuoted(const QString& text)
+{
+    return QString::fromStdString(model::shellQuoted(text.toStdString()));
 }
 
 QString share(std::int64_t part, std::int64_t whole)

@@ -15,6 +15,8 @@ namespace strata::views::text {
 [[nodiscard]] QString address(std::uint64_t address);
 /// Bytes of a file that claim to be UTF-8; what is not is replaced.
 [[nodiscard]] QString file(std::string_view text);
+/// `text` as one argument of a POSIX shell.
+[[nodiscard]] QString shellQuoted(const QString& text);
 /// "42.3 %", "< 0.1 %".
 [[nodiscard]] QString share(std::int64_t part, std::int64_t whole);
 

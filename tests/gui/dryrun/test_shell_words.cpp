@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/base/shell.h"
 #include "tests/integration/run_strata.h"
 #include "views/models/shell_words.h"
 
@@ -66,7 +67,7 @@ TEST(ShellWords, SurviveQuoting)
             for (unsigned length = random() % 6; length > 0; --length)
                 word += letters[static_cast<qsizetype>(random() % static_cast<unsigned>(letters.size()))];
             wanted.push_back(word.toStdString());
-            line << shellQuoted(word);
+            line << QString::fromStdString(model::shellQuoted(word.toStdString()));
         }
         const QString text = QStringLiteral("program ") + line.join(QLatin1Char(' '));
         const ShellCommand split = splitCommand(text);
