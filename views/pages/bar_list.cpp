@@ -18,10 +18,14 @@ enum Column { Label, Bar, FirstFigure };
 
 constexpr int kColourRole = Qt::UserRole;
 constexpr int kFractionRole = Qt::UserRole + 1;
+constexpr int kSwatchRole = Qt::UserRole + 2;
 constexpr int kBarWidth = 48; // at least, before scaling
 constexpr int kLabelWidth = 96;
 constexpr int kItemMargin = 3; // that the style leaves before a text
+constexpr int kSwatch = 10;
+constexpr int kSwatchRoom = kSwatch + kGrid;
 
+/// The swatch before the label, and the bar.
 class BarDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -30,16 +34,34 @@ public:
     {
         QStyleOptionViewItem cell = option;
         cell.state.setFlag(QStyle::State_HasFocus, false);
-        if (index.column() == Label) // in line with what stands above the list
+        const auto colour = index.data(kColourRole).value<QColor>();
+        const bool swatch = index.column() == Label && index.data(kSwatchRole).toBool();
+        if (swatch) {
+            // Under the swatch too, so that a selected row is one band.
+            QStyleOptionViewItem margin = cell;
+            margin.rect.setWidth(kSwatchRoom);
+            QStyledItemDelegate::paint(painter, margin, QModelIndex());
+            cell.rect.setLeft(cell.rect.left() + kSwatchRoom);
+        } else if (index.column() == Label) // in line with what stands above the list
             cell.rect.setLeft(cell.rect.left() - kItemMargin);
         QStyledItemDelegate::paint(painter, cell, index);
+        if (swatch)
+            painter->fillRect(
+                option.rect.left() + 2, option.rect.center().y() - kSwatch / 2 + 1, kSwatch, kSwatch, colour);
         if (index.column() != Bar)
             return;
-        const QRectF area = QRectF(option.rect).adjusted(kGrid, 7, -kGrid, -7);
+        const QRectF area = QRectF(option.rect).adjusted(kGrid, 6, -kGrid, -6);
         const double fraction = std::clamp(index.data(kFractionRole).toDouble(), 0.0, 1.0);
         const double width = fraction > 0 ? std::max(area.width() * fraction, 1.0) : 0;
-        painter->fillRect(
-            QRectF(area.left(), area.top(), width, area.height()), index.data(kColourRole).value<QColor>());
+        painter->fillRect(QRectF(area.left(), area.top(), width, area.height()), colour);
+    }
+
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        QSize size = QStyledItemDelegate::sizeHint(option, index);
+        if (index.data(kSwatchRole).toBool())
+            size.rwidth() += kSwatchRoom;
+        return size;
     }
 };
 
@@ -98,6 +120,7 @@ void BarList::setRows(const std::vector<Row>& rows)
                 item->setForeground(row.ink);
             item->setData(kColourRole, row.colour);
             item->setData(kFractionRole, row.fraction);
+            item->setData(kSwatchRole, row.swatch && c == Label);
             setItem(r, c, item);
         }
         setRowHeight(r, scaled(kRowHeight));
@@ -138,7 +161,7 @@ void BarList::resizeEvent(QResizeEvent* event)
 void BarList::focusInEvent(QFocusEvent* event)
 {
     QTableWidget::focusInEvent(event);
-    if (!currentIndex().isValid() && rowCount() > 0)
+    if (event->reason() != Qt::MouseFocusReason && !currentIndex().isValid() && rowCount() > 0)
         setCurrentCell(0, Label);
 }
 

@@ -8,7 +8,7 @@
 namespace strata::views {
 
 /// A short list of things with a bar each: name, bar, figures; as tall as its rows. Names give way before
-/// figures do. Rows can be walked by keyboard and copied; nothing happens on a click.
+/// figures do. Rows can be walked by keyboard and copied.
 class BarList : public QTableWidget {
     Q_OBJECT
 public:
@@ -16,10 +16,11 @@ public:
         QString label;
         QString toolTip;
         double fraction = 0; ///< of the bar, 0 to 1
-        QColor colour;
+        QColor colour; ///< of the bar and the swatch
         QStringList figures; ///< right-aligned; as many in every row
         QColor ink; ///< of the text; invalid: as usual
         bool marked = false; ///< in bold: the one that it is about
+        bool swatch = false; ///< a square of the colour before the label, as in a legend
     };
 
     explicit BarList(QWidget* parent = nullptr);

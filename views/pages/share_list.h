@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QTableWidget>
+#include "views/pages/bar_list.h"
 
 #include "views/models/palette.h"
 
@@ -21,9 +21,9 @@ struct ShareRow {
     bool clickable = true;
 };
 
-/// A short list of what fills something: colour, name, bar, share, bytes, blocks; as tall as its rows. Enter
-/// or a click chooses a row, a double click or Shift+Enter filters by it.
-class ShareList : public QTableWidget {
+/// What fills something: swatch, name, bar, share, bytes, blocks. Enter or a click chooses a row, a double
+/// click or Shift+Enter filters by it.
+class ShareList : public BarList {
     Q_OBJECT
 public:
     explicit ShareList(QWidget* parent = nullptr);
@@ -31,20 +31,14 @@ public:
     /// Bars are drawn to the scale of `whole`, shares are of it.
     void setRows(const std::vector<ShareRow>& rows, std::int64_t whole, const Palette& palette);
 
-    [[nodiscard]] QSize sizeHint() const override;
-    [[nodiscard]] QSize minimumSizeHint() const override;
-
 Q_SIGNALS:
     void groupChosen(quint32 group);
     void groupFiltered(quint32 group);
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
-    void wheelEvent(QWheelEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
-    void fitColumns();
     [[nodiscard]] const ShareRow* rowAt(int row) const;
 
     std::vector<ShareRow> m_rows;
