@@ -4,6 +4,7 @@
 // and never ends the program.
 #include "capture/hook/native_allocator.h"
 #include "capture/hook/peaks.h"
+#include "capture/hook/python_start.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -179,44 +180,6 @@ void attachWhenReady()
     attach();
 }
 
-int runScript(void*)
-{
-    const char* script = std::getenv(kScriptVariable);
-    const auto run = reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_DEFAULT, "PyRun_SimpleString"));
-    if (!script || !run)
-        return 0;
-    std::string quoted;
-    for (const char c : std::string_view(script)) {
-        if (c == '\'' || c == '\\')
-            quoted += '\\';
-        quoted += c;
-    }
-    const std::string code = "try:\n"
-                             " exec(compile(open('"
-        + quoted + "').read(), '" + quoted
-        + "', 'exec'), {'__name__': 'strata_dryrun'})\n"
-          "except BaseException as error:\n"
-          " import sys\n"
-          " print('strata: the start of the dry run failed:', repr(error), file=sys.stderr)\n"
-          " del error\n";
-    run(code.c_str());
-    return 0;
-}
-
-/// Python runs what is pending as soon as it may: while torch is still being imported, before its Python
-/// modules.
-void startPython()
-{
-    static bool started = false;
-    if (std::exchange(started, true) || !std::getenv(kScriptVariable))
-        return;
-    const auto initialized = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "Py_IsInitialized"));
-    const auto pending
-        = reinterpret_cast<int (*)(int (*)(void*), void*)>(dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));
-    if (initialized && pending && initialized() != 0)
-        pending(runScript, nullptr);
-}
-
 } // namespace
 
 // LibTorch asks for the current device before it allocates, and registers its kernels while it is loaded.
@@ -230,7 +193,8 @@ STRATA_API int cudaGetDevice(int* device)
 STRATA_API void** __cudaRegisterFatBinary(void* wrapper)
 {
     static const auto real = next<void** (*)(void*)>("__cudaRegisterFatBinary");
-    startPython();
+    if (const char* script = std::getenv(kScriptVariable))
+        startPython({ script, script, "the start of the dry run failed" });
     return real(wrapper);
 }
 

@@ -2,6 +2,7 @@
 // The library that `strata record` preloads. It follows calls of cudaGetDevice until LibTorch's allocator is
 // ready, which is before the first segment, and loads the recorder only then: programs without LibTorch carry
 // nothing but this. Whatever fails here is said once and never ends the program.
+#include "capture/hook/python_start.h"
 #include "capture/inject/variables.h"
 #include "strata/capture_c.h"
 
@@ -13,7 +14,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #define STRATA_API extern "C" __attribute__((visibility("default")))
 
@@ -109,34 +109,6 @@ void recordWhenReady()
         g_settled.store(true);
 }
 
-int runScript(void*)
-{
-    const auto run = reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_DEFAULT, "PyRun_SimpleString"));
-    if (run)
-        run("try:\n"
-            " import os as _strata\n"
-            " exec(compile(open(_strata.environ['STRATA_RECORD_SCRIPT']).read(),"
-            " '<frozen strata_record>', 'exec'), {'__name__': 'strata_record'})\n"
-            "except BaseException as _strata:\n"
-            " import sys\n"
-            " print('strata: the start of the recording failed:', repr(_strata), file=sys.stderr)\n"
-            "del _strata\n");
-    return 0;
-}
-
-/// Python runs what is pending as soon as it may: while torch is still being imported.
-void startPython()
-{
-    static std::atomic<bool> started{ false };
-    if (started.exchange(true) || !*variable(kScriptVariable) || !*variable(kFileVariable))
-        return;
-    const auto initialized = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "Py_IsInitialized"));
-    const auto pending
-        = reinterpret_cast<int (*)(int (*)(void*), void*)>(dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));
-    if (initialized && pending && initialized() != 0)
-        pending(runScript, nullptr);
-}
-
 } // namespace
 
 // LibTorch asks for the current device before it allocates, and registers its kernels while it is loaded.
@@ -152,7 +124,9 @@ STRATA_API int cudaGetDevice(int* device)
 STRATA_API void** __cudaRegisterFatBinary(void* wrapper)
 {
     static const auto real = next<void** (*)(void*)>("__cudaRegisterFatBinary");
-    startPython();
+    if (*variable(kScriptVariable) && *variable(kFileVariable))
+        hook::startPython(
+            { variable(kScriptVariable), "<frozen strata_record>", "the start of the recording failed" });
     return real ? real(wrapper) : nullptr;
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/cli/dryrun/change.h"
 #include "app/cli/dryrun/fit.h"
+#include "app/cli/dryrun/launch.h"
 #include "model/base/units.h"
 
 #include <CLI/CLI.hpp>
@@ -50,22 +51,12 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
     app.add_flag("--json", options.json, "One JSON document on stdout; the command's stdout goes to stderr");
     app.positionals_at_end();
 
-    int split = 1;
-    while (split < argc && std::string_view(argv[split]) != "--")
-        ++split;
-    try {
-        app.parse(split, argv);
-    } catch (const CLI::CallForHelp&) {
-        help = app.help("strata dryrun");
+    const auto parsed
+        = parseWithCommand(app, argc, argv, "strata dryrun -- python train.py", help, options.command);
+    if (!parsed)
+        return model::Failure(parsed.error());
+    if (!*parsed)
         return options;
-    } catch (const CLI::ParseError& error) {
-        return model::fail(model::Error::Kind::Usage, error.what(), "strata dryrun --help");
-    }
-    for (int i = split + 1; i < argc; ++i)
-        options.command.emplace_back(argv[i]);
-    if (options.command.empty())
-        return model::fail(model::Error::Kind::Usage, "no command",
-            "put it behind --, as in strata dryrun -- python train.py");
     for (const std::string& change : options.changes) {
         if (const auto checked = checkChange(change); !checked)
             return model::Failure(checked.error());

@@ -2,6 +2,7 @@
 #include "app/cli/dryrun/run.h"
 
 #include "app/cli/dryrun/about.h"
+#include "app/cli/dryrun/launch.h"
 #include "capture/simgpu/launch/environment.h"
 #include "model/base/units.h"
 
@@ -29,31 +30,14 @@ namespace fs = std::filesystem;
 using hook::ProcessPeaks;
 using model::Error;
 
-/// What is preloaded lies in lib/strata beside the folder of this program, built and installed alike.
-fs::path libraryFolder()
-{
-    std::error_code error;
-    const fs::path self = fs::read_symlink("/proc/self/exe", error);
-    for (const char* lib : { "lib", "lib64", "lib/x86_64-linux-gnu" }) {
-        const fs::path folder = self.parent_path().parent_path() / lib / "strata";
-        if (fs::exists(folder / "libstrata_hook.so", error))
-            return folder;
-    }
-    return self.parent_path().parent_path() / "lib" / "strata";
-}
-
 simgpu::Settings settingsOf(
     const DryRunOptions& options, const Card& card, std::vector<std::string>& problems)
 {
-    simgpu::Settings settings = simgpu::parseSettings("addresses=" + options.addresses, problems);
-    settings.devices = options.devices;
-    settings.name = card.product;
-    settings.capacityBytes = static_cast<std::uint64_t>(options.capacityBytes.value_or(card.capacityBytes));
-    settings.computeMajor = card.computeMajor;
-    settings.computeMinor = card.computeMinor;
-    settings.multiprocessors = card.multiprocessors;
-    settings.l2Bytes = static_cast<std::uint64_t>(card.l2Bytes);
-    settings.memoryBusBits = card.memoryBusBits;
+    simgpu::Settings settings = settingsOf(card, options.capacityBytes, options.devices);
+    const simgpu::Settings order = simgpu::parseSettings("addresses=" + options.addresses, problems);
+    settings.order = order.order;
+    settings.seed = order.seed;
+    settings.ranges = order.ranges;
     return settings;
 }
 
@@ -71,7 +55,7 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
 }
 
 /// In the child, between fork and exec.
-[[noreturn]] void become(
+[[noreturn]] void start(
     const DryRunOptions& options, const fs::path& executable, const simgpu::Variables& variables)
 {
     for (const auto& [name, value] : variables)
@@ -90,12 +74,7 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
         dup2(log, STDERR_FILENO);
     } else if (options.json)
         dup2(STDERR_FILENO, STDOUT_FILENO);
-    std::vector<char*> arguments;
-    for (const std::string& word : options.command)
-        arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    execv(executable.c_str(), arguments.data());
-    _exit(127);
+    become(executable, options.command);
 }
 
 std::optional<ProcessPeaks> readPeaks(const fs::path& path)
@@ -280,7 +259,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
             torch->version.empty() ? "" : (" with torch " + torch->version).c_str());
     const pid_t child = fork();
     if (child == 0)
-        become(options, program->executable, *variables);
+        start(options, program->executable, *variables);
     if (child < 0)
         return model::fail(Error::Kind::NotFound, std::strerror(errno), "try again with more memory free");
     // An interrupt is the command's to handle: what was counted until then is still shown.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/record/options.h"
 
+#include "app/cli/dryrun/launch.h"
 #include "model/base/units.h"
 
 #include <CLI/CLI.hpp>
-#include <string_view>
 
 namespace strata::cli {
 
@@ -51,22 +51,12 @@ model::Result<RecordOptions> parseRecord(int argc, const char* const* argv, std:
     app.add_option("--devices", options.devices, "Number of simulated cards")->check(CLI::Range(1, 64));
     app.footer("\nExample:\n  strata record -o run.strata -- python train.py\n");
 
-    int split = 1;
-    while (split < argc && std::string_view(argv[split]) != "--")
-        ++split;
-    try {
-        app.parse(split, argv);
-    } catch (const CLI::CallForHelp&) {
-        help = app.help("strata record");
+    const auto parsed = parseWithCommand(
+        app, argc, argv, "strata record -o run.strata -- python train.py", help, options.command);
+    if (!parsed)
+        return model::Failure(parsed.error());
+    if (!*parsed)
         return options;
-    } catch (const CLI::ParseError& error) {
-        return model::fail(Error::Kind::Usage, error.what(), "strata record --help");
-    }
-    for (int i = split + 1; i < argc; ++i)
-        options.command.emplace_back(argv[i]);
-    if (options.command.empty())
-        return model::fail(Error::Kind::Usage, "no command",
-            "put it behind --, as in strata record -o run.strata -- python train.py");
     if (options.output.empty())
         return model::fail(Error::Kind::Usage, "no file to write",
             "name one with -o, as in strata record -o run.strata -- ...");

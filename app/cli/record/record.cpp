@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/record/record.h"
 
-#include "app/cli/dryrun/catalogue.h"
+#include "app/cli/dryrun/launch.h"
 #include "app/cli/record/options.h"
 #include "capture/inject/variables.h"
 #include "capture/simgpu/launch/environment.h"
@@ -29,18 +29,6 @@ namespace fs = std::filesystem;
 using model::Error;
 
 constexpr int kUsage = 2;
-
-/// What is preloaded lies in lib/strata beside the folder of this program, built and installed alike.
-fs::path libraryFolder()
-{
-    std::error_code error;
-    const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
-    for (const char* lib : { "lib", "lib64", "lib/x86_64-linux-gnu" }) {
-        if (fs::exists(prefix / lib / "strata" / "libstrata_record.so", error))
-            return prefix / lib / "strata";
-    }
-    return prefix / "lib" / "strata";
-}
 
 /// The file can be made, and what was there is gone.
 model::Result<fs::path> makeRoom(const std::string& output)
@@ -101,16 +89,7 @@ model::Result<simgpu::Settings> simulatedCard(const RecordOptions& options)
     if (!card)
         return model::fail(Error::Kind::Usage, "--simulated " + options.simulated + ": no such card",
             fmt::format("nearest are {}", fmt::join(nearestCards(options.simulated), ", ")));
-    simgpu::Settings settings;
-    settings.devices = options.devices;
-    settings.name = card->product;
-    settings.capacityBytes = static_cast<std::uint64_t>(options.capacityBytes.value_or(card->capacityBytes));
-    settings.computeMajor = card->computeMajor;
-    settings.computeMinor = card->computeMinor;
-    settings.multiprocessors = card->multiprocessors;
-    settings.l2Bytes = static_cast<std::uint64_t>(card->l2Bytes);
-    settings.memoryBusBits = card->memoryBusBits;
-    return settings;
+    return settingsOf(*card, options.capacityBytes, options.devices);
 }
 
 /// The library in front of whatever is preloaded already.
@@ -146,12 +125,7 @@ model::Result<int> runCommand(
     if (child == 0) {
         for (const auto& [name, value] : variables)
             setenv(name.c_str(), value.c_str(), 1);
-        std::vector<char*> arguments;
-        for (const std::string& word : options.command)
-            arguments.push_back(const_cast<char*>(word.c_str()));
-        arguments.push_back(nullptr);
-        execv(executable.c_str(), arguments.data());
-        _exit(127);
+        become(executable, options.command);
     }
     if (child < 0)
         return model::fail(Error::Kind::NotFound, std::strerror(errno), "try again with more memory free");
