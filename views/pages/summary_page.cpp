@@ -414,6 +414,7 @@ void SummaryPage::fillSettings(QVBoxLayout& part, const DeviceData& device)
     rest->hide();
     QPushButton* more
         = link(tr("Show %n more, all at their defaults", nullptr, static_cast<int>(folded.size())));
+    more->setProperty("atEdge", true); // in line with what stands above it
     connect(more, &QPushButton::clicked, rest, [rest, more] {
         rest->show();
         more->hide();

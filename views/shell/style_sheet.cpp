@@ -31,6 +31,7 @@ QPushButton:disabled { color: @textMuted; }
 QPushButton[primary="true"] { background: @accent; color: @accentText; border-color: @accent; }
 QPushButton[primary="true"]:focus { border: 2px solid @text; padding: 3px 11px; }
 QPushButton[link="true"] { background: transparent; border: 1px solid transparent; color: @accent; padding: 0 4px; min-height: 18px; text-align: left; }
+QPushButton[link="true"][atEdge="true"] { padding-left: 0; margin-left: -1px; }
 QPushButton[link="true"]:hover { text-decoration: underline; }
 QPushButton[link="true"]:focus { border-color: @accent; }
 QPushButton[link="true"]:disabled { color: @textMuted; }
