@@ -65,12 +65,24 @@ def start_recorder():
         torch.cuda.memory._record_memory_history(context=context, stacks="python")
 
 
+def take_snapshot(torch):
+    """Asking torch for stacks looks for torch._inductor, which would import it for that alone, more than a second of work."""
+    stand_in = "torch._inductor" not in sys.modules
+    if stand_in:
+        torch._inductor = type(sys)("torch._inductor")
+    try:
+        return torch.cuda.memory._snapshot()
+    finally:
+        if stand_in:
+            del torch._inductor
+
+
 @guarded
 def write_snapshot():
     torch = sys.modules.get("torch")
     if not RECORD or os.getpid() != recording_process or not torch or not torch.cuda.is_initialized():
         return
-    snapshot = torch.cuda.memory._snapshot()
+    snapshot = take_snapshot(torch)
     snapshot.setdefault("allocator_settings", {})["simulated_device"] = json.loads(
         os.environ.get("STRATA_DRYRUN_ABOUT") or "{}")
     path = os.path.join(FOLDER, f"snapshot.{os.getpid()}.pickle")
