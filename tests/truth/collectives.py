@@ -2,15 +2,21 @@
 """What programs do with ranks besides training: groups on the CPU, objects, a mesh, barriers.
 
 Every rank holds the same values; what comes back is checked as far as that decides it.
+
+usage: collectives.py [--truth FILE]
 """
 import os
+import sys
 
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 
+from truth import Truth
+
 
 def main():
+    truth = Truth()
     dist.init_process_group("cpu:gloo,cuda:nccl")
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     rank, size = dist.get_rank(), dist.get_world_size()
@@ -46,6 +52,8 @@ def main():
     dist.all_gather_into_tensor(out, part, group=inner.get_group())
     dist.all_to_all_single(torch.zeros(size * 2, device="cuda"), torch.ones(size * 2, device="cuda"))
     torch.cuda.synchronize()
+    if "--truth" in sys.argv:
+        truth.write(sys.argv[-1])
     print("done", rank, "of", size)
     dist.destroy_process_group()
 

@@ -2,7 +2,7 @@
 """Records programs of the corpus and holds the session against torch's own snapshot of the same process: events one by
 one, stacks of allocations and frees, the state at the end block by block.
 
-usage: test_record.py STRATA STRATA_SIMGPU [--python PYTHON]... [--long]
+usage: test_record.py STRATA [--python PYTHON]... [--long]
 
 Without a Python with PyTorch the test is skipped (exit 77) and says so. --long, or STRATA_ALL_TORCH=1, runs every program
 with expandable segments on and off.
@@ -82,8 +82,8 @@ def programs_of(python, long, short=SHORT):
                    [python, RECORDED, "SNAPSHOT", TRUTH, *program.split()], True)
 
 
-def cpp_programs(simgpu, python, failures, long):
-    program = build(simgpu, python, failures)
+def cpp_programs(python, failures, long):
+    program = build(python, failures)
     if program is None:
         return
     for model in MODELS_OF_CPP if long else MODELS_OF_CPP[:1]:
@@ -95,7 +95,6 @@ def cpp_programs(simgpu, python, failures, long):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("strata")
-    parser.add_argument("simgpu")
     parser.add_argument("--python", action="append", default=[])
     parser.add_argument("--long", action="store_true", default=os.environ.get("STRATA_ALL_TORCH") == "1")
     arguments = parser.parse_args()
@@ -107,7 +106,7 @@ def main():
     for python in found:
         # Of every day the first Python, the newest, runs more than the others.
         runs = [*programs_of(python, arguments.long, SHORT if python == found[0] else SHORT[:1]),
-                *cpp_programs(arguments.simgpu, python, failures, arguments.long)]
+                *cpp_programs(python, failures, arguments.long)]
         events = blocks = 0
         for run in runs:
             compared = check(arguments.strata, *run[:5], failures, run[5])

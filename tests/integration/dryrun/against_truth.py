@@ -41,25 +41,34 @@ def check_peaks(name, process, truth, failures):
         failures.expect(name, "fits", got["fits"], wanted["out_of_memories"] == 0)
 
 
-def start_many(strata, python, options, programs, folder):
-    """One dry run of programs; gives the finished run, its report and how each ended, None where they did not get that far."""
-    named, ended = os.path.join(folder, "programs.json"), os.path.join(folder, "ended.json")
+def start_each(strata, python, options, programs, folder, how=()):
+    """One dry run of programs, which may run them more than once; gives the finished run, its report and, for each time that it got
+    to the end of them, how each ended. `how` are options of many.py."""
+    named, ended = os.path.join(folder, "programs.json"), os.path.join(folder, "ended")
     with open(named, "w", encoding="utf-8") as file:
         json.dump(programs, file)
-    run, report = dryrun(strata, [*options, "-o", os.path.join(folder, "{process}.pickle")], [python, MANY, named, ended])
-    if report is None or not os.path.exists(ended):
-        return run, report, None
+    run, report = dryrun(strata, options, [python, MANY, *how, named, ended])
+    if not os.path.exists(ended):
+        return run, report, []
     with open(ended, encoding="utf-8") as file:
-        return run, report, json.load(file)
+        return run, report, [json.loads(line) for line in file]
 
 
-def run_many(strata, python, options, programs, failures):
+def start_many(strata, python, options, programs, folder, how=()):
+    """One dry run of programs; gives the finished run, its report and how each ended, None where they did not get that far. Keeps
+    snapshots in the folder."""
+    options = [*options, "-o", os.path.join(folder, "{process}.pickle")]
+    run, report, ended = start_each(strata, python, options, programs, folder, how)
+    return run, report, ended[-1] if report is not None and ended else None
+
+
+def run_many(strata, python, options, programs, failures, how=()):
     """One dry run of programs, the words of a command each, which end well and write their truth to the file after --truth.
     Gives the process and the truth of each, None where there is none, and a folder's path of snapshots to take in `with`."""
     folder = tempfile.TemporaryDirectory()
     paths = [os.path.join(folder.name, f"truth.{index}.json") for index in range(len(programs))]
     commands = [[*words, "--truth", path] for words, path in zip(programs, paths)]
-    run, report, statuses = start_many(strata, python, options, commands, folder.name)
+    run, report, statuses = start_many(strata, python, options, commands, folder.name, how)
     name = f"{python} under {' '.join(options) or 'defaults'}"
     if statuses is None:
         failures.expect(name, "output", (run.returncode, run.stdout[-500:], run.stderr[-3000:]), "a report")

@@ -2,71 +2,113 @@
 """Holds each --change against the same program changed by hand: 0 bytes and the same number of allocations.
 
 usage: test_change.py STRATA [--python PYTHON]...
+
+Of every day a part of the cases with the newest PyTorch; STRATA_ALL_TORCH=1 takes all of them with each.
 """
 import os
 import sys
+import tempfile
 
-from running import THOROUGH, HERE, dryrun, main
+from against_truth import start_each
+from running import THOROUGH, HERE, dryrun, main, version
 
 PROGRAM = os.path.join(HERE, "program_change.py")
 PRUDENT = ["--optimizer", "adam"]
 LAST = ["--rank", "7", "--world-size", "8"]
+ALONE = []
 
-# changes, arguments of the program, arguments of the one changed by hand[, options of both runs]
+# changes, options of the dry runs, pairs of arguments: of the program, and of the one changed by hand
 CASES = [
-    (["amp=bf16"], [], ["--amp"]),
-    (["amp=bf16"], ["--loop", "accumulate"], ["--loop", "accumulate", "--amp"]),
-    (["amp=bf16"], ["--loop", "evaluate"], ["--loop", "evaluate", "--amp"]),
-    (["amp=bf16"], ["--loop", "gan"], ["--loop", "gan", "--amp"]),
-    (["checkpoint=Block"], [], ["--checkpoint"]),
-    (["checkpoint=Block", "amp=bf16", "optimizer=adafactor"], ["--loop", "evaluate", "--optimizer", "nesterov"],
-     ["--loop", "evaluate", "--checkpoint", "--amp", "--optimizer", "adafactor"]),
-    (["optimizer=sgd"], PRUDENT, ["--optimizer", "sgd"]),
-    (["optimizer=sgd,momentum=0.9"], ["--optimizer", "adamw"], ["--optimizer", "momentum"]),
-    (["optimizer=adam"], ["--optimizer", "groups"], ["--optimizer", "adam_groups"]),
-    (["optimizer=adamw"], PRUDENT, ["--optimizer", "adamw"]),
-    (["optimizer=AdamW,foreach=False"], [], ["--optimizer", "adamw_loop"]),
-    (["optimizer=adafactor"], PRUDENT, ["--optimizer", "adafactor"]),
-    (["optimizer=rmsprop"], PRUDENT, ["--optimizer", "rmsprop"]),
-    (["fsdp"], ["--loop", "accumulate"], ["--loop", "accumulate", "--parallel", "fsdp"], LAST),
-    (["fsdp=Block", "checkpoint=Block", "amp=bf16", "optimizer=adamw"], ["--parallel", "ddp", "--loop", "gan"],
-     ["--parallel", "fsdp", "--loop", "gan", "--checkpoint", "--amp", "--optimizer", "adamw"], LAST),
+    (["amp=bf16"], ALONE, [([], ["--amp"]),
+                           (["--loop", "accumulate"], ["--loop", "accumulate", "--amp"]),
+                           (["--loop", "evaluate"], ["--loop", "evaluate", "--amp"]),
+                           (["--loop", "gan"], ["--loop", "gan", "--amp"])]),
+    (["checkpoint=Block", "amp=bf16", "optimizer=adafactor"], ALONE,
+     [(["--loop", "evaluate", "--optimizer", "nesterov"],
+       ["--loop", "evaluate", "--checkpoint", "--amp", "--optimizer", "adafactor"])]),
+    (["optimizer=adam"], ALONE, [(["--optimizer", "groups"], ["--optimizer", "adam_groups"])]),
+    (["optimizer=AdamW,foreach=False", "checkpoint=Nobody"], ALONE, [([], ["--optimizer", "adamw_loop"])]),
+    (["fsdp=Block", "checkpoint=Block", "amp=bf16", "optimizer=adamw"], LAST,
+     [(["--parallel", "ddp", "--loop", "gan"],
+       ["--parallel", "fsdp", "--loop", "gan", "--checkpoint", "--amp", "--optimizer", "adamw"])]),
+]
+MORE = [
+    (["fsdp"], LAST, [(["--loop", "accumulate"], ["--loop", "accumulate", "--parallel", "fsdp"])]),
+    (["checkpoint=Block"], ALONE, [([], ["--checkpoint"])]),
+    (["optimizer=sgd"], ALONE, [(PRUDENT, ["--optimizer", "sgd"])]),
+    (["optimizer=sgd,momentum=0.9"], ALONE, [(["--optimizer", "adamw"], ["--optimizer", "momentum"])]),
+    (["optimizer=adamw"], ALONE, [(PRUDENT, ["--optimizer", "adamw"])]),
+    (["optimizer=adafactor"], ALONE, [(PRUDENT, ["--optimizer", "adafactor"])]),
+    (["optimizer=rmsprop"], ALONE, [(PRUDENT, ["--optimizer", "rmsprop"])]),
 ]
 FIGURES = ("requested_bytes_peak", "allocated_bytes_peak", "reserved_bytes_peak", "oom_count")
 
 
+def by_process(ranks, tracked):
+    """Figures of the only device that each process used, with its number of allocations."""
+    used = [(rank["process"], device) for rank in ranks for device in rank["devices"] if device["reserved_bytes_peak"] > 0]
+    return {process: {**{figure: device[figure] for figure in FIGURES}, "allocations": counted["allocations"]}
+            for (process, device), counted in zip(used, tracked)}
+
+
+def run(strata, python, options, programs, failures):
+    """stderr, and the figures of each program from each run of them all; without what did not end well."""
+    with tempfile.TemporaryDirectory() as folder:
+        done, report, ended = start_each(strata, python, options, [[PROGRAM, *words] for words in programs], folder)
+    name = f"{python} {' '.join(options) or 'by hand'}"
+    failures.expect(name, "exit", done.returncode, 0)
+    if report is None or done.returncode != 0:
+        print(done.stderr[-3000:])
+        return done.stderr, []
+    runs = [report, report["changed"]] if "changed" in report else [report]
+    failures.expect(name, "runs", len(ended), len(runs))
+    out = []
+    for document, statuses in zip(runs, ended):
+        failures.expect(name, "statuses", [each["status"] for each in statuses], [0] * len(programs))
+        figures = by_process(document["ranks"], document["tracked"])
+        out.append([figures.get(each["process"]) for each in statuses])
+    return done.stderr, out
+
+
+def hold(strata, python, case, by_hand, failures):
+    """Gives the number of pairs, and of those whose peak the change moves."""
+    changes, options, pairs = case
+    words = [word for change in changes for word in ("--change", change)] + options
+    said, runs = run(strata, python, words, [program for program, _ in pairs], failures)
+    if len(runs) != 2:
+        return 0, 0
+    for (program, changed_by_hand), got in zip(pairs, runs[1]):
+        name = f"{python} {' '.join(words)} {' '.join(program)}"
+        failures.expect(name, "figures", got, by_hand[tuple(options), tuple(changed_by_hand)])
+    if "checkpoint=Nobody" in changes:
+        failures.expect(python, "class that is not there is said", "checkpoint=Nobody: no module" in said)
+    return len(pairs), sum(base != changed for base, changed in zip(*runs))
+
+
+def known_to(python, case):
+    """Adafactor came with PyTorch 2.5."""
+    return "adafactor" not in str(case) or version(python) >= [2, 5]
+
+
 def test(arguments, python, failures):
-    strata = arguments.strata
-    bases, differing = {}, 0
-    for changes, arguments, by_hand, *ranks in CASES:
-        name = f"{python} {' '.join(changes)} {' '.join(arguments)}"
-        ranks = ranks[0] if ranks else []
-        options = [word for change in changes for word in ("--change", change)] + ranks
-        run, report = dryrun(strata, options, [python, PROGRAM, *arguments])
-        if tuple(by_hand) not in bases:
-            bases[tuple(by_hand)] = dryrun(strata, ranks, [python, PROGRAM, *by_hand])[1]
-        hand = bases[tuple(by_hand)]
-        if not report or not hand or not report["ranks"] or not hand["ranks"] or not report["changed"]["ranks"]:
-            failures.expect(name, "reports", run.stderr[-2000:])
-            continue
-        failures.expect(name, "exit", (run.returncode, report["changed"]["exit_status"], hand["exit_status"]), (0, 0, 0))
-        failures.expect(name, "changes", report["changed"]["changes"], changes)
-        changed, wanted = report["changed"]["ranks"][0]["devices"][0], hand["ranks"][0]["devices"][0]
-        base = report["ranks"][0]["devices"][0]
-        for figure in FIGURES:
-            failures.expect(name, figure, changed[figure], wanted[figure])
-        failures.expect(name, "allocations", report["changed"]["tracked"][0]["allocations"],
-                        hand["tracked"][0]["allocations"])
-        differing += changed["requested_bytes_peak"] != base["requested_bytes_peak"]
+    cases = [case for case in CASES + (MORE if THOROUGH else []) if known_to(python, case)]
+    by_hand = {}
+    for options in (ALONE, LAST):
+        programs = list(dict.fromkeys(tuple(by_hand) for _, ranks, pairs in cases if ranks == options for _, by_hand in pairs))
+        _, figures = run(arguments.strata, python, options, programs, failures)
+        for index, program in enumerate(programs):
+            by_hand[tuple(options), program] = figures[0][index] if figures else "the program changed by hand ends well"
+    held = [hold(arguments.strata, python, case, by_hand, failures) for case in cases]
     # A change that changed nothing would be equal to nothing by luck alone: Adam and AdamW alone need the same.
-    failures.expect(python, "changes that move the peak", differing >= len(CASES) - 2)
-    run, report = dryrun(strata, ["--change", "checkpoint=Nobody"], [python, PROGRAM])
-    failures.expect(python, "class that is not there is said", "checkpoint=Nobody: no module" in run.stderr)
-    run = dryrun(strata, ["--change", "fsdp"], [python, PROGRAM])[0]
-    failures.expect(python, "fsdp without ranks", (run.returncode, "--world-size 8" in run.stderr), (2, True))
+    failures.expect(python, "changes that move the peak", sum(moved for _, moved in held) >= sum(count for count, _ in held) - 2)
+
+
+def usage(arguments, python, failures):
+    done = dryrun(arguments.strata, ["--change", "fsdp"], [python, PROGRAM])[0]
+    failures.expect(python, "fsdp without ranks", (done.returncode, "--world-size 8" in done.stderr), (2, True))
     for bad in ("fsdp=", "amp=int8", "checkpoint=", "optimizer=", "optimizer=sgd,momentum", "sideways", ""):
-        run = dryrun(strata, ["--change", bad], [python, PROGRAM])[0]
-        failures.expect(python, f"--change '{bad}'", (run.returncode, "there are amp=bf16" in run.stderr), (2, True))
+        done = dryrun(arguments.strata, ["--change", bad], [python, PROGRAM])[0]
+        failures.expect(python, f"--change '{bad}'", (done.returncode, "there are amp=bf16" in done.stderr), (2, True))
 
 
-sys.exit(main(test, every_python=THOROUGH))
+sys.exit(main(test, every_python=THOROUGH, once=usage))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A C++ program linked with the LibTorch of a wheel, under `strata dryrun`: its peaks are the allocator's own.
 
-usage: test_cpp.py STRATA STRATA_SIMGPU [--python PYTHON]...
+usage: test_cpp.py STRATA [--python PYTHON]...
 
 The program is compiled once for each LibTorch (half a minute) and kept in $XDG_CACHE_HOME/strata. Skipped (exit 77) without
 PyTorch, without a compiler, or without the headers of the CUDA runtime, which tests/truth/environment.sh loads.
@@ -18,17 +18,22 @@ import tempfile
 from running import CACHE, TRUTH, dryrun, main
 
 SOURCE = os.path.join(TRUTH, "train.cpp")
-ASK = ("import os, torch; print(os.path.dirname(torch.__file__), torch.version.cuda.split('.')[0], "
-       "int(torch.compiled_with_cxx11_abi()), torch.__version__)")
 
 
-def build(simgpu, python, failures):
+def facts_of(python):
+    """Folder of PyTorch, major version of its CUDA, ABI of its strings, version; without importing it."""
+    [folder] = glob.glob(os.path.join(os.path.dirname(os.path.dirname(python)), "lib", "python3*", "site-packages", "torch"))
+    told = {}
+    with open(os.path.join(folder, "version.py"), encoding="utf-8") as file:
+        exec(file.read(), told)
+    with open(os.path.join(folder, "share", "cmake", "Torch", "TorchConfig.cmake"), encoding="utf-8") as file:
+        abi = int("_GLIBCXX_USE_CXX11_ABI=0" not in file.read())
+    return folder, told["cuda"].split(".")[0], abi, told["__version__"]
+
+
+def build(python, failures):
     """Path of the program; None when it cannot be built here."""
-    asked = subprocess.run([simgpu, "--", python, "-c", ASK], capture_output=True, text=True)
-    if asked.returncode != 0:
-        failures.expect(python, "import of torch", asked.stderr[-1000:], "")
-        return None
-    torch, major, abi, version = asked.stdout.split()
+    torch, major, abi, version = facts_of(python)
     headers = glob.glob(os.path.join(CACHE, f"headers-{major}", "nvidia", "*", "include", "cuda_runtime_api.h"))
     if not headers or not shutil.which("g++"):
         print(f"not built for PyTorch {version}: {'no headers of CUDA ' + major if not headers else 'no g++'}")
@@ -69,11 +74,11 @@ def check(strata, python, program, model, failures):
 
 
 def test(arguments, python, failures):
-    program = build(arguments.simgpu, python, failures)
+    program = build(python, failures)
     for model in ("gpt", "conv") if program else ():
         check(arguments.strata, python, program, model, failures)
     return None if program else "the program cannot be built"
 
 
 if __name__ == "__main__":
-    sys.exit(main(test, ("strata", "simgpu")))
+    sys.exit(main(test))

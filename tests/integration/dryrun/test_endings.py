@@ -2,6 +2,8 @@
 """Programs that end in all ways, and what `strata dryrun` makes of them: a reason, a hint, the figures until then.
 
 usage: test_endings.py STRATA [--python PYTHON]...
+
+Of every day with the newest PyTorch; STRATA_ALL_TORCH=1 takes each.
 """
 import json
 import os
@@ -9,9 +11,11 @@ import subprocess
 import sys
 import tempfile
 
-from running import dryrun, main
+from against_truth import start_each
+from running import THOROUGH, TRUTH, dryrun, main
 
 USE = "import os, sys, torch\nx = torch.empty(1 << 20, device='cuda')\n"
+#: Each step tells, past whatever Python keeps back, that it was made.
 TRAIN = USE + """
 p = torch.nn.Parameter(torch.ones(1 << 20, device='cuda'))
 optimizer = torch.optim.Adam([p])
@@ -19,6 +23,7 @@ def step():
     p.sum().backward()
     optimizer.step()
     optimizer.zero_grad()
+    os.write(1, b'step of NAME\\n')
 """
 MIB = 1 << 20
 
@@ -27,40 +32,47 @@ ENDINGS = [
     ("exception", USE + "raise ValueError('no such luck')", 1, [4], "no such luck"),
     ("exception by values", USE + "assert torch.ones(3, device='cuda').sum().item() == 3", 1, [4], "are zeros"),
     ("crash", USE + "import ctypes; ctypes.string_at(0)", 139, [4], "it crashed"),
-    ("abort", USE + "os.abort()", 134, [4], "it crashed"),
+    ("abort", "import os; os.abort()", 134, [], "it crashed"),
     ("kill", USE + "os.kill(os.getpid(), 9)", 137, [4], "it was killed"),
-    ("status", USE + "sys.exit(7)", 7, [4], "its own output"),
+    ("status", "import sys; sys.exit(7)", 7, [], "its own output"),
     ("device that is not there", USE + "torch.empty(1, device='cuda:3')", 1, [4], "--devices"),
     ("no device used", "import torch; torch.ones(3)", 0, [], "torch.cuda.is_available() is true"),
     ("no torch used", "print('hello')", 0, [], "look for an option"),
     ("module that is missing", USE + "import no_such_module", 1, [4], "Python of the environment"),
-    ("fork after", USE + "pid = os.fork()\nif pid == 0:\n del x\n os._exit(0)\nos.waitpid(pid, 0)\ny = x + x", 0, [8], None),
-    ("use in a fork", USE + "pid = os.fork()\nif pid == 0:\n torch.ones(1, device='cuda')\nos.waitpid(pid, 0)\n", 0, [4],
+    ("forks after", USE + "for use in (False, True):\n pid = os.fork()\n if pid == 0:\n  if use: torch.ones(1, device='cuda')\n"
+     "  del x\n  os._exit(7)\n assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == (1 if use else 7)\ny = x + x", 0, [8],
      "forked subprocess"),
-    ("fork before", "import os\npid = os.fork()\nif pid == 0:\n import torch\n torch.empty(1 << 20, device='cuda')\n"
-     " os._exit(0)\nos.waitpid(pid, 0)", 0, [4], None),
+    ("fork before, and a child of it", "import os, subprocess, sys\nuse = \"import torch; torch.empty(1 << 20, device='cuda')\"\n"
+     "pid = os.fork()\nif pid == 0:\n exec(use)\n subprocess.run([sys.executable, '-I', '-c', use], check=True)\n os._exit(0)\n"
+     "assert os.waitpid(pid, 0)[1] == 0", 0, [4, 4], None),
     ("exec", USE + "os.execv(sys.executable, [sys.executable, '-c', \"import torch; torch.empty(1 << 21, device='cuda')\"])",
      0, [4, 8], None),
-    ("late import", "import threading\ndef late():\n import torch\n torch.empty(1 << 20, device='cuda')\n"
-     "t = threading.Thread(target=late); t.start(); t.join()", 0, [4], None),
-    ("import twice", USE + "import importlib\nimportlib.reload(sys.modules['torch.optim.optimizer'])\nimport torch\n"
-     "y = torch.empty(1 << 20, device='cuda')", 0, [8], None),
+    ("late import, and again", "import importlib, sys, threading\ndef late():\n global x\n import torch\n"
+     " x = torch.empty(1 << 20, device='cuda')\nt = threading.Thread(target=late); t.start(); t.join()\n"
+     "importlib.reload(sys.modules['torch.optim.optimizer'])\nimport torch\ny = torch.empty(1 << 20, device='cuda')", 0, [8], None),
     ("spawn", "import torch, torch.multiprocessing as m\ndef f(i): torch.empty(1 << 20, device='cuda')\n"
      "if __name__ == '__main__': m.spawn(f, nprocs=2)", 0, [4, 4], None),
 ]
 
-# name, loop of a program that trains, options, steps of the report, words on stderr
+# name, loop of a program that trains, steps it may make under --steps 2, words on stderr
 STEPS = [
     ("except Exception", "for i in range(9):\n try: step()\n except Exception: pass\n", 2, None),
     ("finally", "try:\n for i in range(9): step()\nfinally: print('tidied up')\n", 2, "tidied up"),
     ("bare except", "while True:\n try: step()\n except: pass\n", 2, "it is ended"),
     ("each optimizer for itself", "second = torch.optim.SGD([p], lr=1)\nsecond.step()\nfor i in range(9): step()\n", 2, None),
-    ("optimizers made anew", "for i in range(9):\n optimizer = torch.optim.Adam([p]); step()\nprint('all nine')\n", 1,
+    ("optimizers made anew", "for i in range(9):\n optimizer = torch.optim.Adam([p]); step()\nprint('all nine')\n", 9,
      "all nine"),
-    ("files", "f = open(sys.argv[1], 'w'); f.write('kept')\nfor i in range(9): step()\n", 2, None),
-    ("workers", "class D(torch.utils.data.Dataset):\n def __len__(self): return 99\n def __getitem__(self, i): return i\n"
-     "if __name__ == '__main__':\n for i in torch.utils.data.DataLoader(D(), num_workers=2): step()\n", 2, None),
 ]
+#: In an interpreter of its own, which takes down what the program left: a file that was not closed, workers.
+LEFT = """
+class D(torch.utils.data.Dataset):
+    def __len__(self): return 99
+    def __getitem__(self, i): return i
+if __name__ == '__main__':
+    f = open(sys.argv[1], 'w')
+    f.write('kept')
+    for i in torch.utils.data.DataLoader(D(), num_workers=2): step()
+"""
 
 
 def check_endings(strata, python, folder, failures):
@@ -84,20 +96,28 @@ def check_endings(strata, python, folder, failures):
 
 
 def check_steps(strata, python, folder, failures):
-    path, kept = os.path.join(folder, "program.py"), os.path.join(folder, "kept")
-    for name, loop, steps, words in STEPS:
+    def written(name, loop):
+        path = os.path.join(folder, name.replace(" ", "_") + ".py")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(TRAIN + loop)
-        run, report = dryrun(strata, ["--steps", "2"], [python, path, kept])
-        if report is None:
-            failures.expect(name, "a report", run.stderr[-1500:])
-            continue
-        failures.expect(name, "exit", (run.returncode, report["exit_status"], report["steps"]), (0, 0, steps))
-        failures.expect(name, "snapshot", len(report["groups"]) > 0)
+            file.write(TRAIN.replace("NAME", name) + loop)
+        return path
+
+    commands = [[written(name, loop)] for name, loop, _, _ in STEPS]
+    run, report, ended = start_each(strata, python, ["--steps", "2"], commands, folder)
+    failures.expect("steps", "exit", (run.returncode, report and report["steps"]), (0, 2))
+    failures.expect("steps", "programs ended well", [e["status"] for e in ended[0]] if ended else run.stderr, [0] * len(STEPS))
+    failures.expect("steps", "snapshot", report and len(report["groups"]) > 0)
+    for name, _, steps, words in STEPS:
+        failures.expect(name, "steps", run.stderr.count(f"step of {name}\n"), steps)
         if words:
             failures.expect(name, f"'{words}' is said", words in run.stderr)
+
+    kept = os.path.join(folder, "kept")
+    run, report = dryrun(strata, ["--steps", "2"], [python, written("left", LEFT), kept])
+    failures.expect("left", "exit", (run.returncode, report and report["steps"]), (0, 2))
+    failures.expect("left", "steps", run.stderr.count("step of left\n"), 2)
     with open(kept, encoding="utf-8") as file:
-        failures.expect("files", "flushed", file.read(), "kept")
+        failures.expect("left", "flushed", file.read(), "kept")
 
 
 def check_start(strata, python, folder, failures):
@@ -107,11 +127,18 @@ def check_start(strata, python, folder, failures):
         failures.expect(name, f"'{words}' is said", words in run.stderr)
 
     usage("not found", [], ["no-such-program"], "no-such-program: command not found")
+    usage("not there", [], ["/no/such/program"], "/no/such/program")
+    usage("a folder", [], [TRUTH], TRUTH)
+    usage("capacity", ["--capacity", "much"], [python, "-c", ""], "much")
+    usage("addresses", ["--addresses", "sideways"], [python, "-c", ""], "sideways")
     bare = {"PATH": folder, "HOME": folder}
     usage("not LibTorch", [], ["/bin/true"], "neither Python nor linked with LibTorch", env=bare)
     usage("no torch", [], ["/usr/bin/python3", "-c", ""], "install the CUDA build of PyTorch", env={"PATH": "/usr/bin"})
     usage("device", ["--device", "H100"], [python, "-c", ""], "H100-80GB")
     usage("no command", [], [], "no command")
+    found = {**os.environ, "PATH": os.path.dirname(python) + ":" + os.environ["PATH"]}
+    run, report = dryrun(strata, [], ["true"], env=found)
+    failures.expect("not LibTorch, PyTorch on the path", "ranks", (run.returncode, report and report["ranks"]), (0, []))
     library = os.path.join(folder, "torch", "lib")
     os.makedirs(library)
     for file in ("../__init__.py", "libtorch_cpu.so"):
@@ -150,9 +177,9 @@ def check_output(strata, python, folder, failures):
         run, _ = dryrun(strata, options, [python, "-c", show], env=environment)
         failures.expect("--set", str(options), wanted in run.stderr)
 
-    host = "import torch, resource\nm = torch.nn.Linear(20000, 20000)\nx = torch.ones(1, device='cuda')\n" \
+    host = "import torch, resource\nm = torch.nn.Linear(14000, 14000)\nx = torch.ones(1, device='cuda')\n" \
            "print('RSS', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
-    for options, low, high in (([], 0, 1200), (["--no-skip-init"], 1500, 9999)):
+    for options, low, high in (([], 0, 700), (["--no-skip-init"], 1000, 9999)):
         run, report = dryrun(strata, options, [python, "-c", host])
         used = int(run.stderr.split("RSS ")[1].split()[0])
         failures.expect("skip-init", f"{options}: {used} MiB of host memory", low < used < high)
@@ -166,4 +193,4 @@ def test(arguments, python, failures):
             check(strata, python, folder, failures)
 
 
-sys.exit(main(test, every_python=False))
+sys.exit(main(test, every_python=THOROUGH))

@@ -3,70 +3,68 @@
 
 usage: test_ranks.py STRATA [--python PYTHON]...
 
-Without a Python with PyTorch (see running.py) the test is skipped (exit 77) and says so.
+Fewer ranks and torchrun of every day with the newest PyTorch alone; STRATA_ALL_TORCH=1 runs them with each. Without a Python with
+PyTorch (see running.py) the test is skipped (exit 77) and says so.
 """
 import os
 import sys
 
 from against_truth import check_peaks, run_many
-from running import TRUTH, dryrun, main
+from running import THOROUGH, TRUTH, dryrun, main, pythons
 
 RANKS = os.path.join(TRUTH, "ranks.py")
 COLLECTIVES = os.path.join(TRUTH, "collectives.py")
+SPREADS = ("ddp", "fsdp1", "fsdp2", "zero1")
 #: 252 rows do not split evenly over 8 ranks: the last one holds fewer.
 SIZES = ["--width", "252"]
 WORLD = 8
+#: What the programs would import each for itself.
+IMPORTS = [word for module in ("fsdp", "optim", "tensor.parallel") for word in ("--import", f"torch.distributed.{module}")]
 
 
 def peaks_of(device):
     return {key: device[f"{key}_bytes_peak"] for key in ("requested", "allocated", "reserved")}
 
 
-def run_rank(strata, python, hows, rank, world, failures, options=()):
-    """By way to spread: peaks of the rank, which must be torch's own."""
+def run_rank(strata, python, names, rank, world, failures, options=()):
+    """By program, peaks of the devices that the rank used, which must be torch's own. Other than SPREADS are paths of programs."""
     options = ["--rank", str(rank), "--world-size", str(world), *options]
-    folder, found = run_many(strata, python, options, [[RANKS, how, *SIZES] for how in hows], failures)
+    programs = [[RANKS, name, *SIZES] if not name.endswith(".py") else [name] for name in names]
+    folder, found = run_many(strata, python, options, programs, failures, IMPORTS)
     folder.cleanup()
     peaks = {}
-    for how, each in zip(hows, found):
-        name = f"{python} {how} rank {rank} of {world}"
+    for program, each in zip(names, found):
+        name = f"{python} {program} {' '.join(options)}"
         if each is None or each[0] is None:
             failures.expect(name, "trained", False)
             continue
         process, truth = each
         failures.expect(name, "rank", (process["rank"], process["world_size"]), (rank, world))
         check_peaks(name, process, truth, failures)
-        peaks[how] = tuple(tuple(peaks_of(d).values()) for d in process["devices"])
+        peaks[program] = {d["device"]: tuple(peaks_of(d).values()) for d in process["devices"] if d["reserved_bytes_peak"] > 0}
     return peaks
 
 
 def check_spreads(strata, python, failures):
-    hows = ("ddp", "fsdp1", "fsdp2", "zero1")
-    peaks = {rank: run_rank(strata, python, hows, rank, WORLD, failures) for rank in (0, 5, 7)}
-    run_rank(strata, python, ["tensor"], 3, 4, failures)
-    if any(len(each) < len(hows) for each in peaks.values()):
+    """Rank 5 is on a node of two devices, where it is local rank 1."""
+    peaks = {rank: run_rank(strata, python, [*SPREADS, COLLECTIVES], rank, WORLD, failures, options)
+             for rank, options in ((0, []), (5, ["--devices", "2"]))}
+    peaks[7] = run_rank(strata, python, SPREADS, 7, WORLD, failures)
+    if any(len(each) < len(SPREADS) for each in peaks.values()):
         return
-    failures.expect(python, "ddp is the same on all ranks", peaks[0]["ddp"] == peaks[7]["ddp"])
+    used = {rank: {program: list(devices) for program, devices in each.items()} for rank, each in peaks.items()}
+    failures.expect(python, "devices used", used, {0: dict.fromkeys([*SPREADS, COLLECTIVES], [0]),
+                                                   5: dict.fromkeys([*SPREADS, COLLECTIVES], [1]), 7: dict.fromkeys(SPREADS, [0])})
+    peaks = {rank: {program: max(devices.values()) for program, devices in each.items()} for rank, each in peaks.items()}
+    failures.expect(python, "ddp is the same on all ranks", len({each["ddp"] for each in peaks.values()}), 1)
     failures.expect(python, "fsdp2: the last rank holds less", peaks[7]["fsdp2"] < peaks[0]["fsdp2"])
-    failures.expect(python, "zero1 is the same on all ranks", len({peaks[rank]["zero1"] for rank in (0, 5, 7)}) == 1, False)
-    fewer = run_rank(strata, python, ["fsdp2"], 0, 4, failures)
-    failures.expect(python, "fsdp2 of 4 needs more than of 8", fewer.get("fsdp2", ()) > peaks[0]["fsdp2"])
+    failures.expect(python, "zero1 is the same on all ranks", len({each["zero1"] for each in peaks.values()}) == 1, False)
+    return peaks[0]["fsdp2"]
 
 
-def check_local_rank(strata, python, failures):
-    """Rank 5 on nodes of 2 devices is local rank 1."""
-    peaks = run_rank(strata, python, ["ddp"], 5, WORLD, failures, ["--devices", "2"]).get("ddp", ())
-    failures.expect(python, "devices used", [device[0] > 0 for device in peaks], [False, True])
-
-
-def check_collectives(strata, python, failures):
-    """Groups on the CPU, objects and meshes: the program checks what comes back."""
-    for rank in (0, 5):
-        run, report = dryrun(strata, ["--rank", str(rank), "--world-size", str(WORLD)], [python, COLLECTIVES])
-        failures.expect(f"{python} collectives rank {rank}", "trained",
-                        (run.returncode, f"done {rank} of {WORLD}" in run.stderr), (0, True))
-        if run.returncode != 0:
-            print(run.stderr[-1500:])
+def check_fewer_ranks(strata, python, of_eight, failures):
+    fewer = run_rank(strata, python, ["fsdp2", "tensor"], 3, 4, failures)
+    failures.expect(python, "fsdp2 of 4 needs more than of 8", fewer["fsdp2"][0] > of_eight)
 
 
 def check_torchrun(strata, python, failures):
@@ -91,8 +89,10 @@ def check_usage(arguments, python, failures):
 
 
 def test(arguments, python, failures):
-    for check in (check_spreads, check_local_rank, check_collectives, check_torchrun):
-        check(arguments.strata, python, failures)
+    of_eight = check_spreads(arguments.strata, python, failures)
+    if of_eight and (THOROUGH or python == pythons(arguments.python)[0]):
+        check_fewer_ranks(arguments.strata, python, of_eight, failures)
+        check_torchrun(arguments.strata, python, failures)
 
 
 if __name__ == "__main__":

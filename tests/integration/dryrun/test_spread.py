@@ -2,10 +2,12 @@
 """Holds what --spread says of other orders of addresses against runs with these orders.
 
 usage: test_spread.py STRATA [--python PYTHON]...
+
+Of every day with the oldest PyTorch, and where nothing fits with the newest; STRATA_ALL_TORCH=1 takes each.
 """
 import sys
 
-from running import dryrun, main, version
+from running import THOROUGH, dryrun, main, pythons, version
 
 #: Blocks of many sizes come and go. PyTorch up to 2.11 takes the lowest address among free blocks of equal size, so that what
 #: is reserved depends on the order; 2.15 takes the oldest, and it does not.
@@ -29,6 +31,8 @@ def peaks(report):
 
 
 def test(arguments, python, failures):
+    if not THOROUGH and python != pythons(arguments.python)[-1]:
+        return
     name, command = f"{python} --spread", [python, "-c", PROGRAM]
     run, report = dryrun(arguments.strata, ["--spread"], command)
     failures.expect(name, "exit", run.returncode, 0)
