@@ -62,7 +62,7 @@ model::Result<int> runCheck(const std::string& file, const Options& options, Out
         const auto range = parseRange(*trace, options);
         if (!range)
             return model::Failure(range.error());
-        devices.push_back({ trace, ranged ? integrityOf(*trace, *range) : integrityOf(*trace) });
+        devices.push_back({ trace, ranged ? integrityOf(*trace, *range) : integrityOf(trace->findings()) });
         exact = exact && devices.back().integrity.exact();
     }
     if (options.json)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "model/analysis/summary.h"
 #include "model/base/units.h"
 #include "model/session/save.h"
 
@@ -25,8 +26,9 @@ model::Result<int> runConvert(const std::string& file, const Options& options, O
     if (!session)
         return model::Failure(session.error());
     const model::Recording& recording = (*session)->recording();
-    const model::Result<void> written
-        = toSession ? model::saveSession(recording, target) : model::exportPickle(recording, target);
+    const model::Result<void> written = toSession
+        ? model::saveSession(recording, target, model::digestsOf(**session))
+        : model::exportPickle(recording, target);
     if (!written)
         return model::Failure(written.error());
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(target, ignored));

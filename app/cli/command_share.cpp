@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/json_writer.h"
+#include "model/analysis/summary.h"
 #include "model/base/units.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
@@ -174,8 +175,13 @@ model::Result<int> runShare(const std::string& file, const Options& options, Out
     const auto spans = chooseSpans(**session, options);
     if (!spans)
         return model::Failure(spans.error());
-    const model::Cut cut = model::cut(**session, { *spans, *scrub });
-    if (const auto written = model::saveSession(*cut.recording, target); !written)
+    model::Cut cut = model::cut(**session, { *spans, *scrub });
+    // Opened as whoever gets it will, so that its figures can go with it.
+    const auto shared = model::Session::fromRecording(std::move(cut.recording));
+    if (!shared)
+        return model::Failure(shared.error());
+    if (const auto written = model::saveSession((*shared)->recording(), target, model::digestsOf(**shared));
+        !written)
         return model::Failure(written.error());
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(target, ignored));
     if (options.json) {

@@ -3,6 +3,7 @@
 #include "app/cli/summary_report.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/session/outline.h"
 #include "model/timeline/curve.h"
 
 #include <fmt/format.h>
@@ -32,10 +33,9 @@ RangePeak peakWithin(const DeviceTrace& trace, const model::GroupTable& byLine, 
 model::Result<DeviceReport> reportOn(const DeviceTrace& trace, const Options& options)
 {
     DeviceReport report;
-    report.trace = &trace;
     report.byLine = std::make_unique<model::GroupTable>(trace, model::Grouping::Line);
     report.summary = model::summarize(trace, *report.byLine);
-    report.integrity = integrityOf(trace);
+    report.integrity = integrityOf(trace.findings());
     if (!options.from.empty() || !options.to.empty()) {
         const auto range = parseRange(trace, options);
         if (!range)
@@ -43,6 +43,24 @@ model::Result<DeviceReport> reportOn(const DeviceTrace& trace, const Options& op
         report.within = peakWithin(trace, *report.byLine, *range);
     }
     return report;
+}
+
+/// Of the devices that were asked for; none if one is not there, which the whole session says better.
+std::optional<std::vector<DeviceReport>> reportsOn(
+    const model::SessionOutline& outline, std::optional<int> device)
+{
+    std::vector<DeviceReport> reports;
+    for (std::size_t i = 0; i < outline.devices.size(); ++i) {
+        const model::DeviceRecording& recording = outline.recording->devices[i];
+        const model::DeviceOutline& of = outline.devices[i];
+        if (device && *device != recording.device)
+            continue;
+        DeviceReport& report = reports.emplace_back();
+        report.byLine = std::make_unique<model::GroupTable>(model::linesOf(*outline.recording, of));
+        report.summary = model::summarize(*outline.recording, recording, of, *report.byLine);
+        report.integrity = integrityOf(of.findings);
+    }
+    return device && reports.empty() ? std::nullopt : std::optional(std::move(reports));
 }
 
 bool fits(
@@ -64,6 +82,19 @@ bool fits(
 
 model::Result<int> runSummary(const std::string& file, const Options& options, Output& out, Output& err)
 {
+    const auto print = [&](const model::Recording& recording, const std::vector<DeviceReport>& devices) {
+        if (options.json)
+            writeSummaryJson(out, file, recording, devices);
+        else
+            printSummary(out, file, recording, devices);
+        out.flush();
+        return options.maxPeakBytes && !fits(err, file, devices, *options.maxPeakBytes) ? kFailed : kDone;
+    };
+    if (options.from.empty() && options.to.empty()) {
+        const auto outline = model::SessionOutline::open(file, options.force);
+        if (const auto devices = outline ? reportsOn(*outline, options.device) : std::nullopt)
+            return print(*outline->recording, *devices);
+    }
     const auto session = openSession(file, options.force, err);
     if (!session)
         return model::Failure(session.error());
@@ -77,13 +108,7 @@ model::Result<int> runSummary(const std::string& file, const Options& options, O
             return model::Failure(report.error());
         devices.push_back(std::move(*report));
     }
-    const model::Recording& recording = (*session)->recording();
-    if (options.json)
-        writeSummaryJson(out, file, recording, devices);
-    else
-        printSummary(out, file, recording, devices);
-    out.flush();
-    return options.maxPeakBytes && !fits(err, file, devices, *options.maxPeakBytes) ? kFailed : kDone;
+    return print((*session)->recording(), devices);
 }
 
 } // namespace strata::cli

@@ -28,9 +28,12 @@ void writeRows(JsonWriter& json, const std::vector<const Finding*>& rows, bool c
 
 } // namespace
 
-Integrity integrityOf(const model::DeviceTrace& trace)
+Integrity integrityOf(std::span<const Finding> findings)
 {
-    return integrityOf(trace, { -1, trace.eventCount() });
+    Integrity integrity;
+    for (const Finding& finding : findings)
+        (model::isBreach(finding.check) ? integrity.breaches : integrity.notes).push_back(&finding);
+    return integrity;
 }
 
 Integrity integrityOf(const model::DeviceTrace& trace, EventRange range)

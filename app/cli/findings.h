@@ -6,6 +6,7 @@
 #include "app/cli/output.h"
 #include "model/trace/device_trace.h"
 
+#include <span>
 #include <vector>
 
 namespace strata::cli {
@@ -18,7 +19,7 @@ struct Integrity {
     [[nodiscard]] bool exact() const { return breaches.empty(); }
 };
 
-[[nodiscard]] Integrity integrityOf(const model::DeviceTrace& trace);
+[[nodiscard]] Integrity integrityOf(std::span<const model::Finding> findings);
 [[nodiscard]] Integrity integrityOf(const model::DeviceTrace& trace, EventRange range);
 
 /// Writes `"breaches":[{"check","event","bytes","cause"}],"notes":[...]` into an open object; `counts` adds

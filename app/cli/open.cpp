@@ -166,14 +166,19 @@ std::string deviceName(int device)
 
 std::string momentName(const model::DeviceTrace& trace, EventIndex event)
 {
+    return momentName(event, trace.eventCount(), model::timeOf(trace, event),
+        trace.eventCount() > 0 ? model::timeOf(trace, 0) : std::nullopt);
+}
+
+std::string momentName(EventIndex event, std::int64_t events, std::optional<std::int64_t> timeNs,
+    std::optional<std::int64_t> firstTimeNs)
+{
     if (event < 0)
-        return trace.eventCount() == 0 ? "the moment of the snapshot" : "before the first event";
+        return events == 0 ? "the moment of the snapshot" : "before the first event";
     const std::string name = fmt::format("event {}", model::formatCount(event));
-    const auto time = model::timeOf(trace, event);
-    if (!time)
+    if (!timeNs || !firstTimeNs)
         return name;
-    return fmt::format(
-        "{} ({})", name, model::formatDuration(model::wrapSub(*time, *model::timeOf(trace, 0))));
+    return fmt::format("{} ({})", name, model::formatDuration(model::wrapSub(*timeNs, *firstTimeNs)));
 }
 
 int complain(Output& err, const model::Error& error)

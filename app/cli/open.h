@@ -43,6 +43,9 @@ struct EventRange {
 
 /// "event 41,207 (12.384 s)", "before the first event".
 [[nodiscard]] std::string momentName(const model::DeviceTrace& trace, model::EventIndex event);
+/// The same from what is known of the event: its time, and that of the first one, where there are times.
+[[nodiscard]] std::string momentName(model::EventIndex event, std::int64_t events,
+    std::optional<std::int64_t> timeNs, std::optional<std::int64_t> firstTimeNs);
 
 /// Prints "strata: WHERE: WHAT: WHAT TO DO" and gives the exit code that it means.
 int complain(Output& err, const model::Error& error);

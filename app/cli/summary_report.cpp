@@ -4,8 +4,8 @@
 #include "app/cli/groups_report.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
-#include "model/session/simulation.h"
 #include "model/base/units.h"
+#include "model/session/simulation.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -72,9 +72,12 @@ void printPeak(Output& out, const DeviceReport& device)
     const model::LiveGroups& peak = device.within ? device.within->groups : device.summary.peak;
     if (peak.groups.empty())
         return;
-    std::string title = peak.event < 0 && device.trace->eventCount() > 0
+    const model::DeviceSummary& summary = device.summary;
+    const std::int64_t events = summary.totals.events;
+    const auto& timeNs = device.within ? device.within->timeNs : summary.peakTimeNs;
+    std::string title = peak.event < 0 && events > 0
         ? "Peak before the first event"
-        : fmt::format("Peak at {}", momentName(*device.trace, peak.event));
+        : fmt::format("Peak at {}", momentName(peak.event, events, timeNs, summary.firstTimeNs));
     if (device.within)
         title += fmt::format(", between events {} and {}", formatCount(device.within->range.from),
             formatCount(device.within->range.to));

@@ -26,7 +26,6 @@ struct RangePeak {
 
 /// What `strata summary` says of one device.
 struct DeviceReport {
-    const model::DeviceTrace* trace = nullptr;
     std::unique_ptr<model::GroupTable> byLine;
     model::DeviceSummary summary;
     Integrity integrity;

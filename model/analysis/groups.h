@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/timeline/device_timeline.h"
+#include "model/trace/digest.h"
 #include "model/trace/filter.h"
 #include "model/trace/grouping.h"
 
@@ -34,6 +35,10 @@ struct LiveGroups {
 /// Puts `active`, the blocks active after `event`, together. O(active).
 [[nodiscard]] LiveGroups groupBlocks(const DeviceTrace& trace, std::span<const BlockId> active,
     const GroupTable& table, EventIndex event, const BlockMatcher* filter = nullptr);
+
+/// The same from sums by stack. `beforeTraceBytes` is left for the caller.
+[[nodiscard]] LiveGroups groupStacks(
+    std::span<const StackSum> sums, const GroupTable& table, EventIndex event);
 
 /// groupBlocks() of what is active after `event`: from the live index, or from one pass over all blocks.
 [[nodiscard]] LiveGroups groupsAt(const DeviceTimeline& timeline, const GroupTable& table, EventIndex event,

@@ -36,6 +36,12 @@ EventIndex quietFrom(const DeviceTrace& trace)
     return e;
 }
 
+std::vector<GroupSum> biggestOf(LiveGroups live)
+{
+    live.groups.resize(std::min(live.groups.size(), kBiggest));
+    return std::move(live.groups);
+}
+
 } // namespace
 
 std::int64_t freeInSegmentsAtMost(
@@ -86,9 +92,7 @@ std::vector<OutOfMemory> outOfMemories(
     for (auto oom = found.end() - static_cast<std::ptrdiff_t>(detailed); oom != found.end(); ++oom) {
         const std::vector<BlockId> active = activeBlocksAt(oom->event);
         oom->freeInSegmentsBytes = freeInSegmentsAtMost(trace, active, oom->reservedBytes);
-        LiveGroups live = groupBlocks(trace, active, byLine, oom->event);
-        live.groups.resize(std::min(live.groups.size(), kBiggest));
-        oom->biggest = std::move(live.groups);
+        oom->biggest = biggestOf(groupBlocks(trace, active, byLine, oom->event));
     }
     for (OutOfMemory& oom : found) {
         if (oom.event + 1 < quiet)
@@ -96,6 +100,16 @@ std::vector<OutOfMemory> outOfMemories(
         oom.freeInSegmentsBytes = wrapSub(totals.reservedBytesEnd, totals.activeBytesEnd);
         oom.freeInSegmentsExact = true;
     }
+    return found;
+}
+
+std::vector<OutOfMemory> outOfMemories(const DeviceDigest& digest, const GroupTable& byLine)
+{
+    std::vector<OutOfMemory> found;
+    for (const OutOfMemoryDigest& oom : digest.outOfMemory)
+        found.push_back({ oom.event, oom.requestedBytes, oom.deviceFreeBytes, oom.reservedBytes,
+            oom.freeInSegmentsBytes, oom.freeInSegmentsExact, oom.requestedLiveBytes,
+            biggestOf(groupStacks(oom.stacks, byLine, oom.event)) });
     return found;
 }
 

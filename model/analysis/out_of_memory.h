@@ -33,6 +33,9 @@ using ActiveBlocks = std::function<std::vector<BlockId>(EventIndex)>;
 [[nodiscard]] std::vector<OutOfMemory> outOfMemories(
     const DeviceTrace& trace, const GroupTable& byLine, const ActiveBlocks& activeBlocksAt);
 
+/// The same of a device without its events. `byLine` knows the stacks of its digest.
+[[nodiscard]] std::vector<OutOfMemory> outOfMemories(const DeviceDigest& digest, const GroupTable& byLine);
+
 /// Reserved minus the least that `active` can take: the rounded size where the end state has it, else the
 /// requested size rounded up to 512 bytes, which every rounding setting of PyTorch's allocator does at least.
 [[nodiscard]] std::int64_t freeInSegmentsAtMost(

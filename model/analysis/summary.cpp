@@ -13,13 +13,13 @@ namespace strata::model {
 
 namespace {
 
-std::optional<Capacity> capacityOf(const DeviceTrace& trace, const std::vector<OutOfMemory>& outOfMemory)
+std::optional<Capacity> capacityOf(
+    const Recording& recording, int device, const std::vector<OutOfMemory>& outOfMemory)
 {
-    if (const auto simulation = simulationOf(trace.recording()); simulation && simulation->capacityBytes > 0)
+    if (const auto simulation = simulationOf(recording); simulation && simulation->capacityBytes > 0)
         return Capacity{ simulation->capacityBytes, true };
-    const auto& facts = trace.recording().facts;
-    if (const auto stated = facts.find(fmt::format("device.{}.capacity", trace.device()));
-        stated != facts.end())
+    const auto& facts = recording.facts;
+    if (const auto stated = facts.find(fmt::format("device.{}.capacity", device)); stated != facts.end())
         if (const auto bytes = parseBytes(stated->second); bytes && *bytes > 0)
             return Capacity{ *bytes, true };
     if (outOfMemory.empty())
@@ -30,19 +30,34 @@ std::optional<Capacity> capacityOf(const DeviceTrace& trace, const std::vector<O
     return estimate;
 }
 
+std::int64_t breachesAmong(std::span<const Finding> findings)
+{
+    return std::ranges::count_if(findings, [](const Finding& finding) { return isBreach(finding.check); });
+}
+
+/// What follows from the figures that are there.
+void addRest(DeviceSummary& summary, const Recording& recording, std::span<const FinalBlock> finalBlocks,
+    const GroupTable& byLine)
+{
+    summary.waste = wasteOf(finalBlocks);
+    summary.capacity = capacityOf(recording, summary.device, summary.outOfMemory);
+    summary.verdict = verdictOn(recording, summary, byLine);
+}
+
 DeviceSummary summarizeWith(
     const DeviceTrace& trace, const GroupTable& byLine, const ActiveBlocks& activeBlocksAt)
 {
     DeviceSummary summary;
     summary.device = trace.device();
     summary.totals = trace.totals();
-    summary.waste = wasteOf(trace);
     const EventIndex peak = summary.totals.requestedPeakEvent;
     summary.peak = groupBlocks(trace, activeBlocksAt(peak), byLine, peak);
     summary.peakTimeNs = timeOf(trace, peak);
+    if (trace.eventCount() > 0)
+        summary.firstTimeNs = timeOf(trace, 0);
+    summary.breaches = breachesAmong(trace.findings());
     summary.outOfMemory = outOfMemories(trace, byLine, activeBlocksAt);
-    summary.capacity = capacityOf(trace, summary.outOfMemory);
-    summary.verdict = verdictOn(trace, summary, byLine);
+    addRest(summary, trace.recording(), trace.finalBlocks(), byLine);
     return summary;
 }
 
@@ -59,10 +74,40 @@ DeviceSummary summarize(const DeviceTrace& trace, const GroupTable& byLine)
     return summarizeWith(trace, byLine, [&](EventIndex event) { return activeBlocks(trace, event); });
 }
 
-Waste wasteOf(const DeviceTrace& trace)
+DeviceSummary summarize(const Recording& recording, const DeviceRecording& device,
+    const DeviceOutline& outline, const GroupTable& byLine)
+{
+    const DeviceDigest& digest = outline.digest;
+    DeviceSummary summary;
+    summary.device = device.device;
+    summary.totals = outline.totals;
+    summary.peak = groupStacks(digest.peak, byLine, digest.requestedPeakEvent);
+    summary.peak.beforeTraceBytes = digest.olderBytes;
+    summary.peakTimeNs = digest.peakTimeNs;
+    summary.firstTimeNs = digest.firstTimeNs;
+    summary.breaches = breachesAmong(outline.findings);
+    summary.outOfMemory = outOfMemories(digest, byLine);
+    addRest(summary, recording, device.finalBlocks, byLine);
+    return summary;
+}
+
+GroupTable linesOf(const Recording& recording, const DeviceOutline& outline)
+{
+    std::vector<StackId> stacks;
+    const auto add = [&](const std::vector<StackSum>& sums) {
+        for (const StackSum& sum : sums)
+            stacks.push_back(sum.stack);
+    };
+    add(outline.digest.peak);
+    for (const OutOfMemoryDigest& oom : outline.digest.outOfMemory)
+        add(oom.stacks);
+    return { recording, stacks };
+}
+
+Waste wasteOf(std::span<const FinalBlock> finalBlocks)
 {
     Waste waste;
-    for (const FinalBlock& block : trace.finalBlocks()) {
+    for (const FinalBlock& block : finalBlocks) {
         if (block.state == BlockState::Inactive) {
             waste.freeInSegments = wrapAdd(waste.freeInSegments, block.bytes);
             continue;

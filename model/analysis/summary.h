@@ -5,9 +5,11 @@
 #include "model/analysis/out_of_memory.h"
 #include "model/session/session.h"
 #include "model/timeline/device_timeline.h"
+#include "model/trace/digest.h"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,8 @@ struct DeviceSummary {
     Waste waste;
     LiveGroups peak; ///< by line, at the peak of requested bytes
     std::optional<std::int64_t> peakTimeNs; ///< since the epoch
+    std::optional<std::int64_t> firstTimeNs; ///< of the first event
+    std::int64_t breaches = 0; ///< findings that are
     std::optional<Capacity> capacity;
     std::vector<VerdictPiece> verdict; ///< the first sentence of the page
 };
@@ -51,7 +55,17 @@ struct DeviceSummary {
     const Session& session, const DeviceTimeline& timeline, const GroupTable& byLine);
 [[nodiscard]] DeviceSummary summarize(const DeviceTrace& trace, const GroupTable& byLine);
 
-[[nodiscard]] Waste wasteOf(const DeviceTrace& trace);
+/// The same of a device without its events.
+[[nodiscard]] DeviceSummary summarize(const Recording& recording, const DeviceRecording& device,
+    const DeviceOutline& outline, const GroupTable& byLine);
+/// The lines of a device without its events: all that its summary names.
+[[nodiscard]] GroupTable linesOf(const Recording& recording, const DeviceOutline& outline);
+
+/// What a summary of the session needs, for saveSession(): of each device, or none where any figure is not
+/// certain. O(blocks), and a live set for each of the last out-of-memories.
+[[nodiscard]] std::vector<DeviceDigest> digestsOf(const Session& session);
+
+[[nodiscard]] Waste wasteOf(std::span<const FinalBlock> finalBlocks);
 
 /// When `event` happened, since the epoch; none before the first event and in a recording without times.
 [[nodiscard]] std::optional<std::int64_t> timeOf(const DeviceTrace& trace, EventIndex event);

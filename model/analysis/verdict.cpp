@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/verdict.h"
 
-#include "model/session/simulation.h"
 #include "model/base/units.h"
+#include "model/session/simulation.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -32,14 +32,14 @@ private:
 };
 
 /// "train.py:57" or the label of a group without a stack.
-std::string lineName(const DeviceTrace& trace, const GroupTable& byLine, std::uint32_t group)
+std::string lineName(const Recording& recording, const GroupTable& byLine, std::uint32_t group)
 {
-    const FrameId frame = userFrame(trace.recording(), byLine.stackOf(group));
-    return frame.valid() ? frameShortLabel(trace.recording(), frame) : byLine.label(group);
+    const FrameId frame = userFrame(recording, byLine.stackOf(group));
+    return frame.valid() ? frameShortLabel(recording, frame) : byLine.label(group);
 }
 
 void sayOutOfMemory(
-    Sentences& out, const DeviceTrace& trace, const DeviceSummary& summary, const GroupTable& byLine)
+    Sentences& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
     const OutOfMemory& oom = summary.outOfMemory.back();
     out.strong("Out of memory");
@@ -56,25 +56,25 @@ void sayOutOfMemory(
         .say(" free inside segments.");
     for (std::size_t i = 0; i < oom.biggest.size(); ++i) {
         out.say(i == 0 ? " Biggest: " : ", ");
-        out.strong(lineName(trace, byLine, oom.biggest[i].group), oom.event);
+        out.strong(lineName(recording, byLine, oom.biggest[i].group), oom.event);
         out.say(" ").strong(formatBytes(oom.biggest[i].bytes));
     }
     if (!oom.biggest.empty())
         out.say(".");
 }
 
-void sayWithoutTrace(Sentences& out, const DeviceTrace& trace, const DeviceSummary& summary)
+void sayWithoutTrace(Sentences& out, const DeviceSummary& summary)
 {
     const Totals& totals = summary.totals;
     out.say("Held ").strong(formatBytes(totals.reservedBytesEnd));
     out.say(" reserved, ").strong(formatBytes(totals.requestedBytesEnd));
     out.say(" of it requested, when the snapshot was taken. ");
-    out.say(trace.eventCount() == 0 ? "No events were recorded, so the peak before it is not known."
-                                    : "The events move no memory, so the peak before it is not known.");
+    out.say(totals.events == 0 ? "No events were recorded, so the peak before it is not known."
+                               : "The events move no memory, so the peak before it is not known.");
 }
 
 void sayNeeds(
-    Sentences& out, const DeviceTrace& trace, const DeviceSummary& summary, const GroupTable& byLine)
+    Sentences& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
     const Totals& totals = summary.totals;
     out.say("Needs ").strong(formatBytes(totals.reservedBytesPeak), totals.reservedPeakEvent);
@@ -85,7 +85,7 @@ void sayNeeds(
     const GroupSum* biggest = summary.peak.groups.empty() ? nullptr : &summary.peak.groups.front();
     if (biggest && byLine.stackOf(biggest->group).valid())
         out.say(", ")
-            .say(lineName(trace, byLine, biggest->group))
+            .say(lineName(recording, byLine, biggest->group))
             .say(" the biggest with ")
             .strong(formatBytes(biggest->bytes), totals.requestedPeakEvent);
     out.say(").");
@@ -111,23 +111,22 @@ void saySimulated(Sentences& out, const Simulation& simulation)
 } // namespace
 
 std::vector<VerdictPiece> verdictOn(
-    const DeviceTrace& trace, const DeviceSummary& summary, const GroupTable& byLine)
+    const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
     Sentences out;
     if (!summary.outOfMemory.empty())
-        sayOutOfMemory(out, trace, summary, byLine);
+        sayOutOfMemory(out, recording, summary, byLine);
     else if (!movesMemory(summary.totals))
-        sayWithoutTrace(out, trace, summary);
+        sayWithoutTrace(out, summary);
     else
-        sayNeeds(out, trace, summary, byLine);
+        sayNeeds(out, recording, summary, byLine);
 
-    const auto breaches = std::count_if(trace.findings().begin(), trace.findings().end(),
-        [](const Finding& finding) { return isBreach(finding.check); });
+    const std::int64_t breaches = summary.breaches;
     if (breaches > 0)
         out.say(" ")
             .strong("Totals are not exact")
             .say(breaches == 1 ? ": one check failed." : fmt::format(": {} checks failed.", breaches));
-    if (const std::optional<Simulation> simulation = simulationOf(trace.recording()))
+    if (const std::optional<Simulation> simulation = simulationOf(recording))
         saySimulated(out, *simulation);
     return out.take();
 }

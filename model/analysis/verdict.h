@@ -13,7 +13,7 @@ namespace strata::model {
 /// requested bytes with its moment and its biggest line; then what makes these figures less than certain
 /// (breaches, a simulated device). `summary` must be complete but for its verdict.
 [[nodiscard]] std::vector<VerdictPiece> verdictOn(
-    const DeviceTrace& trace, const DeviceSummary& summary, const GroupTable& byLine);
+    const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine);
 
 /// The pieces as one text.
 [[nodiscard]] std::string verdictText(const std::vector<VerdictPiece>& pieces);

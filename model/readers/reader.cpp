@@ -146,6 +146,29 @@ Result<std::unique_ptr<Recording>> readSource(std::unique_ptr<ByteSource> source
     return recording;
 }
 
+std::optional<RecordingOutline> outlineFrom(
+    std::unique_ptr<ByteSource> source, const std::string& path, const ReadLimits& limits)
+{
+    RecordingOutline outline{ std::make_unique<Recording>(), {} };
+    outline.recording->path = path;
+    outline.recording->fileBytes = source->fileBytesTotal();
+    try {
+        Result<Sniffed> sniffed = sniffSource(std::move(source));
+        if (!sniffed || sniffed->form != FileForm::Session)
+            return std::nullopt;
+        auto digests = readSessionOutline(
+            *outline.recording, std::move(sniffed->source), limits.force ? UINT64_MAX : halfOfMemory());
+        if (!digests)
+            return std::nullopt;
+        outline.digests = std::move(*digests);
+    } catch (const std::bad_alloc&) {
+        return std::nullopt;
+    } catch (const std::length_error&) {
+        return std::nullopt;
+    }
+    return outline;
+}
+
 } // namespace
 
 Result<std::unique_ptr<Recording>> readRecording(
@@ -164,6 +187,17 @@ Result<std::unique_ptr<Recording>> readRecording(
     std::span<const std::byte> content, const ReadLimits& limits, const Progress& progress)
 {
     return readSource(memorySource(content), {}, limits, progress);
+}
+
+std::optional<RecordingOutline> readOutline(const std::filesystem::path& path, const ReadLimits& limits)
+{
+    Result<std::unique_ptr<ByteSource>> source = openFile(path);
+    return source ? outlineFrom(std::move(*source), path.string(), limits) : std::nullopt;
+}
+
+std::optional<RecordingOutline> readOutline(std::span<const std::byte> content, const ReadLimits& limits)
+{
+    return outlineFrom(memorySource(content), {}, limits);
 }
 
 } // namespace strata::model

@@ -3,12 +3,14 @@
 
 #include "model/base/progress.h"
 #include "model/base/result.h"
-#include "model/trace/recording.h"
+#include "model/trace/digest.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace strata::model {
 
@@ -30,5 +32,17 @@ struct ReadLimits {
 /// The same from memory: for tests and fuzzers.
 [[nodiscard]] Result<std::unique_ptr<Recording>> readRecording(
     std::span<const std::byte> content, const ReadLimits& limits, const Progress& progress);
+
+/// A session without its events.
+struct RecordingOutline {
+    std::unique_ptr<Recording> recording;
+    std::vector<DeviceDigest> digests; ///< of its devices, in their order
+};
+
+/// None if the file is no session, or one without digests that can be believed (readSessionOutline).
+[[nodiscard]] std::optional<RecordingOutline> readOutline(
+    const std::filesystem::path& path, const ReadLimits& limits);
+[[nodiscard]] std::optional<RecordingOutline> readOutline(
+    std::span<const std::byte> content, const ReadLimits& limits);
 
 } // namespace strata::model

@@ -3,9 +3,11 @@
 
 #include "model/session/output_file.h"
 #include "model/wire/chunk.h"
+#include "model/wire/digest.h"
 #include "model/wire/events.h"
 #include "model/wire/state.h"
 #include "model/wire/tables.h"
+#include "model/wire/user_data.h"
 
 #include <algorithm>
 #include <array>
@@ -64,6 +66,8 @@ public:
             }
         });
     }
+    [[nodiscard]] std::uint64_t chunks() const { return m_packer.sequence(); }
+    [[nodiscard]] std::uint64_t chain() const { return m_packer.chain(); }
     [[nodiscard]] bool tooLarge() const { return m_tooLarge; }
 
 private:
@@ -80,7 +84,7 @@ private:
 
 void writeInfo(SessionWriter& writer, const Recording& recording)
 {
-    std::vector<wire::KeyValue> items{ { "minor", "0" }, { "creator", "strata " STRATA_VERSION },
+    std::vector<wire::KeyValue> items{ { "minor", "1" }, { "creator", "strata " STRATA_VERSION },
         { "format", recording.format } };
     const auto add = [&](std::string key, std::int64_t value) {
         items.emplace_back(std::move(key), std::to_string(value));
@@ -250,6 +254,72 @@ void writeAnnotations(SessionWriter& writer, const Recording& recording)
     }
 }
 
+void writeLost(SessionWriter& writer, const Recording& recording)
+{
+    std::vector<wire::LostRow> rows;
+    for (const LostEvents& lost : recording.lost)
+        rows.push_back(
+            { lost.device, static_cast<std::uint64_t>(lost.event), static_cast<std::uint64_t>(lost.count) });
+    if (!rows.empty())
+        writer.chunk(wire::ChunkType::Lost, [&](wire::Bytes& out) { wire::encodeLost(rows, out); });
+}
+
+std::vector<wire::StackSum> sums(const std::vector<StackSum>& from)
+{
+    std::vector<wire::StackSum> list;
+    for (const StackSum& sum : from)
+        list.push_back({ number(sum.stack), sum.bytes, sum.blocks });
+    return list;
+}
+
+void writeDigest(SessionWriter& writer, const DeviceDigest& from)
+{
+    wire::Digest digest;
+    digest.chunks = writer.chunks();
+    digest.chain = writer.chain();
+    digest.device = from.device;
+    digest.events = static_cast<std::uint64_t>(from.events);
+    std::ranges::copy(from.actions, digest.actions.begin());
+    for (const auto& [name, count] : from.otherActions)
+        digest.otherActions.emplace_back(number(name), static_cast<std::uint64_t>(count));
+    digest.hasTimes = from.firstTimeNs.has_value();
+    digest.firstTimeNs = from.firstTimeNs.value_or(0);
+    digest.peakTimeNs = from.peakTimeNs.value_or(0);
+    digest.backwards = from.notes.backwards;
+    digest.firstBackwards = from.notes.firstBackwards;
+    digest.requestedStart = from.requestedStart;
+    digest.requestedPeak = from.requestedPeak;
+    digest.requestedPeakEvent = from.requestedPeakEvent;
+    digest.pendingStart = from.pendingStart;
+    digest.reservedStart = from.reservedStart;
+    digest.reservedPeak = from.reservedPeak;
+    digest.reservedPeakEvent = from.reservedPeakEvent;
+    digest.olderFrees = from.notes.olderFrees;
+    digest.olderFreedBytes = from.notes.olderFreedBytes;
+    digest.firstOlderFree = from.notes.firstOlderFree;
+    digest.olderBytes = from.olderBytes;
+    digest.peak = sums(from.peak);
+    for (const OutOfMemoryDigest& oom : from.outOfMemory)
+        digest.outOfMemory.push_back({ oom.event, oom.requestedBytes, oom.deviceFreeBytes, oom.reservedBytes,
+            oom.requestedLiveBytes, oom.freeInSegmentsBytes, oom.freeInSegmentsExact, sums(oom.stacks) });
+    writer.chunk(wire::ChunkType::Digest, [&](wire::Bytes& out) { wire::encodeDigest(digest, out); });
+}
+
+void writeUserData(SessionWriter& writer, const UserData& user)
+{
+    for (const auto& [kind, type] : { std::pair(UserItem::Kind::Note, wire::ChunkType::Note),
+             { UserItem::Kind::Range, wire::ChunkType::Range },
+             { UserItem::Kind::Filter, wire::ChunkType::Filter } }) {
+        std::vector<wire::UserRow> rows;
+        for (const UserItem& item : user.items)
+            if (item.kind == kind)
+                rows.push_back({ item.key, false, item.changedNs, item.device, item.first, item.last,
+                    item.address, item.text, item.conditions });
+        if (!rows.empty())
+            writer.chunk(type, [&](wire::Bytes& out) { wire::encodeUserRows(rows, out); });
+    }
+}
+
 // The codes in files never change; those of the model are the same today, which spares a table.
 static_assert(static_cast<int>(Action::Other) == static_cast<int>(wire::EventAction::Other));
 static_assert(static_cast<int>(Action::Annotate) == static_cast<int>(wire::EventAction::Annotate));
@@ -259,8 +329,8 @@ static_assert(static_cast<int>(BlockState::Inactive) == 2 && static_cast<int>(Se
 
 } // namespace
 
-Result<void> saveSession(
-    const Recording& recording, const std::filesystem::path& path, const Progress& progress)
+Result<void> saveSession(const Recording& recording, const std::filesystem::path& path,
+    std::span<const DeviceDigest> digests, const Progress& progress)
 {
     Result<OutputFile> file = OutputFile::create(path);
     if (!file)
@@ -279,8 +349,12 @@ Result<void> saveSession(
         writeState(writer, wire::ChunkType::EndState, device.device, device.events.size(),
             device.finalSegments, device.finalBlocks);
     }
+    writeLost(writer, recording);
     writeAnnotations(writer, recording);
+    for (const DeviceDigest& digest : digests)
+        writeDigest(writer, digest);
     writer.index();
+    writeUserData(writer, recording.user);
     if (writer.tooLarge())
         return fail(Error::Kind::Refused, "a part of this recording is too large for a session",
             "please report it with the recording");

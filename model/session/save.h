@@ -3,16 +3,19 @@
 
 #include "model/base/progress.h"
 #include "model/base/result.h"
-#include "model/trace/recording.h"
+#include "model/trace/digest.h"
 
 #include <filesystem>
+#include <span>
 
 namespace strata::model {
 
-/// Writes a recording as a Strata session (model/wire/FORMAT.md). It opens with the same figures as the file
-/// that the recording came from. The file appears when it is whole. O(events), memory for one chunk.
-[[nodiscard]] Result<void> saveSession(
-    const Recording& recording, const std::filesystem::path& path, const Progress& progress = {});
+/// Writes a recording as a Strata session (model/wire/FORMAT.md), its user data behind it. It opens with the
+/// same figures as the file that the recording came from. `digests` are of all its devices, or of none
+/// (digestsOf() of model/analysis): with them its summary can be had without its events. The file appears
+/// when it is whole. O(events), memory for one chunk.
+[[nodiscard]] Result<void> saveSession(const Recording& recording, const std::filesystem::path& path,
+    std::span<const DeviceDigest> digests = {}, const Progress& progress = {});
 
 /// Writes a recording as torch.cuda.memory._dump_snapshot() does, pickle protocol 4, for PyTorch's own tools.
 /// What Strata itself does not keep of a snapshot is missing: traces of pinned host memory, unknown keys of

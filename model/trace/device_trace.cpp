@@ -9,6 +9,23 @@
 
 namespace strata::model {
 
+void addEndState(const DeviceRecording& device, Totals& totals)
+{
+    totals.segments = static_cast<std::int64_t>(device.finalSegments.size());
+    totals.blocks = static_cast<std::int64_t>(device.finalBlocks.size());
+    for (const FinalSegment& segment : device.finalSegments)
+        totals.reservedBytesEnd = wrapAdd(totals.reservedBytesEnd, segment.bytes);
+    for (const FinalBlock& block : device.finalBlocks) {
+        std::int64_t& sum
+            = block.state == BlockState::Inactive ? totals.inactiveBytesEnd : totals.activeBytesEnd;
+        sum = wrapAdd(sum, block.bytes);
+        if (block.state == BlockState::Allocated)
+            totals.allocatedBytesEnd = wrapAdd(totals.allocatedBytesEnd, block.bytes);
+        if (block.state != BlockState::Inactive)
+            totals.requestedBytesEnd = wrapAdd(totals.requestedBytesEnd, block.requestedBytes);
+    }
+}
+
 Result<DeviceTrace> DeviceTrace::build(
     Recording& recording, DeviceRecording& device, const Progress& progress)
 {
@@ -33,8 +50,9 @@ Result<DeviceTrace> DeviceTrace::build(
     const CheckInput input{ recording, device, trace.m_blocks, pairing, trace.m_totals, endKnown };
     if (!checkEvents(input, findings, progress))
         return cancelled();
-    checkEndState(input, findings);
-    addNotes(input, findings);
+    checkEndState(device, trace.m_totals, findings);
+    trace.m_notes = traceNotes(input);
+    addNotes({ recording, device, trace.m_totals, trace.m_notes, endKnown }, findings);
     trace.m_findings = findings.take();
     return trace;
 }
@@ -66,19 +84,7 @@ void DeviceTrace::fillTotals(const BlockPairing& pairing, bool endKnown)
     for (const auto& [event, name] : m_device->events.otherAction.items())
         ++t.actions[std::string(m_recording->strings[name])];
 
-    t.segments = static_cast<std::int64_t>(m_device->finalSegments.size());
-    t.blocks = static_cast<std::int64_t>(m_device->finalBlocks.size());
-    for (const FinalSegment& segment : m_device->finalSegments)
-        t.reservedBytesEnd = wrapAdd(t.reservedBytesEnd, segment.bytes);
-    for (const FinalBlock& block : m_device->finalBlocks) {
-        std::int64_t& sum = block.state == BlockState::Inactive ? t.inactiveBytesEnd : t.activeBytesEnd;
-        sum = wrapAdd(sum, block.bytes);
-        if (block.state == BlockState::Allocated)
-            t.allocatedBytesEnd = wrapAdd(t.allocatedBytesEnd, block.bytes);
-        if (block.state != BlockState::Inactive)
-            t.requestedBytesEnd = wrapAdd(t.requestedBytesEnd, block.requestedBytes);
-    }
-
+    addEndState(*m_device, t);
     t.requestedBytesStart = pairing.requestedAtStart();
     t.pendingBytesStart = pairing.pendingAtStart();
     t.requestedBytesPeak = wrapAdd(t.requestedBytesStart, pairing.requested().rise);

@@ -54,6 +54,18 @@ struct Totals {
         = 0; ///< of requested at the start, the part already waiting for another stream
 };
 
+/// What the events of a trace tell beside its totals.
+struct TraceNotes {
+    std::int64_t olderFrees = 0; ///< frees of blocks older than the trace
+    std::int64_t olderFreedBytes = 0;
+    EventIndex firstOlderFree = -1;
+    std::int64_t backwards = 0; ///< events whose time is before their predecessor's
+    EventIndex firstBackwards = -1;
+};
+
+/// Adds to `totals` what the final segments say.
+void addEndState(const DeviceRecording& device, Totals& totals);
+
 /// One device's recording made exact: block lifetimes, segment lives, totals, and what did not add up. Built
 /// once after reading, immutable after that, free to read from any thread. O(events x log live blocks) to
 /// build.
@@ -76,6 +88,7 @@ public:
         return m_segments;
     } ///< by address, then birth
     [[nodiscard]] const Totals& totals() const { return m_totals; }
+    [[nodiscard]] const TraceNotes& notes() const { return m_notes; }
     [[nodiscard]] const std::vector<Finding>& findings() const { return m_findings; }
     /// Rows BlockColumns::olderFrom to the last.
     [[nodiscard]] std::vector<BlockId> blocksBeforeTrace() const;
@@ -106,6 +119,7 @@ private:
     SegmentIndex m_segmentIndex;
     std::vector<std::pair<std::uint32_t, BlockId>> m_overwritten; // (alloc, block), in event order
     Totals m_totals;
+    TraceNotes m_notes;
     std::vector<Finding> m_findings;
 };
 

@@ -92,7 +92,9 @@ GroupTable::GroupTable(const DeviceTrace& trace, Grouping grouping)
     switch (grouping) {
     case Grouping::Line:
     case Grouping::Site:
-        groupStacks();
+        groupStacks(trace.recording(),
+            usedRows(trace.blocks().stack, trace.recording().stacks.stackCount(),
+                [](StackId stack) { return stack.index(); }));
         break;
     case Grouping::Stream:
         groupStreams();
@@ -106,6 +108,15 @@ GroupTable::GroupTable(const DeviceTrace& trace, Grouping grouping)
     }
 }
 
+GroupTable::GroupTable(const Recording& recording, std::span<const StackId> stacks)
+    : m_grouping(Grouping::Line)
+{
+    std::vector<bool> used(recording.stacks.stackCount() + 1);
+    for (const StackId stack : stacks)
+        used[std::min<std::size_t>(stack.index(), used.size() - 1)] = true;
+    groupStacks(recording, used);
+}
+
 std::uint32_t GroupTable::add(std::string label, std::int64_t value, StackId stack)
 {
     m_labels.push_back(std::move(label));
@@ -114,12 +125,10 @@ std::uint32_t GroupTable::add(std::string label, std::int64_t value, StackId sta
     return count() - 1;
 }
 
-void GroupTable::groupStacks()
+/// Those that are `used`; its last entry stands for "none".
+void GroupTable::groupStacks(const Recording& recording, const std::vector<bool>& used)
 {
-    const Recording& recording = m_trace->recording();
     const std::size_t stacks = recording.stacks.stackCount();
-    const std::vector<bool> used
-        = usedRows(m_trace->blocks().stack, stacks, [](StackId stack) { return stack.index(); });
     m_groupOfValue.assign(stacks + 1, 0);
     UserFrames userFrames(recording);
     boost::unordered_flat_map<std::string, std::uint32_t> byLabel;
@@ -193,6 +202,11 @@ void GroupTable::groupSizes()
         m_groupOfSize.emplace_back(bytes, add(sizeLabel(bytes), bytes));
 }
 
+std::uint32_t GroupTable::groupOfStack(StackId stack) const
+{
+    return m_groupOfValue[std::min<std::size_t>(stack.index(), m_groupOfValue.size() - 1)];
+}
+
 std::uint32_t GroupTable::groupOf(BlockId block) const
 {
     const BlockColumns& blocks = m_trace->blocks();
@@ -201,7 +215,7 @@ std::uint32_t GroupTable::groupOf(BlockId block) const
     switch (m_grouping) {
     case Grouping::Line:
     case Grouping::Site:
-        return ofRow(blocks.stack[block.index()].index());
+        return groupOfStack(blocks.stack[block.index()]);
     case Grouping::Stream:
         return ofRow(blocks.stream[block.index()]);
     case Grouping::Pool:

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,10 +39,14 @@ enum class Grouping : std::uint8_t {
 class GroupTable {
 public:
     GroupTable(const DeviceTrace& trace, Grouping grouping);
+    /// By line, of these stacks; none is one too. It knows no blocks: groupOfStack() alone.
+    GroupTable(const Recording& recording, std::span<const StackId> stacks);
 
     [[nodiscard]] Grouping grouping() const { return m_grouping; }
     [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(m_labels.size()); }
     [[nodiscard]] std::uint32_t groupOf(BlockId block) const;
+    /// Under Line and Site; of a stack that the table was made with.
+    [[nodiscard]] std::uint32_t groupOfStack(StackId stack) const;
 
     /// For people: "train.py:57", "stream 0", "512 MiB", "no stack recorded".
     [[nodiscard]] const std::string& label(std::uint32_t group) const { return m_labels[group]; }
@@ -52,12 +57,12 @@ public:
 
 private:
     std::uint32_t add(std::string label, std::int64_t value, StackId stack = {});
-    void groupStacks();
+    void groupStacks(const Recording& recording, const std::vector<bool>& used);
     void groupStreams();
     void groupPools();
     void groupSizes();
 
-    const DeviceTrace* m_trace;
+    const DeviceTrace* m_trace = nullptr; // none: made of stacks
     Grouping m_grouping;
     std::vector<std::string> m_labels;
     std::vector<StackId> m_stacks;

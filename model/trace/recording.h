@@ -4,6 +4,7 @@
 #include "model/trace/events.h"
 #include "model/trace/stacks.h"
 #include "model/trace/strings.h"
+#include "model/trace/user_data.h"
 
 #include <cstdint>
 #include <map>
@@ -129,6 +130,7 @@ struct Recording {
     std::map<int, CutOff> cuts; ///< by device
     std::map<std::string, std::string>
         facts; ///< of the process that was recorded: "host", "command", "torch", ...
+    UserData user; ///< notes, named ranges, filters
     bool simulated = false; ///< made on a simulated device, as far as the file says
 
     [[nodiscard]] StreamIndex internStream(std::int64_t stream); ///< kNoIndex once 65,535 are known

@@ -161,9 +161,9 @@ std::pair<std::int64_t, std::string> compareSums(const FinalSegment& segment, co
     return { worst, text };
 }
 
-void addRingNote(const CheckInput& input, FindingList& findings)
+void addRingNote(const NotesInput& input, FindingList& findings)
 {
-    const EventIndex count = input.device.events.size();
+    const EventIndex count = input.totals.events;
     const auto settingOf = [&](std::string_view key) -> const std::string* {
         for (const Setting& s : input.recording.settings)
             if (s.key == key)
@@ -197,25 +197,14 @@ void addRingNote(const CheckInput& input, FindingList& findings)
     }
 }
 
-void addTimeNote(const EventColumns& events, FindingList& findings)
+void addTimeNote(const TraceNotes& notes, FindingList& findings)
 {
-    Finding backwards{ Check::TimeBackwards, -1, 0, 0, {} };
-    std::int64_t previous = std::numeric_limits<std::int64_t>::min();
-    for (std::size_t first = 0; first < events.timeNs.size(); first += Column<Action>::kChunk) {
-        const std::span<const std::int64_t> times = events.timeNs.run(first);
-        for (std::size_t i = 0; i < times.size(); ++i) {
-            if (times[i] < previous && backwards.count++ == 0)
-                backwards.event = static_cast<EventIndex>(first + i);
-            previous = times[i];
-        }
-    }
-    if (backwards.count == 0)
+    if (notes.backwards == 0)
         return;
-    backwards.cause
-        = fmt::format("Time goes backwards at {} event{}: the clock of the machine was set, or threads "
-                      "wrote out of order. The order of events is kept.",
-            formatCount(backwards.count), backwards.count == 1 ? "" : "s");
-    findings.add(std::move(backwards));
+    findings.add(Finding{ Check::TimeBackwards, notes.firstBackwards, 0, notes.backwards,
+        fmt::format("Time goes backwards at {} event{}: the clock of the machine was set, or threads "
+                    "wrote out of order. The order of events is kept.",
+            formatCount(notes.backwards), notes.backwards == 1 ? "" : "s") });
 }
 
 } // namespace
@@ -237,17 +226,17 @@ bool checkEvents(const CheckInput& input, FindingList& findings, const Progress&
     return true;
 }
 
-void checkEndState(const CheckInput& input, FindingList& findings)
+void checkEndState(const DeviceRecording& device, const Totals& totals, FindingList& findings)
 {
-    const EventIndex last = input.device.events.size() - 1;
+    const EventIndex last = totals.events - 1;
     const FinalSegment* previous = nullptr;
-    for (const FinalSegment& segment : input.device.finalSegments) {
+    for (const FinalSegment& segment : device.finalSegments) {
         const std::uint64_t end = endOfBlock(segment.address, segment.bytes);
         Sums sums;
         std::int64_t outside = 0;
         std::uint64_t at = segment.address;
         for (std::uint32_t i = 0; i < segment.blockCount; ++i) {
-            const FinalBlock& block = input.device.finalBlocks[segment.firstBlock + i];
+            const FinalBlock& block = device.finalBlocks[segment.firstBlock + i];
             sums.bytes = wrapAdd(sums.bytes, block.bytes);
             if (block.state == BlockState::Allocated)
                 sums.allocated = wrapAdd(sums.allocated, block.bytes);
@@ -285,7 +274,7 @@ void checkEndState(const CheckInput& input, FindingList& findings)
             previous = &segment;
     }
     const auto compare = [&](Check check, std::string_view name, std::int64_t bytes) {
-        const std::int64_t above = wrapSub(bytes, input.totals.reservedBytesEnd);
+        const std::int64_t above = wrapSub(bytes, totals.reservedBytesEnd);
         if (above > 0)
             findings.add(check, last, above, [&] {
                 return fmt::format(
@@ -294,14 +283,38 @@ void checkEndState(const CheckInput& input, FindingList& findings)
                     name, formatBytes(above));
             });
     };
-    compare(Check::AllocatedAboveReserved, "allocated", input.totals.allocatedBytesEnd);
-    compare(Check::ActiveAboveReserved, "active", input.totals.activeBytesEnd);
+    compare(Check::AllocatedAboveReserved, "allocated", totals.allocatedBytesEnd);
+    compare(Check::ActiveAboveReserved, "active", totals.activeBytesEnd);
 }
 
-void addNotes(const CheckInput& input, FindingList& findings)
+TraceNotes traceNotes(const CheckInput& input)
 {
-    const EventColumns& events = input.device.events;
-    const EventIndex last = events.size() - 1;
+    TraceNotes notes;
+    for (std::uint32_t row = input.blocks.olderFrom; row < input.blocks.size(); ++row) {
+        const EventId free = input.blocks.freeCompleted[row];
+        if (!free.valid() || input.pairing.contradicted()[row - input.blocks.olderFrom])
+            continue;
+        if (notes.olderFrees++ == 0)
+            notes.firstOlderFree = free.value;
+        notes.olderFreedBytes = wrapAdd(notes.olderFreedBytes, input.blocks.requestedBytes[row]);
+    }
+    const Column<std::int64_t>& columns = input.device.events.timeNs;
+    std::int64_t previous = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t first = 0; first < columns.size(); first += Column<std::int64_t>::kChunk) {
+        const std::span<const std::int64_t> times = columns.run(first);
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            if (times[i] < previous && notes.backwards++ == 0)
+                notes.firstBackwards = static_cast<EventIndex>(first + i);
+            previous = times[i];
+        }
+    }
+    return notes;
+}
+
+void addNotes(const NotesInput& input, FindingList& findings)
+{
+    const EventIndex last = input.totals.events - 1;
+    const TraceNotes& notes = input.notes;
     if (const auto& truncation = input.recording.truncation)
         findings.add(Finding{ Check::Truncated, last, 0, 1,
             fmt::format("The file ends early, at byte {} ({}): what came after is missing{}. Copy or record "
@@ -324,15 +337,6 @@ void addNotes(const CheckInput& input, FindingList& findings)
                 lost.count);
     }
 
-    Finding late{ Check::RecordingBeganLate, -1, 0, 0, {} };
-    for (std::uint32_t row = input.blocks.olderFrom; row < input.blocks.size(); ++row) {
-        const EventId free = input.blocks.freeCompleted[row];
-        if (!free.valid() || input.pairing.contradicted()[row - input.blocks.olderFrom])
-            continue;
-        if (late.count++ == 0)
-            late.event = free.value;
-        late.bytes = wrapAdd(late.bytes, input.blocks.requestedBytes[row]);
-    }
     const auto cut = input.recording.cuts.find(input.device.device);
     if (cut != input.recording.cuts.end()) {
         const auto& [before, after] = cut->second;
@@ -341,16 +345,16 @@ void addNotes(const CheckInput& input, FindingList& findings)
                 formatCount(before), before == 1 ? "" : "s", formatCount(after),
                 after > 0 ? ", so rounded sizes, allocated and active among them, are lower bounds at the end"
                           : "") });
-    } else if (late.count > 0) {
-        late.cause = fmt::format(
-            "{} block{} freed in the trace were allocated before it began: recording was "
-            "switched on late, or its ring dropped older events. Who allocated them is unknown.",
-            formatCount(late.count), late.count == 1 ? "" : "s");
-        findings.add(std::move(late));
+    } else if (notes.olderFrees > 0) {
+        findings.add(Finding{ Check::RecordingBeganLate, notes.firstOlderFree, notes.olderFreedBytes,
+            notes.olderFrees,
+            fmt::format("{} block{} freed in the trace were allocated before it began: recording was "
+                        "switched on late, or its ring dropped older events. Who allocated them is unknown.",
+                formatCount(notes.olderFrees), notes.olderFrees == 1 ? "" : "s") });
     }
 
     addRingNote(input, findings);
-    addTimeNote(events, findings);
+    addTimeNote(notes, findings);
 
     Finding pending{ Check::PendingFrees, last, 0, 0,
         "Blocks were freed and still wait for another stream to "
@@ -363,7 +367,7 @@ void addNotes(const CheckInput& input, FindingList& findings)
     if (pending.count > 0)
         findings.add(std::move(pending));
 
-    if (events.size() == 0)
+    if (input.totals.events == 0)
         findings.add(Finding{ Check::NoEvents, -1, 0, 1,
             "The snapshot has no events: recording was off. Call torch.cuda.memory._record_memory_history() "
             "before "

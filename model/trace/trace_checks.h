@@ -23,9 +23,20 @@ struct CheckInput {
 [[nodiscard]] bool checkEvents(const CheckInput& input, FindingList& findings, const Progress& progress);
 
 /// Compares the final segments with themselves: sums, order, overlaps.
-void checkEndState(const CheckInput& input, FindingList& findings);
+void checkEndState(const DeviceRecording& device, const Totals& totals, FindingList& findings);
 
-/// What is worth knowing without being wrong, and whether the file ends early.
-void addNotes(const CheckInput& input, FindingList& findings);
+/// Walks through older blocks and times. O(events).
+[[nodiscard]] TraceNotes traceNotes(const CheckInput& input);
+
+struct NotesInput {
+    const Recording& recording;
+    const DeviceRecording& device;
+    const Totals& totals;
+    const TraceNotes& notes;
+    bool endKnown = true;
+};
+
+/// What is worth knowing without being wrong, and whether the file ends early. Looks at no event.
+void addNotes(const NotesInput& input, FindingList& findings);
 
 } // namespace strata::model

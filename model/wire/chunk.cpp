@@ -61,9 +61,19 @@ bool ChunkPacker::pack(ChunkType type, std::span<const std::byte> payload, Bytes
     writer.fixed(static_cast<std::uint32_t>(payload.size()));
     writer.fixed(m_sequence++);
     writer.fixed(std::uint32_t{ 0 });
-    writer.fixed(hashOf(head, std::span(out).subspan(start + kHeadBytes)));
+    const std::uint64_t hash = hashOf(head, std::span(out).subspan(start + kHeadBytes));
+    writer.fixed(hash);
+    m_chain = chainHash(m_chain, hash);
     std::memcpy(out.data() + start, head.data(), kHeadBytes);
     return true;
+}
+
+std::uint64_t chainHash(std::uint64_t before, std::uint64_t chunkHash)
+{
+    std::byte bytes[sizeof(chunkHash)];
+    for (std::size_t i = 0; i < sizeof(bytes); ++i)
+        bytes[i] = static_cast<std::byte>(chunkHash >> (8 * i));
+    return XXH3_64bits_withSeed(bytes, sizeof(bytes), before);
 }
 
 ChunkStatus readHead(std::span<const std::byte> in, ChunkHead& head)
@@ -92,14 +102,21 @@ ChunkStatus readHead(std::span<const std::byte> in, ChunkHead& head)
     return plausible ? ChunkStatus::Ok : ChunkStatus::Damaged;
 }
 
-ChunkStatus unpack(const ChunkHead& head, std::span<const std::byte> headBytes,
-    std::span<const std::byte> stored, Bytes& out)
+ChunkStatus checkStored(
+    const ChunkHead& head, std::span<const std::byte> headBytes, std::span<const std::byte> stored)
 {
     if (headBytes.size() < kHeadBytes || stored.size() < head.storedBytes)
         return ChunkStatus::Incomplete;
+    return hashOf(headBytes, stored.first(head.storedBytes)) == head.hash ? ChunkStatus::Ok
+                                                                          : ChunkStatus::Damaged;
+}
+
+ChunkStatus unpack(const ChunkHead& head, std::span<const std::byte> headBytes,
+    std::span<const std::byte> stored, Bytes& out)
+{
+    if (const ChunkStatus status = checkStored(head, headBytes, stored); status != ChunkStatus::Ok)
+        return status;
     stored = stored.first(head.storedBytes);
-    if (hashOf(headBytes, stored) != head.hash)
-        return ChunkStatus::Damaged;
     if (head.codec == Codec::Stored) {
         out.assign(stored.begin(), stored.end());
         return ChunkStatus::Ok;

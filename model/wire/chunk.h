@@ -30,6 +30,7 @@ enum class ChunkType : std::uint16_t {
     Annotations = 10,
     Settings = 11,
     Lost = 12, ///< events that the recorder could not keep
+    Digest = 13, ///< what a summary says of a device; believed only with the chunks that it was made of
     Note = 32, ///< user data: behind everything recorded, never rewriting it
     Range = 33,
     Filter = 34,
@@ -50,11 +51,22 @@ public:
     /// out: nothing is appended then. The sequence number counts on by itself.
     [[nodiscard]] bool pack(ChunkType type, std::span<const std::byte> payload, Bytes& out);
 
+    /// Of the next chunk: how many there are.
+    [[nodiscard]] std::uint32_t sequence() const { return m_sequence; }
+    /// chainHash() over all chunks.
+    [[nodiscard]] std::uint64_t chain() const { return m_chain; }
+    /// For a stream that another packer began.
+    void continueAt(std::uint32_t sequence) { m_sequence = sequence; }
+
 private:
     void* m_context; // ZSTD_CCtx
     int m_level;
     std::uint32_t m_sequence = 0;
+    std::uint64_t m_chain = 0;
 };
+
+/// A hash over the hashes of chunks, in their order; 0 for none.
+[[nodiscard]] std::uint64_t chainHash(std::uint64_t before, std::uint64_t chunkHash);
 
 struct ChunkHead {
     std::uint8_t major = 0;
@@ -75,6 +87,10 @@ enum class ChunkStatus : std::uint8_t {
 
 /// The head of the chunk that begins at in[0]. Ok even if the payload is not all there.
 [[nodiscard]] ChunkStatus readHead(std::span<const std::byte> in, ChunkHead& head);
+
+/// Ok if `stored` is what the head says, without unpacking it.
+[[nodiscard]] ChunkStatus checkStored(
+    const ChunkHead& head, std::span<const std::byte> headBytes, std::span<const std::byte> stored);
 
 /// Checks and unpacks the payload of `head` into `out`, which is overwritten. `stored` are the storedBytes
 /// behind the head.

@@ -2,6 +2,7 @@
 // Writes a recording as an input of fuzz_session: the payloads of its session's chunks, unpacked.
 //
 // usage: session_seeds RECORDING OUT
+#include "model/analysis/summary.h"
 #include "model/readers/reader.h"
 #include "model/session/save.h"
 #include "model/wire/chunk.h"
@@ -17,9 +18,16 @@ int main(int argc, char** argv)
     using namespace strata;
     if (argc != 3)
         return 2;
-    const auto recording = model::readRecording(std::filesystem::path(argv[1]), {}, {});
+    auto recording = model::readRecording(std::filesystem::path(argv[1]), {}, {});
+    if (!recording)
+        return 1;
+    (*recording)->user.set({ model::UserItem::Kind::Note, 1, 2, 0, 3, 4, 0x7000, "a note", {} });
+    (*recording)->user.set({ model::UserItem::Kind::Filter, 5, 6, 0, -1, -1, 0, "big", "{\"min_bytes\":1}" });
+    const auto opened = model::Session::fromRecording(std::move(*recording));
+    if (!opened)
+        return 1;
     const std::string session = std::string(argv[2]) + ".strata";
-    if (!recording || !model::saveSession(**recording, session))
+    if (!model::saveSession((*opened)->recording(), session, model::digestsOf(**opened)))
         return 1;
     std::ifstream in(session, std::ios::binary);
     const std::string content{ std::istreambuf_iterator<char>(in), {} };

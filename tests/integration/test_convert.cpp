@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/session/outline.h"
 #include "tests/integration/run_strata.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <regex>
 
 namespace strata::test {
 namespace {
@@ -17,7 +19,36 @@ nlohmann::json figuresOf(const std::string& file)
     return summary;
 }
 
+/// What is printed, without what it says about the file itself.
+std::string printed(const std::string& file, bool json)
+{
+    const Ran ran = strata(json ? std::vector<std::string>{ "summary", "--json", file }
+                                : std::vector<std::string>{ "summary", file });
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    if (!json)
+        return ran.out.substr(ran.out.find('\n'));
+    return std::regex_replace(ran.out, std::regex(R"x("(file|format)":"[^"]*"|"file_bytes":\d+)x"), "");
+}
+
 } // namespace
+
+TEST(Convert, ASessionPrintsTheSameSummaryWithoutReadingItsEvents)
+{
+    const TemporaryDirectory directory;
+    const std::string session = directory.path() / "run.strata";
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(dataFile("versions"))) {
+        if (entry.path().extension() != ".gz")
+            continue;
+        SCOPED_TRACE(entry.path().string());
+        ASSERT_EQ(strata({ "convert", entry.path(), "-o", session }).code, 0);
+        ASSERT_TRUE(model::SessionOutline::open(session, false));
+        for (const bool json : { true, false })
+            EXPECT_EQ(printed(session, json), printed(entry.path(), json));
+        ++files;
+    }
+    EXPECT_EQ(files, 15);
+}
 
 TEST(Convert, SessionAndPickleHaveTheFiguresOfTheSnapshot)
 {

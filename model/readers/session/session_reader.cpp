@@ -1,487 +1,57 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/readers/session/session_reader.h"
 
-#include "model/wire/chunk.h"
-#include "model/wire/events.h"
-#include "model/wire/state.h"
-#include "model/wire/tables.h"
+#include "model/readers/session/chunk_stream.h"
+#include "model/readers/session/session_builder.h"
+#include "model/wire/user_data.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
-#include <map>
-#include <optional>
-#include <string_view>
-#include <vector>
 
 namespace strata::model {
-namespace {
-
-std::int64_t number(std::string_view text)
-{
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
-/// Fills a recording from the payloads of chunks. Numbers that refer to rows that never came make a chunk
-/// damaged, so that nothing behind this class has to check one.
-class SessionBuilder {
-public:
-    explicit SessionBuilder(Recording& recording)
-        : m_recording(recording)
-    {
-    }
-
-    /// False: the payload is not what its type says.
-    [[nodiscard]] bool take(wire::ChunkType type, std::span<const std::byte> payload);
-    void finish();
-    [[nodiscard]] std::int64_t eventCount() const { return m_events; }
-    /// Each device has a state behind its last event, or the stream an index: a recorder that was killed
-    /// leaves neither.
-    [[nodiscard]] bool isEnded() const;
-
-private:
-    bool takeInfo(std::span<const std::byte> payload);
-    bool takeStrings(std::span<const std::byte> payload);
-    bool takeFrames(std::span<const std::byte> payload);
-    bool takeStacks(std::span<const std::byte> payload);
-    bool takeStreams(std::span<const std::byte> payload);
-    bool takePools(std::span<const std::byte> payload);
-    bool takeEvents(std::span<const std::byte> payload);
-    bool takeState(wire::ChunkType type, std::span<const std::byte> payload);
-    bool takeAnnotations(std::span<const std::byte> payload);
-    bool takeSettings(std::span<const std::byte> payload);
-    bool takeLost(std::span<const std::byte> payload);
-    bool addRow(DeviceRecording& device, const wire::EventRow& row, bool hasTimes);
-    bool addSparse(DeviceRecording& device, const wire::EventChunk& chunk, std::size_t firstRow);
-
-    /// The row of ours for one of the stream's; false if there is none.
-    template <class Id> static bool find(const std::vector<Id>& table, std::uint32_t number, Id& id)
-    {
-        if (number == wire::kNone)
-            return true;
-        if (number >= table.size())
-            return false;
-        id = table[number];
-        return true;
-    }
-    DeviceRecording& deviceOf(int device);
-
-    Recording& m_recording;
-    std::vector<StringId> m_strings;
-    std::vector<FrameId> m_frames;
-    std::vector<StackId> m_stacks;
-    std::vector<StreamIndex> m_streams;
-    std::vector<PoolIndex> m_pools;
-    std::map<int, std::uint64_t> m_stateAt; // device -> events before its last state
-    bool m_hasIndex = false;
-    std::int64_t m_events = 0;
-    wire::EventChunk m_chunk; // kept for its memory
-};
-
-DeviceRecording& SessionBuilder::deviceOf(int device)
-{
-    auto& devices = m_recording.devices;
-    const auto found = std::find_if(
-        devices.begin(), devices.end(), [device](const DeviceRecording& d) { return d.device == device; });
-    if (found != devices.end())
-        return *found;
-    devices.emplace_back().device = device;
-    return devices.back();
-}
-
-bool SessionBuilder::takeInfo(std::span<const std::byte> payload)
-{
-    std::vector<wire::KeyValue> items;
-    if (!wire::decodeKeyValues(payload, items))
-        return false;
-    for (const auto& [key, value] : items) {
-        const auto prefixed = [&, k = std::string_view(key)](std::string_view prefix) {
-            return k.starts_with(prefix) ? std::optional(std::string(k.substr(prefix.size()))) : std::nullopt;
-        };
-        if (key == "simulated") {
-            m_recording.simulated = value == "1";
-        } else if (key == "format") {
-            m_recording.format = value;
-        } else if (key == "truncation.reason") {
-            m_recording.truncation.emplace(m_recording.truncation.value_or(Truncation{})).reason = value;
-        } else if (key == "truncation.offset") {
-            m_recording.truncation.emplace(m_recording.truncation.value_or(Truncation{})).offset
-                = static_cast<std::uint64_t>(number(value));
-        } else if (const auto host = prefixed("host.")) {
-            HostMemory& memory = m_recording.host ? *m_recording.host : m_recording.host.emplace();
-            if (*host == "segments")
-                memory.segments = number(value);
-            else if (*host == "reserved_bytes")
-                memory.reservedBytes = number(value);
-            else if (*host == "allocated_bytes")
-                memory.allocatedBytes = number(value);
-            else if (*host == "events")
-                memory.events = number(value);
-        } else if (const auto unknownKey = prefixed("unknown_key.")) {
-            m_recording.unknownKeys[*unknownKey] = number(value);
-        } else if (const auto unknownAction = prefixed("unknown_action.")) {
-            m_recording.unknownActions[*unknownAction] = number(value);
-        } else if (const auto cut = prefixed("cut.")) {
-            CutOff& off = m_recording.cuts[static_cast<int>(number(*cut))];
-            (cut->ends_with(".before") ? off.before : off.after) = number(value);
-        } else if (key != "minor" && key != "creator") {
-            m_recording.facts[key] = value;
-        }
-    }
-    return true;
-}
-
-bool SessionBuilder::takeStrings(std::span<const std::byte> payload)
-{
-    std::uint32_t first = 0;
-    std::vector<std::string_view> strings;
-    if (!wire::decodeStrings(payload, first, strings) || first != m_strings.size())
-        return false;
-    for (const std::string_view text : strings)
-        m_strings.push_back(m_recording.strings.intern(text));
-    return true;
-}
-
-bool SessionBuilder::takeFrames(std::span<const std::byte> payload)
-{
-    std::uint32_t first = 0;
-    std::vector<wire::FrameRow> frames;
-    if (!wire::decodeFrames(payload, first, frames) || first != m_frames.size())
-        return false;
-    for (const wire::FrameRow& row : frames) {
-        Frame frame;
-        frame.line = row.line;
-        if (!find(m_strings, row.file, frame.file) || !find(m_strings, row.function, frame.function)
-            || !find(m_strings, row.extras, frame.extras))
-            return false;
-        m_frames.push_back(m_recording.stacks.internFrame(frame));
-    }
-    return true;
-}
-
-bool SessionBuilder::takeStacks(std::span<const std::byte> payload)
-{
-    std::uint32_t first = 0;
-    wire::StackRows stacks;
-    if (!wire::decodeStacks(payload, first, stacks) || first != m_stacks.size())
-        return false;
-    std::vector<FrameId> frames;
-    for (std::size_t i = 0; i < stacks.ends.size(); ++i) {
-        frames.clear();
-        for (const std::uint32_t frame : stacks[i]) {
-            if (frame >= m_frames.size())
-                return false;
-            frames.push_back(m_frames[frame]);
-        }
-        m_stacks.push_back(m_recording.stacks.internStack(frames));
-    }
-    return true;
-}
-
-bool SessionBuilder::takeStreams(std::span<const std::byte> payload)
-{
-    std::uint32_t first = 0;
-    std::vector<std::int64_t> streams;
-    if (!wire::decodeStreams(payload, first, streams) || first != m_streams.size())
-        return false;
-    for (const std::int64_t stream : streams)
-        m_streams.push_back(m_recording.internStream(stream));
-    return true;
-}
-
-bool SessionBuilder::takePools(std::span<const std::byte> payload)
-{
-    std::uint32_t first = 0;
-    std::vector<wire::PoolRow> pools;
-    if (!wire::decodePools(payload, first, pools) || first != m_pools.size())
-        return false;
-    for (const wire::PoolRow& pool : pools)
-        m_pools.push_back(
-            m_recording.internPool({ pool.owner, pool.id, static_cast<SegmentKind>(pool.kind) }));
-    return true;
-}
-
-bool SessionBuilder::addRow(DeviceRecording& device, const wire::EventRow& row, bool hasTimes)
-{
-    EventColumns& events = device.events;
-    StackId stack;
-    StreamIndex stream = kNoIndex;
-    PoolIndex pool = kNoIndex;
-    if (!find(m_stacks, row.stack, stack) || !find(m_streams, row.stream, stream)
-        || !find(m_pools, row.pool, pool))
-        return false;
-    events.action.push_back(static_cast<Action>(row.action));
-    events.address.push_back(row.address);
-    events.bytes.push_back(row.bytes);
-    events.stack.push_back(stack);
-    events.block.push_back(BlockId{});
-    events.stream.push_back(stream);
-    events.pool.push_back(pool);
-    if (hasTimes)
-        events.timeNs.push_back(row.timeNs);
-    ++m_events;
-    return true;
-}
-
-bool SessionBuilder::addSparse(DeviceRecording& device, const wire::EventChunk& chunk, std::size_t firstRow)
-{
-    EventColumns& events = device.events;
-    SparseText* const columns[wire::kSparseKinds]
-        = { &events.compileContext, &events.userMetadata, &events.otherAction, &events.extras };
-    for (std::size_t kind = 0; kind < wire::kSparseKinds; ++kind) {
-        for (const wire::SparseText& item : chunk.sparse[kind]) {
-            StringId text;
-            if (!find(m_strings, item.string, text))
-                return false;
-            columns[kind]->set(static_cast<std::uint32_t>(firstRow) + item.row, text);
-        }
-    }
-    return true;
-}
-
-bool SessionBuilder::takeEvents(std::span<const std::byte> payload)
-{
-    if (!wire::decodeEvents(payload, m_chunk))
-        return false;
-    DeviceRecording& device = deviceOf(m_chunk.device);
-    const std::size_t firstRow = device.events.action.size();
-    // Times are there for all events of a device or for none.
-    if (m_chunk.firstEvent != firstRow || (firstRow > 0 && m_chunk.hasTimes != device.events.hasTimes())
-        || firstRow + m_chunk.rows.size() > UINT32_MAX / 2)
-        return false;
-    for (const wire::EventRow& row : m_chunk.rows)
-        if (!addRow(device, row, m_chunk.hasTimes))
-            return false;
-    return addSparse(device, m_chunk, firstRow);
-}
-
-bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> payload)
-{
-    wire::State state;
-    if (!wire::decodeState(payload, state))
-        return false;
-    DeviceRecording& device = deviceOf(state.device);
-    std::vector<FinalSegment> segments;
-    std::vector<FinalBlock> blocks;
-    segments.reserve(state.segments.size());
-    blocks.reserve(state.blocks.size());
-    for (const wire::SegmentRow& row : state.segments) {
-        FinalSegment segment;
-        segment.address = row.address;
-        segment.bytes = row.bytes;
-        segment.allocatedBytes = row.allocatedBytes;
-        segment.activeBytes = row.activeBytes;
-        segment.requestedBytes = row.requestedBytes;
-        segment.firstBlock = static_cast<std::uint32_t>(blocks.size());
-        segment.blockCount = row.blocks;
-        segment.expandable = row.expandable;
-        if (!find(m_stacks, row.stack, segment.stack) || !find(m_streams, row.stream, segment.stream)
-            || !find(m_pools, row.pool, segment.pool))
-            return false;
-        for (std::uint32_t i = 0; i < row.blocks; ++i) {
-            const wire::BlockRow& from = state.blocks[blocks.size()];
-            FinalBlock block;
-            block.address = from.address;
-            block.bytes = from.bytes;
-            block.requestedBytes = from.requestedBytes;
-            block.state = static_cast<BlockState>(from.state);
-            if (!find(m_stacks, from.stack, block.stack))
-                return false;
-            blocks.push_back(block);
-        }
-        segments.push_back(segment);
-    }
-    if (type == wire::ChunkType::BaseState) {
-        if (state.events == 0 && device.events.size() == 0)
-            device.base = { std::move(segments), std::move(blocks) };
-        return true;
-    }
-    m_stateAt[state.device] = state.events;
-    device.finalSegments = std::move(segments); // a later state of a device replaces an earlier one
-    device.finalBlocks = std::move(blocks);
-    return true;
-}
-
-bool SessionBuilder::takeAnnotations(std::span<const std::byte> payload)
-{
-    std::vector<wire::AnnotationRow> rows;
-    if (!wire::decodeAnnotations(payload, rows))
-        return false;
-    for (const wire::AnnotationRow& row : rows) {
-        Annotation annotation;
-        annotation.kind = static_cast<Annotation::Kind>(row.kind);
-        annotation.device = row.device;
-        annotation.timeNs = row.timeNs;
-        if (!find(m_strings, row.name, annotation.name))
-            return false;
-        m_recording.annotations.push_back(annotation);
-    }
-    return true;
-}
-
-bool SessionBuilder::takeSettings(std::span<const std::byte> payload)
-{
-    std::vector<wire::KeyValue> items;
-    if (!wire::decodeKeyValues(payload, items))
-        return false;
-    for (auto& [key, json] : items) {
-        auto& settings = m_recording.settings;
-        const auto known = std::find_if(
-            settings.begin(), settings.end(), [&k = key](const Setting& each) { return each.key == k; });
-        if (known != settings.end())
-            known->json = std::move(json);
-        else
-            settings.push_back({ std::move(key), std::move(json) });
-    }
-    return true;
-}
-
-bool SessionBuilder::takeLost(std::span<const std::byte> payload)
-{
-    std::vector<wire::LostRow> rows;
-    if (!wire::decodeLost(payload, rows))
-        return false;
-    for (const wire::LostRow& row : rows)
-        m_recording.lost.push_back(
-            { row.device, static_cast<std::int64_t>(row.event), static_cast<std::int64_t>(row.count) });
-    return true;
-}
-
-bool SessionBuilder::isEnded() const
-{
-    const bool hasContent = m_hasIndex || !m_recording.devices.empty();
-    return hasContent
-        && std::all_of(
-            m_recording.devices.begin(), m_recording.devices.end(), [&](const DeviceRecording& device) {
-                const auto state = m_stateAt.find(device.device);
-                return state != m_stateAt.end() && state->second == device.events.action.size();
-            });
-}
-
-bool SessionBuilder::take(wire::ChunkType type, std::span<const std::byte> payload)
-{
-    using wire::ChunkType;
-    switch (type) {
-    case ChunkType::Info:
-        return takeInfo(payload);
-    case ChunkType::Strings:
-        return takeStrings(payload);
-    case ChunkType::Frames:
-        return takeFrames(payload);
-    case ChunkType::Stacks:
-        return takeStacks(payload);
-    case ChunkType::Streams:
-        return takeStreams(payload);
-    case ChunkType::Pools:
-        return takePools(payload);
-    case ChunkType::Events:
-        return takeEvents(payload);
-    case ChunkType::EndState:
-    case ChunkType::BaseState:
-        return takeState(type, payload);
-    case ChunkType::Annotations:
-        return takeAnnotations(payload);
-    case ChunkType::Settings:
-        return takeSettings(payload);
-    case ChunkType::Lost:
-        return takeLost(payload);
-    case ChunkType::Index:
-        m_hasIndex = true;
-        return true;
-    default:
-        return true;
-    }
-}
-
-void SessionBuilder::finish()
-{
-    std::sort(m_recording.devices.begin(), m_recording.devices.end(),
-        [](const DeviceRecording& a, const DeviceRecording& b) { return a.device < b.device; });
-}
-
-/// Fills `into` unless the source ends first; how much there was.
-Result<std::size_t> readFully(ByteSource& source, std::span<std::byte> into)
-{
-    std::size_t have = 0;
-    while (have < into.size()) {
-        const Result<std::size_t> got = source.read(into.subspan(have));
-        if (!got)
-            return Failure(got.error());
-        if (*got == 0)
-            break;
-        have += *got;
-    }
-    return have;
-}
-
-/// What a stream that stopped for `reason` means to the user.
-std::string describe(wire::ChunkStatus status)
-{
-    switch (status) {
-    case wire::ChunkStatus::Incomplete:
-        return "the file ends inside a chunk: the recording was cut off there";
-    case wire::ChunkStatus::Newer:
-        return "a chunk is of a newer version of the format";
-    default:
-        return "a chunk is damaged";
-    }
-}
-
-} // namespace
 
 Result<void> readSessionFile(Recording& recording, std::unique_ptr<ByteSource> source,
     std::uint64_t memoryLimit, const Progress& progress)
 {
     SessionBuilder builder(recording);
-    std::vector<std::byte> head(wire::kHeadBytes), stored;
-    wire::Bytes payload;
-    std::uint64_t offset = 0, unpacked = 0;
-    std::uint32_t sequence = 0;
+    ChunkStream stream(*source);
+    std::uint64_t unpacked = 0;
     const auto stop = [&](const std::string& reason) -> Result<void> {
         if (recording.devices.empty())
-            return fail(Error::Kind::Format, fmt::format("byte {}: {}", offset, reason),
+            return fail(Error::Kind::Format, fmt::format("byte {}: {}", stream.offset(), reason),
                 "the recording holds nothing before that place; record it again");
         builder.finish();
-        recording.truncation = Truncation{ offset, reason };
+        // Behind the index the recording is whole: only what somebody was about to add is missing.
+        if (builder.hasIndex())
+            recording.user.unreadFrom = stream.offset();
+        else
+            recording.truncation = Truncation{ stream.offset(), reason };
         return {};
     };
     while (true) {
         if (progress.cancelled())
             return fail(Error::Kind::Cancelled, "cancelled");
-        const Result<std::size_t> headBytes = readFully(*source, head);
-        if (!headBytes)
-            return stop(headBytes.error().what);
-        if (*headBytes == 0)
+        const ChunkStream::Step step = stream.next();
+        if (step == ChunkStream::Step::End)
             break;
-        wire::ChunkHead chunk;
-        wire::ChunkStatus status = wire::readHead(std::span(head).first(*headBytes), chunk);
-        if (status == wire::ChunkStatus::Newer && offset == 0)
-            return fail(Error::Kind::Format,
-                fmt::format("this session was written by a newer Strata (format {})", chunk.major),
-                "open it with that version or a later one");
-        if (status == wire::ChunkStatus::Ok) {
-            if (chunk.sequence != sequence++)
-                status = wire::ChunkStatus::Damaged;
-            unpacked += chunk.unpackedBytes;
-            // Rows in memory take up to eight times their bytes in a payload.
-            if (unpacked > memoryLimit / 8)
-                return fail(Error::Kind::Refused, "it unpacks to more than this machine's memory should hold",
-                    "use --force to open it anyway");
+        if (step == ChunkStream::Step::Stopped) {
+            if (stream.status() == wire::ChunkStatus::Newer && stream.offset() == 0)
+                return fail(Error::Kind::Format,
+                    fmt::format(
+                        "this session was written by a newer Strata (format {})", stream.head().major),
+                    "open it with that version or a later one");
+            return stop(stream.problem());
         }
-        if (status == wire::ChunkStatus::Ok) {
-            stored.resize(chunk.storedBytes);
-            const Result<std::size_t> got = readFully(*source, stored);
-            if (!got)
-                return stop(got.error().what);
-            status = wire::unpack(chunk, head, std::span(stored).first(*got), payload);
-        }
-        if (status == wire::ChunkStatus::Ok && !builder.take(chunk.type, payload))
-            status = wire::ChunkStatus::Damaged;
-        if (status != wire::ChunkStatus::Ok)
-            return stop(describe(status));
-        offset += wire::kHeadBytes + chunk.storedBytes;
+        unpacked += stream.head().unpackedBytes;
+        // Rows in memory take up to eight times their bytes in a payload.
+        if (unpacked > memoryLimit / 8)
+            return fail(Error::Kind::Refused, "it unpacks to more than this machine's memory should hold",
+                "use --force to open it anyway");
+        const wire::Bytes* const payload = stream.payload();
+        if (!payload)
+            return stop(stream.problem());
+        if (!builder.take(stream.head().type, *payload))
+            return stop("a chunk is damaged");
         progress({ Stage::Reading, static_cast<std::int64_t>(source->fileBytesDone()),
             static_cast<std::int64_t>(source->fileBytesTotal()), builder.eventCount() });
     }
@@ -489,8 +59,74 @@ Result<void> readSessionFile(Recording& recording, std::unique_ptr<ByteSource> s
         return fail(Error::Kind::Format, "this session holds no recording");
     builder.finish();
     if (!builder.isEnded() && !recording.truncation)
-        recording.truncation = Truncation{ offset, "its program was killed or still runs" };
+        recording.truncation = Truncation{ stream.offset(), "its program was killed or still runs" };
     return {};
+}
+
+std::optional<std::vector<DeviceDigest>> readSessionOutline(
+    Recording& recording, std::unique_ptr<ByteSource> source, std::uint64_t memoryLimit)
+{
+    using wire::ChunkType;
+    SessionBuilder builder(recording);
+    ChunkStream stream(*source);
+    std::vector<wire::Digest> found;
+    std::uint64_t unpacked = 0;
+    bool hasEvents = false;
+    while (true) {
+        const ChunkStream::Step step = stream.next();
+        if (step == ChunkStream::Step::End)
+            break;
+        if (step == ChunkStream::Step::Stopped) {
+            if (builder.hasIndex()) {
+                recording.user.unreadFrom = stream.offset();
+                break;
+            }
+            return std::nullopt;
+        }
+        const ChunkType type = stream.head().type;
+        const std::uint64_t sequence = stream.sequence() - 1, chain = stream.chain();
+        if (type == ChunkType::Events) {
+            hasEvents = true;
+            if (!found.empty() || !stream.passOver())
+                return std::nullopt;
+            continue;
+        }
+        unpacked += stream.head().unpackedBytes;
+        const wire::Bytes* const payload = unpacked > memoryLimit / 8 ? nullptr : stream.payload();
+        if (!payload) {
+            if (!builder.hasIndex() || unpacked > memoryLimit / 8)
+                return std::nullopt;
+            recording.user.unreadFrom = stream.offset();
+            break;
+        }
+        // Only user data and the index may follow a digest: it knows nothing of what is recorded later.
+        if (!found.empty() && type != ChunkType::Digest && type != ChunkType::Index
+            && !wire::isUserData(type))
+            return std::nullopt;
+        if (type != ChunkType::Digest) {
+            if (!builder.take(type, *payload))
+                return std::nullopt;
+            continue;
+        }
+        wire::Digest digest;
+        if (builder.hasIndex() || !wire::decodeDigest(*payload, digest) || digest.chunks != sequence
+            || digest.chain != chain)
+            return std::nullopt;
+        found.push_back(std::move(digest));
+    }
+    builder.finish();
+    std::vector<DeviceDigest> digests;
+    for (const DeviceRecording& device : recording.devices) {
+        const auto own = std::ranges::find(found, device.device, &wire::Digest::device);
+        auto digest = own == found.end() ? std::nullopt : builder.digestOf(*own);
+        if (!digest || builder.endsAt(device.device) != own->events)
+            return std::nullopt;
+        digests.push_back(std::move(*digest));
+    }
+    const bool whole = builder.hasIndex() && found.size() == digests.size() && !recording.truncation
+        && recording.lost.empty() && (!hasEvents || !digests.empty())
+        && (!digests.empty() || !recording.format.empty());
+    return whole ? std::optional(std::move(digests)) : std::nullopt;
 }
 
 } // namespace strata::model

@@ -113,7 +113,7 @@ TEST(OutOfMemory, BoundsHoldInRandomTraces)
 
 TEST(Waste, IsWhatNoTensorUsesAtTheEnd)
 {
-    const Waste waste = wasteOf(Opened(kFailsAtTheEnd).trace());
+    const Waste waste = wasteOf(Opened(kFailsAtTheEnd).trace().finalBlocks());
     EXPECT_EQ(waste.rounding, 12 + 212 + 412);
     EXPECT_EQ(waste.freeInSegments, 2097152 - 1536);
     EXPECT_EQ(waste.pendingFree, 100);

@@ -172,7 +172,7 @@ TEST_F(Save, SaysWhyItCannotWriteAndLeavesTheOldFile)
     std::ofstream(path("old.strata")) << "old";
     std::stop_source stop;
     stop.request_stop();
-    const auto cancelled = saveSession(*recording, path("old.strata"), Progress{ {}, stop.get_token() });
+    const auto cancelled = saveSession(*recording, path("old.strata"), {}, Progress{ {}, stop.get_token() });
     ASSERT_FALSE(cancelled);
     EXPECT_EQ(contentOf(path("old.strata")), "old");
     EXPECT_EQ(std::distance(fs::directory_iterator(path("")), fs::directory_iterator()), 1);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace/digest.h"
+#include "model/trace/recording.h"
+#include "model/wire/chunk.h"
+#include "model/wire/digest.h"
+#include "model/wire/events.h"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace strata::model {
+
+/// Fills a recording from the payloads of chunks. Numbers that refer to rows that never came make a chunk
+/// damaged, so that nothing behind this class has to check one.
+class SessionBuilder {
+public:
+    explicit SessionBuilder(Recording& recording)
+        : m_recording(recording)
+    {
+    }
+
+    /// False: the payload is not what its type says. User data that cannot be read is passed over.
+    [[nodiscard]] bool take(wire::ChunkType type, std::span<const std::byte> payload);
+    void finish();
+    [[nodiscard]] std::int64_t eventCount() const { return m_events; }
+    /// Each device has a state behind its last event, or the stream an index: a recorder that was killed
+    /// leaves neither.
+    [[nodiscard]] bool isEnded() const;
+    /// There was an index: what comes behind it was added later.
+    [[nodiscard]] bool hasIndex() const { return m_hasIndex; }
+    /// The device's digest in terms of the recording; none if a number in it names nothing.
+    [[nodiscard]] std::optional<DeviceDigest> digestOf(const wire::Digest& digest) const;
+    /// Events before the last end state of a device; none without one.
+    [[nodiscard]] std::optional<std::uint64_t> endsAt(int device) const;
+
+private:
+    bool takeInfo(std::span<const std::byte> payload);
+    bool takeStrings(std::span<const std::byte> payload);
+    bool takeFrames(std::span<const std::byte> payload);
+    bool takeStacks(std::span<const std::byte> payload);
+    bool takeStreams(std::span<const std::byte> payload);
+    bool takePools(std::span<const std::byte> payload);
+    bool takeEvents(std::span<const std::byte> payload);
+    bool takeState(wire::ChunkType type, std::span<const std::byte> payload);
+    bool takeAnnotations(std::span<const std::byte> payload);
+    bool takeSettings(std::span<const std::byte> payload);
+    bool takeLost(std::span<const std::byte> payload);
+    void takeUserData(wire::ChunkType type, std::span<const std::byte> payload);
+    [[nodiscard]] bool findSums(const std::vector<wire::StackSum>& from, std::vector<StackSum>& sums) const;
+    bool addRow(DeviceRecording& device, const wire::EventRow& row, bool hasTimes);
+    bool addSparse(DeviceRecording& device, const wire::EventChunk& chunk, std::size_t firstRow);
+
+    /// The row of ours for one of the stream's; false if there is none.
+    template <class Id> static bool find(const std::vector<Id>& table, std::uint32_t number, Id& id)
+    {
+        if (number == wire::kNone)
+            return true;
+        if (number >= table.size())
+            return false;
+        id = table[number];
+        return true;
+    }
+    DeviceRecording& deviceOf(int device);
+
+    Recording& m_recording;
+    std::vector<StringId> m_strings;
+    std::vector<FrameId> m_frames;
+    std::vector<StackId> m_stacks;
+    std::vector<StreamIndex> m_streams;
+    std::vector<PoolIndex> m_pools;
+    std::map<int, std::uint64_t> m_stateAt; // device -> events before its last state
+    bool m_hasIndex = false;
+    std::int64_t m_events = 0;
+    wire::EventChunk m_chunk; // kept for its memory
+};
+
+} // namespace strata::model

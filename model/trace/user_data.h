@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/ids.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+/// What a person added to a recording: a note at an instant or a range, a name for a range, or a filter to
+/// use again.
+struct UserItem {
+    enum class Kind : std::uint8_t { Note, Range, Filter };
+    Kind kind = Kind::Note;
+    std::uint64_t key = 0; ///< drawn at random when it was made: which one it is, for ever
+    std::int64_t changedNs = 0; ///< since the epoch
+    int device = 0;
+    EventIndex first = -1, last = -1; ///< both kept; the same: an instant. Filters have none
+    std::uint64_t address = 0; ///< of the block that a note is about; 0: none
+    std::string text; ///< of a note; the name of a range or a filter
+    std::string conditions; ///< of a filter, as JSON (model/session/filter_text.h)
+
+    friend bool operator==(const UserItem&, const UserItem&) = default;
+};
+
+/// All of them, in the order in which they were made. A value.
+struct UserData {
+    std::vector<UserItem> items;
+    std::optional<std::uint64_t> unreadFrom; ///< byte of the file from which on user data was not readable
+
+    /// Replaces the item of that key, or adds it.
+    void set(UserItem item);
+    void remove(std::uint64_t key);
+    [[nodiscard]] const UserItem* find(std::uint64_t key) const;
+
+    friend bool operator==(const UserData&, const UserData&) = default;
+};
+
+} // namespace strata::model
