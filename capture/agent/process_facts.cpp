@@ -74,7 +74,7 @@ int deviceCount()
 
 std::vector<wire::KeyValue> processFacts(const TorchLibrary& torch, const hook::Hook& hook)
 {
-    std::vector<wire::KeyValue> facts{ { "minor", "0" }, { "creator", "strata " STRATA_VERSION },
+    std::vector<wire::KeyValue> facts{ { "minor", "1" }, { "creator", "strata " STRATA_VERSION },
         { "format", "Strata recording (torch " + torch.version + ")" }, { "torch", torch.version },
         { "hook", hook.version }, { "pid", std::to_string(getpid()) },
         { "started_ns", std::to_string(nowNs()) } };

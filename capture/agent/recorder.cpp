@@ -117,6 +117,7 @@ void Recorder::run()
             break;
     }
     lock.unlock();
+    writeDigests();
     m_file->finish();
     complain();
 }
@@ -174,6 +175,7 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
         m_lostInAll += static_cast<std::uint64_t>(record.bytes);
         m_lostRows.push_back(
             { static_cast<std::int32_t>(device), event, static_cast<std::uint64_t>(record.bytes) });
+        stream.follower.giveUp();
         return;
     }
     if (chunk.rows.empty())
@@ -200,6 +202,7 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
         timeOf(stream, record.counter), stackNumber(record), m_numbers.stream(record.stream),
         record.hasPool ? m_numbers.pool({ static_cast<std::int64_t>(record.poolOwner), record.poolId, 2 })
                        : wire::kNone });
+    stream.follower.add(chunk.rows.back());
     if (chunk.rows.size() >= wire::kEventsAChunk)
         writeEvents(stream);
 }
@@ -295,13 +298,36 @@ void Recorder::writeState(const TakenState& state)
                     { from.address, from.bytes, from.requestedBytes, blockState, wire::kNone });
             }
         }
+        wire::Follower& follower = m_streams[device].follower;
+        if (state.purpose == StatePurpose::Base)
+            follower.begin(out);
+        else if (state.purpose == StatePurpose::End)
+            m_streams[device].digest = follower.finish(out);
         // A device that was never used is none.
         if (out.segments.empty() && m_streams[device].chunk.firstEvent == 0)
             continue;
+        m_streams[device].hasState = true;
         m_numbers.write(*m_file);
         m_file->chunk(
             state.purpose == StatePurpose::Base ? wire::ChunkType::BaseState : wire::ChunkType::EndState,
             [&](wire::Bytes& bytes) { wire::encodeState(out, bytes); });
+    }
+}
+
+/// What a summary says, so that it can be had without the events: for all devices or for none.
+void Recorder::writeDigests()
+{
+    const auto isUsed = [](const Stream& stream) { return stream.hasState; };
+    if (!std::ranges::all_of(
+            m_streams, [&](const Stream& stream) { return !isUsed(stream) || stream.digest.has_value(); }))
+        return;
+    for (Stream& stream : m_streams) {
+        if (!isUsed(stream))
+            continue;
+        stream.digest->chunks = m_file->chunks();
+        stream.digest->chain = m_file->chain();
+        m_file->chunk(
+            wire::ChunkType::Digest, [&](wire::Bytes& out) { wire::encodeDigest(*stream.digest, out); });
     }
 }
 

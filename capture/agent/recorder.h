@@ -8,11 +8,13 @@
 #include "capture/agent/stacks.h"
 #include "capture/agent/symbols.h"
 #include "capture/hook/torch_hook.h"
+#include "model/wire/follower.h"
 #include "model/wire/state.h"
 
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -70,6 +72,9 @@ public:
 private:
     struct Stream {
         wire::EventChunk chunk;
+        wire::Follower follower; ///< of all its events
+        bool hasState = false; ///< it is in the file
+        std::optional<wire::Digest> digest; ///< once its end state is written
         std::int64_t oldestNs = 0; ///< when its first row came
         std::uint64_t lastCounter = 0; ///< of the last event, and its time
         std::int64_t lastNs = 0;
@@ -84,6 +89,7 @@ private:
     void writeState(const TakenState& state);
     void writeSettings(const TakenState& state);
     void writeQueued();
+    void writeDigests();
     void complain();
     [[nodiscard]] std::int64_t timeOf(Stream& stream, std::uint64_t counter);
     [[nodiscard]] std::uint32_t stackNumber(const EventRecord& record);

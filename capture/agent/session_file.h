@@ -40,6 +40,8 @@ public:
     [[nodiscard]] const std::string& path() const { return m_path; }
     [[nodiscard]] const std::string& problem() const { return m_problem; }
     [[nodiscard]] std::uint64_t bytes() const { return m_bytes; }
+    [[nodiscard]] std::uint64_t chunks() const { return m_packer.sequence(); }
+    [[nodiscard]] std::uint64_t chain() const { return m_packer.chain(); } ///< wire::chainHash() over them
 
     /// Ends the file if somebody removed it: what would be written could not be seen any more.
     void checkStillThere();

@@ -2,6 +2,7 @@
 #include "capture/agent/agent.h"
 #include "model/session/session.h"
 #include "tests/capture/fake_allocator.h"
+#include "tests/support/summary_text.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -122,6 +123,9 @@ TEST_F(AgentTest, RecordsEveryEventBetweenBaseAndEndState)
     EXPECT_FALSE(session->recording().truncation);
     EXPECT_TRUE(session->recording().lost.empty());
     EXPECT_EQ(session->recording().annotations.size(), 2u);
+    const auto outline = model::SessionOutline::open(options().file, false);
+    ASSERT_TRUE(outline);
+    EXPECT_EQ(test::summaryText(*outline), test::summaryText(*session));
     holdAgainst(allocator, *session, 0, 1);
     EXPECT_GT(session->recording().find(0)->events.size(), 100);
 }
@@ -210,18 +214,23 @@ TEST_F(AgentTest, CountsWhatDoesNotFitTheRing)
 
 TEST_F(AgentTest, AFullDiskEndsTheRecordingAndNotTheProgram)
 {
-    rlimit before{};
-    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-    const rlimit limit{ 20'000, before.rlim_max };
+    rlimit old{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+    const rlimit limit{ 20'000, old.rlim_max };
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0); // the signal that goes with it must not arrive
     FakeAllocator allocator;
     Agent& agent = agentOf(allocator);
     const bool started = agent.start(options(), facts());
+    const auto before = fs::file_size(options().file);
+    for (int i = 0; i < 1000 && fs::file_size(options().file) == before; ++i) { // something is in it
+        allocator.release(0, allocator.allocate(0, 1));
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     std::mt19937_64 random(1);
     for (int i = 0; i < 100'000; ++i)
         allocator.release(0, allocator.allocate(0, static_cast<std::int64_t>(random() >> 20)));
     agent.stop();
-    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
     EXPECT_TRUE(started);
     EXPECT_LE(fs::file_size(options().file), 20'000u);
     const auto session = opened(options().file);
