@@ -90,17 +90,27 @@ Agent::Agent(const hook::Hook& hook, int deviceCount)
 
 std::unique_ptr<SessionFile> Agent::createFile(const AgentOptions& options)
 {
-    std::vector<std::string> names{ options.file };
+    constexpr std::string_view kProcess = "{process}";
+    const std::string process = std::to_string(getpid());
+    const std::size_t place = options.file.find(kProcess);
+    std::string first = options.file;
+    if (place != first.npos)
+        first.replace(place, kProcess.size(), process);
+    std::vector<std::string> names{ first };
     if (options.shared) {
         const char* rank = std::getenv("RANK");
         const char* world = std::getenv("WORLD_SIZE");
-        if (rank && *rank && world && std::atoi(world) > 1)
-            names = { nameBeside(options.file, std::string("rank") + rank) };
+        if (place == first.npos) {
+            if (rank && *rank && world && std::atoi(world) > 1)
+                names = { nameBeside(first, std::string("rank") + rank) };
+            names.push_back(nameBeside(first, process));
+        }
         // A process that replaces itself by exec() keeps its number.
-        const std::string process = std::to_string(getpid());
-        names.push_back(nameBeside(options.file, process));
-        for (int image = 2; image < 100; ++image)
-            names.push_back(nameBeside(options.file, process + "-" + std::to_string(image)));
+        for (int image = 2; image < 100; ++image) {
+            const std::string number = std::to_string(image);
+            names.push_back(
+                place == first.npos ? nameBeside(first, process + "-" + number) : nameBeside(first, number));
+        }
     }
     for (const std::string& name : names) {
         auto file = std::make_unique<SessionFile>();
@@ -162,6 +172,7 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
         facts.emplace_back("torch_recorder", "1");
         say("torch's own recorder is on too: it is left as it is, and finds marks of snapshots in its trace");
     }
+    m_simulatedDevice = options.simulatedDevice;
     auto* recorder = new Recorder(std::move(file), std::move(facts), m_devices, *m_stacks, *m_texts,
         m_hook.counter, Recorder::Options{});
     m_ended.emplace_back(recorder);
@@ -189,6 +200,8 @@ bool Agent::takeState(StatePurpose purpose)
     m_snapshotThread.store(self(), std::memory_order_relaxed);
     const bool taken = m_hook.snapshot({ &state, addSegment, addBlock, addSetting });
     m_snapshotThread.store(0, std::memory_order_relaxed);
+    if (!m_simulatedDevice.empty())
+        state.settings.emplace_back("simulated_device", m_simulatedDevice);
     if (taken)
         m_recorder.load(std::memory_order_relaxed)->add(std::move(state));
     return taken;

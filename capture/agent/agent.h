@@ -16,13 +16,14 @@
 namespace strata::agent {
 
 struct AgentOptions {
-    std::string file;
+    std::string file; ///< "{process}" in it becomes the number of the process
     /// Other processes may be told the same file: the first takes it, ranks and others get names beside it.
     bool shared = false;
     std::uint64_t ringEvents = 1 << 17; ///< room for each device, rounded up to a power of two
     StackKind stacks = StackKind::None;
     std::uint64_t memoryLimit = 256 << 20; ///< bytes for rings and tables together, at most
     std::string listFile; ///< gets a line for each file that is made; empty: none
+    std::string simulatedDevice; ///< JSON for the setting "simulated_device"; empty: none
 };
 
 /// The recorder inside a process: takes what a hook tells, on the threads that allocate, and hands it to a
@@ -70,6 +71,7 @@ private:
     std::vector<std::unique_ptr<Recorder>> m_ended; // a thread may still be about to look at one
     std::atomic<bool> m_forked{ false };
     std::atomic<bool> m_pythonTrusted{ false };
+    std::string m_simulatedDevice; // of this recording
     bool m_attached = false;
 
     std::mutex m_control; // start, stop and out of memory; never taken under a lock of the allocator

@@ -136,6 +136,7 @@ int strata_capture_start(const strata_capture_options* given)
         if (options.memory_limit != 0)
             wanted.memoryLimit = options.memory_limit;
         wanted.listFile = options.list_file ? options.list_file : "";
+        wanted.simulatedDevice = options.simulated_device ? options.simulated_device : "";
         self.waiting = wanted;
         self.isWaiting.store(true);
         begin(self);
@@ -190,4 +191,9 @@ int strata_capture_check_python(const char* frames)
             agent->trustPython();
     });
     return same ? 1 : 0;
+}
+
+int strata_capture_reads_python()
+{
+    return process().pythonTrusted.load() ? 1 : 0;
 }

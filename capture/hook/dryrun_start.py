@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python's side of a dry run: runs while torch is being imported, before its Python modules, in a namespace of its own.
 
-Keeps torch's recorder on, writes the snapshot at the end, stops after a number of optimizer steps. A mistake here must
+Stops after a number of optimizer steps, tells what ended the program. Where Strata's recorder cannot do it, torch's own is
+kept on and its snapshot written at the end. A mistake here must
 never end the program: everything is caught, said once, and the program goes on.
 """
 import atexit
@@ -21,6 +22,18 @@ SKIP_INIT = os.environ.get("STRATA_DRYRUN_SKIP_INIT") == "1"
 CHANGES = [c for c in os.environ.get("STRATA_DRYRUN_CHANGES", "").split("\n") if c]
 HOOK = ctypes.CDLL(None)
 said = set()
+
+
+def strata_records():
+    """If its recorder can read the frames of this Python: record_start.py has tried before."""
+    agent = os.environ.get("STRATA_RECORD_AGENT")
+    if agent and ctypes.CDLL(agent).strata_capture_reads_python():
+        return True
+    os.environ.pop("STRATA_RECORD_FILE", None)
+    return False
+
+
+TORCH_RECORDS = RECORD and not strata_records()
 
 
 def say(text):
@@ -58,7 +71,7 @@ def start_recorder():
     global recording_process
     recording_process = os.getpid()
     HOOK.strata_hook_torch_version(torch.__version__.encode())
-    if RECORD:
+    if TORCH_RECORDS:
         # Taking the stack of a free forgets the exception that ends a recomputed forward early in 2.11 (2.6, 2.8, 2.15 do not):
         # SystemError from backward with checkpointing, https://github.com/pytorch/pytorch/issues/179536.
         context = "alloc" if torch.__version__.startswith("2.11.") else "all"
@@ -80,11 +93,11 @@ def take_snapshot(torch):
 @guarded
 def write_snapshot():
     torch = sys.modules.get("torch")
-    if not RECORD or os.getpid() != recording_process or not torch or not torch.cuda.is_initialized():
+    if not TORCH_RECORDS or os.getpid() != recording_process or not torch or not torch.cuda.is_initialized():
         return
     snapshot = take_snapshot(torch)
     snapshot.setdefault("allocator_settings", {})["simulated_device"] = json.loads(
-        os.environ.get("STRATA_DRYRUN_ABOUT") or "{}")
+        os.environ.get("STRATA_RECORD_SIMULATED") or "{}")
     path = os.path.join(FOLDER, f"snapshot.{os.getpid()}.pickle")
     with open(path + ".partial", "wb") as file:
         pickle.dump(snapshot, file, protocol=4)

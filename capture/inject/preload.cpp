@@ -82,6 +82,7 @@ Poll load()
     options.ring_events = std::strtoull(variable(kRingVariable), nullptr, 10);
     options.memory_limit = std::strtoull(variable(kMemoryVariable), nullptr, 10);
     options.list_file = variable(kListVariable);
+    options.simulated_device = variable(kSimulatedVariable);
     start(&options);
     return reinterpret_cast<Poll>(dlsym(agent, "strata_capture_poll"));
 }

@@ -12,5 +12,6 @@ constexpr const char* kStacksVariable = "STRATA_RECORD_STACKS"; ///< auto, none,
 constexpr const char* kRingVariable = "STRATA_RECORD_RING"; ///< events
 constexpr const char* kMemoryVariable = "STRATA_RECORD_MEMORY"; ///< bytes
 constexpr const char* kListVariable = "STRATA_RECORD_LIST"; ///< file that gets a line for each session made
+constexpr const char* kSimulatedVariable = "STRATA_RECORD_SIMULATED"; ///< JSON of the device, if simulated
 
 } // namespace strata::inject

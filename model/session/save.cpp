@@ -361,4 +361,15 @@ Result<void> saveSession(const Recording& recording, const std::filesystem::path
     return file->commit();
 }
 
+Result<SavedFormat> savedFormat(const std::filesystem::path& path)
+{
+    const std::string suffix = path.extension().string();
+    if (suffix == ".strata")
+        return SavedFormat::Session;
+    if (suffix == ".pickle" || suffix == ".pkl")
+        return SavedFormat::Pickle;
+    return fail(Error::Kind::Usage, fmt::format("-o does not say what to write: '{}'", path.string()),
+        "name it .strata for a session or .pickle for a PyTorch snapshot");
+}
+
 } // namespace strata::model

@@ -5,6 +5,7 @@
 #include "model/base/result.h"
 #include "model/trace/digest.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 
@@ -22,5 +23,10 @@ namespace strata::model {
 /// segments.
 [[nodiscard]] Result<void> exportPickle(
     const Recording& recording, const std::filesystem::path& path, const Progress& progress = {});
+
+enum class SavedFormat : std::uint8_t { Session, Pickle };
+
+/// What a file is to be by its name: .strata, .pickle or .pkl. Error::Kind::Usage for another.
+[[nodiscard]] Result<SavedFormat> savedFormat(const std::filesystem::path& path);
 
 } // namespace strata::model

@@ -78,7 +78,7 @@ DryRunJob::~DryRunJob()
     signalFamily(SIGKILL);
 }
 
-bool DryRunJob::start(const DryRunRequest& request, const QString& snapshot, QString& problem)
+bool DryRunJob::start(const DryRunRequest& request, const QString& recording, QString& problem)
 {
     const ShellCommand command = splitCommand(request.command);
     const QString folder = request.workingFolder();
@@ -98,7 +98,7 @@ bool DryRunJob::start(const DryRunRequest& request, const QString& snapshot, QSt
 
     m_outcome = {};
     m_outcome.request = request;
-    m_outcome.snapshot = request.fit.trimmed().isEmpty() ? snapshot : QString();
+    m_outcome.recording = request.fit.trimmed().isEmpty() ? recording : QString();
     m_document.clear();
     m_lines = {};
     m_scan = {};
@@ -120,8 +120,8 @@ bool DryRunJob::start(const DryRunRequest& request, const QString& snapshot, QSt
 
     QStringList arguments{ QStringLiteral("dryrun") };
     arguments << request.options() << QStringLiteral("--json");
-    if (!m_outcome.snapshot.isEmpty())
-        arguments << QStringLiteral("-o") << m_outcome.snapshot;
+    if (!m_outcome.recording.isEmpty())
+        arguments << QStringLiteral("-o") << m_outcome.recording;
     arguments << QStringLiteral("--") << command.words;
     m_clock.start();
     m_process.start(m_program, arguments);
@@ -201,8 +201,8 @@ void DryRunJob::finished(int exitCode, QProcess::ExitStatus status)
     m_outcome.problem = m_complaint;
     if (status == QProcess::CrashExit)
         m_outcome.signalled = tr("signal %1").arg(exitCode);
-    if (!QFileInfo::exists(m_outcome.snapshot))
-        m_outcome.snapshot.clear();
+    if (!QFileInfo::exists(m_outcome.recording))
+        m_outcome.recording.clear();
     Q_EMIT ended(m_outcome);
 }
 

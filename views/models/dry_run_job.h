@@ -24,7 +24,7 @@ struct DryRunOutcome {
     QString signalled; ///< `strata` itself was ended, which it never should be
     int exitStatus = 0; ///< of `strata`: 0 fits, 1 does not fit or failed, 2 bad usage
     qint64 elapsedMs = 0;
-    QString snapshot; ///< empty: none was written
+    QString recording; ///< empty: none was written
 };
 
 /// `strata` beside this program, as `strata render` takes `strata-gui`; empty if it is not there.
@@ -40,9 +40,9 @@ public:
     explicit DryRunJob(const QString& program, QObject* parent = nullptr);
     ~DryRunJob() override;
 
-    /// Starts, or says in words why it cannot and returns false: see `problem`. The snapshot goes to
-    /// `snapshot`, whatever the request says; with --fit there is none.
-    [[nodiscard]] bool start(const DryRunRequest& request, const QString& snapshot, QString& problem);
+    /// Starts, or says in words why it cannot and returns false: see `problem`. The recording goes to
+    /// `recording`, whatever the request says; with --fit there is none.
+    [[nodiscard]] bool start(const DryRunRequest& request, const QString& recording, QString& problem);
     /// Interrupts the command, so that what was counted until then is still told; what does not end for that
     /// is killed, and with it all processes that it started.
     void cancel();

@@ -26,7 +26,7 @@ struct DryRunRequest {
     bool skipInit = true;
     QString change; ///< "amp=bf16", several with spaces between
     QString fit; ///< "BATCH=1..512", several with spaces between
-    QString output; ///< where the snapshot is kept; empty: among the window's own
+    QString output; ///< where the recording is kept; empty: among the window's own
 
     friend bool operator==(const DryRunRequest&, const DryRunRequest&) = default;
 

@@ -244,12 +244,12 @@ void DryRunForm::makeFurther()
     addRow(*grid, tr("Find largest"), *m_fit);
     auto* choose = new QPushButton(tr("Choose…"));
     choose->setProperty("beside", true);
-    choose->setAccessibleName(tr("Choose where the snapshot is kept"));
+    choose->setAccessibleName(tr("Choose where the recording is kept"));
     connect(choose, &QPushButton::clicked, this, &DryRunForm::chooseOutput);
     m_output->setPlaceholderText(tr("Strata's own"));
     m_output->setToolTip(
-        tr("Where the snapshot of the run is kept; empty: among Strata's own, of which the last ten stay"));
-    addRow(*grid, tr("Snapshot"), *m_output, choose);
+        tr("Where the recording of the run is kept; empty: among Strata's own, of which the last ten stay"));
+    addRow(*grid, tr("Recording"), *m_output, choose);
     m_initialise->setToolTip(
         tr("Without this, torch.nn.init does nothing on the CPU: values do not matter here, and a "
            "large model costs neither time nor memory"));
@@ -373,11 +373,14 @@ void DryRunForm::chooseFolder()
 
 void DryRunForm::chooseOutput()
 {
-    const QString chosen = QFileDialog::getSaveFileName(this, tr("Keep the Snapshot"),
+    QString chosen = QFileDialog::getSaveFileName(this, tr("Keep the Recording"),
         m_output->text().isEmpty() ? request().workingFolder() : m_output->text(),
-        tr("Snapshots (*.pickle)"));
-    if (!chosen.isEmpty())
-        m_output->setText(chosen);
+        tr("Sessions (*.strata);;PyTorch snapshots (*.pickle)"));
+    if (chosen.isEmpty())
+        return;
+    if (QFileInfo(chosen).suffix().isEmpty())
+        chosen += QStringLiteral(".strata");
+    m_output->setText(chosen);
 }
 
 void DryRunForm::edited()

@@ -75,7 +75,7 @@ QString homeShort(const QString& path)
     return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
 }
 
-/// A name for the snapshot of a command: that of its script, else of its program.
+/// A name for the recording of a command: that of its script, else of its program.
 QString nameOf(const DryRunRequest& request)
 {
     QString name;
@@ -91,9 +91,9 @@ QString nameOf(const DryRunRequest& request)
 
 } // namespace
 
-DryRunPage::DryRunPage(QSettings& settings, const QString& program, const QString& snapshots, QWidget* parent)
+DryRunPage::DryRunPage(QSettings& settings, const QString& program, const QString& recordings, QWidget* parent)
     : QWidget(parent)
-    , m_snapshots(snapshots)
+    , m_recordings(recordings)
     , m_recent(settings)
     , m_job(program)
     , m_back(new QPushButton)
@@ -151,7 +151,7 @@ void DryRunPage::makeActions()
     };
     m_runAction = make(tr("Run the Command"), QKeySequence(Qt::CTRL | Qt::Key_Return), &DryRunPage::run);
     m_cancelAction = make(tr("Cancel the Run"), QKeySequence(Qt::CTRL | Qt::Key_Period), &DryRunPage::cancel);
-    m_openAction = make(tr("Open the Snapshot in the Views"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O),
+    m_openAction = make(tr("Open the Recording in the Views"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O),
         &DryRunPage::openResult);
     m_outputAction = make(tr("Show or Hide the Output"), QKeySequence(Qt::CTRL | Qt::Key_E),
         [this] { showOutput(!m_outputButton->isChecked()); });
@@ -343,8 +343,8 @@ QString DryRunPage::copyText() const
     return m_outcome ? wordsOf(*m_outcome).plainVerdict() + QLatin1Char('\n') : QString();
 }
 
-/// The snapshot's place; makes room among the window's own.
-QString DryRunPage::snapshotPath(const DryRunRequest& request) const
+/// The recording's place; makes room among the window's own.
+QString DryRunPage::recordingPath(const DryRunRequest& request) const
 {
     if (!request.output.isEmpty()) {
         const QString output = request.output.startsWith(QLatin1String("~/"))
@@ -352,15 +352,15 @@ QString DryRunPage::snapshotPath(const DryRunRequest& request) const
             : request.output;
         return QDir(request.workingFolder()).absoluteFilePath(output);
     }
-    QDir folder(m_snapshots);
+    QDir folder(m_recordings);
     if (!folder.mkpath(QStringLiteral(".")))
         return {};
-    const QFileInfoList old
-        = folder.entryInfoList({ QStringLiteral("*.pickle") }, QDir::Files, QDir::Time); // newest first
-    for (qsizetype i = kMostSnapshots - 1; i < old.size(); ++i)
+    const QFileInfoList old = folder.entryInfoList(
+        { QStringLiteral("*.strata"), QStringLiteral("*.pickle") }, QDir::Files, QDir::Time); // newest first
+    for (qsizetype i = kMostRecordings - 1; i < old.size(); ++i)
         QFile::remove(old[i].filePath());
     const QString stamp = QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
-    return folder.absoluteFilePath(QStringLiteral("%1-%2.pickle").arg(nameOf(request), stamp));
+    return folder.absoluteFilePath(QStringLiteral("%1-%2.strata").arg(nameOf(request), stamp));
 }
 
 void DryRunPage::run()
@@ -370,7 +370,7 @@ void DryRunPage::run()
     const DryRunRequest request = m_form->request();
     DryRunOutcome refused;
     refused.request = request;
-    if (!m_job.start(request, snapshotPath(request), refused.problem)) {
+    if (!m_job.start(request, recordingPath(request), refused.problem)) {
         m_output->begin();
         return showEnded(refused);
     }
@@ -400,8 +400,8 @@ void DryRunPage::cancel()
 
 void DryRunPage::openResult()
 {
-    if (m_outcome && !m_outcome->snapshot.isEmpty())
-        Q_EMIT openSnapshot(m_outcome->snapshot);
+    if (m_outcome && !m_outcome->recording.isEmpty())
+        Q_EMIT openRecording(m_outcome->recording);
 }
 
 void DryRunPage::showProgress()
@@ -422,7 +422,7 @@ void DryRunPage::showEnded(const DryRunOutcome& outcome)
     m_outcome = outcome;
     m_stack->setCurrentIndex(1);
     m_form->setRunning(false);
-    m_form->setPrimary(outcome.snapshot.isEmpty()); // one primary action at a time
+    m_form->setPrimary(outcome.recording.isEmpty()); // one primary action at a time
     showResult();
     const DryRunVerdict verdict = verdictOf(outcome);
     showOutput(verdict != DryRunVerdict::Fits && verdict != DryRunVerdict::DoesNotFit);
@@ -452,10 +452,10 @@ void DryRunPage::showResult()
                        : Role::TextMuted],
         kMarkPx, devicePixelRatioF()));
     m_mark->setVisible(true);
-    const bool snapshot = !m_outcome->snapshot.isEmpty();
-    m_open->setVisible(snapshot);
-    m_path->setVisible(snapshot);
-    m_path->setText(homeShort(m_outcome->snapshot));
+    const bool recording = !m_outcome->recording.isEmpty();
+    m_open->setVisible(recording);
+    m_path->setVisible(recording);
+    m_path->setText(homeShort(m_outcome->recording));
 
     const bool figures
         = m_outcome->result && (m_outcome->result->isFit() || m_outcome->result->run.touched());
@@ -485,7 +485,7 @@ void DryRunPage::updateActions()
 {
     m_runAction->setEnabled(!running());
     m_cancelAction->setEnabled(running());
-    m_openAction->setEnabled(m_outcome && !m_outcome->snapshot.isEmpty());
+    m_openAction->setEnabled(m_outcome && !m_outcome->recording.isEmpty());
     m_outputAction->setEnabled(m_stack->currentIndex() == 1);
 }
 

@@ -29,13 +29,13 @@ class DryRunResultView;
 class DryRunPage : public QWidget {
     Q_OBJECT
 public:
-    /// `program` is the path of `strata`, `snapshots` a folder of the window's own: it keeps the newest
-    /// kMostSnapshots that were put nowhere else.
+    /// `program` is the path of `strata`, `recordings` a folder of the window's own: it keeps the newest
+    /// kMostRecordings that were put nowhere else.
     DryRunPage(
-        QSettings& settings, const QString& program, const QString& snapshots, QWidget* parent = nullptr);
+        QSettings& settings, const QString& program, const QString& recordings, QWidget* parent = nullptr);
     ~DryRunPage() override;
 
-    static constexpr int kMostSnapshots = 10;
+    static constexpr int kMostRecordings = 10;
 
     void setPalette(const Palette& palette);
     /// The document that Back leads to; empty: the start page.
@@ -55,7 +55,7 @@ public:
     void openResult();
 
 Q_SIGNALS:
-    void openSnapshot(const QString& path);
+    void openRecording(const QString& path);
     void backRequested();
     void copied(const QString& what); ///< something went to the clipboard
     void runningChanged(); ///< a run began or ended
@@ -73,9 +73,9 @@ private:
     void showOutput(bool shown);
     void updateActions();
     void copyCommand();
-    [[nodiscard]] QString snapshotPath(const DryRunRequest& request) const;
+    [[nodiscard]] QString recordingPath(const DryRunRequest& request) const;
 
-    QString m_snapshots;
+    QString m_recordings;
     RecentDryRuns m_recent;
     DryRunJob m_job;
     QTimer m_second; // while running: the elapsed time
@@ -90,7 +90,7 @@ private:
     QLabel* m_mark; // of the verdict
     QLabel* m_verdict;
     QLabel* m_more;
-    QLabel* m_path; // of the snapshot
+    QLabel* m_path; // of the recording
     QPushButton* m_open;
     QScrollArea* m_scroll;
     DryRunResultView* m_result = nullptr; // in m_scroll

@@ -26,12 +26,12 @@ DryRunPage& MainWindow::dryRun()
 {
     if (m_dryRun)
         return *m_dryRun;
-    const QString snapshots
+    const QString recordings
         = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation) + QStringLiteral("/dryruns");
-    m_dryRun = new DryRunPage(m_settings, commandLineProgram(), snapshots, m_stack);
+    m_dryRun = new DryRunPage(m_settings, commandLineProgram(), recordings, m_stack);
     m_stack->addWidget(m_dryRun);
     m_dryRun->setPalette(m_theme.palette());
-    connect(m_dryRun, &DryRunPage::openSnapshot, this, [this](const QString& path) { openFile(path); });
+    connect(m_dryRun, &DryRunPage::openRecording, this, [this](const QString& path) { openFile(path); });
     connect(m_dryRun, &DryRunPage::backRequested, this, &MainWindow::leaveDryRun);
     connect(m_dryRun, &DryRunPage::copied, this,
         [this](const QString& what) { m_status->flash(tr("copied: %1").arg(what)); });

@@ -8,7 +8,7 @@
 
 namespace strata::cli {
 
-/// What goes into the snapshot of a dry run: card, command and options, as one JSON object.
+/// What goes into the recording of a dry run: card, command and options, as one JSON object.
 [[nodiscard]] std::string aboutJson(
     const DryRunOptions& options, const std::string& card, std::uint64_t capacityBytes);
 

@@ -3,6 +3,7 @@
 
 #include "app/cli/dryrun/fit.h"
 #include "app/cli/dryrun/report.h"
+#include "model/analysis/save_as.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -24,30 +25,43 @@ int complain(const model::Error& error)
         : kUsage;
 }
 
-void keepOne(const std::filesystem::path& snapshot, const std::string& output)
+/// Why `recording` cannot be kept as `output`; nothing where it was.
+model::Result<void> keep(const std::filesystem::path& recording, const std::filesystem::path& output)
 {
+    using model::Error;
     std::error_code error;
     std::filesystem::remove(output, error);
-    if (snapshot.empty()) {
-        std::fprintf(stderr, "strata: %s: not written: the process left no snapshot\n", output.c_str());
-        return;
+    if (recording.empty())
+        return model::fail(Error::Kind::NotFound, "not written: the process left no recording");
+    if (recording.extension() == output.extension()) {
+        std::filesystem::copy_file(recording, output, error);
+        if (error)
+            return model::fail(Error::Kind::NotFound, error.message());
+        return {};
     }
-    std::filesystem::copy_file(snapshot, output, error);
-    if (error)
-        std::fprintf(stderr, "strata: %s: %s\n", output.c_str(), error.message().c_str());
+    const auto session = model::Session::open(recording);
+    if (!session)
+        return model::Failure(session.error());
+    return model::saveAs(**session, output);
 }
 
-/// The snapshot of the process that reserved most, or of each where the name says what tells them apart.
-void keepSnapshots(const DryRun& run, const std::string& output)
+void keepAloud(const std::filesystem::path& recording, const std::string& output)
+{
+    if (const auto kept = keep(recording, output); !kept)
+        std::fprintf(stderr, "strata: %s: %s\n", output.c_str(), kept.error().text().c_str());
+}
+
+/// That of the process that reserved most, or of each where the name says what tells them apart.
+void keepRecordings(const DryRun& run, const std::string& output)
 {
     constexpr std::string_view kProcess = "{process}";
     const auto at = output.find(kProcess);
     if (at == output.npos)
-        return keepOne(run.snapshot, output);
+        return keepAloud(run.recording, output);
     for (std::size_t i = 0; i < run.processes.size(); ++i) {
         std::string name = output;
         name.replace(at, kProcess.size(), std::to_string(run.processes[i].process));
-        keepOne(run.snapshots[i], name);
+        keepAloud(run.recordings[i], name);
     }
 }
 
@@ -72,7 +86,7 @@ int runOnce(const DryRunOptions& options)
         return complain(run.error());
     report.run = std::move(*run);
     if (!options.output.empty())
-        keepSnapshots(report.run, options.output);
+        keepRecordings(report.run, options.output);
     report.groups = peakGroups(report.run);
     const ScratchFolder changedScratch;
     if (!options.changes.empty() && !report.run.interrupted()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/launch.h"
 
+#include "capture/inject/variables.h"
+
 #include <string_view>
 #include <unistd.h>
 
@@ -36,6 +38,36 @@ std::filesystem::path libraryFolder()
         if (std::filesystem::exists(prefix / lib / "strata", error))
             return prefix / lib / "strata";
     return prefix / "lib" / "strata";
+}
+
+std::set<std::string> hookVersions()
+{
+    constexpr std::string_view kPrefix = "libstrata_torch";
+    std::set<std::string> versions;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(libraryFolder(), error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(kPrefix))
+            versions.insert(name.substr(kPrefix.size(), name.find('-') - kPrefix.size()));
+    }
+    return versions;
+}
+
+bool hasHook(const simgpu::LibTorch& torch)
+{
+    const std::set<std::string> versions = hookVersions();
+    if (torch.version.empty())
+        return !versions.empty();
+    return versions.contains(torch.version.substr(0, torch.version.find('.', torch.version.find('.') + 1)));
+}
+
+void addRecorder(const std::string& file, const std::string& stacks, simgpu::Variables& variables)
+{
+    const std::filesystem::path libraries = libraryFolder();
+    variables.emplace_back(inject::kFileVariable, file);
+    variables.emplace_back(inject::kAgentVariable, (libraries / "libstrata_capture.so").string());
+    variables.emplace_back(inject::kScriptVariable, (libraries / "record_start.py").string());
+    variables.emplace_back(inject::kStacksVariable, stacks);
 }
 
 simgpu::Settings settingsOf(const Card& card, std::optional<std::int64_t> capacityBytes, int devices)

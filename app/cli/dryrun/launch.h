@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,15 @@ namespace strata::cli {
 
 /// What is preloaded lies in lib/strata beside the folder of this program, built and installed alike.
 [[nodiscard]] std::filesystem::path libraryFolder();
+
+/// Minor versions of torch that this build has a hook for, "2.6"; what the recorder needs.
+[[nodiscard]] std::set<std::string> hookVersions();
+/// Where nothing tells the version before it is loaded: whether there is any.
+[[nodiscard]] bool hasHook(const simgpu::LibTorch& torch);
+
+/// What the preloaded recorder (libstrata_record.so) is told: `file` and `stacks` as inject/variables.h has
+/// them.
+void addRecorder(const std::string& file, const std::string& stacks, simgpu::Variables& variables);
 
 /// A machine with `devices` such cards, each of `capacityBytes` where given.
 [[nodiscard]] simgpu::Settings settingsOf(

@@ -5,6 +5,7 @@
 #include "app/cli/dryrun/fit.h"
 #include "app/cli/dryrun/launch.h"
 #include "model/base/units.h"
+#include "model/session/save.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -46,8 +47,8 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
            "repeated")
         ->allow_extra_args(false);
     app.add_option("-o,--output", options.output,
-        "Keep the snapshot; with {process} in the name that of each process, else of the one that reserved "
-        "most");
+        "Keep the recording, as session (.strata) or PyTorch snapshot (.pickle); with {process} in the name "
+        "that of each process, else of the one that reserved most");
     app.add_flag("--json", options.json, "One JSON document on stdout; the command's stdout goes to stderr");
     app.positionals_at_end();
 
@@ -57,6 +58,10 @@ model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std:
         return model::Failure(parsed.error());
     if (!*parsed)
         return options;
+    if (!options.output.empty()) {
+        if (const auto format = model::savedFormat(options.output); !format)
+            return model::Failure(format.error());
+    }
     for (const std::string& change : options.changes) {
         if (const auto checked = checkChange(change); !checked)
             return model::Failure(checked.error());

@@ -24,13 +24,13 @@ struct DryRunOptions {
     bool spread = false; ///< run other orders too, to see how far reserved moves
     std::vector<std::string> changes; ///< "amp=bf16", all applied together in a second run
     std::vector<std::string> fit; ///< "BATCH=1..512": find the largest that fits
-    std::string output; ///< where the snapshot goes; empty: nowhere
+    std::string output; ///< where the recording goes, .strata or .pickle; empty: nowhere
     bool json = false;
     std::vector<std::string> command;
 
     // Of one run of several; no option of the command line.
     std::string log; ///< file that takes the command's output; empty: it is passed on
-    bool record = true; ///< keep stacks and a snapshot
+    bool record = true; ///< make a recording
 };
 
 /// Reads the words behind `strata dryrun`. Error::Kind::Usage for anything that is none; `help` is set when

@@ -170,9 +170,9 @@ std::string spreadText(const DryRunReport& report)
 std::vector<PeakGroup> peakGroups(const DryRun& run)
 {
     std::vector<PeakGroup> out;
-    if (run.snapshot.empty())
+    if (run.recording.empty())
         return out;
-    const auto session = model::Session::open(run.snapshot);
+    const auto session = model::Session::open(run.recording);
     const model::DeviceTrace* trace = session ? (*session)->defaultDevice() : nullptr;
     if (!trace)
         return out;

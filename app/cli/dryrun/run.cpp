@@ -3,6 +3,7 @@
 
 #include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/launch.h"
+#include "capture/inject/variables.h"
 #include "capture/simgpu/launch/environment.h"
 #include "model/base/units.h"
 
@@ -112,6 +113,22 @@ std::int64_t highest(const std::vector<ProcessPeaks>& processes, std::int64_t ho
             peak = std::max(peak, process.device[i].*figure);
     }
     return peak;
+}
+
+/// Torch's own snapshot, else our session of the last program that the process became; empty without either.
+fs::path recordingOf(const ProcessPeaks& process, const fs::path& folder)
+{
+    std::error_code error;
+    if (fs::path snapshot = folder / fmt::format("snapshot.{}.pickle", process.process);
+        fs::exists(snapshot, error))
+        return snapshot;
+    fs::path last;
+    fs::path session = folder / fmt::format("recording.{}.strata", process.process);
+    for (int image = 2; fs::exists(session, error); ++image) {
+        last = session;
+        session = folder / fmt::format("recording.{}.{}.strata", process.process, image);
+    }
+    return last;
 }
 
 /// One line whenever there is something new, at most every two seconds.
@@ -236,17 +253,25 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     if (!torch)
         return model::fail(Error::Kind::Usage, torch.error());
     const fs::path libraries = libraryFolder();
-    auto variables
-        = simgpu::deviceEnvironment(*torch, settings, libraries, { libraries / "libstrata_hook.so" });
+    // Python's side of the recorder comes first: that of the dry run asks it whether it can read this
+    // Python's frames.
+    std::vector<fs::path> preloaded;
+    if (const bool recorder = options.record && hasHook(*torch); recorder)
+        preloaded.push_back(libraries / "libstrata_record.so");
+    preloaded.push_back(libraries / "libstrata_hook.so");
+    auto variables = simgpu::deviceEnvironment(*torch, settings, libraries, preloaded);
     if (!variables)
         return model::fail(Error::Kind::Usage, variables.error());
+    if (preloaded.size() > 1)
+        addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
     variables->emplace_back(hook::kFolderVariable, scratch.path().string());
     variables->emplace_back(hook::kScriptVariable, (libraries / "dryrun_start.py").string());
     variables->emplace_back("STRATA_DRYRUN_STEPS", std::to_string(options.steps));
     variables->emplace_back("STRATA_DRYRUN_SKIP_INIT", options.skipInit ? "1" : "0");
     variables->emplace_back("STRATA_DRYRUN_RECORD", options.record ? "1" : "0");
     variables->emplace_back("STRATA_DRYRUN_CHANGES", fmt::format("{}", fmt::join(options.changes, "\n")));
-    variables->emplace_back("STRATA_DRYRUN_ABOUT", aboutJson(options, card->name, settings.capacityBytes));
+    variables->emplace_back(
+        inject::kSimulatedVariable, aboutJson(options, card->name, settings.capacityBytes));
     if (options.rank)
         addRank(*options.rank, options.worldSize, options.devices, *variables);
 
@@ -268,19 +293,16 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     std::signal(SIGINT, before);
     result.processes = collectPeaks(scratch.path());
     result.failure = readFailure(scratch.path());
-    // The process with most has the snapshot that is looked into.
+    // The process with most has the recording that is looked into.
     std::int64_t most = -1;
-    std::error_code error;
     for (const ProcessPeaks& process : result.processes) {
-        fs::path snapshot = scratch.path() / fmt::format("snapshot.{}.pickle", process.process);
-        if (!fs::exists(snapshot, error))
-            snapshot.clear();
+        fs::path recording = recordingOf(process, scratch.path());
         const std::int64_t reserved = highest({ process }, &hook::DevicePeaks::reservedPeak);
-        if (reserved > most && !snapshot.empty()) {
+        if (reserved > most && !recording.empty()) {
             most = reserved;
-            result.snapshot = snapshot;
+            result.recording = recording;
         }
-        result.snapshots.push_back(std::move(snapshot));
+        result.recordings.push_back(std::move(recording));
     }
     return result;
 }

@@ -27,8 +27,8 @@ struct DryRun {
     int exitStatus = 0; ///< 128 + signal when it was killed
     std::optional<ProgramFailure> failure; ///< where Python told what ended it
     std::vector<hook::ProcessPeaks> processes; ///< those that touched a device, by rank and process
-    std::vector<std::filesystem::path> snapshots; ///< of each of them, empty where none was written
-    std::filesystem::path snapshot; ///< of the one that reserved most
+    std::vector<std::filesystem::path> recordings; ///< of each of them, empty where none was written
+    std::filesystem::path recording; ///< of the one that reserved most
 
     [[nodiscard]] bool fits() const;
     /// The highest of all devices of all processes.

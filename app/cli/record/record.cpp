@@ -51,36 +51,20 @@ model::Result<fs::path> makeRoom(const std::string& output)
     return path;
 }
 
-std::string minorOf(const std::string& version)
-{
-    const std::size_t dot = version.find('.');
-    return dot == version.npos ? version : version.substr(0, version.find('.', dot + 1));
-}
-
 /// A torch that this build has no hook for is refused before the program runs for an hour.
-model::Result<void> checkHook(const simgpu::LibTorch& torch, const fs::path& libraries)
+model::Result<void> checkHook(const simgpu::LibTorch& torch)
 {
-    if (torch.version.empty())
+    if (hasHook(torch))
         return {};
-    constexpr std::string_view kPrefix = "libstrata_torch";
-    std::set<std::string> versions;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(libraries, error)) {
-        const std::string name = entry.path().filename().string();
-        if (name.starts_with(kPrefix))
-            versions.insert(name.substr(kPrefix.size(), name.find('-') - kPrefix.size()));
-    }
-    if (versions.contains(minorOf(torch.version)))
-        return {};
+    const std::string wanted
+        = torch.version.empty() ? "newest" : torch.version.substr(0, torch.version.find('+'));
+    const std::set<std::string> versions = hookVersions();
     if (versions.empty())
-        return model::fail(Error::Kind::Usage,
-            "torch " + torch.version + ": this Strata was built without headers of any torch",
-            "build it again after tests/truth/environment.sh "
-                + torch.version.substr(0, torch.version.find('+')));
+        return model::fail(Error::Kind::Usage, "this Strata was built without headers of any torch",
+            "build it again after tests/truth/environment.sh " + wanted);
     return model::fail(Error::Kind::Usage,
         fmt::format("torch {}: this Strata records torch {}", torch.version, fmt::join(versions, ", ")),
-        "install one of these, or build Strata after tests/truth/environment.sh "
-            + torch.version.substr(0, torch.version.find('+')));
+        "install one of these, or build Strata after tests/truth/environment.sh " + wanted);
 }
 
 model::Result<simgpu::Settings> simulatedCard(const RecordOptions& options)
@@ -199,7 +183,7 @@ model::Result<int> record(const RecordOptions& options)
     if (!torch && !program->interpreter.empty())
         return model::fail(Error::Kind::Usage, torch.error());
     if (torch) {
-        if (const auto checked = checkHook(*torch, libraries); !checked)
+        if (const auto checked = checkHook(*torch); !checked)
             return model::Failure(checked.error());
     }
     auto variables = preload(options, torch, libraries);
@@ -209,10 +193,7 @@ model::Result<int> record(const RecordOptions& options)
     if (!output)
         return model::Failure(output.error());
     const NameList names;
-    variables->emplace_back(inject::kFileVariable, output->string());
-    variables->emplace_back(inject::kAgentVariable, (libraries / "libstrata_capture.so").string());
-    variables->emplace_back(inject::kScriptVariable, (libraries / "record_start.py").string());
-    variables->emplace_back(inject::kStacksVariable, options.stacks);
+    addRecorder(output->string(), options.stacks, *variables);
     variables->emplace_back(inject::kRingVariable, std::to_string(options.ringEvents));
     variables->emplace_back(inject::kMemoryVariable, std::to_string(options.memoryBytes.value_or(0)));
     variables->emplace_back(inject::kListVariable, names.path());

@@ -20,12 +20,15 @@ enum strata_capture_stacks {
 struct strata_capture_options {
     uint32_t size; /* of this struct, as the caller knows it */
     uint32_t stacks; /* enum strata_capture_stacks */
-    const char* file; /* the session that is made; must not be there */
+    const char*
+        file; /* the session that is made; must not be there; "{process}" becomes the process's number */
     uint64_t ring_events; /* room for each device; 0: 131072 */
     uint64_t memory_limit; /* bytes of host memory at most; 0: 256 MiB */
     uint32_t
         shared; /* 1: other processes may be told the same file; each but the first takes a name beside it */
     const char* list_file; /* gets a line for each file that is made; NULL: none */
+    const char*
+        simulated_device; /* JSON of the device that is simulated, kept among the settings; NULL: none */
 };
 
 enum strata_capture_state {
@@ -56,6 +59,9 @@ __attribute__((visibility("default"))) void strata_capture_annotate(int kind, co
 /* What Python says of the calling thread's frames, innermost first, each "FILE\tNAME\tLINE\n". 1 if they can
  * be read: only then does a recording have Python's stacks. */
 __attribute__((visibility("default"))) int strata_capture_check_python(const char* frames);
+
+/* 1 once strata_capture_check_python() has said so. */
+__attribute__((visibility("default"))) int strata_capture_reads_python(void);
 
 #ifdef __cplusplus
 }

@@ -72,7 +72,7 @@ views::DryRunOutcome DryRunTest::run(const views::DryRunRequest& request)
     const auto connection = QObject::connect(&m_job, &views::DryRunJob::ended, &m_job,
         [&](const views::DryRunOutcome& ended) { outcome = ended; });
     QString problem;
-    EXPECT_TRUE(m_job.start(request, snapshot(), problem)) << qPrintable(problem);
+    EXPECT_TRUE(m_job.start(request, recording(), problem)) << qPrintable(problem);
     EXPECT_TRUE(until([&] { return outcome.has_value(); }));
     QObject::disconnect(connection);
     return outcome.value_or(views::DryRunOutcome{});

@@ -32,7 +32,7 @@ protected:
     [[nodiscard]] views::DryRunRequest request(const QString& command) const;
     /// Runs it to its end.
     views::DryRunOutcome run(const views::DryRunRequest& request);
-    [[nodiscard]] QString snapshot() const { return m_folder.filePath(QStringLiteral("kept.pickle")); }
+    [[nodiscard]] QString recording() const { return m_folder.filePath(QStringLiteral("kept.strata")); }
 
     QTemporaryDir m_folder;
     views::DryRunJob m_job{ QStringLiteral(STRATA_PROGRAM) };

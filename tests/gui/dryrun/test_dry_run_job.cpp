@@ -29,7 +29,7 @@ TEST_F(DryRunJobTest, ACommandThatIsNotThere)
     EXPECT_EQ(verdictOf(outcome), DryRunVerdict::NotStarted);
     EXPECT_EQ(verdict(outcome), "The dry run did not start: no-such-program: command not found");
     EXPECT_THAT(wordsOf(outcome).more.toStdString(), HasSubstr("~/venv/bin/python train.py"));
-    EXPECT_TRUE(outcome.snapshot.isEmpty());
+    EXPECT_TRUE(outcome.recording.isEmpty());
     EXPECT_FALSE(m_job.running());
 }
 
@@ -57,19 +57,19 @@ TEST_F(DryRunJobTest, APyTorchForTheCpuAlone)
 TEST_F(DryRunJobTest, WhatCannotEvenBegin)
 {
     QString problem;
-    EXPECT_FALSE(m_job.start(request({}), snapshot(), problem));
+    EXPECT_FALSE(m_job.start(request({}), recording(), problem));
     EXPECT_THAT(problem.toStdString(), HasSubstr("There is no command"));
     problem.clear();
-    EXPECT_FALSE(m_job.start(request(QStringLiteral("python 'a")), snapshot(), problem));
+    EXPECT_FALSE(m_job.start(request(QStringLiteral("python 'a")), recording(), problem));
     EXPECT_THAT(problem.toStdString(), HasSubstr("quote that is not closed"));
     problem.clear();
     DryRunRequest nowhere = request(QStringLiteral("python"));
     nowhere.folder = QStringLiteral("/no/such/folder");
-    EXPECT_FALSE(m_job.start(nowhere, snapshot(), problem));
+    EXPECT_FALSE(m_job.start(nowhere, recording(), problem));
     EXPECT_THAT(problem.toStdString(), HasSubstr("/no/such/folder is no folder"));
     problem.clear();
     DryRunJob alone{ QString() };
-    EXPECT_FALSE(alone.start(request(QStringLiteral("python")), snapshot(), problem));
+    EXPECT_FALSE(alone.start(request(QStringLiteral("python")), recording(), problem));
     EXPECT_THAT(problem.toStdString(), HasSubstr("is not beside this program"));
     EXPECT_FALSE(m_job.running());
 }
@@ -99,10 +99,10 @@ TEST_F(StubbornProgram, IsCancelledWithAllThatItStarted)
     std::optional<DryRunOutcome> outcome;
     QObject::connect(&m_job, &DryRunJob::ended, &m_job, [&](const DryRunOutcome& ended) { outcome = ended; });
     QString problem;
-    ASSERT_TRUE(m_job.start(request(QStringLiteral("./python3 train.py")), snapshot(), problem));
+    ASSERT_TRUE(m_job.start(request(QStringLiteral("./python3 train.py")), recording(), problem));
     ASSERT_TRUE(test::until([&] { return allAsleep(); }));
     EXPECT_TRUE(m_job.running());
-    EXPECT_FALSE(m_job.start(request(QStringLiteral("other")), snapshot(), problem)) << "one at a time";
+    EXPECT_FALSE(m_job.start(request(QStringLiteral("other")), recording(), problem)) << "one at a time";
     m_job.cancel();
     m_job.cancel();
     EXPECT_TRUE(m_job.cancelling());
@@ -119,7 +119,7 @@ TEST_F(StubbornProgram, DoesNotOutliveItsJob)
     {
         DryRunJob job{ QStringLiteral(STRATA_PROGRAM) };
         QString problem;
-        ASSERT_TRUE(job.start(request(QStringLiteral("./python3 train.py")), snapshot(), problem));
+        ASSERT_TRUE(job.start(request(QStringLiteral("./python3 train.py")), recording(), problem));
         ASSERT_TRUE(test::until([&] { return allAsleep(); }));
     }
     EXPECT_TRUE(test::until([&] { return test::processesWith(m_length).isEmpty(); }));
@@ -152,7 +152,7 @@ TEST_F(DryRunJobTest, AProgramWithPyTorch)
     EXPECT_EQ(outcome.result->run.steps, 3);
     EXPECT_EQ(outcome.result->run.requestedPeak(), 5 * (4 << 20))
         << "two of Adam, one of it for a while, parameter, gradient";
-    EXPECT_TRUE(QFileInfo::exists(outcome.snapshot));
+    EXPECT_TRUE(QFileInfo::exists(outcome.recording));
     const QStringList lines = m_job.output().take();
     EXPECT_TRUE(lines.contains(QStringLiteral("to stdout")));
     EXPECT_TRUE(lines.contains(QStringLiteral("to stderr")));
@@ -162,7 +162,7 @@ TEST_F(DryRunJobTest, AProgramWithPyTorch)
     std::optional<DryRunOutcome> ended;
     QObject::connect(&m_job, &DryRunJob::ended, &m_job, [&](const DryRunOutcome& how) { ended = how; });
     QString problem;
-    ASSERT_TRUE(m_job.start(request(python + QStringLiteral(" train.py 9999 0.2")), snapshot(), problem));
+    ASSERT_TRUE(m_job.start(request(python + QStringLiteral(" train.py 9999 0.2")), recording(), problem));
     ASSERT_TRUE(test::until([&] { return m_job.progress().contains(QStringLiteral("reserved so far")); }));
     m_job.cancel();
     ASSERT_TRUE(test::until([&] { return ended.has_value(); }));

@@ -168,7 +168,7 @@ TEST_F(DryRunWindow, WhatWasRunShowsAndOpens)
     EXPECT_THAT(page().copyText().toStdString(), testing::HasSubstr(device["reserved_bytes_peak"].dump()));
 
     driver().key(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
-    ASSERT_TRUE(test::until([&] { return driver().showsFile(page().outcome()->snapshot); }));
+    ASSERT_TRUE(test::until([&] { return driver().showsFile(page().outcome()->recording); }));
     EXPECT_FALSE(shown());
     EXPECT_EQ(
         driver().device().trace->totals().reservedBytesPeak, device["reserved_bytes_peak"].get<qint64>());

@@ -7,6 +7,7 @@ Of every day with the newest PyTorch; STRATA_ALL_TORCH=1 takes each.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -146,6 +147,14 @@ def check_start(strata, python, folder, failures):
     usage("CPU alone", [], [python, "-c", ""], "install the CUDA build of PyTorch", env={**os.environ, "PYTHONPATH": folder})
 
 
+def without_hooks(strata, folder):
+    """A Strata whose recorder fits no torch: its dry runs keep torch's own recorder on."""
+    libraries = os.path.join(os.path.dirname(os.path.dirname(strata)), "lib", "strata")
+    shutil.copytree(libraries, os.path.join(folder, "lib", "strata"), ignore=shutil.ignore_patterns("libstrata_torch*"))
+    os.makedirs(os.path.join(folder, "bin"))
+    return shutil.copy(strata, os.path.join(folder, "bin", "strata"))
+
+
 def check_output(strata, python, folder, failures):
     run, report = dryrun(strata, [], [python, "-I", "-c", USE + "sys.stdout.buffer.write(b'\\xff\\0raw')"],
                          stdin=subprocess.DEVNULL)
@@ -156,7 +165,7 @@ def check_output(strata, python, folder, failures):
     lines = [l for l in run.stderr.splitlines() if l.startswith("strata: ")]
     failures.expect("progress", "whole lines", len(lines) > 0 and "\r" not in run.stderr)
 
-    snapshot = os.path.join(folder, "kept.pickle")
+    snapshot, session = os.path.join(folder, "kept.pickle"), os.path.join(folder, "kept.strata")
     code = "import torch\ntry: torch.empty(5 << 30, device='cuda')\nexcept torch.OutOfMemoryError: pass"
     run, report = dryrun(strata, ["--capacity", "4GiB", "-o", snapshot], [python, "-c", code])
     device = report["ranks"][0]["devices"][0]
@@ -168,6 +177,16 @@ def check_output(strata, python, folder, failures):
         import pickle
         about = pickle.load(file)["allocator_settings"]["simulated_device"]
     failures.expect("snapshot", "command", (about["command"], about["capacity_bytes"]), ([python, "-c", code], 4 << 30))
+
+    bare = without_hooks(strata, os.path.join(folder, "bare"))
+    for name, program in (("session", strata), ("session of torch's recorder", bare)):
+        run, report = dryrun(program, ["--capacity", "4GiB", "-o", session], [python, "-c", USE + code])
+        failures.expect(name, "groups", [group["key"] for group in report["groups"]], ["<string>:2"])
+        summary = json.loads(subprocess.run([strata, "summary", "--json", session], capture_output=True).stdout)
+        kept, told = summary["devices"][0], report["ranks"][0]["devices"][0]
+        failures.expect(name, "peaks", [kept[f"{figure}_bytes_peak"] for figure in ("requested", "reserved")],
+                        [told[f"{figure}_bytes_peak"] for figure in ("requested", "reserved")])
+        failures.expect(name, "command", kept["settings"]["simulated_device"]["command"], [python, "-c", USE + code])
 
     show = "import os; print([os.environ.get(n) for n in ('PYTORCH_CUDA_ALLOC_CONF', 'PYTORCH_ALLOC_CONF')])"
     environment = {**os.environ, "PYTORCH_CUDA_ALLOC_CONF": "roundup_power2_divisions:4"}
