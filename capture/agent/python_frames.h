@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/agent/python_layout.h"
 #include "capture/agent/sequence_table.h"
 
 #include <atomic>
@@ -20,9 +21,8 @@ struct PythonPlace {
 /// needed of a code object (its names and its table of lines) is copied the first time that it is met, into
 /// memory that is there already.
 ///
-/// The layout of frames is CPython's own affair and differs between minor versions. One that is known by name
-/// is still not trusted: check() compares what is read with what Python itself says, and only then gather()
-/// reads anything.
+/// A layout that is known by the name of its version is still not trusted: check() compares what is read with
+/// what Python itself says, and only then gather() reads anything.
 class PythonFrames {
 public:
     /// `wordBits` and `slotBits` as SequenceTable has them, for copies of code objects.
@@ -57,6 +57,7 @@ private:
     SequenceTable m_codes;
     ReservedMemory m_knownMemory;
     Known* m_known; // by hash of the address: where its copy was last found
+    const PythonLayout* m_layout = nullptr;
     void* (*m_threadState)() = nullptr;
     std::atomic<bool> m_on{ false };
 };
