@@ -4,10 +4,12 @@
 usage: compare_public.py STRATA_SIMGPU SETTINGS [--ranges] --pair RECORDING WRITTEN [--pair ...] -- COMMAND...
 
 The command is run on the device of SETTINGS (as strata-simgpu takes them) and must write a snapshot to each WRITTEN by itself, as
-it did on the GPU. --ranges lets cudaMalloc answer with the addresses of the recordings. Prints a line for each pair; exits 0 when
-every event (action, requested size, stream in order of appearance), the requested peak, the reserved peak and what is reserved at
-the end are equal, 1 when one is not, 2 when a snapshot was not written. Frees in a row may come in another order: those of the
-cache of autocast come in that of a set of host addresses. Recordings and programs of others stay where they are.
+it did on the GPU. --ranges lets cudaMalloc answer with the addresses of the recordings, from the lowest on: where best fit finds
+two blocks of one size it takes the lower (up to 2.11), so the order of addresses decides which is cut. Recordings of Linux may come
+nearer without it. Prints a line for each pair; exits 0 when every event (action, requested size, stream in order of appearance),
+the requested peak, the reserved peak and what is reserved at the end are equal, 1 when one is not, 2 when a snapshot was not
+written. Frees in a row may come in another order: those of the cache of autocast come in that of a set of host addresses.
+Recordings and programs of others stay where they are.
 """
 import argparse
 import itertools

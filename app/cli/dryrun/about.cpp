@@ -89,6 +89,8 @@ std::string hintFor(const DryRun& run)
     if (run.exitStatus == kAborted || run.exitStatus == kSegmentationFault)
         return "it crashed: lines that begin with strata: above name calls that the simulated device does "
                "not serve";
+    if (run.processes.empty())
+        return "its own output says why";
     return "its own output says why; values read from the simulated device are zeros";
 }
 

@@ -21,7 +21,11 @@ model::Result<bool> parseWithCommand(CLI::App& app, int argc, const char* const*
         help = app.help(app.get_name());
         return false;
     } catch (const CLI::ParseError& error) {
-        return model::fail(Error::Kind::Usage, error.what(), app.get_name() + " --help");
+        const std::string what = error.what();
+        const bool isCommand = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)
+            && what.find(": -") == what.npos;
+        return model::fail(Error::Kind::Usage, what,
+            isCommand ? "a command goes behind --, as in " + example : app.get_name() + " --help");
     }
     for (int i = split + 1; i < argc; ++i)
         command.emplace_back(argv[i]);

@@ -81,7 +81,7 @@ std::string headline(const DryRunReport& report)
 std::string failureText(const DryRun& run)
 {
     std::string out;
-    if (run.exitStatus != 0)
+    if (run.exitStatus != 0 && !run.processes.empty())
         out += fmt::format(
             "The command {}: the figures are of what it did until then.\n", endText(run.exitStatus));
     if (run.failure && run.exitStatus != 0)

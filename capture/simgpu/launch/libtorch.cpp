@@ -226,6 +226,19 @@ std::optional<fs::path> findLinked(const fs::path& executable)
     return std::nullopt;
 }
 
+/// Why a path is not a program, and what to do.
+std::string whyNotAProgram(const fs::path& path)
+{
+    std::error_code error;
+    if (fs::is_directory(path, error))
+        return path.string() + ": no such program: it is a folder";
+    if (!fs::exists(path, error))
+        return path.string() + ": no such program";
+    if (path.extension() == ".py")
+        return path.string() + ": no such program: it may not be executed, put python before it";
+    return path.string() + ": no such program: it may not be executed, chmod +x allows it";
+}
+
 } // namespace
 
 tl::expected<Program, std::string> findProgram(const std::string& command)
@@ -233,7 +246,7 @@ tl::expected<Program, std::string> findProgram(const std::string& command)
     Program program;
     if (command.find('/') != command.npos) {
         if (!isExecutable(command))
-            return tl::unexpected(command + ": no such program");
+            return tl::unexpected(whyNotAProgram(command));
         program.executable = command;
     } else if (const auto found = findInPath(command))
         program.executable = *found;

@@ -128,8 +128,9 @@ def check_start(strata, python, folder, failures):
         failures.expect(name, f"'{words}' is said", words in run.stderr)
 
     usage("not found", [], ["no-such-program"], "no-such-program: command not found")
-    usage("not there", [], ["/no/such/program"], "/no/such/program")
-    usage("a folder", [], [TRUTH], TRUTH)
+    usage("not there", [], ["/no/such/program"], "/no/such/program: no such program")
+    usage("a folder", [], [TRUTH], "it is a folder")
+    usage("a script", [], [os.path.join(TRUTH, "train.py")], "train.py: no such program: it may not be executed, put python before it")
     usage("capacity", ["--capacity", "much"], [python, "-c", ""], "much")
     usage("addresses", ["--addresses", "sideways"], [python, "-c", ""], "sideways")
     bare = {"PATH": folder, "HOME": folder}
@@ -137,6 +138,9 @@ def check_start(strata, python, folder, failures):
     usage("no torch", [], ["/usr/bin/python3", "-c", ""], "install the CUDA build of PyTorch", env={"PATH": "/usr/bin"})
     usage("device", ["--device", "H100"], [python, "-c", ""], "H100-80GB")
     usage("no command", [], [], "no command")
+    done = subprocess.run([strata, "dryrun", python, "-c", ""], capture_output=True, text=True)
+    failures.expect("command without --", "exit", done.returncode, 2)
+    failures.expect("command without --", "said", python in done.stderr and "a command goes behind --" in done.stderr)
     found = {**os.environ, "PATH": os.path.dirname(python) + ":" + os.environ["PATH"]}
     run, report = dryrun(strata, [], ["true"], env=found)
     failures.expect("not LibTorch, PyTorch on the path", "ranks", (run.returncode, report and report["ranks"]), (0, []))
