@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <random>
 
 namespace strata::model {
@@ -12,6 +13,7 @@ namespace strata::model {
 namespace {
 
 constexpr std::size_t kChunk = Column<Action>::kChunk;
+constexpr std::uint32_t kFreed = std::numeric_limits<std::uint32_t>::max(); // instead of an event
 
 std::uint64_t randomKey()
 {
@@ -378,6 +380,51 @@ void BlockPairing::addBlocksOfTheEnd()
     }
 }
 
+/// What was there at the start and the trace does not touch lives on; what it frees is known already. What it
+/// allocates without a free before is in contradiction with the base state.
+void BlockPairing::addBlocksOfTheBase()
+{
+    boost::unordered_flat_map<std::uint64_t, std::uint32_t, AddressHash> firstUse(
+        0, AddressHash{ randomKey() });
+    if (!m_device.base.blocks.empty()) {
+        for (const OlderFree& free : m_olderFrees)
+            if (!free.contradicted)
+                firstUse.try_emplace(m_device.events.address[free.event], kFreed);
+        for (std::uint32_t row = 0; row < m_blocks.olderFrom; ++row)
+            firstUse.try_emplace(m_blocks.address[row], m_blocks.alloc[row].value);
+    }
+    for (const FinalSegment& segment : m_device.base.segments) {
+        for (std::uint32_t i = 0; i < segment.blockCount; ++i) {
+            const FinalBlock& base = m_device.base.blocks[segment.firstBlock + i];
+            if (base.state == BlockState::Inactive)
+                continue;
+            if (const auto used = firstUse.find(base.address); used == firstUse.end())
+                addBlockOfTheBase(segment, base);
+            else if (used->second != kFreed)
+                m_findings.add(Check::AllocOverLive, used->second, base.requestedBytes, [&] {
+                    return blockText(base.address, base.requestedBytes)
+                        + " was there when the recording began and was allocated again: its free is missing, "
+                          "the recording has probably lost events.";
+                });
+        }
+    }
+}
+
+void BlockPairing::addBlockOfTheBase(const FinalSegment& segment, const FinalBlock& base)
+{
+    const BlockId block
+        = addOlder(base.address, base.requestedBytes, base.stack, segment.stream, segment.pool, false);
+    const auto request = m_requestsOfOlder.find(base.address);
+    if (base.state == BlockState::PendingFree) {
+        m_blocks.pendingAtStart.back() = true;
+        m_pendingAtStart = wrapAdd(m_pendingAtStart, base.requestedBytes);
+    } else if (request != m_requestsOfOlder.end()) {
+        m_blocks.freeRequested[block.index()] = EventId{ request->second };
+        m_device.events.block[request->second] = block;
+    }
+    m_requestsOfOlder.erase(base.address);
+}
+
 /// What the trace leaves live or pending and the final segments do not have.
 void BlockPairing::reportUnmatched()
 {
@@ -414,6 +461,8 @@ void BlockPairing::addOlderBlocks(bool endKnown)
     if (endKnown) {
         addBlocksOfTheEnd();
         reportUnmatched();
+    } else {
+        addBlocksOfTheBase();
     }
 }
 

@@ -47,7 +47,8 @@ public:
     [[nodiscard]] bool pairEvents(const Progress& progress);
 
     /// Step 2: adds the blocks that are older than the trace, and compares what the trace leaves live with
-    /// the end state. With `endKnown` false the end state is not looked at: only frees tell of older blocks.
+    /// the end state. With `endKnown` false the end state is not looked at: the base state tells of older
+    /// blocks where the recording has one, else frees alone.
     void addOlderBlocks(bool endKnown);
 
     [[nodiscard]] const std::array<std::int64_t, kActionCount>& actionCounts() const { return m_counts; }
@@ -106,6 +107,8 @@ private:
     [[nodiscard]] const FinalBlock* baseBlockAt(std::uint64_t address) const;
     void addFreedBlocks();
     void addBlocksOfTheEnd();
+    void addBlocksOfTheBase();
+    void addBlockOfTheBase(const FinalSegment& segment, const FinalBlock& base);
     void joinWithEndState(BlockId block, const FinalBlock& final);
     void reportUnmatched();
 

@@ -31,7 +31,8 @@ Result<DeviceTrace> DeviceTrace::build(
 {
     const auto cancelled = [] { return fail(Error::Kind::Cancelled, "cancelled"); };
     // Where the file ends inside the trace, the final segments are of a later moment.
-    const bool endKnown = !recording.truncation || device.events.size() == 0;
+    const bool endKnown
+        = !recording.truncation || (device.events.size() == 0 && device.base.segments.empty());
 
     DeviceTrace trace;
     trace.m_recording = &recording;
@@ -89,8 +90,14 @@ void DeviceTrace::fillTotals(const BlockPairing& pairing, bool endKnown)
     t.pendingBytesStart = pairing.pendingAtStart();
     t.requestedBytesPeak = wrapAdd(t.requestedBytesStart, pairing.requested().rise);
     t.requestedPeakEvent = pairing.requested().peakEvent;
-    t.reservedBytesStart = endKnown ? wrapSub(t.reservedBytesEnd, pairing.reserved().net)
-                                    : wrapSub(0, pairing.reserved().fall);
+    if (endKnown) {
+        t.reservedBytesStart = wrapSub(t.reservedBytesEnd, pairing.reserved().net);
+    } else if (m_device->base.segments.empty()) {
+        t.reservedBytesStart = wrapSub(0, pairing.reserved().fall);
+    } else {
+        for (const FinalSegment& segment : m_device->base.segments)
+            t.reservedBytesStart = wrapAdd(t.reservedBytesStart, segment.bytes);
+    }
     t.reservedBytesPeak = wrapAdd(t.reservedBytesStart, pairing.reserved().rise);
     t.reservedPeakEvent = pairing.reserved().peakEvent;
     t.liveNotInSegments = pairing.liveNotInSegments();

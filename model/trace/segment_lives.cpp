@@ -64,6 +64,7 @@ public:
     {
     }
 
+    void beginWithBase();
     void walk();
     void joinWithEndState();
     std::vector<SegmentLife> take();
@@ -192,6 +193,25 @@ void SegmentTracker::onUnmapped(std::uint32_t e)
     m_seen.add(begin, end);
 }
 
+void SegmentTracker::beginWithBase()
+{
+    for (const FinalSegment& segment : m_device.base.segments) {
+        SegmentLife life;
+        life.address = segment.address;
+        life.bytes = static_cast<std::int64_t>(endOf(segment.address, segment.bytes) - segment.address);
+        life.stack = segment.stack;
+        life.stream = segment.stream;
+        life.pool = segment.pool;
+        life.expandable = segment.expandable;
+        // Of segments that overlap, which a damaged file may have, the first one counts.
+        const auto at = m_live.lower_bound(life.address);
+        const bool overlaps = (at != m_live.end() && at->first < life.end())
+            || (at != m_live.begin() && m_lives[std::prev(at)->second].end() > life.address);
+        if (!overlaps)
+            addLive(life);
+    }
+}
+
 void SegmentTracker::walk()
 {
     const Column<Action>& actions = m_device.events.action;
@@ -290,6 +310,8 @@ std::vector<SegmentLife> buildSegmentLives(
     Recording& recording, const DeviceRecording& device, bool endKnown, FindingList& findings)
 {
     SegmentTracker tracker(recording, device, findings);
+    if (!endKnown)
+        tracker.beginWithBase();
     tracker.walk();
     if (endKnown)
         tracker.joinWithEndState();

@@ -31,7 +31,7 @@ struct SegmentLife {
 };
 
 /// The lives of all segments of a device, by address, then birth. With `endKnown` false the final segments
-/// tell the pools, not what is live. May add pools to the recording. O(n log n) in events on segments and
+/// tell the pools, not what is live, and the base state, if there is one, what was mapped at the start. May add pools to the recording. O(n log n) in events on segments and
 /// final segments.
 ///
 /// Pool of a life that ended before the snapshot: 2 MiB or less is small, more is large, of the pool_id that

@@ -24,7 +24,7 @@ public:
         : m_events(input.device.events)
         , m_blocks(input.blocks)
         , m_findings(findings)
-        , m_endKnown(input.endKnown)
+        , m_startKnown(input.endKnown || !input.device.base.segments.empty())
         , m_requested(input.totals.requestedBytesStart)
         , m_reserved(input.totals.reservedBytesStart)
         , m_overwritten(input.pairing.overwritten())
@@ -67,7 +67,7 @@ private:
     const EventColumns& m_events;
     const BlockColumns& m_blocks;
     FindingList& m_findings;
-    bool m_endKnown;
+    bool m_startKnown; // else both curves are relative
     std::int64_t m_requested, m_reserved;
     LiveExtents m_live;
     const std::vector<std::pair<std::uint32_t, BlockId>>& m_overwritten;
@@ -123,7 +123,7 @@ void EventChecker::run(std::size_t first)
 
 void EventChecker::finish()
 {
-    if (m_above.count == 0 || !m_endKnown)
+    if (m_above.count == 0 || !m_startKnown)
         return;
     m_above.cause = fmt::format(
         "Blocks add up to as much as {} more than all segments after {} event{}, first "
@@ -320,9 +320,11 @@ void addNotes(const NotesInput& input, FindingList& findings)
             fmt::format("The file ends early, at byte {} ({}): what came after is missing{}. Copy or record "
                         "it again.",
                 formatCount(static_cast<std::int64_t>(truncation->offset)), truncation->reason,
-                input.endKnown
-                    ? ""
-                    : ", so the end state is unknown and curves begin at what the trace itself tells") });
+                input.endKnown                            ? ""
+                    : !input.device.base.segments.empty() ? ", so the end state is unknown; curves begin at "
+                                                            "the state that the recording found"
+                                                          : ", so the end state is unknown and curves begin "
+                                                            "at what the trace itself tells") });
 
     for (const LostEvents& lost : input.recording.lost) {
         if (lost.device == input.device.device)
