@@ -48,7 +48,7 @@ struct CommandName {
     Command command;
 };
 
-constexpr std::array<CommandName, 8> kCommands{ {
+constexpr std::array<CommandName, 9> kCommands{ {
     { "summary", "What filled the device: verdict, peak by line of code, out-of-memory, waste, settings",
         Command::Summary },
     { "check", "Whether the figures of a recording agree with each other; exit 1 if not", Command::Check },
@@ -60,6 +60,7 @@ constexpr std::array<CommandName, 8> kCommands{ {
         Command::Convert },
     { "share", "Writes a small session to give away: a part of a recording, without paths and names",
         Command::Share },
+    { "notes", "Lists notes, named ranges and saved filters; adds or removes one", Command::Notes },
 } };
 
 /// Their words are read by dryRunMain() and recordMain(): behind -- they are another program's.
@@ -168,6 +169,9 @@ private:
                 ->required()
                 ->type_name("");
 
+        if (name.command == Command::Notes)
+            addNotes(sub);
+
         const bool all = several || name.command == Command::Share;
         const char* whichDevice = all ? "Only this device; else all of them"
                                       : "Device number; else the one with the highest reserved peak";
@@ -211,6 +215,10 @@ private:
         case Command::Share:
             from = "First event to keep, as a position; events are numbered anew from it";
             to = "Last event to keep; other devices keep what happened in the same time";
+            break;
+        case Command::Notes:
+            from = "Where --add puts the note, as a position; else lists only what ends at or after it";
+            to = "... to this position, for a note on a range; else only what begins at or before it";
             break;
         case Command::Blocks:
             from = "Only blocks that are alive at or after this position";
@@ -265,10 +273,20 @@ private:
         sub.add_option("--drop", m_options.drop,
                "Leaves out: paths (directories of source files), names (of users, of the host), commands "
                "(command "
-               "lines), metadata (texts that the program wrote beside events), or all; with commas between "
-               "them")
+               "lines), metadata (texts that the program wrote beside events), notes (with named ranges and "
+               "filters), or all; with commas between them")
             ->delimiter(',')
             ->type_name("WHAT");
+    }
+
+    void addNotes(CLI::App& sub)
+    {
+        sub.add_option("--add", m_options.addNote,
+               "Adds a note with this text, at the position of --from; kept in the session itself, or "
+               "beside your own files where the recording is no finished session that can be written")
+            ->type_name("TEXT");
+        sub.add_option("--remove", m_options.removeNote, "Removes the one with this id, as --json prints it")
+            ->type_name("ID");
     }
 
     std::string helpCommand() const

@@ -22,13 +22,15 @@ model::Result<model::Scrub> parseDrop(const std::vector<std::string>& words)
     model::Scrub scrub;
     for (const std::string& word : words) {
         const bool all = word == "all";
-        if (!all && word != "paths" && word != "names" && word != "commands" && word != "metadata")
+        if (!all && word != "paths" && word != "names" && word != "commands" && word != "metadata"
+            && word != "notes")
             return model::fail(model::Error::Kind::Usage, fmt::format("--drop does not know '{}'", word),
-                "give paths, names, commands, metadata or all, with commas between them");
+                "give paths, names, commands, metadata, notes or all, with commas between them");
         scrub.paths |= all || word == "paths";
         scrub.names |= all || word == "names";
         scrub.commands |= all || word == "commands";
         scrub.metadata |= all || word == "metadata";
+        scrub.notes |= all || word == "notes";
     }
     return scrub;
 }
@@ -94,9 +96,19 @@ std::string joined(const std::vector<std::string>& parts)
     return list;
 }
 
+/// What model::Cut says of what it left out.
+struct Left {
+    model::Scrubber::Counts scrubbed;
+    std::int64_t userKept = 0, userOutside = 0, userDropped = 0;
+};
+
+constexpr const char* kUserItem = "note, named range or filter";
+constexpr const char* kUserItems = "notes, named ranges and filters";
+
 void printReport(Output& out, const model::Session& session, const std::map<int, EventSpan>& spans,
-    const model::Scrub& scrub, const model::Scrubber::Counts& counts)
+    const model::Scrub& scrub, const Left& left)
 {
+    const model::Scrubber::Counts& counts = left.scrubbed;
     for (const model::DeviceTrace& trace : session.devices()) {
         const auto kept = spans.find(trace.device());
         if (kept == spans.end()) {
@@ -122,11 +134,19 @@ void printReport(Output& out, const model::Session& session, const std::map<int,
         dropped.push_back(plural(counts.commands, "command line", "command lines"));
     if (counts.metadata > 0)
         dropped.push_back(plural(counts.metadata, "text beside an event", "texts beside events"));
+    if (left.userDropped > 0)
+        dropped.push_back(plural(left.userDropped, kUserItem, kUserItems));
     if (!dropped.empty())
         out.line(fmt::format("  Dropped: {}.", joined(dropped)));
+    if (left.userKept > 0)
+        out.line(fmt::format("  Goes with it: {}.", plural(left.userKept, kUserItem, kUserItems)));
+    if (left.userOutside > 0)
+        out.line(fmt::format(
+            "  Left out, as not within what is kept: {}.", plural(left.userOutside, kUserItem, kUserItems)));
     std::vector<std::string> options;
-    for (const auto& [name, done] : { std::pair("paths", scrub.paths), { "names", scrub.names },
-             { "commands", scrub.commands }, { "metadata", scrub.metadata } })
+    for (const auto& [name, done] :
+        { std::pair("paths", scrub.paths), { "names", scrub.names }, { "commands", scrub.commands },
+            { "metadata", scrub.metadata }, { "notes", scrub.notes || left.userKept == 0 } })
         if (!done)
             options.emplace_back(name);
     if (!options.empty())
@@ -134,8 +154,9 @@ void printReport(Output& out, const model::Session& session, const std::map<int,
 }
 
 void writeJson(Output& out, const model::Session& session, const Options& options, std::int64_t bytes,
-    const std::map<int, EventSpan>& spans, const model::Scrubber::Counts& counts)
+    const std::map<int, EventSpan>& spans, const Left& left)
 {
+    const model::Scrubber::Counts& counts = left.scrubbed;
     JsonWriter json;
     json.beginObject().member("schema", 1).member("file", options.outputFile).member("file_bytes", bytes);
     json.key("devices").beginArray();
@@ -149,7 +170,8 @@ void writeJson(Output& out, const model::Session& session, const Options& option
     json.endArray().key("dropped").beginObject();
     json.member("paths", counts.paths).member("names", counts.names).member("facts", counts.facts);
     json.member("commands", counts.commands).member("metadata", counts.metadata);
-    json.endObject().endObject().endLine();
+    json.member("notes", left.userDropped).endObject();
+    json.member("notes_kept", left.userKept).member("notes_outside", left.userOutside).endObject().endLine();
     out.write(json.text());
 }
 
@@ -176,6 +198,7 @@ model::Result<int> runShare(const std::string& file, const Options& options, Out
     if (!spans)
         return model::Failure(spans.error());
     model::Cut cut = model::cut(**session, { *spans, *scrub });
+    const Left left{ cut.scrubbed, cut.userKept, cut.userOutside, cut.userDropped };
     // Opened as whoever gets it will, so that its figures can go with it.
     const auto shared = model::Session::fromRecording(std::move(cut.recording));
     if (!shared)
@@ -185,12 +208,12 @@ model::Result<int> runShare(const std::string& file, const Options& options, Out
         return model::Failure(written.error());
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(target, ignored));
     if (options.json) {
-        writeJson(out, **session, options, bytes, *spans, cut.scrubbed);
+        writeJson(out, **session, options, bytes, *spans, left);
         return kDone;
     }
     out.line(fmt::format("{}: {} (from {})", target.string(), model::formatBytes(bytes),
         model::formatBytes(static_cast<std::int64_t>((*session)->recording().fileBytes))));
-    printReport(out, **session, *spans, *scrub, cut.scrubbed);
+    printReport(out, **session, *spans, *scrub, left);
     return kDone;
 }
 

@@ -27,6 +27,8 @@ model::Result<int> runOn(const std::string& file, const Options& options, Output
         return runConvert(file, options, out, err);
     case Command::Share:
         return runShare(file, options, out, err);
+    case Command::Notes:
+        return runNotes(file, options, out, err);
     case Command::Render:
         break;
     }

@@ -6,6 +6,7 @@
 #include "model/analysis/summary.h"
 #include "model/base/units.h"
 #include "model/base/wrap.h"
+#include "model/session/user_file.h"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -98,7 +99,8 @@ model::Result<std::shared_ptr<const model::Session>> openSession(
     model::Progress progress;
     if (err.isTerminal())
         progress.report = [&](const model::ProgressReport& report) { line.show(report); };
-    return model::Session::open(file, { .force = force }, progress);
+    return model::Session::open(
+        file, { .force = force, .notesFolder = model::UserFile::usualFolder() }, progress);
 }
 
 model::Result<const model::DeviceTrace*> chooseDevice(

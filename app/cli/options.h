@@ -17,7 +17,7 @@ enum ExitCode : int {
     kUnreadable = 3,
 };
 
-enum class Command : std::uint8_t { Summary, Check, At, Blocks, Events, Render, Convert, Share };
+enum class Command : std::uint8_t { Summary, Check, At, Blocks, Events, Render, Convert, Share, Notes };
 
 /// What the user asked for. Each command reads the fields that its help names.
 struct Options {
@@ -38,6 +38,8 @@ struct Options {
 
     std::string outputFile; // convert, share
     std::vector<std::string> drop; // share
+    std::optional<std::string> addNote; // notes: its text
+    std::string removeNote; // notes: its id; empty: none
     std::string outputDirectory; // render
     std::string page; // render; empty: every page
     std::string size; // render: "1920x1080"

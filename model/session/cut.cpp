@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/cut.h"
 
+#include "model/session/filter_text.h"
+#include "model/trace/frames.h"
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -71,7 +74,6 @@ public:
         return state;
     }
 
-private:
     FrameId frame(FrameId id)
     {
         FrameId& known = m_frames[id.index()];
@@ -86,6 +88,7 @@ private:
         return known;
     }
 
+private:
     const Recording& m_from;
     Recording& m_to;
     Scrubber& m_scrubber;
@@ -257,12 +260,68 @@ std::vector<Annotation> annotationsWithin(const Recording& recording, const std:
     return kept;
 }
 
+/// Conditions of a filter in the words of the new recording; none if they are not known here.
+std::optional<std::string> conditionsIn(const Recording& from, const Recording& to,
+    const std::string& conditions, Copier& copy, Scrubber& scrubber)
+{
+    Result<BlockFilter> filter = filterFromText(from, conditions);
+    if (!filter)
+        return std::nullopt;
+    for (StackId& stack : filter->sites)
+        if (stack.index() < from.stacks.stackCount())
+            stack = copy.stack(stack);
+    if (filter->line) {
+        std::string line = scrubber.text(*filter->line);
+        for (std::uint32_t i = 0; i < from.stacks.frameCount(); ++i)
+            if (frameLabel(from, FrameId{ i }) == *filter->line)
+                line = frameLabel(to, copy.frame(FrameId{ i }));
+        filter->line = line;
+    }
+    if (filter->stream && *filter->stream < from.streams.size())
+        filter->stream = copy.stream(*filter->stream);
+    if (filter->pool && *filter->pool < from.pools.size())
+        filter->pool = copy.pool(*filter->pool);
+    filter->text = scrubber.text(filter->text);
+    return filterText(to, *filter);
+}
+
+void copyUserData(const Recording& from, Cut& cut, const std::map<int, EventSpan>& kept, bool drop,
+    Copier& copy, Scrubber& scrubber)
+{
+    if (drop) {
+        cut.userDropped = std::ssize(from.user.items);
+        return;
+    }
+    for (UserItem item : from.user.items) {
+        if (item.kind == UserItem::Kind::Filter) {
+            auto conditions = conditionsIn(from, *cut.recording, item.conditions, copy, scrubber);
+            if (!conditions) {
+                ++cut.userOutside;
+                continue;
+            }
+            item.conditions = std::move(*conditions);
+        } else {
+            const auto span = kept.find(item.device);
+            if (span == kept.end() || item.first < span->second.first - 1 || item.last > span->second.last) {
+                ++cut.userOutside;
+                continue;
+            }
+            item.first -= span->second.first;
+            item.last -= span->second.first;
+        }
+        item.text = scrubber.text(item.text);
+        cut.recording->user.set(std::move(item));
+        ++cut.userKept;
+    }
+}
+
 } // namespace
 
 Cut cut(const Session& session, const CutOptions& options)
 {
     const Recording& from = session.recording();
-    Cut result{ std::make_unique<Recording>(), {} };
+    Cut result;
+    result.recording = std::make_unique<Recording>();
     Recording& to = *result.recording;
     Scrubber scrubber(from, options.scrub);
     Copier copy(from, to, scrubber);
@@ -275,6 +334,7 @@ Cut cut(const Session& session, const CutOptions& options)
     to.cuts = from.cuts;
 
     bool whole = true;
+    std::map<int, EventSpan> kept;
     for (const DeviceTrace& trace : session.devices()) {
         const auto chosen = options.spans.find(trace.device());
         if (chosen == options.spans.end()) {
@@ -284,6 +344,7 @@ Cut cut(const Session& session, const CutOptions& options)
         const EventIndex last = trace.eventCount() - 1;
         const EventSpan span{ std::max<EventIndex>(chosen->second.first, 0),
             std::min(chosen->second.last, last) };
+        kept[trace.device()] = span;
         DeviceRecording& device = to.devices.emplace_back();
         device.device = trace.device();
         copyEvents(trace.events(), span, device.events, copy, !options.scrub.metadata);
@@ -315,6 +376,13 @@ Cut cut(const Session& session, const CutOptions& options)
     for (const auto& [key, value] : from.facts)
         if (scrubber.keepsFact(key))
             to.facts.emplace(key, scrubber.text(value));
+    for (LostEvents lost : from.lost)
+        if (const auto span = kept.find(lost.device);
+            span != kept.end() && lost.event >= span->second.first && lost.event <= span->second.last + 1) {
+            lost.event -= span->second.first;
+            to.lost.push_back(lost);
+        }
+    copyUserData(from, result, kept, options.scrub.notes, copy, scrubber);
     result.scrubbed = scrubber.counts();
     return result;
 }

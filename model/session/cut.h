@@ -23,13 +23,17 @@ struct CutOptions {
 struct Cut {
     std::unique_ptr<Recording> recording; ///< to be saved: its figures are made when it is opened again
     Scrubber::Counts scrubbed;
+    std::int64_t userKept = 0; ///< notes, named ranges and filters that go with it
+    std::int64_t userOutside = 0; ///< left out: not wholly within the events that are kept
+    std::int64_t userDropped = 0; ///< left out because of Scrub::notes
 };
 
 /// A part of a session as a recording of its own, which opens with the figures that the session has:
 /// requested, pending and reserved at every kept event to the byte, groups included, since the state before
 /// the first kept event goes with it. A span that ends before the trace does ends in a state made from the
 /// trace: its rounded sizes, and so allocated and active at its end, are lower bounds (Recording::cut, a note
-/// of `strata check`). Strings and stacks that nothing kept refers to are left out. O(events kept + blocks).
+/// of `strata check`). Strings and stacks that nothing kept refers to are left out.
+/// Notes and named ranges go with it, numbered like the events, and all filters. O(events kept + blocks).
 [[nodiscard]] Cut cut(const Session& session, const CutOptions& options);
 
 } // namespace strata::model

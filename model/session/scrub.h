@@ -18,6 +18,7 @@ struct Scrub {
     bool names = false; ///< of users (in /home/NAME and its like) and of the host
     bool commands = false; ///< command lines
     bool metadata = false; ///< texts that the program wrote beside its events, annotations left as they are
+    bool notes = false; ///< notes, named ranges and filters that were added to the recording
 };
 
 /// Rewrites the texts of one recording. Keeps a reference to it. One thread.

@@ -2,6 +2,7 @@
 #include "model/session/session.h"
 
 #include "model/readers/reader.h"
+#include "model/session/user_file.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,6 +17,7 @@ Result<std::shared_ptr<const Session>> Session::open(
     Result<std::unique_ptr<Recording>> recording = readRecording(path, limits, progress);
     if (!recording)
         return Failure(std::move(recording.error()));
+    UserFile(path, options.notesFolder).addTo((*recording)->user);
     return fromRecording(std::move(*recording), progress);
 }
 

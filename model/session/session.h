@@ -14,6 +14,9 @@ namespace strata::model {
 
 struct OpenOptions {
     bool force = false; ///< read even what unpacks to more than half of RAM
+    /// Where notes on recordings lie that cannot take them (UserFile::usualFolder()); empty: they are not
+    /// looked for.
+    std::filesystem::path notesFolder;
 };
 
 /// All that one file holds, made exact. Immutable: share it between threads and views by shared_ptr<const

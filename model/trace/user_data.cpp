@@ -2,6 +2,7 @@
 #include "model/trace/user_data.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace strata::model {
@@ -15,9 +16,33 @@ void UserData::set(UserItem item)
         items.push_back(std::move(item));
 }
 
-void UserData::remove(std::uint64_t key)
+void UserData::remove(std::uint64_t key, std::int64_t changedNs)
 {
     std::erase_if(items, [key](const UserItem& item) { return item.key == key; });
+    m_removed.emplace_back(key, changedNs);
+}
+
+std::int64_t UserData::changedNs(std::uint64_t key) const
+{
+    std::int64_t latest = std::numeric_limits<std::int64_t>::min();
+    if (const UserItem* const item = find(key))
+        latest = item->changedNs;
+    for (const auto& [gone, when] : m_removed)
+        if (gone == key)
+            latest = std::max(latest, when);
+    return latest;
+}
+
+void UserData::merge(const UserData& other)
+{
+    for (const UserItem& item : other.items)
+        if (item.changedNs > changedNs(item.key))
+            set(item);
+    for (const auto& [key, when] : other.m_removed)
+        if (when >= changedNs(key))
+            remove(key, when);
+    if (!unreadFrom)
+        unreadFrom = other.unreadFrom;
 }
 
 const UserItem* UserData::find(std::uint64_t key) const

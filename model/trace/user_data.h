@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace strata::model {
@@ -33,10 +34,17 @@ struct UserData {
 
     /// Replaces the item of that key, or adds it.
     void set(UserItem item);
-    void remove(std::uint64_t key);
+    void remove(std::uint64_t key, std::int64_t changedNs = 0);
+    /// Takes over what `other` knows later: for two files of one recording.
+    void merge(const UserData& other);
     [[nodiscard]] const UserItem* find(std::uint64_t key) const;
 
-    friend bool operator==(const UserData&, const UserData&) = default;
+    friend bool operator==(const UserData& a, const UserData& b) { return a.items == b.items; }
+
+private:
+    [[nodiscard]] std::int64_t changedNs(std::uint64_t key) const; ///< INT64_MIN: it never was there
+
+    std::vector<std::pair<std::uint64_t, std::int64_t>> m_removed; // keys, and when
 };
 
 } // namespace strata::model

@@ -302,7 +302,7 @@ void SessionBuilder::takeUserData(wire::ChunkType type, std::span<const std::byt
                                                               : UserItem::Kind::Filter;
     for (wire::UserRow& row : rows) {
         if (row.removed)
-            m_recording.user.remove(row.key);
+            m_recording.user.remove(row.key, row.changedNs);
         else
             m_recording.user.set({ kind, row.key, row.changedNs, row.device, row.first, row.last, row.address,
                 std::move(row.text), std::move(row.conditions) });
