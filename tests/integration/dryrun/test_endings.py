@@ -202,7 +202,7 @@ def check_output(strata, python, folder, failures):
 
     host = "import torch, resource\nm = torch.nn.Linear(14000, 14000)\nx = torch.ones(1, device='cuda')\n" \
            "print('RSS', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
-    for options, low, high in (([], 0, 700), (["--no-skip-init"], 1000, 9999)):
+    for options, low, high in (([], 0, 700), (["--no-skip-init"], 850, 9999)):
         run, report = dryrun(strata, options, [python, "-c", host])
         used = int(run.stderr.split("RSS ")[1].split()[0])
         failures.expect("skip-init", f"{options}: {used} MiB of host memory", low < used < high)
