@@ -175,4 +175,28 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>strata::views::NotesPage</name>
+    <message numerus="yes">
+        <source>%n note(s)</source>
+        <translation>
+            <numerusform>%n note</numerusform>
+            <numerusform>%n notes</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n named range(s)</source>
+        <translation>
+            <numerusform>%n named range</numerusform>
+            <numerusform>%n named ranges</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n saved filter(s)</source>
+        <translation>
+            <numerusform>%n saved filter</numerusform>
+            <numerusform>%n saved filters</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

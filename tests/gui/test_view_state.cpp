@@ -30,6 +30,31 @@ TEST(ViewState, StartsWithNothingToUndo)
     EXPECT_EQ(state.value(), ViewState::Value{});
 }
 
+TEST(ViewState, UndoesNotesInTheirOrder)
+{
+    ViewState state;
+    int told = 0;
+    QObject::connect(&state, &ViewState::userChanged, &state, [&told] { ++told; });
+    strata::model::UserData kept;
+    kept.set({ strata::model::UserItem::Kind::Note, 1, 1, 0, 3, 3, 0, "kept", {} });
+    state.reset(0, kept);
+    EXPECT_FALSE(state.canUndo());
+    state.select(EventRange{ 3, 9 });
+    strata::model::UserData more = kept;
+    more.set({ strata::model::UserItem::Kind::Note, 2, 1, 0, 4, 4, 0, "new", {} });
+    state.setUser(more);
+    state.setUser(more); // nothing new
+    state.setDevice(1);
+    EXPECT_EQ(state.user().items.size(), 2u);
+    state.undo(); // the device
+    state.undo();
+    EXPECT_EQ(state.user(), kept);
+    EXPECT_EQ(state.selection(), (EventRange{ 3, 9 }));
+    state.redo();
+    EXPECT_EQ(state.user(), more);
+    EXPECT_EQ(told, 4);
+}
+
 TEST(ViewState, UndoesOneChangeAfterTheOther)
 {
     ViewState state;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/document.h"
 
+#include "model/session/user_file.h"
+
 #include <QFile>
 #include <QFileInfo>
 #include <QThreadPool>
@@ -123,6 +125,8 @@ Document::Document(QObject* parent)
     , m_viewState(new ViewState(this))
 {
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::deriveSelected);
+    connect(m_viewState, &ViewState::userChanged, this, &Document::keepUser);
+    m_writer.setMaxThreadCount(1);
 }
 
 Document::~Document()
@@ -151,7 +155,8 @@ void Document::open(const QString& path, bool force)
                                            },
                 mailbox->stopToken() };
             try {
-                auto session = model::Session::open(file, { .force = force }, progress);
+                auto session = model::Session::open(
+                    file, { .force = force, .notesFolder = model::UserFile::usualFolder() }, progress);
                 if (!session)
                     Mailbox::post(
                         mailbox, [error = session.error()](Document& document) { document.failed(error); });
@@ -191,7 +196,8 @@ void Document::loaded(std::shared_ptr<const model::Session> session)
     m_progress.stage = model::Stage::Indexing;
     m_progress.done = m_progress.total = 0;
     const model::DeviceTrace* trace = m_session->defaultDevice();
-    m_viewState->reset(trace ? trace->device() : 0);
+    m_keptUser = std::make_shared<const model::UserData>(m_session->recording().user);
+    m_viewState->reset(trace ? trace->device() : 0, m_session->recording().user);
     Q_EMIT stateChanged();
 }
 
@@ -230,6 +236,47 @@ void Document::deriveSelected()
         }
         Mailbox::post(mailbox, [](Document& document) { document.taskEnded(); });
     });
+}
+
+/// Writes what differs from what is kept, in a moment.
+void Document::keepUser()
+{
+    const model::UserData& now = m_viewState->user();
+    if (!m_session || !m_keptUser || now == *m_keptUser)
+        return;
+    const auto nowNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::system_clock::now().time_since_epoch())
+                           .count();
+    std::vector<model::UserChange> changes;
+    for (const model::UserItem& item : now.items) {
+        const model::UserItem* const kept = m_keptUser->find(item.key);
+        if (kept && *kept == item)
+            continue;
+        changes.push_back({ item, false });
+        changes.back().item.changedNs = nowNs; // an older state comes back by undo: it counts from now on
+    }
+    for (const model::UserItem& item : m_keptUser->items)
+        if (!now.find(item.key)) {
+            changes.push_back({ item, true });
+            changes.back().item.changedNs = nowNs;
+        }
+    const auto before = std::exchange(m_keptUser, m_viewState->value().user);
+    m_writer.start([before, mailbox = m_mailbox, file = QFile::encodeName(m_path).toStdString(), changes] {
+        auto written = model::UserFile(file, model::UserFile::usualFolder()).append(changes);
+        Mailbox::post(mailbox, [before, written = std::move(written)](Document& document) {
+            if (!written)
+                document.m_keptUser = before; // the next change writes it again
+            document.userWritten(written);
+        });
+    });
+}
+
+void Document::userWritten(const model::Result<std::filesystem::path>& file)
+{
+    if (file)
+        Q_EMIT userKept(QFile::decodeName(file->c_str()));
+    else
+        Q_EMIT userNotKept(file.error());
 }
 
 void Document::taskEnded()

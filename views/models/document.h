@@ -3,6 +3,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QThreadPool>
 
 #include "model/analysis/summary.h"
 #include "model/session/session.h"
@@ -34,7 +35,7 @@ struct DeviceData {
 /// One opened file: its session, what is derived from it, and its ViewState. Loads and derives on threads of
 /// the global pool and publishes through queued calls; nothing here blocks the GUI thread, the destructor
 /// included: it asks the work to stop and leaves what is left of it, and the release of the columns, to the
-/// pool. GUI thread only.
+/// pool. It waits for one thing, changes of notes that are being written. GUI thread only.
 class Document : public QObject {
     Q_OBJECT
 public:
@@ -65,6 +66,8 @@ Q_SIGNALS:
     void stateChanged();
     void progressChanged(); ///< at most ten times a second, and when working() changes
     void deviceReady(int device); ///< device() is there, or has more than before
+    void userKept(const QString& file); ///< a change of ViewState::user() is in that file now
+    void userNotKept(const strata::model::Error& error); ///< it is not
 
 private:
     class Mailbox;
@@ -73,6 +76,8 @@ private:
     void failed(const model::Error& error);
     void publish(std::shared_ptr<const DeviceData> data);
     void deriveSelected();
+    void keepUser();
+    void userWritten(const model::Result<std::filesystem::path>& file);
     void taskEnded();
     void abandonWork();
     void release();
@@ -87,6 +92,8 @@ private:
     std::set<int> m_deriving; // devices that a task is at work on, or has finished
     int m_tasks = 0;
     ViewState* m_viewState;
+    std::shared_ptr<const model::UserData> m_keptUser; // as it is in files, or will be once m_writer is idle
+    QThreadPool m_writer; // of one thread: changes are written in their order
     std::shared_ptr<Mailbox> m_mailbox; // of the current load; tasks of an abandoned one find it closed
 };
 

@@ -18,20 +18,27 @@ qint64 nowMs()
 
 } // namespace
 
+const std::shared_ptr<const model::UserData>& ViewState::noUserData()
+{
+    static const auto none = std::make_shared<const model::UserData>();
+    return none;
+}
+
 ViewState::ViewState(QObject* parent)
     : QObject(parent)
 {
 }
 
-void ViewState::reset(int device)
+void ViewState::reset(int device, model::UserData user)
 {
     m_undo.clear();
     m_redo.clear();
     m_lastSelectionMs.reset();
-    m_value = Value{ .device = device };
+    m_value = Value{ .device = device, .user = std::make_shared<const model::UserData>(std::move(user)) };
     Q_EMIT deviceChanged();
     Q_EMIT selectionChanged();
     Q_EMIT filterChanged();
+    Q_EMIT userChanged();
     Q_EMIT undoChanged();
 }
 
@@ -39,7 +46,7 @@ void ViewState::setDevice(int device)
 {
     if (device == m_value.device)
         return;
-    change(Value{ .device = device });
+    change(Value{ .device = device, .user = m_value.user });
 }
 
 void ViewState::select(std::optional<EventRange> range)
@@ -64,6 +71,15 @@ void ViewState::setFilter(const model::BlockFilter& filter)
 {
     Value next = m_value;
     next.filter = filter;
+    change(std::move(next));
+}
+
+void ViewState::setUser(model::UserData user)
+{
+    if (user == *m_value.user)
+        return;
+    Value next = m_value;
+    next.user = std::make_shared<const model::UserData>(std::move(user));
     change(std::move(next));
 }
 
@@ -130,6 +146,8 @@ void ViewState::apply(const Value& next)
         Q_EMIT selectionChanged();
     if (before.filter != m_value.filter)
         Q_EMIT filterChanged();
+    if (before.user != m_value.user)
+        Q_EMIT userChanged();
 }
 
 } // namespace strata::views

@@ -7,7 +7,9 @@
 #include "model/timeline/pictures.h"
 #include "model/trace/filter.h"
 #include "model/trace/grouping.h"
+#include "model/trace/user_data.h"
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -21,17 +23,20 @@ struct EventRange {
     friend bool operator==(const EventRange&, const EventRange&) = default;
 };
 
-/// What every page of a document shows: device, selection, filter, axis, grouping. Every change of device,
-/// selection or filter can be undone (Ctrl+Z) and redone; moves by arrow key or wheel within half a second
-/// are one entry. Axis and grouping are looks and are not on the undo stack. GUI thread only. What is zoomed
-/// into belongs to the page, not here.
+/// What every page of a document shows: device, selection, filter, axis, grouping, and the notes, named
+/// ranges and saved filters. Every change of device, selection, filter or notes can be undone (Ctrl+Z) and
+/// redone; moves by arrow key or wheel within half a second are one entry. Axis and grouping are looks and
+/// are not on the undo stack. GUI thread only. What is zoomed into belongs to the page, not here.
 class ViewState : public QObject {
     Q_OBJECT
 public:
+    [[nodiscard]] static const std::shared_ptr<const model::UserData>& noUserData();
+
     struct Value {
         int device = 0;
         std::optional<EventRange> selection; ///< none: the whole trace
         model::BlockFilter filter;
+        std::shared_ptr<const model::UserData> user = noUserData(); ///< equal if it is the same one
         friend bool operator==(const Value&, const Value&) = default;
     };
 
@@ -44,10 +49,13 @@ public:
     [[nodiscard]] model::Axis axis() const { return m_axis; }
     [[nodiscard]] model::Grouping grouping() const { return m_grouping; }
 
-    void reset(int device); ///< a new session: empties the undo stack
+    [[nodiscard]] const model::UserData& user() const { return *m_value.user; }
+
+    void reset(int device, model::UserData user = {}); ///< a new session: empties the undo stack
     void setDevice(int device); ///< also drops selection and filter: they name rows of the old device
     void select(std::optional<EventRange> range);
     void setFilter(const model::BlockFilter& filter);
+    void setUser(model::UserData user);
     void setAxis(model::Axis axis);
     void setGrouping(model::Grouping grouping);
 
@@ -60,6 +68,7 @@ Q_SIGNALS:
     void deviceChanged();
     void selectionChanged();
     void filterChanged();
+    void userChanged();
     void axisChanged();
     void groupingChanged();
     void undoChanged();

@@ -85,6 +85,16 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     connect(&state, &ViewState::deviceChanged, this, &MemoryPage::showDevice);
     connect(&state, &ViewState::selectionChanged, this, &MemoryPage::showSelection);
     connect(&state, &ViewState::filterChanged, this, &MemoryPage::filterMoved);
+    const auto showNotes = [this, &state] {
+        std::vector<model::UserItem> notes = state.user().items;
+        std::erase_if(notes, [&](const model::UserItem& item) {
+            return item.kind == model::UserItem::Kind::Filter || item.device != state.device();
+        });
+        m_canvas->setNotes(std::move(notes));
+    };
+    connect(&state, &ViewState::userChanged, this, showNotes);
+    connect(&state, &ViewState::deviceChanged, this, showNotes);
+    showNotes();
     connect(
         &state, &ViewState::axisChanged, this, [this] { m_canvas->setAxis(m_document.viewState().axis()); });
     connect(&state, &ViewState::groupingChanged, this, [this] {

@@ -64,6 +64,9 @@ void Actions::makeEdit()
     find = make(tr("&Find…"), QKeySequence(Qt::Key_Slash), QKeySequence(Qt::CTRL | Qt::Key_F));
     filter = make(tr("F&ilter by What Is Selected"), QKeySequence(Qt::Key_F));
     clearFilter = make(tr("Clear &All Filters"), QKeySequence(Qt::SHIFT | Qt::Key_F));
+    addNote = make(tr("Add a &Note…"), QKeySequence(Qt::Key_A));
+    nameRange = make(tr("Na&me This Range…"), QKeySequence(Qt::Key_R));
+    saveFilter = make(tr("Sa&ve This Filter…"), QKeySequence(Qt::CTRL | Qt::Key_B));
     deselect = make(tr("&Drop the Selection"), QKeySequence(Qt::Key_Escape));
     preferences = make(tr("Pr&eferences…"), QKeySequence(Qt::CTRL | Qt::Key_Comma));
 }
@@ -144,7 +147,7 @@ void Actions::fill(QMenuBar& bar)
     file->insertMenu(dryRun, sampleMenu);
     addMenu(bar, tr("&Edit"),
         { undo, redo, nullptr, copy, copyStack, copyTable, copyPicture, copyCommand, nullptr, find, filter,
-            clearFilter, deselect, nullptr, preferences });
+            clearFilter, deselect, nullptr, addNote, nameRange, saveFilter, nullptr, preferences });
     QList<QAction*> view{ details, minimap, nullptr, axis, showAll, nullptr };
     view += themes;
     view += { nullptr, tearOff, fullScreen };

@@ -32,7 +32,7 @@ public:
     QMenu *recentMenu = nullptr, *sampleMenu = nullptr;
     // Edit
     QAction *undo, *redo, *copy, *copyStack, *copyTable, *copyPicture, *copyCommand, *find, *filter,
-        *clearFilter, *deselect, *preferences;
+        *clearFilter, *addNote, *nameRange, *saveFilter, *deselect, *preferences;
     // View
     QAction *details, *minimap, *axis, *showAll, *tearOff, *fullScreen;
     QList<QAction*> themes; ///< data(): Theme::Choice as int

@@ -3,7 +3,7 @@
 
 #include "views/pages/texts.h"
 #include "views/pages/type.h"
-#include "views/shell/filter_text.h"
+#include "views/pages/filter_text.h"
 #include "views/shell/stack_list.h"
 
 #include <QClipboard>

@@ -3,7 +3,7 @@
 
 #include "views/pages/icons.h"
 #include "views/pages/type.h"
-#include "views/shell/filter_text.h"
+#include "views/pages/filter_text.h"
 
 #include <QHBoxLayout>
 #include <QToolButton>

@@ -53,6 +53,7 @@ MainWindow::MainWindow(Theme& theme, QSettings& settings, QWidget* parent)
     connectFile();
     connectDryRun();
     connectEdit();
+    connectNotes();
     connectView();
     connectGo();
     connectHelp();
@@ -204,6 +205,9 @@ void MainWindow::adopt()
         { &ViewState::undoChanged, &ViewState::selectionChanged, &ViewState::filterChanged })
         connect(&state, changed, this, &MainWindow::updateActions);
     connect(m_document, &Document::deviceReady, this, &MainWindow::updateActions);
+    connect(m_document, &Document::userKept, this, &MainWindow::showKept);
+    connect(m_document, &Document::userNotKept, this,
+        [this](const model::Error& error) { report(model::Failure(error), {}); });
 
     m_view = std::exchange(m_nextView, nullptr);
     m_view->setShared(m_actions->all());
@@ -249,8 +253,11 @@ void MainWindow::showDocumentState()
             tr("This file is damaged or ends early, at byte %1: %2")
                 .arg(text::count(static_cast<std::int64_t>(recording.truncation->offset)),
                     text::file(recording.truncation->reason)),
-            tr("What stands before that is shown. Where the end state is missing, curves begin at zero and "
-               "are relative."));
+            tr("What stands before that is shown. Where both the end state and the state that it began with "
+               "are missing, curves begin at zero and are relative."));
+    if (recording.user.unreadFrom)
+        addBanner(Banner::Kind::Warning, tr("Some notes on this recording cannot be read."),
+            tr("The recording itself is whole. What is added from now on is kept."));
 }
 
 void MainWindow::closeFile()

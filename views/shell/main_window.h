@@ -76,6 +76,11 @@ private:
 
     void connectFile();
     void connectEdit();
+    void connectNotes();
+    void addNote();
+    void nameRange();
+    void saveFilter();
+    void showKept(const QString& file);
     void connectView();
     void connectGo();
     void connectHelp();

@@ -3,13 +3,13 @@
 #include "views/shell/main_window.h"
 
 #include "views/pages/dry_run_page.h"
+#include "views/pages/filter_text.h"
 #include "views/pages/texts.h"
 #include "views/shell/actions.h"
 #include "views/shell/details_panel.h"
 #include "views/shell/dialogs.h"
 #include "views/shell/document_view.h"
 #include "views/shell/editor.h"
-#include "views/shell/filter_text.h"
 #include "views/shell/minimap.h"
 #include "views/shell/navigator.h"
 #include "views/shell/page_export.h"
@@ -283,6 +283,9 @@ void MainWindow::updateActions()
     a.redo->setEnabled(state && state->canRedo());
     a.clearFilter->setEnabled(state && !state->filter().empty());
     a.deselect->setEnabled(state && state->selection());
+    a.addNote->setEnabled(derived);
+    a.nameRange->setEnabled(derived && state->selection() && !state->selection()->isInstant());
+    a.saveFilter->setEnabled(derived && !state->filter().empty());
     a.back->setEnabled(shown && m_view->canGoBack());
     a.forward->setEnabled(shown && m_view->canGoForward());
     a.saveTable->setEnabled(current && current->hasCsv());

@@ -43,6 +43,7 @@ Minimap::Minimap(Document& document, QWidget* parent)
         describe();
         update();
     });
+    connect(&state, &ViewState::userChanged, this, qOverload<>(&Minimap::update));
     refresh();
 }
 
@@ -231,7 +232,24 @@ void Minimap::paintEvent(QPaintEvent*)
         return;
     paintStrips(painter);
     paintCurve(painter);
+    paintNotes(painter);
     paintSelection(painter);
+}
+
+/// A tick for a note, a bar for a named range, along the foot.
+void Minimap::paintNotes(QPainter& painter) const
+{
+    const ViewState& state = m_document.viewState();
+    const double foot = curveRect().bottom() + 1;
+    for (const model::UserItem& item : state.user().items) {
+        if (item.kind == model::UserItem::Kind::Filter || item.device != state.device()
+            || item.first > item.last || item.last >= m_device->trace->eventCount())
+            continue;
+        const double x = std::floor(xOfEvent(item.first));
+        const bool range = item.first != item.last;
+        const double width = range ? std::max(endOfEvent(item.last) - x, 2.0) : 2.0;
+        painter.fillRect(QRectF(x, foot - (range ? 3 : 8), width, range ? 3 : 8), m_palette[Role::Text]);
+    }
 }
 
 void Minimap::paintStrips(QPainter& painter) const

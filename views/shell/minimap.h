@@ -53,6 +53,7 @@ private:
     [[nodiscard]] Grip gripAt(double x) const;
     void paintStrips(QPainter& painter) const;
     void paintCurve(QPainter& painter) const;
+    void paintNotes(QPainter& painter) const;
     void paintSelection(QPainter& painter) const;
 
     Document& m_document;

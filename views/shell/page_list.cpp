@@ -5,6 +5,7 @@
 #include "views/pages/events_page.h"
 #include "views/pages/flame_page.h"
 #include "views/pages/memory_page.h"
+#include "views/pages/notes_page.h"
 #include "views/pages/summary_page.h"
 
 namespace strata::views {
@@ -21,7 +22,7 @@ template <class Made> Page* make(Document& document, QWidget* parent)
 const std::vector<PageMaker>& pageMakers()
 {
     static const std::vector<PageMaker> makers{ make<SummaryPage>, make<MemoryPage>, make<FlamePage>,
-        make<BlocksPage>, make<EventsPage> };
+        make<BlocksPage>, make<EventsPage>, make<NotesPage> };
     return makers;
 }
 

@@ -127,9 +127,12 @@ TEST_F(ActionsTest, EveryPageCanBeCopied)
         window().view()->showPage(page->id());
         settle();
         QApplication::clipboard()->clear();
-        a.copyTable->trigger();
-        ASSERT_TRUE(
-            test::until([] { return QApplication::clipboard()->text().count(QLatin1Char('\n')) > 1; }));
+        EXPECT_EQ(a.copyTable->isEnabled(), page->hasCsv());
+        if (page->hasCsv()) { // Notes has none before there is a note
+            a.copyTable->trigger();
+            ASSERT_TRUE(
+                test::until([] { return QApplication::clipboard()->text().count(QLatin1Char('\n')) > 1; }));
+        }
         a.copyCommand->trigger();
         EXPECT_TRUE(QApplication::clipboard()->text().startsWith(QStringLiteral("strata ")));
         EXPECT_TRUE(QApplication::clipboard()->text().contains(outOfMemorySample()));

@@ -59,7 +59,7 @@ TEST_F(ItemModels, KeepTheirWordWhileTheWindowIsUsed)
 {
     open(outOfMemorySample());
     visitAll();
-    EXPECT_EQ(watchAll(), 4u) << "groups, call tree, blocks, events";
+    EXPECT_EQ(watchAll(), 5u) << "groups, call tree, blocks, events, notes";
     auto& memory = driver().page<MemoryPage>("memory");
     auto& blocks = driver().page<BlocksPage>("blocks");
     auto& events = driver().page<EventsPage>("events");
@@ -72,6 +72,14 @@ TEST_F(ItemModels, KeepTheirWordWhileTheWindowIsUsed)
     }
     state.select(EventRange{ 100, 600 });
     visitAll();
+    model::UserData user;
+    user.set({ model::UserItem::Kind::Note, 1, 1, 0, 3, 3, 0, "a note", {} });
+    user.set({ model::UserItem::Kind::Range, 2, 1, 0, 3, 30, 0, "a range", {} });
+    for (const model::UserData& shown : { user, model::UserData{}, user }) {
+        state.setUser(shown);
+        visitAll();
+    }
+    state.setUser({});
     for (const auto grouping : { model::Grouping::Site, model::Grouping::Stream, model::Grouping::Pool,
              model::Grouping::Size, model::Grouping::Line }) {
         state.setGrouping(grouping);

@@ -28,6 +28,7 @@ struct CanvasScene {
     YMapping curveY; ///< of the curves; the same as y in the stacked mode
     CurveColumns curves;
     std::vector<AnnotationSpan> annotations;
+    std::vector<model::UserItem> notes; ///< notes and named ranges of the device
     std::vector<StripGroup> strips;
     QFont font; ///< of the body; the axis' is smaller
 
@@ -57,6 +58,9 @@ void paintCurves(QPainter& painter, const CanvasScene& scene);
 void paintCurves(QImage& frame, const CanvasScene& scene);
 /// The capacity, the end state, the peak, out-of-memory events.
 void paintMarks(QPainter& painter, const CanvasScene& scene);
+/// Flags of notes and bars of named ranges along the foot of the picture, with their texts where there is
+/// room.
+void paintNotes(QPainter& painter, const CanvasScene& scene);
 /// The curves' names and values at the right.
 void paintCurveLabels(QPainter& painter, const CanvasScene& scene);
 /// The strip of annotations.

@@ -114,6 +114,13 @@ void MemoryCanvas::setSelection(const std::optional<EventRange>& selection)
     update();
 }
 
+void MemoryCanvas::setNotes(std::vector<model::UserItem> notes)
+{
+    m_scene.notes = std::move(notes);
+    m_frameValid = false;
+    update();
+}
+
 void MemoryCanvas::setHighlight(const Highlight& highlight)
 {
     if (highlight == m_look.highlight)
@@ -235,6 +242,7 @@ void MemoryCanvas::paintUnderCurves(QPainter& painter)
 void MemoryCanvas::paintOverCurves(QPainter& painter)
 {
     paintMarks(painter, m_scene);
+    paintNotes(painter, m_scene);
     paintCurveLabels(painter, m_scene);
     paintAnnotations(painter, m_scene);
 }

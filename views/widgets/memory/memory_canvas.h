@@ -30,6 +30,7 @@ public:
     void setMode(PictureMode mode);
     void setAxis(model::Axis axis);
     void setSelection(const std::optional<EventRange>& selection);
+    void setNotes(std::vector<model::UserItem> notes); ///< and named ranges, of the device
     void setHighlight(const Highlight& highlight);
     void pin(const std::optional<Hit>& hit); ///< marks it; no signal
 

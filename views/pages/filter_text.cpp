@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/shell/filter_text.h"
+#include "views/pages/filter_text.h"
 
 #include "views/pages/texts.h"
 

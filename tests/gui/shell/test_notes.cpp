@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Notes, named ranges and filters, from the key that is pressed to the file that has them.
+#include "model/analysis/summary.h"
+#include "model/session/filter_text.h"
+#include "model/session/save.h"
+#include "model/session/user_file.h"
+#include "tests/gui/shell/shell_test.h"
+#include "views/pages/memory_page.h"
+#include "views/pages/notes_page.h"
+#include "views/shell/actions.h"
+
+#include <QDialog>
+#include <QLineEdit>
+#include <QTableView>
+
+namespace strata::views {
+namespace {
+
+using Kind = model::UserItem::Kind;
+
+class NotesTest : public test::ShellTest {
+protected:
+    void SetUp() override
+    {
+        m_before = qgetenv("XDG_DATA_HOME");
+        qputenv("XDG_DATA_HOME", m_scratch.filePath(QStringLiteral("data")).toUtf8());
+        m_session = m_scratch.filePath(QStringLiteral("run.strata"));
+        const auto recorded = model::Session::open(outOfMemorySample().toStdString());
+        ASSERT_TRUE(recorded);
+        ASSERT_TRUE(model::saveSession(
+            (*recorded)->recording(), m_session.toStdString(), model::digestsOf(**recorded)));
+    }
+    void TearDown() override
+    {
+        m_window.reset(); // it writes what is to be kept
+        if (m_before.isEmpty())
+            qunsetenv("XDG_DATA_HOME");
+        else
+            qputenv("XDG_DATA_HOME", m_before);
+    }
+
+    /// What another program finds in the file.
+    static model::UserData inFile(const QString& path)
+    {
+        const auto opened
+            = model::Session::open(path.toStdString(), { .notesFolder = model::UserFile::usualFolder() });
+        return opened ? (*opened)->recording().user : model::UserData{};
+    }
+    /// Answers the dialog that a key has opened.
+    void answer(const QString& text)
+    {
+        QLineEdit* edit = nullptr;
+        ASSERT_TRUE(test::until([&] {
+            auto* dialog = window().findChild<QDialog*>(QStringLiteral("note"));
+            edit = dialog && dialog->isVisible() ? dialog->findChild<QLineEdit*>() : nullptr;
+            return edit != nullptr;
+        }));
+        edit->setText(text);
+        QTest::keyClick(edit, Qt::Key_Return);
+        ASSERT_TRUE(
+            test::until([&] { return window().findChild<QDialog*>(QStringLiteral("note")) == nullptr; }));
+    }
+    NotesPage& notes() { return driver().shown<NotesPage>("notes"); }
+
+    QByteArray m_before;
+    QString m_session;
+};
+
+} // namespace
+
+TEST_F(NotesTest, AKeyAddsANoteToWhatIsSelectedAndTheFileHasIt)
+{
+    open(m_session);
+    driver().state().select(EventRange{ 500, 500 });
+    driver().key(Qt::Key_A);
+    answer(QStringLiteral("the second step begins"));
+    ASSERT_EQ(driver().state().user().items.size(), 1u);
+    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.size() == 1; }));
+    const model::UserItem item = inFile(m_session).items[0];
+    EXPECT_EQ(item.kind, Kind::Note);
+    EXPECT_EQ(item.first, 500);
+    EXPECT_EQ(item.last, 500);
+    EXPECT_EQ(item.text, "the second step begins");
+    EXPECT_TRUE(
+        test::until([&] { return driver().statusText().contains(QStringLiteral("kept in this file")); }));
+    EXPECT_TRUE(test::shows(notes(), QStringLiteral("1 note")));
+    EXPECT_EQ(driver().page<MemoryPage>("memory").canvas()->scene().notes.size(), 1u);
+}
+
+TEST_F(NotesTest, ARangeIsNamedAndSelectedAgain)
+{
+    open(m_session);
+    EXPECT_FALSE(window().actions().nameRange->isEnabled());
+    driver().state().select(EventRange{ 100, 600 });
+    driver().key(Qt::Key_R);
+    answer(QStringLiteral("warm-up"));
+    driver().state().select(std::nullopt);
+    QTableView& table = notes().table();
+    const QRect cell = table.visualRect(table.model()->index(0, 0));
+    driver().click(*table.viewport(), cell.center());
+    EXPECT_EQ(driver().state().selection(), (EventRange{ 100, 600 }));
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("notes"));
+    notes().pageActions().at(0)->trigger(); // Show
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("memory"));
+    EXPECT_EQ(driver().state().selection(), (EventRange{ 100, 600 }));
+}
+
+TEST_F(NotesTest, AFilterIsSavedAndAppliedAgain)
+{
+    open(m_session);
+    EXPECT_FALSE(window().actions().saveFilter->isEnabled());
+    model::BlockFilter filter;
+    filter.minBytes = 1 << 20;
+    filter.line = driver().device().byLine->label(0);
+    driver().state().setFilter(filter);
+    driver().key(Qt::Key_B, Qt::ControlModifier);
+    answer(QStringLiteral("big ones"));
+    driver().state().setFilter({});
+    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.size() == 1; }));
+    QTableView& table = notes().table();
+    table.selectRow(0);
+    notes().pageActions().at(0)->trigger();
+    EXPECT_EQ(driver().state().filter(), filter);
+}
+
+TEST_F(NotesTest, RenamingDeletingAndUndoReachTheFile)
+{
+    open(m_session);
+    driver().state().select(EventRange{ 7, 7 });
+    driver().key(Qt::Key_A);
+    answer(QStringLiteral("first"));
+    QTableView& table = notes().table();
+    ASSERT_TRUE(table.model()->setData(table.model()->index(0, 0), QStringLiteral("renamed"), Qt::EditRole));
+    EXPECT_FALSE(table.model()->setData(table.model()->index(0, 0), QStringLiteral("  "), Qt::EditRole));
+    ASSERT_TRUE(test::until([&] {
+        const auto user = inFile(m_session);
+        return user.items.size() == 1 && user.items[0].text == "renamed";
+    }));
+    table.selectRow(0);
+    notes().pageActions().at(2)->trigger(); // Delete
+    EXPECT_EQ(table.model()->rowCount(), 0);
+    EXPECT_TRUE(test::shows(notes(), QStringLiteral("Nothing has been added")));
+    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.empty(); }));
+    window().actions().undo->trigger();
+    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.size() == 1; }));
+    window().actions().undo->trigger();
+    ASSERT_TRUE(test::until([&] {
+        const auto user = inFile(m_session);
+        return user.items.size() == 1 && user.items[0].text == "first";
+    }));
+    window().actions().undo->trigger();
+    ASSERT_TRUE(test::until([&] { return inFile(m_session).items.empty(); }));
+}
+
+TEST_F(NotesTest, OfASnapshotLieBesideAndAreThereAgain)
+{
+    const QString path = outOfMemorySample();
+    open(path);
+    driver().state().select(EventRange{ 7, 7 });
+    driver().key(Qt::Key_A);
+    answer(QStringLiteral("a note on a pickle"));
+    window().closeFile(); // at once: it is written all the same
+    EXPECT_EQ(inFile(path).items.size(), 1u);
+    open(path);
+    EXPECT_EQ(driver().state().user().items.size(), 1u);
+    EXPECT_FALSE(window().actions().undo->isEnabled());
+}
+
+TEST_F(NotesTest, ThatNameNothingHereAreListedAndLeadNowhere)
+{
+    open(m_session);
+    model::UserData user;
+    user.set({ Kind::Note, 1, 1, 5, 3, 3, 0, "of another device", {} });
+    user.set({ Kind::Note, 2, 1, 0, 3, 99'999'999, 0, "beyond the end", {} });
+    user.set({ Kind::Filter, 3, 1, 0, -1, -1, 0, "of a later version", R"({"later":1})" });
+    driver().state().setUser(user);
+    QTableView& table = notes().table();
+    ASSERT_EQ(table.model()->rowCount(), 3);
+    for (int row = 0; row < 3; ++row) {
+        EXPECT_EQ(table.model()->index(row, 2).data().toString(), QStringLiteral("not in this recording"));
+        table.selectRow(row);
+        notes().pageActions().at(0)->trigger();
+        EXPECT_EQ(driver().currentPage(), QStringLiteral("notes"));
+    }
+    EXPECT_FALSE(driver().state().selection());
+    (void)driver().shown<MemoryPage>("memory");
+}
+
+} // namespace strata::views

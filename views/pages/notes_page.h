@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/pages/page.h"
+
+class QLabel;
+class QStackedWidget;
+class QTableView;
+class QToolButton;
+
+namespace strata::views {
+
+class NotesModel;
+
+/// What was added to the recording: notes, named ranges, saved filters, each with a way there, another name,
+/// and out again.
+class NotesPage : public Page {
+    Q_OBJECT
+public:
+    explicit NotesPage(Document& document, QWidget* parent = nullptr);
+
+    [[nodiscard]] QString id() const override { return QStringLiteral("notes"); }
+    [[nodiscard]] QString title() const override { return tr("Notes"); }
+    [[nodiscard]] QString iconName() const override { return QStringLiteral("notes"); }
+    [[nodiscard]] QString commandLine() const override;
+    [[nodiscard]] QString copyText() const override; ///< the selected rows
+    [[nodiscard]] bool hasCsv() const override;
+    [[nodiscard]] bool writeCsv(QIODevice& out) const override;
+    [[nodiscard]] QList<QAction*> pageActions() const override { return m_actions; }
+    [[nodiscard]] QTableView& table() const { return *m_table; }
+
+private:
+    void buildTable();
+    void buildTools(class QBoxLayout& row);
+    void refresh();
+    void updateTools();
+    /// Selects the range, or applies the filter; `show`: on the page Memory.
+    void go(int row, bool show);
+    void focusBlock(const model::UserItem& item);
+    [[nodiscard]] std::vector<int> selectedRows() const;
+    void removeSelected();
+
+    NotesModel* m_model;
+    QTableView* m_table;
+    QLabel* m_verdict;
+    QLabel* m_empty;
+    QStackedWidget* m_stack;
+    QList<QAction*> m_actions; // show, rename, remove
+    QList<QToolButton*> m_buttons; // of these
+    std::uint64_t m_current = 0; // key of the row that had the focus before the model was filled anew
+};
+
+} // namespace strata::views
