@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/findings.h"
 #include "app/cli/text.h"
+#include "model/analysis/digest_check.h"
 #include "model/base/units.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,8 @@ struct Checked {
     Integrity integrity;
 };
 
-void writeJson(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact)
+void writeJson(Output& out, const std::string& file, const std::vector<Checked>& devices, bool exact,
+    const std::vector<int>& wrongDigests)
 {
     JsonWriter json;
     json.beginObject().member("schema", 1).member("file", file).member("exact", exact);
@@ -27,6 +29,9 @@ void writeJson(Output& out, const std::string& file, const std::vector<Checked>&
         writeFindings(json, checked.integrity, true);
         json.endObject();
     }
+    json.endArray().key("wrong_digests").beginArray();
+    for (const int device : wrongDigests)
+        json.value(device);
     json.endArray().endObject().endLine();
     out.write(json.text());
 }
@@ -65,11 +70,18 @@ model::Result<int> runCheck(const std::string& file, const Options& options, Out
         devices.push_back({ trace, ranged ? integrityOf(*trace, *range) : integrityOf(trace->findings()) });
         exact = exact && devices.back().integrity.exact();
     }
+    const auto outline = model::SessionOutline::open(file, options.force);
+    const std::vector<int> wrong = outline ? model::wrongDigests(*outline, **session) : std::vector<int>();
     if (options.json)
-        writeJson(out, file, devices, exact);
+        writeJson(out, file, devices, exact, wrong);
     else
         printReport(out, file, devices, exact);
-    return exact ? kDone : kFailed;
+    for (const int device : wrong)
+        err.line(
+            printable(fmt::format("strata: {}: what strata summary says of {} is not what the events say: "
+                                  "convert the file to a new one, which says it anew",
+                file, deviceName(device))));
+    return exact && wrong.empty() ? kDone : kFailed;
 }
 
 } // namespace strata::cli

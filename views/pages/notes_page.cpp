@@ -85,12 +85,12 @@ void NotesPage::buildTable()
     m_table->setWordWrap(false);
     m_table->setTabKeyNavigation(false);
     m_table->setFrameShape(QFrame::NoFrame);
-    m_table->setStyleSheet(QStringLiteral("QTableView::item { padding-left: 5px; }")); // as the header has
     m_table->setAccessibleName(tr("Notes, named ranges and filters"));
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     QHeaderView& header = *m_table->horizontalHeader();
     header.setHighlightSections(false);
+    header.setStyleSheet(QStringLiteral("QHeaderView::section { padding: 4px 3px; }")); // as the cells
     header.setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     header.setSectionResizeMode(NotesModel::TextColumn, QHeaderView::Stretch);
     header.setSectionResizeMode(NotesModel::WhereColumn, QHeaderView::Stretch);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a session says of itself without its events, against what its events say.
+#include "model/analysis/digest_check.h"
 #include "model/analysis/summary.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
@@ -65,6 +66,7 @@ protected:
         const std::string full = fullText();
         if (found) {
             EXPECT_EQ(test::summaryText(*found), full);
+            EXPECT_TRUE(wrongDigests(*found, *Session::open(m_path).value()).empty());
         }
         return found.has_value();
     }
@@ -412,6 +414,27 @@ TEST_F(Outline, ThatContradictsItselfOrTheEndStateIsNotBelieved)
     EXPECT_FALSE(believed([](wire::Digest& d) { d.outOfMemory.pop_back(); }));
     EXPECT_FALSE(believed([](wire::Digest& d) { d.firstOlderFree = 1; }));
     EXPECT_FALSE(believed([](wire::Digest& d) { d.device = 3; }));
+}
+
+TEST_F(Outline, ThatAddsUpAndIsWrongIsFoundByACheck)
+{
+    const auto session = opened(test::makeRecording(kOutOfMemory));
+    std::vector<Chunk> chunks = chunksOf(saved(*session));
+    const auto wrong = [&] {
+        const auto full = Session::open(m_path);
+        const auto found = outline();
+        return full && found ? wrongDigests(*found, **full) : std::vector<int>{ -1 };
+    };
+    EXPECT_TRUE(wrong().empty());
+    Chunk& chunk = *std::ranges::find(chunks, wire::ChunkType::Digest, &Chunk::type);
+    wire::Digest digest;
+    ASSERT_TRUE(wire::decodeDigest(chunk.payload, digest));
+    digest.requestedPeak += 4096;
+    digest.peak[0].bytes += 4096;
+    chunk.payload.clear();
+    wire::encodeDigest(digest, chunk.payload);
+    write(packed(chunks));
+    EXPECT_EQ(wrong(), std::vector{ 0 });
 }
 
 TEST_F(Outline, KnowsNothingOfWhatComesBehindIt)
