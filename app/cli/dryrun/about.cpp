@@ -75,11 +75,10 @@ std::string hintFor(const DryRun& run)
     constexpr int kKilled = 137;
     constexpr int kAborted = 134;
     constexpr int kSegmentationFault = 139;
-    constexpr int kInterrupted = 130;
     if (run.exitStatus == 0 && run.processes.empty())
         return "if it should use a GPU, look for an option of it that says so; torch.cuda.is_available() is "
                "true here";
-    if (run.exitStatus == 0 || run.exitStatus == kInterrupted || !run.fits())
+    if (run.exitStatus == 0 || run.interrupted() || !run.fits())
         return {};
     if (run.failure)
         return hintForException(*run.failure);

@@ -167,6 +167,37 @@ int waitFor(pid_t child, const fs::path& folder, bool aloud)
     }
 }
 
+/// The command to which a signal handler passes a request to end.
+volatile std::sig_atomic_t g_command = 0;
+
+void passOn(int signal)
+{
+    kill(g_command, signal);
+}
+
+/// While the command runs, an interrupt is the command's to handle, and who asks this program to end asks the
+/// command: neither it nor temporary files are left, and what was counted until then is still shown.
+class CommandSignals {
+public:
+    explicit CommandSignals(pid_t command)
+    {
+        g_command = command;
+        m_interrupt = std::signal(SIGINT, SIG_IGN);
+        m_terminate = std::signal(SIGTERM, passOn);
+    }
+    ~CommandSignals()
+    {
+        std::signal(SIGINT, m_interrupt);
+        std::signal(SIGTERM, m_terminate);
+    }
+    CommandSignals(const CommandSignals&) = delete;
+    CommandSignals& operator=(const CommandSignals&) = delete;
+
+private:
+    void (*m_interrupt)(int) = SIG_DFL;
+    void (*m_terminate)(int) = SIG_DFL;
+};
+
 } // namespace
 
 bool DryRun::fits() const
@@ -287,10 +318,10 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         start(options, program->executable, *variables);
     if (child < 0)
         return model::fail(Error::Kind::NotFound, std::strerror(errno), "try again with more memory free");
-    // An interrupt is the command's to handle: what was counted until then is still shown.
-    const auto before = std::signal(SIGINT, SIG_IGN);
-    result.exitStatus = waitFor(child, scratch.path(), options.log.empty());
-    std::signal(SIGINT, before);
+    {
+        const CommandSignals signals(child);
+        result.exitStatus = waitFor(child, scratch.path(), options.log.empty());
+    }
     result.processes = collectPeaks(scratch.path());
     result.failure = readFailure(scratch.path());
     // The process with most has the recording that is looked into.

@@ -159,6 +159,18 @@ def without_hooks(strata, folder):
     return shutil.copy(strata, os.path.join(folder, "bin", "strata"))
 
 
+def check_terminated(strata, python, folder, failures):
+    """Who ends `strata` ends the command, and leaves nothing behind."""
+    run = subprocess.Popen([strata, "dryrun", "--json", "--", python, "-c", "import time; print('begun', flush=True); time.sleep(600)"],
+                           env={**os.environ, "TMPDIR": folder}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while run.poll() is None and run.stderr.readline() not in ("begun\n", ""):
+        pass
+    run.terminate()
+    out, _ = run.communicate()
+    failures.expect("terminated", "exit", (run.returncode, out and json.loads(out)["exit_status"]), (1, 143))
+    failures.expect("terminated", "temporary files", os.listdir(folder), [])
+
+
 def check_output(strata, python, folder, failures):
     run, report = dryrun(strata, [], [python, "-I", "-c", USE + "sys.stdout.buffer.write(b'\\xff\\0raw')"],
                          stdin=subprocess.DEVNULL)
@@ -211,7 +223,7 @@ def check_output(strata, python, folder, failures):
 
 def test(arguments, python, failures):
     strata = arguments.strata
-    for check in (check_endings, check_steps, check_start, check_output):
+    for check in (check_endings, check_steps, check_start, check_terminated, check_output):
         with tempfile.TemporaryDirectory() as folder:
             check(strata, python, folder, failures)
 
