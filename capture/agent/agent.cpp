@@ -260,10 +260,12 @@ void Agent::onSnapshot() noexcept
     if (index >= m_devices.size())
         return;
     Device& device = *m_devices[index];
-    EventRecord record{};
-    record.action = EventRecord::kCut;
-    record.bytes = m_stateNumber.load(std::memory_order_relaxed);
-    device.ring.push(record, true);
+    if (EventRecord* const record = device.ring.reserve(true)) {
+        *record = {};
+        record->action = EventRecord::kCut;
+        record->bytes = m_stateNumber.load(std::memory_order_relaxed);
+        device.ring.commit();
+    }
     const StatePurpose purpose = m_statePurpose.load(std::memory_order_relaxed);
     if (purpose == StatePurpose::Base)
         device.open = true;
@@ -305,7 +307,10 @@ void Agent::onEntry(const hook::Entry& entry) noexcept
     const Recorder* recorder = m_recorder.load(std::memory_order_relaxed);
     if (!device.open || !recorder || !recorder->isWriting())
         return;
-    EventRecord record;
+    EventRecord* const place = device.ring.reserve();
+    if (!place)
+        return;
+    EventRecord& record = *place;
     record.address = entry.address;
     record.bytes = entry.bytes;
     record.stream = entry.stream;
@@ -330,7 +335,7 @@ void Agent::onEntry(const hook::Entry& entry) noexcept
     }
     if (m_stacks->kind() != StackKind::None)
         takeStack(device, entry, record);
-    device.ring.push(record);
+    device.ring.commit();
 }
 
 void Agent::onOutOfMemory(std::int32_t, std::int64_t) noexcept

@@ -46,33 +46,32 @@ public:
 
     [[nodiscard]] bool usable() const { return m_records != nullptr; }
 
-    /// False if it did not fit. `mustFit`: takes the room that is kept for records that say what the others
-    /// mean.
-    bool push(const EventRecord& record, bool mustFit = false) noexcept
+    /// Room for one more, to be filled and then handed over by commit(); nullptr, and counted, if there is
+    /// none. `mustFit`: takes the room that is kept for records that say what the others mean.
+    [[nodiscard]] EventRecord* reserve(bool mustFit = false) noexcept
     {
         const std::uint64_t head = m_head.load(std::memory_order_relaxed);
         const std::uint64_t kept = mustFit ? 0 : kKept;
         const std::uint64_t needed = (m_lost > 0 ? 2 : 1) + kept;
-        if (head + needed - m_tailSeen > m_mask + 1) {
+        if (head + needed - m_tailSeen > m_mask + 1) [[unlikely]] {
             m_tailSeen = m_tail.load(std::memory_order_acquire);
             if (head + needed - m_tailSeen > m_mask + 1) {
                 ++m_lost;
                 m_lostInAll.fetch_add(1, std::memory_order_relaxed);
-                return false;
+                return nullptr;
             }
         }
-        std::uint64_t at = head;
-        if (m_lost > 0) {
+        m_reserved = head;
+        if (m_lost > 0) [[unlikely]] {
             EventRecord lost{};
             lost.action = EventRecord::kLost;
             lost.bytes = static_cast<std::int64_t>(m_lost);
-            m_records[at++ & m_mask] = lost;
+            m_records[m_reserved++ & m_mask] = lost;
             m_lost = 0;
         }
-        m_records[at++ & m_mask] = record;
-        m_head.store(at, std::memory_order_release);
-        return true;
+        return &m_records[m_reserved & m_mask];
     }
+    void commit() noexcept { m_head.store(m_reserved + 1, std::memory_order_release); }
 
     /// How many wait to be taken.
     [[nodiscard]] std::uint64_t waiting() const
@@ -102,7 +101,8 @@ private:
     ReservedMemory m_memory;
     EventRecord* m_records;
     alignas(64) std::atomic<std::uint64_t> m_head{ 0 };
-    std::uint64_t m_tailSeen = 0; // by the thread that pushes, likewise the next
+    std::uint64_t m_reserved = 0; // by the thread that pushes, likewise the next two
+    std::uint64_t m_tailSeen = 0;
     std::uint64_t m_lost = 0;
     std::atomic<std::uint64_t> m_lostInAll{ 0 };
     alignas(64) std::atomic<std::uint64_t> m_tail{ 0 };

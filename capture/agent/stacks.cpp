@@ -60,10 +60,11 @@ bool Stacks::useNative(Unwind unwind, std::string& why)
 {
     std::uint64_t probe[kMostFrames];
     // The first stack of a thread may allocate and read files: here, not under a lock of the allocator.
-    if (unwind && unwind(probe, kMostFrames) > 0)
-        m_unwind = unwind;
-    else if (loadLibunwind() && unwindByLibunwind(probe, kMostFrames) > 0)
+    // libunwind remembers the way out of each frame for each thread, LibTorch's own looks it up under a lock.
+    if (loadLibunwind() && unwindByLibunwind(probe, kMostFrames) > 0)
         m_unwind = unwindByLibunwind;
+    else if (unwind && unwind(probe, kMostFrames) > 0)
+        m_unwind = unwind;
     if (!m_unwind) {
         why = "neither LibTorch nor libunwind (package libunwind8) unwinds them";
         return false;

@@ -22,8 +22,8 @@ public:
 
     [[nodiscard]] bool usable() const { return m_sequences.usable() && m_python.usable(); }
 
-    /// Before anything is recorded. `unwind` is LibTorch's, or nullptr: then libunwind, where it is
-    /// installed. False and why: then no stacks are taken.
+    /// Before anything is recorded. Unwinds by libunwind where it is installed, else by LibTorch's `unwind`
+    /// (nullptr: it has none). False and why: then no stacks are taken.
     [[nodiscard]] bool useNative(Unwind unwind, std::string& why);
     void usePython() { m_kind.store(StackKind::Python, std::memory_order_release); }
     void useNone() { m_kind.store(StackKind::None, std::memory_order_release); }
