@@ -48,7 +48,7 @@ struct CommandName {
     Command command;
 };
 
-constexpr std::array<CommandName, 9> kCommands{ {
+constexpr std::array<CommandName, 10> kCommands{ {
     { "summary", "What filled the device: verdict, peak by line of code, out-of-memory, waste, settings",
         Command::Summary },
     { "check", "Whether the figures of a recording agree with each other; exit 1 if not", Command::Check },
@@ -61,6 +61,8 @@ constexpr std::array<CommandName, 9> kCommands{ {
     { "share", "Writes a small session to give away: a part of a recording, without paths and names",
         Command::Share },
     { "notes", "Lists notes, named ranges and saved filters; adds or removes one", Command::Notes },
+    { "symbolize", "Finds source and line of the C++ frames in a session, where its programs lie",
+        Command::Symbolize },
 } };
 
 /// Their words are read by dryRunMain() and recordMain(): behind -- they are another program's.
@@ -160,6 +162,13 @@ private:
         }
         if (name.command == Command::Convert) {
             addConvert(sub);
+            return;
+        }
+        if (name.command == Command::Symbolize) {
+            sub.footer(fmt::format(
+                "\nWhat it finds is added to the session; nothing that was recorded changes. strata "
+                "record and strata\ndryrun do this by themselves.\n\n{}",
+                kExitCodes));
             return;
         }
         if (name.command == Command::Share)

@@ -29,6 +29,8 @@ model::Result<int> runOn(const std::string& file, const Options& options, Output
         return runShare(file, options, out, err);
     case Command::Notes:
         return runNotes(file, options, out, err);
+    case Command::Symbolize:
+        return runSymbolize(file, out);
     case Command::Render:
         break;
     }

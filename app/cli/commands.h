@@ -29,6 +29,7 @@ namespace strata::cli {
 
 [[nodiscard]] model::Result<int> runNotes(
     const std::string& file, const Options& options, Output& out, Output& err);
+[[nodiscard]] model::Result<int> runSymbolize(const std::string& file, Output& out);
 
 /// Runs the command on every file, prints its errors, and gives the exit code: the highest of all files.
 [[nodiscard]] int run(const Options& options, Output& out, Output& err);

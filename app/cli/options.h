@@ -17,7 +17,18 @@ enum ExitCode : int {
     kUnreadable = 3,
 };
 
-enum class Command : std::uint8_t { Summary, Check, At, Blocks, Events, Render, Convert, Share, Notes };
+enum class Command : std::uint8_t {
+    Summary,
+    Check,
+    At,
+    Blocks,
+    Events,
+    Render,
+    Convert,
+    Share,
+    Notes,
+    Symbolize
+};
 
 /// What the user asked for. Each command reads the fields that its help names.
 struct Options {

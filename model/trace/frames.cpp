@@ -99,7 +99,88 @@ bool isWindowsPython(std::string_view parent, std::string_view grandparent)
         || startsWithAnyCase(parent, "mambaforge") || equalAnyCase(grandparent, "envs");
 }
 
+bool startsWithAny(std::string_view text, std::initializer_list<std::string_view> starts)
+{
+    return std::ranges::any_of(starts, [&](std::string_view start) { return text.starts_with(start); });
+}
+bool hasAny(std::string_view text, std::initializer_list<std::string_view> parts)
+{
+    return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != text.npos; });
+}
+
+/// C++ that Strata recorded, by build id and offset.
+bool isRecordedCode(const Recording& recording, const Frame& frame)
+{
+    return frame.extras.valid() && recording.strings[frame.extras].starts_with(R"({"build_id")");
+}
+
+/// "f(int)::g(char) const" without the last list of parameters: "f(int)::g".
+std::string_view withoutParameters(std::string_view function)
+{
+    std::size_t at = function.rfind(')');
+    int depth = 0;
+    for (; at != function.npos; at = at == 0 ? function.npos : at - 1) {
+        depth += function[at] == ')' ? 1 : function[at] == '(' ? -1 : 0;
+        if (depth == 0)
+            break;
+    }
+    return at == function.npos || at == 0 ? function : function.substr(0, at);
+}
+
+/// What C++ without a line is called.
+std::string codeLabel(const Recording& recording, const Frame& frame)
+{
+    const std::string_view function = recording.strings[frame.function];
+    return std::string(function.empty() || function == "??" ? baseName(recording.strings[frame.file])
+                                                            : withoutParameters(function));
+}
+
+template <class OriginOf>
+FrameId userFrameOf(const Recording& recording, StackId stack, const OriginOf& originOf)
+{
+    const std::span<const FrameId> frames = recording.stacks.stack(stack);
+    FrameId python, native, backward;
+    for (const FrameId id : frames) {
+        const FrameOrigin origin = originOf(id);
+        if (const Frame& frame = recording.stacks.frame(id); isRecordedCode(recording, frame)) {
+            const bool own = origin == FrameOrigin::User
+                || (frame.file.valid() && isOwnNative(recording.strings[frame.file]));
+            if (own && !native.valid())
+                native = id;
+            else if (!backward.valid() && frame.function.valid()
+                && recording.strings[frame.function].starts_with("torch::autograd::generated::"))
+                backward = id;
+        } else if (origin == FrameOrigin::User) {
+            return id;
+        } else if (origin != FrameOrigin::Native && !python.valid()) {
+            python = id;
+        }
+    }
+    if (native.valid())
+        return native;
+    if (!python.valid() && backward.valid())
+        return backward;
+    return python.valid() || frames.empty() ? python : frames.front();
+}
+
 } // namespace
+
+bool isOwnNative(std::string_view file)
+{
+    if (!isNative(file) || file.empty() || file == "??")
+        return false;
+    const std::string_view name = baseName(file);
+    if (name.find(".so") != name.npos || name.starts_with("python"))
+        return !startsWithAny(file, { "/lib", "/usr/lib" })
+            && !startsWithAny(name,
+                { "libtorch", "libc10", "libcu", "libnv", "libnccl", "libstdc++", "libgcc", "libc.so",
+                    "libm.so", "ld-linux", "libgomp", "libmkl", "libstrata_", "python", "libpython" })
+            && !hasAny(file, { "/site-packages/torch/", "/dist-packages/torch/", "/nvidia/" });
+    return !startsWithAny(file, { "/usr/include", "/usr/lib", "/usr/src" })
+        && !hasAny(file,
+            { "/include/c++/", "/torch/include/", "/libtorch/include/", "/c10/", "/aten/src/", "/torch/csrc/",
+                "/sysdeps/", "/libstdc++" });
+}
 
 FrameOrigin originOf(std::string_view file)
 {
@@ -144,30 +225,15 @@ FrameOrigin UserFrames::originOf(FrameId frame)
 
 FrameId UserFrames::of(StackId stack)
 {
-    const std::span<const FrameId> frames = m_recording.stacks.stack(stack);
-    FrameId python;
-    for (const FrameId frame : frames) {
-        const FrameOrigin origin = originOf(frame);
-        if (origin == FrameOrigin::User)
-            return frame;
-        if (origin != FrameOrigin::Native && !python.valid())
-            python = frame;
-    }
-    return python.valid() || frames.empty() ? python : frames.front();
+    return userFrameOf(m_recording, stack, [this](FrameId frame) { return originOf(frame); });
 }
 
 FrameId userFrame(const Recording& recording, StackId stack)
 {
-    FrameId python;
-    const std::span<const FrameId> frames = recording.stacks.stack(stack);
-    for (const FrameId frame : frames) {
-        const FrameOrigin origin = originOf(recording.strings[recording.stacks.frame(frame).file]);
-        if (origin == FrameOrigin::User)
-            return frame;
-        if (origin != FrameOrigin::Native && !python.valid())
-            python = frame;
-    }
-    return python.valid() || frames.empty() ? python : frames.front();
+    return userFrameOf(recording, stack, [&](FrameId frame) {
+        const StringId file = recording.stacks.frame(frame).file;
+        return file.valid() ? originOf(recording.strings[file]) : FrameOrigin::Native;
+    });
 }
 
 std::string frameLabel(const Recording& recording, FrameId id)
@@ -179,6 +245,8 @@ std::string frameLabel(const Recording& recording, FrameId id)
     const std::string_view function = recording.strings[frame.function];
     if ((file.empty() || file == "??") && !function.empty())
         return std::string(function);
+    if (frame.line == 0 && isRecordedCode(recording, frame))
+        return codeLabel(recording, frame);
     return fmt::format("{}:{}", file.empty() ? "??" : file, frame.line);
 }
 
@@ -188,6 +256,8 @@ std::string frameShortLabel(const Recording& recording, FrameId id)
         return {};
     const Frame& frame = recording.stacks.frame(id);
     const std::string_view file = recording.strings[frame.file];
+    if (frame.line == 0 && isRecordedCode(recording, frame))
+        return codeLabel(recording, frame);
     if (file.empty() || file == "??")
         return frameLabel(recording, id);
     return fmt::format("{}:{}", baseName(file), frame.line);

@@ -24,8 +24,14 @@ enum class FrameOrigin : std::uint8_t { User, Torch, PythonLibrary, Native };
 ///                  fusions
 [[nodiscard]] FrameOrigin originOf(std::string_view file);
 
-/// The frame that a stack is known by: the innermost of the user's own code, else the innermost Python frame,
-/// else the innermost; none for an empty stack.
+/// Whether a file of origin Native is the program's own: a source or library outside of the system's folders,
+/// headers, LibTorch, CUDA's libraries and Python.
+[[nodiscard]] bool isOwnNative(std::string_view file);
+
+/// The frame that a stack is known by: the innermost of the user's own code; else, in a stack that Strata
+/// recorded, the innermost of the program's own C++; else the innermost Python frame; else, again as Strata
+/// recorded it, the innermost step of backward, which runs on a thread of its own; else the innermost. None
+/// for an empty stack.
 [[nodiscard]] FrameId userFrame(const Recording& recording, StackId stack);
 
 /// The same for many stacks: looks at each file name once. For one thread.
@@ -43,7 +49,8 @@ private:
 /// What the group of blocks without a stack is called.
 inline constexpr std::string_view kNoStackLabel = "no stack recorded";
 
-/// "train.py:57": file as recorded and line; the function's name for native frames without a file.
+/// "train.py:57": file as recorded and line; the function's name for native frames without a file, and for
+/// those that Strata recorded without a line.
 [[nodiscard]] std::string frameLabel(const Recording& recording, FrameId frame);
 /// "train.py:57" with the directory left out, for narrow places.
 [[nodiscard]] std::string frameShortLabel(const Recording& recording, FrameId frame);

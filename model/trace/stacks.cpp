@@ -73,6 +73,11 @@ FrameId StackTable::internFrame(const Frame& frame)
     return entry->second;
 }
 
+void StackTable::replaceFrame(FrameId id, const Frame& frame)
+{
+    m_data->frames[id.index()] = frame;
+}
+
 StackId StackTable::internStack(std::span<const FrameId> innermostFirst)
 {
     if (const auto found = m_data->stackIndex.find(innermostFirst); found != m_data->stackIndex.end())

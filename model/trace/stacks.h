@@ -29,6 +29,8 @@ public:
     StackTable& operator=(StackTable&&) noexcept;
 
     [[nodiscard]] FrameId internFrame(const Frame& frame);
+    /// For a frame that more is known of; nothing may be interned later.
+    void replaceFrame(FrameId id, const Frame& frame);
     [[nodiscard]] StackId internStack(std::span<const FrameId> innermostFirst);
 
     [[nodiscard]] const Frame& frame(FrameId id) const;

@@ -6,6 +6,7 @@
 #include "capture/inject/variables.h"
 #include "capture/simgpu/launch/environment.h"
 #include "model/base/units.h"
+#include "model/symbols/symbolize.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -328,6 +329,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     std::int64_t most = -1;
     for (const ProcessPeaks& process : result.processes) {
         fs::path recording = recordingOf(process, scratch.path());
+        if (recording.extension() == ".strata")
+            (void)model::symbolize(recording); // what is not found stays without
         const std::int64_t reserved = highest({ process }, &hook::DevicePeaks::reservedPeak);
         if (reserved > most && !recording.empty()) {
             most = reserved;

@@ -6,6 +6,7 @@
 #include "capture/inject/variables.h"
 #include "capture/simgpu/launch/environment.h"
 #include "model/base/units.h"
+#include "model/symbols/symbolize.h"
 
 #include <cerrno>
 #include <csignal>
@@ -153,6 +154,8 @@ public:
         bool any = false;
         for (std::string name; std::getline(file, name); any = true) {
             std::error_code error;
+            // What is not finished or not found stays without: the addresses are in the file.
+            (void)model::symbolize(name);
             const auto bytes = fs::file_size(name, error);
             if (error)
                 std::fprintf(stderr, "strata: %s: %s\n", name.c_str(), error.message().c_str());

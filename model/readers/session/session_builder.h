@@ -41,6 +41,7 @@ private:
     bool takeInfo(std::span<const std::byte> payload);
     bool takeStrings(std::span<const std::byte> payload);
     bool takeFrames(std::span<const std::byte> payload);
+    bool takeSymbols(std::span<const std::byte> payload);
     bool takeStacks(std::span<const std::byte> payload);
     bool takeStreams(std::span<const std::byte> payload);
     bool takePools(std::span<const std::byte> payload);

@@ -99,9 +99,10 @@ std::optional<std::vector<DeviceDigest>> readSessionOutline(
             recording.user.unreadFrom = stream.offset();
             break;
         }
-        // Only user data and the index may follow a digest: it knows nothing of what is recorded later.
+        // Only names, user data and the index may follow a digest: it knows nothing of what is recorded
+        // later.
         if (!found.empty() && type != ChunkType::Digest && type != ChunkType::Index
-            && !wire::isUserData(type))
+            && type != ChunkType::Symbols && !wire::isUserData(type))
             return std::nullopt;
         if (type != ChunkType::Digest) {
             if (!builder.take(type, *payload))

@@ -18,6 +18,7 @@ import tempfile
 from running import CACHE, TRUTH, dryrun, main
 
 SOURCE = os.path.join(TRUTH, "train.cpp")
+OPTIMIZATION = "-O1"  # some is inlined
 
 
 def facts_of(python):
@@ -39,12 +40,12 @@ def build(python, failures):
         print(f"not built for PyTorch {version}: {'no headers of CUDA ' + major if not headers else 'no g++'}")
         return None
     with open(SOURCE, "rb") as file:
-        name = f"truth-{version}-{hashlib.sha256(file.read()).hexdigest()[:12]}"
+        name = f"truth-{version}-{hashlib.sha256(file.read() + OPTIMIZATION.encode()).hexdigest()[:12]}"
     program = os.path.join(CACHE, name)
     if os.path.exists(program):
         return program
     include, lib = os.path.join(torch, "include"), os.path.join(torch, "lib")
-    command = ["g++", "-std=c++20", "-O0", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-isystem", include, "-isystem",
+    command = ["g++", "-std=c++20", OPTIMIZATION, "-g", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-isystem", include, "-isystem",
                os.path.join(include, "torch", "csrc", "api", "include"), "-isystem", os.path.dirname(headers[0]),
                SOURCE, "-o", program + ".partial", "-L" + lib, "-Wl,-rpath," + lib, "-Wl,--allow-shlib-undefined",
                "-Wl,--no-as-needed", "-ltorch", "-ltorch_cpu", "-ltorch_cuda", "-lc10", "-lc10_cuda"]
@@ -69,6 +70,8 @@ def check(strata, python, program, model, failures):
     got = report["ranks"][0]["devices"][0]
     failures.expect(name, "peaks", {key: got[f"{key}_bytes_peak"] for key in truth}, truth)
     failures.expect(name, "exit", run.returncode, 0)
+    lines = [group["bytes"] for group in report["groups"] if group["key"].startswith(SOURCE + ":")]
+    failures.expect(name, f"lines of {SOURCE} in {report['groups']}", sum(lines) > truth["requested"] // 3, True)
     failures.expect(name, "trained", truth["requested"] > 1 << 20, True)
     failures.expect(name, "not served", [l for l in run.stderr.splitlines() if "not served" in l], [])
 

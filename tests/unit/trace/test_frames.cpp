@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdlib>
+
 namespace strata::model {
 
 TEST(Frames, TellsWhereCodeComesFrom)
@@ -80,6 +83,47 @@ TEST(Frames, FindsTheUsersInnermostFrame)
         label("c10::Allocator::allocate(unsigned long)@??:0"), "c10::Allocator::allocate(unsigned long)");
     EXPECT_EQ(label(""), "");
     EXPECT_FALSE(userFrame(*recording, StackId{}).valid());
+}
+
+/// Stacks of C++ as Strata records them: each frame says where its code lies.
+TEST(Frames, FindsTheProgramsOwnCode)
+{
+    const auto recording = test::makeRecording("");
+    const StringId place = recording->strings.intern(R"({"build_id": "ab", "offset": "0x10"})");
+    const auto label = [&](std::initializer_list<std::array<const char*, 3>> rows) {
+        std::vector<FrameId> frames;
+        for (const auto& [function, file, line] : rows)
+            frames.push_back(recording->stacks.internFrame({ recording->strings.intern(file),
+                recording->strings.intern(function), std::atoll(line), place }));
+        const StackId id = recording->stacks.internStack(frames);
+        const FrameId frame = userFrame(*recording, id);
+        EXPECT_EQ(UserFrames(*recording).of(id), frame);
+        return frameLabel(*recording, frame);
+    };
+    const std::array<const char*, 3> allocator{ "c10::cuda::malloc(unsigned long)",
+        "/v/torch/lib/libc10_cuda.so", "0" };
+    const std::array<const char*, 3> start{ "__libc_start_main", "/lib/x86_64-linux-gnu/libc.so.6", "0" };
+    EXPECT_EQ(
+        label({ allocator, { "Net::forward(at::Tensor)", "/u/train.cpp", "57" }, start }), "/u/train.cpp:57");
+    EXPECT_EQ(
+        label({ allocator, { "std::vector<int>::push_back(int const&)", "/usr/include/c++/12/vector", "9" },
+            { "main", "/u/train.cpp", "3" } }),
+        "/u/train.cpp:3");
+    EXPECT_EQ(label({ allocator, { "Net::forward(at::Tensor)", "/u/train.cpp", "57" },
+                  { "_start", "/u/train", "0" } }),
+        "/u/train.cpp:57");
+    // Without debug information the function tells, and without its name the library.
+    EXPECT_EQ(
+        label({ allocator,
+            { "Net::forward(at::Tensor, std::function<void (int)>) const", "/u/libnet.so", "0" }, start }),
+        "Net::forward");
+    EXPECT_EQ(label({ allocator, { "??", "/u/libnet.so", "0" }, start }), "libnet.so");
+    EXPECT_EQ(label({ allocator,
+                  { "torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)",
+                      "/v/torch/lib/libtorch_cpu.so", "0" },
+                  start }),
+        "torch::autograd::generated::MmBackward0::apply");
+    EXPECT_EQ(label({ allocator, start }), "c10::cuda::malloc");
 }
 
 TEST(Frames, ShortensPathsOfBothKinds)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/wire/state.h"
+#include "model/wire/symbols.h"
 #include "model/wire/tables.h"
 
 #include <gtest/gtest.h>
@@ -103,6 +104,20 @@ TEST(WireTables, PlacesAndAnnotationsComeBack)
     EXPECT_EQ(lostBack, lost);
     payload.pop_back();
     EXPECT_FALSE(decodeLost(payload, lostBack));
+}
+
+TEST(WireSymbols, ComeBackAndEveryCutIsRefused)
+{
+    const std::vector<SymbolRow> rows{
+        { R"({"build_id": "ab", "offset": "0x10"})", "/u/train.cpp", "f(int)", 57 }, { "", "", "", 0 }
+    };
+    Bytes payload;
+    encodeSymbols(rows, payload);
+    std::vector<SymbolRow> back;
+    ASSERT_TRUE(decodeSymbols(payload, back));
+    EXPECT_EQ(back, rows);
+    for (std::size_t size = 0; size < payload.size(); ++size)
+        EXPECT_FALSE(decodeSymbols(std::span(payload).first(size), back)) << size;
 }
 
 TEST(WireState, ComesBackAndEveryCutIsRefused)

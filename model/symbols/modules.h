@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace strata::model {
+
+/// A place in the source.
+struct SourcePlace {
+    std::string file, function; ///< function: demangled; empty: not known
+    std::int64_t line = 0; ///< 0 not known
+};
+
+/// Programs and shared libraries on this machine, asked for the source of places in them. One thread.
+class Modules {
+public:
+    Modules();
+    ~Modules();
+    Modules(const Modules&) = delete;
+    Modules& operator=(const Modules&) = delete;
+
+    /// The code `offset` bytes behind where `path` was loaded; nothing where that file is gone, or has
+    /// another build id.
+    [[nodiscard]] std::optional<SourcePlace> find(
+        const std::string& path, const std::string& buildId, std::uint64_t offset);
+
+private:
+    struct Module;
+
+    std::map<std::string, std::unique_ptr<Module>> m_modules; // by path
+};
+
+} // namespace strata::model

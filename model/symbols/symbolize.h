@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace strata::model {
+
+struct Symbolized {
+    std::int64_t places = 0; ///< in the program's own C++ code whose source was not known yet
+    std::int64_t withLine = 0; ///< of them, those that have file and line now
+};
+
+/// Looks up source and line of the frames of C++ that a session has as build id and offset, in the libraries
+/// and programs where they lie now and their debug information (beside them, or below /usr/lib/debug), by
+/// elfutils' libdw. A file with another build id than the one that ran is not believed. Of functions that
+/// were inlined, the innermost that stands in no system header counts. Of LibTorch and the system's libraries
+/// only names are looked up. Appends what it found to the session; nothing that was recorded changes. Nothing
+/// to do: no places. O(session) and the debug information that is asked.
+[[nodiscard]] Result<Symbolized> symbolize(const std::filesystem::path& session);
+
+} // namespace strata::model
