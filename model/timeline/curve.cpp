@@ -243,7 +243,7 @@ std::size_t Curve::firstBucketWithMax(std::size_t level, std::size_t node) const
 ///
 ///     bucket  |--------------------------------|--------- ...
 ///             | added up: m_value | m_next ..  |
-template <CurveKind kind> class Curve::Walk {
+template <CurveKind Walked> class Curve::Walk {
 public:
     explicit Walk(const Curve& curve)
         : m_curve(curve)
@@ -255,7 +255,7 @@ public:
     {
         reach(bucket, e);
         for (; m_next <= e; ++m_next)
-            m_value = wrapAdd(m_value, m_curve.delta<kind>(m_next));
+            m_value = wrapAdd(m_value, m_curve.delta<Walked>(m_next));
         return m_value;
     }
 
@@ -267,7 +267,7 @@ public:
         else
             reach(bucket, first);
         for (; m_next <= last; ++m_next) {
-            m_value = wrapAdd(m_value, m_curve.delta<kind>(m_next));
+            m_value = wrapAdd(m_value, m_curve.delta<Walked>(m_next));
             range.min = std::min(range.min, m_value);
             if (m_value > range.max) {
                 range.max = m_value;

@@ -16,7 +16,8 @@ int main(int argc, char** argv)
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     testing::InitGoogleTest(&argc, argv);
-    const QTemporaryDir settings;
+    const QTemporaryDir settings, data;
+    qputenv("XDG_DATA_HOME", data.path().toUtf8()); // the notes of whoever runs the tests stay theirs
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
     QCoreApplication::setOrganizationName(QStringLiteral("Strata"));

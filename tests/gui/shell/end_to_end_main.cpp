@@ -27,7 +27,8 @@ int main(int argc, char** argv)
              "QT_FONT_DPI", "XDG_CURRENT_DESKTOP", "KDE_FULL_SESSION" })
         qunsetenv(variable);
     QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
-    const QTemporaryDir settings;
+    const QTemporaryDir settings, data;
+    qputenv("XDG_DATA_HOME", data.path().toUtf8()); // and neither do their notes
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
     QApplication application(argc, argv);

@@ -16,13 +16,14 @@
 
 namespace strata::test {
 
-/// Windows with settings of their own, on the offscreen platform.
+/// Windows with settings and notes of their own, on the offscreen platform.
 class ShellTest : public testing::Test {
 protected:
     ShellTest()
         : m_settings(m_scratch.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat)
         , m_theme((initResources(), *qApp))
     {
+        qputenv("XDG_DATA_HOME", m_scratch.path().toUtf8());
         makeWindow();
     }
 

@@ -22,23 +22,12 @@ class NotesTest : public test::ShellTest {
 protected:
     void SetUp() override
     {
-        m_before = qgetenv("XDG_DATA_HOME");
-        qputenv("XDG_DATA_HOME", m_scratch.filePath(QStringLiteral("data")).toUtf8());
         m_session = m_scratch.filePath(QStringLiteral("run.strata"));
         const auto recorded = model::Session::open(outOfMemorySample().toStdString());
         ASSERT_TRUE(recorded);
         ASSERT_TRUE(model::saveSession(
             (*recorded)->recording(), m_session.toStdString(), model::digestsOf(**recorded)));
     }
-    void TearDown() override
-    {
-        m_window.reset(); // it writes what is to be kept
-        if (m_before.isEmpty())
-            qunsetenv("XDG_DATA_HOME");
-        else
-            qputenv("XDG_DATA_HOME", m_before);
-    }
-
     /// What another program finds in the file.
     static model::UserData inFile(const QString& path)
     {
@@ -62,7 +51,6 @@ protected:
     }
     NotesPage& notes() { return driver().shown<NotesPage>("notes"); }
 
-    QByteArray m_before;
     QString m_session;
 };
 

@@ -7,10 +7,13 @@
 #include "views/models/table_cells.h"
 #include "views/pages/blocks_page.h"
 #include "views/pages/events_page.h"
+#include "views/pages/notes_page.h"
 #include "views/shell/details_panel.h"
 #include "views/widgets/table_footer.h"
 
 #include <QBuffer>
+#include <QSignalSpy>
+#include <QTableView>
 
 using namespace strata;
 using namespace strata::views;
@@ -274,6 +277,39 @@ TEST_P(RowsAgree, InTheDetailsOfAnEvent)
             EXPECT_EQ(detail(QStringLiteral("address"))->value, hex(row["address"]));
         }
     }
+}
+
+TEST_P(RowsAgree, InNotes)
+{
+    const model::EventIndex last = trace().eventCount() - 1;
+    model::UserData user;
+    user.set({ model::UserItem::Kind::Note, 1, 1, trace().device(), last, last, 0, "the \"end\"", {} });
+    user.set({ model::UserItem::Kind::Range, 2, 1, trace().device(), last / 2, last, 0, "second half", {} });
+    user.set({ model::UserItem::Kind::Filter, 3, 1, 0, -1, -1, 0, "big", R"({"min_bytes":1048576})" });
+    QSignalSpy kept(&driver().document(), &Document::userKept);
+    driver().state().setUser(user);
+    ASSERT_TRUE(test::until([&] { return kept.count() == 1; }));
+    auto& page = driver().shown<NotesPage>("notes");
+    const std::vector<Json> printed = runCopied(page.commandLine());
+    ASSERT_EQ(printed.size(), 1u);
+    const Json items = printed.front()["items"];
+    const QAbstractItemModel& rows = *page.table().model();
+    ASSERT_EQ(items.size(), static_cast<std::size_t>(rows.rowCount()));
+    for (int row = 0; row < rows.rowCount(); ++row) {
+        const Json& item = items[static_cast<std::size_t>(row)];
+        EXPECT_EQ(rows.index(row, 0).data().toString(), text(item["text"]));
+        EXPECT_EQ(rows.index(row, 1).data().toString().toLower(), text(item["kind"]));
+        const QString where = rows.index(row, 2).data().toString();
+        if (item.contains("from") && item["from"] >= 0) {
+            EXPECT_TRUE(where.contains(count(item["from"]))) << qPrintable(where);
+            EXPECT_TRUE(where.contains(count(item["to"]))) << qPrintable(where);
+        } else if (!item.contains("from")) {
+            EXPECT_TRUE(where.contains(bytes(item["conditions"]["min_bytes"]))) << qPrintable(where);
+        }
+    }
+    driver().state().undo();
+    ASSERT_TRUE(test::until([&] { return kept.count() == 2; }));
+    EXPECT_EQ(runCopied(page.commandLine()).front()["items"].size(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Our, RowsAgree, testing::ValuesIn(test::ourRecordings()), test::recordingName);
