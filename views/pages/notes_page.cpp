@@ -53,6 +53,7 @@ NotesPage::NotesPage(Document& document, QWidget* parent)
            "that was clicked last, else to what is selected. R names the selected range. "
            "Ctrl+B saves the filter. They are kept with the recording, and a colleague who "
            "gets its session sees them too."));
+    m_empty->setFocusPolicy(Qt::StrongFocus); // the keyboard stays on the page
     m_stack->addWidget(m_table);
     m_stack->addWidget(m_empty);
     auto* tools = new QHBoxLayout;
@@ -64,7 +65,6 @@ NotesPage::NotesPage(Document& document, QWidget* parent)
     layout->addWidget(m_verdict);
     layout->addLayout(tools);
     layout->addWidget(m_stack, 1);
-    setFocusProxy(m_table);
 
     connect(m_model, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
         const QModelIndex current = m_table->currentIndex();
@@ -169,6 +169,7 @@ void NotesPage::refresh()
         parts.append(tr("%n saved filter(s)", nullptr, counts[2]));
     m_verdict->setText(parts.isEmpty() ? tr("No notes") : parts.join(QStringLiteral(", ")));
     m_stack->setCurrentWidget(parts.isEmpty() ? static_cast<QWidget*>(m_empty) : m_table);
+    setFocusProxy(m_stack->currentWidget());
     for (QToolButton* button : m_buttons)
         button->setVisible(!parts.isEmpty());
     if (const int row = m_model->rowOf(m_current); row >= 0)

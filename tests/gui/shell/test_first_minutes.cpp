@@ -67,17 +67,17 @@ TEST_F(FirstMinutes, KeysLeadToTheOutOfMemoryAndThePeakFromAnyPage)
 TEST_F(FirstMinutes, PagesComeByKeyAndByMouseAndAreWalkedBack)
 {
     ASSERT_NO_FATAL_FAILURE(start({ test::trainingSample() }));
-    const char* pages[] = { "summary", "memory", "flame", "blocks", "events" };
-    for (int i = 0; i < 5; ++i) {
+    const char* pages[] = { "summary", "memory", "flame", "blocks", "events", "notes" };
+    for (int i = 0; i < 6; ++i) {
         driver().key(static_cast<Qt::Key>(Qt::Key_1 + i), Qt::ControlModifier);
         EXPECT_EQ(driver().currentPage(), QLatin1String(pages[i]));
         EXPECT_TRUE(driver().page<Page>(pages[i]).isVisible());
         EXPECT_TRUE(driver().page<Page>(pages[i]).isAncestorOf(QApplication::focusWidget()))
             << pages[i] << " has the keyboard";
     }
-    driver().key(Qt::Key_6, Qt::ControlModifier); // no such page
-    EXPECT_EQ(driver().currentPage(), QStringLiteral("events"));
-    for (int i = 3; i >= 0; --i) {
+    driver().key(Qt::Key_7, Qt::ControlModifier); // no such page
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("notes"));
+    for (int i = 4; i >= 0; --i) {
         driver().key(Qt::Key_Left, Qt::AltModifier);
         EXPECT_EQ(driver().currentPage(), QLatin1String(pages[i]));
     }
