@@ -191,7 +191,7 @@ std::uint32_t PythonFrames::gather(std::uint64_t* words, std::uint32_t most) noe
                 continue;
         }
         words[count++] = std::uint64_t{ codeNumber(code) } << 32
-            | static_cast<std::uint32_t>(std::max<std::int64_t>(unit, 0));
+            | static_cast<std::uint32_t>(std::max<std::int64_t>(unit, layout.countsUnits ? -1 : 0));
     }
     return count;
 }
@@ -206,7 +206,7 @@ PythonPlace PythonFrames::describe(std::uint64_t word) const
     const std::size_t file = lengths & 0xffff, name = lengths >> 16 & 0xffff, table = lengths >> 32;
     const char* bytes = reinterpret_cast<const char*>(words.data() + kHeadWords);
     const std::int64_t line = pythonLine(m_layout->lines, { bytes + file + name, table },
-        static_cast<std::uint32_t>(word), static_cast<std::int64_t>(words[kIdentityWords - 1]));
+        static_cast<std::int32_t>(word), static_cast<std::int64_t>(words[kIdentityWords - 1]));
     return { std::string(bytes, file), std::string(bytes + file, name), line };
 }
 

@@ -119,6 +119,8 @@ std::int64_t lineByDifferences(Table table, std::int64_t unit, std::int64_t line
 {
     constexpr std::int64_t kUnitBytes = 2;
     constexpr std::int8_t kNoLine = -128;
+    if (unit < 0) // nothing has run yet
+        return line;
     for (std::int64_t end = 0; table.more();) {
         end += table.next();
         const auto lines = static_cast<std::int8_t>(table.next());

@@ -70,6 +70,9 @@ TEST(PythonLayout, FindsTheLinesThatPythonFinds)
                     << code.version << " at code unit " << unit;
         }
         EXPECT_EQ(pythonLine(layout->lines, table, unit, code.firstLine), 0) << "behind the end";
+        if (layout->countsUnits) {
+            EXPECT_EQ(pythonLine(layout->lines, table, -1, code.firstLine), code.firstLine) << "not begun";
+        }
     }
 }
 

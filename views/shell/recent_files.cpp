@@ -60,9 +60,9 @@ QList<Sample> samples()
 {
     const QDir folder(QCoreApplication::applicationDirPath() + QStringLiteral("/../share/strata/samples"));
     const Sample known[] = {
-        { QStringLiteral("gpt2_124m_bf16_oom_16gib.pickle.gz"), Samples::tr("Out of memory"),
+        { QStringLiteral("gpt2_124m_bf16_oom.strata"), Samples::tr("Out of memory"),
             Samples::tr("GPT-2 124M, batch 20 on a 16 GiB card: dies in the first step") },
-        { QStringLiteral("gpt2_124m_bf16_train.pickle.gz"), Samples::tr("A training run"),
+        { QStringLiteral("gpt2_124m_bf16_train.strata"), Samples::tr("A training run"),
             Samples::tr("GPT-2 124M, batch 8, five steps of AdamW and a validation pass") },
     };
     QList<Sample> found;

@@ -11,9 +11,10 @@ namespace strata::test {
 std::vector<std::string> ourRecordings()
 {
     std::vector<std::string> files;
-    for (const char* folder : { STRATA_SAMPLES, STRATA_TEST_DATA "/versions", STRATA_TEST_DATA "/devices" })
+    for (const char* folder : { STRATA_SAMPLES, STRATA_TEST_DATA "/versions", STRATA_TEST_DATA "/devices",
+             STRATA_TEST_DATA "/../../resources/samples" })
         for (const auto& entry : std::filesystem::directory_iterator(folder))
-            if (entry.path().extension() == ".gz")
+            if (entry.path().extension() == ".gz" || entry.path().extension() == ".strata")
                 files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     return files;
@@ -21,7 +22,7 @@ std::vector<std::string> ourRecordings()
 
 std::string recordingName(const testing::TestParamInfo<std::string>& info)
 {
-    std::string name = std::filesystem::path(info.param).stem().stem();
+    std::string name = std::filesystem::path(info.param).filename();
     std::replace_if(
         name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
     return name;

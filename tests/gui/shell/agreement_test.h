@@ -56,7 +56,7 @@ private:
     std::optional<WindowDriver> m_driver;
 };
 
-/// Every recording of resources/samples, tests/data/versions and tests/data/devices.
+/// Every recording of tests/data (samples, versions and devices) and the sample sessions.
 [[nodiscard]] std::vector<std::string> ourRecordings();
 [[nodiscard]] std::string recordingName(const testing::TestParamInfo<std::string>& info);
 

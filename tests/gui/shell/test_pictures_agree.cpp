@@ -9,7 +9,7 @@
 #include <QBuffer>
 #include <QTableView>
 
-#include <map>
+#include <set>
 
 using namespace strata;
 using namespace strata::views;
@@ -135,7 +135,7 @@ TEST_P(PicturesAgree, InTheFlameGraphAtEveryInstant)
 
         flame().setByLine(true);
         settle();
-        std::multimap<std::int64_t, std::int64_t> lines, want;
+        std::multiset<std::pair<std::int64_t, std::int64_t>> lines, want; // bytes and blocks of each
         const auto byLine = flame().graph().tree();
         for (const FlameTree::Node node : byLine->children(0))
             lines.emplace(byLine->total(node), byLine->blocks(node));

@@ -118,9 +118,9 @@ TEST_F(WaysToOpen, AFileThatIsNoneLeavesTheOldOneAndSaysWhy)
 {
     ASSERT_NO_FATAL_FAILURE(start({ test::outOfMemorySample() }));
     ASSERT_TRUE(
-        test::WindowDriver::drop(driver().window(), { QStringLiteral(STRATA_SAMPLES "/train_gpt2.py") }));
+        test::WindowDriver::drop(driver().window(), { QStringLiteral(STRATA_SAMPLES "/README.md") }));
     ASSERT_TRUE(test::until([&] { return !driver().window().banners().isEmpty(); }));
-    EXPECT_TRUE(driver().window().banners().front()->text().startsWith(QStringLiteral("train_gpt2.py: ")))
+    EXPECT_TRUE(driver().window().banners().front()->text().startsWith(QStringLiteral("README.md: ")))
         << qPrintable(driver().window().banners().front()->text());
     EXPECT_TRUE(driver().showsFile(test::outOfMemorySample()));
     driver().key(Qt::Key_P);

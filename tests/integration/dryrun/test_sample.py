@@ -19,7 +19,8 @@ from running import PROJECT, main, version
 
 import recordings  # found by running
 
-SAMPLES = os.path.join(PROJECT, "resources", "samples")
+SAMPLES = os.path.join(PROJECT, "tests", "data", "samples")
+PROGRAM = os.path.join(PROJECT, "resources", "samples", "train_gpt2.py")
 VERSION = [2, 15]
 DEVICE = "cc=8.0;sms=132;code=90;addresses=ascending;capacity="
 CASES = [("gpt2_124m_bf16_train.pickle.gz", "8", 80 << 30),
@@ -35,8 +36,8 @@ def check(launcher, python, case, failures):
     name, batch, capacity = case
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "out.pickle")
-        run = subprocess.run([launcher, f"{DEVICE}{capacity}", "--", python, os.path.join(SAMPLES, "train_gpt2.py"),
-                              path, batch, "5"], capture_output=True, text=True)
+        run = subprocess.run([launcher, f"{DEVICE}{capacity}", "--", python, PROGRAM, path, batch, "5"],
+                             capture_output=True, text=True)
         if run.returncode != 0 or not os.path.exists(path):
             failures.expect(name, "output", run.stderr[-2000:], "a recording")
             return
