@@ -2,27 +2,31 @@
 #include "model/analysis/digest_check.h"
 
 #include "model/analysis/summary.h"
+#include "model/base/wrap.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace strata::model {
 
 namespace {
 
-/// By the frames of the stack: the two readings of a file may number stacks differently.
-std::vector<std::tuple<std::vector<std::string>, std::int64_t, std::int64_t>> rowsOf(
+/// By the frames of the stack: the two readings of a file may number stacks differently, and a recorder may
+/// have numbered one more than once.
+std::map<std::vector<std::string>, std::pair<std::int64_t, std::int64_t>> rowsOf(
     const Recording& recording, const std::vector<StackSum>& sums)
 {
-    std::vector<std::tuple<std::vector<std::string>, std::int64_t, std::int64_t>> rows;
+    std::map<std::vector<std::string>, std::pair<std::int64_t, std::int64_t>> rows;
     for (const StackSum& sum : sums) {
         std::vector<std::string> labels;
         if (sum.stack.valid())
             for (const FrameId frame : recording.stacks.stack(sum.stack))
                 labels.push_back(frameLabel(recording, frame));
-        rows.emplace_back(std::move(labels), sum.bytes, sum.blocks);
+        auto& [bytes, blocks] = rows[std::move(labels)];
+        bytes = wrapAdd(bytes, sum.bytes);
+        blocks += sum.blocks;
     }
-    std::ranges::sort(rows);
     return rows;
 }
 
