@@ -40,7 +40,11 @@ void AgreementTest::SetUp()
     m_driver.emplace(m_window);
     m_window.show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(&m_window, 60'000));
-    const QString path = QString::fromStdString(GetParam());
+    // A copy: a session takes the notes of tests into itself.
+    const QFileInfo original(QString::fromStdString(GetParam()));
+    const QString path = m_scratch.filePath(original.fileName());
+    ASSERT_TRUE(QFile::copy(original.filePath(), path));
+    m_path = path.toStdString();
     m_window.openFile(path);
     ASSERT_TRUE(until([&] { return driver().showsFile(path); }));
     settle();
@@ -53,7 +57,7 @@ void AgreementTest::settle()
 
 Ran AgreementTest::run(const std::string& command, const std::vector<std::string>& arguments)
 {
-    std::vector<std::string> all{ command, GetParam() };
+    std::vector<std::string> all{ command, m_path };
     all.insert(all.end(), arguments.begin(), arguments.end());
     all.emplace_back("--json");
     Ran ran = strata(all);

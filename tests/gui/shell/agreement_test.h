@@ -50,6 +50,7 @@ private:
     [[nodiscard]] Ran run(const std::string& command, const std::vector<std::string>& arguments);
 
     QTemporaryDir m_scratch;
+    std::string m_path; // of the copy that is shown
     QSettings m_settings;
     views::Theme m_theme;
     views::MainWindow m_window;
