@@ -136,16 +136,14 @@ void Recorder::look(bool writeAll)
     for (std::size_t i = 0; i < m_devices.size(); ++i)
         take(i, waiting[i]);
     const std::int64_t now = nowNs();
-    bool written = false;
+    const std::size_t chunks = m_file->chunks();
     for (Stream& stream : m_streams) {
         if (!stream.chunk.rows.empty()
-            && (writeAll || now - stream.oldestNs >= m_options.flushNs || now < stream.oldestNs)) {
+            && (writeAll || now - stream.oldestNs >= m_options.flushNs || now < stream.oldestNs))
             writeEvents(stream);
-            written = true;
-        }
     }
     writeQueued();
-    if (written)
+    if (writeAll || m_file->chunks() != chunks)
         m_file->checkStillThere();
     complain();
 }

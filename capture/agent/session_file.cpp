@@ -1,13 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/session_file.h"
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace strata::agent {
+
+namespace {
+
+/// Whether no name leads to an open file any more. One that was moved can still be seen. Network file systems
+/// keep a removed file under a name of their own until it is closed.
+bool isRemoved(int file, const std::string& path)
+{
+    struct stat open { };
+    struct stat named { };
+    if (fstat(file, &open) != 0)
+        return false;
+    if (open.st_nlink == 0)
+        return true;
+    if (stat(path.c_str(), &named) == 0 ? named.st_dev == open.st_dev && named.st_ino == open.st_ino
+                                        : errno != ENOENT)
+        return false;
+    std::array<char, PATH_MAX> buffer;
+    const ssize_t length
+        = readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), buffer.data(), buffer.size());
+    if (length <= 0)
+        return false;
+    const std::string_view now(buffer.data(), static_cast<std::size_t>(length));
+    const std::string_view name = now.substr(now.rfind('/') + 1);
+    return now.ends_with(" (deleted)") || name.starts_with(".nfs") || name.starts_with(".fuse_hidden");
+}
+
+} // namespace
 
 SessionFile::~SessionFile()
 {
@@ -19,9 +49,16 @@ bool SessionFile::create(const std::string& path)
     m_path = path;
     m_file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     m_errno = m_file < 0 ? errno : 0;
-    if (m_file < 0)
+    if (m_file < 0) {
         m_problem = std::strerror(m_errno);
-    return m_file >= 0;
+        return false;
+    }
+    struct flock lock { };
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    // Where the file system has no locks, a session that was not finished stays as it is.
+    [[maybe_unused]] const int ignored = fcntl(m_file, F_OFD_SETLK, &lock);
+    return true;
 }
 
 void SessionFile::append(wire::ChunkType type)
@@ -64,8 +101,7 @@ void SessionFile::finish()
 
 void SessionFile::checkStillThere()
 {
-    struct stat info { };
-    if (m_file >= 0 && fstat(m_file, &info) == 0 && info.st_nlink == 0)
+    if (m_file >= 0 && isRemoved(m_file, m_path))
         fail("somebody removed it");
 }
 

@@ -93,7 +93,7 @@ void follow(const TraceHead& entry) noexcept
     if (g_forked || entry.device < 0 || entry.device >= ProcessPeaks::kMaxDevices)
         return;
     if (entry.action == TraceHead::Snapshot)
-        return; // the recorder's own: no recording counts it
+        return; // says nothing of memory, and a recorder's own are in no recording
     DevicePeaks& device = g_follower->peaks->device[entry.device];
     const auto bytes = static_cast<std::int64_t>(entry.bytes);
     ++device.events;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/symbols/modules.h"
 
+#include "model/trace/frames.h"
+
 #include <cstdlib>
 #include <cxxabi.h>
 #include <dwarf.h>
@@ -42,13 +44,6 @@ std::int64_t number(Dwarf_Die& die, unsigned name)
     return dwarf_attr(&die, name, &attribute) && dwarf_formudata(&attribute, &value) == 0
         ? static_cast<std::int64_t>(value)
         : 0;
-}
-
-/// Code of the standard library or of LibTorch that was compiled into the program's own.
-bool isSystemHeader(std::string_view file)
-{
-    return file.starts_with("/usr/") || file.find("/include/c++/") != file.npos
-        || file.find("/torch/include/") != file.npos || file.find("/libtorch/include/") != file.npos;
 }
 
 struct FreeScopes {
@@ -164,7 +159,7 @@ std::optional<SourcePlace> Modules::find(
     std::vector<SourcePlace> places = module->placesAt(address);
     const auto own = [&] {
         for (SourcePlace& place : places)
-            if (!place.file.empty() && !isSystemHeader(place.file))
+            if (isOwnNative(place.file)) // not what was compiled in from the standard library or LibTorch
                 return place;
         return places.front();
     };

@@ -2,14 +2,15 @@
 #include "model/symbols/symbolize.h"
 
 #include "model/readers/reader.h"
-#include "model/readers/session/chunk_stream.h"
-#include "model/readers/source/byte_source.h"
+#include "model/session/chunk_file.h"
 #include "model/symbols/modules.h"
 #include "model/trace/frames.h"
 #include "model/wire/symbols.h"
 
+#include <cerrno>
 #include <cstdlib>
-#include <fstream>
+#include <cstring>
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -35,33 +36,23 @@ std::optional<CodePlace> codePlaceOf(std::string_view extras)
     return *end == '\0' ? std::optional(place) : std::nullopt;
 }
 
-/// Behind the index of a finished session; nothing that is there changes.
-Result<void> append(const std::filesystem::path& path, wire::ChunkType type, const wire::Bytes& payload)
+/// Behind all that a recorder wrote; nothing that is there changes.
+Result<void> append(const std::filesystem::path& path, std::span<const wire::SymbolRow> rows)
 {
-    auto source = openFile(path);
-    if (!source)
-        return Failure(source.error());
-    ChunkStream stream(**source);
-    bool finished = false;
-    ChunkStream::Step step = stream.next();
-    for (; step == ChunkStream::Step::Chunk && stream.passOver(); step = stream.next())
-        finished = finished || stream.head().type == wire::ChunkType::Index;
-    wire::ChunkPacker packer;
-    packer.continueAt(stream.sequence());
-    wire::Bytes packed;
-    if (!finished || step != ChunkStream::Step::End || !packer.pack(type, payload, packed))
-        return fail(Error::Kind::Format, "the recording is not finished: what it says of C++ stays as it is",
-            "convert it first: strata convert FILE -o FILE2.strata");
-    std::ofstream file(path, std::ios::binary | std::ios::app);
-    file.write(reinterpret_cast<const char*>(packed.data()), static_cast<std::streamsize>(packed.size()));
-    file.close();
-    if (!file) {
-        std::error_code ignored;
-        std::filesystem::resize_file(path, stream.offset(), ignored);
-        return fail(Error::Kind::Unreadable, path.string() + ": cannot be written to",
-            "copy it to a folder of your own");
+    NewChunk chunk{ wire::ChunkType::Symbols, {} };
+    wire::encodeSymbols(rows, chunk.payload);
+    const ChunkFile file(path, O_RDWR);
+    if (file.isOpen() && file.lock()) {
+        const ChunkWalk at = file.walk();
+        if (!at.hasIndex && file.isBeingRecorded())
+            return fail(Error::Kind::Format,
+                "the recording is not finished: what it says of C++ stays as it is",
+                "wait until the program that is recorded has ended");
+        if (file.append(at, { &chunk, 1 }))
+            return {};
     }
-    return {};
+    return fail(Error::Kind::Unreadable, path.string() + ": cannot be written: " + std::strerror(errno),
+        "copy it to a folder of your own, or free some space");
 }
 
 } // namespace
@@ -111,9 +102,7 @@ Result<Symbolized> symbolize(const std::filesystem::path& path)
     }
     if (rows.empty())
         return result;
-    wire::Bytes payload;
-    wire::encodeSymbols(rows, payload);
-    if (const auto written = append(path, wire::ChunkType::Symbols, payload); !written)
+    if (const auto written = append(path, rows); !written)
         return Failure(written.error());
     return result;
 }

@@ -17,8 +17,8 @@ struct Symbolized {
 /// and programs where they lie now and their debug information (beside them, or below /usr/lib/debug), by
 /// elfutils' libdw. A file with another build id than the one that ran is not believed. Of functions that
 /// were inlined, the innermost that stands in no system header counts. Of LibTorch and the system's libraries
-/// only names are looked up. Appends what it found to the session; nothing that was recorded changes. Nothing
-/// to do: no places. O(session) and the debug information that is asked.
+/// only names are looked up. Appends what it found to the session; nothing that was recorded changes. Fails
+/// for a session that is still recorded; one whose recorder was killed takes it. Nothing to do: no places. O(session) and the debug information that is asked.
 [[nodiscard]] Result<Symbolized> symbolize(const std::filesystem::path& session);
 
 } // namespace strata::model

@@ -111,7 +111,8 @@ bool hasAny(std::string_view text, std::initializer_list<std::string_view> parts
 /// C++ that Strata recorded, by build id and offset.
 bool isRecordedCode(const Recording& recording, const Frame& frame)
 {
-    return frame.extras.valid() && recording.strings[frame.extras].starts_with(R"({"build_id")");
+    return frame.extras.valid()
+        && recording.strings[frame.extras].find(R"("build_id")") != std::string_view::npos;
 }
 
 /// "f(int)::g(char) const" without the last list of parameters: "f(int)::g".
@@ -175,7 +176,9 @@ bool isOwnNative(std::string_view file)
             && !startsWithAny(name,
                 { "libtorch", "libc10", "libcu", "libnv", "libnccl", "libstdc++", "libgcc", "libc.so",
                     "libm.so", "ld-linux", "libgomp", "libmkl", "libstrata_", "python", "libpython" })
-            && !hasAny(file, { "/site-packages/torch/", "/dist-packages/torch/", "/nvidia/" });
+            && !hasAny(file,
+                { "/site-packages/torch/", "/dist-packages/torch/", "/site-packages/nvidia/",
+                    "/dist-packages/nvidia/" });
     return !startsWithAny(file, { "/usr/include", "/usr/lib", "/usr/src" })
         && !hasAny(file,
             { "/include/c++/", "/torch/include/", "/libtorch/include/", "/c10/", "/aten/src/", "/torch/csrc/",

@@ -3,6 +3,7 @@
 
 #include "model/base/units.h"
 #include "model/trace/grouping.h"
+#include "views/models/csv.h"
 #include "views/models/event_matcher.h"
 #include "views/models/table_cells.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/table_export.h"
 
-#include <QIODevice>
+#include "views/models/csv.h"
 
 namespace strata::views {
 
@@ -9,8 +9,7 @@ namespace {
 
 bool flush(std::string& buffer, QIODevice& out)
 {
-    const auto size = static_cast<qint64>(buffer.size());
-    const bool written = out.write(buffer.data(), size) == size;
+    const bool written = writeText(out, buffer);
     buffer.clear();
     return written;
 }

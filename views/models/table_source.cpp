@@ -83,19 +83,4 @@ TableRows arrange(const TableSource& source, const TableQuery& query, const JobC
     return TableRows::of(sorted(source, query, std::move(kept.rows), context), false, kept.sums);
 }
 
-void appendCsvField(std::string& to, std::string_view text)
-{
-    if (text.find_first_of("\",\r\n") == std::string_view::npos) {
-        to += text;
-        return;
-    }
-    to += '"';
-    for (const char c : text) {
-        if (c == '"')
-            to += '"';
-        to += c;
-    }
-    to += '"';
-}
-
 } // namespace strata::views

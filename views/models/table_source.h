@@ -86,7 +86,4 @@ struct TableQuery {
 [[nodiscard]] TableRows arrange(
     const TableSource& source, const TableQuery& query, const JobContext& context);
 
-/// Appends `text` as one field of a CSV line, quoted where it has to be.
-void appendCsvField(std::string& to, std::string_view text);
-
 } // namespace strata::views

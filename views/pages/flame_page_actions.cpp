@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/grouping.h"
+#include "views/models/csv.h"
 #include "views/models/table_cells.h"
 #include "views/pages/flame_page.h"
 #include "views/pages/table_page.h"
@@ -12,7 +13,6 @@
 #include <QAction>
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QIODevice>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -252,8 +252,7 @@ bool FlamePage::writeCsv(QIODevice& out) const
             m_shownTree->self(node), m_shownTree->blocks(node));
         if (text.size() < kBuffer && node + 1 < m_shownTree->size())
             continue;
-        const auto size = static_cast<qint64>(text.size());
-        if (out.write(text.data(), size) != size)
+        if (!writeText(out, text))
             return false;
         text.clear();
     }

@@ -137,7 +137,7 @@ QVariant NotesModel::headerData(int section, Qt::Orientation orientation, int ro
     case KindColumn:
         return tr("Kind");
     case WhereColumn:
-        return tr("Where, or what it lets through");
+        return tr("Where, or which rows");
     default:
         return tr("Changed");
     }

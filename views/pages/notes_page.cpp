@@ -2,13 +2,13 @@
 #include "views/pages/notes_page.h"
 
 #include "model/session/filter_text.h"
+#include "views/models/csv.h"
 #include "views/pages/notes_model.h"
 #include "views/pages/texts.h"
 #include "views/pages/type.h"
 
 #include <QAction>
 #include <QHeaderView>
-#include <QIODevice>
 #include <QLabel>
 #include <QStackedWidget>
 #include <QTableView>
@@ -16,6 +16,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace strata::views {
 
@@ -24,12 +25,6 @@ using Kind = model::UserItem::Kind;
 namespace {
 
 enum PageAction { Show, Rename, Remove };
-
-QString field(const QString& text)
-{
-    QString quoted = text;
-    return QLatin1Char('"') + quoted.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
-}
 
 } // namespace
 
@@ -172,8 +167,8 @@ void NotesPage::refresh()
     setFocusProxy(m_stack->currentWidget());
     for (QToolButton* button : m_buttons)
         button->setVisible(!parts.isEmpty());
-    if (const int row = m_model->rowOf(m_current); row >= 0)
-        m_table->selectRow(row);
+    if (m_model->rowCount() > 0)
+        m_table->selectRow(std::max(0, m_model->rowOf(m_current)));
     updateTools();
     Q_EMIT busyChanged(); // whether there is a table to copy may differ
 }
@@ -249,25 +244,18 @@ bool NotesPage::hasCsv() const
 
 bool NotesPage::writeCsv(QIODevice& out) const
 {
-    const auto writeLine = [&](const QStringList& cells) {
-        const QByteArray line = cells.join(QLatin1Char(',')).toUtf8() + '\n';
-        return out.write(line) == line.size();
-    };
-    if (!writeLine(
-            { QStringLiteral("kind"), QStringLiteral("device"), QStringLiteral("from"), QStringLiteral("to"),
-                QStringLiteral("address"), QStringLiteral("text"), QStringLiteral("conditions") }))
-        return false;
+    std::string all = "kind,device,from,to,address,text,conditions\n";
     for (int row = 0; row < m_model->rowCount(); ++row) {
         const model::UserItem& item = m_model->item(row);
-        const bool placed = item.kind != Kind::Filter;
-        if (!writeLine({ userItemKind(item.kind), QString::number(item.device),
-                placed ? QString::number(item.first) : QString(),
-                placed ? QString::number(item.last) : QString(),
-                item.address != 0 ? text::address(item.address) : QString(), field(text::file(item.text)),
-                field(text::file(item.conditions)) }))
-            return false;
+        all += fmt::format("{},{},", userItemKind(item.kind).toStdString(), item.device);
+        all += item.kind != Kind::Filter ? fmt::format("{},{},", item.first, item.last) : ",,";
+        all += item.address != 0 ? text::address(item.address).toStdString() + ',' : ",";
+        appendCsvField(all, item.text);
+        all += ',';
+        appendCsvField(all, item.conditions);
+        all += '\n';
     }
-    return true;
+    return writeText(out, all);
 }
 
 } // namespace strata::views

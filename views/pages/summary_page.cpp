@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_page.h"
 
+#include "views/models/csv.h"
 #include "views/pages/findings_list.h"
 #include "views/pages/oom_panel.h"
 #include "views/pages/share_list.h"
@@ -9,11 +10,12 @@
 #include "views/pages/type.h"
 
 #include <QGridLayout>
-#include <QIODevice>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QVBoxLayout>
+
+#include <fmt/format.h>
 
 namespace strata::views {
 
@@ -100,12 +102,6 @@ QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const O
         grid->addWidget(exact, line++, 2, Qt::AlignLeft | Qt::AlignVCenter);
     }
     return grid;
-}
-
-QString csvField(const QString& text)
-{
-    QString field = text;
-    return QLatin1Char('"') + field.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
 }
 
 } // namespace
@@ -474,15 +470,14 @@ QString SummaryPage::copyText() const
 
 bool SummaryPage::writeCsv(QIODevice& out) const
 {
-    QString all = QStringLiteral("line,requested_bytes,blocks\n");
-    if (m_device)
-        for (const model::GroupSum& sum : m_device->summary->peak.groups)
-            all += QStringLiteral("%1,%2,%3\n")
-                       .arg(csvField(text::file(m_device->byLine->label(sum.group))))
-                       .arg(sum.bytes)
-                       .arg(sum.blocks);
-    const QByteArray bytes = all.toUtf8();
-    return out.write(bytes) == bytes.size();
+    std::string all = "line,requested_bytes,blocks\n";
+    if (m_device) {
+        for (const model::GroupSum& sum : m_device->summary->peak.groups) {
+            appendCsvField(all, m_device->byLine->label(sum.group));
+            all += fmt::format(",{},{}\n", sum.bytes, sum.blocks);
+        }
+    }
+    return writeText(out, all);
 }
 
 } // namespace strata::views

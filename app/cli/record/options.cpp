@@ -32,9 +32,8 @@ model::Result<RecordOptions> parseRecord(int argc, const char* const* argv, std:
         "Runs a command and records the GPU memory of every process in it that uses PyTorch or LibTorch",
         "strata record");
     app.add_option("-o,--output", options.output,
-        "The session to write, named .strata; a second process writes beside it, as FILE.PID.strata, ranks "
-        "as "
-        "FILE.rankN.strata");
+        "The session to write, named .strata; {process} in the name becomes the process id. Without it a "
+        "second process writes beside it, as FILE.PID.strata, ranks as FILE.rankN.strata");
     app.add_option("--stacks", options.stacks,
            "Whose call stacks: python, native (C++), none, or auto: Python's in Python, else C++'s")
         ->check(CLI::IsMember({ "auto", "none", "python", "native" }))

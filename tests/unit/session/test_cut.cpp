@@ -30,6 +30,17 @@ SessionPtr opened(std::unique_ptr<Recording> recording)
     return session ? *session : nullptr;
 }
 
+/// The first is freed before the second is made, in another file.
+constexpr const char* kTwoBlocks = R"(
+        segment_alloc 0x1000 2097152 stack=m@secret.py:1
+        alloc 0x1000 500 stack=f@a.py:1
+        free_requested 0x1000 500
+        free_completed 0x1000 500
+        alloc 0x1200 300 stack=g@b.py:2
+        segment 0x1000 2097152 small
+        block 0x1200 512 req=300 allocated stack=g@b.py:2
+    )";
+
 /// Saved and opened again, as a colleague does.
 SessionPtr sent(const Recording& recording)
 {
@@ -192,15 +203,7 @@ TEST(Cut, OfACutHasTheSameStates)
 
 TEST(Cut, FromTheFirstEventOfACutStillKnowsWhoMadeOlderBlocks)
 {
-    const SessionPtr session = opened(test::makeRecording(R"(
-        segment_alloc 0x1000 2097152
-        alloc 0x1000 500 stack=f@a.py:1
-        free_requested 0x1000 500
-        free_completed 0x1000 500
-        alloc 0x1200 300 stack=g@b.py:2
-        segment 0x1000 2097152 small
-        block 0x1200 512 req=300 allocated stack=g@b.py:2
-    )"));
+    const SessionPtr session = opened(test::makeRecording(kTwoBlocks));
     const SessionPtr part = sent(*cut(*session, { { { 0, { 2, 4 } } }, {} }).recording);
     const SessionPtr front = sent(*cut(*part, { { { 0, { 0, 1 } } }, {} }).recording);
     ASSERT_TRUE(front);
@@ -209,15 +212,7 @@ TEST(Cut, FromTheFirstEventOfACutStillKnowsWhoMadeOlderBlocks)
 
 TEST(Cut, LeavesOutWhatNothingRefersTo)
 {
-    const SessionPtr session = opened(test::makeRecording(R"(
-        segment_alloc 0x1000 2097152 stack=m@secret.py:1
-        alloc 0x1000 500 stack=f@a.py:1
-        free_requested 0x1000 500
-        free_completed 0x1000 500
-        alloc 0x1200 300 stack=g@b.py:2
-        segment 0x1000 2097152 small
-        block 0x1200 512 req=300 allocated stack=g@b.py:2
-    )"));
+    const SessionPtr session = opened(test::makeRecording(kTwoBlocks));
     const Cut part = cut(*session, { { { 0, { 2, 3 } } }, {} });
     EXPECT_FALSE(part.recording->strings.find("b.py").valid());
     EXPECT_TRUE(part.recording->strings.find("a.py").valid()); // of the block that is freed

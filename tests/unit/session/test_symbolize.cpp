@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "capture/agent/session_file.h"
 #include "model/session/save.h"
 #include "model/session/session.h"
 #include "model/symbols/symbolize.h"
@@ -135,14 +136,36 @@ TEST(Symbolize, BelievesNoOtherBuild)
     fs::remove(path);
 }
 
-TEST(Symbolize, AddsNothingToAnUnfinishedSession)
+TEST(Symbolize, AddsNothingWhileARecorderIsAtWork)
 {
     const fs::path path = sessionWith(ownBuildId(), offsetOfPlace());
     const auto half = fs::file_size(path) - 5;
     fs::resize_file(path, half);
-    EXPECT_FALSE(symbolize(path));
-    EXPECT_EQ(fs::file_size(path), half);
+    agent::SessionFile recorder;
+    const fs::path recorded = path.string() + ".recorded";
+    ASSERT_TRUE(recorder.create(recorded));
+    fs::copy_file(path, recorded, fs::copy_options::overwrite_existing);
+    EXPECT_FALSE(symbolize(recorded));
+    EXPECT_EQ(fs::file_size(recorded), half);
     EXPECT_FALSE(symbolize("/nowhere/at.all"));
+    fs::remove(recorded);
+    fs::remove(path);
+}
+
+TEST(Symbolize, AddsBehindWhatAKilledRecorderLeft)
+{
+    if (ownBuildId().empty())
+        GTEST_SKIP() << "the linker writes no build ids";
+    const fs::path path = sessionWith(ownBuildId(), offsetOfPlace());
+    fs::resize_file(path, fs::file_size(path) - 5);
+    const auto found = symbolize(path);
+    ASSERT_TRUE(found) << found.error().text();
+    const auto session = Session::open(path);
+    ASSERT_TRUE(session);
+    std::string function;
+    frameOf(**session, function);
+    EXPECT_EQ(function, "strataTestPlace");
+    EXPECT_EQ((*session)->devices()[0].eventCount(), 2);
     fs::remove(path);
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/group_table_model.h"
 
+#include "views/models/csv.h"
 #include "views/widgets/memory/texts.h"
 
-#include <QIODevice>
 #include <QPainter>
 #include <QPixmap>
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace strata::views {
 
@@ -25,16 +26,6 @@ QPixmap swatch(const FillStyle& style)
     QPainter painter(&pixmap);
     painter.fillRect(0, 0, kSwatch, kSwatch, style.brush(kScale));
     return pixmap;
-}
-
-/// A field of a CSV file: quoted where it must be.
-QString csvField(QString text)
-{
-    static const QString special = QStringLiteral(",\"\r\n");
-    const bool quote = std::any_of(special.begin(), special.end(), [&](QChar c) { return text.contains(c); });
-    if (!quote)
-        return text;
-    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
 }
 
 } // namespace
@@ -210,19 +201,15 @@ QString GroupTableModel::text(const QModelIndexList& rows) const
 
 bool GroupTableModel::writeCsv(QIODevice& out) const
 {
-    QString text = QStringLiteral("group,requested_bytes,share,blocks\n");
+    std::string text = "group,requested_bytes,share,blocks\n";
     for (const model::GroupSum& row : m_rows) {
+        appendCsvField(text, m_table->label(row.group));
         const double share = m_live.requestedBytes > 0
             ? static_cast<double>(row.bytes) / static_cast<double>(m_live.requestedBytes)
             : 0;
-        text += QStringLiteral("%1,%2,%3,%4\n")
-                    .arg(csvField(label(row)))
-                    .arg(row.bytes)
-                    .arg(share, 0, 'f', 6)
-                    .arg(row.blocks);
+        text += fmt::format(",{},{:.6f},{}\n", row.bytes, share, row.blocks);
     }
-    const QByteArray bytes = text.toUtf8();
-    return out.write(bytes) == bytes.size();
+    return writeText(out, text);
 }
 
 } // namespace strata::views
