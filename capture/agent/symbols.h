@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/agent/loaded_modules.h"
 #include "capture/agent/numbers.h"
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <unordered_map>
 
 namespace strata::agent {
@@ -26,11 +26,12 @@ public:
     [[nodiscard]] std::size_t ownFrames(std::span<const std::uint64_t> addresses);
 
 private:
-    const std::string& buildId(std::uint64_t base);
+    bool isOwn(std::uint64_t returnAddress);
 
     Numbers& m_numbers;
+    LoadedModules m_modules;
     std::unordered_map<std::uint64_t, std::uint32_t> m_frames;
-    std::unordered_map<std::uint64_t, std::string> m_buildIds; // by load address
+    std::unordered_map<std::uint64_t, bool> m_own;
 };
 
 } // namespace strata::agent

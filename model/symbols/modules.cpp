@@ -3,6 +3,7 @@
 
 #include "model/trace/frames.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <dwarf.h>
@@ -133,6 +134,52 @@ struct Modules::Module {
         return places;
     }
 
+    /// The function by the table of symbols, mangled; nullptr where there is none. dwfl_module_addrinfo()
+    /// looks at all of them each time: milliseconds with LibTorch's million.
+    [[nodiscard]] const char* symbolAt(GElf_Addr address)
+    {
+        if (!hasSymbols)
+            readSymbols();
+        auto behind = std::ranges::upper_bound(symbols, address, {}, &Symbol::address);
+        // The nearest may be a label within a function.
+        for (int tries = 0; behind != symbols.begin() && tries < 8; ++tries) {
+            --behind;
+            if (address - behind->address < behind->bytes)
+                return behind->name;
+        }
+        return nullptr;
+    }
+
+    void readSymbols()
+    {
+        hasSymbols = true;
+        for (int i = dwfl_module_getsymtab(module) - 1; i > 0; --i) {
+            GElf_Sym symbol;
+            GElf_Addr address = 0;
+            const char* name
+                = dwfl_module_getsym_info(module, i, &symbol, &address, nullptr, nullptr, nullptr);
+            const unsigned type = GELF_ST_TYPE(symbol.st_info);
+            const bool isCode = type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+            if (name && *name && isCode && symbol.st_shndx != SHN_UNDEF && symbol.st_size > 0)
+                symbols.push_back(
+                    { address, symbol.st_size, name, GELF_ST_BIND(symbol.st_info) != STB_LOCAL });
+        }
+        // Of several names of one function the last here is taken: exported before local, the first of its
+        // kind.
+        std::ranges::stable_sort(symbols, [](const Symbol& a, const Symbol& b) {
+            return a.address != b.address ? a.address < b.address : a.isExported < b.isExported;
+        });
+    }
+
+    struct Symbol {
+        GElf_Addr address;
+        GElf_Xword bytes;
+        const char* name; // in the file, which stays open
+        bool isExported;
+    };
+    std::vector<Symbol> symbols; ///< by address
+    bool hasSymbols = false;
+
     char* debugFolders = nullptr; // where distributions keep debug information
     Dwfl_Callbacks callbacks{ .find_elf = dwfl_build_id_find_elf,
         .find_debuginfo = dwfl_standard_find_debuginfo,
@@ -164,12 +211,8 @@ std::optional<SourcePlace> Modules::find(
         return places.front();
     };
     SourcePlace place = own();
-    if (place.function.empty()) {
-        GElf_Off ignored = 0;
-        GElf_Sym symbol;
-        place.function = demangled(
-            dwfl_module_addrinfo(module->module, address, &ignored, &symbol, nullptr, nullptr, nullptr));
-    }
+    if (place.function.empty())
+        place.function = demangled(module->symbolAt(address));
     if (place.file.empty() && place.function.empty())
         return std::nullopt;
     return place;
