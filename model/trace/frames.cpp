@@ -128,29 +128,98 @@ std::string_view withoutParameters(std::string_view function)
     return at == function.npos || at == 0 ? function : function.substr(0, at);
 }
 
-/// What C++ without a line is called.
+constexpr std::string_view kAutograd = "torch::autograd::";
+constexpr std::string_view kAutogradNodes = "torch::autograd::generated::";
+constexpr std::string_view kOperators = "at::_ops::";
+
+/// "torch::autograd::Engine::evaluate_function" from "Engine" on.
+std::string_view withoutAutograd(std::string_view function)
+{
+    for (const std::string_view prefix : { kAutogradNodes, kAutograd })
+        if (function.starts_with(prefix))
+            return function.substr(prefix.size());
+    return function;
+}
+
+/// "Engine::evaluate_function", not "accumulate" or "(anonymous namespace)::accumulate", whose like are many.
+bool isMemberName(std::string_view name)
+{
+    return name.find("::") != name.npos && name.front() != '(';
+}
+
+/// How much a function of LibTorch says of a stack without code of the user: more than a greater one.
+enum class Telling : std::uint8_t {
+    Node, ///< "torch::autograd::generated::MmBackward0::apply": a step of backward
+    NodeMember, ///< what frees what it saved
+    Engine, ///< of autograd, between the steps
+    Operator, ///< "at::_ops::mm::call"
+    Nothing
+};
+
+Telling tellingOf(std::string_view function)
+{
+    if (function.starts_with(kOperators))
+        return Telling::Operator;
+    // Each operator has one of these too, which says no more.
+    if (!function.starts_with(kAutograd)
+        || startsWithAny(function.substr(kAutograd.size()), { "VariableType::", "ADInplaceOrView::" }))
+        return Telling::Nothing;
+    const std::string_view name = withoutParameters(function);
+    if (name.ends_with("::apply"))
+        return Telling::Node;
+    if (name.ends_with("::release_variables"))
+        return Telling::NodeMember;
+    return isMemberName(withoutAutograd(name)) ? Telling::Engine : Telling::Nothing;
+}
+
+/// Of all operators in a stack the outermost is what was called.
+bool saysMore(Telling one, Telling other)
+{
+    return one < other || (one == Telling::Operator && other == Telling::Operator);
+}
+
+/// What C++ without a line is called, and what of LibTorch is known by name.
 std::string codeLabel(const Recording& recording, const Frame& frame)
 {
     const std::string_view function = recording.strings[frame.function];
-    return std::string(function.empty() || function == "??" ? baseName(recording.strings[frame.file])
-                                                            : withoutParameters(function));
+    if (function.empty() || function == "??")
+        return std::string(baseName(recording.strings[frame.file]));
+    std::string_view name = withoutParameters(function);
+    if (name.starts_with(kOperators)) {
+        name.remove_prefix(kOperators.size());
+        return fmt::format("at::{}", name.substr(0, name.rfind("::")));
+    }
+    const std::string_view inAutograd = withoutAutograd(name);
+    return std::string(isMemberName(inAutograd) ? inAutograd : name);
+}
+
+/// Whether its name says more than its place, debug information or not.
+bool hasCodeLabel(const Recording& recording, const Frame& frame)
+{
+    return isRecordedCode(recording, frame)
+        && (frame.line == 0 || tellingOf(recording.strings[frame.function]) != Telling::Nothing);
 }
 
 template <class OriginOf>
 FrameId userFrameOf(const Recording& recording, StackId stack, const OriginOf& originOf)
 {
     const std::span<const FrameId> frames = recording.stacks.stack(stack);
-    FrameId python, native, backward;
+    FrameId python, native, torch;
+    Telling telling = Telling::Nothing;
     for (const FrameId id : frames) {
         const FrameOrigin origin = originOf(id);
         if (const Frame& frame = recording.stacks.frame(id); isRecordedCode(recording, frame)) {
             const bool own = origin == FrameOrigin::User
                 || (frame.file.valid() && isOwnNative(recording.strings[frame.file]));
-            if (own && !native.valid())
+            if (own && !native.valid()) {
                 native = id;
-            else if (!backward.valid() && frame.function.valid()
-                && recording.strings[frame.function].starts_with("torch::autograd::generated::"))
-                backward = id;
+            } else if (!native.valid() && frame.function.valid()) {
+                const Telling here = tellingOf(recording.strings[frame.function]);
+                if (saysMore(here, telling)) {
+                    torch = id;
+                    telling = here;
+                }
+            }
         } else if (origin == FrameOrigin::User) {
             return id;
         } else if (origin != FrameOrigin::Native && !python.valid()) {
@@ -159,8 +228,8 @@ FrameId userFrameOf(const Recording& recording, StackId stack, const OriginOf& o
     }
     if (native.valid())
         return native;
-    if (!python.valid() && backward.valid())
-        return backward;
+    if (!python.valid() && torch.valid())
+        return torch;
     return python.valid() || frames.empty() ? python : frames.front();
 }
 
@@ -248,9 +317,19 @@ std::string frameLabel(const Recording& recording, FrameId id)
     const std::string_view function = recording.strings[frame.function];
     if ((file.empty() || file == "??") && !function.empty())
         return std::string(function);
-    if (frame.line == 0 && isRecordedCode(recording, frame))
+    if (hasCodeLabel(recording, frame))
         return codeLabel(recording, frame);
     return fmt::format("{}:{}", file.empty() ? "??" : file, frame.line);
+}
+
+std::string_view frameFunction(const Recording& recording, FrameId id)
+{
+    if (!id.valid())
+        return {};
+    const Frame& frame = recording.stacks.frame(id);
+    const std::string_view file = recording.strings[frame.file];
+    return file.empty() || file == "??" || hasCodeLabel(recording, frame) ? std::string_view{}
+                                                                          : recording.strings[frame.function];
 }
 
 std::string frameShortLabel(const Recording& recording, FrameId id)
@@ -259,7 +338,7 @@ std::string frameShortLabel(const Recording& recording, FrameId id)
         return {};
     const Frame& frame = recording.stacks.frame(id);
     const std::string_view file = recording.strings[frame.file];
-    if (frame.line == 0 && isRecordedCode(recording, frame))
+    if (hasCodeLabel(recording, frame))
         return codeLabel(recording, frame);
     if (file.empty() || file == "??")
         return frameLabel(recording, id);

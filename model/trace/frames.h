@@ -30,8 +30,8 @@ enum class FrameOrigin : std::uint8_t { User, Torch, PythonLibrary, Native };
 
 /// The frame that a stack is known by: the innermost of the user's own code; else, in a stack that Strata
 /// recorded, the innermost of the program's own C++; else the innermost Python frame; else, again as Strata
-/// recorded it, the innermost step of backward, which runs on a thread of its own; else the innermost. None
-/// for an empty stack.
+/// recorded it, the innermost step of backward, which runs on a thread of its own, else another function of
+/// autograd, else the outermost operator; else the innermost. None for an empty stack.
 [[nodiscard]] FrameId userFrame(const Recording& recording, StackId stack);
 
 /// The same for many stacks: looks at each file name once. For one thread.
@@ -50,8 +50,11 @@ private:
 inline constexpr std::string_view kNoStackLabel = "no stack recorded";
 
 /// "train.py:57": file as recorded and line; the function's name for native frames without a file, and for
-/// those that Strata recorded without a line.
+/// those that Strata recorded without a line: "Net::forward", "MmBackward0::apply" for a step of backward,
+/// "at::mm" for an operator, with a line or without.
 [[nodiscard]] std::string frameLabel(const Recording& recording, FrameId frame);
+/// What goes beside that label: the function as recorded, or nothing where the label is its name.
+[[nodiscard]] std::string_view frameFunction(const Recording& recording, FrameId frame);
 /// "train.py:57" with the directory left out, for narrow places.
 [[nodiscard]] std::string frameShortLabel(const Recording& recording, FrameId frame);
 

@@ -131,9 +131,8 @@ QString FlameTree::function(Node n) const
         return tr("all");
     if (!frame(n).valid())
         return tr("no stack recorded");
-    const model::Frame& f = recording().stacks.frame(frame(n));
-    const QString name = fromUtf8(recording().strings[f.function]);
-    return name.isEmpty() ? place(n) : name;
+    const QString name = fromUtf8(model::frameFunction(recording(), frame(n)));
+    return name.isEmpty() ? fromUtf8(model::frameShortLabel(recording(), frame(n))) : name;
 }
 
 QString FlameTree::place(Node n) const

@@ -86,9 +86,7 @@ TableCell lineCell(const model::Recording& recording, model::StackId stack)
     if (!frame.valid())
         return noteCell(QCoreApplication::translate("Table", "no stack recorded"));
     TableCell cell{ fromUtf8(model::frameShortLabel(recording, frame)), {} };
-    const QString function = fromUtf8(recording.strings[recording.stacks.frame(frame).function]);
-    if (function != cell.text)
-        cell.note = function;
+    cell.note = fromUtf8(model::frameFunction(recording, frame));
     return cell;
 }
 

@@ -325,8 +325,9 @@ QWidget* SummaryPage::shareList(const DeviceData& device, const std::vector<mode
         const QString label = text::file(device.byLine->label(sum.group));
         QString shown = label;
         if (frame.valid()) {
-            const QString function = text::file(recording.strings[recording.stacks.frame(frame).function]);
-            shown = tr("%1  %2").arg(text::file(model::frameShortLabel(recording, frame)), function);
+            shown = text::file(model::frameShortLabel(recording, frame));
+            if (const std::string_view function = model::frameFunction(recording, frame); !function.empty())
+                shown = tr("%1  %2").arg(shown, text::file(function));
         }
         rows.push_back({ shown, tr("%1\nClick: details. Double click: filter by it.").arg(label), sum.bytes,
             sum.blocks, m_palette.group(device.lineRank[sum.group]), sum.group, true });

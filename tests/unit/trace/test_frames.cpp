@@ -122,8 +122,68 @@ TEST(Frames, FindsTheProgramsOwnCode)
                   { "torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)",
                       "/v/torch/lib/libtorch_cpu.so", "0" },
                   start }),
-        "torch::autograd::generated::MmBackward0::apply");
+        "MmBackward0::apply");
     EXPECT_EQ(label({ allocator, start }), "c10::cuda::malloc");
+}
+
+/// Threads that run no Python, autograd's above all: what of LibTorch is on the stack says what the block is
+/// for.
+TEST(Frames, NamesStacksOfLibTorchAlone)
+{
+    const auto recording = test::makeRecording("");
+    const StringId place = recording->strings.intern(R"({"build_id": "ab", "offset": "0x10"})");
+    const auto label = [&](std::initializer_list<std::pair<const char*, int>> rows) {
+        std::vector<FrameId> frames;
+        for (const auto& [function, line] : rows)
+            frames.push_back(recording->stacks.internFrame(
+                { recording->strings.intern(line > 0 ? "Functions.cpp" : "/v/torch/lib/libtorch_cpu.so"),
+                    recording->strings.intern(function), line, place }));
+        const StackId id = recording->stacks.internStack(frames);
+        const FrameId frame = userFrame(*recording, id);
+        EXPECT_EQ(UserFrames(*recording).of(id), frame);
+        EXPECT_EQ(frameShortLabel(*recording, frame), frameLabel(*recording, frame));
+        EXPECT_EQ(frameFunction(*recording, frame), "");
+        return frameLabel(*recording, frame);
+    };
+    constexpr std::pair<const char*, int> kMalloc{ "c10::cuda::malloc(unsigned long)", 0 };
+    constexpr std::pair<const char*, int> kCall{ "at::_ops::mm::call(at::Tensor const&, at::Tensor const&)",
+        0 };
+    constexpr std::pair<const char*, int> kKernel{
+        "torch::autograd::VariableType::(anonymous namespace)::mm(at::Tensor const&)", 0
+    };
+    constexpr std::pair<const char*, int> kFormula{
+        "torch::autograd::generated::details::mm_mat1_backward(at::Tensor const&)", 0
+    };
+    constexpr std::pair<const char*, int> kFunctional{
+        "torch::autograd::generated::MmBackward0_apply_functional(std::vector<at::Tensor>&&)", 0
+    };
+    constexpr const char* kApply
+        = "torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)";
+    constexpr std::pair<const char*, int> kStep{
+        "torch::autograd::Node::operator()(std::vector<at::Tensor>&&)", 0
+    };
+    constexpr std::pair<const char*, int> kEngine{
+        "torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&)", 0
+    };
+    EXPECT_EQ(label({ kMalloc, kKernel, kCall, kFormula, kFunctional, { kApply, 0 }, kStep, kEngine }),
+        "MmBackward0::apply");
+    // With debug information of LibTorch too.
+    EXPECT_EQ(label({ kMalloc, kKernel, kCall, { kApply, 57 }, kStep, kEngine }), "MmBackward0::apply");
+    EXPECT_EQ(label({ kMalloc, { "torch::autograd::AccumulateGrad::apply(std::vector<at::Tensor>&&)", 0 },
+                  kStep, kEngine }),
+        "AccumulateGrad::apply");
+    EXPECT_EQ(
+        label({ kMalloc, { "torch::autograd::generated::MmBackward0::release_variables()", 0 }, kEngine }),
+        "MmBackward0::release_variables");
+    // Between the steps.
+    EXPECT_EQ(
+        label({ kMalloc, kCall, { "torch::autograd::accumulate(std::vector<at::Tensor>&, unsigned long)", 0 },
+            { "torch::autograd::InputBuffer::add(unsigned long, at::Tensor&&)", 0 }, kEngine }),
+        "InputBuffer::add");
+    EXPECT_EQ(label({ kMalloc, kEngine }), "Engine::evaluate_function");
+    // Without autograd, what was called.
+    EXPECT_EQ(
+        label({ kMalloc, { "at::_ops::empty_like::call(at::Tensor const&)", 0 }, kKernel, kCall }), "at::mm");
 }
 
 TEST(Frames, ShortensPathsOfBothKinds)
