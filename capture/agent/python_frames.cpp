@@ -61,6 +61,13 @@ std::size_t copyText(const PythonLayout& layout, const char* object, char* out)
     return used;
 }
 
+/// Since 3.14 the lowest bits of a reference say who counts it.
+const char* codeOf(const char* frame, const PythonLayout& layout)
+{
+    constexpr std::uintptr_t kReferenceTag = 3;
+    return reinterpret_cast<const char*>(at<std::uintptr_t>(frame, layout.frameCode) & ~kReferenceTag);
+}
+
 /// What tells two code objects at one address apart.
 struct Identity {
     std::uint64_t code, file, name, lines;
@@ -98,6 +105,7 @@ bool PythonFrames::recognise(std::string& why)
     const auto version = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
     m_threadState = reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
     if (!version || !m_threadState) {
+        m_threadState = nullptr;
         why = "this process runs no Python";
         return false;
     }
@@ -105,7 +113,7 @@ bool PythonFrames::recognise(std::string& why)
     m_layout = pythonLayout(text);
     if (!m_layout) {
         why = "frames of Python " + std::string(text.substr(0, text.find('(')))
-            + "are not known, those of 3.10 to 3.13 are";
+            + "are not known, those of 3.10 to 3.14 with the global lock are";
         return false;
     }
     if (!m_codes.usable() || !m_known) {
@@ -177,7 +185,7 @@ std::uint32_t PythonFrames::gather(std::uint64_t* words, std::uint32_t most) noe
     for (; frame && count < most; frame = pointerAt(frame, layout.framePrevious)) {
         const std::uint8_t owner
             = layout.frameOwner == PythonLayout::kNone ? 0 : at<std::uint8_t>(frame, layout.frameOwner);
-        const char* code = pointerAt(frame, layout.frameCode);
+        const char* code = codeOf(frame, layout);
         if (!code || (layout.ownedByC != 0 && owner >= layout.ownedByC))
             continue;
         std::int64_t unit = 0;

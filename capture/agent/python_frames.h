@@ -34,6 +34,9 @@ public:
     /// lock.
     [[nodiscard]] bool recognise(std::string& why);
 
+    /// Whether recognise() met a Python at all.
+    [[nodiscard]] bool isHere() const { return m_threadState != nullptr; }
+
     /// `expected`: the calling thread's frames as Python tells them, innermost first, each
     /// "FILE\tNAME\tLINE\n". From Python, through ctypes. True if gather() reads the same.
     [[nodiscard]] bool check(const std::string& expected);

@@ -42,7 +42,8 @@ struct PythonLayout {
 /// That of an interpreter whose Py_GetVersion() begins so; nullptr where it is not known.
 [[nodiscard]] const PythonLayout* pythonLayout(std::string_view version);
 
-/// The line of a code unit (-1: before the first one); 0 where the table knows none. `table` as the code object has it.
+/// The line of a code unit (-1: before the first one); 0 where the table knows none. `table` as the code
+/// object has it.
 [[nodiscard]] std::int64_t pythonLine(
     PythonLayout::Lines form, std::string_view table, std::int64_t unit, std::int64_t firstLine);
 

@@ -45,6 +45,15 @@ const std::vector<Compiled> kCompiled{
             { 10, 1 }, { 8, 4 }, { 14, 2 }, { 15, 12 }, { 16, 1 }, { 15, 8 }, { 17, 1 }, { 18, 1 }, { 17, 3 },
             { 0, 2 }, { 4, 3 }, { 0, 1 }, { 11, 9 }, { 12, 1 }, { 14, 3 }, { 11, 1 }, { 0, 4 }, { 14, 3 },
             { 0, 3 }, { 15, 13 }, { 17, 1 }, { 18, 1 }, { 17, 3 }, { 0, 3 } } },
+    { "3.14.", 2,
+        "8000f10600181cf303030d06d9171b9003dc0b0ef70300090c88039174f00300050af000030d06f00806"
+        "0513dc1013d80c11d80c0df30502110f8805f40c000a0e88648f1a8c1a9074d8080c8f0a890adc0c0f90"
+        "058b4af403010918f703000a14f006000c11804cf9f21d030d06f8f410000d16dc0c16f003010c18f400"
+        "020513e010128a05f005020513faf706000a148e1af006000c11804cfa",
+        { { 2, 1 }, { 5, 2 }, { 4, 4 }, { 5, 3 }, { 6, 5 }, { 5, 11 }, { 4, 2 }, { 8, 1 }, { 9, 5 },
+            { 10, 1 }, { 11, 1 }, { 9, 5 }, { 15, 20 }, { 16, 11 }, { 17, 10 }, { 16, 5 }, { 15, 8 },
+            { 18, 2 }, { 0, 2 }, { 4, 3 }, { 0, 1 }, { 12, 5 }, { 13, 5 }, { 12, 6 }, { 14, 4 }, { 12, 1 },
+            { 0, 3 }, { 15, 15 }, { 18, 2 }, { 0, 3 } } },
 };
 
 std::string bytesOf(const std::string& hexadecimal)
@@ -94,6 +103,7 @@ TEST(PythonLayout, IsNotKnownForOthers)
     EXPECT_FALSE(pythonLayout("4.11.0"));
     EXPECT_FALSE(pythonLayout(""));
     EXPECT_FALSE(pythonLayout("3.13.0 experimental free-threading build (main)"));
+    EXPECT_FALSE(pythonLayout("3.14.0 free-threading build (main)"));
 }
 
 } // namespace strata::agent
