@@ -157,15 +157,9 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
     if (!file)
         return false;
     std::string why;
-    m_stacks->useNone();
-    if (options.stacks == StackKind::Native && !m_stacks->useNative(m_hook.unwind, why))
-        say("stacks of C++ are not recorded: " + why);
-    if (options.stacks == StackKind::Python) {
-        if (m_stacks->python().recognise(why))
-            m_stacks->usePython();
-        else
-            say("stacks of Python are not recorded: " + why);
-    }
+    m_stacks->use(options.stacks, m_hook.unwind, why);
+    if (!why.empty())
+        say(why);
     if (m_pythonTrusted.load(std::memory_order_acquire))
         m_stacks->python().trust();
     if (m_hook.isTorchRecording()) {
@@ -284,8 +278,9 @@ void Agent::takeStack(Device& device, const hook::Entry& entry, EventRecord& rec
         device.requestedAddress = 0;
         return;
     }
-    record.stackKind = static_cast<std::uint8_t>(m_stacks->kind());
-    record.stack = m_stacks->gather();
+    const Stacks::Taken taken = m_stacks->gather();
+    record.stackKind = static_cast<std::uint8_t>(taken.kind);
+    record.stack = taken.number;
     if (entry.action == kFreeRequested) {
         device.requestedAddress = entry.address;
         device.requestedStack = record.stack;

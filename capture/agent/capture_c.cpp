@@ -130,6 +130,7 @@ int strata_capture_start(const strata_capture_options* given)
         wanted.shared = options.shared != 0;
         wanted.stacks = options.stacks == STRATA_CAPTURE_STACKS_NATIVE ? agent::StackKind::Native
             : options.stacks == STRATA_CAPTURE_STACKS_PYTHON           ? agent::StackKind::Python
+            : options.stacks == STRATA_CAPTURE_STACKS_AUTO             ? agent::StackKind::PythonElseNative
                                                                        : agent::StackKind::None;
         if (options.ring_events != 0)
             wanted.ringEvents = options.ring_events;

@@ -56,38 +56,55 @@ Stacks::Stacks(std::uint64_t memory)
 {
 }
 
-bool Stacks::useNative(Unwind unwind, std::string& why)
+/// The first stack of a thread may allocate and read files: here, not under a lock of the allocator.
+/// libunwind remembers the way out of each frame for each thread, LibTorch's own looks it up under a lock.
+bool Stacks::findUnwinder(Unwind unwind)
 {
     std::uint64_t probe[kMostFrames];
-    // The first stack of a thread may allocate and read files: here, not under a lock of the allocator.
-    // libunwind remembers the way out of each frame for each thread, LibTorch's own looks it up under a lock.
     if (loadLibunwind() && unwindByLibunwind(probe, kMostFrames) > 0)
         m_unwind = unwindByLibunwind;
     else if (unwind && unwind(probe, kMostFrames) > 0)
         m_unwind = unwind;
-    if (!m_unwind) {
-        why = "neither LibTorch nor libunwind (package libunwind8) unwinds them";
-        return false;
-    }
-    m_kind.store(StackKind::Native, std::memory_order_release);
-    return true;
+    return m_unwind != nullptr;
 }
 
-std::uint32_t Stacks::gather() noexcept
+void Stacks::use(StackKind wanted, Unwind unwind, std::string& why)
+{
+    constexpr const char* kNoUnwinder = "neither LibTorch nor libunwind (package libunwind8) unwinds them";
+    const bool wantsPython = wanted == StackKind::Python || wanted == StackKind::PythonElseNative;
+    const bool wantsNative = wanted == StackKind::Native || wanted == StackKind::PythonElseNative;
+    std::string noPython;
+    const bool python = wantsPython && m_python.recognise(noPython);
+    const bool native = wantsNative && findUnwinder(unwind);
+    m_kind.store(python && native ? StackKind::PythonElseNative
+            : python              ? StackKind::Python
+            : native              ? StackKind::Native
+                                  : StackKind::None,
+        std::memory_order_release);
+    if (wantsNative && !native)
+        why = std::string("stacks of C++ are not recorded: ") + kNoUnwinder;
+    else if (wantsPython && !python && (!native || m_python.isHere()))
+        why = std::string("stacks of Python are not recorded")
+            + (native ? ", those of C++ are instead: " : ": ") + noPython;
+}
+
+Stacks::Taken Stacks::gather() noexcept
 {
     std::uint64_t words[kMostFrames];
+    const StackKind wanted = m_kind.load(std::memory_order_acquire);
+    Taken taken;
     std::uint32_t count = 0;
-    switch (m_kind.load(std::memory_order_acquire)) {
-    case StackKind::None:
-        return 0;
-    case StackKind::Native:
-        count = m_unwind(words, kMostFrames);
-        break;
-    case StackKind::Python:
+    if (wanted == StackKind::Python || wanted == StackKind::PythonElseNative) {
+        taken.kind = StackKind::Python;
         count = m_python.isOn() ? m_python.gather(words, kMostFrames) : 0;
-        break;
     }
-    return count == 0 ? 0 : m_sequences.intern({ words, count });
+    if (count == 0 && (wanted == StackKind::Native || wanted == StackKind::PythonElseNative)) {
+        taken.kind = StackKind::Native;
+        count = m_unwind(words, kMostFrames);
+    }
+    if (count > 0)
+        taken.number = m_sequences.intern({ words, count });
+    return taken;
 }
 
 } // namespace strata::agent

@@ -9,12 +9,22 @@
 
 namespace strata::agent {
 
-enum class StackKind : std::uint8_t { None, Native, Python };
+/// What a recording asks for; a stack that was taken is one of the first three.
+enum class StackKind : std::uint8_t {
+    None,
+    Native,
+    Python,
+    PythonElseNative ///< C++ where the thread runs no Python: autograd's own, for one
+};
 
 /// Takes stacks on the threads that allocate: return addresses, or places in Python code, interned on the
 /// spot. What they mean is found out later, by Symbols and PythonFrames::describe().
 class Stacks {
 public:
+    struct Taken {
+        std::uint32_t number = 0; ///< 0 none
+        StackKind kind = StackKind::None;
+    };
     using Unwind = std::uint32_t (*)(std::uint64_t* addresses, std::uint32_t most) noexcept;
 
     /// `memory`: bytes that the tables may take, at most.
@@ -22,17 +32,16 @@ public:
 
     [[nodiscard]] bool usable() const { return m_sequences.usable() && m_python.usable(); }
 
-    /// Before anything is recorded. Unwinds by libunwind where it is installed, else by LibTorch's `unwind`
-    /// (nullptr: it has none). False and why: then no stacks are taken.
-    [[nodiscard]] bool useNative(Unwind unwind, std::string& why);
-    void usePython() { m_kind.store(StackKind::Python, std::memory_order_release); }
-    void useNone() { m_kind.store(StackKind::None, std::memory_order_release); }
+    /// Before anything is recorded: what stacks are from now on. C++ is unwound by libunwind where it is
+    /// installed, else by LibTorch's `unwind` (nullptr: it has none). What cannot be had is left out, and
+    /// `why` says so, for people; else it stays empty.
+    void use(StackKind wanted, Unwind unwind, std::string& why);
 
     [[nodiscard]] StackKind kind() const { return m_kind.load(std::memory_order_relaxed); }
     [[nodiscard]] PythonFrames& python() { return m_python; }
 
-    /// Number of the calling thread's stack, 0 for none. No allocation of our own; an unwinder may have some.
-    [[nodiscard]] std::uint32_t gather() noexcept;
+    /// The calling thread's stack. No allocation of our own; an unwinder may have some.
+    [[nodiscard]] Taken gather() noexcept;
 
     [[nodiscard]] std::span<const std::uint64_t> operator[](std::uint32_t number) const
     {
@@ -42,6 +51,8 @@ public:
     [[nodiscard]] std::uint64_t refused() const { return m_sequences.refused() + m_python.refused(); }
 
 private:
+    [[nodiscard]] bool findUnwinder(Unwind unwind);
+
     SequenceTable m_sequences;
     PythonFrames m_python;
     Unwind m_unwind = nullptr;

@@ -57,7 +57,7 @@ std::uint32_t stacksWanted()
         return STRATA_CAPTURE_STACKS_NATIVE;
     if (text == "python")
         return STRATA_CAPTURE_STACKS_PYTHON;
-    return isPython() ? STRATA_CAPTURE_STACKS_PYTHON : STRATA_CAPTURE_STACKS_NATIVE;
+    return isPython() ? STRATA_CAPTURE_STACKS_AUTO : STRATA_CAPTURE_STACKS_NATIVE;
 }
 
 using Start = int (*)(const strata_capture_options*);

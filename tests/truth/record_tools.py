@@ -36,9 +36,25 @@ def python_frames(entry):
     return [(f["filename"], f["name"], f["line"]) for f in entry.get("frames", [])]
 
 
-def compare_events(name, got, wanted, failures, frames=False):
-    """Events of all devices, one by one. Marks of snapshots are left out: whoever asks for a trace does not see his own."""
-    events = 0
+def is_of_allocator(frames):
+    """Whether frames are C++ alone, from the allocator outwards."""
+    libraries = [os.path.basename(file) for file, _, line in frames if line == 0]
+    return (len(libraries) == len(frames) > 2 and libraries[0].startswith("libc10_cuda.so")
+            and all(".so" in library or library.startswith("python") or library == "??" for library in libraries))
+
+
+def compare_frames(mine, torchs, stacks):
+    """The pair of frames that have to be equal. With `stacks` auto ours are C++ where torch has none, and only there."""
+    ours, theirs = python_frames(mine), python_frames(torchs)
+    if stacks == "auto" and not theirs:
+        return ("C++ frames", ours if not is_of_allocator(ours) else "from the allocator on", "from the allocator on")
+    return ("frames", ours, theirs)
+
+
+def compare_events(name, got, wanted, failures, stacks=None):
+    """Events of all devices, one by one: how many, and how many have stacks of C++ where torch has none. Marks of snapshots
+    are left out: whoever asks for a trace does not see his own. `stacks` as they were recorded; None: not comparable."""
+    events = native = 0
     for device, (ours, theirs) in enumerate(itertools.zip_longest(got["device_traces"], wanted["device_traces"],
                                                                   fillvalue=[])):
         ours = [e for e in ours if e["action"] != "snapshot"]
@@ -51,8 +67,9 @@ def compare_events(name, got, wanted, failures, frames=False):
             pairs = [(key, mine.get(key), torchs[key]) for key in EVENT_KEYS if key in torchs]
             if "user_metadata" in torchs:
                 pairs.append(("user_metadata", mine.get("user_metadata", ""), torchs["user_metadata"]))
-            if frames and torchs["action"] in ("alloc", "free_requested"):
-                pairs.append(("frames", python_frames(mine), python_frames(torchs)))
+            if stacks and torchs["action"] in ("alloc", "free_requested"):
+                pairs.append(compare_frames(mine, torchs, stacks))
+                native += pairs[-1][0] == "C++ frames"
             if any(a != b for _, a, b in pairs):
                 different += 1
                 if different <= 3:
@@ -61,7 +78,7 @@ def compare_events(name, got, wanted, failures, frames=False):
                 failures.expect(name, f"device {device} event {index}: time", mine["time_us"], torchs["time_us"])
                 break
         failures.expect(name, f"device {device}: events that differ", different, 0)
-    return events
+    return events, native
 
 
 def state(snapshot):

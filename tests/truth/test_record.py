@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Records programs of the corpus and holds the session against torch's own snapshot of the same process: events one by
-one, stacks of allocations and frees, the state at the end block by block.
+one, stacks of allocations and frees, the state at the end block by block. torch's recorder knows Python's stacks alone here:
+where it has none, Strata has those of C++ if it was told so, and none otherwise.
 
 usage: test_record.py STRATA [--python PYTHON]... [--long]
 
@@ -42,16 +43,16 @@ def simulated(dryrun_options):
     return ["--simulated", card, *options], settings
 
 
-def hold(strata, name, session, snapshot, folder, failures, frames):
+def hold(strata, name, session, snapshot, folder, failures, stacks):
     wanted = record_tools.pickle.load(open(snapshot, "rb"))
     got = record_tools.as_snapshot(strata, session, folder)
-    events = record_tools.compare_events(name, got, wanted, failures, frames)
+    events, native = record_tools.compare_events(name, got, wanted, failures, stacks)
     blocks = record_tools.compare_states(name, got, wanted, failures)
     failures.expect(name, "strata check", record_tools.checks(strata, session)[0], 0)
-    return events, blocks
+    return events, blocks, native
 
 
-def check(strata, name, options, settings, stacks, command, failures, frames):
+def check(strata, name, options, settings, stacks, command, failures, comparable):
     with tempfile.TemporaryDirectory() as folder:
         session, snapshot = os.path.join(folder, "out.strata"), os.path.join(folder, "torch.pickle")
         environment = {**os.environ, "PYTORCH_CUDA_ALLOC_CONF": settings}
@@ -59,16 +60,16 @@ def check(strata, name, options, settings, stacks, command, failures, frames):
                                   [w.replace("SNAPSHOT", snapshot) for w in command], env=environment)
         if run.returncode != 0 or not os.path.exists(session) or not os.path.exists(snapshot):
             failures.expect(name, "run", (run.returncode, run.stdout[-500:], run.stderr[-2000:]), "a recording")
-            return 0, 0
+            return 0, 0, 0
         failures.expect(name, "complaints", [l for l in run.stderr.splitlines() if "missing" in l], [])
-        return hold(strata, name, session, snapshot, folder, failures, frames)
+        return hold(strata, name, session, snapshot, folder, failures, stacks if comparable else None)
 
 
 def programs_of(python, long, short=SHORT):
     """(name, options, settings, stacks, command, whether torch's frames are comparable) of each run."""
-    for settings in ("", "expandable_segments:True"):
+    for settings, stacks in (("", "python"), ("expandable_segments:True", "auto")):
         yield (f"{python} corners under {settings or 'defaults'}", ["--simulated", "A100-80GB", "--devices", "2"],
-               settings, "python", [python, RECORDED, "SNAPSHOT", CORNERS], True)
+               settings, stacks, [python, RECORDED, "SNAPSHOT", CORNERS], True)
     for program, options in CASES:
         if "recorder_off" in program or not known_to(python, program.split()) or not (long or program in short):
             continue
@@ -78,7 +79,7 @@ def programs_of(python, long, short=SHORT):
             joined = ",".join(part for part in (settings, extra) if part)
             if joined.count("expandable_segments") > 1:
                 continue
-            yield (f"{python} {program} under {joined or 'defaults'}", simulation, joined, "python",
+            yield (f"{python} {program} under {joined or 'defaults'}", simulation, joined, "python" if joined else "auto",
                    [python, RECORDED, "SNAPSHOT", TRUTH, *program.split()], True)
 
 
@@ -107,13 +108,13 @@ def main():
         # Of every day the first Python, the newest, runs more than the others.
         runs = [*programs_of(python, arguments.long, SHORT if python == found[0] else SHORT[:1]),
                 *cpp_programs(python, failures, arguments.long)]
-        events = blocks = 0
+        events = blocks = native = 0
         for run in runs:
             compared = check(arguments.strata, *run[:5], failures, run[5])
-            events, blocks = events + compared[0], blocks + compared[1]
-        failures.expect(python, "something compared", events > 1000 and blocks > 100, True)
-        print(f"{python}: {len(runs)} programs, {events} events, {blocks} blocks, {failures.count} failures so far",
-              flush=True)
+            events, blocks, native = (a + b for a, b in zip((events, blocks, native), compared))
+        failures.expect(python, "something compared", events > 1000 and blocks > 100 and native > 100, True)
+        print(f"{python}: {len(runs)} programs, {events} events, {native} of them with stacks of C++ alone, {blocks} blocks, "
+              f"{failures.count} failures so far", flush=True)
     return 1 if failures.count else 0
 
 

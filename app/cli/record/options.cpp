@@ -35,7 +35,9 @@ model::Result<RecordOptions> parseRecord(int argc, const char* const* argv, std:
         "The session to write, named .strata; {process} in the name becomes the process id. Without it a "
         "second process writes beside it, as FILE.PID.strata, ranks as FILE.rankN.strata");
     app.add_option("--stacks", options.stacks,
-           "Whose call stacks: python, native (C++), none, or auto: Python's in Python, else C++'s")
+           "Whose call stacks: python, native (C++), none, or auto: Python's, and C++'s where a thread runs "
+           "no "
+           "Python, as autograd's own does")
         ->check(CLI::IsMember({ "auto", "none", "python", "native" }))
         ->capture_default_str();
     app.add_option("--ring", options.ringEvents,

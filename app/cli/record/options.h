@@ -12,7 +12,8 @@ namespace strata::cli {
 
 struct RecordOptions {
     std::string output; ///< the session; other processes of the command write beside it
-    std::string stacks = "auto"; ///< auto (Python's in Python, C++'s elsewhere), none, python, native
+    std::string stacks
+        = "auto"; ///< auto (Python's; C++'s where a thread runs no Python), none, python, native
     std::int64_t ringEvents = 0; ///< room for each device; 0: as the recorder has it
     std::optional<std::int64_t> memoryBytes; ///< host memory of the recorder, at most
     std::string simulated; ///< card of the catalogue to simulate; empty: the real device

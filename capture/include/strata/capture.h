@@ -16,7 +16,8 @@ namespace strata::capture {
 enum class Stacks : std::uint32_t {
     None = STRATA_CAPTURE_STACKS_NONE,
     Native = STRATA_CAPTURE_STACKS_NATIVE,
-    Python = STRATA_CAPTURE_STACKS_PYTHON
+    Python = STRATA_CAPTURE_STACKS_PYTHON,
+    Auto = STRATA_CAPTURE_STACKS_AUTO ///< Python's; C++ where the thread runs no Python
 };
 
 struct Options {

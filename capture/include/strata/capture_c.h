@@ -14,7 +14,8 @@ extern "C" {
 enum strata_capture_stacks {
     STRATA_CAPTURE_STACKS_NONE = 0,
     STRATA_CAPTURE_STACKS_NATIVE = 1, /* return addresses */
-    STRATA_CAPTURE_STACKS_PYTHON = 2
+    STRATA_CAPTURE_STACKS_PYTHON = 2,
+    STRATA_CAPTURE_STACKS_AUTO = 3 /* Python's; return addresses where the thread runs no Python */
 };
 
 struct strata_capture_options {

@@ -20,7 +20,7 @@ import sys
 
 __all__ = ["record", "start", "stop", "step", "phase", "scope", "mark", "note"]
 
-_STACKS = {"none": 0, "native": 1, "python": 2}
+_STACKS = {"none": 0, "native": 1, "python": 2, "auto": 3}
 _STATES = ("off", "waiting", "recording")
 _BEGIN, _END, _MARK = 0, 1, 2
 
@@ -68,11 +68,11 @@ def _check_frames(library):
     library.strata_capture_check_python(text)
 
 
-def start(file, stacks="python", ring_events=0, memory_limit=0):
+def start(file, stacks="auto", ring_events=0, memory_limit=0):
     """Begins a recording, now or when PyTorch's allocator is ready: "recording", "waiting" or "off".
 
     file          the session that is made; must not be there
-    stacks        "python", "native" (C++) or "none"
+    stacks        "python", "native" (C++), "none", or "auto": Python's, and C++ where a thread runs no Python
     ring_events   events that may wait for the disk, for each device; 0: 131072
     memory_limit  bytes of host memory that the recorder may take; 0: 256 MiB
     """
