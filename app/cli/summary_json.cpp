@@ -83,6 +83,16 @@ void writeDevice(JsonWriter& json, const model::Recording& recording, const Devi
     json.member("free_in_segments", summary.waste.freeInSegments);
     json.member("pending_free", summary.waste.pendingFree).endObject();
     writeOutOfMemories(json, summary.outOfMemory);
+    json.key("driver");
+    if (summary.driver)
+        json.beginObject()
+            .member("readings", summary.driver->readings)
+            .member("used_bytes_peak", summary.driver->usedBytesPeak)
+            .member("process_bytes_peak", summary.driver->processBytesPeak)
+            .member("outside_bytes_peak", summary.driver->outsideBytesPeak)
+            .endObject();
+    else
+        json.null();
     json.endObject();
 }
 
@@ -150,6 +160,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
         json.beginObject()
             .member("segments", recording.host->segments)
             .member("reserved_bytes", recording.host->reservedBytes)
+            .member("reserved_bytes_peak", recording.host->reservedBytesPeak)
             .member("allocated_bytes", recording.host->allocatedBytes)
             .member("events", recording.host->events)
             .endObject();

@@ -145,6 +145,21 @@ void printEvents(Output& out, const DeviceReport& device)
         out.line("  " + line);
 }
 
+void printDriver(Output& out, const DeviceReport& device)
+{
+    const auto& driver = device.summary.driver;
+    if (!driver)
+        return;
+    heading(out, "What the driver says, at most");
+    Table table({ { "", Table::Align::Left }, { "", Table::Align::Right } });
+    table.add({ "all processes", formatBytes(driver->usedBytesPeak) });
+    if (driver->processBytesPeak)
+        table.add({ "this process", formatBytes(*driver->processBytesPeak) });
+    if (driver->outsideBytesPeak)
+        table.add({ "of it outside PyTorch", formatBytes(*driver->outsideBytesPeak) });
+    table.print(out);
+}
+
 void printIntegrity(Output& out, const DeviceReport& device)
 {
     heading(out, device.integrity.exact() ? "Totals are exact" : "Totals are not exact");
@@ -180,9 +195,12 @@ void printSimulation(Output& out, const model::Simulation& simulation)
 
 void printRest(Output& out, const model::Recording& recording)
 {
-    if (recording.host && recording.host->segments > 0)
-        out.line(fmt::format("\nPinned host memory: {} reserved, {} allocated",
-            formatBytes(recording.host->reservedBytes), formatBytes(recording.host->allocatedBytes)));
+    if (const auto& host = recording.host; host && (host->segments > 0 || host->reservedBytesPeak))
+        out.line(fmt::format("\nPinned host memory: {} reserved, {} allocated{}",
+            formatBytes(host->reservedBytes), formatBytes(host->allocatedBytes),
+            host->reservedBytesPeak
+                ? fmt::format(", {} reserved at most", formatBytes(*host->reservedBytesPeak))
+                : ""));
     const std::optional<model::Simulation> simulation = model::simulationOf(recording);
     if (recording.settings.size() > (simulation ? 1u : 0u)) {
         heading(out, "Allocator settings");
@@ -207,10 +225,13 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
         if (devices.size() > 1)
             out.line(out.strong(deviceName(device.summary.device)));
         printVerdict(out, device);
-        printTotals(out, device);
-        printPeak(out, device);
-        printOutOfMemory(out, device);
-        printWaste(out, device);
+        if (!recording.facts.contains("refused")) {
+            printTotals(out, device);
+            printPeak(out, device);
+            printOutOfMemory(out, device);
+            printWaste(out, device);
+        }
+        printDriver(out, device);
         printEvents(out, device);
         printIntegrity(out, device);
     }

@@ -58,6 +58,11 @@ void addSetting(void* context, const char* key, const char* json) noexcept
     static_cast<TakenState*>(context)->settings.emplace_back(key, json);
 }
 
+void addHost(void* context, const hook::HostMemory& host) noexcept
+{
+    static_cast<TakenState*>(context)->host = host;
+}
+
 /// "out.strata" with ".rank3" or ".4711" before its suffix.
 std::string nameBeside(const std::string& file, const std::string& part)
 {
@@ -167,9 +172,7 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
         say("torch's own recorder is on too: it is left as it is, and finds marks of snapshots in its trace");
     }
     m_simulatedDevice = options.simulatedDevice;
-    auto* recorder = new Recorder(std::move(file), std::move(facts), m_devices, *m_stacks, *m_texts,
-        m_hook.counter, Recorder::Options{});
-    m_ended.emplace_back(recorder);
+    Recorder* const recorder = &makeRecorder(std::move(file), std::move(facts), true);
     g_agent = this;
     if (!m_attached && !m_hook.attach({ entryCallback, outOfMemoryCallback, rangeCallback })) {
         say(recorder->path() + ": LibTorch does not let itself be followed: nothing is recorded");
@@ -183,6 +186,40 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
     return true;
 }
 
+bool Agent::startTotals(
+    const AgentOptions& options, std::vector<wire::KeyValue> facts, const std::string& refusal)
+{
+    const std::lock_guard control(m_control);
+    const auto canRead = [&] {
+        for (int device = 0; device < m_deviceCount; ++device)
+            if (m_readDriver(device))
+                return true;
+        return false;
+    };
+    if (isRecording() || m_forked || !m_readDriver || !canRead() || !prepare(options))
+        return false;
+    std::unique_ptr<SessionFile> file = createFile(options);
+    if (!file)
+        return false;
+    facts.emplace_back("refused", refusal);
+    Recorder& recorder = makeRecorder(std::move(file), std::move(facts), false);
+    m_recorder.store(&recorder, std::memory_order_release);
+    recorder.start();
+    return true;
+}
+
+Recorder& Agent::makeRecorder(
+    std::unique_ptr<SessionFile> file, std::vector<wire::KeyValue> facts, bool followed)
+{
+    m_followed = followed;
+    Recorder::Options options;
+    options.readDriver = m_readDriver;
+    options.totalsOf = followed ? 0 : static_cast<std::size_t>(std::max(m_deviceCount, 0));
+    m_ended.emplace_back(new Recorder(std::move(file), std::move(facts), followed ? m_devices : m_noDevices,
+        *m_stacks, *m_texts, m_hook.counter, std::move(options)));
+    return *m_ended.back();
+}
+
 bool Agent::takeState(StatePurpose purpose)
 {
     TakenState state;
@@ -192,7 +229,7 @@ bool Agent::takeState(StatePurpose purpose)
     m_statePurpose.store(purpose, std::memory_order_relaxed);
     m_devicesSeen = 0;
     m_snapshotThread.store(self(), std::memory_order_relaxed);
-    const bool taken = m_hook.snapshot({ &state, addSegment, addBlock, addSetting });
+    const bool taken = m_hook.snapshot({ &state, addSegment, addBlock, addSetting, addHost });
     m_snapshotThread.store(0, std::memory_order_relaxed);
     if (!m_simulatedDevice.empty())
         state.settings.emplace_back("simulated_device", m_simulatedDevice);
@@ -209,9 +246,11 @@ void Agent::stop()
     Recorder* recorder = m_recorder.load(std::memory_order_relaxed);
     if (!recorder)
         return;
-    if (m_hook.isTorchRecording())
-        recorder->tell({ "torch_recorder", "1" });
-    takeState(StatePurpose::End);
+    if (m_followed) {
+        if (m_hook.isTorchRecording())
+            recorder->tell({ "torch_recorder", "1" });
+        takeState(StatePurpose::End);
+    }
     if (const std::uint64_t refused = m_stacks->refused() + m_texts->refused(); refused > 0)
         recorder->tell({ "lost_stacks", std::to_string(refused) });
     recorder->finish();

@@ -38,9 +38,15 @@ public:
 
     /// Attaches, takes the base state and begins to write. False when nothing is recorded; why was said.
     bool start(const AgentOptions& options, std::vector<wire::KeyValue> facts);
+    /// Records what the driver says alone, of an allocator that tells of no event; `refusal` is why.
+    bool startTotals(
+        const AgentOptions& options, std::vector<wire::KeyValue> facts, const std::string& refusal);
     /// Takes the end state, writes everything and ends the file. Nothing if nothing is recorded.
     void stop();
     [[nodiscard]] bool isRecording() const { return m_recorder.load(std::memory_order_acquire) != nullptr; }
+
+    /// Before start(): who knows what the driver says. Without one it is not recorded.
+    void readDriverBy(ReadDriver read) { m_readDriver = std::move(read); }
 
     /// Kinds as Recorder::annotate() has them. Nothing if nothing is recorded.
     void annotate(std::uint8_t kind, std::string_view name) noexcept;
@@ -58,6 +64,8 @@ public:
 private:
     bool prepare(const AgentOptions& options);
     bool takeState(StatePurpose purpose);
+    Recorder& makeRecorder(
+        std::unique_ptr<SessionFile> file, std::vector<wire::KeyValue> facts, bool followed);
     void takeStack(Device& device, const hook::Entry& entry, EventRecord& record) noexcept;
     void onSnapshot() noexcept;
     std::unique_ptr<SessionFile> createFile(const AgentOptions& options);
@@ -72,7 +80,10 @@ private:
     std::atomic<bool> m_forked{ false };
     std::atomic<bool> m_pythonTrusted{ false };
     std::string m_simulatedDevice; // of this recording
+    ReadDriver m_readDriver;
+    Devices m_noDevices; // where events are not told
     bool m_attached = false;
+    bool m_followed = false; // by this recording
 
     std::mutex m_control; // start, stop and out of memory; never taken under a lock of the allocator
     std::atomic<std::uint64_t> m_snapshotThread{ 0 }; // that takes a snapshot of ours, 0 none

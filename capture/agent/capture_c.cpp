@@ -7,6 +7,8 @@
 #include "capture/agent/torch_library.h"
 
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <pthread.h>
@@ -57,6 +59,21 @@ void giveUp(Process& self, const std::string& why)
     self.isWaiting.store(false);
 }
 
+/// NVML is loaded on the thread that asks first.
+agent::ReadDriver driverReader()
+{
+    struct Lazy {
+        std::vector<std::string> buses;
+        std::optional<driver::DriverMemory> driver;
+    };
+    auto lazy = std::make_shared<Lazy>(Lazy{ agent::deviceBuses(), std::nullopt });
+    return [lazy](int device) {
+        if (!lazy->driver)
+            lazy->driver.emplace(lazy->buses);
+        return lazy->driver->read(device);
+    };
+}
+
 /// Under the mutex. Nothing while LibTorch is not loaded or its allocator not ready.
 void begin(Process& self)
 {
@@ -72,8 +89,6 @@ void begin(Process& self)
     const hook::Readiness readiness = self.hook->readiness(&refusal);
     if (readiness == hook::Readiness::NotYet)
         return;
-    if (readiness == hook::Readiness::Refused)
-        return giveUp(self, "nothing is recorded: " + std::string(refusal));
     if (const char* off = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING"); off && *off && *off != '0')
         say("PYTORCH_NO_CUDA_MEMORY_CACHING is set: LibTorch then tells of no event; unset it to record");
     if (!self.prepared) {
@@ -85,6 +100,7 @@ void begin(Process& self)
     agent::Agent* agent = self.agent.load();
     if (!agent) {
         agent = new agent::Agent(*self.hook, agent::deviceCount());
+        agent->readDriverBy(driverReader());
         if (self.pythonTrusted.load())
             agent->trustPython();
         self.agent.store(agent, std::memory_order_release);
@@ -92,7 +108,13 @@ void begin(Process& self)
     const agent::AgentOptions options = *self.waiting;
     self.waiting.reset();
     self.isWaiting.store(false);
-    (void)agent->start(options, agent::processFacts(self.torch, *self.hook));
+    std::vector<wire::KeyValue> facts = agent::processFacts(self.torch, *self.hook);
+    if (readiness == hook::Readiness::Ready)
+        (void)agent->start(options, std::move(facts));
+    else if (agent->startTotals(options, std::move(facts), refusal))
+        say("only the driver's totals are recorded: " + std::string(refusal));
+    else
+        say("nothing is recorded: " + std::string(refusal));
 }
 
 template <class Function> int guarded(Function&& function) noexcept

@@ -72,6 +72,18 @@ int deviceCount()
     return ask && ask(&count) == 0 && count > 0 ? count : 0;
 }
 
+std::vector<std::string> deviceBuses()
+{
+    const auto ask = reinterpret_cast<int (*)(char*, int, int)>(cudaFunction("cudaDeviceGetPCIBusId"));
+    std::vector<std::string> buses;
+    const int count = deviceCount();
+    for (int i = 0; i < count; ++i) {
+        char bus[32] = "";
+        buses.emplace_back(ask && ask(bus, sizeof bus, i) == 0 ? bus : "");
+    }
+    return buses;
+}
+
 std::vector<wire::KeyValue> processFacts(const TorchLibrary& torch, const hook::Hook& hook)
 {
     std::vector<wire::KeyValue> facts{ { "minor", "1" }, { "creator", "strata " STRATA_VERSION },

@@ -14,6 +14,9 @@ namespace strata::agent {
 /// Devices that this process sees; 0 where the runtime does not say.
 [[nodiscard]] int deviceCount();
 
+/// Where those devices are on the PCI bus, as "00000000:07:00.0"; empty where the runtime does not say.
+[[nodiscard]] std::vector<std::string> deviceBuses();
+
 /// A function of the CUDA runtime or driver, wherever the process has it; nullptr without.
 [[nodiscard]] void* cudaFunction(const char* name);
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace strata::agent {
@@ -38,9 +40,10 @@ Recorder::Recorder(std::unique_ptr<SessionFile> file, std::vector<wire::KeyValue
     , m_devices(devices)
     , m_stacks(stacks)
     , m_texts(texts)
-    , m_options(options)
+    , m_options(std::move(options))
     , m_clock(counter)
     , m_streams(devices.size())
+    , m_driver(m_options.readDriver, std::max(devices.size(), m_options.totalsOf), m_options.totalsOf == 0)
     , m_info(std::move(info))
 {
     for (std::size_t i = 0; i < m_streams.size(); ++i)
@@ -110,6 +113,8 @@ void Recorder::run()
         const bool flushing = wanted > m_flushesDone;
         lock.unlock();
         look(finishing || flushing);
+        m_driver.look(nowNs(), flushing, finishing);
+        writeDriver();
         lock.lock();
         m_flushesDone = wanted;
         m_flushed.notify_all();
@@ -174,8 +179,10 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
         m_lostRows.push_back(
             { static_cast<std::int32_t>(device), event, static_cast<std::uint64_t>(record.bytes) });
         stream.follower.giveUp();
+        m_driver.onLost(device);
         return;
     }
+    m_driver.onEvent(device, record.action, record.bytes);
     if (chunk.rows.empty())
         stream.oldestNs = nowNs();
     const auto row = static_cast<std::uint32_t>(chunk.rows.size());
@@ -297,9 +304,13 @@ void Recorder::writeState(const TakenState& state)
             }
         }
         wire::Follower& follower = m_streams[device].follower;
-        if (state.purpose == StatePurpose::Base)
+        if (state.purpose == StatePurpose::Base) {
             follower.begin(out);
-        else if (state.purpose == StatePurpose::End)
+            m_driver.onBase(device,
+                std::transform_reduce(out.segments.begin(), out.segments.end(), std::int64_t{ 0 },
+                    std::plus<>(), [](const wire::SegmentRow& segment) { return segment.bytes; }));
+        }
+        if (state.purpose == StatePurpose::End)
             m_streams[device].digest = follower.finish(out);
         // A device that was never used is none.
         if (out.segments.empty() && m_streams[device].chunk.firstEvent == 0)
@@ -338,6 +349,23 @@ void Recorder::writeSettings(const TakenState& state)
         wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(m_settings, out); });
 }
 
+void Recorder::writeHost(const hook::HostMemory& host)
+{
+    const std::vector<wire::KeyValue> items{ { "host.segments", std::to_string(host.segments) },
+        { "host.reserved_bytes", std::to_string(host.reservedBytes) },
+        { "host.reserved_bytes_peak", std::to_string(host.reservedBytesPeak) },
+        { "host.allocated_bytes", std::to_string(host.allocatedBytes) } };
+    m_file->chunk(wire::ChunkType::Info, [&](wire::Bytes& out) { wire::encodeKeyValues(items, out); });
+}
+
+void Recorder::writeDriver()
+{
+    const std::vector<wire::DriverRow> rows = m_driver.take();
+    if (!rows.empty())
+        m_file->chunk(
+            wire::ChunkType::DriverMemory, [&](wire::Bytes& out) { wire::encodeDriver(rows, out); });
+}
+
 void Recorder::writeQueued()
 {
     std::vector<TakenState> states;
@@ -372,6 +400,8 @@ void Recorder::writeQueued()
     writeLost();
     for (const TakenState& state : states) {
         writeSettings(state);
+        if (state.host)
+            writeHost(*state.host);
         writeState(state);
     }
 }

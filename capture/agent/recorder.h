@@ -3,6 +3,7 @@
 
 #include "capture/agent/counter_clock.h"
 #include "capture/agent/devices.h"
+#include "capture/agent/driver_track.h"
 #include "capture/agent/numbers.h"
 #include "capture/agent/session_file.h"
 #include "capture/agent/stacks.h"
@@ -33,6 +34,7 @@ struct TakenState {
     std::vector<std::uint32_t> blockCounts; ///< of each segment
     std::vector<hook::Block> blocks; ///< by segment
     std::vector<wire::KeyValue> settings;
+    std::optional<hook::HostMemory> host;
 };
 
 /// Takes events out of the rings and writes them to a session file, on a thread of its own, at least every
@@ -44,6 +46,8 @@ public:
     struct Options {
         std::int64_t flushNs = 500'000'000; ///< the longest that an event waits for the file
         std::int64_t pauseNs = 10'000'000; ///< between two looks into the rings
+        ReadDriver readDriver; ///< called on the recorder's thread
+        std::size_t totalsOf = 0; ///< devices that tell of no event: of each only what the driver says
     };
 
     /// `file` is open. References must outlive this.
@@ -88,6 +92,8 @@ private:
     void writeLost();
     void writeState(const TakenState& state);
     void writeSettings(const TakenState& state);
+    void writeHost(const hook::HostMemory& host);
+    void writeDriver();
     void writeQueued();
     void writeDigests();
     void complain();
@@ -104,6 +110,7 @@ private:
     Numbers m_numbers;
     Symbols m_symbols{ m_numbers };
     std::vector<Stream> m_streams;
+    DriverTrack m_driver;
     std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> m_cuts; // (state, device) -> events before
     std::unordered_map<std::uint64_t, std::uint32_t> m_stackNumbers;
     std::vector<wire::LostRow> m_lostRows;

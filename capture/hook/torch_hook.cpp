@@ -8,6 +8,9 @@
 #include <ATen/record_function.h>
 #include <atomic>
 #include <c10/cuda/CUDACachingAllocator.h>
+#ifdef STRATA_TORCH_HOST_ALLOCATOR
+#include <ATen/core/CachingHostAllocator.h>
+#endif
 #include <dlfcn.h>
 #include <exception>
 #include <string>
@@ -244,6 +247,34 @@ template <class Config> void tellSettings(const Config& config, const SnapshotSi
         tell("roundup_power2_divisions", divisions + "}");
 }
 
+#ifdef STRATA_TORCH_HOST_ALLOCATOR
+/// The words changed: "allocated" was what is in use, later all that there is.
+template <class Stats> HostMemory hostMemoryOf(const Stats& stats)
+{
+    if constexpr (requires { stats.reserved_bytes; })
+        return { stats.segment.current, stats.reserved_bytes.current, stats.reserved_bytes.peak,
+            stats.allocated_bytes.current };
+    else
+        return { stats.allocations.current, stats.allocated_bytes.current, stats.allocated_bytes.peak,
+            stats.active_bytes.current };
+}
+
+void tellHost(const SnapshotSink& sink)
+{
+    using Get = at::HostAllocator* (*)(at::DeviceType);
+    static const auto get
+        = reinterpret_cast<Get>(find("_ZN2at16getHostAllocatorEN3c1010DeviceTypeE", "libtorch_cpu.so"));
+    at::HostAllocator* const allocator = get ? get(at::DeviceType::CUDA) : nullptr;
+    if (!allocator)
+        return;
+    const HostMemory host = hostMemoryOf(allocator->get_stats());
+    if (host.reservedBytesPeak > 0)
+        sink.host(sink.context, host);
+}
+#else
+void tellHost(const SnapshotSink&) { }
+#endif
+
 bool snapshot(const SnapshotSink& sink) noexcept
 {
     try {
@@ -271,6 +302,7 @@ bool snapshot(const SnapshotSink& sink) noexcept
             }
         }
         tellSettings(taken.config_metadata, sink);
+        tellHost(sink);
         return true;
     } catch (...) {
         return false;

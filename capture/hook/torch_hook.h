@@ -9,7 +9,7 @@ namespace strata::hook {
 // no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
 // version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
 
-inline constexpr std::uint32_t kHookAbi = 1;
+inline constexpr std::uint32_t kHookAbi = 2;
 
 /// The one function that a hook exports.
 inline constexpr const char* kHookEntry = "strata_torch_hook";
@@ -53,12 +53,21 @@ struct Block {
     bool active = false; ///< allocated, or waits for another stream
 };
 
+/// Pinned host memory of the process, as LibTorch's host allocator counts it.
+struct HostMemory {
+    std::int64_t segments = 0;
+    std::int64_t reservedBytes = 0; ///< of all segments
+    std::int64_t reservedBytesPeak = 0; ///< since the start, or since the program reset it
+    std::int64_t allocatedBytes = 0; ///< of those in use; rounded
+};
+
 /// Takes what a snapshot holds. Called on the thread that asked, with no lock held.
 struct SnapshotSink {
     void* context = nullptr;
     void (*segment)(void* context, const Segment&) noexcept = nullptr;
     void (*block)(void* context, const Block&) noexcept = nullptr;
     void (*setting)(void* context, const char* key, const char* json) noexcept = nullptr;
+    void (*host)(void* context, const HostMemory&) noexcept = nullptr; ///< not called where nothing is pinned
 };
 
 /// What a hook calls.

@@ -41,6 +41,7 @@ void addRest(DeviceSummary& summary, const Recording& recording, std::span<const
 {
     summary.waste = wasteOf(finalBlocks);
     summary.capacity = capacityOf(recording, summary.device, summary.outOfMemory);
+    summary.driver = driverSummaryOf(recording, summary.device);
     summary.verdict = verdictOn(recording, summary, byLine);
 }
 
@@ -102,6 +103,26 @@ GroupTable linesOf(const Recording& recording, const DeviceOutline& outline)
     for (const OutOfMemoryDigest& oom : outline.digest.outOfMemory)
         add(oom.stacks);
     return { recording, stacks };
+}
+
+std::optional<DriverSummary> driverSummaryOf(const Recording& recording, int device)
+{
+    DriverSummary summary;
+    const auto raise = [](std::optional<std::int64_t>& peak, std::int64_t bytes) {
+        peak = std::max(peak.value_or(bytes), bytes);
+    };
+    for (const DriverReading& reading : recording.driver) {
+        if (reading.device != device)
+            continue;
+        ++summary.readings;
+        summary.usedBytesPeak = std::max(summary.usedBytesPeak, reading.usedBytes);
+        if (!reading.processBytes)
+            continue;
+        raise(summary.processBytesPeak, *reading.processBytes);
+        if (reading.reservedBytes)
+            raise(summary.outsideBytesPeak, wrapSub(*reading.processBytes, *reading.reservedBytes));
+    }
+    return summary.readings > 0 ? std::optional(summary) : std::nullopt;
 }
 
 Waste wasteOf(std::span<const FinalBlock> finalBlocks)

@@ -29,6 +29,16 @@ struct Capacity {
     friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 
+/// What the driver said was in use, at the moments when it was asked: all that PyTorch does not count, too.
+struct DriverSummary {
+    std::int64_t readings = 0;
+    std::int64_t usedBytesPeak = 0; ///< by all processes on the device
+    std::optional<std::int64_t> processBytesPeak; ///< by the process that was recorded
+    /// Of it outside of what PyTorch had reserved at the same moment: contexts, NCCL, other libraries.
+    std::optional<std::int64_t> outsideBytesPeak;
+    friend bool operator==(const DriverSummary&, const DriverSummary&) = default;
+};
+
 /// A sentence of the verdict in pieces, so that the window can make the figures bold and link them.
 struct VerdictPiece {
     std::string text;
@@ -47,6 +57,7 @@ struct DeviceSummary {
     std::optional<std::int64_t> firstTimeNs; ///< of the first event
     std::int64_t breaches = 0; ///< findings that are
     std::optional<Capacity> capacity;
+    std::optional<DriverSummary> driver; ///< where it was recorded
     std::vector<VerdictPiece> verdict; ///< the first sentence of the page
 };
 
@@ -65,6 +76,7 @@ struct DeviceSummary {
 /// certain. O(blocks), and a live set for each of the last out-of-memories.
 [[nodiscard]] std::vector<DeviceDigest> digestsOf(const Session& session);
 
+[[nodiscard]] std::optional<DriverSummary> driverSummaryOf(const Recording& recording, int device);
 [[nodiscard]] Waste wasteOf(std::span<const FinalBlock> finalBlocks);
 
 /// When `event` happened, since the epoch; none before the first event and in a recording without times.

@@ -73,6 +73,19 @@ void sayWithoutTrace(Sentences& out, const DeviceSummary& summary)
                                : "The events move no memory, so the peak before it is not known.");
 }
 
+void sayRefused(Sentences& out, const DeviceSummary& summary)
+{
+    out.say("The allocator of this process tells of no event: only the driver's totals are known. ");
+    if (!summary.driver)
+        return;
+    if (const auto& process = summary.driver->processBytesPeak)
+        out.say("The process used ").strong(formatBytes(*process)).say(" at most, all processes ");
+    else
+        out.say("All processes together used ");
+    out.strong(formatBytes(summary.driver->usedBytesPeak));
+    out.say(summary.driver->processBytesPeak ? "." : " at most.");
+}
+
 void sayNeeds(
     Sentences& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
@@ -116,6 +129,8 @@ std::vector<VerdictPiece> verdictOn(
     Sentences out;
     if (!summary.outOfMemory.empty())
         sayOutOfMemory(out, recording, summary, byLine);
+    else if (recording.facts.contains("refused"))
+        sayRefused(out, summary);
     else if (!movesMemory(summary.totals))
         sayWithoutTrace(out, summary);
     else

@@ -382,6 +382,12 @@ Cut cut(const Session& session, const CutOptions& options)
             lost.event -= span->second.first;
             to.lost.push_back(lost);
         }
+    for (DriverReading reading : from.driver)
+        if (const auto span = kept.find(reading.device); span != kept.end()
+            && reading.event >= span->second.first && reading.event <= span->second.last + 1) {
+            reading.event -= span->second.first;
+            to.driver.push_back(reading);
+        }
     copyUserData(from, result, kept, options.scrub.notes, copy, scrubber);
     result.scrubbed = scrubber.counts();
     return result;

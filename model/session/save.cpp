@@ -104,6 +104,8 @@ void writeInfo(SessionWriter& writer, const Recording& recording)
     if (recording.host) {
         add("host.segments", recording.host->segments);
         add("host.reserved_bytes", recording.host->reservedBytes);
+        if (recording.host->reservedBytesPeak)
+            add("host.reserved_bytes_peak", *recording.host->reservedBytesPeak);
         add("host.allocated_bytes", recording.host->allocatedBytes);
         add("host.events", recording.host->events);
     }
@@ -254,6 +256,16 @@ void writeAnnotations(SessionWriter& writer, const Recording& recording)
     }
 }
 
+void writeDriver(SessionWriter& writer, const Recording& recording)
+{
+    std::vector<wire::DriverRow> rows;
+    for (const DriverReading& reading : recording.driver)
+        rows.push_back({ reading.device, static_cast<std::uint64_t>(reading.event), reading.timeNs,
+            reading.usedBytes, reading.processBytes.value_or(-1), reading.reservedBytes.value_or(-1) });
+    if (!rows.empty())
+        writer.chunk(wire::ChunkType::DriverMemory, [&](wire::Bytes& out) { wire::encodeDriver(rows, out); });
+}
+
 void writeLost(SessionWriter& writer, const Recording& recording)
 {
     std::vector<wire::LostRow> rows;
@@ -351,6 +363,7 @@ Result<void> saveSession(const Recording& recording, const std::filesystem::path
     }
     writeLost(writer, recording);
     writeAnnotations(writer, recording);
+    writeDriver(writer, recording);
     for (const DeviceDigest& digest : digests)
         writeDigest(writer, digest);
     writer.index();

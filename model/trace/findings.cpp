@@ -13,8 +13,8 @@ namespace {
 constexpr std::array<std::string_view, kCheckCount> kCheckNames{ "live_not_in_segments", "end_state_differs",
     "alloc_over_live", "alloc_overlaps", "free_of_freed", "free_larger", "segment_sums", "segments_overlap",
     "requested_above_reserved", "allocated_above_reserved", "active_above_reserved", "events_lost",
-    "truncated", "recording_began_late", "ring_wrapped", "time_backwards", "pending_frees", "cut",
-    "no_events", "unknown_content" };
+    "events_refused", "truncated", "recording_began_late", "ring_wrapped", "time_backwards", "pending_frees",
+    "cut", "no_events", "unknown_content" };
 
 } // namespace
 

@@ -28,6 +28,7 @@ enum class Check : std::uint8_t {
     AllocatedAboveReserved,
     ActiveAboveReserved,
     EventsLost, ///< the recorder could not keep them
+    EventsRefused, ///< the allocator of the process tells of none
     Truncated, ///< the file ends early
     // Notes
     RecordingBeganLate, ///< frees of blocks older than the trace

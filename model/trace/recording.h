@@ -92,8 +92,19 @@ struct Setting {
 struct HostMemory {
     std::int64_t segments = 0;
     std::int64_t reservedBytes = 0;
+    std::optional<std::int64_t> reservedBytesPeak; ///< as LibTorch counted it, where a recorder asked
     std::int64_t allocatedBytes = 0;
     std::int64_t events = 0;
+};
+
+/// What the driver said of a device at one moment, beside what PyTorch had reserved then.
+struct DriverReading {
+    int device = 0;
+    std::int64_t event = 0; ///< how many events of the device came before
+    std::int64_t timeNs = 0;
+    std::int64_t usedBytes = 0; ///< by all processes
+    std::optional<std::int64_t> processBytes; ///< by the process that was recorded
+    std::optional<std::int64_t> reservedBytes; ///< by PyTorch in it
 };
 
 /// Events of a device that its recorder could not keep: `count` of them, before the event `event`.
@@ -125,11 +136,13 @@ struct Recording {
     std::optional<HostMemory> host; ///< pinned host memory, where the snapshot has it
     std::optional<Truncation> truncation;
     std::vector<LostEvents> lost; ///< in the file's order
+    std::vector<DriverReading> driver; ///< likewise
     std::map<std::string, std::int64_t> unknownKeys; ///< "segment.foo" -> how often
     std::map<std::string, std::int64_t> unknownActions;
     std::map<int, CutOff> cuts; ///< by device
     std::map<std::string, std::string>
-        facts; ///< of the process that was recorded: "host", "command", "torch", ...
+        facts; ///< of the process that was recorded: "host", "command", "torch", ...; "refused": why its
+               ///< allocator tells of no event
     UserData user; ///< notes, named ranges, filters
     bool simulated = false; ///< made on a simulated device, as far as the file says
 

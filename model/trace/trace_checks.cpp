@@ -326,6 +326,11 @@ void addNotes(const NotesInput& input, FindingList& findings)
                                                           : ", so the end state is unknown and curves begin "
                                                             "at what the trace itself tells") });
 
+    if (const auto refused = input.recording.facts.find("refused"); refused != input.recording.facts.end())
+        findings.add(Finding{ Check::EventsRefused, -1, 0, 1,
+            fmt::format(
+                "No event was told: {}. What the driver says is all that is known.", refused->second) });
+
     for (const LostEvents& lost : input.recording.lost) {
         if (lost.device == input.device.device)
             findings.add(
@@ -369,11 +374,10 @@ void addNotes(const NotesInput& input, FindingList& findings)
     if (pending.count > 0)
         findings.add(std::move(pending));
 
-    if (input.totals.events == 0)
+    if (input.totals.events == 0 && !input.recording.facts.contains("refused"))
         findings.add(Finding{ Check::NoEvents, -1, 0, 1,
             "The snapshot has no events: recording was off. Call torch.cuda.memory._record_memory_history() "
-            "before "
-            "the code to be seen." });
+            "before the code to be seen." });
 
     for (const auto& [key, count] : input.recording.unknownKeys)
         findings.add(Finding{ Check::UnknownContent, -1, 0, count,

@@ -31,6 +31,7 @@ enum class ChunkType : std::uint16_t {
     Settings = 11,
     Lost = 12, ///< events that the recorder could not keep
     Digest = 13, ///< what a summary says of a device; believed only with the chunks that it was made of
+    DriverMemory = 14, ///< what the driver said was in use, whoever took it
     Symbols = 16, ///< what debug information says of frames, found out when all was recorded
     Note = 32, ///< user data: behind everything recorded, never rewriting it
     Range = 33,

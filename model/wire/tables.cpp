@@ -234,6 +234,48 @@ bool decodeAnnotations(std::span<const std::byte> payload, std::vector<Annotatio
     return in.ok();
 }
 
+void encodeDriver(std::span<const DriverRow> rows, Bytes& out)
+{
+    ByteWriter writer(out);
+    writer.varint(rows.size());
+    std::int64_t time = 0;
+    for (const DriverRow& row : rows) {
+        writer.signedVarint(row.device);
+        writer.varint(row.event);
+        writer.signedVarint(row.timeNs - time);
+        writer.signedVarint(row.usedBytes);
+        writer.signedVarint(row.processBytes);
+        writer.signedVarint(row.reservedBytes);
+        time = row.timeNs;
+    }
+}
+
+bool decodeDriver(std::span<const std::byte> payload, std::vector<DriverRow>& rows)
+{
+    ByteReader in(payload);
+    const std::size_t count = in.count(6);
+    if (count > kMaxRowsAChunk)
+        return false;
+    rows.clear();
+    rows.reserve(count);
+    std::int64_t time = 0;
+    for (std::size_t i = 0; i < count && in.ok(); ++i) {
+        const std::int64_t device = in.signedVarint();
+        if (device < INT32_MIN || device > INT32_MAX)
+            return false;
+        DriverRow& row = rows.emplace_back();
+        row.device = static_cast<std::int32_t>(device);
+        row.event = in.varint();
+        time = static_cast<std::int64_t>(
+            static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(in.signedVarint()));
+        row.timeNs = time;
+        row.usedBytes = in.signedVarint();
+        row.processBytes = in.signedVarint();
+        row.reservedBytes = in.signedVarint();
+    }
+    return in.ok();
+}
+
 void encodeLost(std::span<const LostRow> rows, Bytes& out)
 {
     ByteWriter writer(out);

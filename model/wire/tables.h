@@ -85,6 +85,20 @@ struct AnnotationRow {
 void encodeAnnotations(std::span<const AnnotationRow> rows, Bytes& out);
 [[nodiscard]] bool decodeAnnotations(std::span<const std::byte> payload, std::vector<AnnotationRow>& rows);
 
+/// What the driver said of a device at one moment, at which the recorder knew what LibTorch had reserved.
+struct DriverRow {
+    std::int32_t device = 0;
+    std::uint64_t event = 0; ///< how many events of the device came before
+    std::int64_t timeNs = 0;
+    std::int64_t usedBytes = 0; ///< by all processes
+    std::int64_t processBytes = -1; ///< by this process; -1: not known
+    std::int64_t reservedBytes = -1; ///< by LibTorch; -1: not known
+
+    friend bool operator==(const DriverRow&, const DriverRow&) = default;
+};
+void encodeDriver(std::span<const DriverRow> rows, Bytes& out);
+[[nodiscard]] bool decodeDriver(std::span<const std::byte> payload, std::vector<DriverRow>& rows);
+
 /// Events that the recorder could not keep: `count` of them are missing before the event `event` of a device.
 struct LostRow {
     std::int32_t device = 0;

@@ -7,6 +7,7 @@ Runs with the newest PyTorch at hand. Without one the test is skipped (exit 77) 
 """
 import argparse
 import glob
+import json
 import os
 import random
 import resource
@@ -149,12 +150,47 @@ with torch.profiler.record_function("step 1"):
         failures.expect("ranges", "annotations", names, [("START", "step 1"), ("END", "step 1")])
 
 
+def totals(strata, python, failures):
+    """What torch says of pinned memory, and what lies on the device that is not torch's."""
+    with tempfile.TemporaryDirectory() as folder:
+        session, done = run(strata, python, """
+import ctypes, json
+a = torch.empty(100 << 20, dtype=torch.uint8, device="cuda")
+pinned = [torch.empty(size, dtype=torch.uint8, pin_memory=True) for size in (3 << 20, 5 << 20, 7 << 20)]
+del pinned[1]
+runtime = ctypes.CDLL(f"libcudart.so.{torch.version.cuda.split('.')[0]}")
+assert runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(300 << 20)) == 0
+print(json.dumps(torch.cuda.host_memory_stats()))
+""", folder, failures)
+        failures.expect("totals", "exit", done.returncode, 0)
+        _, summary = strata_json(strata, ["summary", "--json", session])
+        stats = json.loads(done.stdout)
+        host = summary["host_memory"]
+        for ours, torchs in (("segments", "allocations.current"), ("reserved_bytes", "allocated_bytes.current"),
+                             ("reserved_bytes_peak", "allocated_bytes.peak"), ("allocated_bytes", "active_bytes.current")):
+            failures.expect("totals", f"pinned {ours}", host and host[ours], stats[torchs])
+        device = summary["devices"][0]
+        driver = device["driver"]
+        failures.expect("totals", "outside PyTorch", driver and driver["outside_bytes_peak"], 300 << 20)
+        failures.expect("totals", "of this process", driver and driver["process_bytes_peak"],
+                        (300 << 20) + device["reserved_bytes_peak"])
+        # As a session that was converted says.
+        copy = session + ".copy.strata"
+        subprocess.run([strata, "convert", session, "-o", copy], check=True, capture_output=True)
+        _, again = strata_json(strata, ["summary", "--json", copy])
+        failures.expect("totals", "after convert", (again["host_memory"], again["devices"][0]["driver"]), (host, driver))
+
+
 def refused(strata, python, failures):
     with tempfile.TemporaryDirectory() as folder:
-        session, done = run(strata, python, "torch.empty(10, device='cuda')", folder, failures,
+        session, done = run(strata, python, "a = torch.empty(1 << 30, dtype=torch.uint8, device='cuda')", folder, failures,
                             env={**os.environ, "PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"})
         says(failures, "cudaMallocAsync", done, "cudaMallocAsync")
-        failures.expect("cudaMallocAsync", "no file", os.path.exists(session), False)
+        found = figures(strata, session)
+        failures.expect("cudaMallocAsync", "driver", found and found["driver"]["process_bytes_peak"] >= 1 << 30, True)
+        failures.expect("cudaMallocAsync", "exact", found and found["integrity"]["exact"], False)
+    with tempfile.TemporaryDirectory() as folder:
+        session, done = run(strata, python, "print(torch.__version__)", folder, failures)
         failures.expect("nothing recorded", "said", "nothing was recorded" in done.stderr, True)
 
 
@@ -173,7 +209,7 @@ def main():
     python = found[-1]
     failures = Failures()
     killed(arguments.strata, python, failures, arguments.kills)
-    for test in (out_of_memory, bad_disks, ways_to_end, beside_others, refused):
+    for test in (out_of_memory, bad_disks, ways_to_end, beside_others, totals, refused):
         test(arguments.strata, python, failures)
     print(f"{python}: {failures.count} failures")
     return 1 if failures.count else 0

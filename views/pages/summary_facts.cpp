@@ -130,15 +130,34 @@ std::vector<Fact> wasteFacts(const DeviceData& device)
         fact(Words::tr("rounding"), waste.rounding), fact(Words::tr("pending free"), waste.pendingFree) };
 }
 
+std::vector<Fact> driverFacts(const DeviceData& device)
+{
+    const std::optional<model::DriverSummary>& driver = device.summary->driver;
+    if (!driver)
+        return {};
+    std::vector<Fact> facts{ bytesFact(Words::tr("all processes"), driver->usedBytesPeak) };
+    if (driver->processBytesPeak)
+        facts.push_back(bytesFact(Words::tr("this process"), *driver->processBytesPeak));
+    if (driver->outsideBytesPeak)
+        facts.push_back(bytesFact(Words::tr("outside PyTorch"), *driver->outsideBytesPeak));
+    return facts;
+}
+
 std::vector<Fact> hostFacts(const model::Recording& recording)
 {
-    if (!recording.host || recording.host->segments + recording.host->events == 0)
+    if (!recording.host
+        || recording.host->segments + recording.host->events + recording.host->reservedBytesPeak.value_or(0)
+            == 0)
         return {};
     const model::HostMemory& host = *recording.host;
-    return { bytesFact(Words::tr("reserved"), host.reservedBytes),
-        bytesFact(Words::tr("allocated"), host.allocatedBytes),
-        { Words::tr("segments"), text::count(host.segments), {}, {} },
-        { Words::tr("events"), text::count(host.events), {}, {} } };
+    std::vector<Fact> facts{ bytesFact(Words::tr("reserved"), host.reservedBytes) };
+    if (host.reservedBytesPeak)
+        facts.push_back(bytesFact(Words::tr("reserved, peak"), *host.reservedBytesPeak));
+    facts.push_back(bytesFact(Words::tr("allocated"), host.allocatedBytes));
+    facts.push_back({ Words::tr("segments"), text::count(host.segments), {}, {} });
+    if (host.events > 0)
+        facts.push_back({ Words::tr("events"), text::count(host.events), {}, {} });
+    return facts;
 }
 
 std::vector<Fact> simulationFacts(const model::Recording& recording)

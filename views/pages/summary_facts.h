@@ -21,6 +21,8 @@ struct Fact {
 
 [[nodiscard]] std::vector<Fact> numberFacts(const DeviceData& device);
 [[nodiscard]] std::vector<Fact> wasteFacts(const DeviceData& device);
+/// What the driver said was in use; empty where it was not recorded.
+[[nodiscard]] std::vector<Fact> driverFacts(const DeviceData& device);
 /// Pinned host memory; empty where the snapshot does not have it.
 [[nodiscard]] std::vector<Fact> hostFacts(const model::Recording& recording);
 

@@ -218,6 +218,7 @@ void SummaryPage::addNextPart()
         { &SummaryPage::fillIntegrity, true },
         { &SummaryPage::fillWaste, true },
         { &SummaryPage::fillNumbers, true },
+        { &SummaryPage::fillDriver, true },
         { &SummaryPage::fillHostMemory, true },
         { &SummaryPage::fillSimulation, true },
         { &SummaryPage::fillSettings, true },
@@ -371,6 +372,15 @@ void SummaryPage::fillNumbers(QVBoxLayout& part, const DeviceData& device)
 {
     part.addWidget(heading(tr("Numbers")));
     addFacts(part, numberFacts(device));
+}
+
+void SummaryPage::fillDriver(QVBoxLayout& part, const DeviceData& device)
+{
+    const std::vector<Fact> facts = driverFacts(device);
+    if (facts.empty())
+        return;
+    part.addWidget(heading(tr("Driver, at most")));
+    addFacts(part, facts);
 }
 
 void SummaryPage::fillHostMemory(QVBoxLayout& part, const DeviceData& device)

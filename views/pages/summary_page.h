@@ -47,6 +47,7 @@ private:
     void fillIntegrity(QVBoxLayout& part, const DeviceData& device);
     void fillWaste(QVBoxLayout& part, const DeviceData& device);
     void fillNumbers(QVBoxLayout& part, const DeviceData& device);
+    void fillDriver(QVBoxLayout& part, const DeviceData& device);
     void fillHostMemory(QVBoxLayout& part, const DeviceData& device);
     void fillSimulation(QVBoxLayout& part, const DeviceData& device);
     void fillSettings(QVBoxLayout& part, const DeviceData& device);

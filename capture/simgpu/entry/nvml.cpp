@@ -36,6 +36,11 @@ struct MemoryInfo {
     unsigned long long total, free, used;
 };
 
+struct MemoryInfoV2 {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+};
+
 struct ProcessInfo {
     unsigned pid;
     unsigned long long usedBytes;
@@ -172,6 +177,15 @@ STRATA_API Result nvmlDeviceGetMemoryInfo(void* handle, MemoryInfo* info)
     const DeviceMemory& memory = machine().memory;
     *info = { memory.capacity(device), memory.capacity(device) - memory.used(device), memory.used(device) };
     return 0;
+}
+
+STRATA_API Result nvmlDeviceGetMemoryInfo_v2(void* handle, MemoryInfoV2* info)
+{
+    MemoryInfo older{};
+    const Result status = nvmlDeviceGetMemoryInfo(handle, &older);
+    if (status == 0)
+        *info = { info->version, older.total, 0, older.free, older.used };
+    return status;
 }
 
 STRATA_API Result nvmlDeviceGetCudaComputeCapability(void*, int* major, int* minor)

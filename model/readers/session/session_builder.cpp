@@ -58,6 +58,8 @@ bool SessionBuilder::takeInfo(std::span<const std::byte> payload)
                 memory.segments = number(value);
             else if (*host == "reserved_bytes")
                 memory.reservedBytes = number(value);
+            else if (*host == "reserved_bytes_peak")
+                memory.reservedBytesPeak = number(value);
             else if (*host == "allocated_bytes")
                 memory.allocatedBytes = number(value);
             else if (*host == "events")
@@ -316,6 +318,18 @@ bool SessionBuilder::takeLost(std::span<const std::byte> payload)
     return true;
 }
 
+bool SessionBuilder::takeDriver(std::span<const std::byte> payload)
+{
+    std::vector<wire::DriverRow> rows;
+    if (!wire::decodeDriver(payload, rows))
+        return false;
+    const auto known = [](std::int64_t bytes) { return bytes < 0 ? std::nullopt : std::optional(bytes); };
+    for (const wire::DriverRow& row : rows)
+        m_recording.driver.push_back({ row.device, static_cast<std::int64_t>(row.event), row.timeNs,
+            row.usedBytes, known(row.processBytes), known(row.reservedBytes) });
+    return true;
+}
+
 /// Rows of user data may be damaged or of a later version without harm to the recording.
 void SessionBuilder::takeUserData(wire::ChunkType type, std::span<const std::byte> payload)
 {
@@ -390,6 +404,8 @@ std::optional<std::uint64_t> SessionBuilder::endsAt(int device) const
 
 bool SessionBuilder::isEnded() const
 {
+    if (m_recording.facts.contains("refused"))
+        return m_hasIndex;
     const bool hasContent = m_hasIndex || !m_recording.devices.empty();
     return hasContent
         && std::all_of(
@@ -426,6 +442,8 @@ bool SessionBuilder::take(wire::ChunkType type, std::span<const std::byte> paylo
         return takeSettings(payload);
     case ChunkType::Lost:
         return takeLost(payload);
+    case ChunkType::DriverMemory:
+        return takeDriver(payload);
     case ChunkType::Symbols:
         return takeSymbols(payload);
     case ChunkType::Index:
@@ -443,6 +461,9 @@ bool SessionBuilder::take(wire::ChunkType type, std::span<const std::byte> paylo
 
 void SessionBuilder::finish()
 {
+    if (m_recording.facts.contains("refused"))
+        for (const DriverReading& reading : m_recording.driver)
+            deviceOf(reading.device);
     std::sort(m_recording.devices.begin(), m_recording.devices.end(),
         [](const DeviceRecording& a, const DeviceRecording& b) { return a.device < b.device; });
 }

@@ -50,6 +50,7 @@ private:
     bool takeAnnotations(std::span<const std::byte> payload);
     bool takeSettings(std::span<const std::byte> payload);
     bool takeLost(std::span<const std::byte> payload);
+    bool takeDriver(std::span<const std::byte> payload);
     void takeUserData(wire::ChunkType type, std::span<const std::byte> payload);
     [[nodiscard]] bool findSums(const std::vector<wire::StackSum>& from, std::vector<StackSum>& sums) const;
     bool addRow(DeviceRecording& device, const wire::EventRow& row, bool hasTimes);

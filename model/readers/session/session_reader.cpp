@@ -17,10 +17,10 @@ Result<void> readSessionFile(Recording& recording, std::unique_ptr<ByteSource> s
     ChunkStream stream(*source);
     std::uint64_t unpacked = 0;
     const auto stop = [&](const std::string& reason) -> Result<void> {
+        builder.finish();
         if (recording.devices.empty())
             return fail(Error::Kind::Format, fmt::format("byte {}: {}", stream.offset(), reason),
                 "the recording holds nothing before that place; record it again");
-        builder.finish();
         // Behind the index the recording is whole: only what somebody was about to add is missing.
         if (builder.hasIndex())
             recording.user.unreadFrom = stream.offset();

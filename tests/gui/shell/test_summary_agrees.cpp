@@ -82,6 +82,12 @@ protected:
                     : shown->exact.startsWith(QStringLiteral("%1 %").arg(share, 0, 'f', 1)))
                 << label << ": " << qPrintable(shown->exact);
         }
+        if (const nlohmann::json& driver = device["driver"]; !driver.is_null()) {
+            for (const auto& [label, key] : { std::pair("all processes", "used_bytes_peak"),
+                     { "this process", "process_bytes_peak" }, { "outside PyTorch", "outside_bytes_peak" } })
+                if (!driver[key].is_null())
+                    expectBytes(label, driver[key]);
+        }
         if (!all["host_memory"].is_null() && all["host_memory"]["segments"] > 0) {
             EXPECT_TRUE(test::shows(page(), QStringLiteral("Pinned host memory")));
         }

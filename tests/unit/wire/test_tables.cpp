@@ -97,6 +97,16 @@ TEST(WireTables, PlacesAndAnnotationsComeBack)
     EXPECT_EQ(rowsBack, rows);
 
     payload.clear();
+    payload.clear();
+    const std::vector<DriverRow> driver{ { 0, 0, 1'000'000'000, 5 << 20, -1, -1 },
+        { 1, 77, 999'999'999, std::int64_t{ 1 } << 40, 3 << 20, 0 } };
+    encodeDriver(driver, payload);
+    std::vector<DriverRow> driverBack;
+    ASSERT_TRUE(decodeDriver(payload, driverBack));
+    EXPECT_EQ(driverBack, driver);
+    payload.pop_back();
+    EXPECT_FALSE(decodeDriver(payload, driverBack));
+    payload.clear();
     const std::vector<LostRow> lost{ { 0, 0, 1 }, { 7, 1'000'000, 1ull << 40 } };
     encodeLost(lost, payload);
     std::vector<LostRow> lostBack;
