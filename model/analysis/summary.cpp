@@ -125,6 +125,19 @@ std::optional<DriverSummary> driverSummaryOf(const Recording& recording, int dev
     return summary.readings > 0 ? std::optional(summary) : std::nullopt;
 }
 
+DriverCurve driverCurveOf(const Recording& recording, int device)
+{
+    DriverCurve curve{ {}, true };
+    for (const DriverReading& reading : recording.driver)
+        curve.ofProcess = curve.ofProcess && (reading.device != device || reading.processBytes);
+    for (const DriverReading& reading : recording.driver)
+        if (reading.device == device)
+            curve.points.push_back(
+                { reading.event, curve.ofProcess ? *reading.processBytes : reading.usedBytes });
+    std::ranges::stable_sort(curve.points, {}, &DriverPoint::event); // a damaged file may say otherwise
+    return curve;
+}
+
 Waste wasteOf(std::span<const FinalBlock> finalBlocks)
 {
     Waste waste;

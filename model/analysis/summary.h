@@ -39,6 +39,16 @@ struct DriverSummary {
     friend bool operator==(const DriverSummary&, const DriverSummary&) = default;
 };
 
+/// Before `event`, `bytes` were in use.
+struct DriverPoint {
+    EventIndex event = 0;
+    std::int64_t bytes = 0;
+};
+struct DriverCurve {
+    std::vector<DriverPoint> points; ///< by event
+    bool ofProcess = false; ///< else of all processes: the driver did not say whose
+};
+
 /// A sentence of the verdict in pieces, so that the window can make the figures bold and link them.
 struct VerdictPiece {
     std::string text;
@@ -77,6 +87,7 @@ struct DeviceSummary {
 [[nodiscard]] std::vector<DeviceDigest> digestsOf(const Session& session);
 
 [[nodiscard]] std::optional<DriverSummary> driverSummaryOf(const Recording& recording, int device);
+[[nodiscard]] DriverCurve driverCurveOf(const Recording& recording, int device);
 [[nodiscard]] Waste wasteOf(std::span<const FinalBlock> finalBlocks);
 
 /// When `event` happened, since the epoch; none before the first event and in a recording without times.

@@ -90,6 +90,8 @@ QString checkText(model::Check check)
         return Checks::tr("More is allocated than reserved");
     case model::Check::ActiveAboveReserved:
         return Checks::tr("More is active than reserved");
+    case model::Check::EventsRefused:
+        return Checks::tr("The allocator of the process tells of no event");
     case model::Check::EventsLost:
         return Checks::tr("The recorder could not keep some events");
     case model::Check::Truncated:

@@ -159,7 +159,10 @@ void MemoryPage::buildTools()
 
 void MemoryPage::showHint(bool shown)
 {
-    m_hint->setVisible(shown);
+    // Where the allocator tells of no event, the verdict says what there is.
+    const bool refused
+        = m_document.device() && m_document.device()->trace->recording().facts.contains("refused");
+    m_hint->setVisible(shown && !refused);
     const QString why = m_document.device()
         ? tr("This file has no events, so what you see is the state at its end.")
         : tr("This file holds no memory of a GPU: neither segments nor events.");

@@ -61,7 +61,7 @@ QString memoryVerdict(const DeviceData& device)
 {
     const model::DeviceSummary& summary = *device.summary;
     const model::Totals& totals = summary.totals;
-    if (!summary.outOfMemory.empty())
+    if (!summary.outOfMemory.empty() || device.trace->recording().facts.contains("refused"))
         return piecesText(summary.verdict);
     if (totals.requestedBytesPeak <= 0)
         return tr("No memory was requested on this device.");

@@ -79,13 +79,8 @@ SettingFact settingFact(const model::Setting& setting)
     return { key, plain(value), usual };
 }
 
-} // namespace
-
-std::vector<Fact> numberFacts(const DeviceData& device)
+void addTotals(std::vector<Fact>& facts, const model::Totals& totals)
 {
-    const model::Totals& totals = device.summary->totals;
-    const model::Recording& recording = device.trace->recording();
-    std::vector<Fact> facts;
     facts.push_back(
         bytesFact(Words::tr("reserved, peak"), totals.reservedBytesPeak, totals.reservedPeakEvent));
     facts.push_back(
@@ -96,6 +91,23 @@ std::vector<Fact> numberFacts(const DeviceData& device)
     facts.push_back(bytesFact(Words::tr("requested, end"), totals.requestedBytesEnd));
     if (totals.requestedBytesStart > 0)
         facts.push_back(bytesFact(Words::tr("requested, start"), totals.requestedBytesStart, -1));
+}
+
+/// Of its allocator nothing is known.
+bool isRefused(const model::Recording& recording)
+{
+    return recording.facts.contains("refused");
+}
+
+} // namespace
+
+std::vector<Fact> numberFacts(const DeviceData& device)
+{
+    const model::Totals& totals = device.summary->totals;
+    const model::Recording& recording = device.trace->recording();
+    std::vector<Fact> facts;
+    if (!isRefused(recording))
+        addTotals(facts, totals);
     if (const auto& capacity = device.summary->capacity)
         facts.push_back(bytesFact(
             capacity->exact ? Words::tr("device") : Words::tr("device, at least"), capacity->bytes));
@@ -119,6 +131,8 @@ std::vector<Fact> numberFacts(const DeviceData& device)
 
 std::vector<Fact> wasteFacts(const DeviceData& device)
 {
+    if (isRefused(device.trace->recording()))
+        return {};
     const model::Waste& waste = device.summary->waste;
     const std::int64_t reserved = device.summary->totals.reservedBytesEnd;
     const auto fact = [reserved](const QString& label, std::int64_t bytes) {

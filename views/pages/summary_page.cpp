@@ -364,8 +364,11 @@ void SummaryPage::addFacts(QVBoxLayout& part, const std::vector<Fact>& facts)
 
 void SummaryPage::fillWaste(QVBoxLayout& part, const DeviceData& device)
 {
+    const std::vector<Fact> waste = wasteFacts(device);
+    if (waste.empty())
+        return;
     part.addWidget(heading(tr("Waste at the end")));
-    addFacts(part, wasteFacts(device));
+    addFacts(part, waste);
 }
 
 void SummaryPage::fillNumbers(QVBoxLayout& part, const DeviceData& device)

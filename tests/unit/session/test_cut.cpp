@@ -210,6 +210,24 @@ TEST(Cut, FromTheFirstEventOfACutStillKnowsWhoMadeOlderBlocks)
     EXPECT_EQ(liveAt(front->devices()[0], -1), liveAt(session->devices()[0], 1));
 }
 
+TEST(Cut, KeepsWhatTheDriverSaidWithinTheRange)
+{
+    auto recording = test::makeRecording(kTwoBlocks);
+    for (const std::int64_t event : { 0, 1, 3, 5 })
+        recording->driver.push_back({ 0, event, 1000 * event, 5 << 20, event, std::nullopt });
+    recording->driver.push_back({ 1, 2, 0, 7, std::nullopt, std::nullopt }); // a device that nobody sees
+    const SessionPtr session = opened(std::move(recording));
+    const SessionPtr part = sent(*cut(*session, { { { 0, { 1, 3 } } }, {} }).recording);
+    ASSERT_TRUE(part);
+    const std::vector<DriverReading>& kept = part->recording().driver;
+    ASSERT_EQ(kept.size(), 2u);
+    EXPECT_EQ(kept[0].event, 0); // before what was event 1
+    EXPECT_EQ(kept[1].event, 2);
+    EXPECT_EQ(kept[1].processBytes, 3);
+    EXPECT_EQ(kept[1].usedBytes, 5 << 20);
+    EXPECT_FALSE(kept[1].reservedBytes);
+}
+
 TEST(Cut, LeavesOutWhatNothingRefersTo)
 {
     const SessionPtr session = opened(test::makeRecording(kTwoBlocks));

@@ -27,6 +27,7 @@ struct CanvasScene {
     YMapping y; ///< of the picture, on device pixels
     YMapping curveY; ///< of the curves; the same as y in the stacked mode
     CurveColumns curves;
+    model::DriverCurve driver; ///< empty where it was not recorded
     std::vector<AnnotationSpan> annotations;
     std::vector<model::UserItem> notes; ///< notes and named ranges of the device
     std::vector<StripGroup> strips;
@@ -58,6 +59,11 @@ void paintCurves(QPainter& painter, const CanvasScene& scene);
 void paintCurves(QImage& frame, const CanvasScene& scene);
 /// The capacity, the end state, the peak, out-of-memory events.
 void paintMarks(QPainter& painter, const CanvasScene& scene);
+/// What the driver said was in use, a ring for each reading: between two of them nothing is known.
+void paintDriver(QPainter& painter, const CanvasScene& scene);
+void paintReading(QPainter& painter, const CanvasScene& scene, QPointF at);
+/// The same after `event`; none before the first reading.
+[[nodiscard]] std::optional<std::int64_t> driverBytesAt(const CanvasScene& scene, model::EventIndex event);
 /// Flags of notes and bars of named ranges along the foot of the picture, with their texts where there is
 /// room.
 void paintNotes(QPainter& painter, const CanvasScene& scene);

@@ -75,6 +75,10 @@ void describeCurves(HoverCard& card, const CanvasScene& scene, const Hit& hit)
     card.lines << QObject::tr("%1 reserved").arg(bytesText(timeline.reserved().at(hit.event)));
     if (const std::int64_t pending = timeline.pendingFree().at(hit.event); pending > 0)
         card.lines << QObject::tr("%1 of it pending free").arg(bytesText(pending));
+    if (const auto driver = driverBytesAt(scene, hit.event))
+        card.lines << (scene.driver.ofProcess ? QObject::tr("%1 in the process, the driver last said")
+                                              : QObject::tr("%1 in all processes, the driver last said"))
+                          .arg(bytesText(*driver));
 }
 
 } // namespace

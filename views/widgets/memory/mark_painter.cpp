@@ -136,7 +136,7 @@ void paintPeak(QPainter& painter, const CanvasScene& scene)
 }
 
 /// A curve's or mark's sample, as it stands before its name.
-enum class Sample { Line, Dashes, Dots, Full, Hollow };
+enum class Sample { Line, Dashes, Ring, Dots, Full, Hollow };
 
 void paintSample(QPainter& painter, const CanvasScene& scene, Sample sample, const QColor& colour, QPointF at)
 {
@@ -147,6 +147,9 @@ void paintSample(QPainter& painter, const CanvasScene& scene, Sample sample, con
     case Sample::Dashes:
         painter.fillRect(QRectF(at.x(), at.y() - 1, 5, 2), colour);
         painter.fillRect(QRectF(at.x() + 7, at.y() - 1, 5, 2), colour);
+        break;
+    case Sample::Ring:
+        paintReading(painter, scene, at + QPointF(6, 0));
         break;
     case Sample::Dots: {
         painter.setBrushOrigin(at - QPointF(1, 5));
@@ -207,6 +210,9 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
                 true);
         }
     }
+    if (const auto driver = driverBytesAt(scene, at))
+        add(Sample::Ring, Palette::Role::TextMuted,
+            scene.driver.ofProcess ? QObject::tr("driver, process") : QObject::tr("driver, all"), *driver, 6);
     if (const auto& capacity = scene.device->summary->capacity)
         add(Sample::Dashes, Palette::Role::Warning,
             capacity->exact ? QObject::tr("capacity") : QObject::tr("capacity, estimate"), capacity->bytes,

@@ -19,12 +19,16 @@ double withHeadroom(double bytes, int rows, int room)
     return rows > 2 * room ? bytes * rows / (rows - room) : bytes;
 }
 
-/// The height of the curves: what is reserved at most, and the capacity unless that would dwarf it.
+/// The height of the curves: what is reserved at most, what the driver says, and the capacity unless that
+/// would dwarf it.
 double highestCurve(const DeviceData& device)
 {
     const model::Totals& totals = device.trace->totals();
     double highest = static_cast<double>(std::max(
         { totals.reservedBytesPeak, totals.requestedBytesPeak, totals.activeBytesEnd, std::int64_t{ 1 } }));
+    if (const auto& driver = device.summary->driver)
+        highest = std::max(
+            highest, static_cast<double>(driver->processBytesPeak.value_or(driver->usedBytesPeak)));
     if (const auto& capacity = device.summary->capacity)
         if (static_cast<double>(capacity->bytes) < 2 * highest)
             highest = std::max(highest, static_cast<double>(capacity->bytes));
@@ -58,6 +62,10 @@ void MemoryCanvas::setDevice(std::shared_ptr<const DeviceData> next)
 {
     const bool same = next && m_scene.device && next->trace == m_scene.device->trace;
     m_scene.device = std::move(next);
+    m_scene.driver = {};
+    if (m_scene.device)
+        m_scene.driver
+            = model::driverCurveOf(m_scene.device->trace->recording(), m_scene.device->trace->device());
     m_scene.annotations.clear();
     m_scene.strips.clear();
     if (!m_scene.device) {
@@ -241,6 +249,7 @@ void MemoryCanvas::paintUnderCurves(QPainter& painter)
 
 void MemoryCanvas::paintOverCurves(QPainter& painter)
 {
+    paintDriver(painter, m_scene);
     paintMarks(painter, m_scene);
     paintNotes(painter, m_scene);
     paintCurveLabels(painter, m_scene);
