@@ -107,7 +107,10 @@ TEST_F(AgentTest, RecordsEveryEventBetweenBaseAndEndState)
     for (unsigned i = 0; i < 4; ++i)
         threads.emplace_back([&, i] { work(allocator, i, 2000, stop); });
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    ASSERT_TRUE(agent.start(options(), facts())); // while they work
+    AgentOptions large = options(); // nothing here waits for anything: a busy machine needs room
+    large.ringEvents = 1 << 20;
+    large.memoryLimit = 256 << 20;
+    ASSERT_TRUE(agent.start(large, facts())); // while they work
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     agent.annotate(0, "step 1");
     allocator.otherSnapshot();
