@@ -83,16 +83,6 @@ void writeDevice(JsonWriter& json, const model::Recording& recording, const Devi
     json.member("free_in_segments", summary.waste.freeInSegments);
     json.member("pending_free", summary.waste.pendingFree).endObject();
     writeOutOfMemories(json, summary.outOfMemory);
-    json.key("driver");
-    if (summary.driver)
-        json.beginObject()
-            .member("readings", summary.driver->readings)
-            .member("used_bytes_peak", summary.driver->usedBytesPeak)
-            .member("process_bytes_peak", summary.driver->processBytesPeak)
-            .member("outside_bytes_peak", summary.driver->outsideBytesPeak)
-            .endObject();
-    else
-        json.null();
     json.endObject();
 }
 
@@ -125,6 +115,22 @@ void writeBounds(JsonWriter& json, const std::vector<DeviceReport>& devices)
             json.member("key", "oom.free_in_segments").member("bound", "at_most");
             json.member("cause", "rounded sizes in the middle of a trace are not recorded").endObject();
         }
+    }
+    json.endArray();
+}
+
+void writeDriver(JsonWriter& json, const std::vector<DeviceReport>& devices)
+{
+    json.key("driver").beginArray();
+    for (const DeviceReport& device : devices) {
+        if (const auto& driver = device.summary.driver)
+            json.beginObject()
+                .member("device", device.summary.device)
+                .member("readings", driver->readings)
+                .member("used_bytes_peak", driver->usedBytesPeak)
+                .member("process_bytes_peak", driver->processBytesPeak)
+                .member("outside_bytes_peak", driver->outsideBytesPeak)
+                .endObject();
     }
     json.endArray();
 }
@@ -170,6 +176,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
     writeUnknown(json, "unknown_actions", recording.unknownActions);
     writeRanges(json, devices);
     writeBounds(json, devices);
+    writeDriver(json, devices);
     json.key("verdicts").beginArray();
     for (const DeviceReport& device : devices)
         json.beginObject()

@@ -82,7 +82,9 @@ protected:
                     : shown->exact.startsWith(QStringLiteral("%1 %").arg(share, 0, 'f', 1)))
                 << label << ": " << qPrintable(shown->exact);
         }
-        if (const nlohmann::json& driver = device["driver"]; !driver.is_null()) {
+        for (const nlohmann::json& driver : all["driver"]) {
+            if (driver["device"] != device["device"])
+                continue;
             for (const auto& [label, key] : { std::pair("all processes", "used_bytes_peak"),
                      { "this process", "process_bytes_peak" }, { "outside PyTorch", "outside_bytes_peak" } })
                 if (!driver[key].is_null())
