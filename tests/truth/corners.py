@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What training rarely does with the allocator, in one program: private pools, graphs, several streams and threads, frees
-that wait, an emptied cache, an out-of-memory, snapshots in between, annotations.
+that wait, backward that calls Python and comes back, an emptied cache, an out-of-memory, snapshots in between, annotations.
 
 usage: corners.py
 """
@@ -8,6 +8,7 @@ import random
 import threading
 
 import torch
+from torch.utils.checkpoint import checkpoint
 
 
 def waits_for_streams():
@@ -54,6 +55,45 @@ def in_threads():
         thread.join()
 
 
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        context.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(context, gradient):
+        x, = context.saved_tensors
+        with torch.enable_grad():  # backward within backward, on the same thread
+            inner = x.detach().requires_grad_()
+            more, = torch.autograd.grad((inner.exp() * 3).sum(), inner)
+        return gradient * 2 + more
+
+
+def goes_back_through_python():
+    """On autograd's thread C++ and Python take turns."""
+    weight = torch.zeros(300, 300, device="cuda", requires_grad=True)
+    kept = []
+    weight.register_hook(lambda gradient: gradient * 0.5)
+    if hasattr(weight, "register_post_accumulate_grad_hook"):
+        weight.register_post_accumulate_grad_hook(lambda tensor: kept.append(tensor.grad.clone()))
+
+    def layer(x):
+        return Doubled.apply((x @ weight).relu())
+
+    def back(reentrant):
+        x = torch.zeros(200, 300, device="cuda", requires_grad=True)
+        x.register_hook(lambda gradient: kept.append(gradient + 1))
+        out = checkpoint(layer, checkpoint(layer, x, use_reentrant=reentrant), use_reentrant=reentrant)
+        torch.nn.functional.layer_norm(out, (300,)).sum().backward()
+    for reentrant in (True, False):
+        back(reentrant)
+    thread = threading.Thread(target=back, args=(False,))
+    thread.start()
+    thread.join()
+    return weight, kept
+
+
 def runs_out():
     try:
         torch.empty(1 << 45, dtype=torch.uint8, device="cuda")
@@ -68,6 +108,7 @@ def main():
     kept.append(uses_a_pool())
     kept.append(captures())
     in_threads()
+    kept.append(goes_back_through_python())
     torch.cuda.memory._snapshot()
     runs_out()
     torch.cuda.empty_cache()
