@@ -43,8 +43,8 @@ std::vector<std::pair<std::string, std::int64_t>> otherActions(
 auto numbersOf(const DeviceDigest& d)
 {
     const TraceNotes& n = d.notes;
-    return std::tuple(d.events, d.actions, d.firstTimeNs, d.peakTimeNs, n.olderFrees, n.olderFreedBytes,
-        n.firstOlderFree, n.backwards, n.firstBackwards, d.requestedStart, d.requestedPeak,
+    return std::tuple(d.events, d.actions, d.firstTimeNs, d.peakTimeNs, d.latestTimeNs, n.olderFrees,
+        n.olderFreedBytes, n.firstOlderFree, n.backwards, n.firstBackwards, d.requestedStart, d.requestedPeak,
         d.requestedPeakEvent, d.pendingStart, d.reservedStart, d.reservedPeak, d.reservedPeakEvent,
         d.olderBytes);
 }

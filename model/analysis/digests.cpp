@@ -47,6 +47,7 @@ DeviceDigest digestOf(const DeviceTrace& trace)
     if (totals.events > 0)
         digest.firstTimeNs = timeOf(trace, 0);
     digest.peakTimeNs = timeOf(trace, totals.requestedPeakEvent);
+    digest.latestTimeNs = latestTimeOf(trace);
     digest.notes = trace.notes();
     digest.requestedStart = totals.requestedBytesStart;
     digest.requestedPeak = totals.requestedBytesPeak;

@@ -56,6 +56,7 @@ DeviceSummary summarizeWith(
     summary.peakTimeNs = timeOf(trace, peak);
     if (trace.eventCount() > 0)
         summary.firstTimeNs = timeOf(trace, 0);
+    summary.latestTimeNs = latestTimeOf(trace);
     summary.breaches = breachesAmong(trace.findings());
     summary.outOfMemory = outOfMemories(trace, byLine, activeBlocksAt);
     addRest(summary, trace.recording(), trace.finalBlocks(), byLine);
@@ -86,6 +87,7 @@ DeviceSummary summarize(const Recording& recording, const DeviceRecording& devic
     summary.peak.beforeTraceBytes = digest.olderBytes;
     summary.peakTimeNs = digest.peakTimeNs;
     summary.firstTimeNs = digest.firstTimeNs;
+    summary.latestTimeNs = digest.latestTimeNs;
     summary.breaches = breachesAmong(outline.findings);
     summary.outOfMemory = outOfMemories(digest, byLine);
     addRest(summary, recording, device.finalBlocks, byLine);
@@ -159,6 +161,20 @@ std::optional<std::int64_t> timeOf(const DeviceTrace& trace, EventIndex event)
     if (!events.hasTimes() || event < 0)
         return std::nullopt;
     return events.timeNs[static_cast<std::size_t>(event)];
+}
+
+std::optional<std::int64_t> latestTimeOf(const DeviceTrace& trace)
+{
+    const EventColumns& events = trace.events();
+    if (!events.hasTimes())
+        return std::nullopt;
+    std::int64_t latest = events.timeNs[0];
+    for (std::size_t i = 0; i < events.timeNs.size();) {
+        const auto run = events.timeNs.run(i);
+        latest = std::max(latest, *std::ranges::max_element(run));
+        i += run.size();
+    }
+    return latest;
 }
 
 } // namespace strata::model

@@ -65,6 +65,7 @@ struct DeviceSummary {
     LiveGroups peak; ///< by line, at the peak of requested bytes
     std::optional<std::int64_t> peakTimeNs; ///< since the epoch
     std::optional<std::int64_t> firstTimeNs; ///< of the first event
+    std::optional<std::int64_t> latestTimeNs; ///< the highest of any event
     std::int64_t breaches = 0; ///< findings that are
     std::optional<Capacity> capacity;
     std::optional<DriverSummary> driver; ///< where it was recorded
@@ -92,5 +93,7 @@ struct DeviceSummary {
 
 /// When `event` happened, since the epoch; none before the first event and in a recording without times.
 [[nodiscard]] std::optional<std::int64_t> timeOf(const DeviceTrace& trace, EventIndex event);
+/// The highest time of any event; none without events and in a recording without times. O(events).
+[[nodiscard]] std::optional<std::int64_t> latestTimeOf(const DeviceTrace& trace);
 
 } // namespace strata::model

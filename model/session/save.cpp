@@ -297,6 +297,7 @@ void writeDigest(SessionWriter& writer, const DeviceDigest& from)
     digest.hasTimes = from.firstTimeNs.has_value();
     digest.firstTimeNs = from.firstTimeNs.value_or(0);
     digest.peakTimeNs = from.peakTimeNs.value_or(0);
+    digest.latestTimeNs = from.latestTimeNs.value_or(0);
     digest.backwards = from.notes.backwards;
     digest.firstBackwards = from.notes.firstBackwards;
     digest.requestedStart = from.requestedStart;

@@ -63,6 +63,9 @@ bool holdsTogether(const DeviceDigest& digest)
         || digest.olderBytes < 0
         || digest.peakTimeNs.has_value() != (digest.firstTimeNs && digest.requestedPeakEvent >= 0))
         return false;
+    if (digest.latestTimeNs.has_value() != digest.firstTimeNs.has_value()
+        || digest.latestTimeNs < std::max(digest.firstTimeNs, digest.peakTimeNs))
+        return false;
     EventIndex last = -1;
     for (const OutOfMemoryDigest& oom : digest.outOfMemory) {
         if (oom.event <= last || !isEvent(oom.event, digest)

@@ -36,6 +36,7 @@ struct DeviceDigest {
     std::vector<std::pair<StringId, std::int64_t>> otherActions; ///< names of Action::Other
     std::optional<std::int64_t> firstTimeNs; ///< of event 0; none without times
     std::optional<std::int64_t> peakTimeNs; ///< of the peak of requested
+    std::optional<std::int64_t> latestTimeNs; ///< the highest of any event; none without times
     TraceNotes notes;
     std::int64_t requestedStart = 0, requestedPeak = 0, pendingStart = 0;
     std::int64_t reservedStart = 0, reservedPeak = 0;

@@ -24,9 +24,10 @@ void getStacks(ByteReader& in, std::vector<StackSum>& stacks)
 /// The figures that are plain numbers, in their order in the stream.
 template <class Digest> auto numbersOf(Digest& d)
 {
-    return std::array{ &d.firstTimeNs, &d.peakTimeNs, &d.backwards, &d.firstBackwards, &d.requestedStart,
-        &d.requestedPeak, &d.requestedPeakEvent, &d.pendingStart, &d.reservedStart, &d.reservedPeak,
-        &d.reservedPeakEvent, &d.olderFrees, &d.olderFreedBytes, &d.firstOlderFree, &d.olderBytes };
+    return std::array{ &d.firstTimeNs, &d.peakTimeNs, &d.latestTimeNs, &d.backwards, &d.firstBackwards,
+        &d.requestedStart, &d.requestedPeak, &d.requestedPeakEvent, &d.pendingStart, &d.reservedStart,
+        &d.reservedPeak, &d.reservedPeakEvent, &d.olderFrees, &d.olderFreedBytes, &d.firstOlderFree,
+        &d.olderBytes };
 }
 template <class Oom> auto numbersOfOom(Oom& oom)
 {

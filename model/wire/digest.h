@@ -11,7 +11,7 @@
 
 namespace strata::wire {
 
-inline constexpr std::uint32_t kDigestVersion = 1; ///< a reader passes over others
+inline constexpr std::uint32_t kDigestVersion = 2; ///< a reader passes over others
 inline constexpr std::size_t kDetailedOoms = 16; ///< of more, the last ones have their stacks
 
 /// Requested bytes of the blocks of one stack that are active at an instant.
@@ -36,6 +36,7 @@ struct Digest {
 
     bool hasTimes = false;
     std::int64_t firstTimeNs = 0, peakTimeNs = 0; ///< of event 0 and of the peak of requested
+    std::int64_t latestTimeNs = 0; ///< the highest of any event
     std::int64_t backwards = 0, firstBackwards = -1; ///< events whose time is before their predecessor's
 
     std::int64_t requestedStart = 0, requestedPeak = 0, requestedPeakEvent = -1;

@@ -135,10 +135,11 @@ void Follower::follow(const EventRow& row)
     const auto event = static_cast<std::int64_t>(m_digest.events++);
     ++m_digest.actions[static_cast<std::size_t>(row.action)];
     if (event == 0) {
-        m_digest.firstTimeNs = row.timeNs;
+        m_digest.firstTimeNs = m_digest.latestTimeNs = row.timeNs;
     } else if (row.timeNs < m_lastTimeNs && m_digest.backwards++ == 0) {
         m_digest.firstBackwards = event;
     }
+    m_digest.latestTimeNs = std::max(m_digest.latestTimeNs, row.timeNs);
     m_lastTimeNs = row.timeNs;
     switch (row.action) {
     case EventAction::Alloc:

@@ -39,7 +39,8 @@ inline std::string summaryText(const model::DeviceSummary& summary, const model:
     }
     text += fmt::format(
         "waste {} {} {}\n", summary.waste.rounding, summary.waste.freeInSegments, summary.waste.pendingFree);
-    text += fmt::format("times {} {}\n", summary.firstTimeNs.value_or(-1), summary.peakTimeNs.value_or(-1));
+    text += fmt::format("times {} {} {}\n", summary.firstTimeNs.value_or(-1), summary.peakTimeNs.value_or(-1),
+        summary.latestTimeNs.value_or(-1));
     if (summary.capacity)
         text += fmt::format("capacity {} {}\n", summary.capacity->bytes, summary.capacity->exact);
     for (const model::Finding& finding : findings)

@@ -372,7 +372,7 @@ std::optional<DeviceDigest> SessionBuilder::digestOf(const wire::Digest& from) c
         digest.otherActions.emplace_back(m_strings[name], static_cast<std::int64_t>(count));
     }
     if (from.hasTimes && from.events > 0)
-        digest.firstTimeNs = from.firstTimeNs;
+        digest.firstTimeNs = from.firstTimeNs, digest.latestTimeNs = from.latestTimeNs;
     if (from.hasTimes && from.requestedPeakEvent >= 0)
         digest.peakTimeNs = from.peakTimeNs;
     digest.notes

@@ -170,7 +170,7 @@ void expectEqual(wire::Digest mine, wire::Digest theirs)
 {
     if (!theirs.hasTimes) {
         mine.hasTimes = false;
-        mine.firstTimeNs = mine.peakTimeNs = 0;
+        mine.firstTimeNs = mine.peakTimeNs = mine.latestTimeNs = 0;
     }
     sortStacks(mine);
     sortStacks(theirs);
@@ -414,6 +414,7 @@ TEST_F(Outline, ThatContradictsItselfOrTheEndStateIsNotBelieved)
     EXPECT_FALSE(believed([](wire::Digest& d) { d.outOfMemory.pop_back(); }));
     EXPECT_FALSE(believed([](wire::Digest& d) { d.firstOlderFree = 1; }));
     EXPECT_FALSE(believed([](wire::Digest& d) { d.device = 3; }));
+    EXPECT_FALSE(believed([](wire::Digest& d) { d.latestTimeNs = d.peakTimeNs - 1; }));
 }
 
 TEST_F(Outline, ThatAddsUpAndIsWrongIsFoundByACheck)
@@ -452,15 +453,17 @@ TEST_F(Outline, KnowsNothingOfWhatComesBehindIt)
     EXPECT_TRUE(outline());
 }
 
-TEST_F(Outline, OfALaterVersionIsPassedOver)
+TEST_F(Outline, OfAnotherVersionIsPassedOver)
 {
     const auto session = opened(test::makeRecording(kOutOfMemory));
     std::vector<Chunk> chunks = chunksOf(saved(*session));
     Chunk& digest = *std::ranges::find(chunks, wire::ChunkType::Digest, &Chunk::type);
-    digest.payload[0] = std::byte{ 2 };
-    write(packed(chunks));
-    EXPECT_FALSE(outline());
-    EXPECT_EQ(fullText(), test::summaryText(*session));
+    for (const std::uint32_t version : { wire::kDigestVersion - 1, wire::kDigestVersion + 1 }) {
+        digest.payload[0] = static_cast<std::byte>(version);
+        write(packed(chunks));
+        EXPECT_FALSE(outline());
+        EXPECT_EQ(fullText(), test::summaryText(*session));
+    }
 }
 
 } // namespace strata::model
