@@ -193,6 +193,7 @@ std::vector<std::uint32_t> layerOrder(
     struct Weight {
         double atPeak = 0;
         double overTime = 0;
+        double older = 0; // at the peak
         std::uint32_t group = 0;
     };
     std::vector<Weight> weights(groups.count());
@@ -201,9 +202,9 @@ std::vector<std::uint32_t> layerOrder(
 
     const BlockColumns& blocks = trace.blocks();
     for (const BlockId block : live.liveAtUnordered(trace.totals().requestedPeakEvent)) {
-        if (blocks.alloc[block.index()].valid())
-            weights[groups.groupOf(block)].atPeak
-                += static_cast<double>(blocks.requestedBytes[block.index()]);
+        Weight& weight = weights[groups.groupOf(block)];
+        (blocks.alloc[block.index()].valid() ? weight.atPeak : weight.older)
+            += static_cast<double>(blocks.requestedBytes[block.index()]);
     }
     for (std::uint32_t row = 0; row < blocks.size(); ++row) {
         const BlockId block{ row };
@@ -213,9 +214,14 @@ std::vector<std::uint32_t> layerOrder(
         weights[groups.groupOf(block)].overTime += static_cast<double>(blocks.requestedBytes[row])
             * static_cast<double>(end - blocks.birth(block));
     }
-    std::sort(weights.begin(), weights.end(), [](const Weight& a, const Weight& b) {
-        return std::make_tuple(-a.atPeak, -a.overTime, a.group)
-            < std::make_tuple(-b.atPeak, -b.overTime, b.group);
+    std::sort(weights.begin(), weights.end(), [&groups](const Weight& a, const Weight& b) {
+        if (a.atPeak != b.atPeak)
+            return a.atPeak > b.atPeak;
+        if (a.atPeak == 0 && a.overTime != b.overTime)
+            return a.overTime > b.overTime;
+        if (a.atPeak == 0 && a.older != b.older)
+            return a.older > b.older;
+        return groups.label(a.group) < groups.label(b.group); // as LiveGroups lists them
     });
     std::vector<std::uint32_t> order;
     order.reserve(weights.size());

@@ -43,8 +43,9 @@ inline constexpr int kStackedGroups = 30;
     const std::vector<std::uint32_t>& layerOrder, const BlockMatcher* filter, const ColumnWindow& window,
     std::stop_token stop);
 
-/// All groups, by bytes at the peak of requested bytes, then by bytes over the events of the trace: the order
-/// and colours of a session. Blocks older than the trace do not count: they are a layer of their own.
+/// All groups, by bytes at the peak of requested bytes, those with equally many by label, as LiveGroups lists
+/// them; those without by bytes over the events of the trace, then by bytes that are older than it: the order
+/// and colours of a session. Blocks older than the trace count for no more: they are a layer of their own.
 [[nodiscard]] std::vector<std::uint32_t> layerOrder(
     const DeviceTrace& trace, const LiveIndex& live, const GroupTable& groups);
 
