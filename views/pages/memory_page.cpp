@@ -13,6 +13,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace strata::views {
@@ -195,9 +197,63 @@ void MemoryPage::pickedThing(const Hit& hit)
     } else if (hit.event >= 0) {
         focus.kind = Focus::Kind::Event;
     }
+    if (hit.kind == Hit::Kind::Note)
+        focusBlockOf(m_canvas->scene().notes[static_cast<std::size_t>(hit.note)], focus);
     if (hit.kind == Hit::Kind::Group || hit.kind == Hit::Kind::Block)
         selectRowQuietly(hit.group);
     Q_EMIT focusChanged(focus);
+}
+
+/// The block that a note is about, where it is one.
+void MemoryPage::focusBlockOf(const model::UserItem& note, Focus& focus) const
+{
+    const auto device = m_document.device();
+    if (note.address == 0 || !device)
+        return;
+    for (const model::BlockId block : device->timeline->live().liveAt(note.first))
+        if (device->trace->blocks().address[block.index()] == note.address) {
+            focus.kind = Focus::Kind::Block;
+            focus.block = block;
+        }
+}
+
+/// Selects the note or named range before or after what is selected, and shows its card.
+void MemoryPage::stepNote(int direction)
+{
+    const std::vector<model::UserItem>& notes = m_canvas->scene().notes;
+    const auto device = m_document.device();
+    if (!device)
+        return;
+    std::vector<int> order;
+    for (int i = 0; i < static_cast<int>(notes.size()); ++i)
+        if (const model::UserItem& note = notes[static_cast<std::size_t>(i)];
+            note.first <= note.last && note.last < device->trace->eventCount())
+            order.push_back(i);
+    if (order.empty())
+        return;
+    const auto place = [&](int i) {
+        const model::UserItem& note = notes[static_cast<std::size_t>(i)];
+        return std::tuple(note.first, note.last, i);
+    };
+    std::ranges::sort(order, {}, place);
+    const auto& pinned = m_canvas->pinned();
+    const auto& selection = m_document.viewState().selection();
+    // Behind the one that is pinned; else behind what is selected, or from the begin or the end of all.
+    auto next = direction > 0 ? order.begin() : order.end() - 1;
+    if (pinned && pinned->kind == Hit::Kind::Note) {
+        const auto at = std::ranges::find(order, pinned->note);
+        next = direction > 0 ? std::min(at + 1, order.end() - 1) : at == order.begin() ? at : at - 1;
+    } else if (selection) {
+        const auto later = std::ranges::find_if(
+            order, [&](int i) { return notes[static_cast<std::size_t>(i)].first > selection->first; });
+        next = direction > 0 ? std::min(later, order.end() - 1) : later - (later == order.begin() ? 0 : 1);
+    }
+    const model::UserItem note = notes[static_cast<std::size_t>(*next)];
+    select(EventRange{ note.first, note.last });
+    goTo(note.first);
+    const Hit hit = noteHit(m_canvas->scene(), *next);
+    pickedThing(hit);
+    m_canvas->pin(hit);
 }
 
 void MemoryPage::showFocus(const Focus& focus)

@@ -81,6 +81,8 @@ private:
     void select(std::optional<EventRange> range);
     void stepEvents(model::EventIndex by);
     void stepToAlloc(int direction);
+    void stepNote(int direction);
+    void focusBlockOf(const model::UserItem& note, Focus& focus) const;
 
     MemoryCanvas* m_canvas;
     GroupTableModel* m_table;

@@ -239,6 +239,8 @@ void MemoryPage::buildActions()
     addPageAction(tr("Next Allocation"), { Qt::CTRL | Qt::Key_Right }, m_canvas, [this] { stepToAlloc(1); });
     addPageAction(
         tr("Previous Allocation"), { Qt::CTRL | Qt::Key_Left }, m_canvas, [this] { stepToAlloc(-1); });
+    addPageAction(tr("Next Note"), { Qt::Key_M }, this, [this] { stepNote(1); });
+    addPageAction(tr("Previous Note"), { Qt::SHIFT | Qt::Key_M }, this, [this] { stepNote(-1); });
     addPageAction(tr("Layer or Block Above"), { Qt::Key_Up }, m_canvas, [this] { m_canvas->stepThing(1); });
     addPageAction(
         tr("Layer or Block Below"), { Qt::Key_Down }, m_canvas, [this] { m_canvas->stepThing(-1); });

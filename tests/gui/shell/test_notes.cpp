@@ -75,6 +75,49 @@ TEST_F(NotesTest, AKeyAddsANoteToWhatIsSelectedAndTheFileHasIt)
     EXPECT_EQ(driver().page<MemoryPage>("memory").canvas()->scene().notes.size(), 1u);
 }
 
+TEST_F(NotesTest, EveryFlagTellsItsNoteToMouseAndKeyboard)
+{
+    open(m_session);
+    MemoryCanvas& canvas = *driver().shown<MemoryPage>("memory").canvas();
+    model::UserData user;
+    for (int i = 0; i < 6; ++i) {
+        model::UserItem item;
+        item.key = static_cast<std::uint64_t>(i + 1);
+        item.first = item.last = 500 + 2 * i;
+        item.text
+            = "number " + std::to_string(i) + ", which has a text that is longer than its label\nand more";
+        user.items.push_back(item);
+    }
+    driver().state().setUser(user);
+    settle();
+    canvas.grab(); // paints
+    const auto& places = canvas.scene().notePlaces;
+    ASSERT_EQ(places.size(), 6u) << "close ones too";
+    int labels = 0;
+    for (const NotePlace& place : places)
+        labels += place.text.isEmpty() ? 0 : 1;
+    EXPECT_GE(labels, 3) << "they stand above each other";
+
+    const QPoint flag = places.front().mark.center().toPoint();
+    driver().move(canvas, flag + QPoint(40, -60));
+    driver().move(canvas, flag);
+    EXPECT_TRUE(test::until([&] { return driver().statusText().contains(QStringLiteral("number 0")); }));
+    EXPECT_TRUE(driver().statusText().contains(QStringLiteral("event 500")));
+    driver().click(canvas, flag);
+    EXPECT_EQ(driver().state().selection(), (EventRange{ 500, 500 }));
+
+    driver().key(Qt::Key_M);
+    EXPECT_EQ(driver().state().selection(), (EventRange{ 502, 502 }));
+    EXPECT_TRUE(canvas.accessibleDescription().contains(QStringLiteral("number 1"))) << "for screen readers";
+    driver().key(Qt::Key_M);
+    driver().key(Qt::Key_M, Qt::ShiftModifier);
+    EXPECT_EQ(driver().state().selection(), (EventRange{ 502, 502 }));
+    ASSERT_TRUE(canvas.pinned());
+    EXPECT_EQ(canvas.pinned()->note, 1);
+    driver().state().select(std::nullopt);
+    EXPECT_FALSE(canvas.pinned());
+}
+
 TEST_F(NotesTest, ARangeIsNamedAndSelectedAgain)
 {
     open(m_session);

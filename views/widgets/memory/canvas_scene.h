@@ -7,6 +7,7 @@
 #include "views/widgets/memory/blocks_raster.h"
 #include "views/widgets/memory/canvas_layout.h"
 #include "views/widgets/memory/curve_spans.h"
+#include "views/widgets/memory/note_places.h"
 
 #include <QFont>
 
@@ -30,6 +31,7 @@ struct CanvasScene {
     model::DriverCurve driver; ///< empty where it was not recorded
     std::vector<AnnotationSpan> annotations;
     std::vector<model::UserItem> notes; ///< notes and named ranges of the device
+    std::vector<NotePlace> notePlaces; ///< where they stand in this frame
     std::vector<StripGroup> strips;
     QFont font; ///< of the body; the axis' is smaller
 
@@ -64,8 +66,7 @@ void paintDriver(QPainter& painter, const CanvasScene& scene);
 void paintReading(QPainter& painter, const CanvasScene& scene, QPointF at);
 /// The same after `event`; none before the first reading.
 [[nodiscard]] std::optional<std::int64_t> driverBytesAt(const CanvasScene& scene, model::EventIndex event);
-/// Flags of notes and bars of named ranges along the foot of the picture, with their texts where there is
-/// room.
+/// Flags of notes and bars of named ranges along the foot of the picture, all of them, and their labels.
 void paintNotes(QPainter& painter, const CanvasScene& scene);
 /// The curves' names and values at the right.
 void paintCurveLabels(QPainter& painter, const CanvasScene& scene);

@@ -59,7 +59,7 @@ Hit blockHit(const CanvasScene& scene, const PictureSubject& subject, int column
 bool Hit::sameThing(const Hit& other) const
 {
     return kind == other.kind && group == other.group && block == other.block
-        && annotation == other.annotation;
+        && annotation == other.annotation && note == other.note;
 }
 
 Hit layerHit(const model::StackedPicture& picture, int column, std::size_t layer, model::EventIndex event)
@@ -99,6 +99,11 @@ Hit hitAt(const CanvasScene& scene, const PictureSubject& subject,
             scene.x.axis(), scene.clock(), scene.x.valueAt((point.x() - layout.left()) * scene.ratio));
         return hit;
     }
+    if (const std::vector<int> places = notesAt(scene.notePlaces, point); !places.empty()) {
+        Hit hit = noteHit(scene, scene.notePlaces[static_cast<std::size_t>(places.front())].note);
+        hit.notesHere = static_cast<int>(places.size());
+        return hit;
+    }
     const int column = static_cast<int>(std::floor((point.x() - layout.left()) * scene.ratio));
     if (column < 0 || column >= scene.x.columns())
         return {};
@@ -115,6 +120,16 @@ Hit hitAt(const CanvasScene& scene, const PictureSubject& subject,
         hit.kind = Hit::Kind::Curves;
     else if (QRectF(layout.annotations).contains(point) || QRectF(layout.axis).contains(point))
         hit.kind = Hit::Kind::Above;
+    return hit;
+}
+
+Hit noteHit(const CanvasScene& scene, int note)
+{
+    Hit hit;
+    hit.kind = Hit::Kind::Note;
+    hit.note = note;
+    hit.notesHere = 1;
+    hit.event = scene.notes[static_cast<std::size_t>(note)].first;
     return hit;
 }
 
@@ -171,6 +186,14 @@ std::optional<Extent> extentOf(
         if (axis == model::Axis::Time)
             return Extent{ { double(span.beginNs), double(span.endNs) }, {} };
         return Extent{ { double(span.first + 1), double(span.last + 1) }, {} };
+    }
+    if (hit.kind == Hit::Kind::Note) {
+        const model::UserItem& note = scene.notes[static_cast<std::size_t>(hit.note)];
+        if (note.first == note.last)
+            return {};
+        return Extent{
+            { model::axisPosition(axis, clock, note.first), XMapping::endOf(axis, clock, note.last) }, {}
+        };
     }
     if (hit.kind == Hit::Kind::Block) {
         const model::BlockColumns& blocks = scene.device->trace->blocks();

@@ -21,6 +21,7 @@ struct Hit {
         Block,
         Curves, ///< the panel above the blocks picture
         Annotation,
+        Note, ///< the flag or label of a note, the bar or label of a named range
     };
     Kind kind = Kind::Nothing;
     model::EventIndex event = -1; ///< the instant that the pixel column shows
@@ -28,6 +29,8 @@ struct Hit {
     std::int64_t bytes = 0; ///< of the layer at the instant
     model::BlockId block; ///< of Block
     int annotation = -1; ///< index in CanvasScene::annotations
+    int note = -1; ///< index in CanvasScene::notes
+    int notesHere = 0; ///< how many marks lie there, this one included
 
     [[nodiscard]] bool onTimeAxis() const { return kind != Kind::Nothing; }
     [[nodiscard]] bool sameThing(const Hit& other) const;
@@ -40,6 +43,9 @@ struct Hit {
 /// O(live blocks) in the blocks mode, O(layers) else.
 [[nodiscard]] Hit hitAt(const CanvasScene& scene, const PictureSubject& subject,
     const std::shared_ptr<const StackedData>& stacked, QPointF point);
+
+/// A note or named range as a hit: index in CanvasScene::notes.
+[[nodiscard]] Hit noteHit(const CanvasScene& scene, int note);
 
 /// The layers (ground first) or live blocks (by address) at the selected instant, the middle of the selected
 /// range, or the middle of the view: what the keyboard walks through.

@@ -67,6 +67,52 @@ void describeAnnotation(HoverCard& card, const CanvasScene& scene, const Hit& hi
     card.lines << QObject::tr("peak %1 at %2").arg(bytesText(peak.max), eventText(peak.maxEvent));
 }
 
+/// The text of a note in lines that a card has room for.
+QStringList wrapped(const QString& text)
+{
+    constexpr qsizetype kLongest = 64, kMost = 8;
+    QStringList lines;
+    for (const QString& paragraph : text.split(QLatin1Char('\n'))) {
+        QString rest = paragraph.trimmed();
+        while (rest.size() > kLongest) {
+            qsizetype cut = rest.lastIndexOf(QLatin1Char(' '), kLongest);
+            if (cut <= 0)
+                cut = kLongest;
+            lines << rest.left(cut);
+            rest = rest.mid(cut).trimmed();
+        }
+        if (!rest.isEmpty())
+            lines << rest;
+    }
+    if (lines.size() > kMost) {
+        lines.resize(kMost);
+        lines.back() += QStringLiteral(" …");
+    }
+    return lines;
+}
+
+void describeNote(HoverCard& card, const CanvasScene& scene, const Hit& hit)
+{
+    const model::UserItem& note = scene.notes[static_cast<std::size_t>(hit.note)];
+    const bool range = note.first != note.last;
+    card.title = range ? QObject::tr("Named range") : QObject::tr("Note");
+    card.lines << wrapped(QString::fromStdString(note.text));
+    const model::Clock& clock = scene.clock();
+    if (range) {
+        const QString events = QObject::tr("events %1 – %2").arg(countText(note.first), countText(note.last));
+        card.lines << (clock.hasTimes() ? QStringLiteral("%1 · %2").arg(
+                           events, durationText(clock.timeNs(note.last) - clock.timeNs(note.first)))
+                                        : events);
+    } else {
+        card.lines << instantText(clock, note.first);
+    }
+    if (note.address != 0)
+        card.lines << QObject::tr("on the block at %1")
+                          .arg(QString::fromStdString(model::formatAddress(note.address)));
+    if (hit.notesHere > 1)
+        card.lines << QObject::tr("%1 more here: zoom in to tell them apart").arg(hit.notesHere - 1);
+}
+
 void describeCurves(HoverCard& card, const CanvasScene& scene, const Hit& hit)
 {
     const model::DeviceTimeline& timeline = scene.timeline();
@@ -124,6 +170,9 @@ HoverCard cardFor(const CanvasScene& scene, const PictureSubject& subject, const
     case Hit::Kind::Annotation:
         describeAnnotation(card, scene, hit);
         break;
+    case Hit::Kind::Note:
+        describeNote(card, scene, hit);
+        return card;
     }
     if (scene.hasEvents())
         card.lines << instantText(scene.clock(), hit.event);

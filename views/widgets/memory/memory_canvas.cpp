@@ -118,6 +118,11 @@ void MemoryCanvas::setAxis(model::Axis axis)
 void MemoryCanvas::setSelection(const std::optional<EventRange>& selection)
 {
     m_overlay.selection = selection;
+    if (m_overlay.pinned && m_overlay.pinned->kind == Hit::Kind::Note) {
+        const model::UserItem& note = m_scene.notes[static_cast<std::size_t>(m_overlay.pinned->note)];
+        if (selection != EventRange{ note.first, note.last })
+            m_overlay.pinned.reset();
+    }
     describe();
     update();
 }
@@ -125,6 +130,12 @@ void MemoryCanvas::setSelection(const std::optional<EventRange>& selection)
 void MemoryCanvas::setNotes(std::vector<model::UserItem> notes)
 {
     m_scene.notes = std::move(notes);
+    m_scene.notePlaces.clear();
+    // Numbers of notes mean others now.
+    if (m_overlay.pinned && m_overlay.pinned->kind == Hit::Kind::Note)
+        m_overlay.pinned.reset();
+    if (m_overlay.hover.kind == Hit::Kind::Note)
+        m_overlay.hover = {};
     m_frameValid = false;
     update();
 }
@@ -140,6 +151,9 @@ void MemoryCanvas::setHighlight(const Highlight& highlight)
 void MemoryCanvas::pin(const std::optional<Hit>& hit)
 {
     m_overlay.pinned = hit;
+    if (hit && hit->kind == Hit::Kind::Note && m_scene.device)
+        m_overlay.pinnedCard = cardFor(m_scene, m_subject, *hit);
+    describe();
     update();
 }
 
@@ -251,6 +265,7 @@ void MemoryCanvas::paintOverCurves(QPainter& painter)
 {
     paintDriver(painter, m_scene);
     paintMarks(painter, m_scene);
+    m_scene.notePlaces = placeNotes(m_scene);
     paintNotes(painter, m_scene);
     paintCurveLabels(painter, m_scene);
     paintAnnotations(painter, m_scene);

@@ -72,10 +72,13 @@ void MemoryCanvas::click(QPointF at)
     if (hit.kind == Hit::Kind::Annotation) {
         const AnnotationSpan& span = m_scene.annotations[static_cast<std::size_t>(hit.annotation)];
         Q_EMIT selectionWanted(EventRange{ std::min(span.first + 1, span.last), span.last });
+    } else if (hit.kind == Hit::Kind::Note) {
+        const model::UserItem& note = m_scene.notes[static_cast<std::size_t>(hit.note)];
+        Q_EMIT selectionWanted(EventRange{ note.first, note.last });
     } else if (m_scene.hasEvents()) {
         Q_EMIT selectionWanted(EventRange{ hit.event, hit.event });
     }
-    m_overlay.pinned = hit;
+    pin(hit);
     Q_EMIT thingPicked(hit);
     update();
 }

@@ -131,16 +131,16 @@ void paintCrosshair(
     }
 }
 
-void paintCard(QPainter& painter, const CanvasScene& scene, const CanvasOverlay& overlay, QSize canvas)
+void paintCard(QPainter& painter, const CanvasScene& scene, const HoverCard& card,
+    const std::optional<FillStyle>& swatch, QPointF at, QSize canvas)
 {
-    const HoverCard& card = overlay.card;
     if (card.title.isEmpty())
         return;
     constexpr double kPadding = 8, kSwatch = 12;
     QFont strong = scene.font;
     strong.setBold(true);
     const QFontMetricsF body(scene.font), bold(strong), small(scene.axisFont());
-    const double indent = overlay.swatch ? kSwatch + 6 : 0;
+    const double indent = swatch ? kSwatch + 6 : 0;
     const double titleWidth = bold.horizontalAdvance(card.title);
     double width = indent + titleWidth + (card.name.isEmpty() ? 0 : 8 + body.horizontalAdvance(card.name));
     for (const QString& line : card.lines)
@@ -148,15 +148,15 @@ void paintCard(QPainter& painter, const CanvasScene& scene, const CanvasOverlay&
     const double lineHeight = small.height() + 2;
     const QSizeF size(std::ceil(width + 2 * kPadding),
         std::ceil(bold.height() + 2 + double(card.lines.size()) * lineHeight + 2 * kPadding - 2));
-    const QRectF place = hoverPlace(*overlay.mouse, size, canvas);
+    const QRectF place = hoverPlace(at, size, canvas);
 
     painter.fillRect(place, scene.colour(Palette::Role::Tooltip));
     double x = place.left() + kPadding, y = place.top() + kPadding;
-    if (overlay.swatch) {
+    if (swatch) {
         const QRectF box(x, y + (bold.height() - kSwatch) / 2, kSwatch, kSwatch);
         painter.fillRect(box.adjusted(-1, -1, 1, 1), scene.colour(Palette::Role::Surface));
         painter.setBrushOrigin(box.topLeft());
-        painter.fillRect(box, overlay.swatch->brush(std::max(static_cast<int>(scene.ratio), 1)));
+        painter.fillRect(box, swatch->brush(std::max(static_cast<int>(scene.ratio), 1)));
         painter.setBrushOrigin(0, 0);
         x += indent;
     }
@@ -216,7 +216,11 @@ void paintOverlay(QPainter& painter, const CanvasScene& scene, const CanvasOverl
     }
     if (overlay.mouse && overlay.hover.onTimeAxis() && !overlay.drag) {
         paintCrosshair(painter, scene, overlay, selectionTag);
-        paintCard(painter, scene, overlay, canvas);
+        paintCard(painter, scene, overlay.card, overlay.swatch, *overlay.mouse, canvas);
+    } else if (overlay.pinned && overlay.pinned->kind == Hit::Kind::Note && !overlay.drag) {
+        for (const NotePlace& place : scene.notePlaces)
+            if (place.note == overlay.pinned->note)
+                paintCard(painter, scene, overlay.pinnedCard, {}, place.mark.center(), canvas);
     }
 }
 

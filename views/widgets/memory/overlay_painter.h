@@ -15,6 +15,7 @@ struct CanvasOverlay {
     Hit hover;
     HoverCard card;
     std::optional<FillStyle> swatch;
+    HoverCard pinnedCard; ///< of a note that the keyboard chose: shown while the mouse is elsewhere
     bool focused = false;
 };
 
