@@ -30,7 +30,7 @@ QPushButton:focus { border-color: @accent; }
 QPushButton:disabled { color: @textMuted; }
 QPushButton[primary="true"] { background: @accent; color: @accentText; border-color: @accent; }
 QPushButton[primary="true"]:focus { border: 2px solid @text; padding: 3px 11px; }
-QPushButton[link="true"] { background: transparent; border: 1px solid transparent; color: @accent; padding: 0 4px; min-height: 18px; text-align: left; }
+QPushButton[link="true"] { background: transparent; border: 1px solid transparent; color: @accent; padding: 0 4px 1px 4px; min-height: 17px; text-align: left; }
 QPushButton[link="true"][atEdge="true"] { padding-left: 0; margin-left: -1px; }
 QPushButton[link="true"]:hover { text-decoration: underline; }
 QPushButton[link="true"]:focus { border-color: @accent; }
