@@ -7,6 +7,7 @@
 #include <QFileInfo>
 #include <QThreadPool>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <new>
@@ -155,6 +156,13 @@ void Document::open(const QString& path, bool force)
                                            },
                 mailbox->stopToken() };
             try {
+                if (auto found = model::SessionOutline::open(file, force)) {
+                    auto outline = std::make_shared<model::SessionOutline>(std::move(*found));
+                    model::UserFile(file, model::UserFile::usualFolder()).addTo(outline->recording->user);
+                    Mailbox::post(mailbox, [outline, all = summariesOf(outline)](Document& document) {
+                        document.outlined(outline, all);
+                    });
+                }
                 auto session = model::Session::open(
                     file, { .force = force, .notesFolder = model::UserFile::usualFolder() }, progress);
                 if (!session)
@@ -175,7 +183,7 @@ void Document::cancel()
 {
     if (m_state == State::Loading) {
         abandonWork();
-        m_state = State::Empty;
+        m_state = m_outline ? State::Stopped : State::Empty;
         Q_EMIT stateChanged();
         Q_EMIT progressChanged();
     } else if (m_mailbox) {
@@ -189,6 +197,55 @@ std::shared_ptr<const DeviceData> Document::device() const
     return found == m_devices.end() ? nullptr : found->second;
 }
 
+std::shared_ptr<const SummaryData> Document::summary() const
+{
+    const auto found = m_summaries.find(m_viewState->device());
+    return found == m_summaries.end() ? nullptr : found->second;
+}
+
+const model::Recording* Document::recording() const
+{
+    if (m_session)
+        return &m_session->recording();
+    return m_outline ? m_outline->recording.get() : nullptr;
+}
+
+std::vector<DeviceBrief> Document::devices() const
+{
+    std::vector<DeviceBrief> all;
+    if (m_session) {
+        for (const model::DeviceTrace& trace : m_session->devices())
+            all.push_back({ trace.device(), &trace.totals(), trace.findings() });
+    } else if (m_outline) {
+        for (const model::DeviceOutline& device : m_outline->devices)
+            all.push_back({ device.totals.device, &device.totals, device.findings });
+    }
+    return all;
+}
+
+void Document::outlined(
+    std::shared_ptr<model::SessionOutline> outline, std::vector<std::shared_ptr<const SummaryData>> all)
+{
+    m_outline = std::move(outline);
+    for (std::shared_ptr<const SummaryData>& summary : all)
+        m_summaries[summary->summary->device] = std::move(summary);
+    const std::vector<DeviceBrief> briefs = devices();
+    const auto highest = std::ranges::max_element(
+        briefs, {}, [](const DeviceBrief& brief) { return brief.totals->reservedBytesPeak; });
+    m_viewState->reset(highest == briefs.end() ? 0 : highest->device, m_outline->recording->user);
+    Q_EMIT outlineReady();
+}
+
+/// Whether what was chosen meanwhile names devices and events of the session.
+bool Document::outlineFits() const
+{
+    return m_outline && m_outline->recording->user == m_session->recording().user
+        && std::ranges::equal(m_outline->devices, m_session->devices(),
+            [](const model::DeviceOutline& outline, const model::DeviceTrace& trace) {
+                return outline.totals.device == trace.device() && outline.totals.events == trace.eventCount();
+            });
+}
+
 void Document::loaded(std::shared_ptr<const model::Session> session)
 {
     m_session = std::move(session);
@@ -197,7 +254,10 @@ void Document::loaded(std::shared_ptr<const model::Session> session)
     m_progress.done = m_progress.total = 0;
     const model::DeviceTrace* trace = m_session->defaultDevice();
     m_keptUser = std::make_shared<const model::UserData>(m_session->recording().user);
-    m_viewState->reset(trace ? trace->device() : 0, m_session->recording().user);
+    if (outlineFits())
+        deriveSelected();
+    else
+        m_viewState->reset(trace ? trace->device() : 0, m_session->recording().user);
     Q_EMIT stateChanged();
 }
 
@@ -211,8 +271,20 @@ void Document::failed(const model::Error& error)
 void Document::publish(std::shared_ptr<const DeviceData> data)
 {
     const int device = data->trace->device();
+    bool wrong = false;
+    const auto known = m_devices.find(device);
+    if (known == m_devices.end() || known->second->summary != data->summary) {
+        auto summary = summaryOf(*data);
+        const auto told = m_summaries.find(device);
+        wrong = m_outline && (told == m_summaries.end() || !sameFigures(*told->second, *summary));
+        m_summaries[device] = std::move(summary);
+    }
     m_devices[device] = std::move(data);
     Q_EMIT deviceReady(device);
+    if (wrong)
+        Q_EMIT outlineWrong(device);
+    if (m_devices.size() == m_session->devices().size())
+        m_outline.reset(); // its last user, the page, has let go of it
 }
 
 void Document::deriveSelected()
@@ -296,11 +368,15 @@ void Document::abandonWork()
 
 void Document::release()
 {
-    if (!m_session)
+    if (!m_session && !m_outline)
         return;
     // Giving back gigabytes of columns takes longer than a frame.
     QThreadPool::globalInstance()->start(
-        [session = std::exchange(m_session, nullptr), devices = std::exchange(m_devices, {})]() mutable {
+        [session = std::exchange(m_session, nullptr), devices = std::exchange(m_devices, {}),
+            outline = std::exchange(m_outline, nullptr),
+            summaries = std::exchange(m_summaries, {})]() mutable {
+            summaries.clear();
+            outline.reset();
             devices.clear();
             session.reset();
         });

@@ -9,6 +9,7 @@
 #include "model/session/session.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
+#include "views/models/summary_data.h"
 #include "views/models/view_state.h"
 
 #include <map>
@@ -32,14 +33,30 @@ struct DeviceData {
     std::shared_ptr<const model::BlocksIndex> blocksIndex; ///< later; coloured by line
 };
 
+/// A device of what is open, in figures. Valid until the document changes.
+struct DeviceBrief {
+    int device = 0;
+    const model::Totals* totals = nullptr;
+    std::span<const model::Finding> findings;
+};
+
 /// One opened file: its session, what is derived from it, and its ViewState. Loads and derives on threads of
 /// the global pool and publishes through queued calls; nothing here blocks the GUI thread, the destructor
 /// included: it asks the work to stop and leaves what is left of it, and the release of the columns, to the
 /// pool. It waits for one thing, changes of notes that are being written. GUI thread only.
+///
+/// A session with digests that can be believed has an outline a moment after open(): its summaries, while the
+/// rest loads. They are replaced by those of the events, device by device.
 class Document : public QObject {
     Q_OBJECT
 public:
-    enum class State { Empty, Loading, Ready, Failed };
+    enum class State {
+        Empty,
+        Loading,
+        Ready,
+        Failed,
+        Stopped, ///< loading was cancelled once there was an outline, which stays
+    };
 
     explicit Document(QObject* parent = nullptr);
     ~Document() override;
@@ -47,7 +64,7 @@ public:
     /// Drops what is loaded and loads `path`; a load that is under way is cancelled. `force` reads even what
     /// unpacks to more than half of this machine's memory.
     void open(const QString& path, bool force = false);
-    /// Stops loading (the document is Empty again) or deriving (what is published stays).
+    /// Stops loading (the document is Empty again, or Stopped) or deriving (what is published stays).
     void cancel();
 
     [[nodiscard]] State state() const { return m_state; }
@@ -61,10 +78,18 @@ public:
 
     /// Of the selected device; nullptr until it is ready.
     [[nodiscard]] std::shared_ptr<const DeviceData> device() const;
+    /// Of the selected device, from its digest until device() is there; nullptr where neither is.
+    [[nodiscard]] std::shared_ptr<const SummaryData> summary() const;
+    [[nodiscard]] bool hasOutline() const { return m_outline != nullptr; }
+    /// Of the session, else of its outline; nullptr: neither is there.
+    [[nodiscard]] const model::Recording* recording() const;
+    [[nodiscard]] std::vector<DeviceBrief> devices() const; ///< of recording()
 
 Q_SIGNALS:
     void stateChanged();
     void progressChanged(); ///< at most ten times a second, and when working() changes
+    void outlineReady(); ///< there is one: summary(), recording() and devices() say something
+    void outlineWrong(int device); ///< what its digest said of that device is not what its events say
     void deviceReady(int device); ///< device() is there, or has more than before
     void userKept(const QString& file); ///< a change of ViewState::user() is in that file now
     void userNotKept(const strata::model::Error& error); ///< it is not
@@ -72,7 +97,10 @@ Q_SIGNALS:
 private:
     class Mailbox;
 
+    void outlined(
+        std::shared_ptr<model::SessionOutline> outline, std::vector<std::shared_ptr<const SummaryData>> all);
     void loaded(std::shared_ptr<const model::Session> session);
+    [[nodiscard]] bool outlineFits() const;
     void failed(const model::Error& error);
     void publish(std::shared_ptr<const DeviceData> data);
     void deriveSelected();
@@ -88,6 +116,8 @@ private:
     model::Error m_error;
     model::ProgressReport m_progress;
     std::shared_ptr<const model::Session> m_session;
+    std::shared_ptr<const model::SessionOutline> m_outline; // until every device is derived
+    std::map<int, std::shared_ptr<const SummaryData>> m_summaries;
     std::map<int, std::shared_ptr<const DeviceData>> m_devices;
     std::set<int> m_deriving; // devices that a task is at work on, or has finished
     int m_tasks = 0;

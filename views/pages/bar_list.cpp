@@ -19,6 +19,7 @@ enum Column { Label, Bar, FirstFigure };
 constexpr int kColourRole = Qt::UserRole;
 constexpr int kFractionRole = Qt::UserRole + 1;
 constexpr int kSwatchRole = Qt::UserRole + 2;
+constexpr int kShortRole = Qt::UserRole + 3;
 constexpr int kBarWidth = 48; // at least, before scaling
 constexpr int kLabelWidth = 96;
 constexpr int kItemMargin = 3; // that the style leaves before a text
@@ -44,6 +45,7 @@ public:
             cell.rect.setLeft(cell.rect.left() + kSwatchRoom);
         } else if (index.column() == Label) // in line with what stands above the list
             cell.rect.setLeft(cell.rect.left() - kItemMargin);
+        m_room = cell.rect.width() - 2 * kItemMargin;
         QStyledItemDelegate::paint(painter, cell, index);
         if (swatch)
             painter->fillRect(
@@ -58,11 +60,26 @@ public:
 
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
     {
+        m_room = -1;
         QSize size = QStyledItemDelegate::sizeHint(option, index);
         if (index.data(kSwatchRole).toBool())
             size.rwidth() += kSwatchRoom;
         return size;
     }
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        const QString instead = index.data(kShortRole).toString();
+        if (instead.isEmpty() || m_room < 0 || option->fontMetrics.horizontalAdvance(option->text) <= m_room)
+            return;
+        option->text = instead;
+        option->textElideMode = Qt::ElideMiddle; // a file's name begins it, a line ends it
+    }
+
+private:
+    mutable int m_room = -1; // of the label that is being painted
 };
 
 } // namespace
@@ -89,6 +106,12 @@ BarList::BarList(QWidget* parent)
 int BarList::scaled(int px) const
 {
     return qRound(px * font().pixelSize() / double(kBodyPx));
+}
+
+void BarList::setColour(int row, const QColor& colour)
+{
+    for (int c = 0; c < columnCount(); ++c)
+        item(row, c)->setData(kColourRole, colour);
 }
 
 void BarList::setRows(const std::vector<Row>& rows)
@@ -121,6 +144,8 @@ void BarList::setRows(const std::vector<Row>& rows)
             item->setData(kColourRole, row.colour);
             item->setData(kFractionRole, row.fraction);
             item->setData(kSwatchRole, row.swatch && c == Label);
+            if (c == Label)
+                item->setData(kShortRole, row.shortLabel);
             setItem(r, c, item);
         }
         setRowHeight(r, scaled(kRowHeight));

@@ -21,11 +21,13 @@ public:
         QColor ink; ///< of the text; invalid: as usual
         bool marked = false; ///< in bold: the one that it is about
         bool swatch = false; ///< a square of the colour before the label, as in a legend
+        QString shortLabel{}; ///< instead, where the label has no room; empty: the label is cut
     };
 
     explicit BarList(QWidget* parent = nullptr);
 
     void setRows(const std::vector<Row>& rows);
+    void setColour(int row, const QColor& colour); ///< of its bar and swatch
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;

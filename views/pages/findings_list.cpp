@@ -53,15 +53,12 @@ QString Integrity::text() const
     return notes == 0 ? breached : QStringLiteral("%1, %2").arg(breached, noted);
 }
 
-Integrity integrityOf(const model::Session& session, std::optional<int> device)
+Integrity integrityOf(std::span<const DeviceBrief> devices)
 {
     Integrity integrity;
-    for (const model::DeviceTrace& trace : session.devices()) {
-        if (device && trace.device() != *device)
-            continue;
-        for (const model::Finding& finding : trace.findings())
+    for (const DeviceBrief& device : devices)
+        for (const model::Finding& finding : device.findings)
             ++(model::isBreach(finding.check) ? integrity.breaches : integrity.notes);
-    }
     return integrity;
 }
 
@@ -114,8 +111,7 @@ QString checkText(model::Check check)
     return text::file(model::checkName(check));
 }
 
-FindingsList::FindingsList(
-    const model::Session& session, std::optional<int> device, const Palette& palette, QWidget* parent)
+FindingsList::FindingsList(std::span<const DeviceBrief> devices, const Palette& palette, QWidget* parent)
     : QWidget(parent)
 {
     auto* grid = new QGridLayout(this);
@@ -125,21 +121,20 @@ FindingsList::FindingsList(
     grid->setColumnStretch(1, 1);
 
     struct Row {
-        const model::DeviceTrace* trace;
+        const DeviceBrief* device;
         const model::Finding* finding;
     };
     std::vector<Row> rows;
-    for (const model::DeviceTrace& trace : session.devices())
-        if (!device || trace.device() == *device)
-            for (const model::Finding& finding : trace.findings())
-                rows.push_back({ &trace, &finding });
+    for (const DeviceBrief& device : devices)
+        for (const model::Finding& finding : device.findings)
+            rows.push_back({ &device, &finding });
     std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
         return model::isBreach(a.finding->check) > model::isBreach(b.finding->check);
     });
 
-    const bool nameDevice = !device && session.devices().size() > 1;
+    const bool nameDevice = devices.size() > 1;
     int line = 0;
-    for (const auto& [trace, finding] : rows) {
+    for (const auto& [device, finding] : rows) {
         if (static_cast<std::size_t>(line) >= 2 * kShown)
             break;
         const bool breach = model::isBreach(finding->check);
@@ -151,15 +146,15 @@ FindingsList::FindingsList(
 
         QString text = checkText(finding->check);
         if (nameDevice)
-            text = tr("GPU %1: %2").arg(trace->device()).arg(text);
+            text = tr("GPU %1: %2").arg(device->device).arg(text);
         const QString amount = amountText(*finding);
         grid->addWidget(wrapped(amount.isEmpty() ? text : tr("%1 (%2)").arg(text, amount), false), line, 1);
-        if (finding->event >= 0 && trace->eventCount() > 0) {
+        if (finding->event >= 0 && device->totals->events > 0) {
             auto* link = new QPushButton(tr("event %1").arg(text::count(finding->event)));
             link->setProperty("link", true);
             link->setCursor(Qt::PointingHandCursor);
             connect(
-                link, &QPushButton::clicked, this, [this, number = trace->device(), event = finding->event] {
+                link, &QPushButton::clicked, this, [this, number = device->device, event = finding->event] {
                     Q_EMIT eventChosen(number, event);
                 });
             grid->addWidget(link, line, 2, Qt::AlignTop | Qt::AlignRight);

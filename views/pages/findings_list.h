@@ -3,10 +3,11 @@
 
 #include <QWidget>
 
-#include "model/session/session.h"
+#include "views/models/document.h"
 #include "views/models/palette.h"
 
-#include <memory>
+#include <span>
+#include <vector>
 
 namespace strata::views {
 
@@ -18,18 +19,16 @@ struct Integrity {
     [[nodiscard]] bool exact() const { return breaches == 0; }
     [[nodiscard]] QString text() const;
 };
-[[nodiscard]] Integrity integrityOf(const model::Session& session, std::optional<int> device = std::nullopt);
+[[nodiscard]] Integrity integrityOf(std::span<const DeviceBrief> devices);
 
 /// A sentence that names a check: "Blocks live in the trace are missing from the segments".
 [[nodiscard]] QString checkText(model::Check check);
 
-/// Breaches and notes of one device, or of all, each with its bytes, its likely cause and a link to its
-/// event.
+/// Breaches and notes of devices, each with its bytes, its likely cause and a link to its event.
 class FindingsList : public QWidget {
     Q_OBJECT
 public:
-    FindingsList(const model::Session& session, std::optional<int> device, const Palette& palette,
-        QWidget* parent = nullptr);
+    FindingsList(std::span<const DeviceBrief> devices, const Palette& palette, QWidget* parent = nullptr);
 
 Q_SIGNALS:
     void eventChosen(int device, strata::model::EventIndex event);

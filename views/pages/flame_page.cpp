@@ -182,6 +182,7 @@ void FlamePage::connectDocument()
     connect(&state, &ViewState::selectionChanged, this, &FlamePage::compute);
     connect(&state, &ViewState::deviceChanged, this, [this] { showDevice(m_document.device()); });
     connect(&m_document, &Document::deviceReady, this, [this] { showDevice(m_document.device()); });
+    connect(&m_document, &Document::outlineReady, this, &FlamePage::showNotice);
     connect(&m_document, &Document::stateChanged, this, [this] {
         showDevice(m_document.device());
         showNotice();

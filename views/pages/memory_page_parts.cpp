@@ -3,6 +3,7 @@
 #include "views/pages/memory_page.h"
 
 #include "views/pages/memory_verdict.h"
+#include "views/pages/texts.h"
 
 #include <QAction>
 #include <QApplication>
@@ -80,6 +81,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     m_subjectJob.idle = m_tableJob.idle = [this] { Q_EMIT busyChanged(); };
 
     ViewState& state = document.viewState();
+    connect(&document, &Document::outlineReady, this, &MemoryPage::showDevice);
     connect(&document, &Document::deviceReady, this, &MemoryPage::showDevice);
     connect(&document, &Document::stateChanged, this, &MemoryPage::showDevice);
     connect(&state, &ViewState::deviceChanged, this, &MemoryPage::showDevice);
@@ -159,10 +161,14 @@ void MemoryPage::buildTools()
 
 void MemoryPage::showHint(bool shown)
 {
+    const text::Waiting waiting = text::waiting(m_document);
     // Where the allocator tells of no event, the verdict says what there is.
     const bool refused
         = m_document.device() && m_document.device()->trace->recording().facts.contains("refused");
-    m_hint->setVisible(shown && !refused);
+    m_hint->setVisible((shown && !refused) || !waiting.title.isEmpty());
+    m_hint->findChild<QToolButton*>()->setVisible(waiting.title.isEmpty());
+    if (!waiting.title.isEmpty())
+        return m_hintText->setText(tr("%1. %2").arg(waiting.title, waiting.reason));
     const QString why = m_document.device()
         ? tr("This file has no events, so what you see is the state at its end.")
         : tr("This file holds no memory of a GPU: neither segments nor events.");

@@ -39,6 +39,7 @@ NotesModel::NotesModel(Document& document, QObject* parent)
     : QAbstractTableModel(parent)
     , m_document(document)
 {
+    connect(&document, &Document::outlineReady, this, &NotesModel::refresh);
     connect(&document, &Document::stateChanged, this, &NotesModel::refresh);
     connect(&document.viewState(), &ViewState::userChanged, this, &NotesModel::refresh);
     refresh();

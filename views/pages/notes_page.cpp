@@ -26,6 +26,9 @@ namespace {
 
 enum PageAction { Show, Rename, Remove };
 
+constexpr int kChangedWidth = 168; // before scaling
+constexpr int kLeastText = 240;
+
 } // namespace
 
 NotesPage::NotesPage(Document& document, QWidget* parent)
@@ -43,11 +46,10 @@ NotesPage::NotesPage(Document& document, QWidget* parent)
     m_empty->setWordWrap(true);
     m_empty->setProperty("muted", true);
     m_empty->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    m_empty->setText(
-        tr("Nothing has been added to this recording yet.\n\nA adds a note to the block or event "
-           "that was clicked last, else to what is selected. R names the selected range. "
-           "Ctrl+B saves the filter. They are kept with the recording, and a colleague who "
-           "gets its session sees them too."));
+    m_nothing = tr("Nothing has been added to this recording yet.\n\nA adds a note to the block or event "
+                   "that was clicked last, else to what is selected. R names the selected range. "
+                   "Ctrl+B saves the filter. They are kept with the recording, and a colleague who "
+                   "gets its session sees them too.");
     m_empty->setFocusPolicy(Qt::StrongFocus); // the keyboard stays on the page
     m_stack->addWidget(m_table);
     m_stack->addWidget(m_empty);
@@ -87,15 +89,38 @@ void NotesPage::buildTable()
     header.setHighlightSections(false);
     header.setStyleSheet(QStringLiteral("QHeaderView::section { padding: 4px 3px; }")); // as the cells
     header.setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    header.setSectionResizeMode(NotesModel::TextColumn, QHeaderView::Stretch);
-    header.setSectionResizeMode(NotesModel::WhereColumn, QHeaderView::Stretch);
-    header.resizeSection(NotesModel::KindColumn, 80);
-    header.resizeSection(NotesModel::ChangedColumn, 160);
+    header.setStretchLastSection(true); // its text stays at its left
     connect(
         m_table, &QTableView::clicked, this, [this](const QModelIndex& index) { go(index.row(), false); });
     connect(m_table, &QTableView::doubleClicked, this,
         [this](const QModelIndex& index) { go(index.row(), true); });
     connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &NotesPage::updateTools);
+}
+
+/// As wide as the longest text, so that what belongs together stands together in a wide window; where there
+/// is less room, what the other columns leave.
+void NotesPage::fitColumns()
+{
+    const double scale = font().pixelSize() / double(kBodyPx);
+    const QAbstractItemView& cells = *m_table;
+    QHeaderView& header = *m_table->horizontalHeader();
+    const auto wanted = [&](int column) {
+        return std::max(cells.sizeHintForColumn(column), header.sectionSizeHint(column)) + 3 * kGrid;
+    };
+    int room = m_table->viewport()->width() - qRound(kChangedWidth * scale);
+    for (const int column : { NotesModel::KindColumn, NotesModel::WhereColumn }) {
+        header.resizeSection(column, wanted(column));
+        room -= header.sectionSize(column);
+    }
+    const int least = qRound(kLeastText * scale);
+    header.resizeSection(
+        NotesModel::TextColumn, std::max(least, std::min(wanted(NotesModel::TextColumn), room)));
+}
+
+void NotesPage::resizeEvent(QResizeEvent* event)
+{
+    Page::resizeEvent(event);
+    QMetaObject::invokeMethod(this, &NotesPage::fitColumns, Qt::QueuedConnection); // once laid out
 }
 
 void NotesPage::buildTools(QBoxLayout& row)
@@ -162,7 +187,12 @@ void NotesPage::refresh()
         parts.append(tr("%n named range(s)", nullptr, counts[1]));
     if (counts[2] > 0)
         parts.append(tr("%n saved filter(s)", nullptr, counts[2]));
-    m_verdict->setText(parts.isEmpty() ? tr("No notes") : parts.join(QStringLiteral(", ")));
+    const text::Waiting waiting = text::waiting(m_document);
+    const bool late = !m_document.session() && !waiting.title.isEmpty();
+    m_empty->setText(late ? waiting.reason : m_nothing);
+    m_verdict->setText(late   ? waiting.title
+            : parts.isEmpty() ? tr("No notes")
+                              : parts.join(QStringLiteral(", ")));
     m_stack->setCurrentWidget(parts.isEmpty() ? static_cast<QWidget*>(m_empty) : m_table);
     setFocusProxy(m_stack->currentWidget());
     for (QToolButton* button : m_buttons)
@@ -170,6 +200,7 @@ void NotesPage::refresh()
     if (m_model->rowCount() > 0)
         m_table->selectRow(std::max(0, m_model->rowOf(m_current)));
     updateTools();
+    fitColumns();
     Q_EMIT busyChanged(); // whether there is a table to copy may differ
 }
 

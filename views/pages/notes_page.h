@@ -29,7 +29,11 @@ public:
     [[nodiscard]] QList<QAction*> pageActions() const override { return m_actions; }
     [[nodiscard]] QTableView& table() const { return *m_table; }
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void fitColumns();
     void buildTable();
     void buildTools(class QBoxLayout& row);
     void refresh();
@@ -44,6 +48,7 @@ private:
     QTableView* m_table;
     QLabel* m_verdict;
     QLabel* m_empty;
+    QString m_nothing; // what it says of a recording without any
     QStackedWidget* m_stack;
     QList<QAction*> m_actions; // show, rename, remove
     QList<QToolButton*> m_buttons; // of these

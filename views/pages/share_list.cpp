@@ -15,11 +15,11 @@ ShareList::ShareList(QWidget* parent)
     setTextElideMode(Qt::ElideRight); // file and line stand first
     connect(this, &QTableWidget::cellClicked, this, [this](int row) {
         if (const ShareRow* chosen = rowAt(row))
-            Q_EMIT groupChosen(chosen->group);
+            Q_EMIT rowChosen(*chosen);
     });
     connect(this, &QTableWidget::cellDoubleClicked, this, [this](int row) {
         if (const ShareRow* chosen = rowAt(row))
-            Q_EMIT groupFiltered(chosen->group);
+            Q_EMIT rowFiltered(*chosen);
     });
 }
 
@@ -33,6 +33,7 @@ void ShareList::setRows(const std::vector<ShareRow>& rows, std::int64_t whole, c
     for (const ShareRow& row : rows) {
         Row& bar = bars.emplace_back();
         bar.label = row.label;
+        bar.shortLabel = row.shortLabel;
         bar.toolTip = row.toolTip;
         bar.fraction = static_cast<double>(row.bytes) / static_cast<double>(longest);
         bar.colour = row.colour;
@@ -53,6 +54,17 @@ void ShareList::setRows(const std::vector<ShareRow>& rows, std::int64_t whole, c
     }
 }
 
+void ShareList::setColours(const std::function<QColor(const ShareRow&)>& colourOf)
+{
+    for (std::size_t r = 0; r < m_rows.size(); ++r) {
+        ShareRow& row = m_rows[r];
+        if (!row.clickable)
+            continue;
+        row.colour = colourOf(row);
+        setColour(static_cast<int>(r), row.colour);
+    }
+}
+
 void ShareList::keyPressEvent(QKeyEvent* event)
 {
     if (event->key() != Qt::Key_Return && event->key() != Qt::Key_Enter)
@@ -61,9 +73,9 @@ void ShareList::keyPressEvent(QKeyEvent* event)
     if (!chosen)
         return;
     if (event->modifiers() & Qt::ShiftModifier)
-        Q_EMIT groupFiltered(chosen->group);
+        Q_EMIT rowFiltered(*chosen);
     else
-        Q_EMIT groupChosen(chosen->group);
+        Q_EMIT rowChosen(*chosen);
 }
 
 const ShareRow* ShareList::rowAt(int row) const

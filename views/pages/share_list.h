@@ -6,18 +6,22 @@
 #include "views/models/palette.h"
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace strata::views {
 
 /// One bar of a ShareList.
 struct ShareRow {
-    QString label; ///< "train.py:57"
+    QString label; ///< "train.py:57  forward"
+    QString shortLabel; ///< "train.py:57", where there is no room for more
     QString toolTip;
     std::int64_t bytes = 0;
     std::int64_t blocks = 0;
     QColor colour;
-    std::uint32_t group = 0; ///< whatever the user of the list wants to be told at a click
+    std::string key; ///< these two: whatever the user of the list wants to be told at a click
+    bool named = false;
     bool clickable = true;
 };
 
@@ -30,10 +34,12 @@ public:
 
     /// Bars are drawn to the scale of `whole`, shares are of it.
     void setRows(const std::vector<ShareRow>& rows, std::int64_t whole, const Palette& palette);
+    /// Of the rows that can be clicked; nothing else changes.
+    void setColours(const std::function<QColor(const ShareRow&)>& colourOf);
 
 Q_SIGNALS:
-    void groupChosen(quint32 group);
-    void groupFiltered(quint32 group);
+    void rowChosen(const strata::views::ShareRow& row);
+    void rowFiltered(const strata::views::ShareRow& row);
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;

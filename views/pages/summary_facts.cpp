@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_facts.h"
 
+#include "model/base/wrap.h"
 #include "model/session/simulation.h"
 #include "views/pages/texts.h"
 
@@ -101,10 +102,10 @@ bool isRefused(const model::Recording& recording)
 
 } // namespace
 
-std::vector<Fact> numberFacts(const DeviceData& device)
+std::vector<Fact> numberFacts(const SummaryData& device)
 {
     const model::Totals& totals = device.summary->totals;
-    const model::Recording& recording = device.trace->recording();
+    const model::Recording& recording = *device.recording;
     std::vector<Fact> facts;
     if (!isRefused(recording))
         addTotals(facts, totals);
@@ -112,9 +113,8 @@ std::vector<Fact> numberFacts(const DeviceData& device)
         facts.push_back(bytesFact(
             capacity->exact ? Words::tr("device") : Words::tr("device, at least"), capacity->bytes));
     facts.push_back({ Words::tr("events"), text::count(totals.events), {}, {} });
-    const model::Clock& clock = device.timeline->clock();
-    if (clock.hasTimes())
-        facts.push_back({ Words::tr("time span"), text::duration(clock.endNs() - clock.startNs()), {}, {} });
+    if (const auto& first = device.summary->firstTimeNs, &last = device.summary->latestTimeNs; first && last)
+        facts.push_back({ Words::tr("time span"), text::duration(model::wrapSub(*last, *first)), {}, {} });
     else
         facts.push_back({ Words::tr("time span"), Words::tr("no times recorded"), {}, {}, true });
     facts.push_back({ Words::tr("segments, end"), text::count(totals.segments), {}, {} });
@@ -129,9 +129,9 @@ std::vector<Fact> numberFacts(const DeviceData& device)
     return facts;
 }
 
-std::vector<Fact> wasteFacts(const DeviceData& device)
+std::vector<Fact> wasteFacts(const SummaryData& device)
 {
-    if (isRefused(device.trace->recording()))
+    if (isRefused(*device.recording))
         return {};
     const model::Waste& waste = device.summary->waste;
     const std::int64_t reserved = device.summary->totals.reservedBytesEnd;
@@ -144,7 +144,7 @@ std::vector<Fact> wasteFacts(const DeviceData& device)
         fact(Words::tr("rounding"), waste.rounding), fact(Words::tr("pending free"), waste.pendingFree) };
 }
 
-std::vector<Fact> driverFacts(const DeviceData& device)
+std::vector<Fact> driverFacts(const SummaryData& device)
 {
     const std::optional<model::DriverSummary>& driver = device.summary->driver;
     if (!driver)

@@ -19,10 +19,10 @@ struct Fact {
     bool words = false; ///< no figure: "no times recorded"
 };
 
-[[nodiscard]] std::vector<Fact> numberFacts(const DeviceData& device);
-[[nodiscard]] std::vector<Fact> wasteFacts(const DeviceData& device);
+[[nodiscard]] std::vector<Fact> numberFacts(const SummaryData& device);
+[[nodiscard]] std::vector<Fact> wasteFacts(const SummaryData& device);
 /// What the driver said was in use; empty where it was not recorded.
-[[nodiscard]] std::vector<Fact> driverFacts(const DeviceData& device);
+[[nodiscard]] std::vector<Fact> driverFacts(const SummaryData& device);
 /// Pinned host memory; empty where the snapshot does not have it.
 [[nodiscard]] std::vector<Fact> hostFacts(const model::Recording& recording);
 

@@ -17,6 +17,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace strata::views {
 
 namespace {
@@ -118,12 +120,13 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     m_scroll->viewport()->setAutoFillBackground(false);
     layout->addWidget(m_scroll);
     setFocusProxy(m_scroll);
+    connect(&document, &Document::outlineReady, this, &SummaryPage::refresh);
     connect(&document, &Document::deviceReady, this, &SummaryPage::refresh);
     connect(&document, &Document::stateChanged, this, &SummaryPage::refresh);
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refresh);
     m_step.setInterval(0);
     connect(&m_step, &QTimer::timeout, this, &SummaryPage::addNextPart);
-    m_device = document.device();
+    m_data = document.summary();
     rebuild();
 }
 
@@ -135,18 +138,33 @@ void SummaryPage::setPalette(const Palette& palette)
 
 bool SummaryPage::busy() const
 {
-    return m_device ? m_step.isActive() : m_document.working();
+    return m_data ? m_step.isActive() : m_document.working();
 }
 
 void SummaryPage::refresh()
 {
-    const auto device = m_document.device();
-    // What comes later does not change a summary.
-    if (device && m_device && device->summary == m_device->summary)
-        return;
-    m_device = device;
-    rebuild();
-    Q_EMIT busyChanged();
+    const auto shown = std::exchange(m_data, m_document.summary());
+    if (!m_data || !shown || m_data->summary->device != shown->summary->device)
+        m_wanted.clear();
+    // What comes later does not change a summary, and events say what their digest said.
+    if (!m_data || !shown || (m_data != shown && !sameFigures(*m_data, *shown))) {
+        rebuild();
+        Q_EMIT busyChanged();
+    } else if (m_data != shown) {
+        recolour();
+    }
+    if (!m_wanted.empty() && m_document.device())
+        focusOn(std::exchange(m_wanted, {}));
+}
+
+/// Colours may need the events.
+void SummaryPage::recolour()
+{
+    for (ShareList* list : findChildren<ShareList*>())
+        list->setColours([this](const ShareRow& row) {
+            const auto group = groupByLabel(*m_data->byLine, row.key);
+            return m_palette.group(group ? m_data->lineRank[*group] : -1);
+        });
 }
 
 void SummaryPage::rebuild()
@@ -164,7 +182,7 @@ void SummaryPage::rebuild()
     m_columns = nullptr;
     m_facts = nullptr;
     m_step.stop();
-    if (!m_device) {
+    if (!m_data) {
         const auto session = m_document.session();
         const bool empty = session && session->devices().empty();
         page->addWidget(
@@ -178,11 +196,11 @@ void SummaryPage::rebuild()
     }
 
     QLabel* verdict
-        = textLabel(verdictHtml(m_device->summary->verdict, m_palette[Palette::Role::Accent].name()));
+        = textLabel(verdictHtml(m_data->summary->verdict, m_palette[Palette::Role::Accent].name()));
     verdict->setTextFormat(Qt::RichText);
     verdict->setTextInteractionFlags(Qt::TextBrowserInteraction);
     verdict->setFont(sized(font(), kVerdictPx));
-    verdict->setAccessibleName(verdictPlain(m_device->summary->verdict));
+    verdict->setAccessibleName(verdictPlain(m_data->summary->verdict));
     connect(verdict, &QLabel::linkActivated, this, [this](const QString& target) {
         showInstant(target.mid(target.indexOf(QLatin1Char(':')) + 1).toLongLong());
     });
@@ -209,7 +227,7 @@ void SummaryPage::rebuild()
 void SummaryPage::addNextPart()
 {
     struct Part {
-        void (SummaryPage::*fill)(QVBoxLayout&, const DeviceData&);
+        void (SummaryPage::*fill)(QVBoxLayout&, const SummaryData&);
         bool fact; ///< of the second column
     };
     static constexpr Part kParts[] = {
@@ -231,7 +249,7 @@ void SummaryPage::addNextPart()
     auto* inside = new QVBoxLayout(widget);
     inside->setContentsMargins(0, 0, 0, 0);
     inside->setSpacing(kGrid);
-    (this->*part.fill)(*inside, *m_device);
+    (this->*part.fill)(*inside, *m_data);
     if (inside->count() > 0)
         (part.fact ? facts : story)->addWidget(widget);
     else
@@ -261,7 +279,7 @@ void SummaryPage::resizeEvent(QResizeEvent*)
     m_facts->setMaximumWidth(two ? qRound(kFactsWidth * scale) : QWIDGETSIZE_MAX);
 }
 
-void SummaryPage::fillOutOfMemory(QVBoxLayout& part, const DeviceData& device)
+void SummaryPage::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device)
 {
     const auto& all = device.summary->outOfMemory;
     if (all.empty())
@@ -279,39 +297,43 @@ void SummaryPage::fillOutOfMemory(QVBoxLayout& part, const DeviceData& device)
     part.addWidget(shareList(device, oom.biggest, oom.requestedLiveBytes, oom.biggest.size()));
 }
 
-void SummaryPage::fillPeak(QVBoxLayout& part, const DeviceData& device)
+void SummaryPage::fillPeak(QVBoxLayout& part, const SummaryData& device)
 {
     const model::LiveGroups& peak = device.summary->peak;
     if (peak.groups.empty())
         return;
-    part.addWidget(heading(tr("What fills the peak")));
+    const bool events = device.summary->totals.events > 0;
+    part.addWidget(heading(events ? tr("What fills the peak") : tr("What fills the device")));
+    const QString amount
+        = tr("%1 requested in %2 blocks").arg(text::bytes(peak.requestedBytes), text::count(peak.blocks));
     auto* where = new QHBoxLayout;
     where->setSpacing(0);
     QLabel* sum = textLabel(
-        tr("%1 requested in %2 blocks,").arg(text::bytes(peak.requestedBytes), text::count(peak.blocks)),
-        true);
+        events ? amount + QLatin1Char(',') : tr("%1, when the snapshot was taken").arg(amount), true);
     sum->setWordWrap(false);
     where->addWidget(sum);
-    QPushButton* instant = link(text::event(device, peak.event));
-    connect(instant, &QPushButton::clicked, this, [this, event = peak.event] { showInstant(event); });
-    where->addWidget(instant);
+    if (events) {
+        QPushButton* instant = link(text::event(peak.event, device.timeOfPeakNs()));
+        connect(instant, &QPushButton::clicked, this, [this, event = peak.event] { showInstant(event); });
+        where->addWidget(instant);
+    }
     where->addStretch();
     part.addLayout(where);
     part.addWidget(shareList(device, peak.groups, peak.requestedBytes, kPeakRows));
-    if (device.trace->recording().stacks.stackCount() == 0)
+    if (device.recording->stacks.stackCount() == 0)
         part.addWidget(textLabel(
             tr("No stacks were recorded, so no line of code can be named. Switch the recorder on with "
                "torch.cuda.memory._record_memory_history(stacks=\"python\")."),
             true));
-    if (peak.beforeTraceBytes > 0)
+    if (peak.beforeTraceBytes > 0 && events)
         part.addWidget(textLabel(
             tr("%1 of it are older than the recording.").arg(text::bytes(peak.beforeTraceBytes)), true));
 }
 
-QWidget* SummaryPage::shareList(const DeviceData& device, const std::vector<model::GroupSum>& groups,
+QWidget* SummaryPage::shareList(const SummaryData& device, const std::vector<model::GroupSum>& groups,
     std::int64_t whole, std::size_t most)
 {
-    const model::Recording& recording = device.trace->recording();
+    const model::Recording& recording = *device.recording;
     std::vector<ShareRow> rows;
     ShareRow others;
     const bool fold = groups.size() > most + 1;
@@ -324,14 +346,21 @@ QWidget* SummaryPage::shareList(const DeviceData& device, const std::vector<mode
         }
         const model::FrameId frame = model::userFrame(recording, device.byLine->stackOf(sum.group));
         const QString label = text::file(device.byLine->label(sum.group));
-        QString shown = label;
+        QString shown = label, instead;
         if (frame.valid()) {
-            shown = text::file(model::frameShortLabel(recording, frame));
+            shown = instead = text::file(model::frameShortLabel(recording, frame));
             if (const std::string_view function = model::frameFunction(recording, frame); !function.empty())
-                shown = tr("%1  %2").arg(shown, text::file(function));
+                shown = tr("%1  %2").arg(instead, text::file(function));
         }
-        rows.push_back({ shown, tr("%1\nClick: details. Double click: filter by it.").arg(label), sum.bytes,
-            sum.blocks, m_palette.group(device.lineRank[sum.group]), sum.group, true });
+        ShareRow& row = rows.emplace_back();
+        row.label = shown;
+        row.shortLabel = instead;
+        row.toolTip = tr("%1\nClick: details. Double click: filter by it.").arg(label);
+        row.bytes = sum.bytes;
+        row.blocks = sum.blocks;
+        row.colour = m_palette.group(device.lineRank[sum.group]);
+        row.key = device.byLine->label(sum.group);
+        row.named = device.byLine->stackOf(sum.group).valid();
     }
     if (fold) {
         others.label = tr("%n other line(s)", nullptr, static_cast<int>(groups.size() - most));
@@ -342,16 +371,17 @@ QWidget* SummaryPage::shareList(const DeviceData& device, const std::vector<mode
     auto* list = new ShareList;
     list->setAccessibleName(tr("Lines of code by requested bytes"));
     list->setRows(rows, whole, m_palette);
-    connect(list, &ShareList::groupChosen, this, &SummaryPage::focusOn);
-    connect(list, &ShareList::groupFiltered, this, &SummaryPage::filterBy);
+    connect(list, &ShareList::rowChosen, this, [this](const ShareRow& row) { focusOn(row.key); });
+    connect(
+        list, &ShareList::rowFiltered, this, [this](const ShareRow& row) { filterBy(row.key, row.named); });
     return list;
 }
 
-void SummaryPage::fillIntegrity(QVBoxLayout& part, const DeviceData& device)
+void SummaryPage::fillIntegrity(QVBoxLayout& part, const SummaryData& device)
 {
-    const int number = device.trace->device();
-    part.addWidget(heading(tr("Integrity: %1").arg(integrityOf(*device.session, number).text())));
-    auto* findings = new FindingsList(*device.session, number, m_palette);
+    const DeviceBrief brief{ device.summary->device, &device.summary->totals, device.findings };
+    part.addWidget(heading(tr("Integrity: %1").arg(integrityOf({ &brief, 1 }).text())));
+    auto* findings = new FindingsList({ &brief, 1 }, m_palette);
     connect(findings, &FindingsList::eventChosen, this,
         [this](int, model::EventIndex event) { showInstant(event); });
     part.addWidget(findings);
@@ -362,7 +392,7 @@ void SummaryPage::addFacts(QVBoxLayout& part, const std::vector<Fact>& facts)
     part.addLayout(factGrid(facts, font(), [this](model::EventIndex event) { showInstant(event); }));
 }
 
-void SummaryPage::fillWaste(QVBoxLayout& part, const DeviceData& device)
+void SummaryPage::fillWaste(QVBoxLayout& part, const SummaryData& device)
 {
     const std::vector<Fact> waste = wasteFacts(device);
     if (waste.empty())
@@ -371,13 +401,13 @@ void SummaryPage::fillWaste(QVBoxLayout& part, const DeviceData& device)
     addFacts(part, waste);
 }
 
-void SummaryPage::fillNumbers(QVBoxLayout& part, const DeviceData& device)
+void SummaryPage::fillNumbers(QVBoxLayout& part, const SummaryData& device)
 {
     part.addWidget(heading(tr("Numbers")));
     addFacts(part, numberFacts(device));
 }
 
-void SummaryPage::fillDriver(QVBoxLayout& part, const DeviceData& device)
+void SummaryPage::fillDriver(QVBoxLayout& part, const SummaryData& device)
 {
     const std::vector<Fact> facts = driverFacts(device);
     if (facts.empty())
@@ -386,28 +416,28 @@ void SummaryPage::fillDriver(QVBoxLayout& part, const DeviceData& device)
     addFacts(part, facts);
 }
 
-void SummaryPage::fillHostMemory(QVBoxLayout& part, const DeviceData& device)
+void SummaryPage::fillHostMemory(QVBoxLayout& part, const SummaryData& device)
 {
-    const std::vector<Fact> host = hostFacts(device.trace->recording());
+    const std::vector<Fact> host = hostFacts(*device.recording);
     if (host.empty())
         return;
     part.addWidget(heading(tr("Pinned host memory")));
     addFacts(part, host);
 }
 
-void SummaryPage::fillSimulation(QVBoxLayout& part, const DeviceData& device)
+void SummaryPage::fillSimulation(QVBoxLayout& part, const SummaryData& device)
 {
-    const std::vector<Fact> simulation = simulationFacts(device.trace->recording());
+    const std::vector<Fact> simulation = simulationFacts(*device.recording);
     if (simulation.empty())
         return;
     part.addWidget(heading(tr("Simulated device")));
     addFacts(part, simulation);
 }
 
-void SummaryPage::fillSettings(QVBoxLayout& part, const DeviceData& device)
+void SummaryPage::fillSettings(QVBoxLayout& part, const SummaryData& device)
 {
     part.addWidget(heading(tr("Allocator settings")));
-    const std::vector<SettingFact> all = settingFacts(device.trace->recording());
+    const std::vector<SettingFact> all = settingFacts(*device.recording);
     if (all.empty())
         part.addWidget(textLabel(tr("None in this snapshot: PyTorch writes them since 2.3."), true));
     std::vector<Fact> shown, folded;
@@ -439,20 +469,28 @@ void SummaryPage::showInstant(model::EventIndex event)
     Q_EMIT openPage(QStringLiteral("memory"), event);
 }
 
-void SummaryPage::focusOn(quint32 group)
+void SummaryPage::focusOn(const std::string& line)
 {
+    const auto device = m_document.device();
+    if (!device) {
+        m_wanted = line;
+        return;
+    }
+    const auto group = groupByLabel(*device->byLine, line);
+    if (!group)
+        return;
     Focus focus;
     focus.kind = Focus::Kind::Group;
     focus.grouping = model::Grouping::Line;
-    focus.group = group;
+    focus.group = *group;
     Q_EMIT focusChanged(focus);
 }
 
-void SummaryPage::filterBy(quint32 group)
+void SummaryPage::filterBy(const std::string& line, bool named)
 {
     model::BlockFilter filter = m_document.viewState().filter();
-    if (m_device->byLine->stackOf(group).valid())
-        filter.line = m_device->byLine->label(group);
+    if (named)
+        filter.line = line;
     else
         filter.sites = { model::StackId() };
     m_document.viewState().setFilter(filter);
@@ -468,15 +506,15 @@ QString SummaryPage::commandLine() const
 
 QString SummaryPage::copyText() const
 {
-    if (!m_device)
+    if (!m_data)
         return {};
-    QString all = verdictPlain(m_device->summary->verdict) + QLatin1Char('\n');
+    QString all = verdictPlain(m_data->summary->verdict) + QLatin1Char('\n');
     std::size_t row = 0;
-    for (const model::GroupSum& sum : m_device->summary->peak.groups) {
+    for (const model::GroupSum& sum : m_data->summary->peak.groups) {
         if (row++ == kPeakRows)
             break;
         all += QStringLiteral("%1\t%2\t%3\n")
-                   .arg(text::file(m_device->byLine->label(sum.group)), text::bytes(sum.bytes),
+                   .arg(text::file(m_data->byLine->label(sum.group)), text::bytes(sum.bytes),
                        text::count(sum.blocks));
     }
     return all;
@@ -485,9 +523,9 @@ QString SummaryPage::copyText() const
 bool SummaryPage::writeCsv(QIODevice& out) const
 {
     std::string all = "line,requested_bytes,blocks\n";
-    if (m_device) {
-        for (const model::GroupSum& sum : m_device->summary->peak.groups) {
-            appendCsvField(all, m_device->byLine->label(sum.group));
+    if (m_data) {
+        for (const model::GroupSum& sum : m_data->summary->peak.groups) {
+            appendCsvField(all, m_data->byLine->label(sum.group));
             all += fmt::format(",{},{}\n", sum.bytes, sum.blocks);
         }
     }

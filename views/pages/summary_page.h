@@ -15,7 +15,8 @@ namespace strata::views {
 struct Fact;
 
 /// What someone whose run just died reads first: the verdict, the failed request if there is one and what
-/// fills the peak; beside it whether the figures can be trusted, waste, settings and numbers.
+/// fills the peak; beside it whether the figures can be trusted, waste, settings and numbers. Shown from the
+/// outline of a session while the rest of it loads; what is shown stays as it is when that says the same.
 class SummaryPage : public Page {
     Q_OBJECT
 public:
@@ -41,23 +42,25 @@ private:
     /// Makes the next part of the page, one a turn of the event loop: all at once would hold up the window.
     /// A part that has nothing to say stays empty.
     void addNextPart();
-    void fillOutOfMemory(QVBoxLayout& part, const DeviceData& device);
-    void fillPeak(QVBoxLayout& part, const DeviceData& device);
+    void fillOutOfMemory(QVBoxLayout& part, const SummaryData& device);
+    void fillPeak(QVBoxLayout& part, const SummaryData& device);
     void addFacts(QVBoxLayout& part, const std::vector<Fact>& facts);
-    void fillIntegrity(QVBoxLayout& part, const DeviceData& device);
-    void fillWaste(QVBoxLayout& part, const DeviceData& device);
-    void fillNumbers(QVBoxLayout& part, const DeviceData& device);
-    void fillDriver(QVBoxLayout& part, const DeviceData& device);
-    void fillHostMemory(QVBoxLayout& part, const DeviceData& device);
-    void fillSimulation(QVBoxLayout& part, const DeviceData& device);
-    void fillSettings(QVBoxLayout& part, const DeviceData& device);
-    QWidget* shareList(const DeviceData& device, const std::vector<model::GroupSum>& groups,
+    void fillIntegrity(QVBoxLayout& part, const SummaryData& device);
+    void fillWaste(QVBoxLayout& part, const SummaryData& device);
+    void fillNumbers(QVBoxLayout& part, const SummaryData& device);
+    void fillDriver(QVBoxLayout& part, const SummaryData& device);
+    void fillHostMemory(QVBoxLayout& part, const SummaryData& device);
+    void fillSimulation(QVBoxLayout& part, const SummaryData& device);
+    void fillSettings(QVBoxLayout& part, const SummaryData& device);
+    QWidget* shareList(const SummaryData& device, const std::vector<model::GroupSum>& groups,
         std::int64_t whole, std::size_t most);
+    void recolour();
     void showInstant(model::EventIndex event);
-    void focusOn(quint32 group);
-    void filterBy(quint32 group);
+    void focusOn(const std::string& line);
+    void filterBy(const std::string& line, bool named);
 
-    std::shared_ptr<const DeviceData> m_device;
+    std::shared_ptr<const SummaryData> m_data;
+    std::string m_wanted; // a line that was clicked before there was a device to tell of it
     QScrollArea* m_scroll;
     QBoxLayout* m_columns = nullptr; // of the content, beside or below each other
     QWidget* m_facts = nullptr; // the second of them

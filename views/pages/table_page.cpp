@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/table_page.h"
 
+#include "views/pages/texts.h"
 #include "views/pages/type.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_footer.h"
@@ -90,6 +91,7 @@ TablePage::TablePage(Document& document, QWidget* parent)
         arrangeRows();
     });
     connect(&document, &Document::deviceReady, this, [this] { showDevice(m_document.device()); });
+    connect(&document, &Document::outlineReady, this, &TablePage::showNotice);
     connect(&document, &Document::stateChanged, this, [this] {
         showDevice(m_document.device());
         showNotice();
@@ -287,6 +289,8 @@ QString TablePage::link(const QString& text, model::EventIndex event)
 
 EmptyNotice::Text noticeWithoutDevice(const Document& document)
 {
+    if (const text::Waiting waiting = text::waiting(document); !waiting.title.isEmpty())
+        return { waiting.title, waiting.reason, {}, {} };
     if (document.state() == Document::State::Loading)
         return { TablePage::tr("Reading…"), {}, {}, {} };
     const auto session = document.session();

@@ -69,11 +69,33 @@ QString time(const DeviceData& device, model::EventIndex event)
 
 QString event(const DeviceData& device, model::EventIndex event)
 {
+    const model::Clock& clock = device.timeline->clock();
+    return text::event(
+        event, clock.hasTimes() ? std::optional(clock.timeNs(event) - clock.startNs()) : std::nullopt);
+}
+
+QString event(model::EventIndex event, std::optional<std::int64_t> sinceStartNs)
+{
     if (event < 0)
         return Texts::tr("before the first event");
-    const QString at = time(device, event);
-    return at.isEmpty() ? Texts::tr("event %1").arg(count(event))
-                        : Texts::tr("event %1 at %2").arg(count(event), at);
+    return sinceStartNs ? Texts::tr("event %1 at %2").arg(count(event), duration(*sinceStartNs))
+                        : Texts::tr("event %1").arg(count(event));
+}
+
+Waiting waiting(const Document& document)
+{
+    if (!document.hasOutline() || document.device())
+        return {};
+    switch (document.state()) {
+    case Document::State::Stopped:
+        return { Texts::tr("Loading was cancelled"),
+            Texts::tr("Only the summary of this file is here. Open the file again to see the rest.") };
+    case Document::State::Failed:
+        return { Texts::tr("Only the summary could be loaded"), file(document.error().what) };
+    default:
+        return { Texts::tr("Still loading"),
+            Texts::tr("The summary is there already; this page follows once the events are read.") };
+    }
 }
 
 QString selection(const DeviceData& device, const EventRange& range)

@@ -24,6 +24,15 @@ namespace strata::views::text {
 [[nodiscard]] QString time(const DeviceData& device, model::EventIndex event);
 /// "event 41,207 at 12.384 s", "before the first event".
 [[nodiscard]] QString event(const DeviceData& device, model::EventIndex event);
+/// The same at a time since the first event, if there is one.
+[[nodiscard]] QString event(model::EventIndex event, std::optional<std::int64_t> sinceStartNs);
+/// Why a page that needs the events of a session shows nothing while there is no more of it than its outline:
+/// a title and a sentence; both empty where that is not so.
+struct Waiting {
+    QString title;
+    QString reason;
+};
+[[nodiscard]] Waiting waiting(const Document& document);
 /// What the status bar says of a selection: an instant with its values, a range with its peak.
 [[nodiscard]] QString selection(const DeviceData& device, const EventRange& range);
 

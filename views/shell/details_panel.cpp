@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/shell/details_panel.h"
 
+#include "views/pages/filter_text.h"
 #include "views/pages/texts.h"
 #include "views/pages/type.h"
-#include "views/pages/filter_text.h"
 #include "views/shell/stack_list.h"
 
 #include <QClipboard>
@@ -67,6 +67,7 @@ DetailsPanel::DetailsPanel(Document& document, QWidget* parent)
         if (m_focus.kind == Focus::Kind::Group)
             refresh();
     });
+    connect(&document, &Document::outlineReady, this, &DetailsPanel::refresh);
     connect(&document, &Document::deviceReady, this, [this] {
         if (m_details.empty())
             refresh();
@@ -121,10 +122,11 @@ void DetailsPanel::rebuild()
     layout->setContentsMargins(kMargin, kGrid, kMargin, kMargin);
     layout->setSpacing(kMargin);
     if (m_details.empty()) {
-        layout->addWidget(
-            textLabel(tr("Click a block, an event or a line of code to see what it is, who allocated it "
-                         "and when it lived."),
-                true));
+        layout->addWidget(textLabel(m_document.hasOutline() && !m_document.device()
+                ? tr("Details are there once the whole file is read.")
+                : tr("Click a block, an event or a line of code to see what it is, who allocated it "
+                     "and when it lived."),
+            true));
     } else {
         addHead(*layout);
         addRows(*layout, {}, m_details.size);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/shell/filter_bar.h"
 
+#include "views/pages/filter_text.h"
 #include "views/pages/icons.h"
 #include "views/pages/type.h"
-#include "views/pages/filter_text.h"
 
 #include <QHBoxLayout>
 #include <QToolButton>
@@ -85,10 +85,9 @@ void FilterBar::rebuild()
         }
         delete item;
     }
-    if (!m_document || !m_document->session())
+    if (!m_document || !m_document->recording())
         return;
-    for (const FilterChip& chip :
-        filterChips(m_document->viewState().filter(), m_document->session()->recording())) {
+    for (const FilterChip& chip : filterChips(m_document->viewState().filter(), *m_document->recording())) {
         auto* button = new ChipButton(chip.text, this);
         button->setIcon(icon(QStringLiteral("close"), m_palette));
         button->setIconSize(QSize(12, 12));

@@ -122,6 +122,7 @@ void MainWindow::openFile(const QString& path, bool force)
     clearBanners();
     m_loading = new Document(this);
     connect(m_loading, &Document::stateChanged, this, &MainWindow::loadingChanged);
+    connect(m_loading, &Document::outlineReady, this, &MainWindow::loadingChanged);
     m_loading->open(path, force);
     m_nextView = new DocumentView(*m_loading, m_stack);
     m_nextView->hide();
@@ -144,7 +145,7 @@ void MainWindow::prepareView()
 {
     if (m_nextView->addNextPage())
         QTimer::singleShot(0, m_nextView, [this] { prepareView(); });
-    else if (m_loading->state() == Document::State::Ready)
+    else if (m_loading->state() == Document::State::Ready || m_loading->hasOutline())
         adopt();
 }
 
@@ -152,7 +153,9 @@ void MainWindow::loadingChanged()
 {
     switch (m_loading->state()) {
     case Document::State::Loading:
-        return;
+        if (!m_loading->hasOutline())
+            return;
+        [[fallthrough]]; // its summary can be shown
     case Document::State::Ready:
         if (m_nextView->complete()) // else prepareView() ends with it
             adopt();
@@ -166,6 +169,7 @@ void MainWindow::loadingChanged()
         return;
     }
     case Document::State::Empty:
+    case Document::State::Stopped:
         return endLoading();
     }
 }
@@ -192,7 +196,7 @@ void MainWindow::adopt()
 {
     Document* next = m_loading;
     m_loading = nullptr;
-    disconnect(next, &Document::stateChanged, this, &MainWindow::loadingChanged);
+    disconnect(next, nullptr, this, nullptr);
     closeFile();
     m_dryRunShown = false;
     m_document = next;
@@ -205,6 +209,11 @@ void MainWindow::adopt()
         { &ViewState::undoChanged, &ViewState::selectionChanged, &ViewState::filterChanged })
         connect(&state, changed, this, &MainWindow::updateActions);
     connect(m_document, &Document::deviceReady, this, &MainWindow::updateActions);
+    connect(m_document, &Document::outlineWrong, this, [this] {
+        addBanner(Banner::Kind::Warning,
+            tr("The summary that this file brings does not agree with its events."),
+            tr("What is shown now is worked out from the events. strata check names the difference."));
+    });
     connect(m_document, &Document::userKept, this, &MainWindow::showKept);
     connect(m_document, &Document::userNotKept, this,
         [this](const model::Error& error) { report(model::Failure(error), {}); });
@@ -247,6 +256,13 @@ void MainWindow::showDocumentState()
     clearBanners();
     if (m_document->state() == Document::State::Failed)
         return showFailure(m_document->error(), m_document->path());
+    if (m_document->state() == Document::State::Stopped) {
+        Banner* banner = addBanner(Banner::Kind::Info, tr("Loading was cancelled."),
+            tr("What is shown is the summary that the file brings; the other pages need its events."));
+        banner->addButton(tr("Load the Rest"), [this, path = m_document->path()] { openFile(path); });
+    }
+    if (!m_document->session())
+        return; // an outline is of a whole file
     const model::Recording& recording = m_document->session()->recording();
     if (recording.truncation)
         addBanner(Banner::Kind::Warning,
@@ -286,7 +302,7 @@ void MainWindow::showFailure(const model::Error& error, const QString& path)
     banner->setToolTip(where);
     if (!QFileInfo::exists(path))
         m_recent.remove(QFileInfo(path).absoluteFilePath());
-    if (error.kind == model::Error::Kind::Refused && !m_document)
+    if (error.kind == model::Error::Kind::Refused && (!m_document || !m_document->session()))
         banner->addButton(tr("Read It Anyway"), [this, path] { openFile(path, true); });
 }
 

@@ -25,7 +25,8 @@ class Theme;
 class TopBar;
 
 /// The window. Shows the start page, the page Dry run, or one document; a file that is opened loads beside
-/// the one shown and takes its place when it is ready. Theme and settings must outlive it.
+/// the one shown and takes its place when it is ready, or when its outline is. Theme and settings must
+/// outlive it.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
@@ -47,7 +48,7 @@ public:
     [[nodiscard]] QList<Banner*> banners() const;
 
 Q_SIGNALS:
-    void documentShown(); ///< a file is open, its pages are there
+    void documentShown(); ///< a file is open, its pages are there, if only with its outline
     void openFailed();
 
 protected:

@@ -5,6 +5,7 @@
 #include "views/pages/icons.h"
 #include "views/pages/texts.h"
 #include "views/pages/type.h"
+#include "views/shell/loading_view.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -15,11 +16,14 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace strata::views {
 
 namespace {
 
 constexpr int kFlashMs = 4000;
+constexpr int kWholePermille = 1000;
 
 } // namespace
 
@@ -78,6 +82,7 @@ void StatusBar::setDocument(Document* document)
     m_hover.clear();
     if (document) {
         connect(document, &Document::progressChanged, this, &StatusBar::refresh);
+        connect(document, &Document::stateChanged, this, &StatusBar::refresh);
         connect(document, &Document::deviceReady, this, &StatusBar::refresh);
         const ViewState& state = document->viewState();
         connect(&state, &ViewState::selectionChanged, this, &StatusBar::refreshText);
@@ -118,23 +123,28 @@ QString StatusBar::text() const
 
 void StatusBar::refresh()
 {
-    const auto session = m_document ? m_document->session() : nullptr;
-    m_integrity->setVisible(session != nullptr);
-    m_size->setVisible(session != nullptr);
-    m_simulated->setVisible(session && session->recording().simulated);
+    const model::Recording* const recording = m_document ? m_document->recording() : nullptr;
+    m_integrity->setVisible(recording != nullptr);
+    m_size->setVisible(recording != nullptr);
+    m_simulated->setVisible(recording && recording->simulated);
     const bool working = m_document && m_document->working();
     for (QWidget* part : std::initializer_list<QWidget*>{ m_work, m_bar, m_cancel })
         part->setVisible(working);
-    m_work->setText(tr("indexing"));
-    if (session) {
-        const Integrity integrity = integrityOf(*session);
+    if (working) {
+        m_work->setText(progressText(m_document->progress()));
+        const int permille = progressPermille(m_document->progress());
+        m_bar->setRange(0, permille < 0 ? 0 : kWholePermille);
+        m_bar->setValue(std::max(permille, 0));
+    }
+    if (recording) {
+        const Integrity integrity = integrityOf(m_document->devices());
         m_integrity->setText(integrity.text());
         m_integrity->setAccessibleName(integrity.text());
         m_integrity->setIcon(integrity.exact()
                 ? icon(QStringLiteral("check"), m_palette[Palette::Role::Good])
                 : icon(QStringLiteral("error"), m_palette[Palette::Role::Bad]));
-        m_size->setText(text::bytes(static_cast<std::int64_t>(session->recording().fileBytes)));
-        m_size->setToolTip(tr("%1\n%2").arg(m_document->path(), text::file(session->recording().format)));
+        m_size->setText(text::bytes(static_cast<std::int64_t>(recording->fileBytes)));
+        m_size->setToolTip(tr("%1\n%2").arg(m_document->path(), text::file(recording->format)));
     }
     refreshText();
 }
@@ -145,8 +155,9 @@ void StatusBar::refreshText()
     const auto device = m_document ? m_document->device() : nullptr;
     if (text.isEmpty() && device) {
         const auto& selection = m_document->viewState().selection();
-        text = selection
-            ? text::selection(*device, *selection)
+        text = selection ? text::selection(*device, *selection)
+            : device->trace->eventCount() == 0
+            ? tr("no events were recorded")
             : tr("%1 event(s), all of them shown", nullptr, static_cast<int>(device->trace->eventCount()))
                   .arg(text::count(device->trace->eventCount()));
     }
@@ -155,15 +166,14 @@ void StatusBar::refreshText()
 
 void StatusBar::showFindings()
 {
-    const auto session = m_document ? m_document->session() : nullptr;
-    if (!session)
+    if (!m_document || !m_document->recording())
         return;
     auto* popup = new QFrame(this, Qt::Popup);
     popup->setObjectName(QStringLiteral("popup"));
     popup->setAttribute(Qt::WA_DeleteOnClose);
     auto* layout = new QVBoxLayout(popup);
     layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-    auto* list = new FindingsList(*session, std::nullopt, m_palette);
+    auto* list = new FindingsList(m_document->devices(), m_palette);
     connect(list, &FindingsList::eventChosen, this, [this, popup](int device, model::EventIndex event) {
         popup->close();
         Q_EMIT findingChosen(device, event);

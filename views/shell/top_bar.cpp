@@ -127,11 +127,11 @@ void TopBar::fillDevices()
 {
     const QSignalBlocker blocker(m_devices);
     m_devices->clear();
-    for (const model::DeviceTrace& trace : m_document->session()->devices()) {
-        m_devices->addItem(tr("GPU %1").arg(trace.device()), trace.device());
+    for (const DeviceBrief& device : m_document->devices()) {
+        m_devices->addItem(tr("GPU %1").arg(device.device), device.device);
         m_devices->setItemData(m_devices->count() - 1,
             tr("reserved peak %1, %2 events")
-                .arg(text::bytes(trace.totals().reservedBytesPeak), text::count(trace.eventCount())),
+                .arg(text::bytes(device.totals->reservedBytesPeak), text::count(device.totals->events)),
             Qt::ToolTipRole);
     }
     m_devices->setEnabled(m_devices->count() > 1);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/summary.h"
+#include "model/session/outline.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace strata::views {
+
+struct DeviceData;
+
+/// What the page Summary shows of one device: from its digest, while the rest of the session still loads, or
+/// from its events. Both say the same of a file whose digest is right. Immutable; any thread.
+struct SummaryData {
+    std::shared_ptr<const void> owner; ///< keeps what the pointers lead to alive
+    const model::Recording* recording = nullptr;
+    std::shared_ptr<const model::DeviceSummary> summary;
+    std::shared_ptr<const model::GroupTable> byLine; ///< of the lines that the summary names, at least
+    std::span<const model::Finding> findings;
+    std::vector<int> lineRank; ///< group -> its colour, for Palette::group(); -1: not known yet
+
+    /// Since the first event; none without times and at other events than the peak.
+    [[nodiscard]] std::optional<std::int64_t> timeOfPeakNs() const;
+};
+
+[[nodiscard]] std::shared_ptr<const SummaryData> summaryOf(const DeviceData& device);
+
+/// Of each device, in their order. O(stacks that the digests name).
+[[nodiscard]] std::vector<std::shared_ptr<const SummaryData>> summariesOf(
+    const std::shared_ptr<const model::SessionOutline>& outline);
+
+/// Whether a page shows the same for both, colours apart.
+[[nodiscard]] bool sameFigures(const SummaryData& a, const SummaryData& b);
+
+/// The group of that label; none if the table has none.
+[[nodiscard]] std::optional<std::uint32_t> groupByLabel(
+    const model::GroupTable& table, const std::string& label);
+
+} // namespace strata::views
