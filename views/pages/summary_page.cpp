@@ -236,9 +236,9 @@ void SummaryPage::addNextPart()
         { &SummaryPage::fillIntegrity, true },
         { &SummaryPage::fillWaste, true },
         { &SummaryPage::fillNumbers, true },
+        { &SummaryPage::fillSimulation, true },
         { &SummaryPage::fillDriver, true },
         { &SummaryPage::fillHostMemory, true },
-        { &SummaryPage::fillSimulation, true },
         { &SummaryPage::fillSettings, true },
     };
     auto* story = static_cast<QVBoxLayout*>(m_columns->itemAt(0)->layout());
