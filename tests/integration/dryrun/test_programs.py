@@ -13,7 +13,7 @@ import tempfile
 
 import programs
 from against_truth import start_each, start_many
-from running import THOROUGH, TRUTH, main
+from running import THOROUGH, TRUTH, main, pythons
 
 MIB = 1 << 20
 IMPORTS = ["--import", "torch.distributed.fsdp"]  # what each DDP would import for itself
@@ -77,11 +77,13 @@ def test(arguments, python, failures):
     if not arguments.only_exits:
         check_programs(arguments.strata, python, failures)
         check_leak(arguments.simgpu, python, 1000 if THOROUGH else 300, failures)
-    check_exits(arguments.strata, python, arguments.exits, failures)
+    is_newest = python == pythons(arguments.python)[0]
+    usual = (200 if is_newest else 20) if THOROUGH else 4
+    check_exits(arguments.strata, python, arguments.exits or usual, failures)
 
 
 def add_options(parser):
-    parser.add_argument("--exits", type=int, default=200 if THOROUGH else 4)
+    parser.add_argument("--exits", type=int)
     parser.add_argument("--only-exits", action="store_true")
 
 
