@@ -138,10 +138,10 @@ void Recorder::look(bool writeAll)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         m_clock.read();
     }
+    const std::uint64_t chunks = m_file->chunks();
     for (std::size_t i = 0; i < m_devices.size(); ++i)
         take(i, waiting[i]);
     const std::int64_t now = nowNs();
-    const std::size_t chunks = m_file->chunks();
     for (Stream& stream : m_streams) {
         if (!stream.chunk.rows.empty()
             && (writeAll || now - stream.oldestNs >= m_options.flushNs || now < stream.oldestNs))
