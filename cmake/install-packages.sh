@@ -9,7 +9,7 @@ build="ca-certificates cmake ninja-build ccache g++ libfmt-dev libexpected-dev l
  nlohmann-json3-dev libcli11-dev qt6-base-dev qt6-base-private-dev qt6-svg-dev libqt6opengl6-dev qt6-charts-dev
  qt6-tools-dev qt6-l10n-tools
  libgl1-mesa-dev git"
-run="libdw1 libunwind8 fonts-dejavu-core qt6-qpa-plugins libqt6svg6"
+run="g++ python3 python3-venv libdw1 libunwind8 fonts-dejavu-core qt6-qpa-plugins libqt6svg6"
 test="libgtest-dev libgmock-dev libbenchmark-dev clang-16 libclang-rt-16-dev llvm-16 xvfb xauth python3 python3-venv desktop-file-utils shared-mime-info"
 
 wanted=()

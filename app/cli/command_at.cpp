@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/file_command.h"
 #include "app/cli/groups_report.h"
+#include "app/cli/open.h"
+#include "app/cli/options.h"
 #include "app/cli/report.h"
+#include "app/cli/row_table.h"
+#include "app/cli/text.h"
 #include "model/analysis/groups.h"
 #include "model/analysis/position.h"
+#include "model/analysis/row_order.h"
 #include "model/base/units.h"
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace strata::cli {
@@ -13,6 +21,7 @@ namespace strata::cli {
 using model::Grouping;
 using model::GroupTable;
 using model::LiveGroups;
+using Key = model::GroupingInfo::Key;
 
 namespace {
 
@@ -34,28 +43,38 @@ void writeKey(
     JsonWriter& json, const model::Recording& recording, const GroupTable& table, std::uint32_t group)
 {
     json.key("key");
-    switch (table.grouping()) {
-    case Grouping::Line:
-    case Grouping::Pool:
+    switch (model::infoOf(table.grouping()).key) {
+    case Key::Label:
         json.value(table.label(group));
         break;
-    case Grouping::Site:
-        writeSite(json, recording, table.stackOf(group));
-        break;
-    case Grouping::Stream:
-    case Grouping::Size:
+    case Key::Value:
         json.value(table.valueOf(group));
+        break;
+    case Key::Stack:
+        writeSite(json, recording, table.stackOf(group));
         break;
     }
 }
 
+/// Those of the blocks that all filters keep.
+std::vector<model::BlockId> matching(
+    const model::DeviceTrace& trace, const FilterOption& filter, std::vector<model::BlockId> blocks)
+{
+    for (const model::BlockFilter& one : filter.of(trace.recording())) {
+        const model::BlockMatcher matches(trace, one);
+        std::erase_if(blocks, [&](model::BlockId block) { return !matches(block); });
+    }
+    return blocks;
+}
+
 void writeJson(Output& out, const model::DeviceTrace& trace, const GroupTable& table, const LiveGroups& live,
-    std::int64_t limit)
+    const FilterOption& filter, std::int64_t limit)
 {
     JsonWriter json;
     json.beginObject().member("schema", 1).member("device", trace.device()).member("event", live.event);
     json.member("requested_bytes", live.requestedBytes).member("blocks", live.blocks);
     json.member("before_trace_bytes", live.beforeTraceBytes);
+    writeFilter(json, filter);
     json.key("groups").beginArray();
     for (const model::GroupSum& sum : live.groups) {
         if (limit-- <= 0)
@@ -77,7 +96,7 @@ void printSites(Output& out, const model::Recording& recording, const GroupTable
         out.line("");
         out.line(fmt::format("  {}  {}, {} {}",
             out.strong(padded(model::formatBytes(sum.bytes), 9, Table::Align::Right)),
-            share(sum.bytes, live.requestedBytes), model::formatCount(sum.blocks),
+            model::formatShare(sum.bytes, live.requestedBytes), model::formatCount(sum.blocks),
             sum.blocks == 1 ? "block" : "blocks"));
         const auto frames = recording.stacks.stack(site);
         if (frames.empty())
@@ -90,7 +109,7 @@ void printSites(Output& out, const model::Recording& recording, const GroupTable
 }
 
 void printReport(Output& out, const model::DeviceTrace& trace, const GroupTable& table,
-    const LiveGroups& live, std::int64_t limit)
+    const LiveGroups& live, const FilterOption& filter, std::int64_t limit)
 {
     std::string head = fmt::format("{}, {} {}: {} requested in {} {}", deviceName(trace.device()),
         live.event < 0 ? "state" : "after", momentName(trace, live.event),
@@ -98,9 +117,11 @@ void printReport(Output& out, const model::DeviceTrace& trace, const GroupTable&
         live.blocks == 1 ? "block" : "blocks");
     if (live.beforeTraceBytes > 0)
         head += fmt::format(", {} of it older than the trace", model::formatBytes(live.beforeTraceBytes));
+    for (const std::string& text : filter.printed())
+        head += fmt::format(", filtered by '{}'", printable(text));
     printParagraph(out, head + ".");
     const auto rows = static_cast<std::size_t>(std::min<std::int64_t>(limit, std::ssize(live.groups)));
-    if (table.grouping() == Grouping::Site)
+    if (model::infoOf(table.grouping()).key == Key::Stack)
         printSites(out, trace.recording(), table, live, rows);
     else if (rows > 0) {
         out.line("");
@@ -111,28 +132,82 @@ void printReport(Output& out, const model::DeviceTrace& trace, const GroupTable&
             model::formatCount(static_cast<std::int64_t>(live.groups.size() - rows)))));
 }
 
+class At final : public FileCommand {
+public:
+    At()
+        : FileCommand("at", "What was live at one instant, by " + model::groupingNames())
+    {
+    }
+
+    void declare(CLI::App& app) override
+    {
+        declareFile(app);
+        app.add_option("POSITION", m_position, "The instant, see below")->required()->type_name("");
+        m_read.declare(app, ReadOptions::Devices::One);
+        app.add_option("--by", m_by, model::groupingNames() + " (default line)")->type_name("GROUP");
+        m_limit.declare(app, "groups");
+        m_filter.declare(app, "blocks");
+        app.add_option("--sort", m_sort, "bytes, blocks or group; -bytes (default): the largest first")
+            ->type_name("COLUMN");
+        app.footer(footer(Footer::Filters));
+    }
+
+    model::Result<void> checkOptions() override
+    {
+        const auto grouping = model::groupingFromName(m_by);
+        if (!grouping)
+            return model::fail(model::Error::Kind::Usage, fmt::format("--by does not know '{}'", m_by),
+                "give " + model::groupingNames());
+        m_grouping = *grouping;
+        const auto order = model::groupOrderFromName(m_sort);
+        if (!order)
+            return model::Failure(order.error());
+        m_order = *order;
+        if (const auto filter = m_filter.check(); !filter)
+            return filter;
+        return m_limit.check();
+    }
+
+    model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
+    {
+        const auto session = openSession(file, m_read.force, err);
+        if (!session)
+            return model::Failure(session.error());
+        const auto trace = chooseDevice(**session, m_read.device);
+        if (!trace)
+            return model::Failure(trace.error());
+        const auto event = model::parsePosition(m_position, **trace);
+        if (!event)
+            return model::Failure(event.error());
+
+        const GroupTable table(**trace, m_grouping);
+        LiveGroups live = model::groupBlocks(
+            **trace, matching(**trace, m_filter, model::activeBlocks(**trace, *event)), table, *event);
+        model::sortGroups(live.groups, table, m_order);
+        const std::int64_t limit = m_limit.rows(m_read.json, out);
+        if (m_read.json)
+            writeJson(out, **trace, table, live, m_filter, limit);
+        else
+            printReport(out, **trace, table, live, m_filter, limit);
+        return kDone;
+    }
+
+private:
+    std::string m_position;
+    ReadOptions m_read;
+    std::string m_by = "line";
+    LimitOption m_limit;
+    FilterOption m_filter;
+    std::string m_sort = "-bytes";
+    model::SortBy<model::GroupOrder> m_order;
+    Grouping m_grouping = Grouping::Line;
+};
+
 } // namespace
 
-model::Result<int> runAt(const std::string& file, const Options& options, Output& out, Output& err)
+std::unique_ptr<Command> makeAt()
 {
-    const auto session = openSession(file, options.force, err);
-    if (!session)
-        return model::Failure(session.error());
-    const auto trace = chooseDevice(**session, options.device);
-    if (!trace)
-        return model::Failure(trace.error());
-    const auto event = model::parsePosition(options.position, **trace);
-    if (!event)
-        return model::Failure(event.error());
-
-    const GroupTable table(**trace, options.grouping);
-    const LiveGroups live = model::groupsAt(**trace, table, *event);
-    const std::int64_t limit = rowLimit(options, out);
-    if (options.json)
-        writeJson(out, **trace, table, live, limit);
-    else
-        printReport(out, **trace, table, live, limit);
-    return kDone;
+    return std::make_unique<At>();
 }
 
 } // namespace strata::cli

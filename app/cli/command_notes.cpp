@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/file_command.h"
 #include "app/cli/json_writer.h"
+#include "app/cli/open.h"
+#include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "model/analysis/summary.h"
@@ -8,6 +11,7 @@
 #include "model/session/filter_text.h"
 #include "model/session/user_file.h"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
@@ -100,10 +104,7 @@ void print(Output& out, const model::UserData& user, const std::vector<Row>& row
     Table table({ { "", Table::Align::Left }, { "", Table::Align::Left }, { "", Table::Align::Left },
         { "", Table::Align::Left } });
     for (const Row& row : rows) {
-        std::string text = printable(row.item->text);
-        if (length(text) > kTextShown)
-            text = text.substr(0, kTextShown - 3) + "...";
-        table.add({ kindName(row.item->kind), text,
+        table.add({ kindName(row.item->kind), shortenRight(printable(row.item->text), kTextShown),
             severalDevices && row.isPlaced() ? deviceName(row.item->device) : "", printable(placeOf(row)) });
     }
     table.print(out);
@@ -112,110 +113,153 @@ void print(Output& out, const model::UserData& user, const std::vector<Row>& row
             model::formatCount(static_cast<std::int64_t>(*user.unreadFrom))));
 }
 
-model::Result<int> change(
-    const std::string& file, const model::UserChange& change, const Options& options, Output& out)
-{
-    const auto kept = model::UserFile(file, model::UserFile::usualFolder()).append({ &change, 1 });
-    if (!kept)
-        return model::Failure(kept.error());
-    if (options.json) {
-        JsonWriter json;
-        json.beginObject().member("schema", 1).member("file", file).member("id", idOf(change.item));
-        json.member("kept_in", kept->string()).endObject().endLine();
-        out.write(json.text());
-    } else {
-        out.line(fmt::format("{} {} in {}", change.removed ? "removed" : "added", idOf(change.item),
-            printable(kept->string())));
-    }
-    return kDone;
-}
-
 std::int64_t nowNs()
 {
     using namespace std::chrono;
     return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-model::Result<int> add(
-    const std::string& file, const model::Session& session, const Options& options, Output& out)
-{
-    if (options.from.empty() || options.addNote->empty())
-        return model::fail(model::Error::Kind::Usage,
-            options.addNote->empty() ? "--add has no text" : "--add needs the position of the note",
-            "for example: strata notes FILE --add 'the evaluation begins' --from peak");
-    const auto trace = chooseDevice(session, options.device);
-    if (!trace)
-        return model::Failure(trace.error());
-    Options place = options;
-    if (place.to.empty())
-        place.to = place.from;
-    const auto range = parseRange(**trace, place);
-    if (!range)
-        return model::Failure(range.error());
-    UserItem item;
-    item.key = model::newUserKey();
-    item.changedNs = nowNs();
-    item.device = (*trace)->device();
-    item.first = range->from;
-    item.last = range->to;
-    item.text = *options.addNote;
-    return change(file, { std::move(item), false }, options, out);
-}
+class Notes final : public FileCommand {
+public:
+    Notes()
+        : FileCommand("notes", "Lists notes, named ranges and saved filters; adds or removes one")
+    {
+    }
 
-model::Result<int> remove(
-    const std::string& file, const model::UserData& user, const Options& options, Output& out)
-{
-    std::uint64_t key = 0;
-    const std::string& id = options.removeNote;
-    const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), key, 16);
-    const UserItem* const item
-        = error == std::errc{} && end == id.data() + id.size() ? user.find(key) : nullptr;
-    if (!item)
-        return model::fail(model::Error::Kind::NotFound, fmt::format("there is no note with the id '{}'", id),
-            "strata notes FILE --json prints the ids");
-    UserItem gone = *item;
-    gone.changedNs = nowNs();
-    return change(file, { std::move(gone), true }, options, out);
-}
+    void declare(CLI::App& app) override
+    {
+        declareFile(app);
+        app.add_option("--add", m_add,
+               "Adds a note with this text, at the position of --from; kept in the session itself, or "
+               "beside your own files where the recording is no finished session that can be written")
+            ->type_name("TEXT");
+        app.add_option("--remove", m_remove, "Removes the one with this id, as --json prints it")
+            ->type_name("ID");
+        m_read.declare(app, ReadOptions::Devices::One);
+        m_range.declare(app,
+            "Where --add puts the note, as a position; else lists only what ends at or after it",
+            "... to this position, for a note on a range; else only what begins at or before it");
+        app.footer(footer(Footer::Positions));
+    }
+
+    model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
+    {
+        const auto opened = openSession(file, m_read.force, err);
+        if (!opened)
+            return model::Failure(opened.error());
+        const model::Session& session = **opened;
+        if (m_add)
+            return add(file, session, out);
+        if (!m_remove.empty())
+            return remove(file, session.recording().user, out);
+        const auto rows = rowsOf(session);
+        if (!rows)
+            return model::Failure(rows.error());
+        if (m_read.json)
+            writeJson(out, file, session.recording(), *rows);
+        else
+            print(out, session.recording().user, *rows, session.devices().size() > 1);
+        return kDone;
+    }
+
+private:
+    /// Those of the device and within the range that were asked for.
+    [[nodiscard]] model::Result<std::vector<Row>> rowsOf(const model::Session& session) const
+    {
+        std::optional<EventRange> within;
+        const model::DeviceTrace* only = nullptr;
+        if (m_read.device || m_range.given()) {
+            const auto trace = chooseDevice(session, m_read.device);
+            if (!trace)
+                return model::Failure(trace.error());
+            const auto range = parseRange(**trace, m_range);
+            if (!range)
+                return model::Failure(range.error());
+            only = *trace;
+            within = *range;
+        }
+        std::vector<Row> rows;
+        for (const UserItem& item : session.recording().user.items) {
+            const Row row{ &item, session.find(item.device) };
+            const bool here = !within || !row.isPlaced()
+                || (row.trace == only && item.last >= within->from && item.first <= within->to);
+            if (here)
+                rows.push_back(row);
+        }
+        return rows;
+    }
+
+    [[nodiscard]] model::Result<int> add(
+        const std::string& file, const model::Session& session, Output& out) const
+    {
+        if (m_range.from.empty() || m_add->empty())
+            return model::fail(model::Error::Kind::Usage,
+                m_add->empty() ? "--add has no text" : "--add needs the position of the note",
+                "for example: strata notes FILE --add 'the evaluation begins' --from peak");
+        const auto trace = chooseDevice(session, m_read.device);
+        if (!trace)
+            return model::Failure(trace.error());
+        RangeOptions place = m_range;
+        if (place.to.empty())
+            place.to = place.from;
+        const auto range = parseRange(**trace, place);
+        if (!range)
+            return model::Failure(range.error());
+        UserItem item;
+        item.key = model::newUserKey();
+        item.changedNs = nowNs();
+        item.device = (*trace)->device();
+        item.first = range->from;
+        item.last = range->to;
+        item.text = *m_add;
+        return change(file, { std::move(item), false }, out);
+    }
+
+    [[nodiscard]] model::Result<int> remove(
+        const std::string& file, const model::UserData& user, Output& out) const
+    {
+        std::uint64_t key = 0;
+        const char* const idEnd = m_remove.data() + m_remove.size();
+        const auto [end, error] = std::from_chars(m_remove.data(), idEnd, key, 16);
+        const UserItem* const item = error == std::errc{} && end == idEnd ? user.find(key) : nullptr;
+        if (!item)
+            return model::fail(model::Error::Kind::NotFound,
+                fmt::format("there is no note with the id '{}'", m_remove),
+                "strata notes FILE --json prints the ids");
+        UserItem gone = *item;
+        gone.changedNs = nowNs();
+        return change(file, { std::move(gone), true }, out);
+    }
+
+    [[nodiscard]] model::Result<int> change(
+        const std::string& file, const model::UserChange& change, Output& out) const
+    {
+        const auto kept = model::UserFile(file, model::UserFile::usualFolder()).append({ &change, 1 });
+        if (!kept)
+            return model::Failure(kept.error());
+        if (m_read.json) {
+            JsonWriter json;
+            json.beginObject().member("schema", 1).member("file", file).member("id", idOf(change.item));
+            json.member("kept_in", kept->string()).endObject().endLine();
+            out.write(json.text());
+        } else {
+            out.line(fmt::format("{} {} in {}", change.removed ? "removed" : "added", idOf(change.item),
+                printable(kept->string())));
+        }
+        return kDone;
+    }
+
+    std::optional<std::string> m_add; // its text
+    std::string m_remove; // its id
+    ReadOptions m_read;
+    RangeOptions m_range;
+};
 
 } // namespace
 
-model::Result<int> runNotes(const std::string& file, const Options& options, Output& out, Output& err)
+std::unique_ptr<Command> makeNotes()
 {
-    const auto opened = openSession(file, options.force, err);
-    if (!opened)
-        return model::Failure(opened.error());
-    const model::Session& session = **opened;
-    const model::UserData& user = session.recording().user;
-    if (options.addNote)
-        return add(file, session, options, out);
-    if (!options.removeNote.empty())
-        return remove(file, user, options, out);
-    std::optional<EventRange> within;
-    const model::DeviceTrace* only = nullptr;
-    if (options.device || !options.from.empty() || !options.to.empty()) {
-        const auto trace = chooseDevice(session, options.device);
-        if (!trace)
-            return model::Failure(trace.error());
-        const auto range = parseRange(**trace, options);
-        if (!range)
-            return model::Failure(range.error());
-        only = *trace;
-        within = *range;
-    }
-    std::vector<Row> rows;
-    for (const UserItem& item : user.items) {
-        const Row row{ &item, session.find(item.device) };
-        const bool here = !within || !row.isPlaced()
-            || (row.trace == only && item.last >= within->from && item.first <= within->to);
-        if (here)
-            rows.push_back(row);
-    }
-    if (options.json)
-        writeJson(out, file, session.recording(), rows);
-    else
-        print(out, user, rows, session.devices().size() > 1);
-    return kDone;
+    return std::make_unique<Notes>();
 }
 
 } // namespace strata::cli

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/file_command.h"
+#include "app/cli/options.h"
 
-#include <array>
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -49,26 +51,6 @@ std::filesystem::path windowProgram()
     return std::filesystem::exists(gui, error) ? gui : std::filesystem::path();
 }
 
-std::vector<std::string> windowArguments(
-    const std::string& program, const std::string& file, const Options& options)
-{
-    std::vector<std::string> arguments{ program, "--render", options.outputDirectory };
-    const auto add = [&](const char* option, const std::string& value) {
-        if (!value.empty()) {
-            arguments.emplace_back(option);
-            arguments.push_back(value);
-        }
-    };
-    add("--page", options.page);
-    add("--size", options.size);
-    add("--theme", options.theme);
-    add("--scale", options.scale == 1 ? std::string() : std::to_string(options.scale));
-    if (options.svg)
-        arguments.emplace_back("--svg");
-    arguments.push_back(file.starts_with("-") ? "./" + file : file);
-    return arguments;
-}
-
 /// Our environment, with Qt drawing into memory unless told otherwise.
 std::vector<std::string> windowEnvironment()
 {
@@ -89,42 +71,103 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
     return list;
 }
 
+class Render final : public FileCommand {
+public:
+    Render()
+        : FileCommand("render", "Draws the pages of the window into picture files, without a screen")
+    {
+    }
+
+    void declare(CLI::App& app) override
+    {
+        declareFile(app);
+        app.add_option("-o,--output", m_directory, "Directory for the pictures; made if missing")
+            ->required()
+            ->type_name("DIR");
+        app.add_option("--page", m_page, "Only this page; else every page")->type_name("PAGE");
+        app.add_option("--size", m_size, "Size of a picture in pixels (default 1920x1080)")->type_name("WxH");
+        app.add_option("--theme", m_theme, "light or dark")->type_name("THEME");
+        app.add_option("--scale", m_scale, "Device pixel ratio, 1 to 4 (default 1)")->type_name("N");
+        app.add_flag("--svg", m_svg, "Draws curves and the flame graph as SVG too");
+        app.footer("\nRuns strata-gui, which must lie beside strata.\n" + footer(Footer::ExitCodes));
+    }
+
+    model::Result<void> checkOptions() override
+    {
+        if (!m_size.empty() && !isSize(m_size))
+            return usage(fmt::format("--size does not understand '{}'", m_size),
+                "give WIDTHxHEIGHT, for example 1920x1080");
+        if (!m_theme.empty() && m_theme != "light" && m_theme != "dark")
+            return usage(fmt::format("--theme does not know '{}'", m_theme), "give light or dark");
+        if (m_scale < 1 || m_scale > 4)
+            return usage(fmt::format("--scale cannot be {}", m_scale), "give 1 to 4");
+        return {};
+    }
+
+    model::Result<int> runOn(const std::string& file, Output&, Output&) override
+    {
+        const std::filesystem::path program = windowProgram();
+        if (program.empty())
+            return model::fail(model::Error::Kind::Unreadable,
+                "strata-gui, which draws the pages, is not beside strata",
+                "install or build it (it needs Qt 6); the other commands work without it");
+
+        std::vector<std::string> arguments = windowArguments(program.string(), file);
+        std::vector<std::string> environment = windowEnvironment();
+        pid_t child = 0;
+        const int failure = posix_spawn(&child, program.c_str(), nullptr, nullptr, pointers(arguments).data(),
+            pointers(environment).data());
+        if (failure != 0)
+            return model::fail(model::Error::Kind::Unreadable,
+                fmt::format("{} does not start ({})", program.string(), std::strerror(failure)),
+                "install it again");
+        int status = 0;
+        while (waitpid(child, &status, 0) < 0) {
+            if (errno != EINTR)
+                return model::fail(model::Error::Kind::Unreadable,
+                    fmt::format("strata-gui was lost ({})", std::strerror(errno)), "try again");
+        }
+        if (WIFEXITED(status))
+            return WEXITSTATUS(status);
+        return model::fail(model::Error::Kind::Unreadable,
+            fmt::format("strata-gui was stopped by signal {}", WTERMSIG(status)),
+            "please report this as a bug");
+    }
+
+private:
+    [[nodiscard]] std::vector<std::string> windowArguments(
+        const std::string& program, const std::string& file) const
+    {
+        std::vector<std::string> arguments{ program, "--render", m_directory };
+        const auto add = [&](const char* option, const std::string& value) {
+            if (!value.empty()) {
+                arguments.emplace_back(option);
+                arguments.push_back(value);
+            }
+        };
+        add("--page", m_page);
+        add("--size", m_size);
+        add("--theme", m_theme);
+        add("--scale", m_scale == 1 ? std::string() : std::to_string(m_scale));
+        if (m_svg)
+            arguments.emplace_back("--svg");
+        arguments.push_back(file.starts_with("-") ? "./" + file : file);
+        return arguments;
+    }
+
+    std::string m_directory;
+    std::string m_page; // empty: every page
+    std::string m_size; // "1920x1080"
+    std::string m_theme; // empty: as the window has it
+    int m_scale = 1;
+    bool m_svg = false;
+};
+
 } // namespace
 
-model::Result<int> runRender(const std::string& file, const Options& options, Output&, Output&)
+std::unique_ptr<Command> makeRender()
 {
-    if (!options.size.empty() && !isSize(options.size))
-        return usage(fmt::format("--size does not understand '{}'", options.size),
-            "give WIDTHxHEIGHT, for example 1920x1080");
-    if (!options.theme.empty() && options.theme != "light" && options.theme != "dark")
-        return usage(fmt::format("--theme does not know '{}'", options.theme), "give light or dark");
-    if (options.scale < 1 || options.scale > 4)
-        return usage(fmt::format("--scale cannot be {}", options.scale), "give 1 to 4");
-    const std::filesystem::path program = windowProgram();
-    if (program.empty())
-        return model::fail(model::Error::Kind::Unreadable,
-            "strata-gui, which draws the pages, is not beside strata",
-            "install or build it (it needs Qt 6); the other commands work without it");
-
-    std::vector<std::string> arguments = windowArguments(program.string(), file, options);
-    std::vector<std::string> environment = windowEnvironment();
-    pid_t child = 0;
-    const int failure = posix_spawn(
-        &child, program.c_str(), nullptr, nullptr, pointers(arguments).data(), pointers(environment).data());
-    if (failure != 0)
-        return model::fail(model::Error::Kind::Unreadable,
-            fmt::format("{} does not start ({})", program.string(), std::strerror(failure)),
-            "install it again");
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR)
-            return model::fail(model::Error::Kind::Unreadable,
-                fmt::format("strata-gui was lost ({})", std::strerror(errno)), "try again");
-    }
-    if (WIFEXITED(status))
-        return WEXITSTATUS(status);
-    return model::fail(model::Error::Kind::Unreadable,
-        fmt::format("strata-gui was stopped by signal {}", WTERMSIG(status)), "please report this as a bug");
+    return std::make_unique<Render>();
 }
 
 } // namespace strata::cli

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/file_command.h"
 #include "app/cli/json_writer.h"
+#include "app/cli/open.h"
+#include "app/cli/options.h"
 #include "model/analysis/summary.h"
 #include "model/base/units.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 
 namespace strata::cli {
 
@@ -55,26 +60,27 @@ std::optional<EventSpan> sameTime(
     return found;
 }
 
-model::Result<std::map<int, EventSpan>> chooseSpans(const model::Session& session, const Options& options)
+model::Result<std::map<int, EventSpan>> chooseSpans(
+    const model::Session& session, std::optional<int> device, const RangeOptions& asked)
 {
     std::map<int, EventSpan> spans;
-    if (options.from.empty() && options.to.empty()) {
-        const auto devices = chooseDevices(session, options.device);
+    if (!asked.given()) {
+        const auto devices = chooseDevices(session, device);
         if (!devices)
             return model::Failure(devices.error());
         for (const model::DeviceTrace* trace : *devices)
             spans[trace->device()] = { 0, trace->eventCount() - 1 };
         return spans;
     }
-    const auto trace = chooseDevice(session, options.device);
+    const auto trace = chooseDevice(session, device);
     if (!trace)
         return model::Failure(trace.error());
-    const auto range = parseRange(**trace, options);
+    const auto range = parseRange(**trace, asked);
     if (!range)
         return model::Failure(range.error());
     const EventSpan span{ std::max<model::EventIndex>(range->from, 0), range->to };
     spans[(*trace)->device()] = span;
-    if (!options.device)
+    if (!device)
         for (const model::DeviceTrace& other : session.devices())
             if (const auto same
                 = other.device() == (*trace)->device() ? std::nullopt : sameTime(**trace, other, span))
@@ -153,12 +159,12 @@ void printReport(Output& out, const model::Session& session, const std::map<int,
         out.line(fmt::format("  Kept as they are: {}. --drop leaves them out.", joined(options)));
 }
 
-void writeJson(Output& out, const model::Session& session, const Options& options, std::int64_t bytes,
+void writeJson(Output& out, const model::Session& session, const std::string& target, std::int64_t bytes,
     const std::map<int, EventSpan>& spans, const Left& left)
 {
     const model::Scrubber::Counts& counts = left.scrubbed;
     JsonWriter json;
-    json.beginObject().member("schema", 1).member("file", options.outputFile).member("file_bytes", bytes);
+    json.beginObject().member("schema", 1).member("file", target).member("file_bytes", bytes);
     json.key("devices").beginArray();
     for (const auto& [device, span] : spans)
         json.beginObject()
@@ -175,46 +181,92 @@ void writeJson(Output& out, const model::Session& session, const Options& option
     out.write(json.text());
 }
 
-} // namespace
+class Share final : public FileCommand {
+public:
+    Share()
+        : FileCommand(
+            "share", "Writes a small session to give away: a part of a recording, without paths and names")
+    {
+    }
 
-model::Result<int> runShare(const std::string& file, const Options& options, Output& out, Output& err)
-{
-    const std::filesystem::path target = options.outputFile;
-    if (target.extension() != ".strata")
-        return model::fail(model::Error::Kind::Usage,
-            fmt::format("-o does not name a session: '{}'", target.string()),
-            "give it a name that ends in .strata");
-    std::error_code ignored;
-    if (std::filesystem::equivalent(file, target, ignored))
-        return model::fail(
-            model::Error::Kind::Usage, "a recording is not written over itself", "give another name with -o");
-    const auto scrub = parseDrop(options.drop);
-    if (!scrub)
-        return model::Failure(scrub.error());
-    const auto session = openSession(file, options.force, err);
-    if (!session)
-        return model::Failure(session.error());
-    const auto spans = chooseSpans(**session, options);
-    if (!spans)
-        return model::Failure(spans.error());
-    model::Cut cut = model::cut(**session, { *spans, *scrub });
-    const Left left{ cut.scrubbed, cut.userKept, cut.userOutside, cut.userDropped };
-    // Opened as whoever gets it will, so that its figures can go with it.
-    const auto shared = model::Session::fromRecording(std::move(cut.recording));
-    if (!shared)
-        return model::Failure(shared.error());
-    if (const auto written = model::saveSession((*shared)->recording(), target, model::digestsOf(**shared));
-        !written)
-        return model::Failure(written.error());
-    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(target, ignored));
-    if (options.json) {
-        writeJson(out, **session, options, bytes, *spans, left);
+    void declare(CLI::App& app) override
+    {
+        declareFile(app);
+        app.add_option("-o,--output", m_output, "Session to write: NAME.strata")
+            ->required()
+            ->type_name("FILE");
+        app.add_option("--drop", m_drop,
+               "Leaves out: paths (directories of source files), names (of users, of the host), commands "
+               "(command "
+               "lines), metadata (texts that the program wrote beside events), notes (with named ranges and "
+               "filters), or all; with commas between them")
+            ->delimiter(',')
+            ->type_name("WHAT");
+        m_read.declare(app, ReadOptions::Devices::All);
+        m_range.declare(app, "First event to keep, as a position; events are numbered anew from it",
+            "Last event to keep; other devices keep what happened in the same time");
+        app.footer(footer(Footer::Positions));
+    }
+
+    model::Result<void> checkOptions() override
+    {
+        if (std::filesystem::path(m_output).extension() != ".strata")
+            return model::fail(model::Error::Kind::Usage,
+                fmt::format("-o does not name a session: '{}'", m_output),
+                "give it a name that ends in .strata");
+        const auto scrub = parseDrop(m_drop);
+        if (!scrub)
+            return model::Failure(scrub.error());
+        m_scrub = *scrub;
+        return {};
+    }
+
+    model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
+    {
+        std::error_code ignored;
+        if (std::filesystem::equivalent(file, m_output, ignored))
+            return model::fail(model::Error::Kind::Usage, "a recording is not written over itself",
+                "give another name with -o");
+        const auto session = openSession(file, m_read.force, err);
+        if (!session)
+            return model::Failure(session.error());
+        const auto spans = chooseSpans(**session, m_read.device, m_range);
+        if (!spans)
+            return model::Failure(spans.error());
+        model::Cut cut = model::cut(**session, { *spans, m_scrub });
+        const Left left{ cut.scrubbed, cut.userKept, cut.userOutside, cut.userDropped };
+        // Opened as whoever gets it will, so that its figures can go with it.
+        const auto shared = model::Session::fromRecording(std::move(cut.recording));
+        if (!shared)
+            return model::Failure(shared.error());
+        if (const auto written
+            = model::saveSession((*shared)->recording(), m_output, model::digestsOf((*shared)->devices()));
+            !written)
+            return model::Failure(written.error());
+        const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(m_output, ignored));
+        if (m_read.json) {
+            writeJson(out, **session, m_output, bytes, *spans, left);
+            return kDone;
+        }
+        out.line(fmt::format("{}: {} (from {})", m_output, model::formatBytes(bytes),
+            model::formatBytes(static_cast<std::int64_t>((*session)->recording().fileBytes))));
+        printReport(out, **session, *spans, m_scrub, left);
         return kDone;
     }
-    out.line(fmt::format("{}: {} (from {})", target.string(), model::formatBytes(bytes),
-        model::formatBytes(static_cast<std::int64_t>((*session)->recording().fileBytes))));
-    printReport(out, **session, *spans, *scrub, left);
-    return kDone;
+
+private:
+    std::string m_output;
+    std::vector<std::string> m_drop;
+    model::Scrub m_scrub;
+    ReadOptions m_read;
+    RangeOptions m_range;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeShare()
+{
+    return std::make_unique<Share>();
 }
 
 } // namespace strata::cli

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/file_command.h"
+#include "app/cli/options.h"
 #include "app/cli/summary_report.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
-#include "model/session/outline.h"
-#include "model/timeline/curve.h"
+#include "model/session/opener.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace strata::cli {
@@ -14,33 +16,17 @@ using model::DeviceTrace;
 
 namespace {
 
-RangePeak peakWithin(const DeviceTrace& trace, const model::GroupTable& byLine, EventRange range)
-{
-    const model::CurveRange requested
-        = model::Curve(trace, model::CurveKind::Requested).range(range.from, range.to);
-    const model::CurveRange reserved
-        = model::Curve(trace, model::CurveKind::Reserved).range(range.from, range.to);
-    RangePeak within;
-    within.range = range;
-    within.requestedBytes = requested.max;
-    within.reservedBytes = reserved.max;
-    within.reservedEvent = reserved.maxEvent;
-    within.groups = model::groupsAt(trace, byLine, requested.maxEvent);
-    within.timeNs = model::timeOf(trace, requested.maxEvent);
-    return within;
-}
-
-model::Result<DeviceReport> reportOn(const DeviceTrace& trace, const Options& options)
+model::Result<DeviceReport> reportOn(const DeviceTrace& trace, const RangeOptions& asked)
 {
     DeviceReport report;
     report.byLine = std::make_unique<model::GroupTable>(trace, model::Grouping::Line);
     report.summary = model::summarize(trace, *report.byLine);
     report.integrity = integrityOf(trace.findings());
-    if (!options.from.empty() || !options.to.empty()) {
-        const auto range = parseRange(trace, options);
+    if (asked.given()) {
+        const auto range = parseRange(trace, asked);
         if (!range)
             return model::Failure(range.error());
-        report.within = peakWithin(trace, *report.byLine, *range);
+        report.within = model::peakWithin(trace, *report.byLine, range->from, range->to);
     }
     return report;
 }
@@ -78,37 +64,85 @@ bool fits(
     return all;
 }
 
+class Summary final : public FileCommand {
+public:
+    Summary()
+        : FileCommand("summary",
+            "What filled the device: verdict, peak by line of code, out-of-memory, waste, settings")
+    {
+    }
+
+    void declare(CLI::App& app) override
+    {
+        declareFiles(app);
+        m_read.declare(app, ReadOptions::Devices::All);
+        m_range.declare(app, "Looks for the peak (and --max-peak) only in the states from this position",
+            "... to this one; totals stay those of the whole trace");
+        app.add_option("--max-peak", m_maxPeak,
+               "Fails with exit 1 if a device needs more than this: its reserved peak, within --from/--to "
+               "if given. For example 70GiB")
+            ->type_name("BYTES");
+        app.footer(footer(Footer::Positions));
+    }
+
+    model::Result<void> checkOptions() override
+    {
+        if (m_maxPeak.empty())
+            return {};
+        m_maxPeakBytes = model::parseBytes(m_maxPeak);
+        if (!m_maxPeakBytes)
+            return model::fail(model::Error::Kind::Usage,
+                fmt::format("--max-peak does not understand '{}'", m_maxPeak),
+                "give bytes with a unit, for example 70GiB");
+        return {};
+    }
+
+    model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
+    {
+        const auto print = [&](const model::Recording& recording, const std::vector<DeviceReport>& devices) {
+            if (m_read.json)
+                writeSummaryJson(out, file, recording, devices);
+            else
+                printSummary(out, file, recording, devices);
+            out.flush();
+            return m_maxPeakBytes && !fits(err, file, devices, *m_maxPeakBytes) ? kFailed : kDone;
+        };
+        auto opener = openFile(file, m_read.force);
+        if (!opener)
+            return model::Failure(opener.error());
+        if (!m_range.given()) {
+            const auto outline = opener->outline();
+            if (const auto devices = outline ? reportsOn(*outline, m_read.device) : std::nullopt)
+                return print(*outline->recording, *devices);
+        }
+        const auto session = readAll(*opener, err);
+        if (!session)
+            return model::Failure(session.error());
+        const auto traces = chooseDevices(**session, m_read.device);
+        if (!traces)
+            return model::Failure(traces.error());
+        std::vector<DeviceReport> devices;
+        for (const DeviceTrace* trace : *traces) {
+            auto report = reportOn(*trace, m_range);
+            if (!report)
+                return model::Failure(report.error());
+            devices.push_back(std::move(*report));
+        }
+        return print((*session)->recording(), devices);
+    }
+
+private:
+    ReadOptions m_read;
+    RangeOptions m_range;
+    std::string m_maxPeak;
+    std::optional<std::int64_t> m_maxPeakBytes;
+};
+
 } // namespace
 
-model::Result<int> runSummary(const std::string& file, const Options& options, Output& out, Output& err)
+std::unique_ptr<Command> makeSummary()
 {
-    const auto print = [&](const model::Recording& recording, const std::vector<DeviceReport>& devices) {
-        if (options.json)
-            writeSummaryJson(out, file, recording, devices);
-        else
-            printSummary(out, file, recording, devices);
-        out.flush();
-        return options.maxPeakBytes && !fits(err, file, devices, *options.maxPeakBytes) ? kFailed : kDone;
-    };
-    if (options.from.empty() && options.to.empty()) {
-        const auto outline = model::SessionOutline::open(file, options.force);
-        if (const auto devices = outline ? reportsOn(*outline, options.device) : std::nullopt)
-            return print(*outline->recording, *devices);
-    }
-    const auto session = openSession(file, options.force, err);
-    if (!session)
-        return model::Failure(session.error());
-    const auto traces = chooseDevices(**session, options.device);
-    if (!traces)
-        return model::Failure(traces.error());
-    std::vector<DeviceReport> devices;
-    for (const DeviceTrace* trace : *traces) {
-        auto report = reportOn(*trace, options);
-        if (!report)
-            return model::Failure(report.error());
-        devices.push_back(std::move(*report));
-    }
-    return print((*session)->recording(), devices);
+    return std::make_unique<Summary>();
 }
 
 } // namespace strata::cli

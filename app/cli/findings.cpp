@@ -61,7 +61,8 @@ void printFindings(Output& out, const Integrity& integrity)
             = finding.event < 0 ? "at the start" : fmt::format("event {}", model::formatCount(finding.event));
         if (finding.bytes != 0)
             where += ", " + model::formatBytes(finding.bytes);
-        out.line(fmt::format("  {}  {} ({})", kind, model::checkName(finding.check), where));
+        out.line(fmt::format("  {}  {} ({}), {}", kind, model::checkSentence(finding.check), where,
+            out.faint(std::string(model::checkName(finding.check)))));
         if (!finding.cause.empty())
             out.line(fmt::format("          {}", finding.cause));
     };

@@ -31,10 +31,10 @@ std::string frameLine(const model::Recording& recording, model::FrameId id)
 Table groupTable(const model::GroupTable& table, const model::LiveGroups& live, std::size_t rows)
 {
     Table out({ { "bytes" }, { "share" }, { "blocks" },
-        { std::string(model::groupingName(table.grouping())), Table::Align::Left } });
+        { std::string(model::infoOf(table.grouping()).name), Table::Align::Left } });
     for (std::size_t i = 0; i < rows; ++i) {
         const model::GroupSum& sum = live.groups[i];
-        out.add({ model::formatBytes(sum.bytes), share(sum.bytes, live.requestedBytes),
+        out.add({ model::formatBytes(sum.bytes), model::formatShare(sum.bytes, live.requestedBytes),
             model::formatCount(sum.blocks), printable(table.label(sum.group)) });
     }
     return out;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/open.h"
 
-#include "app/cli/text.h"
 #include "model/analysis/position.h"
 #include "model/analysis/summary.h"
 #include "model/base/units.h"
@@ -10,15 +9,12 @@
 
 #include <chrono>
 #include <fmt/format.h>
-#include <limits>
 
 namespace strata::cli {
 
 using model::EventIndex;
 
 namespace {
-
-constexpr std::int64_t kTerminalRows = 40;
 
 /// One line on a terminal that says how far a load is, from half a second on, and vanishes at its end.
 class ProgressLine {
@@ -92,15 +88,26 @@ std::string knownDevices(const model::Session& session)
 
 } // namespace
 
-model::Result<std::shared_ptr<const model::Session>> openSession(
-    const std::string& file, bool force, Output& err)
+model::Result<model::Opener> openFile(const std::string& file, bool force)
+{
+    return model::Opener::open(file, { .force = force, .notesFolder = {} });
+}
+
+model::Result<std::shared_ptr<const model::Session>> readAll(model::Opener& opener, Output& err)
 {
     ProgressLine line(err);
     model::Progress progress;
     if (err.isTerminal())
         progress.report = [&](const model::ProgressReport& report) { line.show(report); };
-    return model::Session::open(
-        file, { .force = force, .notesFolder = model::UserFile::usualFolder() }, progress);
+    return opener.all(progress);
+}
+
+model::Result<std::shared_ptr<const model::Session>> openSession(
+    const std::string& file, bool force, Output& err)
+{
+    auto opener
+        = model::Opener::open(file, { .force = force, .notesFolder = model::UserFile::usualFolder() });
+    return opener ? readAll(*opener, err) : model::Failure(opener.error());
 }
 
 model::Result<const model::DeviceTrace*> chooseDevice(
@@ -132,17 +139,17 @@ model::Result<std::vector<const model::DeviceTrace*>> chooseDevices(
     return traces;
 }
 
-model::Result<EventRange> parseRange(const model::DeviceTrace& trace, const Options& options)
+model::Result<EventRange> parseRange(const model::DeviceTrace& trace, const RangeOptions& asked)
 {
     EventRange range{ -1, trace.eventCount() - 1 };
-    if (!options.from.empty()) {
-        const auto from = model::parsePosition(options.from, trace);
+    if (!asked.from.empty()) {
+        const auto from = model::parsePosition(asked.from, trace);
         if (!from)
             return model::Failure(from.error());
         range.from = *from;
     }
-    if (!options.to.empty()) {
-        const auto to = model::parsePosition(options.to, trace);
+    if (!asked.to.empty()) {
+        const auto to = model::parsePosition(asked.to, trace);
         if (!to)
             return model::Failure(to.error());
         range.to = *to;
@@ -152,13 +159,6 @@ model::Result<EventRange> parseRange(const model::DeviceTrace& trace, const Opti
             fmt::format("--from names event {}, which is after event {} of --to", range.from, range.to),
             "swap them");
     return range;
-}
-
-std::int64_t rowLimit(const Options& options, const Output& out)
-{
-    constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t limit = options.limit.value_or(out.isTerminal() && !options.json ? kTerminalRows : 0);
-    return limit == 0 ? kAll : limit;
 }
 
 std::string deviceName(int device)
@@ -181,19 +181,6 @@ std::string momentName(EventIndex event, std::int64_t events, std::optional<std:
     if (!timeNs || !firstTimeNs)
         return name;
     return fmt::format("{} ({})", name, model::formatDuration(model::wrapSub(*timeNs, *firstTimeNs)));
-}
-
-int complain(Output& err, const model::Error& error)
-{
-    err.line(printable("strata: " + error.text()));
-    switch (error.kind) {
-    case model::Error::Kind::Usage:
-        return kUsage;
-    case model::Error::Kind::NotFound:
-        return kFailed;
-    default:
-        return kUnreadable;
-    }
 }
 
 } // namespace strata::cli

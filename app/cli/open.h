@@ -5,7 +5,7 @@
 #include "app/cli/output.h"
 #include "model/base/ids.h"
 #include "model/base/result.h"
-#include "model/session/session.h"
+#include "model/session/opener.h"
 
 #include <memory>
 #include <optional>
@@ -14,7 +14,13 @@
 
 namespace strata::cli {
 
-/// Opens a recording; shows on `err` how far it is, where that is a terminal and it takes long.
+/// Opens a recording for figures alone: without the notes that lie beside it.
+[[nodiscard]] model::Result<model::Opener> openFile(const std::string& file, bool force);
+/// Reads all of it; shows on `err` how far it is, where that is a terminal and it takes long.
+[[nodiscard]] model::Result<std::shared_ptr<const model::Session>> readAll(
+    model::Opener& opener, Output& err);
+
+/// Opens a recording with its notes and reads all of it, as readAll() does.
 [[nodiscard]] model::Result<std::shared_ptr<const model::Session>> openSession(
     const std::string& file, bool force, Output& err);
 
@@ -33,10 +39,8 @@ struct EventRange {
 };
 
 /// The range of --from and --to: the whole trace where neither is given.
-[[nodiscard]] model::Result<EventRange> parseRange(const model::DeviceTrace& trace, const Options& options);
-
-/// Rows to print: --limit, else 40 on a terminal and all for programs.
-[[nodiscard]] std::int64_t rowLimit(const Options& options, const Output& out);
+[[nodiscard]] model::Result<EventRange> parseRange(
+    const model::DeviceTrace& trace, const RangeOptions& asked);
 
 /// "GPU 0".
 [[nodiscard]] std::string deviceName(int device);
@@ -46,8 +50,5 @@ struct EventRange {
 /// The same from what is known of the event: its time, and that of the first one, where there are times.
 [[nodiscard]] std::string momentName(model::EventIndex event, std::int64_t events,
     std::optional<std::int64_t> timeNs, std::optional<std::int64_t> firstTimeNs);
-
-/// Prints "strata: WHERE: WHAT: WHAT TO DO" and gives the exit code that it means.
-int complain(Output& err, const model::Error& error);
 
 } // namespace strata::cli

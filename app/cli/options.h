@@ -1,62 +1,72 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace/grouping.h"
+#include "app/cli/output.h"
+#include "model/base/result.h"
+#include "model/trace/filter_conditions.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace strata::cli {
 
-enum ExitCode : int {
-    kDone = 0, ///< whatever the verdict
-    kFailed = 1, ///< a check or a limit failed, or the recording has nothing at the position asked for
-    kUsage = 2,
-    kUnreadable = 3,
-};
+// Options that several commands have in common. Each declares itself, and is what was given.
 
-enum class Command : std::uint8_t {
-    Summary,
-    Check,
-    At,
-    Blocks,
-    Events,
-    Render,
-    Convert,
-    Share,
-    Notes,
-    Symbolize
-};
-
-/// What the user asked for. Each command reads the fields that its help names.
-struct Options {
-    Command command = Command::Summary;
-    std::vector<std::string> files; ///< one at least; several for summary and check alone
+/// --device, --json and --force: how a recording is read and printed.
+struct ReadOptions {
     std::optional<int> device;
-    std::string from, to; ///< positions; empty: the whole trace
     bool json = false;
     bool force = false; ///< read what unpacks to more than half of this machine's memory
 
-    std::optional<std::int64_t> maxPeakBytes; // summary
-
-    std::string position; // at
-    model::Grouping grouping = model::Grouping::Line; // at
-
-    std::optional<std::int64_t> limit; ///< rows; none: as many as fit a person or a program; 0: all
-    bool frames = false; // blocks, events
-
-    std::string outputFile; // convert, share
-    std::vector<std::string> drop; // share
-    std::optional<std::string> addNote; // notes: its text
-    std::string removeNote; // notes: its id; empty: none
-    std::string outputDirectory; // render
-    std::string page; // render; empty: every page
-    std::string size; // render: "1920x1080"
-    std::string theme; // render; empty: as the window has it
-    int scale = 1; // render
-    bool svg = false; // render
+    enum class Devices : std::uint8_t { One, All }; ///< that it works on where none is named
+    void declare(CLI::App& app, Devices devices);
 };
+
+/// --force alone.
+void declareForce(CLI::App& app, bool& force);
+
+/// --from and --to, as positions; empty: the whole trace.
+struct RangeOptions {
+    std::string from, to;
+
+    [[nodiscard]] bool given() const { return !from.empty() || !to.empty(); }
+    void declare(CLI::App& app, const char* fromHelp, const char* toHelp);
+};
+
+/// --limit: how many rows are printed.
+struct LimitOption {
+    std::optional<std::int64_t> limit; ///< none: as many as fit a person or a program; 0: all
+
+    void declare(CLI::App& app, const char* rows); ///< what a row is
+    [[nodiscard]] model::Result<void> check() const;
+    /// Rows to print: 40 on a terminal and all for programs unless it was given.
+    [[nodiscard]] std::int64_t rows(bool json, const Output& out) const;
+};
+
+/// --filter: which blocks or events take part.
+struct FilterOption {
+    std::vector<std::string> texts; ///< in the language of filters; a row is one of each
+
+    void declare(CLI::App& app, const char* what);
+    /// Reads the texts. Kind::Usage says where one is wrong.
+    [[nodiscard]] model::Result<void> check();
+    [[nodiscard]] bool given() const { return !m_conditions.empty(); }
+    [[nodiscard]] std::vector<model::BlockFilter> of(const model::Recording& recording) const;
+    /// As they are printed: how a person would have typed them.
+    [[nodiscard]] std::vector<std::string> printed() const;
+
+private:
+    std::vector<model::FilterConditions> m_conditions; // that are not empty
+};
+
+/// What stands below the options in a command's help.
+enum class Footer : std::uint8_t { ExitCodes, Positions, Filters };
+[[nodiscard]] std::string footer(Footer kind);
 
 } // namespace strata::cli

@@ -4,7 +4,6 @@
 #include "app/cli/text.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace strata::cli {
 
@@ -65,14 +64,6 @@ void Table::print(Output& out, std::size_t indent) const
         out.line(out.faint(compose([&](std::size_t i) -> const std::string& { return m_columns[i].title; })));
     for (const std::vector<std::string>& row : m_rows)
         out.line(compose([&](std::size_t i) -> const std::string& { return row[i]; }));
-}
-
-std::string share(std::int64_t part, std::int64_t whole)
-{
-    if (whole <= 0 || part <= 0)
-        return "-";
-    const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-    return percent < 1 ? "<1 %" : fmt::format("{:.0f} %", percent);
 }
 
 void printParagraph(Output& out, std::string_view text)

@@ -37,9 +37,6 @@ private:
 /// `cell` filled up with blanks to `width` code points.
 [[nodiscard]] std::string padded(std::string_view cell, std::size_t width, Table::Align align);
 
-/// "56 %", "<1 %"; "-" of nothing.
-[[nodiscard]] std::string share(std::int64_t part, std::int64_t whole);
-
 /// Prints text as a paragraph as wide as the terminal, at most 100 columns.
 void printParagraph(Output& out, std::string_view text);
 

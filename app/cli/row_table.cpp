@@ -4,6 +4,7 @@
 #include "app/cli/text.h"
 #include "model/base/units.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace strata::cli {
@@ -46,6 +47,21 @@ void RowTable::row(std::initializer_list<std::string_view> cells, std::string_vi
         ? last
         : shortenLeft(last, terminal > m_line.size() + kNarrowest ? terminal - m_line.size() : kNarrowest);
     m_out.line(m_line);
+}
+
+std::span<const std::uint32_t> firstRows(const std::vector<std::uint32_t>& rows, std::int64_t limit)
+{
+    return std::span(rows).first(static_cast<std::size_t>(std::min(std::ssize(rows), limit)));
+}
+
+void writeFilter(JsonWriter& json, const FilterOption& filter)
+{
+    if (!filter.given())
+        return;
+    json.key("filter").beginArray();
+    for (const std::string& text : filter.printed())
+        json.value(text);
+    json.endArray();
 }
 
 void sayLeftOut(Output& err, std::int64_t rows)

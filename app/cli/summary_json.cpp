@@ -92,9 +92,9 @@ void writeRanges(JsonWriter& json, const std::vector<DeviceReport>& devices)
     for (const DeviceReport& device : devices) {
         if (!device.within)
             continue;
-        const RangePeak& within = *device.within;
+        const model::RangePeak& within = *device.within;
         json.beginObject().member("device", device.summary.device);
-        json.member("from", within.range.from).member("to", within.range.to);
+        json.member("from", within.first).member("to", within.last);
         json.member("requested_bytes_peak", within.requestedBytes);
         json.member("requested_peak_event", within.groups.event);
         json.member("reserved_bytes_peak", within.reservedBytes);

@@ -4,6 +4,7 @@
 #include "app/cli/groups_report.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
+#include "model/analysis/verdict.h"
 #include "model/base/units.h"
 #include "model/session/simulation.h"
 
@@ -14,6 +15,7 @@ namespace strata::cli {
 
 using model::formatBytes;
 using model::formatCount;
+using model::formatShare;
 
 namespace {
 
@@ -43,7 +45,7 @@ void printFile(Output& out, const std::string& file, const model::Recording& rec
 void printVerdict(Output& out, const DeviceReport& device)
 {
     std::string text;
-    for (const model::VerdictPiece& piece : device.summary.verdict)
+    for (const model::SentencePiece& piece : model::verdictPieces(device.summary.verdict))
         text += piece.strong ? out.strong(printable(piece.text)) : printable(piece.text);
     printParagraph(out, text);
 }
@@ -79,8 +81,8 @@ void printPeak(Output& out, const DeviceReport& device)
         ? "Peak before the first event"
         : fmt::format("Peak at {}", momentName(peak.event, events, timeNs, summary.firstTimeNs));
     if (device.within)
-        title += fmt::format(", between events {} and {}", formatCount(device.within->range.from),
-            formatCount(device.within->range.to));
+        title += fmt::format(", between events {} and {}", formatCount(device.within->first),
+            formatCount(device.within->last));
     heading(out, fmt::format("{}: {} requested, by line of code", title, formatBytes(peak.requestedBytes)));
     const std::size_t rows = std::min(kPeakLines, peak.groups.size());
     groupTable(*device.byLine, peak, rows).print(out);
@@ -124,10 +126,10 @@ void printWaste(Output& out, const DeviceReport& device)
     heading(out, "Reserved at the end and not in use");
     const std::int64_t reserved = device.summary.totals.reservedBytesEnd;
     Table table({ { "bytes" }, { "share" }, { "", Table::Align::Left } });
-    table.add(
-        { formatBytes(waste.freeInSegments), share(waste.freeInSegments, reserved), "free inside segments" });
-    table.add({ formatBytes(waste.rounding), share(waste.rounding, reserved), "lost to rounding" });
-    table.add({ formatBytes(waste.pendingFree), share(waste.pendingFree, reserved),
+    table.add({ formatBytes(waste.freeInSegments), formatShare(waste.freeInSegments, reserved),
+        "free inside segments" });
+    table.add({ formatBytes(waste.rounding), formatShare(waste.rounding, reserved), "lost to rounding" });
+    table.add({ formatBytes(waste.pendingFree), formatShare(waste.pendingFree, reserved),
         "freed, waiting for another stream" });
     table.print(out);
 }
@@ -225,7 +227,7 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
         if (devices.size() > 1)
             out.line(out.strong(deviceName(device.summary.device)));
         printVerdict(out, device);
-        if (!recording.facts.contains("refused")) {
+        if (!recording.refusal) {
             printTotals(out, device);
             printPeak(out, device);
             printOutOfMemory(out, device);

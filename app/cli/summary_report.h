@@ -4,6 +4,7 @@
 #include "app/cli/findings.h"
 #include "app/cli/open.h"
 #include "app/cli/output.h"
+#include "model/analysis/range_peak.h"
 #include "model/analysis/summary.h"
 #include "model/trace/grouping.h"
 
@@ -15,21 +16,12 @@
 namespace strata::cli {
 
 /// The highest values within --from and --to, and what the peak there is made of.
-struct RangePeak {
-    EventRange range;
-    std::int64_t requestedBytes = 0;
-    std::int64_t reservedBytes = 0;
-    model::EventIndex reservedEvent = -1;
-    model::LiveGroups groups; ///< at the peak of requested bytes
-    std::optional<std::int64_t> timeNs; ///< of that peak
-};
-
 /// What `strata summary` says of one device.
 struct DeviceReport {
     std::unique_ptr<model::GroupTable> byLine;
     model::DeviceSummary summary;
     Integrity integrity;
-    std::optional<RangePeak> within; ///< if a range was asked for
+    std::optional<model::RangePeak> within; ///< if a range was asked for
 
     /// What the device needs: the reserved peak, of the range if there is one.
     [[nodiscard]] std::int64_t neededBytes() const

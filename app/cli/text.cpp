@@ -8,6 +8,7 @@ namespace strata::cli {
 
 namespace {
 
+constexpr std::string_view kGap = "..."; // of what is left out
 constexpr std::string_view kReplacement = "\xef\xbf\xbd"; // U+FFFD
 
 bool isContinuation(unsigned char c)
@@ -136,9 +137,20 @@ std::size_t length(std::string_view text)
     return points;
 }
 
+std::string shortenRight(std::string_view text, std::size_t width)
+{
+    if (width <= kGap.size() || length(text) <= width)
+        return std::string(text);
+    std::size_t end = 0;
+    for (std::size_t points = 0; end < text.size(); ++end) {
+        if (!isContinuation(static_cast<unsigned char>(text[end])) && ++points > width - kGap.size())
+            break;
+    }
+    return std::string(text.substr(0, end)) + std::string(kGap);
+}
+
 std::string shortenLeft(std::string_view text, std::size_t width)
 {
-    constexpr std::string_view kGap = "...";
     std::size_t points = length(text);
     if (width <= kGap.size() || points <= width)
         return std::string(text);

@@ -20,6 +20,9 @@ void appendValidUtf8(std::string& out, std::string_view text);
 /// Code points of valid UTF-8.
 [[nodiscard]] std::size_t length(std::string_view text);
 
+/// The beginning of `text` in at most `width` code points, with "..." for what is left out. 0: no limit.
+[[nodiscard]] std::string shortenRight(std::string_view text, std::size_t width);
+
 /// The end of `text` in at most `width` code points, with "..." for what is left out: paths differ at their
 /// end. 0: no limit.
 [[nodiscard]] std::string shortenLeft(std::string_view text, std::size_t width);

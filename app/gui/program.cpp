@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/program.h"
 
+#include "app/gui/contents.h"
 #include "app/gui/render.h"
 #include "views/shell/main_window.h"
 
@@ -26,6 +27,7 @@ QApplication& named(QApplication& application)
 Program::Program(QApplication& application)
     : m_application(named(application))
     , m_theme(m_application)
+    , m_contents(windowContents())
 {
     // Loading holds a thread for as long as it takes; the work of pages must not wait for it.
     QThreadPool* pool = QThreadPool::globalInstance();
@@ -42,7 +44,7 @@ std::optional<int> Program::start(const Options& options)
 
     bool first = true;
     for (const QString& file : options.files.isEmpty() ? QStringList{ QString() } : options.files) {
-        auto* window = new views::MainWindow(m_theme, m_settings);
+        auto* window = new views::MainWindow(m_theme, m_settings, m_contents);
         window->setAttribute(Qt::WA_DeleteOnClose);
         window->show();
         if (!first)

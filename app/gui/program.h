@@ -3,6 +3,7 @@
 
 #include "app/gui/options.h"
 #include "views/shell/theme.h"
+#include "views/shell/window_content.h"
 
 #include <QSettings>
 
@@ -25,11 +26,13 @@ public:
 
     [[nodiscard]] QSettings& settings() { return m_settings; }
     [[nodiscard]] views::Theme& theme() { return m_theme; }
+    [[nodiscard]] const views::ContentList& contents() const { return m_contents; }
 
 private:
     QApplication& m_application; // named first: the settings are stored under its names
     QSettings m_settings;
     views::Theme m_theme;
+    views::ContentList m_contents;
 };
 
 } // namespace strata::gui

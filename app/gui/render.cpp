@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/render.h"
 
-#include "views/shell/document_view.h"
+#include "app/gui/contents.h"
+#include "views/contents/document_content.h"
+#include "views/contents/document_view.h"
+#include "views/contents/page_export.h"
+#include "views/contents/page_list.h"
 #include "views/shell/main_window.h"
-#include "views/shell/page_export.h"
-#include "views/shell/page_list.h"
 
 #include <QCoreApplication>
 #include <QDir>
@@ -126,19 +128,22 @@ int renderWindow(const QString& path, views::Theme& theme, const Options& option
 {
     const QTemporaryDir scratch;
     QSettings settings(scratch.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-    views::MainWindow window(theme, settings);
+    const views::ContentList contents = windowContents();
+    views::MainWindow window(theme, settings, contents);
     window.resize(options.size);
     window.show();
     window.openFile(path, options.force);
-    waitUntil([&] { return !window.loading(); });
-    if (!window.view())
+    waitUntil([&] { return !window.pending(); });
+    const auto* content = views::DocumentContent::of(window);
+    if (!content)
         return 3;
-    const std::vector<Page*> chosen = choosePages(window.view()->pages(), options.pages);
+    views::DocumentView& view = content->active().view();
+    const std::vector<Page*> chosen = choosePages(view.pages(), options.pages);
     if (chosen.empty())
         return 2;
     for (Page* page : chosen) {
-        window.view()->showPage(page->id());
-        waitUntilDrawn(*window.document(), *page);
+        view.showPage(page->id());
+        waitUntilDrawn(view.document(), *page);
         if (const int status = writePage(window, *page, options); status != 0)
             return status;
     }

@@ -33,7 +33,7 @@ void outOfMemoryCallback(std::int32_t device, std::int64_t bytes) noexcept
 }
 void rangeCallback(bool begins, const char* name) noexcept
 {
-    g_agent->annotate(begins ? 0 : 1, name ? name : "");
+    g_agent->annotate(begins ? wire::AnnotationKind::Start : wire::AnnotationKind::End, name ? name : "");
 }
 
 std::uint64_t self() noexcept
@@ -168,21 +168,21 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
     if (m_pythonTrusted.load(std::memory_order_acquire))
         m_stacks->python().trust();
     if (m_hook.isTorchRecording()) {
-        facts.emplace_back("torch_recorder", "1");
+        facts.emplace_back(wire::info::kTorchRecorder, wire::info::kYes);
         say("torch's own recorder is on too: it is left as it is, and finds marks of snapshots in its trace");
     }
     m_simulatedDevice = options.simulatedDevice;
     Recorder* const recorder = &makeRecorder(std::move(file), std::move(facts), true);
     g_agent = this;
     if (!m_attached && !m_hook.attach({ entryCallback, outOfMemoryCallback, rangeCallback })) {
-        say(recorder->path() + ": LibTorch does not let itself be followed: nothing is recorded");
+        say(recorder->name() + ": LibTorch does not let itself be followed: nothing is recorded");
         return false;
     }
     m_attached = true;
     m_recorder.store(recorder, std::memory_order_release);
     recorder->start();
     if (!takeState(StatePurpose::Base))
-        say(recorder->path() + ": LibTorch gives no snapshot: nothing is recorded");
+        say(recorder->name() + ": LibTorch gives no snapshot: nothing is recorded");
     return true;
 }
 
@@ -201,7 +201,7 @@ bool Agent::startTotals(
     std::unique_ptr<SessionFile> file = createFile(options);
     if (!file)
         return false;
-    facts.emplace_back("refused", refusal);
+    facts.emplace_back(wire::info::kRefused, refusal);
     Recorder& recorder = makeRecorder(std::move(file), std::move(facts), false);
     m_recorder.store(&recorder, std::memory_order_release);
     recorder.start();
@@ -209,13 +209,13 @@ bool Agent::startTotals(
 }
 
 Recorder& Agent::makeRecorder(
-    std::unique_ptr<SessionFile> file, std::vector<wire::KeyValue> facts, bool followed)
+    std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> facts, bool followed)
 {
     m_followed = followed;
     Recorder::Options options;
     options.readDriver = m_readDriver;
     options.totalsOf = followed ? 0 : static_cast<std::size_t>(std::max(m_deviceCount, 0));
-    m_ended.emplace_back(new Recorder(std::move(file), std::move(facts), followed ? m_devices : m_noDevices,
+    m_ended.emplace_back(new Recorder(std::move(sink), std::move(facts), followed ? m_devices : m_noDevices,
         *m_stacks, *m_texts, m_hook.counter, std::move(options)));
     return *m_ended.back();
 }
@@ -232,7 +232,7 @@ bool Agent::takeState(StatePurpose purpose)
     const bool taken = m_hook.snapshot({ &state, addSegment, addBlock, addSetting, addHost });
     m_snapshotThread.store(0, std::memory_order_relaxed);
     if (!m_simulatedDevice.empty())
-        state.settings.emplace_back("simulated_device", m_simulatedDevice);
+        state.settings.emplace_back(wire::settings::kSimulatedDevice, m_simulatedDevice);
     if (taken)
         m_recorder.load(std::memory_order_relaxed)->add(std::move(state));
     return taken;
@@ -248,19 +248,19 @@ void Agent::stop()
         return;
     if (m_followed) {
         if (m_hook.isTorchRecording())
-            recorder->tell({ "torch_recorder", "1" });
+            recorder->tell({ wire::info::kTorchRecorder, wire::info::kYes });
         takeState(StatePurpose::End);
     }
     if (const std::uint64_t refused = m_stacks->refused() + m_texts->refused(); refused > 0)
-        recorder->tell({ "lost_stacks", std::to_string(refused) });
+        recorder->tell({ wire::info::kLostStacks, std::to_string(refused) });
     recorder->finish();
     m_recorder.store(nullptr, std::memory_order_release);
     if (recorder->lost() > 0)
-        say(recorder->path() + ": " + std::to_string(recorder->lost())
+        say(recorder->name() + ": " + std::to_string(recorder->lost())
             + " events did not fit the ring and are missing: record with a larger one (--ring)");
 }
 
-void Agent::annotate(std::uint8_t kind, std::string_view name) noexcept
+void Agent::annotate(wire::AnnotationKind kind, std::string_view name) noexcept
 {
     if (m_forked.load(std::memory_order_relaxed))
         return;
@@ -384,7 +384,7 @@ void Agent::onOutOfMemory(std::int32_t, std::int64_t) noexcept
         takeState(StatePurpose::OutOfMemory);
         constexpr std::int64_t kPatienceNs = 10'000'000'000;
         if (!recorder->flush(kPatienceNs))
-            say(recorder->path() + ": the disk is slow: the state of this out-of-memory is written later");
+            say(recorder->name() + ": the disk is slow: the state of this out-of-memory is written later");
     } catch (...) {
         // The program is about to throw its own exception: that one matters.
     }

@@ -3,6 +3,7 @@
 
 #include "capture/agent/devices.h"
 #include "capture/agent/recorder.h"
+#include "capture/agent/session_file.h"
 #include "capture/agent/stacks.h"
 #include "capture/hook/torch_hook.h"
 
@@ -48,8 +49,8 @@ public:
     /// Before start(): who knows what the driver says. Without one it is not recorded.
     void readDriverBy(ReadDriver read) { m_readDriver = std::move(read); }
 
-    /// Kinds as Recorder::annotate() has them. Nothing if nothing is recorded.
-    void annotate(std::uint8_t kind, std::string_view name) noexcept;
+    /// As Recorder::annotate(). Nothing if nothing is recorded.
+    void annotate(wire::AnnotationKind kind, std::string_view name) noexcept;
     void tell(wire::KeyValue item);
     /// PythonFrames::check() agreed: from now on they are read, where a recording asks for them.
     void trustPython() noexcept;
@@ -65,7 +66,7 @@ private:
     bool prepare(const AgentOptions& options);
     bool takeState(StatePurpose purpose);
     Recorder& makeRecorder(
-        std::unique_ptr<SessionFile> file, std::vector<wire::KeyValue> facts, bool followed);
+        std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> facts, bool followed);
     void takeStack(Device& device, const hook::Entry& entry, EventRecord& record) noexcept;
     void onSnapshot() noexcept;
     std::unique_ptr<SessionFile> createFile(const AgentOptions& options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capture/cupti/driver_memory.h"
+#include "capture/driver/driver_memory.h"
 #include "model/wire/tables.h"
 
 #include <cstdint>

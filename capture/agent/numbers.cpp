@@ -51,7 +51,7 @@ std::uint32_t Numbers::pool(const wire::PoolRow& pool)
     return known->second;
 }
 
-void Numbers::write(SessionFile& file)
+void Numbers::write(wire::ChunkWriter& writer)
 {
     while (m_stringsWritten < m_strings.size()) {
         std::vector<std::string_view> texts;
@@ -60,14 +60,14 @@ void Numbers::write(SessionFile& file)
             texts.push_back(m_strings[i]);
             bytes += m_strings[i].size();
         }
-        file.chunk(wire::ChunkType::Strings,
+        writer.chunk(wire::ChunkType::Strings,
             [&](wire::Bytes& out) { wire::encodeStrings(m_stringsWritten, texts, out); });
         m_stringsWritten += static_cast<std::uint32_t>(texts.size());
     }
     const auto writeNew = [&](wire::ChunkType type, std::uint32_t& written, std::size_t count, auto encode) {
         if (count == 0)
             return;
-        file.chunk(type, encode);
+        writer.chunk(type, encode);
         written += static_cast<std::uint32_t>(count);
     };
     writeNew(wire::ChunkType::Frames, m_framesWritten, m_newFrames.size(),

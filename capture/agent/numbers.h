@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capture/agent/session_file.h"
+#include "model/wire/chunk_writer.h"
 #include "model/wire/tables.h"
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace strata::agent {
 
 /// The tables of a session: numbers for strings, frames, stacks, streams and pools, and the rows that the
-/// file does not have yet. write() must come before anything that refers to them. One thread. O(1) a row.
+/// stream does not have yet. write() must come before anything that refers to them. One thread. O(1) a row.
 class Numbers {
 public:
     [[nodiscard]] std::uint32_t string(std::string_view text);
@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::uint32_t stream(std::uint64_t stream);
     [[nodiscard]] std::uint32_t pool(const wire::PoolRow& pool);
 
-    void write(SessionFile& file);
+    void write(wire::ChunkWriter& writer);
 
 private:
     struct FrameHash {
@@ -43,7 +43,7 @@ private:
     std::unordered_map<std::string_view, std::uint32_t> m_stringNumbers;
     std::unordered_map<wire::FrameRow, std::uint32_t, FrameHash> m_frameNumbers;
     std::unordered_map<std::uint64_t, std::uint32_t> m_streamNumbers;
-    std::map<std::tuple<std::int64_t, std::int64_t, std::uint8_t>, std::uint32_t> m_poolNumbers;
+    std::map<std::tuple<std::int64_t, std::int64_t, wire::PoolKind>, std::uint32_t> m_poolNumbers;
 
     std::vector<wire::FrameRow> m_newFrames;
     wire::StackRows m_newStacks;

@@ -11,6 +11,8 @@
 
 namespace strata::agent {
 
+namespace info = wire::info;
+
 namespace {
 
 std::string commandLine()
@@ -43,9 +45,11 @@ void addDevices(std::vector<wire::KeyValue>& facts)
         std::size_t bytes = 0;
         if (get(&device, i) != 0 || nameOf(name, sizeof name, device) != 0 || bytesOf(&bytes, device) != 0)
             continue;
-        const std::string prefix = "device." + std::to_string(i);
-        facts.emplace_back(prefix + ".name", name);
-        facts.emplace_back(prefix + ".capacity", std::to_string(bytes));
+        const auto add = [&](const char* field, std::string value) {
+            facts.emplace_back(wire::deviceKey(info::kDevice, i, field), std::move(value));
+        };
+        add(info::kDeviceName, name);
+        add(info::kDeviceCapacity, std::to_string(bytes));
     }
 }
 
@@ -84,25 +88,27 @@ std::vector<std::string> deviceBuses()
     return buses;
 }
 
-std::vector<wire::KeyValue> processFacts(const TorchLibrary& torch, const hook::Hook& hook)
+std::vector<wire::KeyValue> processFacts(const hook::TorchFiles& torch, const hook::Hook& hook)
 {
-    std::vector<wire::KeyValue> facts{ { "minor", "1" }, { "creator", "strata " STRATA_VERSION },
-        { "format", "Strata recording (torch " + torch.version + ")" }, { "torch", torch.version },
-        { "hook", hook.version }, { "pid", std::to_string(getpid()) },
-        { "started_ns", std::to_string(nowNs()) } };
+    std::vector<wire::KeyValue> facts = wire::introduction();
+    facts.emplace_back(info::kFormat, "Strata recording (torch " + torch.version + ")");
+    facts.emplace_back(info::kTorch, torch.version);
+    facts.emplace_back(info::kHook, hook.version);
+    facts.emplace_back(info::kPid, std::to_string(getpid()));
+    facts.emplace_back(info::kStartedNs, std::to_string(nowNs()));
     if (!torch.cuda.empty())
-        facts.emplace_back("cuda", torch.cuda);
+        facts.emplace_back(info::kCuda, torch.cuda);
     char host[256] = "";
     if (gethostname(host, sizeof host - 1) == 0)
-        facts.emplace_back("host", host);
-    addFromEnvironment(facts, "rank", "RANK");
-    addFromEnvironment(facts, "world_size", "WORLD_SIZE");
-    addFromEnvironment(facts, "local_rank", "LOCAL_RANK");
+        facts.emplace_back(info::kHost, host);
+    addFromEnvironment(facts, info::kRank, "RANK");
+    addFromEnvironment(facts, info::kWorldSize, "WORLD_SIZE");
+    addFromEnvironment(facts, info::kLocalRank, "LOCAL_RANK");
     if (const std::string command = commandLine(); !command.empty())
-        facts.emplace_back("command", command);
+        facts.emplace_back(info::kCommand, command);
     // The simulated device says so by a function of its own.
     if (dlsym(RTLD_DEFAULT, "strata_simgpu_forget"))
-        facts.emplace_back("simulated", "1");
+        facts.emplace_back(info::kSimulated, info::kYes);
     addDevices(facts);
     return facts;
 }

@@ -9,7 +9,7 @@
 namespace strata::agent {
 
 /// What a session says of the process and its devices, as keys of Info (model/wire/FORMAT.md).
-[[nodiscard]] std::vector<wire::KeyValue> processFacts(const TorchLibrary& torch, const hook::Hook& hook);
+[[nodiscard]] std::vector<wire::KeyValue> processFacts(const hook::TorchFiles& torch, const hook::Hook& hook);
 
 /// Devices that this process sees; 0 where the runtime does not say.
 [[nodiscard]] int deviceCount();

@@ -34,9 +34,9 @@ private:
 
 } // namespace
 
-Recorder::Recorder(std::unique_ptr<SessionFile> file, std::vector<wire::KeyValue> info, Devices& devices,
+Recorder::Recorder(std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> info, Devices& devices,
     Stacks& stacks, const SequenceTable& texts, std::uint64_t (*counter)() noexcept, Options options)
-    : m_file(std::move(file))
+    : m_sink(std::move(sink))
     , m_devices(devices)
     , m_stacks(stacks)
     , m_texts(texts)
@@ -67,7 +67,7 @@ void Recorder::add(TakenState state)
     m_states.push_back(std::move(state));
 }
 
-void Recorder::annotate(std::uint8_t kind, std::string_view name)
+void Recorder::annotate(wire::AnnotationKind kind, std::string_view name)
 {
     const std::int64_t now = nowNs();
     const std::lock_guard lock(m_mutex);
@@ -123,7 +123,8 @@ void Recorder::run()
     }
     lock.unlock();
     writeDigests();
-    m_file->finish();
+    m_writer.index();
+    m_sink->close();
     complain();
 }
 
@@ -138,7 +139,7 @@ void Recorder::look(bool writeAll)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         m_clock.read();
     }
-    const std::uint64_t chunks = m_file->chunks();
+    const std::uint64_t chunks = m_writer.chunks();
     for (std::size_t i = 0; i < m_devices.size(); ++i)
         take(i, waiting[i]);
     const std::int64_t now = nowNs();
@@ -148,8 +149,8 @@ void Recorder::look(bool writeAll)
             writeEvents(stream);
     }
     writeQueued();
-    if (writeAll || m_file->chunks() != chunks)
-        m_file->checkStillThere();
+    if (writeAll || m_writer.chunks() != chunks)
+        m_sink->check();
     complain();
 }
 
@@ -193,7 +194,7 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
     addText(wire::SparseKind::CompileContext, record.compileContext);
     addText(wire::SparseKind::UserMetadata, record.userMetadata);
     if (record.internalMetadata != 0) {
-        std::string json = "{\"internal_metadata\": \"";
+        std::string json = std::string("{\"") + wire::extras::kInternalMetadata + "\": \"";
         for (const char c : textAt(m_texts, record.internalMetadata)) {
             if (c == '"' || c == '\\')
                 json += '\\';
@@ -205,7 +206,8 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
     }
     chunk.rows.push_back({ static_cast<wire::EventAction>(record.action), record.address, record.bytes,
         timeOf(stream, record.counter), stackNumber(record), m_numbers.stream(record.stream),
-        record.hasPool ? m_numbers.pool({ static_cast<std::int64_t>(record.poolOwner), record.poolId, 2 })
+        record.hasPool ? m_numbers.pool(
+            { static_cast<std::int64_t>(record.poolOwner), record.poolId, wire::PoolKind::Unknown })
                        : wire::kNone });
     stream.follower.add(chunk.rows.back());
     if (chunk.rows.size() >= wire::kEventsAChunk)
@@ -256,9 +258,9 @@ std::uint32_t Recorder::stackNumber(const EventRecord& record)
 
 void Recorder::writeEvents(Stream& stream)
 {
-    m_numbers.write(*m_file);
+    m_numbers.write(m_writer);
     writeLost();
-    m_file->chunk(wire::ChunkType::Events, [&](wire::Bytes& out) { wire::encodeEvents(stream.chunk, out); });
+    m_writer.chunk(wire::ChunkType::Events, [&](wire::Bytes& out) { wire::encodeEvents(stream.chunk, out); });
     stream.chunk.firstEvent += stream.chunk.rows.size();
     stream.chunk.rows.clear();
     for (auto& sparse : stream.chunk.sparse)
@@ -268,7 +270,7 @@ void Recorder::writeEvents(Stream& stream)
 void Recorder::writeLost()
 {
     if (!m_lostRows.empty())
-        m_file->chunk(wire::ChunkType::Lost, [&](wire::Bytes& out) { wire::encodeLost(m_lostRows, out); });
+        m_writer.chunk(wire::ChunkType::Lost, [&](wire::Bytes& out) { wire::encodeLost(m_lostRows, out); });
     m_lostRows.clear();
 }
 
@@ -289,7 +291,7 @@ void Recorder::writeState(const TakenState& state)
                 block = end;
                 continue;
             }
-            const std::uint8_t kind = segment.large ? 1 : 0;
+            const wire::PoolKind kind = segment.large ? wire::PoolKind::Large : wire::PoolKind::Small;
             out.segments.push_back({ segment.address, segment.bytes, segment.allocatedBytes,
                 segment.activeBytes, segment.requestedBytes, state.blockCounts[i], wire::kNone,
                 m_numbers.stream(segment.stream),
@@ -298,7 +300,9 @@ void Recorder::writeState(const TakenState& state)
                 segment.expandable });
             for (; block < end; ++block) {
                 const hook::Block& from = state.blocks[block];
-                const std::uint8_t blockState = from.allocated ? 0 : from.active ? 1 : 2;
+                const wire::BlockState blockState = from.allocated ? wire::BlockState::Allocated
+                    : from.active                                  ? wire::BlockState::PendingFree
+                                                                   : wire::BlockState::Inactive;
                 out.blocks.push_back(
                     { from.address, from.bytes, from.requestedBytes, blockState, wire::kNone });
             }
@@ -316,8 +320,8 @@ void Recorder::writeState(const TakenState& state)
         if (out.segments.empty() && m_streams[device].chunk.firstEvent == 0)
             continue;
         m_streams[device].hasState = true;
-        m_numbers.write(*m_file);
-        m_file->chunk(
+        m_numbers.write(m_writer);
+        m_writer.chunk(
             state.purpose == StatePurpose::Base ? wire::ChunkType::BaseState : wire::ChunkType::EndState,
             [&](wire::Bytes& bytes) { wire::encodeState(out, bytes); });
     }
@@ -333,9 +337,9 @@ void Recorder::writeDigests()
     for (Stream& stream : m_streams) {
         if (!isUsed(stream))
             continue;
-        stream.digest->chunks = m_file->chunks();
-        stream.digest->chain = m_file->chain();
-        m_file->chunk(
+        stream.digest->chunks = m_writer.chunks();
+        stream.digest->chain = m_writer.chain();
+        m_writer.chunk(
             wire::ChunkType::Digest, [&](wire::Bytes& out) { wire::encodeDigest(*stream.digest, out); });
     }
 }
@@ -345,24 +349,25 @@ void Recorder::writeSettings(const TakenState& state)
     if (state.settings == m_settings || state.settings.empty())
         return;
     m_settings = state.settings;
-    m_file->chunk(
+    m_writer.chunk(
         wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(m_settings, out); });
 }
 
 void Recorder::writeHost(const hook::HostMemory& host)
 {
-    const std::vector<wire::KeyValue> items{ { "host.segments", std::to_string(host.segments) },
-        { "host.reserved_bytes", std::to_string(host.reservedBytes) },
-        { "host.reserved_bytes_peak", std::to_string(host.reservedBytesPeak) },
-        { "host.allocated_bytes", std::to_string(host.allocatedBytes) } };
-    m_file->chunk(wire::ChunkType::Info, [&](wire::Bytes& out) { wire::encodeKeyValues(items, out); });
+    namespace info = wire::info;
+    const std::vector<wire::KeyValue> items{ { info::kHostSegments, std::to_string(host.segments) },
+        { info::kHostReservedBytes, std::to_string(host.reservedBytes) },
+        { info::kHostReservedBytesPeak, std::to_string(host.reservedBytesPeak) },
+        { info::kHostAllocatedBytes, std::to_string(host.allocatedBytes) } };
+    m_writer.chunk(wire::ChunkType::Info, [&](wire::Bytes& out) { wire::encodeKeyValues(items, out); });
 }
 
 void Recorder::writeDriver()
 {
     const std::vector<wire::DriverRow> rows = m_driver.take();
     if (!rows.empty())
-        m_file->chunk(
+        m_writer.chunk(
             wire::ChunkType::DriverMemory, [&](wire::Bytes& out) { wire::encodeDriver(rows, out); });
 }
 
@@ -378,13 +383,13 @@ void Recorder::writeQueued()
         annotations.swap(m_annotations);
     }
     if (!info.empty())
-        m_file->chunk(wire::ChunkType::Info, [&](wire::Bytes& out) { wire::encodeKeyValues(info, out); });
+        m_writer.chunk(wire::ChunkType::Info, [&](wire::Bytes& out) { wire::encodeKeyValues(info, out); });
     if (!annotations.empty()) {
         std::vector<wire::AnnotationRow> rows;
         for (const Queued& queued : annotations)
             rows.push_back({ queued.kind, -1, m_numbers.string(queued.name), queued.timeNs });
-        m_numbers.write(*m_file);
-        m_file->chunk(
+        m_numbers.write(m_writer);
+        m_writer.chunk(
             wire::ChunkType::Annotations, [&](wire::Bytes& out) { wire::encodeAnnotations(rows, out); });
     }
     if (states.empty())
@@ -408,10 +413,10 @@ void Recorder::writeQueued()
 
 void Recorder::complain()
 {
-    if (m_file->problem().empty() || std::exchange(m_complained, true))
+    if (m_writer.problem().empty() || std::exchange(m_complained, true))
         return;
     m_writing.store(false, std::memory_order_relaxed);
-    say(m_file->path() + ": " + m_file->problem()
+    say(m_sink->name() + ": " + m_writer.problem()
         + ": the recording ends here, the program goes on; what was written can be opened");
 }
 

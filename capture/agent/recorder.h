@@ -5,10 +5,10 @@
 #include "capture/agent/devices.h"
 #include "capture/agent/driver_track.h"
 #include "capture/agent/numbers.h"
-#include "capture/agent/session_file.h"
 #include "capture/agent/stacks.h"
 #include "capture/agent/symbols.h"
 #include "capture/hook/torch_hook.h"
+#include "model/wire/chunk_writer.h"
 #include "model/wire/follower.h"
 #include "model/wire/state.h"
 
@@ -37,29 +37,29 @@ struct TakenState {
     std::optional<hook::HostMemory> host;
 };
 
-/// Takes events out of the rings and writes them to a session file, on a thread of its own, at least every
-/// half second. Everything that may be called from the program's threads is marked; it never waits for the
-/// disk, but for flush(). Trouble with the file is said once on stderr and ends the recording, not the
+/// Takes events out of the rings and writes them to a sink, on a thread of its own, at least every half
+/// second. Everything that may be called from the program's threads is marked; it never waits for the
+/// sink, but for flush(). Trouble with the sink is said once on stderr and ends the recording, not the
 /// program.
 class Recorder {
 public:
     struct Options {
-        std::int64_t flushNs = 500'000'000; ///< the longest that an event waits for the file
+        std::int64_t flushNs = 500'000'000; ///< the longest that an event waits for the sink
         std::int64_t pauseNs = 10'000'000; ///< between two looks into the rings
         ReadDriver readDriver; ///< called on the recorder's thread
         std::size_t totalsOf = 0; ///< devices that tell of no event: of each only what the driver says
     };
 
-    /// `file` is open. References must outlive this.
-    Recorder(std::unique_ptr<SessionFile> file, std::vector<wire::KeyValue> info, Devices& devices,
+    /// `sink` is empty. References must outlive this.
+    Recorder(std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> info, Devices& devices,
         Stacks& stacks, const SequenceTable& texts, std::uint64_t (*counter)() noexcept, Options options);
     ~Recorder();
 
     void start();
     /// Any thread. A state whose cut marks are in the rings.
     void add(TakenState state);
-    /// Any thread. A range begins (0), ends (1), or a mark is set (2).
-    void annotate(std::uint8_t kind, std::string_view name);
+    /// Any thread. A range begins or ends, or a mark is set, now.
+    void annotate(wire::AnnotationKind kind, std::string_view name);
     /// Any thread. More of Info; later values replace earlier ones.
     void tell(wire::KeyValue item);
     /// Any thread. Returns when all that is in the rings now is with the system, or after `patienceNs`.
@@ -67,17 +67,17 @@ public:
     /// Writes all that is left and the index, and ends the thread.
     void finish();
 
-    /// False once the file takes no more.
+    /// False once the sink takes no more.
     [[nodiscard]] bool isWriting() const { return m_writing.load(std::memory_order_relaxed); }
     /// Lost in full rings, after finish().
     [[nodiscard]] std::uint64_t lost() const { return m_lostInAll; }
-    [[nodiscard]] const std::string& path() const { return m_file->path(); }
+    [[nodiscard]] std::string name() const { return m_sink->name(); } ///< of the sink
 
 private:
     struct Stream {
         wire::EventChunk chunk;
         wire::Follower follower; ///< of all its events
-        bool hasState = false; ///< it is in the file
+        bool hasState = false; ///< it is written
         std::optional<wire::Digest> digest; ///< once its end state is written
         std::int64_t oldestNs = 0; ///< when its first row came
         std::uint64_t lastCounter = 0; ///< of the last event, and its time
@@ -101,7 +101,8 @@ private:
     [[nodiscard]] std::uint32_t stackNumber(const EventRecord& record);
     [[nodiscard]] std::uint32_t textNumber(std::uint32_t text);
 
-    std::unique_ptr<SessionFile> m_file;
+    std::unique_ptr<wire::ChunkSink> m_sink;
+    wire::ChunkWriter m_writer{ *m_sink };
     Devices& m_devices;
     Stacks& m_stacks;
     const SequenceTable& m_texts;
@@ -124,7 +125,7 @@ private:
     std::vector<TakenState> m_states;
     std::vector<wire::KeyValue> m_info;
     struct Queued {
-        std::uint8_t kind;
+        wire::AnnotationKind kind;
         std::int64_t timeNs;
         std::string name;
     };

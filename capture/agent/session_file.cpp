@@ -50,7 +50,7 @@ bool SessionFile::create(const std::string& path)
     m_file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     m_errno = m_file < 0 ? errno : 0;
     if (m_file < 0) {
-        m_problem = std::strerror(m_errno);
+        fail(std::strerror(m_errno));
         return false;
     }
     struct flock lock { };
@@ -61,53 +61,35 @@ bool SessionFile::create(const std::string& path)
     return true;
 }
 
-void SessionFile::append(wire::ChunkType type)
+bool SessionFile::write(std::span<const std::byte> chunk)
 {
-    m_packed.clear();
-    if (!m_packer.pack(type, m_payload, m_packed)) {
-        fail("a part of it is too large");
-        return;
-    }
+    if (m_file < 0)
+        return false;
     std::size_t written = 0;
-    while (written < m_packed.size()) {
-        const ssize_t count = ::pwrite(m_file, m_packed.data() + written, m_packed.size() - written,
-            static_cast<off_t>(m_bytes + written));
+    while (written < chunk.size()) {
+        const ssize_t count = ::pwrite(
+            m_file, chunk.data() + written, chunk.size() - written, static_cast<off_t>(m_bytes + written));
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0) {
-            fail(count < 0 ? std::strerror(errno) : "the system takes no more of it");
-            return;
+            end(count < 0 ? std::strerror(errno) : "the system takes no more of it");
+            return false;
         }
         written += static_cast<std::size_t>(count);
     }
-    m_index.push_back({ type, m_bytes });
-    m_bytes += m_packed.size();
+    m_bytes += chunk.size();
+    return true;
 }
 
-void SessionFile::finish()
-{
-    chunk(wire::ChunkType::Index, [&](wire::Bytes& out) {
-        wire::ByteWriter writer(out);
-        writer.varint(m_index.size());
-        std::uint64_t last = 0;
-        for (const Entry& entry : m_index) {
-            writer.varint(static_cast<std::uint16_t>(entry.type));
-            writer.varint(entry.offset - last);
-            last = entry.offset;
-        }
-    });
-    close();
-}
-
-void SessionFile::checkStillThere()
+void SessionFile::check()
 {
     if (m_file >= 0 && isRemoved(m_file, m_path))
-        fail("somebody removed it");
+        end("somebody removed it");
 }
 
-void SessionFile::fail(const std::string& why)
+void SessionFile::end(const std::string& why)
 {
-    m_problem = why;
+    fail(why);
     // A reader may not find half a chunk at the end; if this fails too, it is told of a cut-off chunk.
     [[maybe_unused]] const int ignored = ftruncate(m_file, static_cast<off_t>(m_bytes));
     close();

@@ -39,8 +39,8 @@ std::uint32_t Symbols::frame(std::uint64_t returnAddress)
             static_cast<unsigned long long>(callOf(returnAddress) - place.base));
         row.file = m_numbers.string(place.file);
         row.function = m_numbers.string(place.function.empty() ? "??" : demangled(place.function));
-        row.extras
-            = m_numbers.string("{\"build_id\": \"" + place.buildId + "\", \"offset\": \"" + offset + "\"}");
+        row.extras = m_numbers.string(std::string("{\"") + wire::extras::kBuildId + "\": \"" + place.buildId
+            + "\", \"" + wire::extras::kOffset + "\": \"" + offset + "\"}");
     } else {
         row.file = row.function = m_numbers.string("??");
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each minor version of LibTorch, from the headers of that version alone. Nothing of
-// LibTorch is linked: calls go through the virtual table of the live allocator, and the few functions that
-// are needed besides are looked up by name. What versions have or lack is asked of the types, so that a new
-// version is a new line in CMakeLists.txt and, with luck, nothing here.
+// Compiled for each LibTorch from its own headers (capture/hook_maker), with what they name of CUDA's from
+// the folder cuda. Nothing of LibTorch is linked: calls go through the virtual table of the live allocator,
+// and the few functions that are needed besides are looked up by name. What versions have or lack is asked of
+// the types, so that a new version needs, with luck, nothing.
 #include "capture/hook/torch_hook.h"
 
 #include <ATen/record_function.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/call_tree.h"
 
+#include "model/analysis/range_peak.h"
 #include "model/base/wrap.h"
 #include "model/trace/grouping.h"
 
@@ -42,19 +43,12 @@ private:
 
 /// The first row of a block born at or after an event: rows of the trace's own blocks stand in order of
 /// birth.
-std::uint32_t firstBornFrom(const BlockColumns& blocks, EventIndex event)
+std::size_t firstBornFrom(const BlockColumns& blocks, EventIndex event)
 {
-    const auto rows = std::views::iota(std::uint32_t{ 0 }, blocks.olderFrom);
-    return static_cast<std::uint32_t>(std::ranges::lower_bound(rows, event, {}, [&](std::uint32_t row) {
-        return blocks.birth(BlockId{ row });
+    const auto rows = std::views::iota(std::size_t{ 0 }, blocks.bornCount());
+    return static_cast<std::size_t>(std::ranges::lower_bound(rows, event, {}, [&](std::size_t row) {
+        return blocks.birth(BlockId::born(row));
     }) - rows.begin());
-}
-
-EventIndex instantOf(const DeviceTimeline& timeline, const TreeQuery& query)
-{
-    if (query.from == query.to)
-        return query.to;
-    return timeline.requested().range(query.from, query.to).maxEvent;
 }
 
 /// The costs by stack; nothing once the token is set.
@@ -66,19 +60,19 @@ std::optional<std::vector<StackCost>> costsByStack(const DeviceTimeline& timelin
     StackCosts costs;
     const auto take = [&](BlockId block, std::int64_t cost) {
         if (!filter || (*filter)(block))
-            costs.add(blocks.stack[block.index()], cost);
+            costs.add(blocks.stack[block], cost);
     };
 
     const bool isInstant = query.from == query.to;
     if (query.cost == TreeCost::Bytes || (query.cost == TreeCost::Count && isInstant)) {
         for (const BlockId block : timeline.live().liveAt(instant))
-            take(block, query.cost == TreeCost::Count ? 1 : blocks.requestedBytes[block.index()]);
+            take(block, query.cost == TreeCost::Count ? 1 : blocks.requestedBytes[block]);
         return costs.take();
     }
-    for (std::uint32_t row = firstBornFrom(blocks, query.from); row < blocks.olderFrom; ++row) {
+    for (std::size_t row = firstBornFrom(blocks, query.from); row < blocks.bornCount(); ++row) {
         if (row % kStopInterval == 0 && stop.stop_requested())
             return std::nullopt;
-        const BlockId block{ row };
+        const BlockId block = BlockId::born(row);
         if (blocks.birth(block) > query.to)
             break;
         const EventIndex death = blocks.death(block);
@@ -86,7 +80,7 @@ std::optional<std::vector<StackCost>> costsByStack(const DeviceTimeline& timelin
             || (query.cost == TreeCost::Leaked && death == BlockColumns::kNever)
             || (query.cost == TreeCost::Temporary && death <= query.to);
         if (counts)
-            take(block, query.cost == TreeCost::Count ? 1 : blocks.requestedBytes[row]);
+            take(block, query.cost == TreeCost::Count ? 1 : blocks.requestedBytes[block]);
     }
     return costs.take();
 }
@@ -227,7 +221,7 @@ CallTree callTree(
 {
     CallTree tree;
     tree.cost = query.cost;
-    tree.at = instantOf(timeline, query);
+    tree.at = instantWithin(timeline, query.from, query.to);
     TreeBuilder builder(tree);
     const auto costs = costsByStack(timeline, query, tree.at, filter, stop);
     if (!costs || costs->empty())

@@ -36,7 +36,8 @@ public:
             if (a.bytes != b.bytes)
                 return a.bytes > b.bytes;
             const int order = table.label(a.group).compare(table.label(b.group));
-            return order != 0 ? order < 0 : a.group < b.group;
+            // Values, not numbers: those depend on how the table grew.
+            return order != 0 ? order < 0 : table.valueOf(a.group) < table.valueOf(b.group);
         });
     }
 
@@ -46,18 +47,6 @@ private:
 };
 
 } // namespace
-
-std::vector<BlockId> activeBlocks(const DeviceTrace& trace, EventIndex event)
-{
-    const BlockColumns& blocks = trace.blocks();
-    std::vector<BlockId> active;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-        const BlockId block{ static_cast<std::uint32_t>(i) };
-        if (blocks.liveAt(block, event))
-            active.push_back(block);
-    }
-    return active;
-}
 
 LiveGroups groupBlocks(const DeviceTrace& trace, std::span<const BlockId> active, const GroupTable& table,
     EventIndex event, const BlockMatcher* filter)
@@ -69,8 +58,8 @@ LiveGroups groupBlocks(const DeviceTrace& trace, std::span<const BlockId> active
     for (const BlockId block : active) {
         if (filter && !(*filter)(block))
             continue;
-        const std::int64_t bytes = blocks.requestedBytes[block.index()];
-        if (!blocks.alloc[block.index()].valid())
+        const std::int64_t bytes = blocks.requestedBytes[block];
+        if (block.isOlder())
             live.beforeTraceBytes = wrapAdd(live.beforeTraceBytes, bytes);
         sums.add(table.groupOf(block), bytes, 1);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/digest/digest.h"
 #include "model/timeline/device_timeline.h"
-#include "model/trace/digest.h"
 #include "model/trace/filter.h"
 #include "model/trace/grouping.h"
 
@@ -27,10 +27,6 @@ struct LiveGroups {
     std::int64_t beforeTraceBytes = 0; ///< the part of requestedBytes that is older than the trace
     std::vector<GroupSum> groups;
 };
-
-/// The blocks that are active after `event`, in the order of their rows. One pass over all blocks: cheaper
-/// than a LiveIndex for one instant, dearer for many.
-[[nodiscard]] std::vector<BlockId> activeBlocks(const DeviceTrace& trace, EventIndex event);
 
 /// Puts `active`, the blocks active after `event`, together. O(active).
 [[nodiscard]] LiveGroups groupBlocks(const DeviceTrace& trace, std::span<const BlockId> active,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/save_as.h"
 
-#include "model/analysis/summary.h"
-
 namespace strata::model {
 
 Result<void> saveAs(const Session& session, const std::filesystem::path& path, const Progress& progress)
@@ -12,7 +10,7 @@ Result<void> saveAs(const Session& session, const std::filesystem::path& path, c
         return Failure(format.error());
     if (*format == SavedFormat::Pickle)
         return exportPickle(session.recording(), path, progress);
-    return saveSession(session.recording(), path, digestsOf(session), progress);
+    return saveSession(session.recording(), path, digestsOf(session.devices()), progress);
 }
 
 } // namespace strata::model

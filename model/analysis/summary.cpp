@@ -5,6 +5,7 @@
 #include "model/base/units.h"
 #include "model/base/wrap.h"
 #include "model/session/simulation.h"
+#include "model/wire/info.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,7 +20,9 @@ std::optional<Capacity> capacityOf(
     if (const auto simulation = simulationOf(recording); simulation && simulation->capacityBytes > 0)
         return Capacity{ simulation->capacityBytes, true };
     const auto& facts = recording.facts;
-    if (const auto stated = facts.find(fmt::format("device.{}.capacity", device)); stated != facts.end())
+    if (const auto stated
+        = facts.find(wire::deviceKey(wire::info::kDevice, device, wire::info::kDeviceCapacity));
+        stated != facts.end())
         if (const auto bytes = parseBytes(stated->second); bytes && *bytes > 0)
             return Capacity{ *bytes, true };
     if (outOfMemory.empty())
@@ -153,28 +156,6 @@ Waste wasteOf(std::span<const FinalBlock> finalBlocks)
             waste.pendingFree = wrapAdd(waste.pendingFree, block.requestedBytes);
     }
     return waste;
-}
-
-std::optional<std::int64_t> timeOf(const DeviceTrace& trace, EventIndex event)
-{
-    const EventColumns& events = trace.events();
-    if (!events.hasTimes() || event < 0)
-        return std::nullopt;
-    return events.timeNs[static_cast<std::size_t>(event)];
-}
-
-std::optional<std::int64_t> latestTimeOf(const DeviceTrace& trace)
-{
-    const EventColumns& events = trace.events();
-    if (!events.hasTimes())
-        return std::nullopt;
-    std::int64_t latest = events.timeNs[0];
-    for (std::size_t i = 0; i < events.timeNs.size();) {
-        const auto run = events.timeNs.run(i);
-        latest = std::max(latest, *std::ranges::max_element(run));
-        i += run.size();
-    }
-    return latest;
 }
 
 } // namespace strata::model

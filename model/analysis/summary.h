@@ -3,9 +3,11 @@
 
 #include "model/analysis/groups.h"
 #include "model/analysis/out_of_memory.h"
+#include "model/base/sentence.h"
+#include "model/digest/outline.h"
 #include "model/session/session.h"
 #include "model/timeline/device_timeline.h"
-#include "model/trace/digest.h"
+#include "model/trace/event_times.h"
 
 #include <cstdint>
 #include <optional>
@@ -49,11 +51,37 @@ struct DriverCurve {
     bool ofProcess = false; ///< else of all processes: the driver did not say whose
 };
 
-/// A sentence of the verdict in pieces, so that the window can make the figures bold and link them.
-struct VerdictPiece {
-    std::string text;
-    bool strong = false;
-    EventIndex event = -2; ///< where a click goes; -2: nowhere
+/// A sentence of the verdict; wordingOf() has its English.
+struct VerdictSentence {
+    enum class Id : std::uint8_t {
+        OutOfMemory,
+        OutOfMemoryTimes,
+        Reserved, ///< at an out-of-memory
+        ReservedAtMost, ///< how much of it was free is a bound
+        BiggestLine,
+        TwoBiggestLines,
+        ThreeBiggestLines,
+        Held, ///< when a snapshot without events was taken
+        NoEvents,
+        EventsMoveNothing,
+        Refused, ///< the allocator tells of no event
+        ProcessUsed,
+        AllProcessesUsed,
+        Needs,
+        NeedsAtOnce, ///< the peak lies before the first event
+        NeedsMostly, ///< as Needs, with the biggest line
+        NeedsAtOnceMostly,
+        OneCheckFailed,
+        ChecksFailed,
+        Simulated,
+        SimulatedOf, ///< with its capacity
+    };
+    static constexpr std::size_t kIds = static_cast<std::size_t>(Id::SimulatedOf) + 1;
+
+    Id id;
+    std::vector<SentenceArgument> arguments;
+
+    friend bool operator==(const VerdictSentence&, const VerdictSentence&) = default;
 };
 
 /// All that the Summary page and `strata summary` say of one device.
@@ -69,7 +97,7 @@ struct DeviceSummary {
     std::int64_t breaches = 0; ///< findings that are
     std::optional<Capacity> capacity;
     std::optional<DriverSummary> driver; ///< where it was recorded
-    std::vector<VerdictPiece> verdict; ///< the first sentence of the page
+    std::vector<VerdictSentence> verdict; ///< the first sentences of the page
 };
 
 /// O(blocks) without a timeline, which is what one summary needs; with one only the live sets are faster.
@@ -83,17 +111,8 @@ struct DeviceSummary {
 /// The lines of a device without its events: all that its summary names.
 [[nodiscard]] GroupTable linesOf(const Recording& recording, const DeviceOutline& outline);
 
-/// What a summary of the session needs, for saveSession(): of each device, or none where any figure is not
-/// certain. O(blocks), and a live set for each of the last out-of-memories.
-[[nodiscard]] std::vector<DeviceDigest> digestsOf(const Session& session);
-
 [[nodiscard]] std::optional<DriverSummary> driverSummaryOf(const Recording& recording, int device);
 [[nodiscard]] DriverCurve driverCurveOf(const Recording& recording, int device);
 [[nodiscard]] Waste wasteOf(std::span<const FinalBlock> finalBlocks);
-
-/// When `event` happened, since the epoch; none before the first event and in a recording without times.
-[[nodiscard]] std::optional<std::int64_t> timeOf(const DeviceTrace& trace, EventIndex event);
-/// The highest time of any event; none without events and in a recording without times. O(events).
-[[nodiscard]] std::optional<std::int64_t> latestTimeOf(const DeviceTrace& trace);
 
 } // namespace strata::model

@@ -1,35 +1,63 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/verdict.h"
 
-#include "model/base/units.h"
 #include "model/session/simulation.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <array>
+#include <span>
 
 namespace strata::model {
 
 namespace {
 
-constexpr EventIndex kNowhere = -2;
+using Say = VerdictSentence::Id;
+using Argument = SentenceArgument;
 
-class Sentences {
-public:
-    Sentences& say(std::string text)
-    {
-        m_pieces.push_back({ std::move(text), false, kNowhere });
-        return *this;
-    }
-    Sentences& strong(std::string text, EventIndex event = kNowhere)
-    {
-        m_pieces.push_back({ std::move(text), true, event });
-        return *this;
-    }
-    [[nodiscard]] std::vector<VerdictPiece> take() { return std::move(m_pieces); }
-
-private:
-    std::vector<VerdictPiece> m_pieces;
+// In the order of VerdictSentence::Id.
+constexpr std::array<std::string_view, VerdictSentence::kIds> kWordings{
+    "*Out of memory* at %1: the program asked for %2, the driver had %3 free.",
+    "*Out of memory*, %4 times; the last at %1: the program asked for %2, the driver had %3 free.",
+    "PyTorch had reserved %1, of it %2 free inside segments.",
+    "PyTorch had reserved %1, of it at most %2 free inside segments.",
+    "Biggest: %1 %2.",
+    "Biggest: %1 %2, %3 %4.",
+    "Biggest: %1 %2, %3 %4, %5 %6.",
+    "Held %1 reserved, %2 of it requested, when the snapshot was taken.",
+    "No events were recorded, so the peak before it is not known.",
+    "The events move no memory, so the peak before it is not known.",
+    "The allocator of this process tells of no event: only the driver's totals are known.",
+    "The process used %2 at most, all processes %1.",
+    "All processes together used %1 at most.",
+    "Needs %1 (peak %2 at %3).",
+    "Needs %1 (peak %2 before the first event).",
+    "Needs %1 (peak %2 at %3, %4 the biggest with %5).",
+    "Needs %1 (peak %2 before the first event, %4 the biggest with %5).",
+    "*Totals are not exact*: one check failed.",
+    "*Totals are not exact*: %1 checks failed.",
+    "Recorded on a simulated %1.",
+    "Recorded on a simulated %1 of %2.",
 };
+
+Argument text(std::string name)
+{
+    return { .text = std::move(name) };
+}
+
+Argument strong(std::string name, EventIndex link)
+{
+    return { .text = std::move(name), .strong = true, .link = link };
+}
+
+Argument bytes(std::int64_t value, std::optional<EventIndex> link = {})
+{
+    return { .kind = Argument::Kind::Bytes, .value = value, .strong = true, .link = link };
+}
+
+Argument count(std::int64_t value)
+{
+    return { .kind = Argument::Kind::Count, .value = value };
+}
 
 /// "train.py:57" or the label of a group without a stack.
 std::string lineName(const Recording& recording, const GroupTable& byLine, std::uint32_t group)
@@ -38,70 +66,67 @@ std::string lineName(const Recording& recording, const GroupTable& byLine, std::
     return frame.valid() ? frameShortLabel(recording, frame) : byLine.label(group);
 }
 
+using Verdict = std::vector<VerdictSentence>;
+
 void sayOutOfMemory(
-    Sentences& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
+    Verdict& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
     const OutOfMemory& oom = summary.outOfMemory.back();
-    out.strong("Out of memory");
-    if (summary.outOfMemory.size() > 1)
-        out.say(fmt::format(", {} times; the last ", formatCount(std::ssize(summary.outOfMemory))));
-    else
-        out.say(" ");
-    out.say("at ").strong(fmt::format("event {}", formatCount(oom.event)), oom.event);
-    out.say(": the program asked for ").strong(formatBytes(oom.requestedBytes));
-    out.say(", the driver had ").strong(formatBytes(oom.deviceFreeBytes)).say(" free. ");
-    out.say("PyTorch had reserved ").strong(formatBytes(oom.reservedBytes));
-    out.say(oom.freeInSegmentsExact ? ", of it " : ", of it at most ")
-        .strong(formatBytes(oom.freeInSegmentsBytes))
-        .say(" free inside segments.");
-    for (std::size_t i = 0; i < oom.biggest.size(); ++i) {
-        out.say(i == 0 ? " Biggest: " : ", ");
-        out.strong(lineName(recording, byLine, oom.biggest[i].group), oom.event);
-        out.say(" ").strong(formatBytes(oom.biggest[i].bytes));
+    const Argument event{
+        .kind = Argument::Kind::Event, .value = oom.event, .strong = true, .link = oom.event
+    };
+    const std::int64_t times = std::ssize(summary.outOfMemory);
+    out.push_back({ times > 1 ? Say::OutOfMemoryTimes : Say::OutOfMemory,
+        { event, bytes(oom.requestedBytes), bytes(oom.deviceFreeBytes), count(times) } });
+    out.push_back({ oom.freeInSegmentsExact ? Say::Reserved : Say::ReservedAtMost,
+        { bytes(oom.reservedBytes), bytes(oom.freeInSegmentsBytes) } });
+    constexpr Say kBiggest[] = { Say::BiggestLine, Say::TwoBiggestLines, Say::ThreeBiggestLines };
+    std::vector<Argument> biggest;
+    for (const GroupSum& sum :
+        std::span(oom.biggest).first(std::min(oom.biggest.size(), std::size(kBiggest)))) {
+        biggest.push_back(strong(lineName(recording, byLine, sum.group), oom.event));
+        biggest.push_back(bytes(sum.bytes));
     }
-    if (!oom.biggest.empty())
-        out.say(".");
+    if (!biggest.empty())
+        out.push_back({ kBiggest[biggest.size() / 2 - 1], std::move(biggest) });
 }
 
-void sayWithoutTrace(Sentences& out, const DeviceSummary& summary)
+void sayWithoutTrace(Verdict& out, const DeviceSummary& summary)
 {
     const Totals& totals = summary.totals;
-    out.say("Held ").strong(formatBytes(totals.reservedBytesEnd));
-    out.say(" reserved, ").strong(formatBytes(totals.requestedBytesEnd));
-    out.say(" of it requested, when the snapshot was taken. ");
-    out.say(totals.events == 0 ? "No events were recorded, so the peak before it is not known."
-                               : "The events move no memory, so the peak before it is not known.");
+    out.push_back({ Say::Held, { bytes(totals.reservedBytesEnd), bytes(totals.requestedBytesEnd) } });
+    out.push_back({ totals.events == 0 ? Say::NoEvents : Say::EventsMoveNothing, {} });
 }
 
-void sayRefused(Sentences& out, const DeviceSummary& summary)
+void sayRefused(Verdict& out, const DeviceSummary& summary)
 {
-    out.say("The allocator of this process tells of no event: only the driver's totals are known. ");
+    out.push_back({ Say::Refused, {} });
     if (!summary.driver)
         return;
-    if (const auto& process = summary.driver->processBytesPeak)
-        out.say("The process used ").strong(formatBytes(*process)).say(" at most, all processes ");
-    else
-        out.say("All processes together used ");
-    out.strong(formatBytes(summary.driver->usedBytesPeak));
-    out.say(summary.driver->processBytesPeak ? "." : " at most.");
+    std::vector<Argument> used{ bytes(summary.driver->usedBytesPeak) };
+    if (const auto& process = summary.driver->processBytesPeak) {
+        used.push_back(bytes(*process));
+        out.push_back({ Say::ProcessUsed, std::move(used) });
+    } else {
+        out.push_back({ Say::AllProcessesUsed, std::move(used) });
+    }
 }
 
 void sayNeeds(
-    Sentences& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
+    Verdict& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
     const Totals& totals = summary.totals;
-    out.say("Needs ").strong(formatBytes(totals.reservedBytesPeak), totals.reservedPeakEvent);
-    out.say(" (peak ").strong(formatBytes(totals.requestedBytesPeak), totals.requestedPeakEvent);
-    out.say(totals.requestedPeakEvent < 0
-            ? " before the first event"
-            : fmt::format(" at event {}", formatCount(totals.requestedPeakEvent)));
+    const EventIndex peak = totals.requestedPeakEvent;
+    std::vector<Argument> arguments{ bytes(totals.reservedBytesPeak, totals.reservedPeakEvent),
+        bytes(totals.requestedBytesPeak, peak), { .kind = Argument::Kind::Event, .value = peak } };
     const GroupSum* biggest = summary.peak.groups.empty() ? nullptr : &summary.peak.groups.front();
-    if (biggest && byLine.stackOf(biggest->group).valid())
-        out.say(", ")
-            .say(lineName(recording, byLine, biggest->group))
-            .say(" the biggest with ")
-            .strong(formatBytes(biggest->bytes), totals.requestedPeakEvent);
-    out.say(").");
+    if (!biggest || !byLine.stackOf(biggest->group).valid()) {
+        out.push_back({ peak < 0 ? Say::NeedsAtOnce : Say::Needs, std::move(arguments) });
+        return;
+    }
+    arguments.push_back(text(lineName(recording, byLine, biggest->group)));
+    arguments.push_back(bytes(biggest->bytes, peak));
+    out.push_back({ peak < 0 ? Say::NeedsAtOnceMostly : Say::NeedsMostly, std::move(arguments) });
 }
 
 bool movesMemory(const Totals& totals)
@@ -112,46 +137,57 @@ bool movesMemory(const Totals& totals)
     });
 }
 
-void saySimulated(Sentences& out, const Simulation& simulation)
+void saySimulated(Verdict& out, const Simulation& simulation)
 {
-    out.say(
-        fmt::format(" Recorded on a simulated {}", simulation.device.empty() ? "device" : simulation.device));
+    std::vector<Argument> arguments{ text(simulation.device.empty() ? "device" : simulation.device) };
     if (simulation.capacityBytes > 0)
-        out.say(" of ").strong(formatBytes(simulation.capacityBytes));
-    out.say(".");
+        arguments.push_back(bytes(simulation.capacityBytes));
+    out.push_back({ arguments.size() > 1 ? Say::SimulatedOf : Say::Simulated, std::move(arguments) });
 }
 
 } // namespace
 
-std::vector<VerdictPiece> verdictOn(
+std::vector<VerdictSentence> verdictOn(
     const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
-    Sentences out;
+    Verdict out;
     if (!summary.outOfMemory.empty())
         sayOutOfMemory(out, recording, summary, byLine);
-    else if (recording.facts.contains("refused"))
+    else if (recording.refusal)
         sayRefused(out, summary);
     else if (!movesMemory(summary.totals))
         sayWithoutTrace(out, summary);
     else
         sayNeeds(out, recording, summary, byLine);
 
-    const std::int64_t breaches = summary.breaches;
-    if (breaches > 0)
-        out.say(" ")
-            .strong("Totals are not exact")
-            .say(breaches == 1 ? ": one check failed." : fmt::format(": {} checks failed.", breaches));
+    if (summary.breaches > 0)
+        out.push_back(
+            { summary.breaches == 1 ? Say::OneCheckFailed : Say::ChecksFailed, { count(summary.breaches) } });
     if (const std::optional<Simulation> simulation = simulationOf(recording))
         saySimulated(out, *simulation);
-    return out.take();
+    return out;
 }
 
-std::string verdictText(const std::vector<VerdictPiece>& pieces)
+std::string_view wordingOf(VerdictSentence::Id id)
 {
-    std::string text;
-    for (const VerdictPiece& piece : pieces)
-        text += piece.text;
-    return text;
+    return kWordings[static_cast<std::size_t>(id)];
+}
+
+std::vector<SentencePiece> verdictPieces(const std::vector<VerdictSentence>& verdict, const Wording& word)
+{
+    std::vector<SentencePiece> all;
+    for (const VerdictSentence& sentence : verdict) {
+        if (!all.empty())
+            all.push_back({ " ", false, {} });
+        for (SentencePiece& piece : piecesOf(wordingOf(sentence.id), sentence.arguments, word))
+            all.push_back(std::move(piece));
+    }
+    return all;
+}
+
+std::string verdictText(const std::vector<VerdictSentence>& verdict)
+{
+    return plainText(verdictPieces(verdict));
 }
 
 } // namespace strata::model

@@ -54,6 +54,14 @@ std::string formatExactBytes(std::int64_t bytes)
     return formatCount(bytes) + " B";
 }
 
+std::string formatShare(std::int64_t part, std::int64_t whole)
+{
+    if (whole <= 0)
+        return "-";
+    const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+    return part > 0 && percent < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", percent);
+}
+
 std::string formatDuration(std::int64_t nanoseconds)
 {
     const double ns = static_cast<double>(nanoseconds);

@@ -17,6 +17,9 @@ namespace strata::model {
 /// "1,234,567 B".
 [[nodiscard]] std::string formatExactBytes(std::int64_t bytes);
 
+/// `part` of `whole` in percent: "42.3 %", "< 0.1 %" for what is more than nothing, "-" of nothing.
+[[nodiscard]] std::string formatShare(std::int64_t part, std::int64_t whole);
+
 /// A duration: "12.384 s", "3.2 ms", "15 us", "7 ns".
 [[nodiscard]] std::string formatDuration(std::int64_t nanoseconds);
 

@@ -4,15 +4,17 @@
 #include "model/readers/html_page.h"
 #include "model/readers/json/json_reader.h"
 #include "model/readers/pickle/pickle_reader.h"
-#include "model/readers/snapshot/snapshot_reader.h"
 #include "model/readers/session/session_reader.h"
+#include "model/readers/snapshot/snapshot_reader.h"
 #include "model/readers/sniff.h"
 #include "model/readers/source/byte_source.h"
 #include "model/readers/source/byte_stream.h"
 
 #include <fmt/format.h>
 #include <new>
+#include <stdexcept>
 #include <unistd.h>
+#include <utility>
 
 namespace strata::model {
 
@@ -124,80 +126,120 @@ Result<void> readInto(Recording& recording, std::unique_ptr<ByteSource> source, 
     return {};
 }
 
-Result<std::unique_ptr<Recording>> readSource(std::unique_ptr<ByteSource> source, const std::string& path,
-    const ReadLimits& limits, const Progress& progress)
+/// Reads from a source that somebody else keeps.
+class BorrowedSource final : public ByteSource {
+public:
+    explicit BorrowedSource(ByteSource& source)
+        : m_source(source)
+    {
+    }
+
+    Result<std::size_t> read(std::span<std::byte> into) override { return m_source.read(into); }
+    Result<std::uint64_t> skip(std::uint64_t count) override { return m_source.skip(count); }
+    std::uint64_t fileBytesDone() const override { return m_source.fileBytesDone(); }
+    std::uint64_t fileBytesTotal() const override { return m_source.fileBytesTotal(); }
+    const char* offsetSuffix() const override { return m_source.offsetSuffix(); }
+
+private:
+    ByteSource& m_source;
+};
+
+/// What a reader does, with what the system says of memory as an error.
+template <class Read> Result<void> guarded(Read&& read)
 {
-    auto recording = std::make_unique<Recording>();
-    recording->path = path;
-    Result<void> read;
     try {
-        read = readInto(*recording, std::move(source), limits, progress);
+        return read();
     } catch (const std::bad_alloc&) {
-        read = fail(Error::Kind::Refused, "this machine has not enough memory to read it",
+        return fail(Error::Kind::Refused, "this machine has not enough memory to read it",
             "open it on a machine with more memory");
     } catch (const std::length_error&) {
-        read = fail(Error::Kind::Refused, "it is larger than this machine can hold");
+        return fail(Error::Kind::Refused, "it is larger than this machine can hold");
     }
-    if (!read) {
-        Error error = read.error();
-        error.where = path;
-        return Failure(std::move(error));
-    }
-    return recording;
-}
-
-std::optional<RecordingOutline> outlineFrom(
-    std::unique_ptr<ByteSource> source, const std::string& path, const ReadLimits& limits)
-{
-    RecordingOutline outline{ std::make_unique<Recording>(), {} };
-    outline.recording->path = path;
-    outline.recording->fileBytes = source->fileBytesTotal();
-    try {
-        Result<Sniffed> sniffed = sniffSource(std::move(source));
-        if (!sniffed || sniffed->form != FileForm::Session)
-            return std::nullopt;
-        auto digests = readSessionOutline(
-            *outline.recording, std::move(sniffed->source), limits.force ? UINT64_MAX : halfOfMemory());
-        if (!digests)
-            return std::nullopt;
-        outline.digests = std::move(*digests);
-    } catch (const std::bad_alloc&) {
-        return std::nullopt;
-    } catch (const std::length_error&) {
-        return std::nullopt;
-    }
-    return outline;
 }
 
 } // namespace
 
+RecordingFile::RecordingFile(std::unique_ptr<ByteSource> source, std::string path, const ReadLimits& limits)
+    : m_source(std::move(source))
+    , m_path(std::move(path))
+    , m_limits(limits)
+{
+}
+
+RecordingFile::RecordingFile(std::span<const std::byte> content, const ReadLimits& limits)
+    : RecordingFile(memorySource(content), {}, limits)
+{
+}
+
+RecordingFile::RecordingFile(RecordingFile&&) noexcept = default;
+RecordingFile& RecordingFile::operator=(RecordingFile&&) noexcept = default;
+RecordingFile::~RecordingFile() = default;
+
+Result<RecordingFile> RecordingFile::open(const std::filesystem::path& path, const ReadLimits& limits)
+{
+    Result<std::unique_ptr<ByteSource>> source = openFile(path);
+    if (source)
+        return RecordingFile(std::move(*source), path.string(), limits);
+    Error error = source.error();
+    error.where = path.string();
+    return Failure(std::move(error));
+}
+
+bool RecordingFile::begin()
+{
+    return !std::exchange(m_begun, true) || m_source->rewind();
+}
+
+std::optional<SessionOutline> RecordingFile::outline()
+{
+    // Where there is no way back, all() must find the first byte unread.
+    if (!m_source->rewind())
+        return std::nullopt;
+    m_begun = true;
+    auto recording = std::make_unique<Recording>();
+    recording->path = m_path;
+    recording->fileBytes = m_source->fileBytesTotal();
+    std::optional<SessionOutline> outline;
+    const Result<void> read = guarded([&]() -> Result<void> {
+        Result<Sniffed> sniffed = sniffSource(std::make_unique<BorrowedSource>(*m_source));
+        if (!sniffed || sniffed->form != FileForm::Session)
+            return {};
+        auto digests = readSessionOutline(
+            *recording, std::move(sniffed->source), m_limits.force ? UINT64_MAX : halfOfMemory());
+        if (digests)
+            outline = outlineOf(std::move(recording), std::move(*digests));
+        return {};
+    });
+    return read ? std::move(outline) : std::nullopt;
+}
+
+Result<std::unique_ptr<Recording>> RecordingFile::all(const Progress& progress)
+{
+    auto recording = std::make_unique<Recording>();
+    recording->path = m_path;
+    const Result<void> read = begin()
+        ? guarded([&] {
+              return readInto(*recording, std::make_unique<BorrowedSource>(*m_source), m_limits, progress);
+          })
+        : fail(Error::Kind::Unreadable, "what comes through a pipe can be read once", "name a file");
+    if (read)
+        return recording;
+    Error error = read.error();
+    error.where = m_path;
+    return Failure(std::move(error));
+}
+
 Result<std::unique_ptr<Recording>> readRecording(
     const std::filesystem::path& path, const ReadLimits& limits, const Progress& progress)
 {
-    Result<std::unique_ptr<ByteSource>> source = openFile(path);
-    if (!source) {
-        Error error = source.error();
-        error.where = path.string();
-        return Failure(std::move(error));
-    }
-    return readSource(std::move(*source), path.string(), limits, progress);
+    Result<RecordingFile> file = RecordingFile::open(path, limits);
+    return file ? file->all(progress) : Failure(file.error());
 }
 
 Result<std::unique_ptr<Recording>> readRecording(
     std::span<const std::byte> content, const ReadLimits& limits, const Progress& progress)
 {
-    return readSource(memorySource(content), {}, limits, progress);
-}
-
-std::optional<RecordingOutline> readOutline(const std::filesystem::path& path, const ReadLimits& limits)
-{
-    Result<std::unique_ptr<ByteSource>> source = openFile(path);
-    return source ? outlineFrom(std::move(*source), path.string(), limits) : std::nullopt;
-}
-
-std::optional<RecordingOutline> readOutline(std::span<const std::byte> content, const ReadLimits& limits)
-{
-    return outlineFrom(memorySource(content), {}, limits);
+    return RecordingFile(content, limits).all(progress);
 }
 
 } // namespace strata::model

@@ -3,14 +3,14 @@
 
 #include "model/base/progress.h"
 #include "model/base/result.h"
-#include "model/trace/digest.h"
+#include "model/digest/outline.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
+#include <string>
 
 namespace strata::model {
 
@@ -20,29 +20,47 @@ struct ReadLimits {
     bool force = false; ///< no such limit
 };
 
-/// Opens a snapshot in any form that PyTorch or its users write: pickle of protocols 0 to 5 (Python's and
-/// LibTorch's writer), gzip of it, JSON of the same shape, PyTorch's memory_viz page with the snapshot
-/// inside; and Strata's own session. The form is found from the content, never from the name. Memory is proportional to events, not to
-/// the file. A file that ends early or is damaged opens as far as it goes, if at least one event or segment
-/// was whole (Recording::truncation says where); anything else is an error that names file, byte offset and
-/// remedy.
-[[nodiscard]] Result<std::unique_ptr<Recording>> readRecording(
-    const std::filesystem::path& path, const ReadLimits& limits, const Progress& progress);
+class ByteSource;
 
-/// The same from memory: for tests and fuzzers.
-[[nodiscard]] Result<std::unique_ptr<Recording>> readRecording(
-    std::span<const std::byte> content, const ReadLimits& limits, const Progress& progress);
+/// A file that is opened once and read as deep as is asked for: its outline, or all. It may be a snapshot in
+/// any form that PyTorch or its users write: pickle of protocols 0 to 5 (Python's and LibTorch's writer),
+/// gzip of it, JSON of the same shape, PyTorch's memory_viz page with the snapshot inside; or Strata's own
+/// session. The form is found from the content, never from the name. One thread.
+class RecordingFile {
+public:
+    /// An error says why it cannot be opened.
+    [[nodiscard]] static Result<RecordingFile> open(
+        const std::filesystem::path& path, const ReadLimits& limits = {});
+    /// Over memory that outlives it: for tests and fuzzers.
+    RecordingFile(std::span<const std::byte> content, const ReadLimits& limits);
+    RecordingFile(RecordingFile&&) noexcept;
+    RecordingFile& operator=(RecordingFile&&) noexcept;
+    ~RecordingFile();
 
-/// A session without its events.
-struct RecordingOutline {
-    std::unique_ptr<Recording> recording;
-    std::vector<DeviceDigest> digests; ///< of its devices, in their order
+    /// None where it is no session, or one whose digests are missing or not to be believed: not whole, of
+    /// other events, in contradiction with the end state; and of a pipe, which can be read once. all() then
+    /// says what there is. O(bytes of the file), with a hash's speed: events are checked, not read.
+    [[nodiscard]] std::optional<SessionOutline> outline();
+
+    /// Memory is proportional to events, not to the file. A file that ends early or is damaged is read as far
+    /// as it goes, if at least one event or segment was whole (Recording::truncation says where); anything
+    /// else is an error that names file, byte offset and remedy.
+    [[nodiscard]] Result<std::unique_ptr<Recording>> all(const Progress& progress = {});
+
+private:
+    RecordingFile(std::unique_ptr<ByteSource> source, std::string path, const ReadLimits& limits);
+    [[nodiscard]] bool begin(); // at the first byte; false: it was read and cannot be again
+
+    std::unique_ptr<ByteSource> m_source;
+    std::string m_path;
+    ReadLimits m_limits;
+    bool m_begun = false;
 };
 
-/// None if the file is no session, or one without digests that can be believed (readSessionOutline).
-[[nodiscard]] std::optional<RecordingOutline> readOutline(
-    const std::filesystem::path& path, const ReadLimits& limits);
-[[nodiscard]] std::optional<RecordingOutline> readOutline(
-    std::span<const std::byte> content, const ReadLimits& limits);
+/// All of a file, or of memory.
+[[nodiscard]] Result<std::unique_ptr<Recording>> readRecording(
+    const std::filesystem::path& path, const ReadLimits& limits, const Progress& progress);
+[[nodiscard]] Result<std::unique_ptr<Recording>> readRecording(
+    std::span<const std::byte> content, const ReadLimits& limits, const Progress& progress);
 
 } // namespace strata::model

@@ -115,20 +115,18 @@ ChunkWalk ChunkFile::walk(const Take& take) const
     return walk;
 }
 
-bool ChunkFile::append(const ChunkWalk& at, std::span<const NewChunk> chunks) const
+bool ChunkFile::append(const ChunkWalk& at, const std::function<void(wire::ChunkWriter&)>& write) const
 {
-    wire::ChunkPacker packer;
-    packer.continueAt(at.chunks);
-    wire::Bytes packed;
-    for (const NewChunk& chunk : chunks) {
-        if (!packer.pack(chunk.type, chunk.payload, packed)) {
-            errno = EFBIG;
-            return false;
-        }
+    wire::MemorySink added; // in one piece: all of it or nothing
+    wire::ChunkWriter writer(added, at.chunks);
+    write(writer);
+    if (!writer.isWriting()) {
+        errno = EFBIG;
+        return false;
     }
     if (at.end < bytes() && ftruncate(m_file, static_cast<off_t>(at.end)) != 0)
         return false;
-    if (!writeAll(m_file, at.end, packed)) {
+    if (!writeAll(m_file, at.end, added.bytes())) {
         const int error = errno;
         [[maybe_unused]] const int ignored = ftruncate(m_file, static_cast<off_t>(at.end));
         errno = error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/wire/chunk.h"
+#include "model/wire/chunk_writer.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -9,11 +9,6 @@
 #include <span>
 
 namespace strata::model {
-
-struct NewChunk {
-    wire::ChunkType type{};
-    wire::Bytes payload;
-};
 
 /// How far a file can be followed, from chunk to chunk, by their heads.
 struct ChunkWalk {
@@ -51,10 +46,11 @@ public:
     /// Calls take() for each chunk of user data. Payloads of others are not read, but for the first.
     [[nodiscard]] ChunkWalk walk(const Take& take = {}) const;
 
-    /// Adds chunks behind `at.end`, cutting off what a crash left half-written there, and has the system keep
-    /// them: they survive the process and, where the disk keeps its word, the machine. False with errno set:
-    /// nothing was added. The caller holds the lock, and walked under it.
-    [[nodiscard]] bool append(const ChunkWalk& at, std::span<const NewChunk> chunks) const;
+    /// Adds the chunks that `write` writes behind `at.end`, cutting off what a crash left half-written there,
+    /// and has the system keep them: they survive the process and, where the disk keeps its word, the
+    /// machine. False with errno set: nothing was added. The caller holds the lock, and walked under it.
+    [[nodiscard]] bool append(
+        const ChunkWalk& at, const std::function<void(wire::ChunkWriter&)>& write) const;
 
 private:
     int m_file;

@@ -154,18 +154,17 @@ std::vector<FinalSegment> segmentsAt(const DeviceTrace& trace, EventIndex at)
 std::vector<BlockId> blocksAt(const DeviceTrace& trace, EventIndex at)
 {
     std::vector<BlockId> live;
-    for (std::uint32_t row = 0; row < trace.blocks().size(); ++row)
-        if (trace.blocks().liveAt(BlockId{ row }, at))
-            live.push_back(BlockId{ row });
-    std::ranges::sort(live, {}, [&](BlockId b) { return trace.blocks().address[b.index()]; });
+    for (const BlockId block : trace.blocks().all())
+        if (trace.blocks().liveAt(block, at))
+            live.push_back(block);
+    std::ranges::sort(live, {}, [&](BlockId b) { return trace.blocks().address[b]; });
     return live;
 }
 
 std::int64_t roundedBytes(const BlockColumns& blocks, BlockId block, std::int64_t most)
 {
-    const std::int64_t requested = blocks.requestedBytes[block.index()];
-    if (const std::uint32_t rounding = blocks.rounding[block.index()];
-        rounding != BlockColumns::kRoundingUnknown)
+    const std::int64_t requested = blocks.requestedBytes[block];
+    if (const std::uint32_t rounding = blocks.rounding[block]; rounding != BlockColumns::kRoundingUnknown)
         return std::min(wrapAdd(requested, rounding), most);
     const std::int64_t rounded = wrapAdd(requested, kRounding - 1) / kRounding * kRounding;
     return std::max(std::min(std::max(rounded, kRounding), most), std::min(requested, most));
@@ -179,7 +178,7 @@ AllocatorState stateAt(const DeviceTrace& trace, EventIndex at, Copier& copy)
     state.segments = segmentsAt(trace, at);
     const BlockColumns& blocks = trace.blocks();
     const std::vector<BlockId> live = blocksAt(trace, at);
-    const auto addressOf = [&](BlockId b) { return blocks.address[b.index()]; };
+    const auto addressOf = [&](BlockId b) { return blocks.address[b]; };
     auto next = live.begin();
     for (FinalSegment& segment : state.segments) {
         const std::uint64_t end = segment.address + static_cast<std::uint64_t>(segment.bytes);
@@ -198,9 +197,9 @@ AllocatorState stateAt(const DeviceTrace& trace, EventIndex at, Copier& copy)
                 = std::next(next) != live.end() ? std::min(end, addressOf(*std::next(next))) : end;
             FinalBlock block;
             block.address = addressOf(*next);
-            block.requestedBytes = blocks.requestedBytes[next->index()];
+            block.requestedBytes = blocks.requestedBytes[*next];
             block.bytes = roundedBytes(blocks, *next, static_cast<std::int64_t>(limit - block.address));
-            block.stack = copy.stack(blocks.stack[next->index()]);
+            block.stack = copy.stack(blocks.stack[*next]);
             block.state = blocks.pendingAt(*next, at) ? BlockState::PendingFree : BlockState::Allocated;
             reached = block.address + static_cast<std::uint64_t>(block.bytes);
             state.blocks.push_back(block);
@@ -332,6 +331,8 @@ Cut cut(const Session& session, const CutOptions& options)
     to.unknownKeys = from.unknownKeys;
     to.unknownActions = from.unknownActions;
     to.cuts = from.cuts;
+    if (from.refusal)
+        to.refusal = scrubber.text(*from.refusal);
 
     bool whole = true;
     std::map<int, EventSpan> kept;

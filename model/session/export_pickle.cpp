@@ -378,7 +378,7 @@ private:
             key("device", annotation.device);
             key("time_us", annotation.timeNs / 1000);
             key("name", annotation.name);
-            if (annotation.kind != Annotation::Kind::Mark) {
+            if (annotation.kind == Annotation::Kind::Start || annotation.kind == Annotation::Kind::End) {
                 m_out.text("stage");
                 m_out.text(annotation.kind == Annotation::Kind::Start ? "START" : "END");
             }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/filter_text.h"
 
-#include "model/trace/frames.h"
+#include "model/trace/filter_conditions.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace strata::model {
@@ -13,83 +12,61 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kAnySize = std::numeric_limits<std::int64_t>::max();
-constexpr StackId kNoSuchStack{ std::numeric_limits<std::uint32_t>::max() - 1 };
-
-Json labelsOf(const Recording& recording, StackId stack)
+std::optional<Pool> poolFrom(const Json& value)
 {
-    Json labels = Json::array();
-    if (stack.valid())
-        for (const FrameId frame : recording.stacks.stack(stack))
-            labels.push_back(frameLabel(recording, frame));
-    return labels;
+    if (!value.is_array() || value.size() != 3 || !value[0].is_number_integer()
+        || !value[1].is_number_integer() || !value[2].is_string())
+        return std::nullopt;
+    Pool pool{ value[0].get<std::int64_t>(), value[1].get<std::int64_t>() };
+    pool.kind = kindFromName(value[2].get<std::string>()).value_or(SegmentKind::Unknown);
+    return pool;
 }
 
-std::string_view kindName(SegmentKind kind)
+/// A number of bytes from a file: what is beyond any size is any.
+std::int64_t bytesFrom(const Json& value)
 {
-    return kind == SegmentKind::Small ? "small" : kind == SegmentKind::Large ? "large" : "unknown";
+    constexpr auto kMost = static_cast<std::uint64_t>(FilterConditions::kAnySize);
+    return value.is_number_unsigned() ? static_cast<std::int64_t>(std::min(value.get<std::uint64_t>(), kMost))
+                                      : value.get<std::int64_t>();
 }
 
-/// Every stack of the recording with one of these lists of labels.
-std::vector<StackId> stacksWith(const Recording& recording, const Json& wanted)
+/// Each a list of labels; what is no text in one is a label that no frame has.
+std::vector<FilterConditions::Stack> stacksFrom(const Json& value)
 {
-    std::vector<StackId> found;
-    for (const Json& labels : wanted) {
-        if (labels.empty()) {
-            found.push_back(StackId{});
-            continue;
-        }
-        for (std::uint32_t i = 0; i < recording.stacks.stackCount(); ++i) {
-            const StackId stack{ i };
-            const auto frames = recording.stacks.stack(stack);
-            if (frames.size() == labels.size() && labelsOf(recording, stack) == labels)
-                found.push_back(stack);
-        }
+    std::vector<FilterConditions::Stack> stacks;
+    for (const Json& labels : value) {
+        FilterConditions::Stack& stack = stacks.emplace_back();
+        for (const Json& label : labels)
+            stack.push_back(label.is_string() ? label.get<std::string>() : label.dump());
     }
-    if (found.empty())
-        found.push_back(kNoSuchStack); // an empty list would mean any
-    return found;
-}
-
-template <class Index, class Table, class Value>
-Index rowOf(const Table& table, const Value& value, Index none)
-{
-    const auto found = std::find(table.begin(), table.end(), value);
-    return found == table.end() ? none : static_cast<Index>(found - table.begin());
+    return stacks;
 }
 
 } // namespace
 
-std::string filterText(const Recording& recording, const BlockFilter& filter)
+std::string conditionsJson(const FilterConditions& conditions)
 {
     Json json = Json::object();
-    if (filter.line)
-        json["line"] = *filter.line;
-    if (!filter.sites.empty()) {
-        json["stacks"] = Json::array();
-        for (const StackId stack : filter.sites)
-            json["stacks"].push_back(labelsOf(recording, stack));
+    if (conditions.line)
+        json["line"] = *conditions.line;
+    if (!conditions.stacks.empty())
+        json["stacks"] = conditions.stacks;
+    if (conditions.stream)
+        json["stream"] = *conditions.stream ? Json(**conditions.stream) : Json();
+    if (conditions.pool) {
+        const std::optional<Pool>& pool = *conditions.pool;
+        json["pool"] = pool ? Json::array({ pool->owner, pool->id, kindName(pool->kind) }) : Json();
     }
-    if (filter.stream)
-        json["stream"]
-            = *filter.stream < recording.streams.size() ? Json(recording.streams[*filter.stream]) : Json();
-    if (filter.pool) {
-        json["pool"] = Json();
-        if (*filter.pool < recording.pools.size()) {
-            const Pool& pool = recording.pools[*filter.pool];
-            json["pool"] = { pool.owner, pool.id, kindName(pool.kind) };
-        }
-    }
-    if (filter.minBytes > 0)
-        json["min_bytes"] = filter.minBytes;
-    if (filter.maxBytes != kAnySize)
-        json["max_bytes"] = filter.maxBytes;
-    if (!filter.text.empty())
-        json["text"] = filter.text;
+    if (conditions.minBytes > 0)
+        json["min_bytes"] = conditions.minBytes;
+    if (conditions.maxBytes != FilterConditions::kAnySize)
+        json["max_bytes"] = conditions.maxBytes;
+    if (!conditions.text.empty())
+        json["text"] = conditions.text;
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<BlockFilter> filterFromText(const Recording& recording, std::string_view text)
+Result<FilterConditions> conditionsFromJson(std::string_view text)
 {
     const auto refuse = [] {
         return fail(Error::Kind::Format, "this filter has conditions that this Strata does not know",
@@ -98,41 +75,44 @@ Result<BlockFilter> filterFromText(const Recording& recording, std::string_view 
     const Json json = Json::parse(text, nullptr, false);
     if (!json.is_object())
         return refuse();
-    BlockFilter filter;
+    FilterConditions conditions;
     for (const auto& [key, value] : json.items()) {
+        const bool whole = value.is_number_integer();
         if (key == "line" && value.is_string()) {
-            filter.line = value.get<std::string>();
-        } else if (key == "stacks" && value.is_array() && !value.empty()) {
-            filter.sites = stacksWith(recording, value);
-        } else if (key == "stream" && (value.is_null() || value.is_number_integer())) {
-            // One that is not there has no row: the last index is never one.
-            filter.stream = value.is_null()
-                ? kNoIndex
-                : rowOf(recording.streams, value.get<std::int64_t>(), static_cast<StreamIndex>(kNoIndex - 1));
-        } else if (key == "pool" && (value.is_null() || (value.is_array() && value.size() == 3))) {
-            if (value.is_null()) {
-                filter.pool = kNoIndex;
-                continue;
-            }
-            if (!value[0].is_number_integer() || !value[1].is_number_integer() || !value[2].is_string())
-                return refuse();
-            const auto kind = value[2].get<std::string>();
-            Pool pool{ value[0].get<std::int64_t>(), value[1].get<std::int64_t>() };
-            pool.kind = kind == "small" ? SegmentKind::Small
-                : kind == "large"       ? SegmentKind::Large
-                                        : SegmentKind::Unknown;
-            filter.pool = rowOf(recording.pools, pool, static_cast<PoolIndex>(kNoIndex - 1));
-        } else if (key == "min_bytes" && value.is_number_integer()) {
-            filter.minBytes = value.get<std::int64_t>();
-        } else if (key == "max_bytes" && value.is_number_integer()) {
-            filter.maxBytes = value.get<std::int64_t>();
+            conditions.line = value.get<std::string>();
+        } else if (key == "stacks" && value.is_array() && !value.empty()
+            && std::all_of(
+                value.begin(), value.end(), [](const Json& labels) { return labels.is_array(); })) {
+            conditions.stacks = stacksFrom(value);
+        } else if (key == "stream" && (value.is_null() || whole)) {
+            conditions.stream.emplace(
+                value.is_null() ? std::nullopt : std::optional(value.get<std::int64_t>()));
+        } else if (key == "pool" && (value.is_null() || poolFrom(value))) {
+            conditions.pool.emplace(poolFrom(value));
+        } else if (key == "min_bytes" && whole) {
+            conditions.minBytes = std::max<std::int64_t>(bytesFrom(value), 0);
+        } else if (key == "max_bytes" && whole) {
+            conditions.maxBytes = std::max<std::int64_t>(bytesFrom(value), -1);
         } else if (key == "text" && value.is_string()) {
-            filter.text = value.get<std::string>();
+            conditions.text = value.get<std::string>();
         } else {
             return refuse();
         }
     }
-    return filter;
+    return conditions;
+}
+
+std::string filterText(const Recording& recording, const BlockFilter& filter)
+{
+    return conditionsJson(conditionsOf(recording, filter));
+}
+
+Result<BlockFilter> filterFromText(const Recording& recording, std::string_view text)
+{
+    const auto conditions = conditionsFromJson(text);
+    if (!conditions)
+        return Failure(conditions.error());
+    return filterOf(recording, *conditions);
 }
 
 } // namespace strata::model

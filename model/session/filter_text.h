@@ -2,20 +2,24 @@
 #pragma once
 
 #include "model/base/result.h"
-#include "model/trace/filter.h"
+#include "model/trace/filter_conditions.h"
 
 #include <string>
 #include <string_view>
 
 namespace strata::model {
 
-/// The conditions of a filter as a JSON object (model/wire/FORMAT.md, "Notes, named ranges, filters"): by
-/// names, so that it means the same after its recording was read again, converted or cut.
+/// Conditions as the JSON object that sessions keep (model/wire/FORMAT.md, "Notes, named ranges, filters").
+[[nodiscard]] std::string conditionsJson(const FilterConditions& conditions);
+
+/// Back again. An error only for a text that is no such object, or has conditions that this Strata does not
+/// know: to leave one out would show too much.
+[[nodiscard]] Result<FilterConditions> conditionsFromJson(std::string_view json);
+
+/// conditionsJson() of a filter of this recording.
 [[nodiscard]] std::string filterText(const Recording& recording, const BlockFilter& filter);
 
-/// Back again. Stacks, streams and pools that the recording does not have match nothing. An error only for a
-/// text that is no such object, or has conditions that this Strata does not know: to leave one out would show
-/// too much.
+/// conditionsFromJson() for this recording; see filterOf().
 [[nodiscard]] Result<BlockFilter> filterFromText(const Recording& recording, std::string_view text);
 
 } // namespace strata::model

@@ -22,7 +22,9 @@ public:
 
     /// Errors are kept and come out of commit().
     void write(std::span<const std::byte> bytes);
+    [[nodiscard]] bool isGood() const { return m_error == 0; }
     [[nodiscard]] std::uint64_t offset() const { return m_offset; }
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
 
     /// Flushes, syncs and renames; an error says what the system said, and the old file is still there.
     [[nodiscard]] Result<void> commit();

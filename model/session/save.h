@@ -3,7 +3,8 @@
 
 #include "model/base/progress.h"
 #include "model/base/result.h"
-#include "model/trace/digest.h"
+#include "model/digest/digest.h"
+#include "model/wire/chunk_sink.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -13,8 +14,11 @@ namespace strata::model {
 
 /// Writes a recording as a Strata session (model/wire/FORMAT.md), its user data behind it. It opens with the
 /// same figures as the file that the recording came from. `digests` are of all its devices, or of none
-/// (digestsOf() of model/analysis): with them its summary can be had without its events. The file appears
-/// when it is whole. O(events), memory for one chunk.
+/// (digestsOf()): with them its summary can be had without its events. O(events), memory for one chunk.
+[[nodiscard]] Result<void> writeSession(const Recording& recording, wire::ChunkSink& sink,
+    std::span<const DeviceDigest> digests = {}, const Progress& progress = {});
+
+/// The same into a file, which appears when it is whole.
 [[nodiscard]] Result<void> saveSession(const Recording& recording, const std::filesystem::path& path,
     std::span<const DeviceDigest> digests = {}, const Progress& progress = {});
 

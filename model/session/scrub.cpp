@@ -3,6 +3,7 @@
 
 #include "model/session/simulation.h"
 #include "model/trace/frames.h"
+#include "model/wire/info.h"
 
 #include <algorithm>
 #include <array>
@@ -154,8 +155,9 @@ Setting Scrubber::setting(const Setting& setting)
 
 bool Scrubber::keepsFact(std::string_view key)
 {
-    const bool command = m_scrub.commands && key == "command";
-    const bool name = m_scrub.names && (key == "host" || key == "user" || key == "pid");
+    const bool command = m_scrub.commands && key == wire::info::kCommand;
+    const bool name
+        = m_scrub.names && (key == wire::info::kHost || key == wire::info::kUser || key == wire::info::kPid);
     m_counts.commands += command;
     m_counts.facts += name;
     return !command && !name;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/session.h"
 
-#include "model/readers/reader.h"
-#include "model/session/user_file.h"
+#include "model/session/opener.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,13 +11,8 @@ namespace strata::model {
 Result<std::shared_ptr<const Session>> Session::open(
     const std::filesystem::path& path, const OpenOptions& options, const Progress& progress)
 {
-    ReadLimits limits;
-    limits.force = options.force;
-    Result<std::unique_ptr<Recording>> recording = readRecording(path, limits, progress);
-    if (!recording)
-        return Failure(std::move(recording.error()));
-    UserFile(path, options.notesFolder).addTo((*recording)->user);
-    return fromRecording(std::move(*recording), progress);
+    Result<Opener> file = Opener::open(path, options);
+    return file ? file->all(progress) : Failure(std::move(file.error()));
 }
 
 Result<std::shared_ptr<const Session>> Session::fromRecording(

@@ -27,8 +27,7 @@ class Session {
 public:
     explicit Session(Key) { } ///< made by open() and fromRecording() alone
 
-    /// Reads `path`, whatever readable format it has. A damaged file opens as far as it goes
-    /// (recording().truncation).
+    /// All of the file, as Opener has it (model/session/opener.h).
     [[nodiscard]] static Result<std::shared_ptr<const Session>> open(
         const std::filesystem::path& path, const OpenOptions& options = {}, const Progress& progress = {});
 
@@ -46,6 +45,8 @@ public:
     [[nodiscard]] bool exact() const;
 
 private:
+    friend class GrowingSession;
+
     std::unique_ptr<Recording> m_recording;
     std::vector<DeviceTrace> m_devices;
 };

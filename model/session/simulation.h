@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/trace/recording.h"
+#include "model/wire/info.h"
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,8 @@ namespace strata::model {
 /// The file may be anybody's: every field is what it says, and empty or zero where it says nothing that makes
 /// sense.
 struct Simulation {
-    static constexpr std::string_view kSetting = "simulated_device"; ///< among the allocator's settings
+    static constexpr std::string_view kSetting
+        = wire::settings::kSimulatedDevice; ///< among the allocator's settings
 
     std::string device; ///< of the catalogue: "RTX-4090-24GB"
     std::int64_t capacityBytes = 0; ///< of each of its devices, as PyTorch sees it

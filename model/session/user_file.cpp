@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/user_file.h"
 
+#include "model/chunks/user_items.h"
 #include "model/session/chunk_file.h"
 #include "model/wire/tables.h"
-#include "model/wire/user_data.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,7 +30,7 @@ std::uint64_t contentKey(const ChunkFile& file)
     const ChunkWalk known = file.walk();
     std::vector<wire::KeyValue> info;
     if (wire::decodeKeyValues(known.firstInfo, info)
-        && std::ranges::find(info, "started_ns", &wire::KeyValue::first) != info.end())
+        && std::ranges::find(info, wire::info::kStartedNs, &wire::KeyValue::first) != info.end())
         return XXH3_64bits(known.firstInfo.data(), known.firstInfo.size());
     const std::uint64_t bytes = known.hasIndex ? known.recordedEnd : file.bytes();
     std::vector<std::byte> piece(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, bytes)));
@@ -42,20 +42,6 @@ std::uint64_t contentKey(const ChunkFile& file)
     return key;
 }
 
-wire::ChunkType typeOf(UserItem::Kind kind)
-{
-    return kind == UserItem::Kind::Note ? wire::ChunkType::Note
-        : kind == UserItem::Kind::Range ? wire::ChunkType::Range
-                                        : wire::ChunkType::Filter;
-}
-
-UserItem::Kind kindOf(wire::ChunkType type)
-{
-    return type == wire::ChunkType::Note ? UserItem::Kind::Note
-        : type == wire::ChunkType::Range ? UserItem::Kind::Range
-                                         : UserItem::Kind::Filter;
-}
-
 Error systemError(const fs::path& path, std::string hint)
 {
     return { Error::Kind::Unreadable, fmt::format("cannot be written: {}", std::strerror(errno)),
@@ -63,24 +49,19 @@ Error systemError(const fs::path& path, std::string hint)
 }
 
 /// The chunks that say so; a file of its own says first who made it.
-std::vector<NewChunk> chunksOf(std::span<const UserChange> changes, bool isNewFile)
-{
-    std::vector<NewChunk> chunks;
-    if (isNewFile) {
-        const std::vector<wire::KeyValue> info{ { "minor", "1" }, { "creator", "strata " STRATA_VERSION } };
-        wire::encodeKeyValues(info, chunks.emplace_back(NewChunk{ wire::ChunkType::Info, {} }).payload);
-    }
-    for (const auto& [item, removed] : changes) {
-        const wire::UserRow row{ item.key, removed, item.changedNs, item.device, item.first, item.last,
-            item.address, item.text, item.conditions };
-        wire::encodeUserRows({ &row, 1 }, chunks.emplace_back(NewChunk{ typeOf(item.kind), {} }).payload);
-    }
-    return chunks;
-}
-
 bool append(const ChunkFile& file, const ChunkWalk& at, std::span<const UserChange> changes)
 {
-    return file.append(at, chunksOf(changes, at.chunks == 0));
+    return file.append(at, [&](wire::ChunkWriter& writer) {
+        if (at.chunks == 0)
+            writer.chunk(wire::ChunkType::Info,
+                [](wire::Bytes& out) { wire::encodeKeyValues(wire::introduction(), out); });
+        for (const auto& [item, removed] : changes) {
+            const wire::UserRow row = rowOf(item, removed);
+            writer.chunk(chunkTypeOf(item.kind), [&](wire::Bytes& out) {
+                wire::encodeUserRows({ &row, 1 }, out);
+            });
+        }
+    });
 }
 
 } // namespace
@@ -116,18 +97,8 @@ void UserFile::addTo(UserData& user) const
     if (!file.isOpen())
         return;
     UserData found;
-    const ChunkWalk walked = file.walk([&](wire::ChunkType type, const wire::Bytes& payload) {
-        std::vector<wire::UserRow> rows;
-        if (!wire::decodeUserRows(payload, rows))
-            return;
-        for (wire::UserRow& row : rows) {
-            if (row.removed)
-                found.remove(row.key, row.changedNs);
-            else
-                found.set({ kindOf(type), row.key, row.changedNs, row.device, row.first, row.last,
-                    row.address, std::move(row.text), std::move(row.conditions) });
-        }
-    });
+    const ChunkWalk walked = file.walk(
+        [&](wire::ChunkType type, const wire::Bytes& payload) { takeUserRows(type, payload, found); });
     if (walked.end < file.bytes())
         found.unreadFrom = walked.end;
     user.merge(found);

@@ -5,6 +5,7 @@
 #include "model/session/chunk_file.h"
 #include "model/symbols/modules.h"
 #include "model/trace/frames.h"
+#include "model/wire/info.h"
 #include "model/wire/symbols.h"
 
 #include <cerrno>
@@ -18,6 +19,9 @@ namespace strata::model {
 
 namespace {
 
+using wire::extras::kBuildId;
+using wire::extras::kOffset;
+
 /// Where a frame of C++ lies.
 struct CodePlace {
     std::string buildId;
@@ -27,20 +31,18 @@ struct CodePlace {
 std::optional<CodePlace> codePlaceOf(std::string_view extras)
 {
     const auto json = nlohmann::json::parse(extras, nullptr, false);
-    if (!json.is_object() || !json.contains("build_id") || !json["build_id"].is_string()
-        || !json.contains("offset") || !json["offset"].is_string())
+    if (!json.is_object() || !json.contains(kBuildId) || !json[kBuildId].is_string()
+        || !json.contains(kOffset) || !json[kOffset].is_string())
         return std::nullopt;
-    const auto& offset = json["offset"].get_ref<const std::string&>();
+    const auto& offset = json[kOffset].get_ref<const std::string&>();
     char* end = nullptr;
-    const CodePlace place{ json["build_id"].get<std::string>(), std::strtoull(offset.c_str(), &end, 16) };
+    const CodePlace place{ json[kBuildId].get<std::string>(), std::strtoull(offset.c_str(), &end, 16) };
     return *end == '\0' ? std::optional(place) : std::nullopt;
 }
 
 /// Behind all that a recorder wrote; nothing that is there changes.
 Result<void> append(const std::filesystem::path& path, std::span<const wire::SymbolRow> rows)
 {
-    NewChunk chunk{ wire::ChunkType::Symbols, {} };
-    wire::encodeSymbols(rows, chunk.payload);
     const ChunkFile file(path, O_RDWR);
     if (file.isOpen() && file.lock()) {
         const ChunkWalk at = file.walk();
@@ -48,7 +50,10 @@ Result<void> append(const std::filesystem::path& path, std::span<const wire::Sym
             return fail(Error::Kind::Format,
                 "the recording is not finished: what it says of C++ stays as it is",
                 "wait until the program that is recorded has ended");
-        if (file.append(at, { &chunk, 1 }))
+        const auto write = [&](wire::ChunkWriter& writer) {
+            writer.chunk(wire::ChunkType::Symbols, [&](wire::Bytes& out) { wire::encodeSymbols(rows, out); });
+        };
+        if (file.append(at, write))
             return {};
     }
     return fail(Error::Kind::Unreadable, path.string() + ": cannot be written: " + std::strerror(errno),
@@ -59,16 +64,14 @@ Result<void> append(const std::filesystem::path& path, std::span<const wire::Sym
 
 Result<Symbolized> symbolize(const std::filesystem::path& path)
 {
-    std::unique_ptr<Recording> read;
-    if (auto outline = readOutline(path, { .force = true })) {
-        read = std::move(outline->recording);
-    } else {
-        auto whole = readRecording(path, { .force = true }, {});
-        if (!whole)
-            return Failure(whole.error());
-        read = std::move(*whole);
-    }
-    const Recording& recording = *read;
+    auto file = RecordingFile::open(path, { .force = true });
+    if (!file)
+        return Failure(file.error());
+    auto outline = file->outline();
+    auto read = outline ? std::move(outline->recording) : file->all();
+    if (!read)
+        return Failure(read.error());
+    const Recording& recording = **read;
     Modules modules;
     Symbolized result;
     std::vector<wire::SymbolRow> rows;

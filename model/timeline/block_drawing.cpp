@@ -5,12 +5,6 @@
 
 namespace strata::model {
 
-namespace {
-
-constexpr std::size_t kBlocksBetweenStops = std::size_t{ 1 } << 13;
-
-} // namespace
-
 BlockDrawing::BlockDrawing(const DeviceTrace& trace, const Clock& clock, const StripLayout& strips,
     const BlockPlaces& places, const BlocksWindow& window, const BlockMatcher* filter)
     : m_trace(trace)
@@ -58,7 +52,7 @@ bool BlockDrawing::boxOf(EventId birth, EventId death, const BlockPlace& place, 
 void BlockDrawing::addOlder(BlockId block)
 {
     if (!m_filter || (*m_filter)(block))
-        addBox(block, m_blocks.alloc[block.index()], m_blocks.freeCompleted[block.index()]);
+        addBox(block, m_blocks.allocOf(block), m_blocks.freeCompleted[block]);
 }
 
 void BlockDrawing::addBox(BlockId block, EventId birth, EventId death)
@@ -81,14 +75,14 @@ template <class Rows, class Position>
 void BlockDrawing::addRun(std::size_t first, std::size_t count, const Rows& rowsOf, const Position& position)
 {
     const EventId* const births = m_blocks.alloc.run(first).data();
-    const EventId* const deaths = m_blocks.freeCompleted.run(first).data();
+    const EventId* const deaths = m_blocks.freeCompleted.born.run(first).data();
     const double begin = m_window.x.begin;
     const double columns = m_window.x.columns;
     for (std::size_t i = 0; i < count; ++i) {
         const RowSpan& rows = rowsOf(first + i);
         if (rows.last < rows.first)
             continue;
-        const BlockId block{ static_cast<std::uint32_t>(first + i) };
+        const BlockId block = BlockId::born(first + i);
         if (m_filter && !(*m_filter)(block))
             continue;
         if (deaths[i].valid()) {
@@ -128,11 +122,11 @@ bool BlockDrawing::addBorn(std::size_t first, std::size_t end, const std::stop_t
 
     const auto add = [&](const auto& table) {
         while (first < end && !stop.stop_requested()) {
-            const std::size_t count
-                = std::min({ m_blocks.alloc.run(first).size(), end - first, kBlocksBetweenStops });
+            const auto part = table.run(first);
+            const std::size_t count = std::min(part.size(), end - first); // less than a chunk of the blocks
             if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(table[0])>>)
                 addRun(first, count,
-                    [&](std::size_t row) -> const RowSpan& { return rowsOfPlaces[table[row]]; });
+                    [&](std::size_t row) -> const RowSpan& { return rowsOfPlaces[part[row - first]]; });
             else
                 addRun(first, count, [&](std::size_t row) { return rowsOf(m_places.at(table, row)); });
             first += count;

@@ -19,7 +19,7 @@ public:
     /// A block that comes in at the left edge.
     void addOlder(BlockId block);
 
-    /// Rows first .. end - 1 of the table, born inside the window. False once the token is set.
+    /// Rows first .. end - 1 of the blocks of the trace, born inside the window. False once the token is set.
     bool addBorn(std::size_t first, std::size_t end, const std::stop_token& stop);
 
     void addSegment(const SegmentLife& life);

@@ -2,7 +2,10 @@
 #include "model/timeline/block_places.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <limits>
+#include <optional>
 #include <random>
+#include <type_traits>
 #include <xxhash.h>
 
 namespace strata::model {
@@ -30,74 +33,162 @@ struct PlaceHash {
 
 } // namespace
 
+/// Numbers the places.
+class BlockPlaces::Known {
+public:
+    Known(BlockPlaces& places, const StripLayout& strips, const GroupTable& groups)
+        : m_places(places)
+        , m_strips(strips)
+        , m_groups(groups)
+    {
+        m_numbers.reserve(places.m_firstIn.size());
+        for (std::uint32_t number = 0; number < places.m_firstIn.size(); ++number)
+            m_numbers.emplace(keyOf(places.m_firstIn[number]), number);
+    }
+
+    /// Of the block in that row; none if it needs a new one beyond `most`.
+    std::optional<std::uint32_t> of(std::size_t row, std::size_t most)
+    {
+        const PlaceKey key = keyOf(row);
+        const auto next = static_cast<std::uint32_t>(m_places.m_places.size());
+        const auto [entry, isNew] = m_numbers.try_emplace(key, next);
+        if (isNew) {
+            if (next >= most)
+                return std::nullopt;
+            m_places.m_places.push_back(
+                m_places.placeOf(m_strips, key.address, key.bytes, static_cast<std::uint32_t>(key.group)));
+            m_places.m_firstIn.push_back(static_cast<std::uint32_t>(row));
+        }
+        return entry->second;
+    }
+
+private:
+    [[nodiscard]] PlaceKey keyOf(std::size_t row) const
+    {
+        const BlockColumns& blocks = m_places.m_blocks;
+        return { blocks.address.born[row], blocks.requestedBytes.born[row],
+            m_groups.groupOf(BlockId::born(row)) };
+    }
+
+    BlockPlaces& m_places;
+    const StripLayout& m_strips;
+    const GroupTable& m_groups;
+    boost::unordered_flat_map<PlaceKey, std::uint32_t, PlaceHash> m_numbers;
+};
+
 BlockPlaces::BlockPlaces(const BlockColumns& blocks, const StripLayout& strips, const GroupTable& groups,
     const std::stop_token& stop)
     : m_blocks(blocks)
     , m_strips(strips.strips())
 {
-    if (!findPlaces(strips, groups, stop))
-        mark(strips, groups, stop);
+    placeOlder(strips, groups);
+    placeBorn(strips, groups, stop);
+}
+
+BlockPlaces::BlockPlaces(const BlockColumns& blocks, const StripLayout& strips, const GroupTable& groups,
+    const BlockPlaces& earlier, const std::stop_token& stop)
+    : m_blocks(blocks)
+    , m_strips(strips.strips())
+    , m_places(earlier.m_places)
+    , m_firstIn(earlier.m_firstIn)
+    , m_table(earlier.m_table)
+{
+    placeOlder(strips, groups);
+    if (std::visit([&](auto& table) { return append(table, strips, groups, stop); }, m_table))
+        return;
+    m_places.clear();
+    m_firstIn.clear();
+    placeBorn(strips, groups, stop);
+}
+
+BlockPlace BlockPlaces::placeOf(
+    const StripLayout& strips, std::uint64_t address, std::int64_t bytes, std::uint32_t group) const
+{
+    const int strip = strips.stripOf(address);
+    return strip < 0 ? BlockPlace{ 0, 0, group }
+                     : placeIn(m_strips[static_cast<std::size_t>(strip)], address, bytes, group);
+}
+
+void BlockPlaces::placeOlder(const StripLayout& strips, const GroupTable& groups)
+{
+    m_older.reserve(m_blocks.olderCount());
+    for (std::size_t row = 0; row < m_blocks.olderCount(); ++row)
+        m_older.push_back(placeOf(strips, m_blocks.address.older[row], m_blocks.requestedBytes.older[row],
+            groups.groupOf(BlockId::older(row))));
+}
+
+void BlockPlaces::placeBorn(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop)
+{
+    if (findPlaces(strips, groups, stop))
+        return;
+    m_places = std::vector<BlockPlace>(); // with their memory, which "= {}" would keep
+    m_firstIn = std::vector<std::uint32_t>();
+    if (std::max<std::size_t>(m_strips.size(), groups.count()) < kNarrow)
+        m_table = Marks<std::uint16_t>();
+    else
+        m_table = Marks<std::uint32_t>();
+    std::visit([&](auto& table) { (void)append(table, strips, groups, stop); }, m_table);
 }
 
 /// False if there are too many different places.
 bool BlockPlaces::findPlaces(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop)
 {
-    const std::size_t count = m_blocks.size();
-    const std::size_t most = count / 16 + 256; // 1.5 bytes a block
-    boost::unordered_flat_map<PlaceKey, std::uint32_t, PlaceHash> known;
-    Numbers<std::uint32_t> wide(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        if (i % kBlocksBetweenStops == 0 && stop.stop_requested())
-            return true;
-        const BlockId block{ static_cast<std::uint32_t>(i) };
-        const PlaceKey key{ m_blocks.address[i], m_blocks.requestedBytes[i], groups.groupOf(block) };
-        const auto [entry, isNew] = known.try_emplace(key, static_cast<std::uint32_t>(m_places.size()));
-        if (isNew) {
-            if (m_places.size() == most) {
-                m_places = std::vector<BlockPlace>();
-                return false;
-            }
-            const int strip = strips.stripOf(key.address);
-            const std::uint32_t group = groups.groupOf(block);
-            m_places.push_back(strip < 0
-                    ? BlockPlace{ 0, 0, group }
-                    : placeIn(m_strips[static_cast<std::size_t>(strip)], key.address, key.bytes, group));
-        }
-        wide[i] = entry->second;
-    }
+    Numbers<std::uint32_t> wide;
+    if (!append(wide, strips, groups, stop))
+        return false;
     m_places.shrink_to_fit();
-    if (m_places.size() <= kNarrow)
-        m_table = Numbers<std::uint16_t>(wide.begin(), wide.end());
-    else
+    m_firstIn.shrink_to_fit();
+    if (m_places.size() > kNarrow) {
         m_table = std::move(wide);
+        return true;
+    }
+    Numbers<std::uint16_t> narrow;
+    for (const std::uint32_t number : wide)
+        narrow.push_back(static_cast<std::uint16_t>(number));
+    m_table = std::move(narrow);
     return true;
 }
 
-void BlockPlaces::mark(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop)
+/// The blocks that the table does not hold yet. False if its numbers do not suffice.
+template <class Rows>
+bool BlockPlaces::append(
+    Rows& table, const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop)
 {
-    const std::size_t count = m_blocks.size();
-    const auto fill = [&](auto marks) {
-        using Number = decltype(marks[0].strip);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (i % kBlocksBetweenStops == 0 && stop.stop_requested())
-                break;
-            const int strip = strips.stripOf(m_blocks.address[i]);
-            marks[i].strip
-                = static_cast<Number>(strip < 0 ? m_strips.size() : static_cast<std::size_t>(strip));
-            marks[i].group = static_cast<Number>(groups.groupOf(BlockId{ static_cast<std::uint32_t>(i) }));
+    const std::size_t count = m_blocks.bornCount();
+    using Entry = std::remove_cvref_t<decltype(table[0])>;
+    if constexpr (std::is_integral_v<Entry>) {
+        const std::size_t most = std::min<std::size_t>(count / 16 + 256, // 1.75 bytes a block
+            sizeof(Entry) == 2 ? kNarrow : std::numeric_limits<std::uint32_t>::max());
+        Known known(*this, strips, groups);
+        for (std::size_t row = table.size(); row < count; ++row) {
+            if (row % kBlocksBetweenStops == 0 && stop.stop_requested())
+                return true;
+            const std::optional<std::uint32_t> number = known.of(row, most);
+            if (!number)
+                return false;
+            table.push_back(static_cast<Entry>(*number));
         }
-        m_table = std::move(marks);
-    };
-    if (std::max<std::size_t>(m_strips.size(), groups.count()) < kNarrow)
-        fill(Marks<std::uint16_t>(count));
-    else
-        fill(Marks<std::uint32_t>(count));
+    } else {
+        using Number = decltype(Entry::strip);
+        if (std::max<std::size_t>(m_strips.size(), groups.count()) > std::numeric_limits<Number>::max())
+            return false;
+        for (std::size_t row = table.size(); row < count; ++row) {
+            if (row % kBlocksBetweenStops == 0 && stop.stop_requested())
+                return true;
+            const int strip = strips.stripOf(m_blocks.address.born[row]);
+            table.push_back(
+                { static_cast<Number>(strip < 0 ? m_strips.size() : static_cast<std::size_t>(strip)),
+                    static_cast<Number>(groups.groupOf(BlockId::born(row))) });
+        }
+    }
+    return true;
 }
 
 std::size_t BlockPlaces::bytesResident() const
 {
-    return m_places.capacity() * sizeof(BlockPlace)
-        + std::visit([](const auto& table) { return table.capacity() * sizeof(table[0]); }, m_table);
+    return (m_older.capacity() + m_places.capacity()) * sizeof(BlockPlace)
+        + m_firstIn.capacity() * sizeof(std::uint32_t)
+        + std::visit([](const auto& table) { return table.bytesResident(); }, m_table);
 }
 
 } // namespace strata::model

@@ -32,27 +32,33 @@ struct BlockPlace {
 /// A program that trains asks for the same again and again: two million blocks of a real recording lie in
 /// 3,000 places. So each block holds the number of its place, in 16 bits as long as they suffice. Where
 /// places hardly repeat, it holds strip and group instead, and its place is worked out from its address. 2 to
-/// 6 bytes a block. Immutable; keeps references to what it is built from.
+/// 6 bytes a block of the trace. Immutable; keeps references to what it is built from.
 class BlockPlaces {
 public:
-    template <class Number> using Numbers = std::vector<Number>; ///< rows of `places`
+    template <class Number> using Numbers = Column<Number, 12>; ///< rows of `places`
     template <class Number> struct Mark {
         Number strip, group; ///< the number of strips: none
     };
-    template <class Number> using Marks = std::vector<Mark<Number>>;
+    template <class Number> using Marks = Column<Mark<Number>, 12>;
     using Table = std::variant<Numbers<std::uint16_t>, Numbers<std::uint32_t>, Marks<std::uint16_t>,
         Marks<std::uint32_t>>;
 
     /// Stops early, with a useless table, once the token is set.
     BlockPlaces(const BlockColumns& blocks, const StripLayout& strips, const GroupTable& groups,
         const std::stop_token& stop);
+    /// Goes on from a table of fewer blocks, with the same strips and the groups grown: a step for each place
+    /// and each new block, and one for all blocks where the places outgrow the numbers they have.
+    BlockPlaces(const BlockColumns& blocks, const StripLayout& strips, const GroupTable& groups,
+        const BlockPlaces& earlier, const std::stop_token& stop);
 
     [[nodiscard]] BlockPlace operator[](BlockId block) const
     {
-        return std::visit([&](const auto& table) { return at(table, block.index()); }, m_table);
+        if (block.isOlder())
+            return m_older[block.row()];
+        return std::visit([&](const auto& table) { return at(table, block.row()); }, m_table);
     }
 
-    /// The table by row, and what its entries mean: for loops that visit it once.
+    /// The table by row of blocks of the trace, and what its entries mean: for loops that visit it once.
     [[nodiscard]] const Table& table() const { return m_table; }
     [[nodiscard]] const std::vector<BlockPlace>& places() const { return m_places; }
     template <class Number> [[nodiscard]] BlockPlace at(const Numbers<Number>& table, std::size_t row) const
@@ -64,18 +70,28 @@ public:
         const Mark<Number> mark = table[row];
         if (mark.strip >= m_strips.size())
             return { 0, 0, mark.group };
-        return placeIn(m_strips[mark.strip], m_blocks.address[row], m_blocks.requestedBytes[row], mark.group);
+        return placeIn(
+            m_strips[mark.strip], m_blocks.address.born[row], m_blocks.requestedBytes.born[row], mark.group);
     }
 
     [[nodiscard]] std::size_t bytesResident() const;
 
 private:
+    [[nodiscard]] BlockPlace placeOf(
+        const StripLayout& strips, std::uint64_t address, std::int64_t bytes, std::uint32_t group) const;
+    void placeOlder(const StripLayout& strips, const GroupTable& groups);
+    class Known; // places, by what is in them
+    void placeBorn(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop);
     bool findPlaces(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop);
-    void mark(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop);
+    template <class Rows>
+    bool append(
+        Rows& table, const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop);
 
     const BlockColumns& m_blocks;
     std::span<const Strip> m_strips;
+    std::vector<BlockPlace> m_older; // of blocks older than the trace, which are few
     std::vector<BlockPlace> m_places; // empty if the table holds marks
+    std::vector<std::uint32_t> m_firstIn; // of each place: the row of a block that lies there
     Table m_table;
 };
 

@@ -30,6 +30,17 @@ BlocksIndex::BlocksIndex(const DeviceTrace& trace, const Clock& clock, const Str
 {
 }
 
+BlocksIndex::BlocksIndex(const DeviceTrace& trace, const Clock& clock, const StripLayout& strips,
+    const GroupTable& groups, const BlocksIndex& earlier, std::stop_token stop)
+    : m_data(earlier.m_data->stopped
+            ? new Data{ trace, clock, strips, LiveIndex(trace),
+                BlockPlaces(trace.blocks(), strips, groups, stop), stop.stop_requested() }
+            : new Data{ trace, clock, strips, LiveIndex(trace, earlier.m_data->live),
+                BlockPlaces(trace.blocks(), strips, groups, earlier.m_data->places, stop),
+                stop.stop_requested() })
+{
+}
+
 BlocksIndex::~BlocksIndex() = default;
 
 BlocksPicture BlocksIndex::picture(

@@ -1,34 +1,49 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/timeline/clock.h"
 
+#include <ranges>
+
 namespace strata::model {
 
 Clock::Clock(const DeviceTrace& trace)
     : m_trace(&trace)
-    , m_events(trace.eventCount())
-    , m_hasTimes(m_events > 0 && trace.events().timeNs.size() >= static_cast<std::size_t>(m_events))
 {
+    append();
+}
+
+Clock::Clock(const DeviceTrace& trace, const Clock& earlier)
+    : Clock(earlier)
+{
+    m_trace = &trace;
+    append();
+}
+
+void Clock::append()
+{
+    const Column<std::int64_t>& times = m_trace->events().timeNs;
+    const auto first = static_cast<std::size_t>(m_events);
+    m_events = m_trace->eventCount();
+    const auto count = static_cast<std::size_t>(m_events);
+    m_hasTimes = count > 0 && times.size() >= count;
     if (!m_hasTimes)
         return;
-    const Column<std::int64_t>& times = trace.events().timeNs;
-    const auto count = static_cast<std::size_t>(m_events);
-    std::int64_t latest = times[0];
-    for (std::size_t i = 0; i < count;) {
+    if (first == 0)
+        m_latest = times[0];
+    for (std::size_t i = first; i < count;) {
         const auto run = times.run(i).first(std::min(times.run(i).size(), count - i));
         for (const std::int64_t time : run) {
-            if (time >= latest) {
-                latest = time;
+            if (time >= m_latest) {
+                m_latest = time;
             } else {
                 const auto event = static_cast<std::uint32_t>(i);
-                if (!m_held.empty() && m_held.back().last + 1 == event && m_held.back().timeNs == latest)
-                    m_held.back().last = event;
+                if (!m_held.empty() && m_held.back().last + 1 == event && m_held.back().timeNs == m_latest)
+                    m_held.edit(m_held.size() - 1).last = event;
                 else
-                    m_held.push_back({ event, event, latest });
+                    m_held.push_back({ event, event, m_latest });
             }
             ++i;
         }
     }
-    m_held.shrink_to_fit();
 }
 
 std::int64_t Clock::startNs() const
@@ -43,10 +58,12 @@ std::int64_t Clock::endNs() const
 
 std::int64_t Clock::heldTime(EventIndex event) const
 {
-    const auto next = std::upper_bound(m_held.begin(), m_held.end(), event,
-        [](EventIndex wanted, const Held& held) { return wanted < static_cast<EventIndex>(held.first); });
-    if (next != m_held.begin() && event <= static_cast<EventIndex>((next - 1)->last))
-        return (next - 1)->timeNs;
+    const auto rows = std::views::iota(std::size_t{ 0 }, m_held.size());
+    const auto next = std::ranges::upper_bound(
+        rows, event, {}, [this](std::size_t row) { return static_cast<EventIndex>(m_held[row].first); });
+    if (next != rows.begin())
+        if (const Held& held = m_held[*(next - 1)]; event <= static_cast<EventIndex>(held.last))
+            return held.timeNs;
     return m_trace->events().timeNs[static_cast<std::size_t>(event)];
 }
 

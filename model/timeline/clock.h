@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace strata::model {
 
@@ -15,6 +14,9 @@ namespace strata::model {
 class Clock {
 public:
     explicit Clock(const DeviceTrace& trace);
+    /// Of a trace that continues the one of `earlier`, for what the new events cost. One thread at a time
+    /// goes on from a clock.
+    Clock(const DeviceTrace& trace, const Clock& earlier);
 
     [[nodiscard]] EventIndex eventCount() const { return m_events; }
     [[nodiscard]] bool hasTimes() const { return m_hasTimes; }
@@ -33,7 +35,7 @@ public:
     /// The last event at or before the time; -1 if there is none.
     [[nodiscard]] EventIndex eventAt(std::int64_t timeNs) const;
 
-    [[nodiscard]] std::size_t bytesResident() const { return m_held.capacity() * sizeof(Held); }
+    [[nodiscard]] std::size_t bytesResident() const { return m_held.bytesResident(); }
 
 private:
     /// Events first..last were recorded earlier than an event before them, which happened at `timeNs`.
@@ -42,11 +44,13 @@ private:
         std::int64_t timeNs;
     };
     [[nodiscard]] std::int64_t heldTime(EventIndex event) const;
+    void append();
 
     const DeviceTrace* m_trace;
     EventIndex m_events = 0;
     bool m_hasTimes = false;
-    std::vector<Held> m_held;
+    std::int64_t m_latest = 0; // of all events
+    Column<Held, 10> m_held;
 };
 
 } // namespace strata::model

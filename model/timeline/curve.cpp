@@ -55,23 +55,36 @@ template <CurveKind kind> std::int64_t Curve::delta(EventIndex e) const
 Curve::Curve(const DeviceTrace& trace, CurveKind kind)
     : m_trace(&trace)
     , m_kind(kind)
-    , m_events(std::max<EventIndex>(trace.eventCount(), 0))
     , m_start(startOf(trace.totals(), kind))
 {
-    withKind([this](auto constant) { build<constant.value>(); });
+    withKind([this](auto constant) { append<constant.value>(); });
 }
 
-template <CurveKind kind> void Curve::build()
+Curve::Curve(const DeviceTrace& trace, const Curve& earlier)
+    : Curve(earlier)
 {
-    const auto buckets = static_cast<std::size_t>((m_events + kBucket - 1) / kBucket);
-    m_bucketStart.reserve(buckets);
-    m_maxOffset.reserve(buckets);
-    std::vector<Node> nodes;
-    nodes.reserve(buckets);
-    std::int64_t value = m_start;
-    for (EventIndex first = 0; first < m_events; first += kBucket) {
-        m_bucketStart.push_back(value);
-        const EventIndex end = std::min(first + kBucket, m_events);
+    m_trace = &trace;
+    m_start = startOf(trace.totals(), m_kind);
+    withKind([this](auto constant) { append<constant.value>(); });
+}
+
+/// Brings the curve to the trace's last event, from the bucket on that was not full.
+template <CurveKind kind> void Curve::append()
+{
+    const EventIndex count = std::max<EventIndex>(m_trace->eventCount(), 0);
+    const auto firstBucket = static_cast<std::size_t>(m_events / kBucket);
+    const auto put = [](auto& values, std::size_t at, auto value) {
+        if (at < values.size())
+            values.edit(at) = value;
+        else
+            values.push_back(value);
+    };
+    std::int64_t value = firstBucket < m_bucketStart.size() ? m_bucketStart[firstBucket] : m_end;
+    std::size_t bucket = firstBucket;
+    for (EventIndex first = static_cast<EventIndex>(firstBucket) * kBucket; first < count;
+         first += kBucket, ++bucket) {
+        put(m_bucketStart, bucket, value);
+        const EventIndex end = std::min(first + kBucket, count);
         value = wrapAdd(value, delta<kind>(first));
         Node node{ value, value };
         EventIndex maxEvent = first;
@@ -83,35 +96,45 @@ template <CurveKind kind> void Curve::build()
                 maxEvent = e;
             }
         }
-        nodes.push_back(node);
-        m_maxOffset.push_back(static_cast<std::uint8_t>(maxEvent - first));
+        put(m_nodes, bucket, node);
+        put(m_maxOffset, bucket, static_cast<std::uint8_t>(maxEvent - first));
     }
     m_end = value;
-    m_levels.push_back(std::move(nodes));
-    while (m_levels.back().size() > 1) {
-        const std::vector<Node>& below = m_levels.back();
-        std::vector<Node> level;
-        level.reserve((below.size() + 1) / 2);
-        for (std::size_t i = 0; i < below.size(); i += 2) {
-            const Node& other = below[std::min(i + 1, below.size() - 1)];
-            level.push_back({ std::min(below[i].min, other.min), std::max(below[i].max, other.max) });
+    m_events = count;
+    appendLevels(firstBucket);
+}
+
+void Curve::appendLevels(std::size_t firstBucket)
+{
+    std::size_t first = firstBucket;
+    for (std::size_t level = 1, below = m_nodes.size(); below > 1; ++level) {
+        if (level == levels())
+            m_upper.emplace_back();
+        std::vector<Node>& nodes = m_upper[level - 1];
+        first /= 2;
+        const std::size_t count = (below + 1) / 2;
+        nodes.resize(count);
+        for (std::size_t i = first; i < count; ++i) {
+            const Node& left = nodeAt(level - 1, 2 * i);
+            const Node& right = nodeAt(level - 1, std::min(2 * i + 1, below - 1));
+            nodes[i] = { std::min(left.min, right.min), std::max(left.max, right.max) };
         }
-        m_levels.push_back(std::move(level));
+        below = count;
     }
 }
 
 std::int64_t Curve::at(EventIndex e) const
 {
-    return withKind([&](auto constant) { return valueAt<constant.value>(e); });
+    return absolute(withKind([&](auto constant) { return valueAt<constant.value>(e); }));
 }
 
 template <CurveKind kind> std::int64_t Curve::valueAt(EventIndex e) const
 {
     if (e < 0 || m_events == 0)
-        return m_start;
+        return 0;
     const EventIndex last = std::min(e, m_events - 1);
     const auto bucket = static_cast<std::size_t>(last / kBucket);
-    const Node& node = m_levels[0][bucket];
+    const Node& node = m_nodes[bucket];
     if (node.min == node.max)
         return node.min;
     std::int64_t value = m_bucketStart[bucket];
@@ -122,7 +145,7 @@ template <CurveKind kind> std::int64_t Curve::valueAt(EventIndex e) const
 
 CurveRange Curve::range(EventIndex first, EventIndex last) const
 {
-    return withKind([&](auto constant) { return rangeOf<constant.value>(first, last); });
+    return absolute(withKind([&](auto constant) { return rangeOf<constant.value>(first, last); }));
 }
 
 template <CurveKind kind> CurveRange Curve::rangeOf(EventIndex first, EventIndex last) const
@@ -133,7 +156,7 @@ template <CurveKind kind> CurveRange Curve::rangeOf(EventIndex first, EventIndex
         const std::int64_t value = valueAt<kind>(first);
         return { value, value, first };
     }
-    CurveRange range{ m_start, m_start, -1 };
+    CurveRange range{ 0, 0, -1 };
     if (first < 0)
         first = 0;
     else
@@ -159,7 +182,7 @@ template <CurveKind kind> CurveRange Curve::rangeOf(EventIndex first, EventIndex
 template <CurveKind kind>
 void Curve::widenByEvents(CurveRange& range, std::size_t bucket, EventIndex first, EventIndex last) const
 {
-    const Node& node = m_levels[0][bucket];
+    const Node& node = m_nodes[bucket];
     if (node.min == node.max) {
         range.min = std::min(range.min, node.min);
         if (node.max > range.max) {
@@ -216,11 +239,11 @@ void Curve::widenByBuckets(CurveRange& range, std::size_t first, std::size_t end
 {
     while (first < end) {
         std::size_t level = 0;
-        while (level + 1 < m_levels.size() && (first & ((std::size_t{ 2 } << level) - 1)) == 0
+        while (level + 1 < levels() && (first & ((std::size_t{ 2 } << level) - 1)) == 0
             && first + (std::size_t{ 2 } << level) <= end)
             ++level;
         const std::size_t index = first >> level;
-        const Node& node = m_levels[level][index];
+        const Node& node = nodeAt(level, index);
         range.min = std::min(range.min, node.min);
         if (node.max > range.max) {
             range.max = node.max;
@@ -233,9 +256,9 @@ void Curve::widenByBuckets(CurveRange& range, std::size_t first, std::size_t end
 
 std::size_t Curve::firstBucketWithMax(std::size_t level, std::size_t node) const
 {
-    const std::int64_t max = m_levels[level][node].max;
+    const std::int64_t max = nodeAt(level, node).max;
     for (; level > 0; --level)
-        node = m_levels[level - 1][2 * node].max == max ? 2 * node : 2 * node + 1;
+        node = nodeAt(level - 1, 2 * node).max == max ? 2 * node : 2 * node + 1;
     return node;
 }
 
@@ -306,8 +329,8 @@ std::vector<std::int64_t> Curve::atEach(std::span<const EventIndex> events) cons
                 continue;
             }
             const auto bucket = static_cast<std::size_t>(e / kBucket);
-            const Node& node = m_levels[0][bucket];
-            values.push_back(node.min == node.max ? node.min : walk.to(bucket, e));
+            const Node& node = m_nodes[bucket];
+            values.push_back(absolute(node.min == node.max ? node.min : walk.to(bucket, e)));
         }
     });
     return values;
@@ -326,13 +349,13 @@ std::vector<CurveRange> Curve::columns(std::span<const EventIndex> edges) const
             const EventIndex end = std::clamp<EventIndex>(edges[c + 1], 0, m_events);
             if (first >= end) { // the state that holds there
                 --first;
-                std::int64_t value = m_start;
+                std::int64_t value = 0;
                 if (first >= 0) {
                     const auto bucket = static_cast<std::size_t>(first / kBucket);
-                    const Node& node = m_levels[0][bucket];
+                    const Node& node = m_nodes[bucket];
                     value = node.min == node.max ? node.min : walk.to(bucket, first);
                 }
-                columns.push_back({ value, value, first });
+                columns.push_back(absolute({ value, value, first }));
                 continue;
             }
             CurveRange range{ std::numeric_limits<std::int64_t>::max(),
@@ -341,10 +364,10 @@ std::vector<CurveRange> Curve::columns(std::span<const EventIndex> edges) const
                 const auto bucket = static_cast<std::size_t>(first / kBucket);
                 const EventIndex bucketEnd
                     = std::min(static_cast<EventIndex>(bucket + 1) * kBucket, m_events);
-                const Node& node = m_levels[0][bucket];
+                const Node& node = m_nodes[bucket];
                 if (first % kBucket == 0 && bucketEnd <= end) { // all whole buckets at once
                     const auto whole = static_cast<std::size_t>(
-                        end == m_events ? std::ssize(m_bucketStart) : end / kBucket);
+                        end == m_events ? static_cast<EventIndex>(m_bucketStart.size()) : end / kBucket);
                     widenByBuckets(range, bucket, whole);
                     first = std::min(static_cast<EventIndex>(whole) * kBucket, m_events);
                     continue;
@@ -361,7 +384,7 @@ std::vector<CurveRange> Curve::columns(std::span<const EventIndex> edges) const
                 }
                 first = partEnd;
             }
-            columns.push_back(range);
+            columns.push_back(absolute(range));
         }
     });
     return columns;
@@ -369,8 +392,8 @@ std::vector<CurveRange> Curve::columns(std::span<const EventIndex> edges) const
 
 std::size_t Curve::bytesResident() const
 {
-    std::size_t bytes = m_bucketStart.capacity() * sizeof(std::int64_t) + m_maxOffset.capacity();
-    for (const std::vector<Node>& level : m_levels)
+    std::size_t bytes = m_bucketStart.bytesResident() + m_maxOffset.bytesResident() + m_nodes.bytesResident();
+    for (const std::vector<Node>& level : m_upper)
         bytes += level.capacity() * sizeof(Node);
     return bytes;
 }

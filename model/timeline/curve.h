@@ -27,11 +27,14 @@ struct CurveRange {
 ///     start   | value before   | value     | ...
 ///     events  | delta, delta, ...          |          not stored: the trace's own
 ///
-/// A third of a byte an event. Immutable; safe from any thread. Keeps a pointer to the trace, which must
-/// outlive it.
+/// Nodes are relative to the value before the first event, which the trace may learn of later. A third of a
+/// byte an event. Immutable; safe from any thread. Keeps a pointer to the trace, which must outlive it.
 class Curve {
 public:
     Curve(const DeviceTrace& trace, CurveKind kind);
+    /// Of a trace that continues the one of `earlier`, for what the new events cost. One thread at a time
+    /// goes on from a curve.
+    Curve(const DeviceTrace& trace, const Curve& earlier);
 
     [[nodiscard]] CurveKind kind() const { return m_kind; }
     [[nodiscard]] EventIndex eventCount() const { return m_events; }
@@ -60,7 +63,18 @@ private:
     template <CurveKind kind> class Walk;
     template <class Call> auto withKind(const Call& call) const;
     template <CurveKind kind> [[nodiscard]] std::int64_t delta(EventIndex e) const;
-    template <CurveKind kind> void build();
+    template <CurveKind kind> void append();
+    void appendLevels(std::size_t firstBucket);
+    [[nodiscard]] std::size_t levels() const { return 1 + m_upper.size(); }
+    [[nodiscard]] const Node& nodeAt(std::size_t level, std::size_t node) const
+    {
+        return level == 0 ? m_nodes[node] : m_upper[level - 1][node];
+    }
+    [[nodiscard]] std::int64_t absolute(std::int64_t value) const { return wrapAdd(m_start, value); }
+    [[nodiscard]] CurveRange absolute(const CurveRange& range) const
+    {
+        return { absolute(range.min), absolute(range.max), range.maxEvent };
+    }
     template <CurveKind kind> [[nodiscard]] std::int64_t valueAt(EventIndex e) const;
     template <CurveKind kind> [[nodiscard]] CurveRange rangeOf(EventIndex first, EventIndex last) const;
     template <CurveKind kind>
@@ -75,10 +89,13 @@ private:
     CurveKind m_kind;
     EventIndex m_events = 0;
     std::int64_t m_start = 0;
+    // What follows is relative to m_start. Chunks are small, since the last one is copied as the trace grows.
+    template <class T> using Values = Column<T, 6>;
     std::int64_t m_end = 0; // the value after the last event
-    std::vector<std::int64_t> m_bucketStart; // the value before the bucket's first event
-    std::vector<std::uint8_t> m_maxOffset; // of the first event in the bucket that has its maximum
-    std::vector<std::vector<Node>> m_levels; // level 0: one node a bucket; each further level joins two
+    Values<std::int64_t> m_bucketStart; // the value before the bucket's first event
+    Values<std::uint8_t> m_maxOffset; // of the first event in the bucket that has its maximum
+    Values<Node> m_nodes; // level 0: one node a bucket
+    std::vector<std::vector<Node>> m_upper; // each further level joins two nodes of the one below
 };
 
 } // namespace strata::model

@@ -43,7 +43,7 @@ std::vector<Stay> staysAt(const std::vector<EventIndex>& samples, const BlockCol
         if (stop.stop_requested())
             return {};
         const std::span<const EventId> births = blocks.alloc.run(row);
-        const std::span<const EventId> deaths = blocks.freeCompleted.run(row);
+        const std::span<const EventId> deaths = blocks.freeCompleted.born.run(row);
         const std::size_t count = std::min({ births.size(), end - row, kBlocksBetweenStops });
         for (std::size_t i = 0; i < count; ++i) {
             while (column != samples.end() && *column < static_cast<EventIndex>(births[i].value))
@@ -52,7 +52,7 @@ std::vector<Stay> staysAt(const std::vector<EventIndex>& samples, const BlockCol
                 return stays;
             const EventIndex death = deathOf(deaths[i]);
             if (*column < death)
-                add(BlockId{ static_cast<std::uint32_t>(row + i) }, column, death);
+                add(BlockId::born(row + i), column, death);
         }
         row += count;
     }
@@ -85,8 +85,7 @@ public:
 
         std::vector<std::uint64_t> sums(picture.layers.size() * m_columns, 0); // modulo 2^64
         for (const Stay& stay : stays) {
-            const std::uint64_t bytes
-                = static_cast<std::uint64_t>(m_blocks.requestedBytes[stay.block.index()]);
+            const std::uint64_t bytes = static_cast<std::uint64_t>(m_blocks.requestedBytes[stay.block]);
             std::uint64_t* const row = sums.data() + layerOf(stay.block) * m_columns;
             row[stay.first] += bytes;
             if (static_cast<std::size_t>(stay.end) < m_columns)
@@ -116,7 +115,7 @@ private:
     {
         if (m_filter && !(*m_filter)(block))
             return Kind::FilteredOut;
-        return m_blocks.alloc[block.index()].valid() ? Kind::Group : Kind::BeforeTrace;
+        return block.isOlder() ? Kind::BeforeTrace : Kind::Group;
     }
 
     std::size_t layerOf(BlockId block) const
@@ -203,15 +202,12 @@ std::vector<std::uint32_t> layerOrder(
     const BlockColumns& blocks = trace.blocks();
     for (const BlockId block : live.liveAtUnordered(trace.totals().requestedPeakEvent)) {
         Weight& weight = weights[groups.groupOf(block)];
-        (blocks.alloc[block.index()].valid() ? weight.atPeak : weight.older)
-            += static_cast<double>(blocks.requestedBytes[block.index()]);
+        (block.isOlder() ? weight.older : weight.atPeak) += static_cast<double>(blocks.requestedBytes[block]);
     }
-    for (std::uint32_t row = 0; row < blocks.size(); ++row) {
-        const BlockId block{ row };
-        if (!blocks.alloc[row].valid())
-            continue;
+    for (std::size_t row = 0; row < blocks.bornCount(); ++row) {
+        const BlockId block = BlockId::born(row);
         const EventIndex end = std::min(blocks.death(block), trace.eventCount());
-        weights[groups.groupOf(block)].overTime += static_cast<double>(blocks.requestedBytes[row])
+        weights[groups.groupOf(block)].overTime += static_cast<double>(blocks.requestedBytes[block])
             * static_cast<double>(end - blocks.birth(block));
     }
     std::sort(weights.begin(), weights.end(), [&groups](const Weight& a, const Weight& b) {
@@ -221,7 +217,8 @@ std::vector<std::uint32_t> layerOrder(
             return a.overTime > b.overTime;
         if (a.atPeak == 0 && a.older != b.older)
             return a.older > b.older;
-        return groups.label(a.group) < groups.label(b.group); // as LiveGroups lists them
+        const int order = groups.label(a.group).compare(groups.label(b.group)); // as LiveGroups lists them
+        return order != 0 ? order < 0 : groups.valueOf(a.group) < groups.valueOf(b.group);
     });
     std::vector<std::uint32_t> order;
     order.reserve(weights.size());

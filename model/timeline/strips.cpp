@@ -90,8 +90,8 @@ std::vector<Piece> orphanPieces(const DeviceTrace& trace, const std::vector<Piec
     std::vector<Piece> pieces;
     std::size_t limit = std::size_t{ 1 } << 16; // of pieces, most of which are places used again
     std::size_t hint = 0;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-        const std::uint64_t begin = blocks.address[i];
+    for (const BlockId block : blocks.all()) {
+        const std::uint64_t begin = blocks.address[block];
         if (hint < strips.size() && strips[hint].begin <= begin && begin < strips[hint].end)
             continue;
         const auto next = std::upper_bound(strips.begin(), strips.end(), begin,
@@ -100,10 +100,10 @@ std::vector<Piece> orphanPieces(const DeviceTrace& trace, const std::vector<Piec
             hint = static_cast<std::size_t>(next - strips.begin()) - 1;
             continue;
         }
-        std::uint64_t end = roundedUp(endOf(begin, blocks.requestedBytes[i]));
+        std::uint64_t end = roundedUp(endOf(begin, blocks.requestedBytes[block]));
         if (next != strips.end())
             end = std::min(end, next->begin);
-        const Piece piece{ begin, end, blocks.pool[i], blocks.stream[i], false, false };
+        const Piece piece{ begin, end, blocks.pool[block], blocks.stream[block], false, false };
         if (pieces.empty() || pieces.back().begin != begin || pieces.back().end != end)
             pieces.push_back(piece);
         if (pieces.size() == limit) {
@@ -151,6 +151,58 @@ StripLayout::StripLayout(const DeviceTrace& trace)
         m_byAddress[i] = static_cast<std::uint32_t>(i);
     std::sort(m_byAddress.begin(), m_byAddress.end(),
         [this](std::uint32_t a, std::uint32_t b) { return m_strips[a].address < m_strips[b].address; });
+}
+
+std::shared_ptr<const StripLayout> StripLayout::of(const DeviceTrace& trace, const DeviceTrace& earlierTrace,
+    const std::shared_ptr<const StripLayout>& earlier)
+{
+    return earlier && earlier->fits(trace, earlierTrace) ? earlier : std::make_shared<StripLayout>(trace);
+}
+
+/// Whether the layout, that of `earlier`, is also that of `trace`. Blocks without a segment lead to a new
+/// one: sound recordings with a base state have none.
+bool StripLayout::fits(const DeviceTrace& trace, const DeviceTrace& earlier) const
+{
+    if (!trace.keepsRowsOf(earlier) || m_height == kMaxHeight)
+        return false;
+    if (&trace.segmentLives() != &earlier.segmentLives()) {
+        const std::vector<Piece> pieces = joined(segmentPieces(trace));
+        std::size_t known = 0;
+        for (const Strip& strip : m_strips)
+            known += strip.known ? 1 : 0;
+        if (pieces.size() != known)
+            return false;
+        for (const Piece& piece : pieces) {
+            const int at = stripOf(piece.begin);
+            if (at < 0)
+                return false;
+            const Strip& strip = m_strips[static_cast<std::size_t>(at)];
+            if (!strip.known || strip.address != piece.begin || endOf(strip.address, strip.bytes) != piece.end
+                || strip.pool != piece.pool || strip.stream != piece.stream
+                || strip.expandable != piece.expandable)
+                return false;
+        }
+    }
+    const BlockColumns& blocks = trace.blocks();
+    int hint = -1;
+    const auto isHeld = [&](BlockId block) {
+        const std::uint64_t address = blocks.address[block];
+        if (hint >= 0)
+            if (const Strip& strip = m_strips[static_cast<std::size_t>(hint)];
+                address - strip.address < static_cast<std::uint64_t>(strip.bytes))
+                return true;
+        hint = stripOf(address);
+        if (hint >= 0 && !m_strips[static_cast<std::size_t>(hint)].known)
+            hint = -1;
+        return hint >= 0;
+    };
+    for (std::size_t row = earlier.blocks().bornCount(); row < blocks.bornCount(); ++row)
+        if (!isHeld(BlockId::born(row)))
+            return false;
+    for (std::size_t row = earlier.blocks().olderCount(); row < blocks.olderCount(); ++row)
+        if (!isHeld(BlockId::older(row)))
+            return false;
+    return blocks.olderCount() >= earlier.blocks().olderCount();
 }
 
 int StripLayout::stripOf(std::uint64_t address) const

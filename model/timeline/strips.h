@@ -4,6 +4,7 @@
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,10 @@ public:
     static constexpr std::int64_t kMaxHeight = std::int64_t{ 1 } << 60;
 
     explicit StripLayout(const DeviceTrace& trace);
+    /// The layout of `trace`: `earlier`, that of a trace whose rows it keeps, where no new strip is needed.
+    /// Then O(new blocks x log strips), and O(segments x log segments) where events on segments came.
+    [[nodiscard]] static std::shared_ptr<const StripLayout> of(const DeviceTrace& trace,
+        const DeviceTrace& earlierTrace, const std::shared_ptr<const StripLayout>& earlier);
 
     [[nodiscard]] std::span<const Strip> strips() const { return m_strips; } ///< by y
     [[nodiscard]] std::int64_t height() const { return m_height; } ///< bytes of all strips
@@ -43,6 +48,8 @@ public:
     [[nodiscard]] std::uint64_t addressAt(std::int64_t y) const; ///< 0 outside
 
 private:
+    [[nodiscard]] bool fits(const DeviceTrace& trace, const DeviceTrace& earlier) const;
+
     std::vector<Strip> m_strips;
     std::vector<std::uint32_t> m_byAddress; // strips in address order
     std::int64_t m_height = 0;

@@ -10,6 +10,7 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -35,45 +36,69 @@ struct RelativeCurve {
     }
 };
 
-/// Turns the allocs and frees of one device's trace, and the blocks of its end state, into block lifetimes,
-/// and tells every event which block it is of. One hash probe an event; memory grows with the number of
-/// distinct addresses, not of events. The hash is keyed at random, so that crafted addresses cannot make it
-/// slow.
+/// Blocks that ended because an alloc took their address: (that alloc, block), in event order.
+using OverwrittenBlocks = Column<std::pair<std::uint32_t, BlockId>, 12>;
+
+/// What the blocks older than the trace add up to.
+struct OlderBlocks {
+    std::int64_t requestedBytes = 0;
+    std::int64_t pendingBytes = 0; ///< the part that waited for another stream when the trace began
+    /// By row: those whose address the trace used before, so that they cannot have been there all the time.
+    /// Each has a finding.
+    std::vector<bool> contradicted;
+};
+
+/// Frees of blocks older than the trace whose address nothing contradicts.
+struct OlderFrees {
+    std::int64_t count = 0;
+    std::int64_t bytes = 0;
+    EventIndex first = -1;
+};
+
+/// Turns the base state of a device and the allocs and frees of its trace into block lifetimes, and tells
+/// every event which block it is of; as the trace grows, for what each new event costs. One hash probe an
+/// event; memory grows with the number of distinct addresses, not of events. The hash is keyed at random, so
+/// that crafted addresses cannot make it slow.
 class BlockPairing {
 public:
-    BlockPairing(DeviceRecording& device, BlockColumns& blocks, FindingList& findings);
+    BlockPairing(BlockColumns& blocks, FindingList& findings);
 
-    /// Step 1: pairs the events. False when cancelled.
-    [[nodiscard]] bool pairEvents(const Progress& progress);
+    /// Adds the blocks of the base state. Before the first event.
+    void begin(const DeviceRecording& device);
 
-    /// Step 2: adds the blocks that are older than the trace, and compares what the trace leaves live with
-    /// the end state. With `endKnown` false the end state is not looked at: the base state tells of older
-    /// blocks where the recording has one, else frees alone.
-    void addOlderBlocks(bool endKnown);
+    /// Pairs the events that the device has behind those of the last call. False when cancelled: then it is
+    /// of no more use.
+    [[nodiscard]] bool append(DeviceRecording& device, const Progress& progress);
+
+    /// The device has other final segments than before, which tell the pools.
+    void takePools(const DeviceRecording& device);
 
     [[nodiscard]] const std::array<std::int64_t, kActionCount>& actionCounts() const { return m_counts; }
+    [[nodiscard]] std::int64_t count(Action action) const
+    {
+        return m_counts[static_cast<std::size_t>(action)];
+    }
     [[nodiscard]] const RelativeCurve& requested() const { return m_requested; }
     [[nodiscard]] const RelativeCurve& reserved() const { return m_reserved; }
-    [[nodiscard]] std::int64_t requestedAtStart() const { return m_requestedAtStart; }
-    [[nodiscard]] std::int64_t pendingAtStart() const { return m_pendingAtStart; }
-    [[nodiscard]] std::int64_t freeWithoutAlloc() const
-    {
-        return static_cast<std::int64_t>(m_olderFrees.size());
-    }
-    [[nodiscard]] std::int64_t allocOverLive() const
-    {
-        return static_cast<std::int64_t>(m_overwritten.size());
-    }
-    [[nodiscard]] std::int64_t liveNotInSegments() const { return m_liveNotInSegments; }
+    [[nodiscard]] std::int64_t freeWithoutAlloc() const { return m_freeWithoutAlloc; }
+    [[nodiscard]] const OverwrittenBlocks& overwritten() const { return m_overwritten; }
+    [[nodiscard]] const OlderBlocks& older() const { return m_older; }
+    [[nodiscard]] const OlderFrees& olderFrees() const { return m_olderFrees; }
+    /// The last append() changed what events before it add to the curve of pending frees: it found out which
+    /// block they were of, or that this recorder tells of no free_requested.
+    [[nodiscard]] bool changedEarlierEvents() const { return m_changedEarlierEvents; }
 
-    /// Blocks that ended because an alloc took their address: (that alloc, block), in event order.
-    [[nodiscard]] const std::vector<std::pair<std::uint32_t, BlockId>>& overwritten() const
-    {
-        return m_overwritten;
-    }
-    /// By row - olderFrom: blocks older than the trace whose address the trace used before, so that they
-    /// cannot have been there all the time. Each has a finding.
-    [[nodiscard]] const std::vector<bool>& contradicted() const { return m_contradicted; }
+    /// What is known of an address after the last event.
+    struct AddressState {
+        BlockId live;
+        PoolIndex pool = kNoIndex; ///< of the final segment that holds it
+        bool used = false; ///< the trace allocated or freed here
+    };
+    [[nodiscard]] AddressState at(std::uint64_t address) const;
+    /// The free_requested of a block there that nothing else has told of; none.
+    [[nodiscard]] EventId requestAt(std::uint64_t address) const;
+    /// All of those: (event, address), in event order.
+    [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> requests() const;
 
 private:
     struct AddressHash {
@@ -81,18 +106,7 @@ private:
         std::uint64_t key;
         std::size_t operator()(std::uint64_t address) const;
     };
-    /// What is known of an address, at the moment that the pass has reached.
-    struct AddressState {
-        BlockId live;
-        PoolIndex pool = kNoIndex; ///< of the final segment that holds it
-        bool used = false; ///< the trace allocated or freed here
-        bool inEndState = false;
-    };
-    struct OlderFree {
-        std::uint32_t event;
-        EventId request;
-        bool contradicted;
-    };
+    template <class Value> using ByAddress = boost::unordered_flat_map<std::uint64_t, Value, AddressHash>;
 
     AddressState& stateOf(std::uint64_t address);
     void countActions();
@@ -101,21 +115,18 @@ private:
         std::uint32_t e, std::uint64_t address, std::int64_t bytes, StackId stack, StreamIndex stream);
     void onFreeRequested(std::uint32_t e, std::uint64_t address, std::int64_t bytes);
     void onFreeCompleted(std::uint32_t e, std::uint64_t address, std::int64_t bytes);
+    void onFreeOfUnknown(std::uint32_t e, std::uint64_t address, std::int64_t bytes, AddressState& state);
+    void countOlderFree(std::uint32_t e, std::int64_t bytes);
     void checkFreeSize(std::uint32_t e, BlockId block, std::int64_t bytes);
     BlockId addOlder(std::uint64_t address, std::int64_t bytes, StackId stack, StreamIndex stream,
         PoolIndex pool, bool contradicted);
-    [[nodiscard]] const FinalBlock* baseBlockAt(std::uint64_t address) const;
-    void addFreedBlocks();
-    void addBlocksOfTheEnd();
-    void addBlocksOfTheBase();
-    void addBlockOfTheBase(const FinalSegment& segment, const FinalBlock& base);
-    void joinWithEndState(BlockId block, const FinalBlock& final);
-    void reportUnmatched();
+    void settlePending();
 
-    DeviceRecording& m_device;
+    DeviceRecording* m_device = nullptr; // during a call
+    const std::vector<FinalSegment>* m_finalSegments = nullptr; // likewise
     BlockColumns& m_blocks;
     FindingList& m_findings;
-    /// Where the rows of the allocs go: the chunk of each column that is being filled.
+    /// Where the rows of the allocs go: the place of row m_firstRow in each column.
     struct Rows {
         std::uint64_t* address = nullptr;
         std::int64_t* requestedBytes = nullptr;
@@ -124,21 +135,40 @@ private:
         StreamIndex* stream = nullptr;
         PoolIndex* pool = nullptr;
     } m_rows;
+    std::uint32_t m_firstRow = 0;
+    std::uint32_t m_endRow = 0; // of those that m_rows has room for
     std::uint32_t m_nextRow = 0;
+    std::uint32_t m_nextEvent = 0;
+    std::uint32_t m_appendedFrom = 0;
     std::uint64_t m_lastAddress = 0; // of the last free_requested
     AddressState* m_lastState = nullptr; // its state, until an address is added
-    boost::unordered_flat_map<std::uint64_t, AddressState, AddressHash> m_addresses;
-    boost::unordered_flat_map<std::uint64_t, std::uint32_t, AddressHash>
-        m_requestsOfOlder; // address -> free_requested that no free_completed has followed yet
-    std::vector<OlderFree> m_olderFrees;
-    std::vector<std::pair<std::uint32_t, BlockId>> m_overwritten;
-    std::vector<bool> m_contradicted;
+    ByAddress<AddressState> m_addresses;
+    ByAddress<std::uint32_t> m_requestsOfOlder; // free_requested that no free_completed has followed yet
+    OverwrittenBlocks m_overwritten;
+    OlderBlocks m_older;
+    OlderFrees m_olderFrees;
+    std::vector<std::uint32_t> m_unrequested; // rows of older blocks freed without a request
+    std::size_t m_settled = 0; // of these
+    bool m_tellsRequests = true; // as far as settled
     std::array<std::int64_t, kActionCount> m_counts{};
     RelativeCurve m_requested, m_reserved;
-    std::int64_t m_requestedAtStart = 0;
-    std::int64_t m_pendingAtStart = 0;
-    std::int64_t m_liveNotInSegments = 0;
+    std::int64_t m_freeWithoutAlloc = 0;
     bool m_completedWithoutRequest = false; // of a block of the trace
+    bool m_changedEarlierEvents = false;
 };
+
+/// Compares what the trace leaves live with the end state, and adds the blocks that the end state alone tells
+/// of. `device` and `blocks` may be copies of those that were paired.
+struct EndStateJoin {
+    OlderBlocks older; ///< with those of the pairing
+    std::int64_t liveNotInSegments = 0;
+    bool changedEvents = false; ///< found out which block some free_requested were of
+    bool changedRows = false; ///< gave blocks that the pairing knew a stack
+};
+[[nodiscard]] EndStateJoin joinWithEndState(
+    const BlockPairing& pairing, DeviceRecording& device, BlockColumns& blocks, FindingList& findings);
+
+/// The final segment that holds an address; nullptr if none does. O(log segments).
+[[nodiscard]] const FinalSegment* segmentOf(const std::vector<FinalSegment>& segments, std::uint64_t address);
 
 } // namespace strata::model

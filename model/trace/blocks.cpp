@@ -3,33 +3,33 @@
 
 namespace strata::model {
 
-BlockId BlockColumns::push(std::uint64_t at, std::int64_t requested, EventId allocEvent, StackId allocStack,
-    StreamIndex onStream, PoolIndex inPool)
+BlockId BlockColumns::pushOlder(
+    std::uint64_t at, std::int64_t requested, StackId allocStack, StreamIndex onStream, PoolIndex inPool)
 {
-    const BlockId id{ static_cast<std::uint32_t>(size()) };
-    address.push_back(at);
-    requestedBytes.push_back(requested);
-    rounding.push_back(kRoundingUnknown);
-    alloc.push_back(allocEvent);
-    freeRequested.push_back({});
-    freeCompleted.push_back({});
-    stack.push_back(allocStack);
-    stream.push_back(onStream);
-    pool.push_back(inPool);
+    const BlockId id = BlockId::older(olderCount());
+    address.older.push_back(at);
+    requestedBytes.older.push_back(requested);
+    rounding.older.push_back(kRoundingUnknown);
+    freeRequested.older.push_back({});
+    freeCompleted.older.push_back({});
+    stack.older.push_back(allocStack);
+    stream.older.push_back(onStream);
+    pool.older.push_back(inPool);
+    pendingAtStart.push_back(0);
     return id;
 }
 
-void BlockColumns::extendTo(std::size_t count)
+void BlockColumns::extendBornTo(std::size_t count)
 {
-    address.extendTo(count, 0);
-    requestedBytes.extendTo(count, 0);
-    rounding.extendTo(count, kRoundingUnknown);
+    address.born.extendTo(count, 0);
+    requestedBytes.born.extendTo(count, 0);
+    rounding.born.extendTo(count, kRoundingUnknown);
     alloc.extendTo(count, {});
-    freeRequested.extendTo(count, {});
-    freeCompleted.extendTo(count, {});
-    stack.extendTo(count, {});
-    stream.extendTo(count, kNoIndex);
-    pool.extendTo(count, kNoIndex);
+    freeRequested.born.extendTo(count, {});
+    freeCompleted.born.extendTo(count, {});
+    stack.born.extendTo(count, {});
+    stream.born.extendTo(count, kNoIndex);
+    pool.born.extendTo(count, kNoIndex);
 }
 
 std::size_t BlockColumns::bytesResident() const
@@ -37,7 +37,7 @@ std::size_t BlockColumns::bytesResident() const
     return address.bytesResident() + requestedBytes.bytesResident() + rounding.bytesResident()
         + alloc.bytesResident() + freeRequested.bytesResident() + freeCompleted.bytesResident()
         + stack.bytesResident() + stream.bytesResident() + pool.bytesResident()
-        + pendingAtStart.capacity() / 8;
+        + pendingAtStart.bytesResident();
 }
 
 } // namespace strata::model

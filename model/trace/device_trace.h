@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,9 +68,11 @@ struct TraceNotes {
 /// Adds to `totals` what the final segments say.
 void addEndState(const DeviceRecording& device, Totals& totals);
 
-/// One device's recording made exact: block lifetimes, segment lives, totals, and what did not add up. Built
-/// once after reading, immutable after that, free to read from any thread. O(events x log live blocks) to
-/// build.
+struct TraceLineage { }; ///< what it is does not matter: traces share one or do not
+
+/// One device's recording made exact: block lifetimes, segment lives, totals, and what did not add up.
+/// Immutable, free to read from any thread. Built once after reading (O(events x log live blocks)), or
+/// published by a DeviceGrowth again and again.
 class DeviceTrace {
 public:
     /// Fills the `block` column of the recording's events and may add pools to it; keeps pointers to both,
@@ -86,13 +89,17 @@ public:
     [[nodiscard]] const std::vector<FinalBlock>& finalBlocks() const { return m_device->finalBlocks; }
     [[nodiscard]] const std::vector<SegmentLife>& segmentLives() const
     {
-        return m_segments;
+        return *m_segments;
     } ///< by address, then birth
     [[nodiscard]] const Totals& totals() const { return m_totals; }
     [[nodiscard]] const TraceNotes& notes() const { return m_notes; }
     [[nodiscard]] const std::vector<Finding>& findings() const { return m_findings; }
-    /// Rows BlockColumns::olderFrom to the last.
-    [[nodiscard]] std::vector<BlockId> blocksBeforeTrace() const;
+    /// Whether this is `earlier` with more events: those of `earlier` add the same to each curve, and born
+    /// blocks are the same. (Starts of curves, blocks older than the trace and deaths of blocks that were
+    /// live may differ.)
+    [[nodiscard]] bool continues(const DeviceTrace& earlier) const;
+    /// ... and all blocks of `earlier` have the stacks, sizes, streams and pools that they had there.
+    [[nodiscard]] bool keepsRowsOf(const DeviceTrace& earlier) const;
 
     /// The life whose segment holds `address` after event `at`; nullptr if none does. O(log² segments).
     [[nodiscard]] const SegmentLife* segmentAt(std::uint64_t address, EventIndex at) const;
@@ -107,18 +114,19 @@ public:
     /// Without the recording's own columns.
     [[nodiscard]] std::size_t bytesResident() const;
 
-private:
     /// The block that ended because the alloc at `e` took its address; none.
     [[nodiscard]] BlockId overwrittenAt(EventIndex e) const;
-    void fillTotals(const class BlockPairing& pairing, bool endKnown);
-    void fillPools();
+
+private:
+    friend class DeviceGrowth;
 
     const Recording* m_recording = nullptr;
     const DeviceRecording* m_device = nullptr;
     BlockColumns m_blocks;
-    std::vector<SegmentLife> m_segments;
-    SegmentIndex m_segmentIndex;
-    std::vector<std::pair<std::uint32_t, BlockId>> m_overwritten; // (alloc, block), in event order
+    std::shared_ptr<const std::vector<SegmentLife>> m_segments;
+    std::shared_ptr<const SegmentIndex> m_segmentIndex;
+    Column<std::pair<std::uint32_t, BlockId>, 12> m_overwritten; // (alloc, block), in event order
+    std::shared_ptr<const TraceLineage> m_history, m_rows; // the same: continues() and keepsRowsOf()
     Totals m_totals;
     TraceNotes m_notes;
     std::vector<Finding> m_findings;
@@ -135,10 +143,10 @@ inline std::int64_t DeviceTrace::requestedDelta(EventIndex e) const
         if (m_overwritten.empty()) [[likely]]
             return bytes;
         const BlockId old = overwrittenAt(e);
-        return old.valid() ? wrapSub(bytes, m_blocks.requestedBytes[old.index()]) : bytes;
+        return old.valid() ? wrapSub(bytes, m_blocks.requestedBytes[old]) : bytes;
     }
     case Action::FreeCompleted:
-        return wrapSub(0, m_blocks.requestedBytes[events().block[row].index()]);
+        return wrapSub(0, m_blocks.requestedBytes[events().block[row]]);
     default:
         return 0;
     }
@@ -148,13 +156,12 @@ inline std::int64_t DeviceTrace::pendingDelta(EventIndex e) const
 {
     const auto row = static_cast<std::size_t>(e);
     const auto endOf = [&](BlockId block) {
-        return m_blocks.pendingSince(block) < e ? wrapSub(0, m_blocks.requestedBytes[block.index()]) : 0;
+        return m_blocks.pendingSince(block) < e ? wrapSub(0, m_blocks.requestedBytes[block]) : 0;
     };
     switch (events().action[row]) {
     case Action::FreeRequested: {
         const BlockId block = events().block[row];
-        return block.valid() && m_blocks.pendingSince(block) == e ? m_blocks.requestedBytes[block.index()]
-                                                                  : 0;
+        return block.valid() && m_blocks.pendingSince(block) == e ? m_blocks.requestedBytes[block] : 0;
     }
     case Action::FreeCompleted:
         return endOf(events().block[row]);

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 namespace strata::model {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kActionNames{ "alloc", "free_requested", "free_completed",
-    "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom", "user_defined",
-    "annotate", "other" };
+constexpr std::array<std::string_view, wire::kActionCount> kActionNames{ "alloc", "free_requested",
+    "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom",
+    "user_defined", "annotate", "other" };
 
 } // namespace
 
@@ -29,9 +30,11 @@ std::optional<Action> actionFromName(std::string_view name)
 
 StringId SparseText::at(EventIndex event) const
 {
-    const auto item = std::lower_bound(m_items.begin(), m_items.end(), event,
-        [](const auto& entry, EventIndex e) { return static_cast<EventIndex>(entry.first) < e; });
-    return item != m_items.end() && static_cast<EventIndex>(item->first) == event ? item->second : StringId{};
+    const auto rows = std::views::iota(std::size_t{ 0 }, m_items.size());
+    const auto row = std::ranges::lower_bound(
+        rows, event, {}, [this](std::size_t i) { return static_cast<EventIndex>(m_items[i].first); });
+    return row != rows.end() && static_cast<EventIndex>(m_items[*row].first) == event ? m_items[*row].second
+                                                                                      : StringId{};
 }
 
 std::size_t EventColumns::bytesResident() const

@@ -3,30 +3,17 @@
 
 #include "model/base/column.h"
 #include "model/base/ids.h"
+#include "model/wire/kinds.h"
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace strata::model {
 
 /// What an entry of a device's trace says. Names as PyTorch writes them: facts in actionName().
-enum class Action : std::uint8_t {
-    Alloc,
-    FreeRequested,
-    FreeCompleted,
-    SegmentAlloc,
-    SegmentFree,
-    SegmentMap,
-    SegmentUnmap,
-    Snapshot,
-    Oom,
-    UserDefined,
-    Annotate,
-    Other, ///< an action that Strata does not know: kept, its name in EventColumns::otherAction
-};
+using Action = wire::EventAction;
 
 [[nodiscard]] std::string_view actionName(Action action); ///< "alloc", "free_requested", ...; "other"
 [[nodiscard]] std::optional<Action> actionFromName(std::string_view name);
@@ -34,14 +21,16 @@ enum class Action : std::uint8_t {
 /// A value that few events have: (event, text) pairs in event order, found by binary search.
 class SparseText {
 public:
-    void set(std::uint32_t event, StringId text) { m_items.emplace_back(event, text); }
+    using Items = Column<std::pair<std::uint32_t, StringId>, 12>;
+
+    void set(std::uint32_t event, StringId text) { m_items.push_back({ event, text }); }
     [[nodiscard]] StringId at(EventIndex event) const;
     [[nodiscard]] std::size_t size() const { return m_items.size(); }
-    [[nodiscard]] const std::vector<std::pair<std::uint32_t, StringId>>& items() const { return m_items; }
-    [[nodiscard]] std::size_t bytesResident() const { return m_items.capacity() * sizeof(m_items[0]); }
+    [[nodiscard]] const Items& items() const { return m_items; }
+    [[nodiscard]] std::size_t bytesResident() const { return m_items.bytesResident(); }
 
 private:
-    std::vector<std::pair<std::uint32_t, StringId>> m_items;
+    Items m_items;
 };
 
 using StreamIndex = std::uint16_t; ///< row of Recording::streams

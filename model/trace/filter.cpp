@@ -127,22 +127,21 @@ bool BlockMatcher::operator()(BlockId block) const
     if (m_all)
         return true;
     const BlockColumns& blocks = m_trace->blocks();
-    const std::size_t row = block.index();
-    const std::int64_t bytes = blocks.requestedBytes[row];
+    const std::int64_t bytes = blocks.requestedBytes[block];
     if (bytes < m_filter.minBytes || bytes > m_filter.maxBytes)
         return false;
-    if (m_filter.stream && blocks.stream[row] != *m_filter.stream)
+    if (m_filter.stream && blocks.stream[block] != *m_filter.stream)
         return false;
-    if (m_filter.pool && blocks.pool[row] != *m_filter.pool)
+    if (m_filter.pool && blocks.pool[block] != *m_filter.pool)
         return false;
-    if (!m_anyStack && !m_stackMatches[std::min(blocks.stack[row].index(), m_stackMatches.size() - 1)])
+    if (!m_anyStack && !m_stackMatches[std::min(blocks.stack[block].index(), m_stackMatches.size() - 1)])
         return false;
     if (!m_address)
         return true;
-    const std::uint32_t rounding = blocks.rounding[row];
+    const std::uint32_t rounding = blocks.rounding[block];
     const std::int64_t held
         = std::max<std::int64_t>(bytes, 1) + (rounding == BlockColumns::kRoundingUnknown ? 0 : rounding);
-    return *m_address - blocks.address[row] < static_cast<std::uint64_t>(held);
+    return *m_address - blocks.address[block] < static_cast<std::uint64_t>(held);
 }
 
 } // namespace strata::model

@@ -43,6 +43,8 @@ inline constexpr std::size_t kCheckCount = static_cast<std::size_t>(Check::Unkno
 
 [[nodiscard]] bool isBreach(Check check);
 [[nodiscard]] std::string_view checkName(Check check); ///< "live_not_in_segments", ... as in --json
+/// What a check has found, in English: "Blocks that the trace leaves live are missing from the segments".
+[[nodiscard]] std::string_view checkSentence(Check check);
 
 struct Finding {
     Check check;
@@ -74,6 +76,9 @@ public:
             finding.check, finding.event, finding.bytes, [&] { return std::move(finding.cause); },
             finding.count);
     }
+
+    /// Adds all rows of `other`, as if each had been added here.
+    void add(const FindingList& other);
 
     /// The rows, in the order of the checks and within one of being added. Empties the list.
     [[nodiscard]] std::vector<Finding> take();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/frames.h"
 
+#include "model/wire/info.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -111,8 +113,8 @@ bool hasAny(std::string_view text, std::initializer_list<std::string_view> parts
 /// C++ that Strata recorded, by build id and offset.
 bool isRecordedCode(const Recording& recording, const Frame& frame)
 {
-    return frame.extras.valid()
-        && recording.strings[frame.extras].find(R"("build_id")") != std::string_view::npos;
+    static const std::string key = std::string("\"") + wire::extras::kBuildId + "\"";
+    return frame.extras.valid() && recording.strings[frame.extras].find(key) != std::string_view::npos;
 }
 
 /// "f(int)::g(char) const" without the last list of parameters: "f(int)::g".

@@ -13,19 +13,6 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kGroupingNames{ "line", "site", "stream", "pool", "size" };
-
-/// Which rows of a table a column of ids refers to; the last one stands for "none".
-template <class T, class Row>
-std::vector<bool> usedRows(const Column<T>& column, std::size_t rows, Row&& rowOf)
-{
-    std::vector<bool> used(rows + 1);
-    for (std::size_t first = 0; first < column.size(); first += Column<T>::kChunk)
-        for (const T value : column.run(first))
-            used[std::min<std::size_t>(rowOf(value), rows)] = true;
-    return used;
-}
-
 std::string streamLabel(std::int64_t stream)
 {
     // Numbers of the legacy and the per-thread default stream are small; the rest are pointers.
@@ -40,19 +27,119 @@ std::string sizeLabel(std::int64_t bytes)
     return parseBytes(text) == bytes ? text : formatExactBytes(bytes);
 }
 
+void narrowToLine(BlockFilter& filter, const DeviceTrace&, const GroupTable& table, std::uint32_t group)
+{
+    if (table.stackOf(group).valid())
+        filter.line = table.label(group);
+    else
+        filter.sites = { StackId() };
+}
+
+void narrowToLineOf(BlockFilter& filter, const DeviceTrace& trace, BlockId block)
+{
+    const FrameId frame = userFrame(trace.recording(), trace.blocks().stack[block]);
+    if (frame.valid())
+        filter.line = frameLabel(trace.recording(), frame);
+    else
+        filter.sites = { StackId() };
+}
+
+void narrowToSite(BlockFilter& filter, const DeviceTrace&, const GroupTable& table, std::uint32_t group)
+{
+    filter.sites = { table.stackOf(group) };
+}
+
+void narrowToSiteOf(BlockFilter& filter, const DeviceTrace& trace, BlockId block)
+{
+    const StackId stack = trace.blocks().stack[block];
+    filter.sites = { userFrame(trace.recording(), stack).valid() ? stack : StackId() };
+}
+
+void narrowToStream(
+    BlockFilter& filter, const DeviceTrace& trace, const GroupTable& table, std::uint32_t group)
+{
+    const std::vector<std::int64_t>& streams = trace.recording().streams;
+    const auto found = std::find(streams.begin(), streams.end(), table.valueOf(group));
+    filter.stream = found == streams.end() ? kNoIndex : static_cast<StreamIndex>(found - streams.begin());
+}
+
+void narrowToStreamOf(BlockFilter& filter, const DeviceTrace& trace, BlockId block)
+{
+    filter.stream = trace.blocks().stream[block];
+}
+
+void narrowToPool(BlockFilter& filter, const DeviceTrace&, const GroupTable& table, std::uint32_t group)
+{
+    const std::int64_t pool = table.valueOf(group);
+    filter.pool = pool < 0 ? kNoIndex : static_cast<PoolIndex>(pool);
+}
+
+void narrowToPoolOf(BlockFilter& filter, const DeviceTrace& trace, BlockId block)
+{
+    filter.pool = trace.blocks().pool[block];
+}
+
+void narrowToSize(BlockFilter& filter, const DeviceTrace&, const GroupTable& table, std::uint32_t group)
+{
+    filter.minBytes = filter.maxBytes = table.valueOf(group);
+}
+
+void narrowToSizeOf(BlockFilter& filter, const DeviceTrace& trace, BlockId block)
+{
+    filter.minBytes = filter.maxBytes = trace.blocks().requestedBytes[block];
+}
+
+using Key = GroupingInfo::Key;
+// In the order of Grouping.
+constexpr std::array kGroupings{
+    GroupingInfo{ Grouping::Line, "line", "Line of code", "Line", "Filter by its line", Key::Label, true,
+        narrowToLine, narrowToLineOf },
+    GroupingInfo{ Grouping::Site, "site", "Site (whole stack)", "Site", "Filter by its stack", Key::Stack,
+        true, narrowToSite, narrowToSiteOf },
+    GroupingInfo{ Grouping::Stream, "stream", "Stream", "Stream", "Filter by its stream", Key::Value, false,
+        narrowToStream, narrowToStreamOf },
+    GroupingInfo{ Grouping::Pool, "pool", "Pool", "Pool", "Filter by its pool", Key::Label, false,
+        narrowToPool, narrowToPoolOf },
+    GroupingInfo{ Grouping::Size, "size", "Size of a block", "Size", "Filter by its size", Key::Value, false,
+        narrowToSize, narrowToSizeOf },
+};
+static_assert([] {
+    for (std::size_t i = 0; i < kGroupings.size(); ++i)
+        if (kGroupings[i].grouping != static_cast<Grouping>(i))
+            return false;
+    return true;
+}());
+
 } // namespace
 
-std::string_view groupingName(Grouping grouping)
+std::span<const GroupingInfo> groupings()
 {
-    return kGroupingNames[static_cast<std::size_t>(grouping)];
+    return kGroupings;
+}
+
+const GroupingInfo& infoOf(Grouping grouping)
+{
+    return kGroupings[static_cast<std::size_t>(grouping)];
 }
 
 std::optional<Grouping> groupingFromName(std::string_view name)
 {
-    const auto* const known = std::find(kGroupingNames.begin(), kGroupingNames.end(), name);
-    if (known == kGroupingNames.end())
-        return std::nullopt;
-    return static_cast<Grouping>(known - kGroupingNames.begin());
+    for (const GroupingInfo& info : kGroupings)
+        if (info.name == name)
+            return info.grouping;
+    return std::nullopt;
+}
+
+std::string groupingNames()
+{
+    std::string names;
+    for (const GroupingInfo& info : kGroupings)
+        names += fmt::format("{}{}",
+            names.empty()                     ? ""
+                : &info == &kGroupings.back() ? " or "
+                                              : ", ",
+            info.name);
+    return names;
 }
 
 std::string poolLabel(const Recording& recording, PoolIndex pool)
@@ -72,7 +159,7 @@ PoolIndex poolOfEvent(const DeviceTrace& trace, EventIndex event)
     const auto row = static_cast<std::size_t>(event);
     PoolIndex pool = kNoIndex;
     if (const BlockId block = events.block[row]; block.valid()) {
-        pool = trace.blocks().pool[block.index()];
+        pool = trace.blocks().pool[block];
     } else {
         const Action action = events.action[row];
         const bool begins = action == Action::SegmentAlloc || action == Action::SegmentMap;
@@ -89,23 +176,14 @@ GroupTable::GroupTable(const DeviceTrace& trace, Grouping grouping)
     : m_trace(&trace)
     , m_grouping(grouping)
 {
-    switch (grouping) {
-    case Grouping::Line:
-    case Grouping::Site:
-        groupStacks(trace.recording(),
-            usedRows(trace.blocks().stack, trace.recording().stacks.stackCount(),
-                [](StackId stack) { return stack.index(); }));
-        break;
-    case Grouping::Stream:
-        groupStreams();
-        break;
-    case Grouping::Pool:
-        groupPools();
-        break;
-    case Grouping::Size:
-        groupSizes();
-        break;
-    }
+    groupBlocks();
+}
+
+GroupTable::GroupTable(const DeviceTrace& trace, const GroupTable& earlier)
+    : GroupTable(earlier)
+{
+    m_trace = &trace;
+    groupBlocks();
 }
 
 GroupTable::GroupTable(const Recording& recording, std::span<const StackId> stacks)
@@ -117,6 +195,51 @@ GroupTable::GroupTable(const Recording& recording, std::span<const StackId> stac
     groupStacks(recording, used);
 }
 
+/// Gives the blocks that it does not know yet their groups.
+void GroupTable::groupBlocks()
+{
+    const Recording& recording = m_trace->recording();
+    const BlockColumns& blocks = m_trace->blocks();
+    switch (m_grouping) {
+    case Grouping::Line:
+    case Grouping::Site:
+        groupStacks(recording, usedRows(blocks.stack, recording.stacks.stackCount(), [](StackId stack) {
+            return stack.index();
+        }));
+        break;
+    case Grouping::Stream:
+        groupStreams(usedRows(
+            blocks.stream, recording.streams.size(), [](StreamIndex s) { return std::size_t{ s }; }));
+        break;
+    case Grouping::Pool:
+        groupPools(
+            usedRows(blocks.pool, recording.pools.size(), [](PoolIndex p) { return std::size_t{ p }; }));
+        break;
+    case Grouping::Size:
+        groupSizes();
+        break;
+    }
+    m_born = blocks.bornCount();
+    m_older = blocks.olderCount();
+}
+
+/// Which rows of a table the new blocks refer to; the last one stands for "none".
+template <class T, class Row>
+std::vector<bool> GroupTable::usedRows(const BlockColumn<T>& column, std::size_t rows, Row&& rowOf) const
+{
+    std::vector<bool> used(rows + 1);
+    const auto addFrom = [&](const Column<T>& part, std::size_t first) {
+        for (std::span<const T> run = part.run(first); !run.empty(); run = part.run(first)) {
+            for (const T value : run)
+                used[std::min<std::size_t>(rowOf(value), rows)] = true;
+            first += run.size();
+        }
+    };
+    addFrom(column.born, m_born);
+    addFrom(column.older, m_older);
+    return used;
+}
+
 std::uint32_t GroupTable::add(std::string label, std::int64_t value, StackId stack)
 {
     m_labels.push_back(std::move(label));
@@ -125,22 +248,40 @@ std::uint32_t GroupTable::add(std::string label, std::int64_t value, StackId sta
     return count() - 1;
 }
 
+/// Makes room for `rows` values; "none" stays the last.
+void GroupTable::growValues(std::size_t rows)
+{
+    const std::uint32_t none = m_groupOfValue.empty() ? kNoGroup : m_groupOfValue.back();
+    if (!m_groupOfValue.empty())
+        m_groupOfValue.back() = kNoGroup;
+    m_groupOfValue.resize(rows + 1, kNoGroup);
+    m_groupOfValue.back() = none;
+}
+
 /// Those that are `used`; its last entry stands for "none".
 void GroupTable::groupStacks(const Recording& recording, const std::vector<bool>& used)
 {
     const std::size_t stacks = recording.stacks.stackCount();
-    m_groupOfValue.assign(stacks + 1, 0);
-    UserFrames userFrames(recording);
+    growValues(stacks);
+    std::optional<UserFrames> userFrames;
     boost::unordered_flat_map<std::string, std::uint32_t> byLabel;
-    bool withoutStack = used[stacks];
+    std::uint32_t& none = m_groupOfValue[stacks];
+    bool withoutStack = used[stacks] && none == kNoGroup;
     std::vector<std::size_t> empty; // stacks without frames are no stacks
     for (std::size_t row = 0; row < stacks; ++row) {
-        if (!used[row])
+        if (!used[row] || m_groupOfValue[row] != kNoGroup)
             continue;
+        if (!userFrames) { // what follows costs a step for each group that is there
+            userFrames.emplace(recording);
+            if (m_grouping == Grouping::Line)
+                for (std::uint32_t group = 0; group < count(); ++group)
+                    if (group != none)
+                        byLabel.try_emplace(m_labels[group], group);
+        }
         const StackId stack{ static_cast<std::uint32_t>(row) };
-        const FrameId frame = userFrames.of(stack);
+        const FrameId frame = userFrames->of(stack);
         if (!frame.valid()) {
-            withoutStack = true;
+            withoutStack = withoutStack || none == kNoGroup;
             empty.push_back(row);
             continue;
         }
@@ -149,57 +290,71 @@ void GroupTable::groupStacks(const Recording& recording, const std::vector<bool>
             m_groupOfValue[row] = add(std::move(label), stack.value, stack);
             continue;
         }
-        const auto [known, isNew] = byLabel.try_emplace(label, count());
-        m_groupOfValue[row] = isNew ? add(std::move(label), stack.value, stack) : known->second;
+        if (const auto known = byLabel.find(label); known != byLabel.end()) {
+            m_groupOfValue[row] = known->second;
+        } else {
+            m_groupOfValue[row] = add(label, stack.value, stack);
+            byLabel.emplace(std::move(label), m_groupOfValue[row]);
+        }
     }
     if (withoutStack)
-        m_groupOfValue[stacks] = add(std::string(kNoStackLabel), -1);
+        none = add(std::string(kNoStackLabel), -1);
     for (const std::size_t row : empty)
-        m_groupOfValue[row] = m_groupOfValue[stacks];
+        m_groupOfValue[row] = none;
 }
 
-void GroupTable::groupStreams()
+void GroupTable::groupStreams(const std::vector<bool>& used)
 {
     const std::vector<std::int64_t>& streams = m_trace->recording().streams;
-    const std::vector<bool> used
-        = usedRows(m_trace->blocks().stream, streams.size(), [](StreamIndex s) { return std::size_t{ s }; });
-    m_groupOfValue.assign(streams.size() + 1, 0);
+    growValues(streams.size());
     for (std::size_t row = 0; row < streams.size(); ++row)
-        if (used[row])
+        if (used[row] && m_groupOfValue[row] == kNoGroup)
             m_groupOfValue[row] = add(streamLabel(streams[row]), streams[row]);
-    if (used[streams.size()])
-        m_groupOfValue[streams.size()] = add("unknown stream", -1);
+    if (used[streams.size()] && m_groupOfValue.back() == kNoGroup)
+        m_groupOfValue.back() = add("unknown stream", -1);
 }
 
-void GroupTable::groupPools()
+void GroupTable::groupPools(const std::vector<bool>& used)
 {
     const std::size_t pools = m_trace->recording().pools.size();
-    const std::vector<bool> used
-        = usedRows(m_trace->blocks().pool, pools, [](PoolIndex p) { return std::size_t{ p }; });
-    m_groupOfValue.assign(pools + 1, 0);
-    boost::unordered_flat_map<std::string, std::uint32_t> byLabel;
+    growValues(pools);
     for (std::size_t row = 0; row <= pools; ++row) {
-        if (!used[row])
+        if (!used[row] || m_groupOfValue[row] != kNoGroup)
             continue;
         const PoolIndex pool = row < pools ? static_cast<PoolIndex>(row) : kNoIndex;
         std::string label = poolLabel(m_trace->recording(), pool);
-        const auto [known, isNew] = byLabel.try_emplace(label, count());
-        m_groupOfValue[row]
-            = isNew ? add(std::move(label), pool == kNoIndex ? -1 : std::int64_t{ pool }) : known->second;
+        const auto known = std::find(m_labels.begin(), m_labels.end(), label);
+        m_groupOfValue[row] = known != m_labels.end()
+            ? static_cast<std::uint32_t>(known - m_labels.begin())
+            : add(std::move(label), pool == kNoIndex ? -1 : std::int64_t{ pool });
     }
 }
 
 void GroupTable::groupSizes()
 {
+    const auto isKnown = [this](std::int64_t bytes) {
+        const auto found = std::lower_bound(
+            m_groupOfSize.begin(), m_groupOfSize.end(), std::pair(bytes, std::uint32_t{ 0 }));
+        return found != m_groupOfSize.end() && found->first == bytes;
+    };
     boost::unordered_flat_set<std::int64_t> distinct;
-    const Column<std::int64_t>& sizes = m_trace->blocks().requestedBytes;
-    for (std::size_t first = 0; first < sizes.size(); first += Column<std::int64_t>::kChunk)
-        for (const std::int64_t bytes : sizes.run(first))
-            distinct.insert(bytes);
+    const auto addFrom = [&](const Column<std::int64_t>& sizes, std::size_t first) {
+        for (auto run = sizes.run(first); !run.empty(); run = sizes.run(first)) {
+            distinct.insert(run.begin(), run.end());
+            first += run.size();
+        }
+    };
+    addFrom(m_trace->blocks().requestedBytes.born, m_born);
+    addFrom(m_trace->blocks().requestedBytes.older, m_older);
     std::vector<std::int64_t> sorted(distinct.begin(), distinct.end());
     std::sort(sorted.begin(), sorted.end());
+    const auto had = static_cast<std::ptrdiff_t>(m_groupOfSize.size());
+    std::vector<std::pair<std::int64_t, std::uint32_t>> added;
     for (const std::int64_t bytes : sorted)
-        m_groupOfSize.emplace_back(bytes, add(sizeLabel(bytes), bytes));
+        if (!isKnown(bytes))
+            added.emplace_back(bytes, add(sizeLabel(bytes), bytes));
+    m_groupOfSize.insert(m_groupOfSize.end(), added.begin(), added.end());
+    std::inplace_merge(m_groupOfSize.begin(), m_groupOfSize.begin() + had, m_groupOfSize.end());
 }
 
 std::uint32_t GroupTable::groupOfStack(StackId stack) const
@@ -215,16 +370,16 @@ std::uint32_t GroupTable::groupOf(BlockId block) const
     switch (m_grouping) {
     case Grouping::Line:
     case Grouping::Site:
-        return groupOfStack(blocks.stack[block.index()]);
+        return groupOfStack(blocks.stack[block]);
     case Grouping::Stream:
-        return ofRow(blocks.stream[block.index()]);
+        return ofRow(blocks.stream[block]);
     case Grouping::Pool:
-        return ofRow(blocks.pool[block.index()]);
+        return ofRow(blocks.pool[block]);
     case Grouping::Size:
         break;
     }
     const auto found = std::lower_bound(m_groupOfSize.begin(), m_groupOfSize.end(),
-        std::pair(blocks.requestedBytes[block.index()], std::uint32_t{ 0 }));
+        std::pair(blocks.requestedBytes[block], std::uint32_t{ 0 }));
     return found->second;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/trace/device_trace.h"
+#include "model/trace/filter.h"
 #include "model/trace/frames.h"
 
 #include <cstdint>
@@ -14,7 +15,8 @@
 
 namespace strata::model {
 
-/// By what blocks are put together.
+/// By what blocks are put together. A new way is a value here, its entry in kGroupings (grouping.cpp) and its
+/// groups in GroupTable, whose switches the compiler checks.
 enum class Grouping : std::uint8_t {
     Line, ///< the innermost frame of the user's own code, see userFrame()
     Site, ///< the whole stack
@@ -23,8 +25,36 @@ enum class Grouping : std::uint8_t {
     Size, ///< exact requested bytes
 };
 
-[[nodiscard]] std::string_view groupingName(Grouping grouping); ///< "line", "site", ...
+class GroupTable;
+
+/// All that there is to know of one grouping but how GroupTable makes its groups. Options, JSON, choices,
+/// headings, filters and colours ask this and name no grouping. English: the window translates what people
+/// read.
+struct GroupingInfo {
+    enum class Key : std::uint8_t {
+        Label, ///< a group is known by its label
+        Value, ///< by its number, and sorts by it
+        Stack, ///< by its whole stack: the label is its line alone
+    };
+
+    Grouping grouping;
+    std::string_view name; ///< "line": of options, files and settings
+    std::string_view title; ///< "Line of code": of choices and columns
+    std::string_view one; ///< "Line": what one of its groups is
+    std::string_view narrower; ///< "Filter by its line"
+    Key key;
+    bool ofStacks; ///< a group has a stack; one without is hatched
+    /// `filter` with the condition that lets this group pass, or the group of this block: nothing else of it
+    /// changes.
+    void (*narrowToGroup)(
+        BlockFilter& filter, const DeviceTrace& trace, const GroupTable& table, std::uint32_t group);
+    void (*narrowToBlock)(BlockFilter& filter, const DeviceTrace& trace, BlockId block);
+};
+
+[[nodiscard]] std::span<const GroupingInfo> groupings(); ///< in the order of Grouping
+[[nodiscard]] const GroupingInfo& infoOf(Grouping grouping);
 [[nodiscard]] std::optional<Grouping> groupingFromName(std::string_view name);
+[[nodiscard]] std::string groupingNames(); ///< "line, site, stream, pool or size"
 
 /// "small", "large", "(0,1)/large", "unknown".
 [[nodiscard]] std::string poolLabel(const Recording& recording, PoolIndex pool);
@@ -36,9 +66,15 @@ enum class Grouping : std::uint8_t {
 /// Numbers the groups of a device's blocks under one grouping, 0 to count() - 1, in the order of stacks,
 /// streams, pools or sizes, of those that the device's blocks have. Lines and pools with the same label are
 /// one group. groupOf is O(1), for sizes O(log count); safe from any thread once built.
+///
+/// The table of a trace that grew may number groups in another order than one made anew: groups keep the
+/// numbers that they have, new ones come behind.
 class GroupTable {
 public:
     GroupTable(const DeviceTrace& trace, Grouping grouping);
+    /// Of a trace that keeps the rows of the one of `earlier` (DeviceTrace::keepsRowsOf()). O(groups + new
+    /// blocks + stacks).
+    GroupTable(const DeviceTrace& trace, const GroupTable& earlier);
     /// By line, of these stacks; none is one too. It knows no blocks: groupOfStack() alone.
     GroupTable(const Recording& recording, std::span<const StackId> stacks);
 
@@ -56,11 +92,18 @@ public:
     [[nodiscard]] std::int64_t valueOf(std::uint32_t group) const { return m_values[group]; }
 
 private:
+    static constexpr std::uint32_t kNoGroup = 0xffffffffu;
+
     std::uint32_t add(std::string label, std::int64_t value, StackId stack = {});
+    void groupBlocks();
     void groupStacks(const Recording& recording, const std::vector<bool>& used);
-    void groupStreams();
-    void groupPools();
+    void groupStreams(const std::vector<bool>& used);
+    void groupPools(const std::vector<bool>& used);
     void groupSizes();
+    template <class T, class Row>
+    [[nodiscard]] std::vector<bool> usedRows(
+        const BlockColumn<T>& column, std::size_t rows, Row&& rowOf) const;
+    void growValues(std::size_t rows);
 
     const DeviceTrace* m_trace = nullptr; // none: made of stacks
     Grouping m_grouping;
@@ -68,6 +111,7 @@ private:
     std::vector<StackId> m_stacks;
     std::vector<std::int64_t> m_values;
     std::vector<std::uint32_t> m_groupOfValue; // by stack, stream or pool index; last: of "none"
+    std::size_t m_born = 0, m_older = 0; // blocks that it knows the groups of
     std::vector<std::pair<std::int64_t, std::uint32_t>> m_groupOfSize; // sorted
 };
 

@@ -115,7 +115,7 @@ void LiveExtents::insertEntry(std::uint64_t begin, std::uint64_t end, BlockId bl
     const std::uint32_t at = leaf->upTo(begin);
     insertAt(leaf->begins, at, leaf->count, begin);
     insertAt(leaf->ends, at, leaf->count, end);
-    insertAt(leaf->blocks, at, leaf->count, block.value);
+    insertAt(leaf->blocks, at, leaf->count, block);
     ++leaf->count;
     ++leaf->live;
 }

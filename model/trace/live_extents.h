@@ -44,7 +44,7 @@ public:
         }
         leaf.begins[slot] = begin;
         leaf.ends[slot] = end;
-        leaf.blocks[slot] = block.value;
+        leaf.blocks[slot] = block;
         ++leaf.live;
         return {};
     }
@@ -54,7 +54,7 @@ public:
     {
         Leaf& leaf = m_leaves[leafFor(begin)];
         const std::uint32_t upTo = leaf.upTo(begin);
-        if (upTo == 0 || leaf.begins[upTo - 1] != begin || leaf.blocks[upTo - 1] != block.value
+        if (upTo == 0 || leaf.begins[upTo - 1] != begin || leaf.blocks[upTo - 1] != block
             || leaf.ends[upTo - 1] == 0)
             return;
         leaf.ends[upTo - 1] = 0;
@@ -93,7 +93,7 @@ private:
         std::uint32_t previous = kNoNode, next = kNoNode;
         Keys begins; // ascending
         std::array<std::uint64_t, kFanout> ends;
-        std::array<std::uint32_t, kFanout> blocks;
+        std::array<BlockId, kFanout> blocks;
 
         Leaf() { begins.fill(kNoKey); }
         [[nodiscard]] std::uint32_t upTo(std::uint64_t key) const
@@ -139,7 +139,7 @@ private:
                 --i;
             if (i > 0) {
                 if (node->ends[i - 1] > begin)
-                    return BlockId{ node->blocks[i - 1] };
+                    return node->blocks[i - 1];
                 break;
             }
             if (node->previous == kNoNode)
@@ -153,7 +153,7 @@ private:
             while (i < node->count && node->ends[i] == 0 && node->begins[i] < end)
                 ++i;
             if (i < node->count)
-                return node->ends[i] != 0 && node->begins[i] < end ? BlockId{ node->blocks[i] } : BlockId{};
+                return node->ends[i] != 0 && node->begins[i] < end ? node->blocks[i] : BlockId{};
             if (node->next == kNoNode)
                 return {};
             node = &m_leaves[node->next];

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "model/trace/events.h"
+#include "model/trace/parts.h"
 #include "model/trace/stacks.h"
 #include "model/trace/strings.h"
 #include "model/trace/user_data.h"
+#include "model/wire/kinds.h"
 
 #include <cstdint>
 #include <map>
@@ -14,7 +16,7 @@
 
 namespace strata::model {
 
-enum class SegmentKind : std::uint8_t { Small, Large, Unknown };
+using SegmentKind = wire::PoolKind;
 
 /// A pool of the caching allocator: PyTorch's mempool id, (0,0) for the default one, and which half of it.
 struct Pool {
@@ -25,7 +27,7 @@ struct Pool {
     friend auto operator<=>(const Pool&, const Pool&) = default;
 };
 
-enum class BlockState : std::uint8_t { Allocated, PendingFree, Inactive };
+using BlockState = wire::BlockState;
 
 /// A block of a segment as the snapshot found it at the end.
 struct FinalBlock {
@@ -75,7 +77,7 @@ struct CutOff {
 
 /// A text that record_function (or torch itself) left on the clock of the recording.
 struct Annotation {
-    enum class Kind : std::uint8_t { Start, End, Mark };
+    using Kind = wire::AnnotationKind;
     Kind kind = Kind::Mark;
     int device = -1;
     StringId name;
@@ -140,10 +142,10 @@ struct Recording {
     std::map<std::string, std::int64_t> unknownKeys; ///< "segment.foo" -> how often
     std::map<std::string, std::int64_t> unknownActions;
     std::map<int, CutOff> cuts; ///< by device
-    std::map<std::string, std::string>
-        facts; ///< of the process that was recorded: "host", "command", "torch", ...; "refused": why its
-               ///< allocator tells of no event
+    std::map<std::string, std::string> facts; ///< of the process that was recorded: keys of model/wire/info.h
+    std::optional<std::string> refusal; ///< why its allocator tells of no event, where it tells of none
     UserData user; ///< notes, named ranges, filters
+    Parts parts; ///< what chunks of other kinds say
     bool simulated = false; ///< made on a simulated device, as far as the file says
 
     [[nodiscard]] StreamIndex internStream(std::int64_t stream); ///< kNoIndex once 65,535 are known

@@ -25,7 +25,7 @@ namespace strata::model {
 class SegmentIndex {
 public:
     SegmentIndex() = default; ///< of no lives
-    /// `lives` by address, as buildSegmentLives gives them. O(n log n) time and, at most, entries of 4 bytes.
+    /// `lives` by address, as SegmentTracker gives them. O(n log n) time and, at most, entries of 4 bytes.
     explicit SegmentIndex(std::span<const SegmentLife> lives);
 
     /// The row of a life whose range holds `address` after event `at`. The same `lives` as in the

@@ -20,82 +20,44 @@ std::uint64_t endOf(std::uint64_t begin, std::int64_t bytes)
     return end < begin ? std::numeric_limits<std::uint64_t>::max() : end;
 }
 
-/// A set of addresses as disjoint ranges that do not touch.
-class AddressSet {
-public:
-    void add(std::uint64_t begin, std::uint64_t end)
-    {
-        auto at = m_ranges.upper_bound(begin);
-        if (at != m_ranges.begin() && std::prev(at)->second >= begin) {
-            --at;
-            begin = at->first;
-        }
-        while (at != m_ranges.end() && at->first <= end) {
-            end = std::max(end, at->second);
-            at = m_ranges.erase(at);
-        }
-        m_ranges.emplace(begin, end);
+} // namespace
+
+void AddressSet::add(std::uint64_t begin, std::uint64_t end)
+{
+    auto at = m_ranges.upper_bound(begin);
+    if (at != m_ranges.begin() && std::prev(at)->second >= begin) {
+        --at;
+        begin = at->first;
     }
-    /// How many addresses of [begin, end) are in the set.
-    [[nodiscard]] std::uint64_t covered(std::uint64_t begin, std::uint64_t end) const
-    {
-        std::uint64_t sum = 0;
-        auto at = m_ranges.upper_bound(begin);
-        if (at != m_ranges.begin())
-            --at;
-        for (; at != m_ranges.end() && at->first < end; ++at)
-            if (at->second > begin)
-                sum += std::min(end, at->second) - std::max(begin, at->first);
-        return sum;
+    while (at != m_ranges.end() && at->first <= end) {
+        end = std::max(end, at->second);
+        at = m_ranges.erase(at);
     }
+    m_ranges.emplace(begin, end);
+}
 
-private:
-    std::map<std::uint64_t, std::uint64_t> m_ranges;
-};
+std::uint64_t AddressSet::covered(std::uint64_t begin, std::uint64_t end) const
+{
+    std::uint64_t sum = 0;
+    auto at = m_ranges.upper_bound(begin);
+    if (at != m_ranges.begin())
+        --at;
+    for (; at != m_ranges.end() && at->first < end; ++at)
+        if (at->second > begin)
+            sum += std::min(end, at->second) - std::max(begin, at->first);
+    return sum;
+}
 
-/// Walks through the events on segments. `m_live` holds what is mapped at the moment, by address, as rows of
-/// `m_lives`; rows of it do not overlap.
-class SegmentTracker {
-public:
-    SegmentTracker(Recording& recording, const DeviceRecording& device, FindingList& findings)
-        : m_recording(recording)
-        , m_device(device)
-        , m_findings(findings)
-    {
-    }
-
-    void beginWithBase();
-    void walk();
-    void joinWithEndState();
-    std::vector<SegmentLife> take();
-
-private:
-    void onMapped(std::uint32_t e);
-    void onUnmapped(std::uint32_t e);
-    template <class Gap> void endLives(std::uint64_t begin, std::uint64_t end, EventId at, Gap&& gap);
-    void addLive(SegmentLife life);
-    PoolIndex poolOfEvent(std::uint32_t e, std::int64_t bytes);
-    void joinWith(const FinalSegment& segment);
-
-    Recording& m_recording;
-    const DeviceRecording& m_device;
-    FindingList& m_findings;
-    std::vector<SegmentLife> m_lives;
-    std::map<std::uint64_t, std::size_t> m_live;
-    AddressSet m_seen; // mapped or unmapped by the trace
-    std::map<std::pair<PoolIndex, bool>, PoolIndex> m_pools; // (pool_id of the event, small) -> pool
-};
-
-PoolIndex SegmentTracker::poolOfEvent(std::uint32_t e, std::int64_t bytes)
+PoolIndex SegmentTracker::poolOfEvent(Recording& recording, const EventColumns& events, std::uint32_t e)
 {
     constexpr std::int64_t kSmallSegment = 2 << 20;
-    const PoolIndex recorded = m_device.events.pool[e];
-    const bool small = bytes <= kSmallSegment;
+    const PoolIndex recorded = events.pool[e];
+    const bool small = events.bytes[e] <= kSmallSegment;
     const auto [entry, isNew] = m_pools.try_emplace({ recorded, small }, kNoIndex);
     if (isNew) {
-        Pool pool = recorded == kNoIndex ? Pool{} : m_recording.pools[recorded];
+        Pool pool = recorded == kNoIndex ? Pool{} : recording.pools[recorded];
         pool.kind = small ? SegmentKind::Small : SegmentKind::Large;
-        entry->second = m_recording.internPool(pool);
+        entry->second = recording.internPool(pool);
     }
     return entry->second;
 }
@@ -139,9 +101,9 @@ void SegmentTracker::endLives(std::uint64_t begin, std::uint64_t end, EventId at
         gap(begin, end);
 }
 
-void SegmentTracker::onMapped(std::uint32_t e)
+void SegmentTracker::onMapped(
+    Recording& recording, const EventColumns& events, std::uint32_t e, FindingList& findings)
 {
-    const EventColumns& events = m_device.events;
     SegmentLife life;
     life.address = events.address[e];
     const std::uint64_t end = endOf(life.address, events.bytes[e]);
@@ -149,13 +111,13 @@ void SegmentTracker::onMapped(std::uint32_t e)
     life.alloc = EventId{ e };
     life.stack = events.stack[e];
     life.stream = events.stream[e];
-    life.pool = poolOfEvent(e, events.bytes[e]);
+    life.pool = poolOfEvent(recording, events, e);
     life.expandable = events.action[e] == Action::SegmentMap;
     std::uint64_t gaps = 0;
     endLives(
         life.address, end, EventId{ e }, [&](std::uint64_t from, std::uint64_t to) { gaps += to - from; });
     if (const std::uint64_t shared = end - life.address - gaps; shared > 0)
-        m_findings.add(Check::SegmentsOverlap, e, static_cast<std::int64_t>(shared), [&] {
+        findings.add(Check::SegmentsOverlap, e, static_cast<std::int64_t>(shared), [&] {
             return fmt::format(
                 "The segment at {} ({}) lies over one that is still there: its segment_free is "
                 "missing, the recording has probably lost events.",
@@ -165,14 +127,14 @@ void SegmentTracker::onMapped(std::uint32_t e)
     addLive(life);
 }
 
-void SegmentTracker::onUnmapped(std::uint32_t e)
+void SegmentTracker::onUnmapped(
+    Recording& recording, const EventColumns& events, std::uint32_t e, FindingList& findings)
 {
-    const EventColumns& events = m_device.events;
     const std::uint64_t begin = events.address[e];
     const std::uint64_t end = endOf(begin, events.bytes[e]);
     endLives(begin, end, EventId{ e }, [&](std::uint64_t from, std::uint64_t to) {
         if (const std::uint64_t known = m_seen.covered(from, to); known > 0) {
-            m_findings.add(Check::FreeOfFreed, e, static_cast<std::int64_t>(known), [&] {
+            findings.add(Check::FreeOfFreed, e, static_cast<std::int64_t>(known), [&] {
                 return fmt::format(
                     "The segment at {} had already been given back: the segment_alloc before this "
                     "is missing, the recording has probably lost events.",
@@ -186,16 +148,17 @@ void SegmentTracker::onUnmapped(std::uint32_t e)
         older.free = EventId{ e };
         older.stack = events.stack[e];
         older.stream = events.stream[e];
-        older.pool = poolOfEvent(e, events.bytes[e]);
+        older.pool = poolOfEvent(recording, events, e);
         older.expandable = events.action[e] == Action::SegmentUnmap;
         m_lives.push_back(older);
+        ++m_olderFound;
     });
     m_seen.add(begin, end);
 }
 
-void SegmentTracker::beginWithBase()
+void SegmentTracker::begin(const DeviceRecording& device)
 {
-    for (const FinalSegment& segment : m_device.base.segments) {
+    for (const FinalSegment& segment : device.base.segments) {
         SegmentLife life;
         life.address = segment.address;
         life.bytes = static_cast<std::int64_t>(endOf(segment.address, segment.bytes) - segment.address);
@@ -212,27 +175,26 @@ void SegmentTracker::beginWithBase()
     }
 }
 
-void SegmentTracker::walk()
+void SegmentTracker::append(Recording& recording, const DeviceRecording& device, FindingList& findings)
 {
-    const Column<Action>& actions = m_device.events.action;
-    for (std::size_t first = 0; first < actions.size(); first += Column<Action>::kChunk) {
-        const std::span<const Action> run = actions.run(first);
-        for (std::size_t i = 0; i < run.size(); ++i) {
-            if (run[i] < Action::SegmentAlloc || run[i] > Action::SegmentUnmap)
+    const EventColumns& events = device.events;
+    while (m_next < events.action.size()) {
+        for (const Action action : events.action.run(m_next)) {
+            const auto e = static_cast<std::uint32_t>(m_next++);
+            if (action < Action::SegmentAlloc || action > Action::SegmentUnmap)
                 continue;
-            const auto e = static_cast<std::uint32_t>(first + i);
-            if (run[i] == Action::SegmentAlloc || run[i] == Action::SegmentMap)
-                onMapped(e);
+            ++m_version;
+            if (action == Action::SegmentAlloc || action == Action::SegmentMap)
+                onMapped(recording, events, e, findings);
             else
-                onUnmapped(e);
+                onUnmapped(recording, events, e, findings);
         }
     }
 }
 
 /// What lives inside the final segment takes its pool; what nothing lives in is older than the trace.
-void SegmentTracker::joinWith(const FinalSegment& segment)
+void SegmentTracker::joinWith(const FinalSegment& segment, EventIndex last, FindingList& findings)
 {
-    const EventIndex last = m_device.events.size() - 1;
     std::uint64_t begin = segment.address;
     const std::uint64_t end = endOf(begin, segment.bytes);
     std::vector<SegmentLife> older;
@@ -246,7 +208,7 @@ void SegmentTracker::joinWith(const FinalSegment& segment)
         life.expandable = segment.expandable;
         older.push_back(life);
         if (const std::uint64_t known = m_seen.covered(from, to); known > 0)
-            m_findings.add(Check::EndStateDiffers, last, static_cast<std::int64_t>(known), [&] {
+            findings.add(Check::EndStateDiffers, last, static_cast<std::int64_t>(known), [&] {
                 return fmt::format(
                     "The final segment at {} holds memory that the trace gave back to the driver: "
                     "its segment_alloc is missing, or trace and segments were not taken together.",
@@ -272,50 +234,35 @@ void SegmentTracker::joinWith(const FinalSegment& segment)
         addLive(life);
 }
 
-void SegmentTracker::joinWithEndState()
+void SegmentTracker::joinWithEndState(const DeviceRecording& device, FindingList& findings)
 {
-    const EventIndex last = m_device.events.size() - 1;
+    const EventIndex last = device.events.size() - 1;
     AddressSet final;
-    for (const FinalSegment& segment : m_device.finalSegments)
+    for (const FinalSegment& segment : device.finalSegments)
         final.add(segment.address, endOf(segment.address, segment.bytes));
     for (const auto& [address, row] : m_live) {
         const SegmentLife& life = m_lives[row];
         const std::uint64_t missing = life.end() - life.address - final.covered(life.address, life.end());
         if (missing > 0)
-            m_findings.add(
-                Check::EndStateDiffers, last, static_cast<std::int64_t>(missing), [&, a = address] {
-                    return fmt::format(
-                        "The segment at {} ({}) is there at the end of the trace and not among the "
-                        "final segments: the trace was cut, or the snapshot holds only some pools.",
-                        formatAddress(a), formatExactBytes(life.bytes));
-                });
+            findings.add(Check::EndStateDiffers, last, static_cast<std::int64_t>(missing), [&, a = address] {
+                return fmt::format(
+                    "The segment at {} ({}) is there at the end of the trace and not among the "
+                    "final segments: the trace was cut, or the snapshot holds only some pools.",
+                    formatAddress(a), formatExactBytes(life.bytes));
+            });
     }
-    for (const FinalSegment& segment : m_device.finalSegments)
-        joinWith(segment);
+    for (const FinalSegment& segment : device.finalSegments)
+        joinWith(segment, last, findings);
 }
 
-std::vector<SegmentLife> SegmentTracker::take()
+std::vector<SegmentLife> SegmentTracker::lives() const
 {
-    std::sort(m_lives.begin(), m_lives.end(), [](const SegmentLife& a, const SegmentLife& b) {
+    std::vector<SegmentLife> lives = m_lives;
+    std::sort(lives.begin(), lives.end(), [](const SegmentLife& a, const SegmentLife& b) {
         const auto birth = [](const SegmentLife& s) { return s.alloc.valid() ? s.alloc.value + 1ll : 0; };
         return std::tuple(a.address, birth(a), a.free.value) < std::tuple(b.address, birth(b), b.free.value);
     });
-    m_lives.shrink_to_fit();
-    return std::move(m_lives);
-}
-
-} // namespace
-
-std::vector<SegmentLife> buildSegmentLives(
-    Recording& recording, const DeviceRecording& device, bool endKnown, FindingList& findings)
-{
-    SegmentTracker tracker(recording, device, findings);
-    if (!endKnown)
-        tracker.beginWithBase();
-    tracker.walk();
-    if (endKnown)
-        tracker.joinWithEndState();
-    return tracker.take();
+    return lives;
 }
 
 } // namespace strata::model

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/stacks.h"
 
+#include "model/base/column.h"
+
+#include <algorithm>
 #include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -9,6 +12,12 @@
 #include <xxhash.h>
 
 namespace strata::model {
+
+namespace {
+
+constexpr std::size_t kArenaChunk = std::size_t{ 1 } << 12;
+
+} // namespace
 
 struct StackTable::Data {
     struct FrameHash {
@@ -42,23 +51,58 @@ struct StackTable::Data {
         bool operator()(StackId a, std::span<const FrameId> b) const { return (*this)(b, a); }
     };
 
-    [[nodiscard]] std::span<const FrameId> framesOf(StackId id) const
+    [[nodiscard]] std::span<const FrameId> framesOf(StackId id) const { return stacks[id.index()]; }
+
+    std::span<const FrameId> store(std::span<const FrameId> ids)
     {
-        const std::size_t first = ends.empty() || id.index() == 0 ? 0 : ends[id.index() - 1];
-        return { frameIds.data() + first, ends[id.index()] - first };
+        if (ids.size() > room) {
+            room = std::max(kArenaChunk, ids.size());
+            chunks.emplace_back(new FrameId[room]);
+            next = chunks.back().get();
+            frameIds += room;
+        }
+        const std::span<const FrameId> stored(next, ids.size());
+        next = std::copy(ids.begin(), ids.end(), next);
+        room -= ids.size();
+        return stored;
     }
 
-    std::vector<Frame> frames;
+    /// Interning needs the indexes; a copy begins without them.
+    void completeIndexes()
+    {
+        if (!withoutIndexes)
+            return;
+        withoutIndexes = false;
+        for (std::size_t i = 0; i < frames.size(); ++i)
+            frameIndex.try_emplace(frames[i], FrameId{ static_cast<std::uint32_t>(i) });
+        for (std::size_t i = 0; i < stacks.size(); ++i)
+            stackIndex.insert(StackId{ static_cast<std::uint32_t>(i) });
+    }
+
+    Column<Frame, 10> frames;
     boost::unordered_flat_map<Frame, FrameId, FrameHash> frameIndex;
-    std::vector<FrameId> frameIds; // of all stacks, one after the other
-    std::vector<std::size_t> ends; // one past the last frame of each stack
+    std::vector<std::shared_ptr<FrameId[]>> chunks; // copies append to chunks of their own
+    FrameId* next = nullptr;
+    std::size_t room = 0;
+    std::size_t frameIds = 0; // in all chunks
+    Column<std::span<const FrameId>, 12> stacks;
     boost::unordered_flat_set<StackId, StackHash, StackEqual> stackIndex{ 0, StackHash{ this },
         StackEqual{ this } };
+    bool withoutIndexes = false;
 };
 
 StackTable::StackTable()
     : m_data(std::make_unique<Data>())
 {
+}
+StackTable::StackTable(const StackTable& other)
+    : StackTable()
+{
+    m_data->frames = other.m_data->frames;
+    m_data->chunks = other.m_data->chunks;
+    m_data->frameIds = other.m_data->frameIds;
+    m_data->stacks = other.m_data->stacks;
+    m_data->withoutIndexes = true;
 }
 StackTable::~StackTable() = default;
 StackTable::StackTable(StackTable&&) noexcept = default;
@@ -66,6 +110,7 @@ StackTable& StackTable::operator=(StackTable&&) noexcept = default;
 
 FrameId StackTable::internFrame(const Frame& frame)
 {
+    m_data->completeIndexes();
     const auto [entry, isNew]
         = m_data->frameIndex.try_emplace(frame, FrameId{ static_cast<std::uint32_t>(m_data->frames.size()) });
     if (isNew)
@@ -75,16 +120,16 @@ FrameId StackTable::internFrame(const Frame& frame)
 
 void StackTable::replaceFrame(FrameId id, const Frame& frame)
 {
-    m_data->frames[id.index()] = frame;
+    m_data->frames.edit(id.index()) = frame;
 }
 
 StackId StackTable::internStack(std::span<const FrameId> innermostFirst)
 {
+    m_data->completeIndexes();
     if (const auto found = m_data->stackIndex.find(innermostFirst); found != m_data->stackIndex.end())
         return *found;
-    const StackId id{ static_cast<std::uint32_t>(m_data->ends.size()) };
-    m_data->frameIds.insert(m_data->frameIds.end(), innermostFirst.begin(), innermostFirst.end());
-    m_data->ends.push_back(m_data->frameIds.size());
+    const StackId id{ static_cast<std::uint32_t>(m_data->stacks.size()) };
+    m_data->stacks.push_back(m_data->store(innermostFirst));
     m_data->stackIndex.insert(id);
     return id;
 }
@@ -106,14 +151,13 @@ std::size_t StackTable::frameCount() const
 }
 std::size_t StackTable::stackCount() const
 {
-    return m_data->ends.size();
+    return m_data->stacks.size();
 }
 
 std::size_t StackTable::bytesResident() const
 {
-    return m_data->frames.capacity() * sizeof(Frame) + m_data->frameIds.capacity() * sizeof(FrameId)
-        + m_data->ends.capacity() * sizeof(std::size_t)
-        + m_data->frameIndex.bucket_count() * (sizeof(Frame) + 8)
+    return m_data->frames.bytesResident() + m_data->frameIds * sizeof(FrameId)
+        + m_data->stacks.bytesResident() + m_data->frameIndex.bucket_count() * (sizeof(Frame) + 8)
         + m_data->stackIndex.bucket_count() * (sizeof(StackId) + 1);
 }
 

@@ -20,10 +20,13 @@ struct Frame {
 };
 
 /// Every distinct frame and every distinct stack of a recording, interned by content. A stack lists its
-/// frames innermost first, as PyTorch writes them. One writer; reading finished tables needs no lock.
+/// frames innermost first, as PyTorch writes them. A copy is a snapshot, as of a Column: it costs little and
+/// never changes when the original does. One writer; reading needs no lock.
 class StackTable {
 public:
     StackTable();
+    StackTable(const StackTable& other);
+    StackTable& operator=(const StackTable& other) = delete;
     ~StackTable();
     StackTable(StackTable&&) noexcept;
     StackTable& operator=(StackTable&&) noexcept;

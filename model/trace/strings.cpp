@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/strings.h"
 
+#include "model/base/column.h"
+
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstring>
 #include <vector>
@@ -20,15 +22,17 @@ std::size_t hashOf(std::string_view text)
 } // namespace
 
 struct StringTable::Data {
+    using Texts = Column<std::string_view, 12>;
+
     struct Hash {
         using is_transparent = void;
-        const std::vector<std::string_view>* texts;
+        const Texts* texts;
         std::size_t operator()(std::string_view text) const { return hashOf(text); }
         std::size_t operator()(StringId id) const { return hashOf((*texts)[id.index()]); }
     };
     struct Equal {
         using is_transparent = void;
-        const std::vector<std::string_view>* texts;
+        const Texts* texts;
         bool operator()(StringId a, StringId b) const { return a == b; }
         bool operator()(std::string_view a, StringId b) const { return a == (*texts)[b.index()]; }
         bool operator()(StringId a, std::string_view b) const { return (*texts)[a.index()] == b; }
@@ -38,7 +42,7 @@ struct StringTable::Data {
     {
         if (text.size() > room) {
             const std::size_t size = std::max(kArenaChunk, text.size());
-            chunks.push_back(std::make_unique_for_overwrite<char[]>(size));
+            chunks.emplace_back(new char[size]);
             next = chunks.back().get();
             room = size;
             bytes += size;
@@ -51,11 +55,21 @@ struct StringTable::Data {
         return stored;
     }
 
-    std::vector<std::unique_ptr<char[]>> chunks;
+    /// Interning needs the index; a copy begins without one.
+    void completeIndex()
+    {
+        if (index.size() == texts.size())
+            return;
+        index.reserve(texts.size());
+        for (std::size_t i = index.size(); i < texts.size(); ++i)
+            index.insert(StringId{ static_cast<std::uint32_t>(i) });
+    }
+
+    std::vector<std::shared_ptr<char[]>> chunks; // copies append to chunks of their own
     char* next = nullptr;
     std::size_t room = 0;
     std::size_t bytes = 0;
-    std::vector<std::string_view> texts;
+    Texts texts;
     boost::unordered_flat_set<StringId, Hash, Equal> index{ 0, Hash{ &texts }, Equal{ &texts } };
 };
 
@@ -63,12 +77,20 @@ StringTable::StringTable()
     : m_data(std::make_unique<Data>())
 {
 }
+StringTable::StringTable(const StringTable& other)
+    : StringTable()
+{
+    m_data->chunks = other.m_data->chunks;
+    m_data->bytes = other.m_data->bytes;
+    m_data->texts = other.m_data->texts;
+}
 StringTable::~StringTable() = default;
 StringTable::StringTable(StringTable&&) noexcept = default;
 StringTable& StringTable::operator=(StringTable&&) noexcept = default;
 
 StringId StringTable::intern(std::string_view text)
 {
+    m_data->completeIndex();
     if (const auto found = m_data->index.find(text); found != m_data->index.end())
         return *found;
     const StringId id{ static_cast<std::uint32_t>(m_data->texts.size()) };
@@ -79,8 +101,14 @@ StringId StringTable::intern(std::string_view text)
 
 StringId StringTable::find(std::string_view text) const
 {
-    const auto found = m_data->index.find(text);
-    return found == m_data->index.end() ? StringId{} : *found;
+    if (m_data->index.size() == m_data->texts.size()) {
+        const auto found = m_data->index.find(text);
+        return found == m_data->index.end() ? StringId{} : *found;
+    }
+    for (std::size_t i = 0; i < m_data->texts.size(); ++i)
+        if (m_data->texts[i] == text)
+            return StringId{ static_cast<std::uint32_t>(i) };
+    return {};
 }
 
 std::string_view StringTable::operator[](StringId id) const
@@ -95,7 +123,7 @@ std::size_t StringTable::size() const
 
 std::size_t StringTable::bytesResident() const
 {
-    return m_data->bytes + m_data->texts.capacity() * sizeof(std::string_view)
+    return m_data->bytes + m_data->texts.bytesResident()
         + m_data->index.bucket_count() * (sizeof(StringId) + 1);
 }
 

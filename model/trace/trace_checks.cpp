@@ -18,121 +18,6 @@ std::uint64_t endOfBlock(std::uint64_t address, std::int64_t bytes)
     return end <= address ? std::numeric_limits<std::uint64_t>::max() : end;
 }
 
-class EventChecker {
-public:
-    EventChecker(const CheckInput& input, FindingList& findings)
-        : m_events(input.device.events)
-        , m_blocks(input.blocks)
-        , m_findings(findings)
-        , m_startKnown(input.endKnown || !input.device.base.segments.empty())
-        , m_requested(input.totals.requestedBytesStart)
-        , m_reserved(input.totals.reservedBytesStart)
-        , m_overwritten(input.pairing.overwritten())
-    {
-        const std::vector<bool>& contradicted = input.pairing.contradicted();
-        for (std::uint32_t row = m_blocks.olderFrom; row < m_blocks.size(); ++row)
-            if (!contradicted[row - m_blocks.olderFrom])
-                begin(BlockId{ row }, -1);
-        compare(-1);
-    }
-
-    void run(std::size_t first);
-    void finish();
-
-private:
-    void begin(BlockId block, EventIndex e)
-    {
-        const std::uint64_t address = m_blocks.address[block.index()];
-        const std::int64_t bytes = m_blocks.requestedBytes[block.index()];
-        const BlockId other = m_live.insert(address, endOfBlock(address, bytes), block);
-        if (other.valid())
-            reportOverlap(block, other, e);
-    }
-    void end(BlockId block)
-    {
-        m_live.erase(m_blocks.address[block.index()], block);
-        m_requested = wrapSub(m_requested, m_blocks.requestedBytes[block.index()]);
-    }
-    void compare(EventIndex e)
-    {
-        if (m_requested <= m_reserved)
-            return;
-        m_above.count += 1;
-        m_above.bytes = std::max(m_above.bytes, wrapSub(m_requested, m_reserved));
-        if (m_above.count == 1)
-            m_above.event = e;
-    }
-    void reportOverlap(BlockId block, BlockId other, EventIndex e);
-
-    const EventColumns& m_events;
-    const BlockColumns& m_blocks;
-    FindingList& m_findings;
-    bool m_startKnown; // else both curves are relative
-    std::int64_t m_requested, m_reserved;
-    LiveExtents m_live;
-    const std::vector<std::pair<std::uint32_t, BlockId>>& m_overwritten;
-    std::size_t m_nextOverwritten = 0;
-    Finding m_above{ Check::RequestedAboveReserved, -1, 0, 0, {} };
-};
-
-void EventChecker::reportOverlap(BlockId block, BlockId other, EventIndex e)
-{
-    const std::int64_t bytes = m_blocks.requestedBytes[block.index()];
-    m_findings.add(Check::AllocOverlaps, e, bytes, [&] {
-        return fmt::format(
-            "The block at {} ({}) lies over the block at {} ({}) that is live: its free is missing, "
-            "the recording has probably lost events.",
-            formatAddress(m_blocks.address[block.index()]), formatExactBytes(bytes),
-            formatAddress(m_blocks.address[other.index()]),
-            formatExactBytes(m_blocks.requestedBytes[other.index()]));
-    });
-}
-
-/// The contiguous run of events that begins at `first`.
-void EventChecker::run(std::size_t first)
-{
-    const std::span<const Action> actions = m_events.action.run(first);
-    const std::span<const BlockId> blocks = m_events.block.run(first);
-    const std::span<const std::int64_t> sizes = m_events.bytes.run(first);
-    for (std::size_t i = 0; i < actions.size(); ++i) {
-        const auto e = static_cast<EventIndex>(first + i);
-        switch (actions[i]) {
-        case Action::Alloc:
-            if (m_nextOverwritten < m_overwritten.size() && m_overwritten[m_nextOverwritten].first == e)
-                end(m_overwritten[m_nextOverwritten++].second);
-            begin(blocks[i], e);
-            m_requested = wrapAdd(m_requested, sizes[i]);
-            break;
-        case Action::FreeCompleted:
-            end(blocks[i]);
-            break;
-        case Action::SegmentAlloc:
-        case Action::SegmentMap:
-            m_reserved = wrapAdd(m_reserved, sizes[i]);
-            break;
-        case Action::SegmentFree:
-        case Action::SegmentUnmap:
-            m_reserved = wrapSub(m_reserved, sizes[i]);
-            break;
-        default:
-            break;
-        }
-        compare(e);
-    }
-}
-
-void EventChecker::finish()
-{
-    if (m_above.count == 0 || !m_startKnown)
-        return;
-    m_above.cause = fmt::format(
-        "Blocks add up to as much as {} more than all segments after {} event{}, first "
-        "after event {}: the trace and the segments are not of the same run, or events "
-        "are missing.",
-        formatBytes(m_above.bytes), formatCount(m_above.count), m_above.count == 1 ? "" : "s", m_above.event);
-    m_findings.add(m_above);
-}
-
 struct Sums {
     std::int64_t bytes = 0, allocated = 0, active = 0, requested = 0;
 };
@@ -209,21 +94,114 @@ void addTimeNote(const TraceNotes& notes, FindingList& findings)
 
 } // namespace
 
-bool checkEvents(const CheckInput& input, FindingList& findings, const Progress& progress)
+EventChecks::EventChecks(const BlockColumns& blocks, const OlderBlocks& older, std::int64_t requestedStart,
+    std::int64_t reservedStart)
+    : m_older(older.contradicted.size())
+    , m_requestedStart(requestedStart)
+    , m_reservedStart(reservedStart)
+    , m_requested(requestedStart)
+    , m_reserved(reservedStart)
 {
-    EventChecker checker(input, findings);
-    const auto count = static_cast<std::size_t>(input.device.events.size());
+    for (std::size_t row = 0; row < m_older; ++row)
+        if (!older.contradicted[row])
+            begin(blocks, BlockId::older(row), -1);
+    compare(-1);
+}
+
+void EventChecks::begin(const BlockColumns& blocks, BlockId block, EventIndex e)
+{
+    const std::uint64_t address = blocks.address[block];
+    const std::int64_t bytes = blocks.requestedBytes[block];
+    const BlockId other = m_live.insert(address, endOfBlock(address, bytes), block);
+    if (!other.valid())
+        return;
+    m_findings.add(Check::AllocOverlaps, e, bytes, [&] {
+        return fmt::format(
+            "The block at {} ({}) lies over the block at {} ({}) that is live: its free is missing, "
+            "the recording has probably lost events.",
+            formatAddress(address), formatExactBytes(bytes), formatAddress(blocks.address[other]),
+            formatExactBytes(blocks.requestedBytes[other]));
+    });
+}
+
+inline void EventChecks::end(const BlockColumns& blocks, BlockId block)
+{
+    m_live.erase(blocks.address[block], block);
+    m_requested = wrapSub(m_requested, blocks.requestedBytes[block]);
+}
+
+inline void EventChecks::compare(EventIndex e)
+{
+    if (m_requested <= m_reserved)
+        return;
+    m_above.count += 1;
+    m_above.bytes = std::max(m_above.bytes, wrapSub(m_requested, m_reserved));
+    if (m_above.count == 1)
+        m_above.event = e;
+}
+
+/// The contiguous run of events that begins at the next one.
+void EventChecks::run(
+    const EventColumns& events, const BlockColumns& blocks, const OverwrittenBlocks& overwritten)
+{
+    const std::span<const Action> actions = events.action.run(m_next);
+    const std::span<const BlockId> blocksOf = events.block.run(m_next);
+    const std::span<const std::int64_t> sizes = events.bytes.run(m_next);
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+        const auto e = static_cast<EventIndex>(m_next + i);
+        switch (actions[i]) {
+        case Action::Alloc:
+            if (m_nextOverwritten < overwritten.size() && overwritten[m_nextOverwritten].first == e)
+                end(blocks, overwritten[m_nextOverwritten++].second);
+            begin(blocks, blocksOf[i], e);
+            m_requested = wrapAdd(m_requested, sizes[i]);
+            break;
+        case Action::FreeCompleted:
+            end(blocks, blocksOf[i]);
+            break;
+        case Action::SegmentAlloc:
+        case Action::SegmentMap:
+            m_reserved = wrapAdd(m_reserved, sizes[i]);
+            break;
+        case Action::SegmentFree:
+        case Action::SegmentUnmap:
+            m_reserved = wrapSub(m_reserved, sizes[i]);
+            break;
+        default:
+            break;
+        }
+        compare(e);
+    }
+    m_next += actions.size();
+}
+
+bool EventChecks::append(const EventColumns& events, const BlockColumns& blocks,
+    const OverwrittenBlocks& overwritten, const Progress& progress)
+{
+    const auto count = static_cast<std::size_t>(events.size());
     const std::size_t chunks = count / Column<Action>::kChunk + 1;
-    for (std::size_t first = 0; first < count; first += Column<Action>::kChunk) {
+    while (m_next < count) {
         if (progress.cancelled())
             return false;
-        if (const std::size_t chunk = first / Column<Action>::kChunk; chunk % (chunks / 100 + 1) == 0)
-            progress({ Stage::Checking, static_cast<std::int64_t>(first), static_cast<std::int64_t>(count),
+        if (const std::size_t chunk = m_next / Column<Action>::kChunk; chunk % (chunks / 100 + 1) == 0)
+            progress({ Stage::Checking, static_cast<std::int64_t>(m_next), static_cast<std::int64_t>(count),
                 static_cast<std::int64_t>(count) });
-        checker.run(first);
+        run(events, blocks, overwritten);
     }
-    checker.finish();
     return true;
+}
+
+void EventChecks::addTo(FindingList& findings, bool startKnown) const
+{
+    findings.add(m_findings);
+    if (m_above.count == 0 || !startKnown)
+        return;
+    Finding above = m_above;
+    above.cause = fmt::format("Blocks add up to as much as {} more than all segments after {} event{}, first "
+                              "after event {}: the trace and the segments are not of the same run, or events "
+                              "are missing.",
+        formatBytes(above.bytes), formatCount(above.count), above.count == 1 ? "" : "s", above.event);
+    findings.add(std::move(above));
 }
 
 void checkEndState(const DeviceRecording& device, const Totals& totals, FindingList& findings)
@@ -287,30 +265,6 @@ void checkEndState(const DeviceRecording& device, const Totals& totals, FindingL
     compare(Check::ActiveAboveReserved, "active", totals.activeBytesEnd);
 }
 
-TraceNotes traceNotes(const CheckInput& input)
-{
-    TraceNotes notes;
-    for (std::uint32_t row = input.blocks.olderFrom; row < input.blocks.size(); ++row) {
-        const EventId free = input.blocks.freeCompleted[row];
-        if (!free.valid() || input.pairing.contradicted()[row - input.blocks.olderFrom])
-            continue;
-        if (notes.olderFrees++ == 0)
-            notes.firstOlderFree = free.value;
-        notes.olderFreedBytes = wrapAdd(notes.olderFreedBytes, input.blocks.requestedBytes[row]);
-    }
-    const Column<std::int64_t>& columns = input.device.events.timeNs;
-    std::int64_t previous = std::numeric_limits<std::int64_t>::min();
-    for (std::size_t first = 0; first < columns.size(); first += Column<std::int64_t>::kChunk) {
-        const std::span<const std::int64_t> times = columns.run(first);
-        for (std::size_t i = 0; i < times.size(); ++i) {
-            if (times[i] < previous && notes.backwards++ == 0)
-                notes.firstBackwards = static_cast<EventIndex>(first + i);
-            previous = times[i];
-        }
-    }
-    return notes;
-}
-
 void addNotes(const NotesInput& input, FindingList& findings)
 {
     const EventIndex last = input.totals.events - 1;
@@ -326,10 +280,9 @@ void addNotes(const NotesInput& input, FindingList& findings)
                                                           : ", so the end state is unknown and curves begin "
                                                             "at what the trace itself tells") });
 
-    if (const auto refused = input.recording.facts.find("refused"); refused != input.recording.facts.end())
+    if (const auto& refusal = input.recording.refusal)
         findings.add(Finding{ Check::EventsRefused, -1, 0, 1,
-            fmt::format(
-                "No event was told: {}. What the driver says is all that is known.", refused->second) });
+            fmt::format("No event was told: {}. What the driver says is all that is known.", *refusal) });
 
     for (const LostEvents& lost : input.recording.lost) {
         if (lost.device == input.device.device)
@@ -374,7 +327,7 @@ void addNotes(const NotesInput& input, FindingList& findings)
     if (pending.count > 0)
         findings.add(std::move(pending));
 
-    if (input.totals.events == 0 && !input.recording.facts.contains("refused"))
+    if (input.totals.events == 0 && !input.recording.refusal)
         findings.add(Finding{ Check::NoEvents, -1, 0, 1,
             "The snapshot has no events: recording was off. Call torch.cuda.memory._record_memory_history() "
             "before the code to be seen." });

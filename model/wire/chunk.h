@@ -3,6 +3,7 @@
 
 #include "model/wire/bytes.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,6 +39,12 @@ enum class ChunkType : std::uint16_t {
     Filter = 34,
     Index = 64, ///< where the chunks are; last in a finished file
 };
+
+inline constexpr std::array kChunkTypes{ ChunkType::Info, ChunkType::Strings, ChunkType::Frames,
+    ChunkType::Stacks, ChunkType::Streams, ChunkType::Pools, ChunkType::Events, ChunkType::EndState,
+    ChunkType::BaseState, ChunkType::Annotations, ChunkType::Settings, ChunkType::Lost, ChunkType::Digest,
+    ChunkType::DriverMemory, ChunkType::Symbols, ChunkType::Note, ChunkType::Range, ChunkType::Filter,
+    ChunkType::Index };
 
 enum class Codec : std::uint8_t { Stored = 0, Zstd = 1 };
 

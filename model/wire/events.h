@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/wire/bytes.h"
+#include "model/wire/kinds.h"
 
 #include <cstdint>
 #include <span>
@@ -9,23 +10,6 @@
 #include <vector>
 
 namespace strata::wire {
-
-/// Codes of actions in the stream; they never change. kFirstUnknown and above carry a name of their own.
-enum class EventAction : std::uint8_t {
-    Alloc = 0,
-    FreeRequested = 1,
-    FreeCompleted = 2,
-    SegmentAlloc = 3,
-    SegmentFree = 4,
-    SegmentMap = 5,
-    SegmentUnmap = 6,
-    Snapshot = 7,
-    Oom = 8,
-    UserDefined = 9,
-    Annotate = 10,
-    Other = 11, ///< its name is in SparseKind::ActionName
-};
-inline constexpr std::uint8_t kActionCount = 12;
 
 /// An event of the allocator as it travels.
 struct EventRow {
@@ -41,9 +25,6 @@ struct EventRow {
 };
 
 /// What few events have: a text by number.
-enum class SparseKind : std::uint8_t { CompileContext = 0, UserMetadata = 1, ActionName = 2, Extras = 3 };
-inline constexpr std::size_t kSparseKinds = 4;
-
 struct SparseText {
     std::uint32_t row = 0; ///< within the chunk, ascending
     std::uint32_t string = 0;

@@ -97,10 +97,11 @@ void Follower::begin(const State& base)
         map(segment.address, segment.bytes);
         for (std::uint32_t i = 0; i < segment.blocks && !m_failed; ++i, ++block) {
             const BlockRow& row = base.blocks[block];
-            if (row.state == 2)
+            if (row.state == BlockState::Inactive)
                 continue;
-            addBlock(row.address, { row.requestedBytes, -1, row.stack, row.state == 1 });
-            if (row.state == 1)
+            addBlock(
+                row.address, { row.requestedBytes, -1, row.stack, row.state == BlockState::PendingFree });
+            if (row.state == BlockState::PendingFree)
                 m_digest.pendingStart += row.requestedBytes;
         }
         if (m_failed)
@@ -308,12 +309,12 @@ bool Follower::agreesWith(const State& end)
         reserved += segment.bytes;
         for (std::uint32_t i = 0; i < segment.blocks; ++i, ++row) {
             const BlockRow& block = end.blocks[row];
-            if (block.state == 2)
+            if (block.state == BlockState::Inactive)
                 continue;
             const auto live = m_live.find(block.address);
             const std::int64_t rounding = block.bytes - block.requestedBytes;
             if (live == m_live.end() || live->second.bytes != block.requestedBytes || rounding < 0
-                || rounding >= UINT32_MAX || live->second.pending != (block.state == 1))
+                || rounding >= UINT32_MAX || live->second.pending != (block.state == BlockState::PendingFree))
                 return false;
             // A stack that the trace does not know comes from the end state, which no sum here has seen.
             const bool stackOfEnd = live->second.born < 0 || live->second.stack == kNone;

@@ -61,7 +61,7 @@ void encodeState(const State& state, Bytes& out)
             writer.signedVarint(distance(expected, block.address));
             writer.signedVarint(block.bytes);
             writer.signedVarint(block.requestedBytes);
-            writer.byte(block.state);
+            writer.byte(static_cast<std::uint8_t>(block.state));
             writer.id(block.stack);
             expected = block.address + static_cast<std::uint64_t>(block.bytes);
         }
@@ -88,10 +88,11 @@ bool decodeState(std::span<const std::byte> payload, State& state)
             block.address = expected + static_cast<std::uint64_t>(in.signedVarint());
             block.bytes = in.signedVarint();
             block.requestedBytes = in.signedVarint();
-            block.state = in.byte();
+            const std::uint8_t blockState = in.byte();
             block.stack = in.id();
-            if (block.state > 2)
+            if (blockState >= kBlockStates)
                 return false;
+            block.state = static_cast<BlockState>(blockState);
             expected = block.address + static_cast<std::uint64_t>(block.bytes);
             state.blocks.push_back(block);
         }

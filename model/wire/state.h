@@ -14,7 +14,7 @@ struct BlockRow {
     std::uint64_t address = 0;
     std::int64_t bytes = 0; ///< rounded
     std::int64_t requestedBytes = 0;
-    std::uint8_t state = 2; ///< 0 allocated, 1 waits for another stream, 2 inactive
+    BlockState state = BlockState::Inactive;
     std::uint32_t stack = kNone;
 
     friend bool operator==(const BlockRow&, const BlockRow&) = default;

@@ -174,7 +174,7 @@ void encodePools(std::uint32_t first, std::span<const PoolRow> pools, Bytes& out
     for (const PoolRow& pool : pools) {
         writer.signedVarint(pool.owner);
         writer.signedVarint(pool.id);
-        writer.byte(pool.kind);
+        writer.byte(static_cast<std::uint8_t>(pool.kind));
     }
 }
 
@@ -187,9 +187,10 @@ bool decodePools(std::span<const std::byte> payload, std::uint32_t& first, std::
         PoolRow pool;
         pool.owner = in.signedVarint();
         pool.id = in.signedVarint();
-        pool.kind = in.byte();
-        if (pool.kind > 2)
+        const std::uint8_t kind = in.byte();
+        if (kind >= kPoolKinds)
             return false;
+        pool.kind = static_cast<PoolKind>(kind);
         pools.push_back(pool);
     }
     return in.ok();
@@ -201,7 +202,7 @@ void encodeAnnotations(std::span<const AnnotationRow> rows, Bytes& out)
     writer.varint(rows.size());
     std::int64_t last = 0;
     for (const AnnotationRow& row : rows) {
-        writer.byte(row.kind);
+        writer.byte(static_cast<std::uint8_t>(row.kind));
         writer.signedVarint(row.device);
         writer.id(row.name);
         writer.signedVarint(static_cast<std::int64_t>(
@@ -221,15 +222,17 @@ bool decodeAnnotations(std::span<const std::byte> payload, std::vector<Annotatio
     std::uint64_t last = 0;
     for (std::size_t i = 0; i < count && in.ok(); ++i) {
         AnnotationRow row;
-        row.kind = in.byte();
+        const std::uint8_t kind = in.byte();
         const std::int64_t device = in.signedVarint();
         row.name = in.id();
         last += static_cast<std::uint64_t>(in.signedVarint());
         row.timeNs = static_cast<std::int64_t>(last);
-        if (row.kind > 2 || device < INT32_MIN || device > INT32_MAX)
+        if (device < INT32_MIN || device > INT32_MAX)
             return false;
         row.device = static_cast<std::int32_t>(device);
-        rows.push_back(row);
+        row.kind = static_cast<AnnotationKind>(kind);
+        if (kind < kAnnotationKinds)
+            rows.push_back(row);
     }
     return in.ok();
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/wire/events.h"
+#include "model/wire/bytes.h"
+#include "model/wire/info.h"
+#include "model/wire/kinds.h"
 
 #include <cstdint>
 #include <span>
@@ -18,8 +20,7 @@ namespace strata::wire {
 
 inline constexpr std::size_t kMaxRowsAChunk = std::size_t{ 1 } << 22; ///< what a reader takes
 
-/// Info and Settings chunks: keys and texts; a later value of a key replaces an earlier one.
-using KeyValue = std::pair<std::string, std::string>;
+/// Info and Settings chunks.
 void encodeKeyValues(std::span<const KeyValue> items, Bytes& out);
 [[nodiscard]] bool decodeKeyValues(std::span<const std::byte> payload, std::vector<KeyValue>& items);
 
@@ -66,7 +67,7 @@ void encodeStreams(std::uint32_t first, std::span<const std::int64_t> streams, B
 
 struct PoolRow {
     std::int64_t owner = 0, id = 0;
-    std::uint8_t kind = 2; ///< 0 small, 1 large, 2 unknown
+    PoolKind kind = PoolKind::Unknown;
 
     friend bool operator==(const PoolRow&, const PoolRow&) = default;
 };
@@ -75,7 +76,7 @@ void encodePools(std::uint32_t first, std::span<const PoolRow> pools, Bytes& out
     std::span<const std::byte> payload, std::uint32_t& first, std::vector<PoolRow>& pools);
 
 struct AnnotationRow {
-    std::uint8_t kind = 2; ///< 0 start, 1 end, 2 mark
+    AnnotationKind kind = AnnotationKind::Mark;
     std::int32_t device = -1;
     std::uint32_t name = kNone;
     std::int64_t timeNs = 0;
@@ -83,6 +84,7 @@ struct AnnotationRow {
     friend bool operator==(const AnnotationRow&, const AnnotationRow&) = default;
 };
 void encodeAnnotations(std::span<const AnnotationRow> rows, Bytes& out);
+/// Rows of kinds that this Strata does not know are passed over.
 [[nodiscard]] bool decodeAnnotations(std::span<const std::byte> payload, std::vector<AnnotationRow>& rows);
 
 /// What the driver said of a device at one moment, at which the recorder knew what LibTorch had reserved.

@@ -116,6 +116,19 @@
             <numerusform>copied %n lines</numerusform>
         </translation>
     </message>
+</context>
+<context>
+    <name>strata::views::ShareList</name>
+    <message numerus="yes">
+        <source>%n block(s)</source>
+        <translation>
+            <numerusform>%n block</numerusform>
+            <numerusform>%n blocks</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>strata::views::DocumentContent</name>
     <message numerus="yes">
         <source>copied %n line(s) as CSV</source>
         <translation>
@@ -130,19 +143,6 @@
             <numerusform>copied a stack of %n frames</numerusform>
         </translation>
     </message>
-</context>
-<context>
-    <name>strata::views::ShareList</name>
-    <message numerus="yes">
-        <source>%n block(s)</source>
-        <translation>
-            <numerusform>%n block</numerusform>
-            <numerusform>%n blocks</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>strata::views::StatusBar</name>
     <message numerus="yes">
         <source>%1 event(s), all of them shown</source>
         <translation>

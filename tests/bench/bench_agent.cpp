@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What bench_agent.py times: pairs of alloc and free on LibTorch's allocator, nothing else. Compiled by it with the
-// headers of the LibTorch at hand.
+// What bench_agent.py times: pairs of alloc and free on LibTorch's allocator, nothing else. Compiled by it
+// with the headers of the LibTorch at hand.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <ctime>
 

@@ -10,8 +10,9 @@
 // other programs on the machine disturb less. --bars: exit 1 if a bar is missed.
 #include "tests/bench/page_drives.h"
 
+#include "app/gui/contents.h"
 #include "resources/resources.h"
-#include "views/shell/document_view.h"
+#include "views/contents/document_view.h"
 #include "views/shell/theme.h"
 
 #include <QSettings>
@@ -58,24 +59,25 @@ bool open(bench::Application& application, views::MainWindow& window, const QStr
     const double since = application.nowMs();
     application.watchForStalls();
     window.openFile(path, true);
-    while (window.loading())
+    while (window.pending())
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
-    if (!window.view())
+    if (!views::DocumentContent::of(window))
         return false;
+    const views::Document& document = driver.document();
     const double shown = application.nowMs();
-    const views::Page& summary = *window.view()->findPage(QStringLiteral("summary"));
+    const views::Page& summary = *driver.view().findPage(QStringLiteral("summary"));
     while (summary.busy())
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
-    window.view()->repaint();
+    driver.view().repaint();
     const double summaryShown = application.nowMs();
-    while (window.document()->working())
+    while (document.working())
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
     const double whole = application.nowMs();
     // The first picture of the page that is shown, and what the other pages do once they have a device.
-    for (const views::Page* page : window.view()->pages())
+    for (const views::Page* page : driver.view().pages())
         driver.waitUntilQuiet(*page);
     const bench::Application::Stalls stalls = application.endWatch();
-    const auto device = window.document()->device();
+    const auto device = document.device();
     if (!device)
         return false;
     constexpr double kBar = 50;
@@ -110,7 +112,8 @@ int main(int argc, char** argv)
     QSettings settings(scratch.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
     views::Theme theme(application);
     theme.choose(views::Theme::fromName(QStringLiteral("light")));
-    views::MainWindow window(theme, settings);
+    const views::ContentList contents = gui::windowContents();
+    views::MainWindow window(theme, settings, contents);
     window.resize(options.size);
     window.show();
     QCoreApplication::processEvents();
@@ -121,7 +124,7 @@ int main(int argc, char** argv)
         return 3;
     }
     bench::Driver driver(application, window);
-    for (const views::Page* page : window.view()->pages())
+    for (const views::Page* page : driver.view().pages())
         if (options.page.isEmpty() || options.page == page->id())
             met = bench::drivePage(driver, page->id()) && met;
     return options.bars && !met ? 1 : 0;

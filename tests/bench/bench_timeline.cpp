@@ -144,7 +144,8 @@ void benchLive(const DeviceTimeline& timeline)
         "blockAt (mean of 100)", 7,
         [&] {
             for (int i = 0; i < 100; ++i)
-                (void)timeline.live().blockAt(blocks.address[random() % blocks.size()] + 5, randomEvent());
+                (void)timeline.live().blockAt(
+                    blocks.address[blocks.at(random() % blocks.size())] + 5, randomEvent());
         },
         100);
     measure(

@@ -2,11 +2,11 @@
 #include "tests/bench/page_drives.h"
 
 #include "model/analysis/groups.h"
+#include "views/contents/document_view.h"
+#include "views/contents/minimap.h"
 #include "views/pages/flame_page.h"
 #include "views/pages/memory_page.h"
 #include "views/pages/table_page.h"
-#include "views/shell/document_view.h"
-#include "views/shell/minimap.h"
 #include "views/widgets/flame_graph.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_view.h"
@@ -42,15 +42,15 @@ std::vector<EventIndex> places(const views::DeviceData& device)
 
 const views::DeviceData& deviceOf(Driver& driver)
 {
-    return *driver.window().document()->device();
+    return *driver.document().device();
 }
 
 /// Selects ranges around each place from everything down to one event and back, as a drag of the minimap's
 /// handle does: every page shows what is selected, the minimap first. Ends with nothing selected.
 bool driveSelection(Driver& driver, views::Page& page, const std::string& name)
 {
-    views::ViewState& state = driver.window().document()->viewState();
-    views::Minimap& minimap = driver.window().view()->minimap();
+    views::ViewState& state = driver.document().viewState();
+    views::Minimap& minimap = driver.view().minimap();
     const EventIndex events = deviceOf(driver).trace->eventCount();
     if (events == 0)
         return true;
@@ -168,12 +168,12 @@ bool driveQuestions(Driver& driver, views::MemoryPage& page)
             driver.waitUntilQuiet(page);
             const EventIndex e = anyEvent();
             driver.frame(
-                canvas, [&] { driver.window().view()->goTo(device.trace->device(), e); }, gos);
+                canvas, [&] { driver.view().goTo(device.trace->device(), e); }, gos);
         }
     }
     for (int i = 0; i < 60; ++i)
         timed(lives, [&] { (void)model::groupsAt(*device.timeline, *device.byLine, anyEvent()); });
-    driver.window().document()->viewState().select(std::nullopt);
+    driver.document().viewState().select(std::nullopt);
     canvas.viewport().showAll();
     driver.waitUntilQuiet(page);
     bool met = report("memory, pick under the cursor", picks, kPickBar);
@@ -185,7 +185,7 @@ bool driveQuestions(Driver& driver, views::MemoryPage& page)
 bool driveMemory(Driver& driver, views::MemoryPage& page)
 {
     MemoryCanvas& canvas = *page.canvas();
-    views::ViewState& state = driver.window().document()->viewState();
+    views::ViewState& state = driver.document().viewState();
     bool met = true;
     for (const PictureMode mode : { PictureMode::Stacked, PictureMode::Blocks })
         for (const model::Axis axis : { model::Axis::Events, model::Axis::Time }) {
@@ -287,8 +287,8 @@ bool driveTable(Driver& driver, views::TablePage& page, const std::string& name)
                 cells.update();
             },
             wheels);
-    constexpr Qt::Key kKeys[]
-        = { Qt::Key_End, Qt::Key_Home, Qt::Key_PageDown, Qt::Key_Down, Qt::Key_End, Qt::Key_PageUp, Qt::Key_Up };
+    constexpr Qt::Key kKeys[] = { Qt::Key_End, Qt::Key_Home, Qt::Key_PageDown, Qt::Key_Down, Qt::Key_End,
+        Qt::Key_PageUp, Qt::Key_Up };
     for (int i = 0; i < 70; ++i)
         driver.frame(
             cells,
@@ -298,7 +298,7 @@ bool driveTable(Driver& driver, views::TablePage& page, const std::string& name)
                 cells.update();
             },
             ends);
-    driver.window().document()->viewState().select(std::nullopt);
+    driver.document().viewState().select(std::nullopt);
     driver.waitUntilQuiet(page);
     Samples typed;
     for (const char* text : { ">1MiB", ">100MiB", "", "forward", "" }) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/bench/window_driver.h"
 
-#include "views/shell/document_view.h"
+#include "views/contents/document_view.h"
 
 #include <QMouseEvent>
 #include <QWheelEvent>
@@ -131,8 +131,8 @@ Application::Stalls Application::endWatch()
 
 views::Page& Driver::show(const QString& page)
 {
-    m_window.view()->showPage(page);
-    views::Page& shown = *m_window.view()->findPage(page);
+    view().showPage(page);
+    views::Page& shown = *view().findPage(page);
     waitUntilQuiet(shown);
     return shown;
 }
@@ -140,10 +140,10 @@ views::Page& Driver::show(const QString& page)
 void Driver::waitUntilQuiet(const views::Page& page)
 {
     for (int quiet = 0; quiet < 3;) {
-        waitFor([&] { return !m_window.document()->working() && !page.busy(); });
+        waitFor([&] { return !document().working() && !page.busy(); });
         QCoreApplication::sendPostedEvents();
         QCoreApplication::processEvents();
-        quiet = m_window.document()->working() || page.busy() ? 0 : quiet + 1;
+        quiet = document().working() || page.busy() ? 0 : quiet + 1;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <QElapsedTimer>
 #include <QTimer>
 
+#include "views/contents/document_content.h"
 #include "views/shell/main_window.h"
 
 #include <functional>
@@ -76,6 +77,9 @@ public:
     }
 
     [[nodiscard]] views::MainWindow& window() const { return m_window; }
+    /// The active document, and the view of it.
+    [[nodiscard]] views::Document& document() const { return pane().document(); }
+    [[nodiscard]] views::DocumentView& view() const { return pane().view(); }
     [[nodiscard]] views::Page& show(const QString& page); ///< makes it current and waits until it is quiet
 
     /// Until the window's frame is complete in which `watched` was painted.
@@ -87,6 +91,7 @@ public:
     void waitUntilQuiet(const views::Page& page);
 
 private:
+    [[nodiscard]] views::DocumentPane& pane() const { return views::DocumentContent::of(m_window)->active(); }
     void waitUntilDue();
 
     Application& m_application;

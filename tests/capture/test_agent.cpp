@@ -112,9 +112,9 @@ TEST_F(AgentTest, RecordsEveryEventBetweenBaseAndEndState)
     large.memoryLimit = 256 << 20;
     ASSERT_TRUE(agent.start(large, facts())); // while they work
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    agent.annotate(0, "step 1");
+    agent.annotate(wire::AnnotationKind::Start, "step 1");
     allocator.otherSnapshot();
-    agent.annotate(1, "step 1");
+    agent.annotate(wire::AnnotationKind::End, "step 1");
     agent.stop(); // while they work
     stop = true;
     for (std::thread& thread : threads)
@@ -126,7 +126,7 @@ TEST_F(AgentTest, RecordsEveryEventBetweenBaseAndEndState)
     EXPECT_FALSE(session->recording().truncation);
     EXPECT_TRUE(session->recording().lost.empty());
     EXPECT_EQ(session->recording().annotations.size(), 2u);
-    const auto outline = model::SessionOutline::open(options().file, false);
+    const auto outline = test::outlineIn(options().file);
     ASSERT_TRUE(outline);
     EXPECT_EQ(test::summaryText(*outline), test::summaryText(*session));
     holdAgainst(allocator, *session, 0, 1);
@@ -264,7 +264,7 @@ TEST_F(AgentTest, AChildOfAForkWritesNothing)
     if (child == 0) {
         agent.forget();
         allocator.release(0, block);
-        agent.annotate(2, "child");
+        agent.annotate(wire::AnnotationKind::Mark, "child");
         agent.stop();
         _exit(0);
     }

@@ -41,18 +41,16 @@ private:
 
 void summarizeOutline(std::span<const std::byte> stream, const model::ReadLimits& limits)
 {
-    auto read = model::readOutline(stream, limits);
-    if (!read)
+    const auto outline = model::RecordingFile(stream, limits).outline();
+    if (!outline)
         return;
-    const auto& devices = read->recording->devices;
-    if (devices.size() != read->digests.size())
+    const auto& devices = outline->recording->devices;
+    if (devices.size() != outline->devices.size())
         __builtin_trap();
     for (std::size_t i = 0; i < devices.size(); ++i) {
-        const auto outline = model::outlineOf(*read->recording, devices[i], std::move(read->digests[i]));
-        if (!outline)
-            continue;
-        const model::GroupTable lines = model::linesOf(*read->recording, *outline);
-        if (model::summarize(*read->recording, devices[i], *outline, lines).verdict.empty())
+        const model::DeviceOutline& device = outline->devices[i];
+        const model::GroupTable lines = model::linesOf(*outline->recording, device);
+        if (model::summarize(*outline->recording, devices[i], device, lines).verdict.empty())
             __builtin_trap();
     }
 }

@@ -21,15 +21,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const DeviceTrace& trace : (*session)->devices()) {
         for (const Grouping grouping : { Grouping::Line, Grouping::Pool, Grouping::Size }) {
             const GroupTable groups(trace, grouping);
-            for (std::uint32_t b = 0; b < trace.blocks().size(); ++b)
-                if (groups.groupOf(BlockId{ b }) >= groups.count())
+            for (const BlockId b : trace.blocks().all())
+                if (groups.groupOf(b) >= groups.count())
                     __builtin_trap();
         }
         std::uint64_t requested = static_cast<std::uint64_t>(trace.totals().requestedBytesStart);
         for (EventIndex e = 0; e < trace.eventCount(); ++e)
             requested += static_cast<std::uint64_t>(trace.requestedDelta(e));
-        for (std::uint32_t b = 0; b < trace.blocks().size(); ++b)
-            if (trace.blocks().liveAt(BlockId{ b }, trace.eventCount() - 1))
+        for (const BlockId b : trace.blocks().all())
+            if (trace.blocks().liveAt(b, trace.eventCount() - 1))
                 requested -= static_cast<std::uint64_t>(trace.blocks().requestedBytes[b]);
         if (requested != 0) // the curve ends at the sum of what is live
             __builtin_trap();

@@ -27,7 +27,7 @@ int main(int argc, char** argv)
     if (!opened)
         return 1;
     const std::string session = std::string(argv[2]) + ".strata";
-    if (!model::saveSession((*opened)->recording(), session, model::digestsOf(**opened)))
+    if (!model::saveSession((*opened)->recording(), session, model::digestsOf((*opened)->devices())))
         return 1;
     std::ifstream in(session, std::ios::binary);
     const std::string content{ std::istreambuf_iterator<char>(in), {} };

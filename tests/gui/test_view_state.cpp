@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/view_state.h"
 
+#include "tests/unit/timeline/traced.h"
+
 #include <QSignalSpy>
 #include <QTest>
 
@@ -169,6 +171,113 @@ TEST(ViewState, AxisAndGroupingAreNotOnTheUndoStack)
     EXPECT_EQ(axis.count(), 1);
     EXPECT_EQ(grouping.count(), 1);
     EXPECT_FALSE(state.canUndo());
+}
+
+/// Two devices with times and one without, of which the second is not there at once.
+class SelectionOverDevices : public testing::Test {
+protected:
+    SelectionOverDevices()
+    {
+        m_state.setClocks([this](int device) -> const strata::model::Clock* {
+            if (device == 1 && !m_secondIsThere)
+                return nullptr;
+            return &m_clocks[static_cast<std::size_t>(device)];
+        });
+    }
+    void comes()
+    {
+        m_secondIsThere = true;
+        m_state.clocksChanged();
+    }
+
+    strata::test::Traced m_traces[3]{
+        strata::test::Traced(
+            "alloc 0x1000 512 time=100\nalloc 0x2000 512 time=200\nalloc 0x3000 512 time=200\n"
+            "alloc 0x4000 512 time=300\n"),
+        strata::test::Traced(
+            "alloc 0x1000 512 time=150\nalloc 0x2000 512 time=200\nalloc 0x3000 512 time=250\n"),
+        strata::test::Traced("alloc 0x1000 512\nalloc 0x2000 512\n"),
+    };
+    strata::model::Clock m_clocks[3]{ strata::model::Clock(m_traces[0].trace),
+        strata::model::Clock(m_traces[1].trace), strata::model::Clock(m_traces[2].trace) };
+    bool m_secondIsThere = false;
+    ViewState m_state;
+};
+
+TEST_F(SelectionOverDevices, AnotherDeviceKeepsTheInstantByItsTime)
+{
+    comes();
+    m_state.select(EventRange{ 1, 1 });
+    m_state.setDevice(1);
+    EXPECT_EQ(m_state.selection(), (EventRange{ 1, 1 }));
+    EXPECT_EQ(m_state.madeSelection()->device, 0);
+    EXPECT_EQ(m_state.madeSelection()->time, (strata::model::TimeRange{ 200, 200 }));
+    m_state.setDevice(0);
+    EXPECT_EQ(m_state.selection(), (EventRange{ 1, 1 })) << "not 2, which has the same time";
+    m_state.select(EventRange{ 1, 3 });
+    m_state.setDevice(1);
+    EXPECT_EQ(m_state.selection(), (EventRange{ 1, 2 }));
+    m_state.select(EventRange{ 0, 0 }); // made here now
+    m_state.setDevice(0);
+    EXPECT_EQ(m_state.selection(), (EventRange{ 0, 0 }));
+}
+
+TEST_F(SelectionOverDevices, UndoWorksAcrossThem)
+{
+    comes();
+    m_state.select(EventRange{ 2, 2 });
+    m_state.setDevice(1);
+    m_state.select(EventRange{ 2, 2 });
+    m_state.undo();
+    EXPECT_EQ(m_state.device(), 1);
+    EXPECT_EQ(m_state.selection(), (EventRange{ 1, 1 })) << "what followed from the other device";
+    m_state.undo();
+    EXPECT_EQ(m_state.device(), 0);
+    EXPECT_EQ(m_state.selection(), (EventRange{ 2, 2 }));
+    m_state.redo();
+    EXPECT_EQ(m_state.selection(), (EventRange{ 1, 1 }));
+    m_state.redo();
+    EXPECT_EQ(m_state.selection(), (EventRange{ 2, 2 }));
+    m_state.select(0, EventRange{ 3, 3 }); // device and events are one entry
+    EXPECT_EQ(m_state.device(), 0);
+    m_state.undo();
+    EXPECT_EQ(m_state.device(), 1);
+    EXPECT_EQ(m_state.selection(), (EventRange{ 2, 2 }));
+}
+
+TEST_F(SelectionOverDevices, ADeviceThatIsNotThereYetFollowsOnceItIs)
+{
+    m_state.select(EventRange{ 1, 1 });
+    m_state.setDevice(1);
+    EXPECT_FALSE(m_state.selection());
+    EXPECT_FALSE(m_state.lacksClock()) << "that is not known yet";
+    const QSignalSpy told(&m_state, &ViewState::selectionChanged);
+    comes();
+    EXPECT_EQ(told.count(), 1);
+    EXPECT_EQ(m_state.selection(), (EventRange{ 1, 1 }));
+    m_state.clocksChanged();
+    EXPECT_EQ(told.count(), 1);
+    m_state.undo();
+    EXPECT_EQ(m_state.device(), 0) << "its coming was no step of its own";
+}
+
+TEST_F(SelectionOverDevices, WithoutTimesThereIsNoClock)
+{
+    m_state.select(EventRange{ 1, 1 });
+    m_state.setDevice(2);
+    EXPECT_FALSE(m_state.selection());
+    EXPECT_TRUE(m_state.lacksClock());
+    m_state.select(EventRange{ 0, 1 }); // events alone
+    EXPECT_FALSE(m_state.lacksClock());
+    EXPECT_EQ(m_state.selection(), (EventRange{ 0, 1 }));
+    EXPECT_FALSE(m_state.madeSelection()->time);
+    m_state.setDevice(0);
+    EXPECT_FALSE(m_state.selection());
+    EXPECT_TRUE(m_state.lacksClock());
+    m_state.select(std::nullopt); // dropped for good
+    m_state.setDevice(2);
+    EXPECT_FALSE(m_state.selection());
+    EXPECT_FALSE(m_state.lacksClock());
 }
 
 } // namespace

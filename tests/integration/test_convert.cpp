@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/session/outline.h"
 #include "tests/integration/run_strata.h"
+#include "tests/support/summary_text.h"
 
 #include <gtest/gtest.h>
 
@@ -44,12 +44,36 @@ TEST(Convert, ASessionPrintsTheSameSummaryWithoutReadingItsEvents)
             continue;
         SCOPED_TRACE(entry.path().string());
         ASSERT_EQ(strata({ "convert", entry.path(), "-o", session }).code, 0);
-        ASSERT_TRUE(model::SessionOutline::open(session, false));
+        ASSERT_TRUE(test::outlineIn(session));
         for (const bool json : { true, false })
             EXPECT_EQ(printed(session, json), printed(entry.path(), json));
         ++files;
     }
     EXPECT_EQ(files, 15);
+}
+
+/// A file is opened once: what can be read only once is enough.
+TEST(Convert, WhatComesThroughAPipeSaysWhatItsFileSays)
+{
+    const TemporaryDirectory directory;
+    const std::string session = directory.path() / "run.strata",
+                      snapshot = dataFile("versions/torch2.15_oom.pickle.gz");
+    ASSERT_EQ(strata({ "convert", snapshot, "-o", session }).code, 0);
+    for (const std::string& file : { session, snapshot }) {
+        for (const char* command : { "summary", "check" }) {
+            SCOPED_TRACE(file + " " + command);
+            const Ran piped = runProgram("/bin/sh",
+                { "-c", "cat \"$1\" | \"$2\" \"$3\" --json /dev/stdin", "sh", file, STRATA_PROGRAM,
+                    command });
+            EXPECT_EQ(piped.err, "");
+            nlohmann::json got = piped.json(), wanted = strata({ command, "--json", file }).json();
+            for (const char* ofTheFile : { "file", "file_bytes" }) {
+                got.erase(ofTheFile);
+                wanted.erase(ofTheFile);
+            }
+            EXPECT_EQ(got, wanted);
+        }
+    }
 }
 
 TEST(Convert, SessionAndPickleHaveTheFiguresOfTheSnapshot)

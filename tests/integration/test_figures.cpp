@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/integration/run_strata.h"
 
+#include "model/trace/findings.h"
+
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -133,6 +135,26 @@ TEST(Figures, CheckTellsBadRecordingsFromGood)
             EXPECT_EQ(beganLate, late.contains(name)) << name;
         }
     }
+}
+
+TEST(Figures, FindingsAreToldInTheWordsOfTheWindow)
+{
+    int told = 0;
+    for (const char* name :
+        { "versions/torch2.6_oom.pickle.gz", "versions/torch2.11_expandable.pickle.gz" }) {
+        const json devices = strata({ "check", "--json", dataFile(name) }).json()["devices"];
+        const std::string text = strata({ "check", dataFile(name) }).out;
+        for (const json& device : devices)
+            for (const char* kind : { "breaches", "notes" })
+                for (const json& finding : device[kind])
+                    for (std::size_t i = 0; i < model::kCheckCount; ++i)
+                        if (const auto check = static_cast<model::Check>(i);
+                            model::checkName(check) == finding["check"]) {
+                            EXPECT_THAT(text, HasSubstr(model::checkSentence(check)));
+                            ++told;
+                        }
+    }
+    EXPECT_GT(told, 0);
 }
 
 TEST(Figures, TheGpt2SampleSaysWhatFilledTheDevice)

@@ -94,6 +94,20 @@ TEST_F(Notes, OnASnapshotLieInTheUsersDataAndGoWithWhatIsMadeOfIt)
         << outside.out;
 }
 
+TEST_F(Notes, LongTextsAreCutByCharacters)
+{
+    std::string text, shown;
+    for (int i = 0; i < 100; ++i) {
+        text += "\xe4\xb8\xad";
+        if (i < 77)
+            shown += "\xe4\xb8\xad";
+    }
+    ASSERT_EQ(strata({ "notes", m_session, "--add", text, "--from", "3" }).code, 0);
+    const Ran ran = strata({ "notes", m_session });
+    EXPECT_NE(ran.out.find(" " + shown + "...  "), std::string::npos) << ran.out;
+    EXPECT_EQ(items(m_session)[0]["text"], text);
+}
+
 TEST_F(Notes, SayWhatIsWrong)
 {
     EXPECT_EQ(strata({ "notes", m_session, "--add", "x" }).code, 2);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/device_data.h"
 
-#include <limits>
 #include <stdexcept>
 
 namespace strata::test {
@@ -21,9 +20,8 @@ std::shared_ptr<const views::DeviceData> makeDeviceData(
     data->summary
         = std::make_shared<model::DeviceSummary>(model::summarize(*session, *data->timeline, *data->byLine));
     data->lineOrder = model::layerOrder(trace, data->timeline->live(), *data->byLine);
-    data->lineRank.assign(data->byLine->count(), std::numeric_limits<int>::max());
-    for (std::size_t i = 0; i < data->lineOrder.size(); ++i)
-        data->lineRank[data->lineOrder[i]] = static_cast<int>(i);
+    data->colourTable = std::make_shared<views::ColourTable>();
+    data->lineRank = views::coloursOf(*data->colourTable, *data->byLine, data->lineOrder, data->lineColours);
     data->strips = std::make_shared<model::StripLayout>(trace);
     data->blocksIndex
         = std::make_shared<model::BlocksIndex>(trace, data->timeline->clock(), *data->strips, *data->byLine);

@@ -142,10 +142,10 @@ std::vector<NaiveTrace::Block> blocksOf(const DeviceTrace& trace)
 {
     const auto number = [](EventId e) { return e.valid() ? static_cast<EventIndex>(e.value) : -1; };
     std::vector<NaiveTrace::Block> blocks;
-    for (std::size_t i = 0; i < trace.blocks().size(); ++i)
+    for (const BlockId b : trace.blocks().all())
         blocks.push_back(
-            { trace.blocks().address[i], trace.blocks().requestedBytes[i], number(trace.blocks().alloc[i]),
-                number(trace.blocks().freeRequested[i]), number(trace.blocks().freeCompleted[i]) });
+            { trace.blocks().address[b], trace.blocks().requestedBytes[b], number(trace.blocks().allocOf(b)),
+                number(trace.blocks().freeRequested[b]), number(trace.blocks().freeCompleted[b]) });
     sortBlocks(blocks);
     return blocks;
 }

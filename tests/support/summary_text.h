@@ -3,12 +3,19 @@
 
 #include "model/analysis/summary.h"
 #include "model/analysis/verdict.h"
-#include "model/session/outline.h"
+#include "model/session/opener.h"
 
 #include <fmt/format.h>
 #include <string>
 
 namespace strata::test {
+
+/// Of a file that a summary can be had of without its events.
+inline std::optional<model::SessionOutline> outlineIn(const std::filesystem::path& path)
+{
+    auto file = model::Opener::open(path, {});
+    return file ? file->outline() : std::nullopt;
+}
 
 /// All that a summary says of a device, so that two of them can be compared.
 inline std::string summaryText(const model::DeviceSummary& summary, const model::GroupTable& byLine,

@@ -74,7 +74,8 @@ for turn in range(1, 1000000):
             end = time.time()
             os.kill(victim, signal.SIGKILL)
             output, _ = process.communicate()
-            told = [line.split() for line in output.splitlines() if line.count(" ") == 1]
+            # The last line may have been cut off.
+            told = [line.split() for line in output.splitlines(keepends=True) if line.count(" ") == 1 and line[-1] == "\n"]
             owed = max((int(turn) for turn, when in told if float(when) < end - 1), default=0)
             failures.expect(f"kill {number}", "exit", process.returncode, 128 + signal.SIGKILL)
             found = figures(strata, session) if os.path.exists(session) else None

@@ -5,6 +5,7 @@
 #include "model/trace/grouping.h"
 #include "views/models/csv.h"
 #include "views/models/table_cells.h"
+#include "views/style/texts.h"
 
 #include <fmt/format.h>
 
@@ -27,8 +28,8 @@ BlocksTable::BlocksTable(std::shared_ptr<const DeviceData> device, model::Axis a
     const QString size = QStringLiteral("1,023");
     const QString iec = QStringLiteral("MiB");
     m_columns = {
-        { tr("Block"), tr("Number of the block: lifetimes in order of birth"), QStringLiteral("8,888,888"),
-            true },
+        { tr("Block"), tr("Number of the block: lifetimes in order of birth; below 0: older than the trace"),
+            QStringLiteral("8,888,888"), true },
         { tr("Requested"), tr("What the program asked for"), size, true, iec },
         { tr("Rounded"), tr("What the allocator handed out"), size, true, iec },
         { tr("Line"), tr("Innermost frame of your own code at the allocation"),
@@ -55,39 +56,39 @@ std::uint32_t BlocksTable::rowCount() const
 TableCell BlocksTable::cell(std::uint32_t row, int column) const
 {
     const model::Recording& recording = m_device->trace->recording();
-    const BlockId block{ row };
+    const BlockId block = blocks().at(row);
     switch (column) {
     case Block:
-        return { countText(row), {} };
+        return { text::count(block.value), {} };
     case Address:
-        return { addressText(blocks().address[row]), {} };
+        return { text::address(blocks().address[block]), {} };
     case Segment:
         if (const model::SegmentLife* segment = segmentOf(block))
-            return { addressText(segment->address), {} };
+            return { text::address(segment->address), {} };
         return noteCell(tr("unknown"));
     case Requested:
-        return bytesCell(blocks().requestedBytes[row]);
+        return bytesCell(blocks().requestedBytes[block]);
     case Rounded:
-        if (blocks().rounding[row] == model::BlockColumns::kRoundingUnknown)
+        if (blocks().rounding[block] == model::BlockColumns::kRoundingUnknown)
             return {};
-        return bytesCell(blocks().requestedBytes[row] + blocks().rounding[row]);
+        return bytesCell(blocks().requestedBytes[block] + blocks().rounding[block]);
     case Stream:
-        return { streamText(recording, blocks().stream[row]), {} };
+        return { text::stream(recording, blocks().stream[block]), {} };
     case Pool:
-        if (blocks().pool[row] == model::kNoIndex)
-            return noteCell(fromUtf8(model::poolLabel(recording, model::kNoIndex)));
-        return { fromUtf8(model::poolLabel(recording, blocks().pool[row])), {} };
+        if (blocks().pool[block] == model::kNoIndex)
+            return noteCell(text::utf8(model::poolLabel(recording, model::kNoIndex)));
+        return { text::utf8(model::poolLabel(recording, blocks().pool[block])), {} };
     case Born:
-        return blocks().alloc[row].valid() ? momentCell(blocks().alloc[row]) : noteCell(tr("before"));
+        return blocks().allocOf(block).valid() ? momentCell(blocks().allocOf(block)) : noteCell(tr("before"));
     case FreeRequested:
-        return momentCell(blocks().freeRequested[row]);
+        return momentCell(blocks().freeRequested[block]);
     case Freed:
-        return blocks().freeCompleted[row].valid() ? momentCell(blocks().freeCompleted[row])
-                                                   : noteCell(tr("live"));
+        return blocks().freeCompleted[block].valid() ? momentCell(blocks().freeCompleted[block])
+                                                     : noteCell(tr("live"));
     case Lifetime:
         return lifetimeCell(block);
     case Line: {
-        TableCell cell = lineCell(recording, blocks().stack[row]);
+        TableCell cell = lineCell(recording, blocks().stack[block]);
         const std::uint32_t group = m_device->byLine ? m_device->byLine->groupOf(block) : 0;
         if (group < m_device->lineRank.size())
             cell.swatch = m_device->lineRank[group];
@@ -103,126 +104,109 @@ TableCell BlocksTable::momentCell(EventId event) const
     if (!event.valid())
         return {};
     if (!m_times)
-        return { countText(event.value), {} };
+        return { text::count(event.value), {} };
     const model::Clock& clock = m_device->timeline->clock();
-    return { secondsText(clock.timeNs(event.value) - clock.startNs()), {} };
+    return { text::seconds(clock.timeNs(event.value) - clock.startNs()), {} };
 }
 
 TableCell BlocksTable::lifetimeCell(BlockId block) const
 {
-    const bool whole = blocks().alloc[block.index()].valid() && blocks().freeCompleted[block.index()].valid();
-    const auto length = static_cast<std::int64_t>(lifetime(block));
-    const QString text = m_times ? fromUtf8(model::formatDuration(length)) : countText(length);
+    const bool whole = !block.isOlder() && blocks().freeCompleted[block].valid();
+    const std::int64_t length = m_times
+        ? model::lifetimeNs(*m_device->trace, block, m_device->timeline->clock())
+        : model::lifetimeEvents(*m_device->trace, block);
+    const QString text = m_times ? text::duration(length) : text::count(length);
     return { whole ? text : tr("over %1").arg(text), {} };
-}
-
-std::uint64_t BlocksTable::lifetime(BlockId block) const
-{
-    const EventIndex last = m_device->trace->eventCount() - 1;
-    const EventIndex from = blocks().birth(block);
-    const EventIndex to = std::max(from, std::min(blocks().death(block), last));
-    if (!m_times)
-        return static_cast<std::uint64_t>(to - from);
-    const model::Clock& clock = m_device->timeline->clock();
-    return static_cast<std::uint64_t>(clock.timeNs(to) - clock.timeNs(from));
 }
 
 const model::SegmentLife* BlocksTable::segmentOf(BlockId block) const
 {
-    return m_device->trace->segmentAt(blocks().address[block.index()], blocks().birth(block));
+    return m_device->trace->segmentAt(blocks().address[block], blocks().birth(block));
 }
 
 QString BlocksTable::momentTooltip(EventId event) const
 {
-    const QString number = tr("event %1").arg(countText(event.value));
+    const QString number = tr("event %1").arg(text::count(event.value));
     const model::Clock& clock = m_device->timeline->clock();
     if (!clock.hasTimes())
         return number;
     return tr("%1, %2 s after the first event")
-        .arg(number, secondsText(clock.timeNs(event.value) - clock.startNs()));
+        .arg(number, text::seconds(clock.timeNs(event.value) - clock.startNs()));
 }
 
 QString BlocksTable::tooltip(std::uint32_t row, int column) const
 {
+    const BlockId block = blocks().at(row);
     switch (column) {
     case Requested:
-        return exactBytesText(blocks().requestedBytes[row]);
+        return text::exactBytes(blocks().requestedBytes[block]);
     case Rounded:
-        if (blocks().rounding[row] == model::BlockColumns::kRoundingUnknown)
+        if (blocks().rounding[block] == model::BlockColumns::kRoundingUnknown)
             return tr("Unknown: a trace records requested sizes. The rounded size is known for the blocks\n"
                       "that are there at the end, from the segments of the snapshot.");
         return tr("%1, %2 more than requested")
-            .arg(exactBytesText(blocks().requestedBytes[row] + blocks().rounding[row]),
-                exactBytesText(blocks().rounding[row]));
+            .arg(text::exactBytes(blocks().requestedBytes[block] + blocks().rounding[block]),
+                text::exactBytes(blocks().rounding[block]));
     case Segment:
-        if (segmentOf(BlockId{ row }) == nullptr)
+        if (segmentOf(block) == nullptr)
             return tr("No segment of the recording held this address when the block was born.");
         return {};
     case Born:
-        return blocks().alloc[row].valid() ? momentTooltip(blocks().alloc[row])
-                                           : tr("Older than the trace: recording began after its birth.");
+        return blocks().allocOf(block).valid() ? momentTooltip(blocks().allocOf(block))
+                                               : tr("Older than the trace: recording began after its birth.");
     case FreeRequested:
-        return blocks().freeRequested[row].valid() ? momentTooltip(blocks().freeRequested[row]) : QString();
+        return blocks().freeRequested[block].valid() ? momentTooltip(blocks().freeRequested[block])
+                                                     : QString();
     case Freed:
-        return blocks().freeCompleted[row].valid() ? momentTooltip(blocks().freeCompleted[row])
-                                                   : tr("Still live at the end of the trace.");
+        return blocks().freeCompleted[block].valid() ? momentTooltip(blocks().freeCompleted[block])
+                                                     : tr("Still live at the end of the trace.");
     case Line:
-        return lineTooltip(m_device->trace->recording(), blocks().stack[row]);
+        return lineTooltip(m_device->trace->recording(), blocks().stack[block]);
     default:
         return {};
+    }
+}
+
+model::BlockOrder BlocksTable::order(int column) const
+{
+    using model::BlockOrder;
+    switch (column) {
+    case Requested:
+        return BlockOrder::Requested;
+    case Rounded:
+        return BlockOrder::Rounded;
+    case Line:
+        return BlockOrder::Line;
+    case Born:
+        return BlockOrder::Born;
+    case FreeRequested:
+        return BlockOrder::FreeRequested;
+    case Freed:
+        return BlockOrder::Freed;
+    case Lifetime:
+        return m_times ? BlockOrder::Duration : BlockOrder::Lifetime;
+    case Stream:
+        return BlockOrder::Stream;
+    case Pool:
+        return BlockOrder::Pool;
+    case Address:
+        return BlockOrder::Address;
+    case Segment:
+        return BlockOrder::Segment;
+    default:
+        return BlockOrder::Block;
     }
 }
 
 TableSource::Key BlocksTable::sortKey(int column) const
 {
-    const model::BlockColumns& b = blocks();
-    const auto eventKey = [](EventId event) {
-        return event.valid() ? std::optional<std::uint64_t>(event.value) : std::nullopt;
-    };
-    switch (column) {
-    case Address:
-        return [&b](std::uint32_t row) { return b.address[row]; };
-    case Segment:
-        return [this](std::uint32_t row) {
-            const model::SegmentLife* segment = segmentOf(BlockId{ row });
-            return segment ? std::optional<std::uint64_t>(segment->address) : std::nullopt;
-        };
-    case Requested:
-        return [&b](std::uint32_t row) { return orderedKey(b.requestedBytes[row]); };
-    case Rounded:
-        return [&b](std::uint32_t row) {
-            return b.rounding[row] == model::BlockColumns::kRoundingUnknown
-                ? std::nullopt
-                : std::optional<std::uint64_t>(orderedKey(b.requestedBytes[row] + b.rounding[row]));
-        };
-    case Stream:
-        return [this, &b](std::uint32_t row) -> std::optional<std::uint64_t> {
-            const std::vector<std::int64_t>& streams = m_device->trace->recording().streams;
-            return b.stream[row] < streams.size() ? std::optional(orderedKey(streams[b.stream[row]]))
-                                                  : std::nullopt;
-        };
-    case Pool:
-        return [ranks = poolRanks(m_device->trace->recording()), &b](std::uint32_t row) {
-            return std::optional<std::uint64_t>(ranks[std::min<std::size_t>(b.pool[row], ranks.size() - 1)]);
-        };
-    case Born:
-        return [&b](std::uint32_t row) { return orderedKey(b.birth(BlockId{ row })); };
-    case FreeRequested:
-        return [&b, eventKey](std::uint32_t row) { return eventKey(b.freeRequested[row]); };
-    case Freed:
-        return [&b, eventKey](std::uint32_t row) { return eventKey(b.freeCompleted[row]); };
-    case Lifetime:
-        return [this](std::uint32_t row) { return lifetime(BlockId{ row }); };
-    case Line: {
-        std::vector<std::string> labels;
-        for (std::uint32_t group = 0; group < m_device->byLine->count(); ++group)
-            labels.push_back(m_device->byLine->label(group));
-        return [this, ranks = alphabeticalRanks(labels)](
-                   std::uint32_t row) { return ranks[m_device->byLine->groupOf(BlockId{ row })]; };
-    }
-    default:
-        return [](std::uint32_t row) { return row; };
-    }
+    return model::rowKey(*m_device->trace, order(column), m_device->byLine,
+        std::shared_ptr<const model::Clock>(m_device->timeline, &m_device->timeline->clock()));
+}
+
+QString BlocksTable::sortName(int column) const
+{
+    return text::utf8(model::orderName(order(column)));
 }
 
 TableSource::Match BlocksTable::matcher(
@@ -239,7 +223,7 @@ TableSource::Match BlocksTable::matcher(
     return
         [&b, range, shared = std::make_shared<const std::vector<model::BlockMatcher>>(std::move(matchers))](
             std::uint32_t row) {
-            const BlockId block{ row };
+            const BlockId block = b.at(row);
             if (range && (b.birth(block) > range->last || b.death(block) <= range->first))
                 return false;
             return std::all_of(
@@ -249,7 +233,7 @@ TableSource::Match BlocksTable::matcher(
 
 void BlocksTable::add(TableSums& sums, std::uint32_t row) const
 {
-    sums.first += blocks().requestedBytes[row];
+    sums.first += blocks().requestedBytes[blocks().at(row)];
 }
 
 std::string BlocksTable::csvHeader() const
@@ -262,37 +246,38 @@ void BlocksTable::appendCsv(std::string& to, std::uint32_t row) const
 {
     const model::Recording& recording = m_device->trace->recording();
     const model::BlockColumns& b = blocks();
+    const BlockId block = b.at(row);
     const auto out = std::back_inserter(to);
     const auto eventField = [&to, out](EventId event) {
         if (event.valid())
             fmt::format_to(out, "{}", event.value);
         to += ',';
     };
-    fmt::format_to(out, "{},0x{:x},", row, b.address[row]);
-    if (const model::SegmentLife* segment = segmentOf(BlockId{ row }))
+    fmt::format_to(out, "{},0x{:x},", block.value, b.address[block]);
+    if (const model::SegmentLife* segment = segmentOf(block))
         fmt::format_to(out, "0x{:x}", segment->address);
-    fmt::format_to(out, ",{},", b.requestedBytes[row]);
-    if (b.rounding[row] != model::BlockColumns::kRoundingUnknown)
-        fmt::format_to(out, "{}", b.requestedBytes[row] + b.rounding[row]);
+    fmt::format_to(out, ",{},", b.requestedBytes[block]);
+    if (b.rounding[block] != model::BlockColumns::kRoundingUnknown)
+        fmt::format_to(out, "{}", b.requestedBytes[block] + b.rounding[block]);
     to += ',';
-    if (b.stream[row] < recording.streams.size())
-        fmt::format_to(out, "{}", recording.streams[b.stream[row]]);
+    if (b.stream[block] < recording.streams.size())
+        fmt::format_to(out, "{}", recording.streams[b.stream[block]]);
     to += ',';
-    appendCsvField(to, model::poolLabel(recording, b.pool[row]));
+    appendCsvField(to, model::poolLabel(recording, b.pool[block]));
     to += ',';
-    eventField(b.alloc[row]);
-    eventField(b.freeRequested[row]);
-    eventField(b.freeCompleted[row]);
-    if (b.stack[row].valid())
-        fmt::format_to(out, "{}", b.stack[row].value);
+    eventField(b.allocOf(block));
+    eventField(b.freeRequested[block]);
+    eventField(b.freeCompleted[block]);
+    if (b.stack[block].valid())
+        fmt::format_to(out, "{}", b.stack[block].value);
     to += ',';
-    appendCsvField(to, model::frameLabel(recording, model::userFrame(recording, b.stack[row])));
+    appendCsvField(to, model::frameLabel(recording, model::userFrame(recording, b.stack[block])));
     to += '\n';
 }
 
 QString BlocksTable::stackText(std::uint32_t row) const
 {
-    return views::stackText(m_device->trace->recording(), blocks().stack[row]);
+    return text::stack(m_device->trace->recording(), blocks().stack[blocks().at(row)]);
 }
 
 } // namespace strata::views

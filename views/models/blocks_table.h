@@ -3,12 +3,14 @@
 
 #include <QCoreApplication>
 
+#include "model/analysis/row_order.h"
 #include "views/models/document.h"
 #include "views/models/table_source.h"
 
 namespace strata::views {
 
-/// The block lifetimes of a device as a table; row = BlockId. Events or times in it follow `axis`.
+/// The block lifetimes of a device as a table; a row is a place in BlockColumns::all(). Events or times in it
+/// follow `axis`.
 class BlocksTable final : public TableSource {
     Q_DECLARE_TR_FUNCTIONS(BlocksTable)
 public:
@@ -34,6 +36,7 @@ public:
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
     [[nodiscard]] QString tooltip(std::uint32_t row, int column) const override;
     [[nodiscard]] Key sortKey(int column) const override;
+    [[nodiscard]] QString sortName(int column) const override;
     [[nodiscard]] Match matcher(const std::vector<model::BlockFilter>& filters,
         const std::optional<EventRange>& range) const override;
     void add(TableSums& sums, std::uint32_t row) const override; ///< first: requested bytes
@@ -45,7 +48,7 @@ private:
     [[nodiscard]] TableCell momentCell(model::EventId event) const;
     [[nodiscard]] TableCell lifetimeCell(model::BlockId block) const;
     [[nodiscard]] QString momentTooltip(model::EventId event) const;
-    [[nodiscard]] std::uint64_t lifetime(model::BlockId block) const; ///< in events or ns, as far as seen
+    [[nodiscard]] model::BlockOrder order(int column) const;
     [[nodiscard]] const model::SegmentLife* segmentOf(model::BlockId block) const;
     [[nodiscard]] const model::BlockColumns& blocks() const { return m_device->trace->blocks(); }
 

@@ -2,6 +2,7 @@
 #include "views/models/call_tree_model.h"
 
 #include "views/models/table_cells.h"
+#include "views/style/texts.h"
 
 namespace strata::views {
 
@@ -9,7 +10,7 @@ namespace {
 
 TableCell costCell(const FlameTree& tree, std::int64_t cost)
 {
-    return tree.countsBlocks() ? TableCell{ countText(cost), {} } : bytesCell(cost);
+    return tree.countsBlocks() ? TableCell{ text::count(cost), {} } : bytesCell(cost);
 }
 
 } // namespace
@@ -100,16 +101,16 @@ QVariant CallTreeModel::data(const QModelIndex& index, int role) const
         if (role == NoteRole)
             return cell.note;
         if (role == Qt::ToolTipRole)
-            return m_tree->countsBlocks() ? QVariant() : exactBytesText(cost);
+            return m_tree->countsBlocks() ? QVariant() : text::exactBytes(cost);
         return {};
     }
     case Share:
         if (role == Qt::DisplayRole)
-            return QStringLiteral("%1 %").arg(share * 100, 0, 'f', 1);
+            return text::share(m_tree->total(node), m_tree->total(0));
         return {};
     case Blocks:
         if (role == Qt::DisplayRole)
-            return countText(m_tree->blocks(node));
+            return text::count(m_tree->blocks(node));
         return {};
     default:
         return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/document.h"
 
+#include "model/session/opener.h"
 #include "model/session/user_file.h"
 
 #include <QFile>
@@ -18,15 +19,30 @@ namespace {
 
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 
-std::vector<int> ranksOf(const std::vector<std::uint32_t>& order, std::uint32_t groups)
+} // namespace
+
+std::vector<int> coloursOf(ColourTable& table, const model::GroupTable& groups,
+    const std::vector<std::uint32_t>& largestFirst, std::shared_ptr<const NamedColours>& kept)
 {
-    std::vector<int> ranks(groups, std::numeric_limits<int>::max());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        ranks[order[i]] = static_cast<int>(i);
-    return ranks;
+    std::vector<std::string_view> names;
+    names.reserve(largestFirst.size());
+    for (const std::uint32_t group : largestFirst)
+        names.emplace_back(groups.label(group));
+    const auto before = kept;
+    kept = table.assign(model::infoOf(groups.grouping()).name, names, before.get());
+    std::vector<int> colours(groups.count(), std::numeric_limits<int>::max());
+    for (std::size_t place = 0; place < largestFirst.size(); ++place)
+        colours[largestFirst[place]] = kept->colours[place];
+    return colours;
 }
 
-} // namespace
+std::shared_ptr<const model::GroupTable> DeviceData::groups(model::Grouping grouping) const
+{
+    for (const auto& known : { byLine, bySite })
+        if (known && known->grouping() == grouping)
+            return known;
+    return std::make_shared<model::GroupTable>(*trace, grouping);
+}
 
 /// Between the tasks of one load and the document: hands calls over to the GUI thread for as long as the
 /// document wants them. Shared by both sides; every member is safe from any thread.
@@ -91,9 +107,10 @@ namespace {
 /// Returns early when stopped.
 template <class Publish>
 void derive(const std::shared_ptr<const model::Session>& session, const model::DeviceTrace& trace,
-    const std::stop_token& stop, const Publish& publish)
+    const std::shared_ptr<ColourTable>& colours, const std::stop_token& stop, const Publish& publish)
 {
     DeviceData data;
+    data.colourTable = colours;
     data.session = session;
     data.trace = &trace;
     data.timeline = std::make_shared<model::DeviceTimeline>(trace);
@@ -106,7 +123,7 @@ void derive(const std::shared_ptr<const model::Session>& session, const model::D
     if (stop.stop_requested())
         return;
     data.lineOrder = model::layerOrder(trace, data.timeline->live(), *data.byLine);
-    data.lineRank = ranksOf(data.lineOrder, data.byLine->count());
+    data.lineRank = coloursOf(*colours, *data.byLine, data.lineOrder, data.lineColours);
     publish(std::make_shared<const DeviceData>(data));
     if (stop.stop_requested())
         return;
@@ -121,12 +138,18 @@ void derive(const std::shared_ptr<const model::Session>& session, const model::D
 
 } // namespace
 
-Document::Document(QObject* parent)
+Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
     : QObject(parent)
     , m_viewState(new ViewState(this))
+    , m_colours(std::move(colours))
+    , m_ownColours(!m_colours)
 {
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::deriveSelected);
     connect(m_viewState, &ViewState::userChanged, this, &Document::keepUser);
+    m_viewState->setClocks([this](int device) {
+        const auto found = m_devices.find(device);
+        return found == m_devices.end() ? nullptr : &found->second->timeline->clock();
+    });
     m_writer.setMaxThreadCount(1);
 }
 
@@ -147,36 +170,38 @@ void Document::open(const QString& path, bool force)
     m_state = State::Loading;
     m_mailbox = std::make_shared<Mailbox>(*this);
     m_tasks = 1;
+    if (m_ownColours)
+        m_colours = std::make_shared<ColourTable>();
     Q_EMIT stateChanged();
 
-    QThreadPool::globalInstance()->start(
-        [mailbox = m_mailbox, file = QFile::encodeName(path).toStdString(), force] {
-            const model::Progress progress{ [&mailbox](const model::ProgressReport& report) {
-                                               Mailbox::report(mailbox, report);
-                                           },
-                mailbox->stopToken() };
-            try {
-                if (auto found = model::SessionOutline::open(file, force)) {
-                    auto outline = std::make_shared<model::SessionOutline>(std::move(*found));
-                    model::UserFile(file, model::UserFile::usualFolder()).addTo(outline->recording->user);
-                    Mailbox::post(mailbox, [outline, all = summariesOf(outline)](Document& document) {
-                        document.outlined(outline, all);
-                    });
-                }
-                auto session = model::Session::open(
-                    file, { .force = force, .notesFolder = model::UserFile::usualFolder() }, progress);
-                if (!session)
-                    Mailbox::post(
-                        mailbox, [error = session.error()](Document& document) { document.failed(error); });
-                else
-                    Mailbox::post(mailbox, [s = *session](Document& document) { document.loaded(s); });
-            } catch (const std::bad_alloc&) {
-                const model::Error error{ model::Error::Kind::Refused, "not enough memory to open it",
-                    "close other programs, or open it on a machine with more memory", file };
-                Mailbox::post(mailbox, [error](Document& document) { document.failed(error); });
+    QThreadPool::globalInstance()->start([mailbox = m_mailbox, file = QFile::encodeName(path).toStdString(),
+                                             force, colours = m_colours] {
+        const model::Progress progress{ [&mailbox](const model::ProgressReport& report) {
+                                           Mailbox::report(mailbox, report);
+                                       },
+            mailbox->stopToken() };
+        try {
+            auto opener = model::Opener::open(
+                file, { .force = force, .notesFolder = model::UserFile::usualFolder() });
+            if (auto found = opener ? opener->outline() : std::nullopt) {
+                auto outline = std::make_shared<model::SessionOutline>(std::move(*found));
+                Mailbox::post(mailbox, [outline, all = summariesOf(outline, *colours)](Document& document) {
+                    document.outlined(outline, all);
+                });
             }
-            Mailbox::post(mailbox, [](Document& document) { document.taskEnded(); });
-        });
+            auto session = opener ? opener->all(progress) : model::Failure(opener.error());
+            if (!session)
+                Mailbox::post(
+                    mailbox, [error = session.error()](Document& document) { document.failed(error); });
+            else
+                Mailbox::post(mailbox, [s = *session](Document& document) { document.loaded(s); });
+        } catch (const std::bad_alloc&) {
+            const model::Error error{ model::Error::Kind::Refused, "not enough memory to open it",
+                "close other programs, or open it on a machine with more memory", file };
+            Mailbox::post(mailbox, [error](Document& document) { document.failed(error); });
+        }
+        Mailbox::post(mailbox, [](Document& document) { document.taskEnded(); });
+    });
 }
 
 void Document::cancel()
@@ -281,6 +306,7 @@ void Document::publish(std::shared_ptr<const DeviceData> data)
     }
     m_devices[device] = std::move(data);
     Q_EMIT deviceReady(device);
+    m_viewState->clocksChanged();
     if (wrong)
         Q_EMIT outlineWrong(device);
     if (m_devices.size() == m_session->devices().size())
@@ -295,12 +321,14 @@ void Document::deriveSelected()
         return;
     ++m_tasks;
     Q_EMIT progressChanged();
-    QThreadPool::globalInstance()->start([mailbox = m_mailbox, session = m_session, trace] {
+    QThreadPool::globalInstance()->start([mailbox = m_mailbox, session = m_session, trace,
+                                             colours = m_colours] {
         try {
-            derive(session, *trace, mailbox->stopToken(), [&mailbox](std::shared_ptr<const DeviceData> data) {
-                Mailbox::post(
-                    mailbox, [data = std::move(data)](Document& document) { document.publish(data); });
-            });
+            derive(session, *trace, colours, mailbox->stopToken(),
+                [&mailbox](std::shared_ptr<const DeviceData> data) {
+                    Mailbox::post(
+                        mailbox, [data = std::move(data)](Document& document) { document.publish(data); });
+                });
         } catch (const std::bad_alloc&) {
             const model::Error error{ model::Error::Kind::Refused, "not enough memory to index it",
                 "close other programs, or open it on a machine with more memory", session->recording().path };

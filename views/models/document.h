@@ -11,6 +11,7 @@
 #include "model/timeline/device_timeline.h"
 #include "views/models/summary_data.h"
 #include "views/models/view_state.h"
+#include "views/style/colour_table.h"
 
 #include <map>
 #include <memory>
@@ -28,10 +29,20 @@ struct DeviceData {
     std::shared_ptr<const model::GroupTable> byLine, bySite;
     std::shared_ptr<const model::DeviceSummary> summary;
     std::vector<std::uint32_t> lineOrder; ///< layerOrder() by line: the colours of the session
-    std::vector<int> lineRank; ///< group -> rank in lineOrder, for Palette::group()
+    std::vector<int> lineRank; ///< group -> its colour in the window, for Palette::group()
+    std::shared_ptr<ColourTable> colourTable; ///< of the window: for other groupings
+    std::shared_ptr<const NamedColours> lineColours; ///< keeps those of lineRank
     std::shared_ptr<const model::StripLayout> strips; ///< later
     std::shared_ptr<const model::BlocksIndex> blocksIndex; ///< later; coloured by line
+
+    /// By line and by site what is here, else built: O(blocks).
+    [[nodiscard]] std::shared_ptr<const model::GroupTable> groups(model::Grouping grouping) const;
 };
+
+/// Gives the groups of a table, in the order of their share, their colours in a window: group -> colour, for
+/// Palette::group(). `kept` holds them for as long as it lives.
+[[nodiscard]] std::vector<int> coloursOf(ColourTable& table, const model::GroupTable& groups,
+    const std::vector<std::uint32_t>& largestFirst, std::shared_ptr<const NamedColours>& kept);
 
 /// A device of what is open, in figures. Valid until the document changes.
 struct DeviceBrief {
@@ -58,7 +69,8 @@ public:
         Stopped, ///< loading was cancelled once there was an outline, which stays
     };
 
-    explicit Document(QObject* parent = nullptr);
+    /// `colours` is that of the window; a document without one has its own.
+    explicit Document(QObject* parent = nullptr, std::shared_ptr<ColourTable> colours = nullptr);
     ~Document() override;
 
     /// Drops what is loaded and loads `path`; a load that is under way is cancelled. `force` reads even what
@@ -122,6 +134,8 @@ private:
     std::set<int> m_deriving; // devices that a task is at work on, or has finished
     int m_tasks = 0;
     ViewState* m_viewState;
+    std::shared_ptr<ColourTable> m_colours;
+    bool m_ownColours = false; ///< each file begins anew
     std::shared_ptr<const model::UserData> m_keptUser; // as it is in files, or will be once m_writer is idle
     QThreadPool m_writer; // of one thread: changes are written in their order
     std::shared_ptr<Mailbox> m_mailbox; // of the current load; tasks of an abandoned one find it closed

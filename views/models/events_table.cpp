@@ -2,10 +2,11 @@
 #include "views/models/events_table.h"
 
 #include "model/base/units.h"
+#include "model/trace/event_matcher.h"
 #include "model/trace/grouping.h"
 #include "views/models/csv.h"
-#include "views/models/event_matcher.h"
 #include "views/models/table_cells.h"
+#include "views/style/texts.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ namespace {
 QString oneLine(std::string_view text)
 {
     constexpr std::size_t kShown = 300;
-    return fromUtf8(text.substr(0, kShown)).simplified();
+    return text::utf8(text.substr(0, kShown)).simplified();
 }
 
 } // namespace
@@ -75,7 +76,7 @@ std::uint32_t EventsTable::rowCount() const
 QString EventsTable::actionText(std::uint32_t row) const
 {
     const model::Action action = events().action[row];
-    return fromUtf8(
+    return text::utf8(
         action == Other ? recording().strings[events().otherAction.at(row)] : model::actionName(action));
 }
 
@@ -86,7 +87,7 @@ model::PoolIndex EventsTable::poolOf(std::uint32_t row) const
 
 TableCell EventsTable::poolCell(std::uint32_t row) const
 {
-    const QString label = fromUtf8(model::poolLabel(recording(), poolOf(row)));
+    const QString label = text::utf8(model::poolLabel(recording(), poolOf(row)));
     if (poolOf(row) != model::kNoIndex)
         return { label, {} };
     return events().block[row].valid() ? noteCell(label) : TableCell{};
@@ -95,19 +96,15 @@ TableCell EventsTable::poolCell(std::uint32_t row) const
 TableCell EventsTable::addressCell(std::uint32_t row) const
 {
     if (events().action[row] == Oom)
-        return noteCell(
-            tr("free: %1")
-                .arg(fromUtf8(model::formatBytes(static_cast<std::int64_t>(events().address[row])))));
+        return noteCell(tr("free: %1").arg(text::bytes(static_cast<std::int64_t>(events().address[row]))));
     if (events().address[row] == 0)
         return {};
-    return { addressText(events().address[row]), {} };
+    return { text::address(events().address[row]), {} };
 }
 
 model::StackId EventsTable::stackOf(std::uint32_t row) const
 {
-    const model::StackId own = events().stack[row];
-    const BlockId block = events().block[row];
-    return own.valid() || !block.valid() ? own : m_device->trace->blocks().stack[block.index()];
+    return model::stackOfEvent(*m_device->trace, row);
 }
 
 TableCell EventsTable::lineCellOf(std::uint32_t row) const
@@ -142,9 +139,9 @@ TableCell EventsTable::cell(std::uint32_t row, int column) const
 {
     switch (columnKind(column)) {
     case Event:
-        return { countText(row), {} };
+        return { text::count(row), {} };
     case Time:
-        return { secondsText(events().timeNs[row] - events().timeNs[0]), {} };
+        return { text::seconds(events().timeNs[row] - events().timeNs[0]), {} };
     case Action:
         return { actionText(row), {} };
     case Address:
@@ -154,7 +151,7 @@ TableCell EventsTable::cell(std::uint32_t row, int column) const
             return {};
         return bytesCell(events().bytes[row]);
     case Stream:
-        return { streamText(recording(), events().stream[row]), {} };
+        return { text::stream(recording(), events().stream[row]), {} };
     case Pool:
         return poolCell(row);
     case Line:
@@ -171,14 +168,14 @@ QString EventsTable::tooltip(std::uint32_t row, int column) const
 {
     switch (columnKind(column)) {
     case Time:
-        return tr("%1 us since the epoch").arg(countText(events().timeNs[row] / 1000));
+        return tr("%1 us since the epoch").arg(text::count(events().timeNs[row] / 1000));
     case Address:
         return events().action[row] == Oom
             ? tr("The driver had %1 left")
-                  .arg(exactBytesText(static_cast<std::int64_t>(events().address[row])))
+                  .arg(text::exactBytes(static_cast<std::int64_t>(events().address[row])))
             : QString();
     case Size:
-        return exactBytesText(events().bytes[row]);
+        return text::exactBytes(events().bytes[row]);
     case Line:
         if (!events().stack[row].valid() && stackOf(row).valid())
             return tr("The event has no stack; its block was allocated by\n%1")
@@ -187,102 +184,69 @@ QString EventsTable::tooltip(std::uint32_t row, int column) const
     case Metadata:
     case CompileContext:
     case Extras:
-        return fromUtf8(recording().strings[sparse(columnKind(column))->at(row)].substr(0, 4000));
+        return text::utf8(recording().strings[sparse(columnKind(column))->at(row)].substr(0, 4000));
     default:
         return {};
     }
 }
 
-TableSource::Key EventsTable::textKey(const model::SparseText& texts) const
+model::EventOrder EventsTable::order(int column) const
 {
-    std::vector<std::string> values;
-    std::vector<std::uint32_t> rows;
-    for (const auto& [row, text] : texts.items()) {
-        rows.push_back(row);
-        values.emplace_back(recording().strings[text]);
+    using model::EventOrder;
+    switch (columnKind(column)) {
+    case Event:
+        break;
+    case Time:
+        return EventOrder::Time;
+    case Action:
+        return EventOrder::ActionName;
+    case Size:
+        return EventOrder::Size;
+    case Line:
+        return EventOrder::Line;
+    case Address:
+        return EventOrder::Address;
+    case Stream:
+        return EventOrder::Stream;
+    case Pool:
+        return EventOrder::Pool;
+    case Metadata:
+        return EventOrder::Metadata;
+    case CompileContext:
+        return EventOrder::CompileContext;
+    case Extras:
+        return EventOrder::Extras;
     }
-    return [rows = std::move(rows), ranks = alphabeticalRanks(values)](
-               std::uint32_t row) -> std::optional<std::uint64_t> {
-        const auto found = std::lower_bound(rows.begin(), rows.end(), row);
-        if (found == rows.end() || *found != row)
-            return std::nullopt;
-        return ranks[static_cast<std::size_t>(found - rows.begin())];
-    };
+    return EventOrder::Event;
 }
 
 TableSource::Key EventsTable::sortKey(int column) const
 {
-    const model::EventColumns& e = events();
-    switch (columnKind(column)) {
-    case Event:
-        return [](std::uint32_t row) { return row; };
-    case Time:
-        return [&e](std::uint32_t row) { return orderedKey(e.timeNs[row]); };
-    case Action: {
-        std::vector<std::string> names;
-        for (int i = 0; i <= static_cast<int>(Other); ++i)
-            names.emplace_back(model::actionName(static_cast<model::Action>(i)));
-        return [&e, ranks = alphabeticalRanks(names)](
-                   std::uint32_t row) { return ranks[static_cast<std::size_t>(e.action[row])]; };
-    }
-    case Address:
-        return [&e](std::uint32_t row) -> std::optional<std::uint64_t> {
-            if (e.address[row] == 0 || e.action[row] == Oom)
-                return std::nullopt;
-            return e.address[row];
-        };
-    case Size:
-        return [&e](std::uint32_t row) { return orderedKey(e.bytes[row]); };
-    case Stream:
-        return [this, &e](std::uint32_t row) -> std::optional<std::uint64_t> {
-            const std::vector<std::int64_t>& streams = recording().streams;
-            if (e.stream[row] >= streams.size())
-                return std::nullopt;
-            return orderedKey(streams[e.stream[row]]);
-        };
-    case Pool:
-        return [this, ranks = poolRanks(recording())](std::uint32_t row) -> std::optional<std::uint64_t> {
-            const model::PoolIndex pool = poolOf(row);
-            if (pool == model::kNoIndex)
-                return std::nullopt;
-            return ranks[pool];
-        };
-    case Line: {
-        std::vector<std::string> labels;
-        for (std::uint32_t stack = 0; stack < recording().stacks.stackCount(); ++stack) {
-            const model::FrameId frame = model::userFrame(recording(), model::StackId{ stack });
-            labels.push_back(frame.valid() ? model::frameLabel(recording(), frame) : std::string());
-        }
-        return [this, ranks = alphabeticalRanks(labels)](std::uint32_t row) -> std::optional<std::uint64_t> {
-            if (!stackOf(row).valid())
-                return std::nullopt;
-            return ranks[stackOf(row).index()];
-        };
-    }
-    case Metadata:
-    case CompileContext:
-    case Extras:
-        return textKey(*sparse(columnKind(column)));
-    }
-    return {};
+    return model::rowKey(*m_device->trace, order(column));
+}
+
+QString EventsTable::sortName(int column) const
+{
+    return text::utf8(model::orderName(order(column)));
 }
 
 TableSource::Match EventsTable::matcher(
     const std::vector<model::BlockFilter>& filters, const std::optional<EventRange>& range) const
 {
-    std::vector<EventMatcher> matchers;
+    std::vector<model::EventMatcher> matchers;
     for (const model::BlockFilter& filter : filters) {
         if (!filter.empty())
             matchers.emplace_back(*m_device->trace, filter);
     }
     if (matchers.empty() && !range)
         return {};
-    return [range, shared = std::make_shared<const std::vector<EventMatcher>>(std::move(matchers))](
+    return [range, shared = std::make_shared<const std::vector<model::EventMatcher>>(std::move(matchers))](
                std::uint32_t row) {
         const model::EventIndex event = row;
         if (range && (event < range->first || event > range->last))
             return false;
-        return std::all_of(shared->begin(), shared->end(), [row](const EventMatcher& m) { return m(row); });
+        return std::all_of(
+            shared->begin(), shared->end(), [row](const model::EventMatcher& m) { return m(row); });
     };
 }
 
@@ -351,7 +315,7 @@ void EventsTable::appendCsv(std::string& to, std::uint32_t row) const
 
 QString EventsTable::stackText(std::uint32_t row) const
 {
-    return views::stackText(recording(), stackOf(row));
+    return text::stack(recording(), stackOf(row));
 }
 
 } // namespace strata::views

@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 
+#include "model/analysis/row_order.h"
 #include "views/models/document.h"
 #include "views/models/table_source.h"
 
@@ -35,6 +36,7 @@ public:
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
     [[nodiscard]] QString tooltip(std::uint32_t row, int column) const override;
     [[nodiscard]] Key sortKey(int column) const override;
+    [[nodiscard]] QString sortName(int column) const override;
     /// Events of blocks are kept with their block; the others by their own size, stream, pool and stack. A
     /// text also finds actions, user metadata and compile contexts.
     [[nodiscard]] Match matcher(const std::vector<model::BlockFilter>& filters,
@@ -54,7 +56,7 @@ private:
     [[nodiscard]] model::PoolIndex poolOf(std::uint32_t row) const; ///< model::poolOfEvent()
     [[nodiscard]] model::StackId stackOf(std::uint32_t row) const; ///< the event's, else its block's
     [[nodiscard]] const model::SparseText* sparse(Column kind) const;
-    [[nodiscard]] Key textKey(const model::SparseText& texts) const;
+    [[nodiscard]] model::EventOrder order(int column) const;
     [[nodiscard]] const model::EventColumns& events() const { return m_device->trace->events(); }
     [[nodiscard]] const model::Recording& recording() const { return m_device->trace->recording(); }
 

@@ -2,7 +2,7 @@
 #include "views/models/flame_tree.h"
 
 #include "model/base/units.h"
-#include "views/models/table_cells.h"
+#include "views/style/texts.h"
 
 #include <QCoreApplication>
 
@@ -131,8 +131,8 @@ QString FlameTree::function(Node n) const
         return tr("all");
     if (!frame(n).valid())
         return tr("no stack recorded");
-    const QString name = fromUtf8(model::frameFunction(recording(), frame(n)));
-    return name.isEmpty() ? fromUtf8(model::frameShortLabel(recording(), frame(n))) : name;
+    const QString name = text::utf8(model::frameFunction(recording(), frame(n)));
+    return name.isEmpty() ? text::utf8(model::frameShortLabel(recording(), frame(n))) : name;
 }
 
 QString FlameTree::place(Node n) const
@@ -143,17 +143,17 @@ QString FlameTree::place(Node n) const
     const std::string_view file = recording().strings[f.file];
     if (file.empty() || file == "??")
         return {};
-    return fromUtf8(model::frameShortLabel(recording(), frame(n)));
+    return text::utf8(model::frameShortLabel(recording(), frame(n)));
 }
 
 QString FlameTree::fullPlace(Node n) const
 {
-    return frame(n).valid() ? fromUtf8(model::frameLabel(recording(), frame(n))) : QString();
+    return frame(n).valid() ? text::utf8(model::frameLabel(recording(), frame(n))) : QString();
 }
 
 QString FlameTree::costText(std::int64_t cost) const
 {
-    return countsBlocks() ? countText(cost) : fromUtf8(model::formatBytes(cost));
+    return countsBlocks() ? text::count(cost) : text::bytes(cost);
 }
 
 FlameTree::Matches FlameTree::find(const QString& text, const JobContext& context) const
@@ -167,8 +167,8 @@ FlameTree::Matches FlameTree::find(const QString& text, const JobContext& contex
         if (i % kStep == 0 && context.cancelled())
             return matches;
         const model::Frame& f = stacks.frame(model::FrameId{ static_cast<std::uint32_t>(i) });
-        matches.frames[i] = fromUtf8(recording().strings[f.function]).contains(text, Qt::CaseInsensitive)
-            || fromUtf8(recording().strings[f.file]).contains(text, Qt::CaseInsensitive);
+        matches.frames[i] = text::utf8(recording().strings[f.function]).contains(text, Qt::CaseInsensitive)
+            || text::utf8(recording().strings[f.file]).contains(text, Qt::CaseInsensitive);
     }
     std::vector<bool> inside(m_tree.nodes.size()); // below a match, which has counted it
     for (Node n = 1; n < m_tree.nodes.size(); ++n) {

@@ -46,22 +46,24 @@ auto figuresOf(const model::Recording& r)
     std::vector<std::pair<std::string, std::string>> settings;
     for (const model::Setting& setting : r.settings)
         settings.emplace_back(setting.key, setting.json);
-    return std::tuple(r.fileBytes, r.format, r.annotations.size(), r.simulated, r.facts, std::move(settings),
-        r.host.has_value(), r.driver.size(), r.stacks.stackCount() == 0);
+    return std::tuple(r.fileBytes, r.format, r.annotations.size(), r.simulated, r.facts, r.refusal,
+        std::move(settings), r.host.has_value(), r.driver.size(), r.stacks.stackCount() == 0);
 }
 
 /// Colours follow layerOrder(), which begins with the lines of the peak as they are listed, but counts blocks
-/// of the trace alone.
-std::vector<int> ranksOf(const model::DeviceSummary& summary, const model::GroupTable& byLine)
+/// of the trace alone: where older ones are among them, colours come with the events.
+void colour(SummaryData& data, ColourTable& table)
 {
-    std::vector<int> ranks(byLine.count(), -1);
-    if (summary.peak.beforeTraceBytes > 0 && summary.totals.events > 0)
-        return ranks;
-    int rank = 0;
-    for (const model::GroupSum& sum : summary.peak.groups)
+    data.lineRank.assign(data.byLine->count(), -1);
+    if (data.summary->peak.beforeTraceBytes > 0 && data.summary->totals.events > 0)
+        return;
+    std::vector<std::uint32_t> largestFirst;
+    for (const model::GroupSum& sum : data.summary->peak.groups)
         if (sum.bytes > 0)
-            ranks[sum.group] = rank++;
-    return ranks;
+            largestFirst.push_back(sum.group);
+    const std::vector<int> colours = coloursOf(table, *data.byLine, largestFirst, data.lineColours);
+    for (const std::uint32_t group : largestFirst)
+        data.lineRank[group] = colours[group];
 }
 
 } // namespace
@@ -82,11 +84,12 @@ std::shared_ptr<const SummaryData> summaryOf(const DeviceData& device)
     data->byLine = device.byLine;
     data->findings = device.trace->findings();
     data->lineRank = device.lineRank;
+    data->lineColours = device.lineColours;
     return data;
 }
 
 std::vector<std::shared_ptr<const SummaryData>> summariesOf(
-    const std::shared_ptr<const model::SessionOutline>& outline)
+    const std::shared_ptr<const model::SessionOutline>& outline, ColourTable& colours)
 {
     std::vector<std::shared_ptr<const SummaryData>> all;
     for (std::size_t i = 0; i < outline->devices.size(); ++i) {
@@ -98,7 +101,7 @@ std::vector<std::shared_ptr<const SummaryData>> summariesOf(
         data->summary = std::make_shared<model::DeviceSummary>(
             model::summarize(*data->recording, data->recording->devices[i], device, *data->byLine));
         data->findings = device.findings;
-        data->lineRank = ranksOf(*data->summary, *data->byLine);
+        colour(*data, colours);
         all.push_back(std::move(data));
     }
     return all;

@@ -58,6 +58,8 @@ public:
 
     /// Orders by a column: ascending keys; rows without one come last. Prepared once a sort.
     [[nodiscard]] virtual Key sortKey(int column) const = 0;
+    /// What --sort of the command line calls that order.
+    [[nodiscard]] virtual QString sortName(int column) const = 0;
     /// Rows that all filters keep and that belong to the range; empty if that is every row. Prepared once a
     /// pass.
     [[nodiscard]] virtual Match matcher(

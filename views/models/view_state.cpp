@@ -35,6 +35,7 @@ void ViewState::reset(int device, model::UserData user)
     m_redo.clear();
     m_lastSelectionMs.reset();
     m_value = Value{ .device = device, .user = std::make_shared<const model::UserData>(std::move(user)) };
+    m_selection.reset();
     Q_EMIT deviceChanged();
     Q_EMIT selectionChanged();
     Q_EMIT filterChanged();
@@ -46,17 +47,24 @@ void ViewState::setDevice(int device)
 {
     if (device == m_value.device)
         return;
-    change(Value{ .device = device, .user = m_value.user });
+    change(Value{ .device = device, .selection = m_value.selection, .user = m_value.user });
+}
+
+void ViewState::select(int device, const EventRange& range)
+{
+    if (device == m_value.device)
+        return select(range);
+    change(Value{ .device = device, .selection = Value::Made{ device, range }, .user = m_value.user });
 }
 
 void ViewState::select(std::optional<EventRange> range)
 {
-    if (range == m_value.selection)
+    if (range == m_selection && (range || !m_value.selection))
         return;
     const qint64 now = nowMs();
     const bool continues = m_lastSelectionMs && now - *m_lastSelectionMs <= kOneMoveMs;
     Value next = m_value;
-    next.selection = range;
+    next.selection = range ? std::optional(Value::Made{ m_value.device, *range }) : std::nullopt;
     if (continues) {
         m_redo.clear();
         apply(next);
@@ -136,13 +144,57 @@ void ViewState::change(Value next)
     Q_EMIT undoChanged();
 }
 
+void ViewState::setClocks(std::function<const model::Clock*(int device)> clocks)
+{
+    m_clocks = std::move(clocks);
+    clocksChanged();
+}
+
+void ViewState::clocksChanged()
+{
+    const std::optional<EventRange> now = followed();
+    if (now == m_selection)
+        return;
+    m_selection = now;
+    Q_EMIT selectionChanged();
+}
+
+std::optional<model::Selection> ViewState::madeSelection() const
+{
+    if (!m_value.selection)
+        return std::nullopt;
+    const auto& [device, events] = *m_value.selection;
+    const model::Clock* times = clock(device);
+    return model::Selection{ device, events, times ? model::timeOf(events, *times) : std::nullopt };
+}
+
+bool ViewState::lacksClock() const
+{
+    if (!m_value.selection || m_value.selection->device == m_value.device)
+        return false;
+    const model::Clock *made = clock(m_value.selection->device), *here = clock(m_value.device);
+    return made && here && !(made->hasTimes() && here->hasTimes());
+}
+
+std::optional<EventRange> ViewState::followed() const
+{
+    const std::optional<model::Selection> made = madeSelection();
+    if (made && made->device == m_value.device)
+        return made->events;
+    const model::Clock* here = clock(m_value.device);
+    return made && made->time && here ? model::eventsAt(*made->time, made->events.isInstant(), *here)
+                                      : std::nullopt;
+}
+
 void ViewState::apply(const Value& next)
 {
     const Value before = std::move(m_value);
+    const std::optional<EventRange> selected = m_selection;
     m_value = next;
+    m_selection = followed();
     if (before.device != m_value.device)
         Q_EMIT deviceChanged();
-    if (before.selection != m_value.selection)
+    if (selected != m_selection)
         Q_EMIT selectionChanged();
     if (before.filter != m_value.filter)
         Q_EMIT filterChanged();

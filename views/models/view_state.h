@@ -5,28 +5,28 @@
 
 #include "model/base/ids.h"
 #include "model/timeline/pictures.h"
+#include "model/timeline/selection.h"
 #include "model/trace/filter.h"
 #include "model/trace/grouping.h"
 #include "model/trace/user_data.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace strata::views {
 
-/// Events first..last of the selected device; first == last is an instant.
-struct EventRange {
-    model::EventIndex first = -1;
-    model::EventIndex last = -1;
-    [[nodiscard]] bool isInstant() const { return first == last; }
-    friend bool operator==(const EventRange&, const EventRange&) = default;
-};
+using model::EventRange;
 
 /// What every page of a document shows: device, selection, filter, axis, grouping, and the notes, named
 /// ranges and saved filters. Every change of device, selection, filter or notes can be undone (Ctrl+Z) and
 /// redone; moves by arrow key or wheel within half a second are one entry. Axis and grouping are looks and
 /// are not on the undo stack. GUI thread only. What is zoomed into belongs to the page, not here.
+///
+/// A selection is made of events of one device, and stays exact there. Another device shows it by its time:
+/// the last events at or before that. Where one of them has no times there is no common instant, and nothing
+/// is selected there.
 class ViewState : public QObject {
     Q_OBJECT
 public:
@@ -34,7 +34,12 @@ public:
 
     struct Value {
         int device = 0;
-        std::optional<EventRange> selection; ///< none: the whole trace
+        struct Made {
+            int device = 0;
+            EventRange events;
+            friend bool operator==(const Made&, const Made&) = default;
+        };
+        std::optional<Made> selection; ///< as it was made; none: the whole trace
         model::BlockFilter filter;
         std::shared_ptr<const model::UserData> user = noUserData(); ///< equal if it is the same one
         friend bool operator==(const Value&, const Value&) = default;
@@ -44,7 +49,12 @@ public:
 
     [[nodiscard]] const Value& value() const { return m_value; }
     [[nodiscard]] int device() const { return m_value.device; }
-    [[nodiscard]] const std::optional<EventRange>& selection() const { return m_value.selection; }
+    /// Events of the selected device; none: the whole trace.
+    [[nodiscard]] const std::optional<EventRange>& selection() const { return m_selection; }
+    /// The same as it was made, with its time: what other devices, documents and ranks follow.
+    [[nodiscard]] std::optional<model::Selection> madeSelection() const;
+    /// Something is selected on another device, and this one or that has no times.
+    [[nodiscard]] bool lacksClock() const;
     [[nodiscard]] const model::BlockFilter& filter() const { return m_value.filter; }
     [[nodiscard]] model::Axis axis() const { return m_axis; }
     [[nodiscard]] model::Grouping grouping() const { return m_grouping; }
@@ -52,8 +62,14 @@ public:
     [[nodiscard]] const model::UserData& user() const { return *m_value.user; }
 
     void reset(int device, model::UserData user = {}); ///< a new session: empties the undo stack
-    void setDevice(int device); ///< also drops selection and filter: they name rows of the old device
+    /// Where the times of devices come from; nullptr for one that is not there yet. Asked again when
+    /// clocksChanged() is called.
+    void setClocks(std::function<const model::Clock*(int device)> clocks);
+    void clocksChanged();
+    /// Drops the filter too: it names rows of the old device. What is selected is followed by its time.
+    void setDevice(int device);
     void select(std::optional<EventRange> range);
+    void select(int device, const EventRange& range); ///< and shows that device: one entry
     void setFilter(const model::BlockFilter& filter);
     void setUser(model::UserData user);
     void setAxis(model::Axis axis);
@@ -76,8 +92,15 @@ Q_SIGNALS:
 private:
     void change(Value next);
     void apply(const Value& next); // handlers may change the state again: no reference into it is kept
+    [[nodiscard]] const model::Clock* clock(int device) const
+    {
+        return m_clocks ? m_clocks(device) : nullptr;
+    }
+    [[nodiscard]] std::optional<EventRange> followed() const;
 
     Value m_value;
+    std::optional<EventRange> m_selection; // m_value's, on its device
+    std::function<const model::Clock*(int device)> m_clocks;
     model::Axis m_axis = model::Axis::Events;
     model::Grouping m_grouping = model::Grouping::Line;
     std::vector<Value> m_undo, m_redo;

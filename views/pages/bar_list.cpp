@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/bar_list.h"
 
-#include "views/pages/type.h"
+#include "views/style/type.h"
 
 #include <QHeaderView>
 #include <QPainter>
@@ -105,7 +105,7 @@ BarList::BarList(QWidget* parent)
 
 int BarList::scaled(int px) const
 {
-    return qRound(px * font().pixelSize() / double(kBodyPx));
+    return views::scaled(px, font());
 }
 
 void BarList::setColour(int row, const QColor& colour)

@@ -4,7 +4,7 @@
 #include "model/trace/grouping.h"
 #include "views/models/blocks_table.h"
 #include "views/models/table_cells.h"
-#include "views/pages/texts.h"
+#include "views/style/texts.h"
 #include "views/widgets/table_view.h"
 
 #include <algorithm>
@@ -93,26 +93,27 @@ std::vector<TablePage::RowFilter> BlocksPage::rowFilters(std::uint32_t row) cons
     const model::DeviceTrace& trace = *device()->trace;
     const model::Recording& recording = trace.recording();
     const model::BlockColumns& blocks = trace.blocks();
+    const BlockId block = blocks.at(row);
     std::vector<RowFilter> result;
-    if (const model::FrameId frame = model::userFrame(recording, blocks.stack[row]); frame.valid()) {
+    if (const model::FrameId frame = model::userFrame(recording, blocks.stack[block]); frame.valid()) {
         model::BlockFilter line;
         line.line = model::frameLabel(recording, frame);
-        result.push_back({ tr("Only %1").arg(fromUtf8(model::frameShortLabel(recording, frame))), line });
+        result.push_back({ tr("Only %1").arg(text::utf8(model::frameShortLabel(recording, frame))), line });
         model::BlockFilter site;
-        site.sites = { blocks.stack[row] };
+        site.sites = { blocks.stack[block] };
         result.push_back({ tr("Only This Stack"), site });
     }
     model::BlockFilter size;
-    size.minBytes = size.maxBytes = blocks.requestedBytes[row];
+    size.minBytes = size.maxBytes = blocks.requestedBytes[block];
     result.push_back({ tr("Only Blocks of %1").arg(text::exactBytes(size.minBytes)), size });
     model::BlockFilter stream;
-    stream.stream = blocks.stream[row];
-    result.push_back({ tr("Only Stream %1").arg(streamText(recording, blocks.stream[row])), stream });
-    if (blocks.pool[row] != model::kNoIndex) {
+    stream.stream = blocks.stream[block];
+    result.push_back({ tr("Only Stream %1").arg(text::stream(recording, blocks.stream[block])), stream });
+    if (blocks.pool[block] != model::kNoIndex) {
         model::BlockFilter pool;
-        pool.pool = blocks.pool[row];
+        pool.pool = blocks.pool[block];
         result.push_back(
-            { tr("Only Pool %1").arg(fromUtf8(model::poolLabel(recording, blocks.pool[row]))), pool });
+            { tr("Only Pool %1").arg(text::utf8(model::poolLabel(recording, blocks.pool[block]))), pool });
     }
     return result;
 }
@@ -121,13 +122,14 @@ void BlocksPage::chosen(std::uint32_t row)
 {
     Focus focus;
     focus.kind = Focus::Kind::Block;
-    focus.block = BlockId{ row };
+    focus.block = device()->trace->blocks().at(row);
     Q_EMIT focusChanged(focus);
 }
 
 void BlocksPage::opened(std::uint32_t row)
 {
-    const EventIndex born = device()->trace->blocks().birth(BlockId{ row });
+    const model::BlockColumns& blocks = device()->trace->blocks();
+    const EventIndex born = blocks.birth(blocks.at(row));
     chosen(row);
     m_document.viewState().select(EventRange{ born, born });
 }
@@ -157,7 +159,7 @@ void BlocksPage::countLive()
                         [block](const model::BlockMatcher& matches) { return matches(block); }))
                     continue;
                 ++live.blocks;
-                live.bytes += derived->trace->blocks().requestedBytes[block.index()];
+                live.bytes += derived->trace->blocks().requestedBytes[block];
             }
             return live;
         },
@@ -167,32 +169,30 @@ void BlocksPage::countLive()
         });
 }
 
+std::uint32_t BlocksPage::rowOf(BlockId block) const
+{
+    return static_cast<std::uint32_t>(device()->trace->blocks().placeOf(block));
+}
+
 void BlocksPage::goTo(EventIndex event)
 {
     if (!device() || event < 0 || event >= device()->trace->eventCount())
         return;
     const BlockId block = device()->trace->events().block[static_cast<std::size_t>(event)];
     if (block.valid())
-        showRow(block.value);
+        showRow(rowOf(block));
 }
 
 void BlocksPage::showFocus(const Focus& focus)
 {
     if (focus.kind == Focus::Kind::Block && device()
-        && model().rows()->positionOf(focus.block.value).has_value())
-        showRow(focus.block.value);
+        && model().rows()->positionOf(rowOf(focus.block)).has_value())
+        showRow(rowOf(focus.block));
 }
 
 QString BlocksPage::commandLine() const
 {
-    if (!device())
-        return {};
-    QString command = QStringLiteral("strata blocks %1 --device %2")
-                          .arg(text::shellQuoted(m_document.path()))
-                          .arg(device()->trace->device());
-    if (const std::optional<EventRange> selected = range())
-        command += QStringLiteral(" --from %1 --to %2").arg(selected->first).arg(selected->last);
-    return command;
+    return rowsCommandLine(QStringLiteral("blocks"));
 }
 
 } // namespace strata::views

@@ -34,6 +34,7 @@ protected:
     void rowsShown() override;
 
 private:
+    [[nodiscard]] std::uint32_t rowOf(model::BlockId block) const; ///< in the table
     struct Live {
         model::EventIndex event = -1;
         std::int64_t blocks = 0;

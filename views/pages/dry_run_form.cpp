@@ -2,11 +2,11 @@
 #include "views/pages/dry_run_form.h"
 
 #include "model/base/units.h"
-#include "views/models/device_catalogue.h"
+#include "model/cards/catalogue.h"
 #include "views/models/shell_words.h"
-#include "views/pages/icons.h"
-#include "views/pages/texts.h"
-#include "views/pages/type.h"
+#include "views/style/icons.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -69,12 +69,6 @@ QSpinBox* number(int lowest, int highest)
     return box;
 }
 
-QString shortened(const QString& text)
-{
-    const QString line = text.simplified();
-    return line.size() <= kRecentText ? line : line.left(kRecentText - 1) + QChar(0x2026);
-}
-
 } // namespace
 
 DryRunForm::DryRunForm(RecentDryRuns& recent, QWidget* parent)
@@ -106,7 +100,7 @@ DryRunForm::DryRunForm(RecentDryRuns& recent, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(kMargin);
-    const double scale = font().pixelSize() / double(kBodyPx);
+    const double scale = scaleOf(font());
     auto* grid = formGrid(scale);
     makeCommand(*grid);
     makeDevice(*grid);
@@ -162,10 +156,13 @@ void DryRunForm::makeCommand(QGridLayout& grid)
 
 void DryRunForm::makeDevice(QGridLayout& grid)
 {
-    for (const DeviceCard& card : deviceCatalogue()) {
-        m_device->addItem(tr("%1, %2").arg(card.name, text::bytes(card.capacityBytes)), card.name);
+    for (const model::Card& card : model::cards()) {
+        const QString name = QString::fromStdString(card.name);
+        m_device->addItem(tr("%1, %2").arg(name, text::bytes(card.capacityBytes)), name);
         m_device->setItemData(m_device->count() - 1,
-            tr("%1, %2\n%3").arg(card.product, text::exactBytes(card.capacityBytes), card.capacitySource),
+            tr("%1, %2\n%3")
+                .arg(QString::fromStdString(card.product), text::exactBytes(card.capacityBytes),
+                    QString::fromStdString(card.capacitySource)),
             Qt::ToolTipRole);
     }
     m_device->setMaxVisibleItems(m_device->count());
@@ -173,7 +170,7 @@ void DryRunForm::makeDevice(QGridLayout& grid)
     m_device->setMinimumContentsLength(16);
     addRow(grid, tr("Device"), *m_device);
     connect(m_device, &QComboBox::currentIndexChanged, this, [this] {
-        const DeviceCard* card = findDeviceCard(m_device->currentData().toString());
+        const model::Card* card = model::findCard(m_device->currentData().toString().toStdString());
         m_capacity->setPlaceholderText(
             card ? tr("%1, the card's own").arg(text::bytes(card->capacityBytes)) : QString());
         edited();
@@ -196,7 +193,7 @@ void DryRunForm::makeFurther()
     m_further->setProperty("fold", true); // as the style sheet knows it
     connect(m_further, &QPushButton::toggled, this, &DryRunForm::showFurther);
 
-    auto* grid = formGrid(font().pixelSize() / double(kBodyPx));
+    auto* grid = formGrid(scaleOf(font()));
     m_furtherPart->setLayout(grid);
     const auto addChecked = [&](QCheckBox& box, QWidget& field) {
         const int row = grid->rowCount();
@@ -311,8 +308,8 @@ void DryRunForm::setRequest(const DryRunRequest& request)
     m_filling = true;
     m_command->setPlainText(request.command);
     m_folder->setText(request.folder);
-    const DeviceCard* card = findDeviceCard(request.device);
-    m_device->setCurrentIndex(card ? m_device->findData(card->name) : 0);
+    const model::Card* card = model::findCard(request.device.toStdString());
+    m_device->setCurrentIndex(card ? m_device->findData(QString::fromStdString(card->name)) : 0);
     m_capacity->setText(request.capacity);
     m_steps->setValue(request.steps);
     m_replaceSettings->setChecked(request.allocatorSettings.has_value());
@@ -413,7 +410,7 @@ void DryRunForm::fillRecent()
 {
     m_recentMenu->clear();
     for (const DryRunRequest& request : m_recent.all()) {
-        QString text = shortened(request.command);
+        QString text = text::shortened(request.command.simplified(), kRecentText, text::Keep::Beginning);
         text.replace(QLatin1Char('&'), QLatin1String("&&"));
         QAction* action
             = m_recentMenu->addAction(tr("%1  (%2)").arg(text, request.device), this, [this, request] {

@@ -4,7 +4,7 @@
 #include <QWidget>
 
 #include "views/models/dry_run_request.h"
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 class QCheckBox;
 class QComboBox;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/dry_run_output.h"
 
-#include "views/pages/type.h"
+#include "views/style/type.h"
 
 #include <QScrollBar>
 #include <QTextBlock>

@@ -4,7 +4,7 @@
 #include <QPlainTextEdit>
 
 #include "views/models/output_lines.h"
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 namespace strata::views {
 

@@ -5,8 +5,10 @@
 #include "views/pages/dry_run_form.h"
 #include "views/pages/dry_run_output.h"
 #include "views/pages/dry_run_result_view.h"
-#include "views/pages/icons.h"
-#include "views/pages/type.h"
+#include "views/style/icons.h"
+#include "views/style/labels.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
 
 #include <QAccessible>
 #include <QAction>
@@ -38,23 +40,6 @@ constexpr int kMarkPx = 20;
 /// Small, runs wherever there is PyTorch, and asks for 12 GiB.
 const QString kExample = QStringLiteral("python3 -c \"import torch; torch.ones(3 << 30, device='cuda')\"");
 
-QLabel* label(const QString& text, bool muted = false)
-{
-    auto* made = new QLabel(text);
-    made->setWordWrap(true);
-    made->setProperty("muted", muted);
-    return made;
-}
-
-QLabel* heading(const QString& text)
-{
-    QLabel* made = label(text);
-    QFont font = sized(made->font(), kVerdictPx);
-    font.setBold(true);
-    made->setFont(font);
-    return made;
-}
-
 QScrollArea* scrolling(QWidget* content)
 {
     auto* scroll = new QScrollArea;
@@ -67,12 +52,6 @@ QScrollArea* scrolling(QWidget* content)
         content->setAutoFillBackground(false); // the scroll area switches it on
     }
     return scroll;
-}
-
-QString homeShort(const QString& path)
-{
-    const QString home = QDir::homePath();
-    return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
 }
 
 /// A name for the recording of a command: that of its script, else of its program.
@@ -91,7 +70,8 @@ QString nameOf(const DryRunRequest& request)
 
 } // namespace
 
-DryRunPage::DryRunPage(QSettings& settings, const QString& program, const QString& recordings, QWidget* parent)
+DryRunPage::DryRunPage(
+    QSettings& settings, const QString& program, const QString& recordings, QWidget* parent)
     : QWidget(parent)
     , m_recordings(recordings)
     , m_recent(settings)
@@ -100,9 +80,9 @@ DryRunPage::DryRunPage(QSettings& settings, const QString& program, const QStrin
     , m_form(new DryRunForm(m_recent))
     , m_stack(new QStackedWidget)
     , m_mark(new QLabel)
-    , m_verdict(label({}))
-    , m_more(label({}, true))
-    , m_path(label({}, true))
+    , m_verdict(textLabel({}))
+    , m_more(textLabel({}, true))
+    , m_path(textLabel({}, true))
     , m_open(new QPushButton(tr("Open in the Views")))
     , m_scroll(scrolling(nullptr))
     , m_outputButton(new QPushButton(tr("Output")))
@@ -169,7 +149,7 @@ QWidget* DryRunPage::makeLeft()
     column->setContentsMargins(2 * kMargin, 2 * kGrid, 2 * kMargin, 2 * kMargin);
     column->setSpacing(kMargin);
     auto* top = new QHBoxLayout;
-    top->addWidget(heading(tr("Dry run")), 1);
+    top->addWidget(headingLabel(tr("Dry run"), kVerdictPx), 1);
     top->addWidget(m_back);
     column->addLayout(top);
     column->addWidget(m_form);
@@ -181,7 +161,7 @@ QWidget* DryRunPage::makeLeft()
     auto* layout = new QVBoxLayout(left);
     layout->setContentsMargins(0, 0, 1, 0);
     layout->addWidget(scroll);
-    left->setFixedWidth(qRound(kFormWidth * font().pixelSize() / double(kBodyPx)));
+    left->setFixedWidth(scaled(kFormWidth, font()));
     return left;
 }
 
@@ -201,12 +181,12 @@ QWidget* DryRunPage::makeEmpty()
     row->setContentsMargins(4 * kGrid, 6 * kGrid, 4 * kGrid, 4 * kGrid);
     auto* column = new QVBoxLayout;
     column->setSpacing(kMargin);
-    column->addWidget(heading(tr("Will it fit? Ask before you rent the GPU.")));
-    column->addWidget(label(tr(
+    column->addWidget(headingLabel(tr("Will it fit? Ask before you rent the GPU."), kVerdictPx));
+    column->addWidget(textLabel(tr(
         "A dry run runs your own program, unchanged, on a simulated card: PyTorch and its memory allocator "
         "are the real ones, only the GPU is not, so what the program needs is exact to the byte.")));
     column->addSpacing(kGrid);
-    column->addWidget(label(tr("An example, which asks for 12 GiB:"), true));
+    column->addWidget(textLabel(tr("An example, which asks for 12 GiB:"), true));
     auto* box = new QWidget;
     box->setObjectName(QStringLiteral("code"));
     box->setAttribute(Qt::WA_StyledBackground);
@@ -232,15 +212,15 @@ QWidget* DryRunPage::makeEmpty()
     column->addWidget(box);
     column->addSpacing(kGrid);
     column->addWidget(
-        label(tr("It computes nothing: values are zeros and there are no times. Give the Python of the "
-                 "environment that has your PyTorch (the CUDA build; no GPU and no driver are needed), "
-                 "and a few steps to stop after."),
+        textLabel(tr("It computes nothing: values are zeros and there are no times. Give the Python of the "
+                     "environment that has your PyTorch (the CUDA build; no GPU and no driver are needed), "
+                     "and a few steps to stop after."),
             true));
     column->addStretch();
     auto* held = new QWidget;
     held->setLayout(column);
     column->setContentsMargins(0, 0, 0, 0);
-    held->setMaximumWidth(qRound(kTextWidth * font().pixelSize() / double(kBodyPx)));
+    held->setMaximumWidth(scaled(kTextWidth, font()));
     row->addStretch(1);
     row->addWidget(held, 100);
     row->addStretch(1);
@@ -280,7 +260,7 @@ QWidget* DryRunPage::makeRun()
     next->addWidget(m_path, 1);
 
     auto* body = new QWidget;
-    body->setMaximumWidth(qRound(kWidest * font().pixelSize() / double(kBodyPx)));
+    body->setMaximumWidth(scaled(kWidest, font()));
     m_runLayout = new QVBoxLayout(body);
     m_runLayout->setContentsMargins(2 * kMargin, 2 * kGrid, 2 * kMargin, kMargin);
     m_runLayout->setSpacing(kMargin);
@@ -455,7 +435,7 @@ void DryRunPage::showResult()
     const bool recording = !m_outcome->recording.isEmpty();
     m_open->setVisible(recording);
     m_path->setVisible(recording);
-    m_path->setText(homeShort(m_outcome->recording));
+    m_path->setText(text::homeShort(m_outcome->recording));
 
     const bool figures
         = m_outcome->result && (m_outcome->result->isFit() || m_outcome->result->run.touched());

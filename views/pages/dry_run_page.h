@@ -5,8 +5,8 @@
 #include <QWidget>
 
 #include "views/models/dry_run_job.h"
-#include "views/models/palette.h"
 #include "views/pages/dry_run_texts.h"
+#include "views/style/palette.h"
 
 class QAction;
 class QLabel;

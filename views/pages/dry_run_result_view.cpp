@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/dry_run_result_view.h"
 
-#include "views/models/device_catalogue.h"
+#include "model/cards/catalogue.h"
 #include "views/pages/bar_list.h"
 #include "views/pages/dry_run_texts.h"
-#include "views/pages/texts.h"
-#include "views/pages/type.h"
+#include "views/style/labels.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
 
 #include <QDir>
 #include <QGridLayout>
@@ -28,25 +29,11 @@ constexpr int kSideWidth = 344;
 constexpr int kFactHeight = 20;
 constexpr int kLabelWidth = 112;
 
-QLabel* textLabel(const QString& text, bool muted = false)
-{
-    auto* label = new QLabel(text);
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setProperty("muted", muted);
-    return label;
-}
-
 QVBoxLayout* section(QVBoxLayout& column, const QString& title)
 {
     auto* part = new QVBoxLayout;
     part->setSpacing(kGrid);
-    QLabel* heading = textLabel(title);
-    QFont font = heading->font();
-    font.setBold(true);
-    heading->setFont(font);
-    part->addWidget(heading);
+    part->addWidget(headingLabel(title));
     column.addLayout(part);
     return part;
 }
@@ -83,7 +70,7 @@ public:
 
     void addRow(const std::vector<Cell>& cells)
     {
-        m_grid->setRowMinimumHeight(m_row, qRound(kFactHeight * m_font.pixelSize() / double(kBodyPx)));
+        m_grid->setRowMinimumHeight(m_row, scaled(kFactHeight, m_font));
         for (int c = 0; c < static_cast<int>(cells.size()); ++c) {
             const Cell& cell = cells[static_cast<std::size_t>(c)];
             QLabel* label = place(cell.text, c, cell.muted);
@@ -162,7 +149,7 @@ DryRunResultView::DryRunResultView(const DryRunOutcome& outcome, const Palette& 
 
 void DryRunResultView::resizeEvent(QResizeEvent*)
 {
-    const double scale = font().pixelSize() / double(kBodyPx);
+    const double scale = scaleOf(font());
     const bool two = width() >= kTwoColumns * scale;
     m_columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     m_side->setMinimumWidth(two ? qRound(kSideWidth * scale) : 0);
@@ -189,7 +176,7 @@ void DryRunResultView::addDeviceFacts(QVBoxLayout& column, const DryRunDevice& d
         : peaks;
     QVBoxLayout* part = section(column, where);
     FigureGrid grid(font());
-    grid.layout()->setColumnMinimumWidth(0, qRound(kLabelWidth * font().pixelSize() / double(kBodyPx)));
+    grid.layout()->setColumnMinimumWidth(0, scaled(kLabelWidth, font()));
     const auto row = [&](const QString& label, qint64 bytes, const QString& when) {
         grid.addRow({ { label, {}, {}, true }, { text::bytes(bytes) },
             { text::exactBytes(bytes), {}, {}, true }, { when, {}, {}, true } });
@@ -328,7 +315,7 @@ void DryRunResultView::addCards(QVBoxLayout& column)
     std::vector<BarList::Row> rows;
     bool anyTight = false;
     for (const DryRunFigures::Card& card : cards) {
-        const DeviceCard* known = findDeviceCard(card.name);
+        const model::Card* known = model::findCard(card.name.toStdString());
         const qint64 capacity = known ? known->capacityBytes : card.marginBytes + run.reservedPeak();
         const bool tight = card.marginBytes < outside;
         anyTight = anyTight || tight;

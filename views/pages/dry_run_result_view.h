@@ -4,7 +4,7 @@
 #include <QWidget>
 
 #include "views/models/dry_run_job.h"
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 class QBoxLayout;
 class QVBoxLayout;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/dry_run_texts.h"
 
-#include "views/pages/texts.h"
+#include "views/style/texts.h"
 
 #include <QCoreApplication>
 #include <QRegularExpression>
@@ -97,10 +97,6 @@ DryRunWords notStarted(const DryRunOutcome& outcome)
     out.verdict = QStringLiteral("%1 %2").arg(
         bold(outcome.began ? Words::tr("The dry run stopped:") : Words::tr("The dry run did not start:")),
         outcome.problem.toHtmlEscaped());
-    if (outcome.problem.contains(QLatin1String("command not found"))
-        || outcome.problem.contains(QLatin1String("no such program")))
-        out.more = Words::tr("Give the path of the program, such as that of the Python of your environment: "
-                             "~/venv/bin/python train.py.");
     return out;
 }
 

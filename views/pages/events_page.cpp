@@ -5,7 +5,7 @@
 #include "model/trace/grouping.h"
 #include "views/models/events_table.h"
 #include "views/models/table_cells.h"
-#include "views/pages/texts.h"
+#include "views/style/texts.h"
 #include "views/widgets/table_view.h"
 
 namespace strata::views {
@@ -114,15 +114,16 @@ std::vector<TablePage::RowFilter> EventsPage::rowFilters(std::uint32_t row) cons
     const model::EventColumns& events = device()->trace->events();
     std::vector<RowFilter> result;
     if (const model::BlockId block = events.block[row]; block.valid()) {
-        const model::StackId stack = device()->trace->blocks().stack[block.index()];
+        const model::StackId stack = device()->trace->blocks().stack[block];
         if (const model::FrameId frame = model::userFrame(recording, stack); frame.valid()) {
             model::BlockFilter line;
             line.line = model::frameLabel(recording, frame);
-            result.push_back({ tr("Only %1").arg(fromUtf8(model::frameShortLabel(recording, frame))), line });
+            result.push_back(
+                { tr("Only %1").arg(text::utf8(model::frameShortLabel(recording, frame))), line });
         }
         model::BlockFilter address;
         address.text = model::formatAddress(events.address[row]);
-        result.push_back({ tr("Only Address %1").arg(fromUtf8(address.text)), address });
+        result.push_back({ tr("Only Address %1").arg(text::utf8(address.text)), address });
     }
     model::BlockFilter size;
     size.minBytes = size.maxBytes = events.bytes[row];
@@ -130,12 +131,12 @@ std::vector<TablePage::RowFilter> EventsPage::rowFilters(std::uint32_t row) cons
     if (events.stream[row] != model::kNoIndex) {
         model::BlockFilter stream;
         stream.stream = events.stream[row];
-        result.push_back({ tr("Only Stream %1").arg(streamText(recording, events.stream[row])), stream });
+        result.push_back({ tr("Only Stream %1").arg(text::stream(recording, events.stream[row])), stream });
     }
     if (const model::PoolIndex pool = model::poolOfEvent(*device()->trace, row); pool != model::kNoIndex) {
         model::BlockFilter only;
         only.pool = pool;
-        result.push_back({ tr("Only Pool %1").arg(fromUtf8(model::poolLabel(recording, pool))), only });
+        result.push_back({ tr("Only Pool %1").arg(text::utf8(model::poolLabel(recording, pool))), only });
     }
     return result;
 }
@@ -184,14 +185,7 @@ void EventsPage::showFocus(const Focus& focus)
 
 QString EventsPage::commandLine() const
 {
-    if (!device())
-        return {};
-    QString command = QStringLiteral("strata events %1 --device %2")
-                          .arg(text::shellQuoted(m_document.path()))
-                          .arg(device()->trace->device());
-    if (const std::optional<EventRange> selected = range())
-        command += QStringLiteral(" --from %1 --to %2").arg(selected->first).arg(selected->last);
-    return command;
+    return rowsCommandLine(QStringLiteral("events"));
 }
 
 } // namespace strata::views

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/filter_text.h"
 
-#include "views/pages/texts.h"
+#include "model/trace/filter_language.h"
+#include "views/style/texts.h"
 
 #include <QCoreApplication>
 
@@ -45,7 +46,7 @@ QString siteText(const model::BlockFilter& filter, const model::Recording& recor
         return FilterText::tr("%n site(s)", nullptr, static_cast<int>(filter.sites.size()));
     const model::FrameId frame = model::userFrame(recording, filter.sites.front());
     return frame.valid()
-        ? FilterText::tr("site: %1").arg(text::file(model::frameShortLabel(recording, frame)))
+        ? FilterText::tr("site: %1").arg(text::utf8(model::frameShortLabel(recording, frame)))
         : FilterText::tr("site: no stack recorded");
 }
 
@@ -56,35 +57,24 @@ template <class Change> model::BlockFilter changed(const model::BlockFilter& fil
     return copy;
 }
 
-model::BlockFilter narrowed(model::BlockFilter filter, const model::Recording& recording,
-    const model::GroupTable& table, std::uint32_t group)
+/// What `conditions` say that `others` do not.
+model::FilterConditions without(model::FilterConditions conditions, const model::FilterConditions& others)
 {
-    const std::int64_t value = table.valueOf(group);
-    switch (table.grouping()) {
-    case model::Grouping::Line:
-        if (table.stackOf(group).valid())
-            filter.line = table.label(group);
-        else
-            filter.sites = { model::StackId() };
-        break;
-    case model::Grouping::Site:
-        filter.sites = { table.stackOf(group) };
-        break;
-    case model::Grouping::Stream: {
-        const auto found = std::find(recording.streams.begin(), recording.streams.end(), value);
-        filter.stream = found == recording.streams.end()
-            ? model::kNoIndex
-            : static_cast<model::StreamIndex>(found - recording.streams.begin());
-        break;
+    if (!others.text.empty())
+        conditions.text.clear();
+    if (others.line)
+        conditions.line.reset();
+    if (!others.stacks.empty())
+        conditions.stacks.clear();
+    if (others.stream)
+        conditions.stream.reset();
+    if (others.pool)
+        conditions.pool.reset();
+    if (others.minBytes > 0 || others.maxBytes != kAnySize) {
+        conditions.minBytes = 0;
+        conditions.maxBytes = kAnySize;
     }
-    case model::Grouping::Pool:
-        filter.pool = value < 0 ? model::kNoIndex : static_cast<model::PoolIndex>(value);
-        break;
-    case model::Grouping::Size:
-        filter.minBytes = filter.maxBytes = value;
-        break;
-    }
-    return filter;
+    return conditions;
 }
 
 model::BlockId blockOf(const DeviceData& device, const Focus& focus)
@@ -98,24 +88,32 @@ model::BlockId blockOf(const DeviceData& device, const Focus& focus)
 
 } // namespace
 
+QString filterOption(const model::BlockFilter& filter, const model::Recording& recording)
+{
+    if (filter.empty())
+        return {};
+    return QStringLiteral(" --filter ")
+        + text::shellQuoted(QString::fromStdString(model::printFilter(recording, filter)));
+}
+
 std::vector<FilterChip> filterChips(const model::BlockFilter& filter, const model::Recording& recording)
 {
     std::vector<FilterChip> chips;
     if (filter.line)
-        chips.push_back({ FilterText::tr("line: %1").arg(lastPart(text::file(*filter.line))),
-            text::file(*filter.line), changed(filter, [](auto& f) { f.line.reset(); }) });
+        chips.push_back({ FilterText::tr("line: %1").arg(lastPart(text::utf8(*filter.line))),
+            text::utf8(*filter.line), changed(filter, [](auto& f) { f.line.reset(); }) });
     if (!filter.sites.empty())
         chips.push_back({ siteText(filter, recording), FilterText::tr("Only blocks allocated by this stack"),
             changed(filter, [](auto& f) { f.sites.clear(); }) });
     if (filter.stream)
         chips.push_back({ *filter.stream < recording.streams.size()
-                ? FilterText::tr("stream: %1").arg(recording.streams[*filter.stream])
+                ? FilterText::tr("stream: %1").arg(text::stream(recording, *filter.stream))
                 : FilterText::tr("no stream"),
             FilterText::tr("Only blocks of this stream"),
             changed(filter, [](auto& f) { f.stream.reset(); }) });
     if (filter.pool)
         chips.push_back(
-            { FilterText::tr("pool: %1").arg(text::file(model::poolLabel(recording, *filter.pool))),
+            { FilterText::tr("pool: %1").arg(text::utf8(model::poolLabel(recording, *filter.pool))),
                 FilterText::tr("Only blocks of this pool"),
                 changed(filter, [](auto& f) { f.pool.reset(); }) });
     if (filter.minBytes > 0 || filter.maxBytes != kAnySize) {
@@ -129,42 +127,33 @@ std::vector<FilterChip> filterChips(const model::BlockFilter& filter, const mode
                          }) });
     }
     if (!filter.text.empty())
-        chips.push_back({ FilterText::tr("contains: %1").arg(text::file(filter.text)),
+        chips.push_back({ FilterText::tr("contains: %1").arg(text::utf8(filter.text)),
             FilterText::tr("Only blocks with this text or address in their stack or range"),
             changed(filter, [](auto& f) { f.text.clear(); }) });
+    // As they are typed: each is the whole filter but for what its chip leaves.
+    const model::FilterConditions all = model::conditionsOf(recording, filter);
+    for (FilterChip& chip : chips)
+        chip.toolTip += QLatin1Char('\n')
+            + text::utf8(model::printFilter(without(all, model::conditionsOf(recording, chip.without))));
     return chips;
 }
 
 std::optional<model::BlockFilter> filterBy(
     const model::BlockFilter& filter, const DeviceData& device, const Focus& focus, model::Grouping grouping)
 {
-    std::uint32_t group = focus.group;
-    if (focus.kind == Focus::Kind::Group)
-        grouping = focus.grouping;
     const model::BlockId block = blockOf(device, focus);
-    if (!block.valid() && focus.kind != Focus::Kind::Group)
-        return std::nullopt;
-
     model::BlockFilter next = filter;
-    const model::BlockColumns& blocks = device.trace->blocks();
-    if (grouping == model::Grouping::Line || grouping == model::Grouping::Site) {
-        const model::GroupTable& table = grouping == model::Grouping::Line ? *device.byLine : *device.bySite;
-        return narrowed(
-            std::move(next), device.trace->recording(), table, block.valid() ? table.groupOf(block) : group);
-    }
     if (block.valid()) {
-        if (grouping == model::Grouping::Stream)
-            next.stream = blocks.stream[block.index()];
-        else if (grouping == model::Grouping::Pool)
-            next.pool = blocks.pool[block.index()];
-        else
-            next.minBytes = next.maxBytes = blocks.requestedBytes[block.index()];
+        model::infoOf(grouping).narrowToBlock(next, *device.trace, block);
         return next;
     }
-    const model::GroupTable table(*device.trace, grouping);
-    if (group >= table.count())
+    if (focus.kind != Focus::Kind::Group)
         return std::nullopt;
-    return narrowed(std::move(next), device.trace->recording(), table, group);
+    const auto table = device.groups(focus.grouping);
+    if (focus.group >= table->count())
+        return std::nullopt;
+    model::infoOf(focus.grouping).narrowToGroup(next, *device.trace, *table, focus.group);
+    return next;
 }
 
 } // namespace strata::views

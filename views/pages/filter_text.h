@@ -11,7 +11,7 @@
 
 namespace strata::views {
 
-/// One condition of a filter: what its chip says, and the filter without it.
+/// One condition of a filter: what its chip says, how it is typed, and the filter without it.
 struct FilterChip {
     QString text;
     QString toolTip;
@@ -21,6 +21,9 @@ struct FilterChip {
 /// The conditions of `filter` in a fixed order. `recording` names streams and pools.
 [[nodiscard]] std::vector<FilterChip> filterChips(
     const model::BlockFilter& filter, const model::Recording& recording);
+
+/// " --filter '...'" for a command line; empty for a filter that takes all.
+[[nodiscard]] QString filterOption(const model::BlockFilter& filter, const model::Recording& recording);
 
 /// `filter` narrowed to what was clicked: a group, or the group that a block or an event's block belongs to.
 /// Nothing where the focus names no blocks.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/findings_list.h"
 
-#include "views/pages/icons.h"
-#include "views/pages/texts.h"
-#include "views/pages/type.h"
+#include "views/style/icons.h"
+#include "views/style/labels.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
 
 #include <QCoreApplication>
 #include <QGridLayout>
@@ -21,16 +22,6 @@ struct Checks {
 };
 
 constexpr std::size_t kShown = 200;
-
-QLabel* wrapped(const QString& text, bool muted)
-{
-    auto* label = new QLabel(text);
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setProperty("muted", muted);
-    return label;
-}
 
 QString amountText(const model::Finding& finding)
 {
@@ -60,55 +51,6 @@ Integrity integrityOf(std::span<const DeviceBrief> devices)
         for (const model::Finding& finding : device.findings)
             ++(model::isBreach(finding.check) ? integrity.breaches : integrity.notes);
     return integrity;
-}
-
-QString checkText(model::Check check)
-{
-    switch (check) {
-    case model::Check::LiveNotInSegments:
-        return Checks::tr("Blocks that the trace leaves live are missing from the segments");
-    case model::Check::EndStateDiffers:
-        return Checks::tr("Blocks of the segments differ from what the trace says");
-    case model::Check::AllocOverLive:
-        return Checks::tr("Allocations at the address of a live block");
-    case model::Check::AllocOverlaps:
-        return Checks::tr("Allocations over a part of a live block");
-    case model::Check::FreeOfFreed:
-        return Checks::tr("Frees of blocks that are already freed");
-    case model::Check::FreeLarger:
-        return Checks::tr("Frees larger than their block");
-    case model::Check::SegmentSums:
-        return Checks::tr("Sums of a segment disagree with its blocks");
-    case model::Check::SegmentsOverlap:
-        return Checks::tr("Segments share addresses");
-    case model::Check::RequestedAboveReserved:
-        return Checks::tr("More is requested than reserved");
-    case model::Check::AllocatedAboveReserved:
-        return Checks::tr("More is allocated than reserved");
-    case model::Check::ActiveAboveReserved:
-        return Checks::tr("More is active than reserved");
-    case model::Check::EventsRefused:
-        return Checks::tr("The allocator of the process tells of no event");
-    case model::Check::EventsLost:
-        return Checks::tr("The recorder could not keep some events");
-    case model::Check::Truncated:
-        return Checks::tr("The file ends early");
-    case model::Check::RecordingBeganLate:
-        return Checks::tr("Recording began after memory was in use");
-    case model::Check::RingWrapped:
-        return Checks::tr("The recorder's ring was full: older events are gone");
-    case model::Check::TimeBackwards:
-        return Checks::tr("Time goes backwards");
-    case model::Check::PendingFrees:
-        return Checks::tr("Freed blocks still wait for another stream at the end");
-    case model::Check::Cut:
-        return Checks::tr("A part of a longer recording");
-    case model::Check::NoEvents:
-        return Checks::tr("No events were recorded");
-    case model::Check::UnknownContent:
-        return Checks::tr("Keys or actions that Strata does not know");
-    }
-    return text::file(model::checkName(check));
 }
 
 FindingsList::FindingsList(std::span<const DeviceBrief> devices, const Palette& palette, QWidget* parent)
@@ -144,32 +86,30 @@ FindingsList::FindingsList(std::span<const DeviceBrief> devices, const Palette& 
         mark->setAccessibleName(breach ? tr("Breach") : tr("Note"));
         grid->addWidget(mark, line, 0, Qt::AlignTop);
 
-        QString text = checkText(finding->check);
+        QString text = text::translated(model::checkSentence(finding->check));
         if (nameDevice)
             text = tr("GPU %1: %2").arg(device->device).arg(text);
         const QString amount = amountText(*finding);
-        grid->addWidget(wrapped(amount.isEmpty() ? text : tr("%1 (%2)").arg(text, amount), false), line, 1);
+        grid->addWidget(textLabel(amount.isEmpty() ? text : tr("%1 (%2)").arg(text, amount)), line, 1);
         if (finding->event >= 0 && device->totals->events > 0) {
-            auto* link = new QPushButton(tr("event %1").arg(text::count(finding->event)));
-            link->setProperty("link", true);
-            link->setCursor(Qt::PointingHandCursor);
+            QPushButton* link = linkButton(text::event(finding->event));
             connect(
                 link, &QPushButton::clicked, this, [this, number = device->device, event = finding->event] {
                     Q_EMIT eventChosen(number, event);
                 });
             grid->addWidget(link, line, 2, Qt::AlignTop | Qt::AlignRight);
         }
-        grid->addWidget(wrapped(text::file(finding->cause), true), line + 1, 1, 1, 2);
+        grid->addWidget(textLabel(text::utf8(finding->cause), true), line + 1, 1, 1, 2);
         line += 2;
     }
     if (rows.size() > kShown)
-        grid->addWidget(wrapped(tr("%1 more; strata check prints them all")
-                                    .arg(text::count(static_cast<std::int64_t>(rows.size() - kShown))),
+        grid->addWidget(textLabel(tr("%1 more; strata check prints them all")
+                                      .arg(text::count(static_cast<std::int64_t>(rows.size() - kShown))),
                             true),
             line, 1, 1, 2);
     if (rows.empty())
         grid->addWidget(
-            wrapped(tr("The end state, the sums of every segment and every event agree."), true), 0, 1);
+            textLabel(tr("The end state, the sums of every segment and every event agree."), true), 0, 1);
 }
 
 } // namespace strata::views

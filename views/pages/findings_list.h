@@ -4,7 +4,7 @@
 #include <QWidget>
 
 #include "views/models/document.h"
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 #include <span>
 #include <vector>
@@ -20,9 +20,6 @@ struct Integrity {
     [[nodiscard]] QString text() const;
 };
 [[nodiscard]] Integrity integrityOf(std::span<const DeviceBrief> devices);
-
-/// A sentence that names a check: "Blocks live in the trace are missing from the segments".
-[[nodiscard]] QString checkText(model::Check check);
 
 /// Breaches and notes of devices, each with its bytes, its likely cause and a link to its event.
 class FindingsList : public QWidget {

@@ -3,8 +3,8 @@
 
 #include "views/models/table_cells.h"
 #include "views/pages/table_page.h"
-#include "views/pages/texts.h"
-#include "views/pages/type.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
 #include "views/widgets/call_tree_view.h"
 #include "views/widgets/flame_breadcrumb.h"
 #include "views/widgets/flame_graph.h"
@@ -292,7 +292,7 @@ void FlamePage::refreshSentence()
     if (!any)
         return;
     m_sentence->setText(sentence());
-    m_footer->setText(counted(m_shownTree->size() - 1, tr("1 frame"), tr("%1 frames"))
+    m_footer->setText(text::counted(m_shownTree->size() - 1, tr("1 frame"), tr("%1 frames"))
         + (m_shownTree->tree().complete ? QString() : tr("; cut: the stacks hold more than can be shown")));
 }
 
@@ -342,12 +342,10 @@ QString FlamePage::sentence() const
         && static_cast<double>(tree.total(node)) > kNearlyAll * static_cast<double>(tree.total(0)))
         node = tree.children(node).front();
     if (node != 0 && tree.total(0) > 0 && tree.frame(node).valid()) {
-        const double share
-            = 100.0 * static_cast<double>(tree.total(node)) / static_cast<double>(tree.total(0));
         const QString place = tree.place(node);
         text
             += tr("; %1 of it below %2")
-                   .arg(strong(QStringLiteral("%1 %").arg(share, 0, 'f', 0)),
+                   .arg(strong(text::share(tree.total(node), tree.total(0))),
                        (place.isEmpty() ? tree.function(node) : tr("%1 (%2)").arg(tree.function(node), place))
                            .toHtmlEscaped());
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/filter_conditions.h"
 #include "model/trace/grouping.h"
 #include "views/models/csv.h"
 #include "views/models/table_cells.h"
+#include "views/pages/filter_text.h"
 #include "views/pages/flame_page.h"
 #include "views/pages/table_page.h"
-#include "views/pages/texts.h"
+#include "views/style/texts.h"
 #include "views/widgets/call_tree_view.h"
 #include "views/widgets/flame_graph.h"
 #include "views/widgets/segmented.h"
@@ -139,14 +141,11 @@ void FlamePage::startSearch()
     m_searching.start(
         [tree = m_shownTree, text](const JobContext& context) { return tree->find(text, context); },
         [this](FlameTree::Matches found) {
-            const std::int64_t whole = m_shownTree->total(0);
-            const double share
-                = whole > 0 ? 100.0 * static_cast<double>(found.cost) / static_cast<double>(whole) : 0.0;
             m_found->setText(found.nodes == 0
                     ? tr("not found")
-                    : tr("%1 % of the total, %2")
-                          .arg(share, 0, 'f', 1)
-                          .arg(counted(found.nodes, tr("1 frame"), tr("%1 frames"))));
+                    : tr("%1 of the total, %2")
+                          .arg(text::share(found.cost, m_shownTree->total(0)),
+                              text::counted(found.nodes, tr("1 frame"), tr("%1 frames"))));
             m_graph->setMatches(std::move(found.frames));
         });
 }
@@ -186,7 +185,7 @@ void FlamePage::showMenu(FlameTree::Node node, const QPoint& at)
         menu.addAction(tr("Only %1").arg(m_shownTree->place(node)), this, [this, line] {
             model::BlockFilter only;
             only.line = line.toStdString();
-            m_document.viewState().setFilter(joined(m_document.viewState().filter(), only));
+            m_document.viewState().setFilter(model::narrowed(m_document.viewState().filter(), only));
         });
     }
     menu.addSeparator();
@@ -201,10 +200,11 @@ QString FlamePage::commandLine() const
     if (!m_made || !m_shownTree || !m_device || m_made->query.cost != model::TreeCost::Bytes)
         return {};
     return QStringLiteral("strata at %1 %2 --device %3 --by %4")
-        .arg(text::shellQuoted(m_document.path()))
-        .arg(m_shownTree->tree().at)
-        .arg(m_device->trace->device())
-        .arg(m_made->query.byLine ? QLatin1String("line") : QLatin1String("site"));
+               .arg(text::shellQuoted(m_document.path()))
+               .arg(m_shownTree->tree().at)
+               .arg(m_device->trace->device())
+               .arg(m_made->query.byLine ? QLatin1String("line") : QLatin1String("site"))
+        + filterOption(m_made->filter, m_device->trace->recording());
 }
 
 QString FlamePage::copyText() const

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/memory_page.h"
 
+#include "model/analysis/range_peak.h"
+#include "views/pages/filter_text.h"
 #include "views/pages/memory_verdict.h"
-#include "views/pages/texts.h"
-#include "views/widgets/memory/texts.h"
+#include "views/style/texts.h"
 
 #include <QAbstractItemView>
 #include <QLabel>
@@ -18,8 +19,6 @@
 #include <utility>
 
 namespace strata::views {
-
-using namespace figures;
 
 void MemoryPage::showDevice()
 {
@@ -111,9 +110,7 @@ model::EventIndex MemoryPage::tableEvent() const
     const auto& selection = m_document.viewState().selection();
     if (!selection)
         return device->trace->totals().requestedPeakEvent;
-    if (selection->isInstant())
-        return selection->first;
-    return device->timeline->requested().range(selection->first, selection->last).maxEvent;
+    return model::instantWithin(*device->timeline, selection->first, selection->last);
 }
 
 void MemoryPage::requestTable()
@@ -150,15 +147,15 @@ void MemoryPage::updateTableTitle()
     if (device->trace->eventCount() == 0)
         when = tr("At the end");
     else if (!selection)
-        when = tr("At the peak, %1").arg(instantText(clock, live.event));
+        when = tr("At the peak, %1").arg(text::instant(clock, live.event));
     else if (selection->isInstant())
-        when = tr("At %1").arg(instantText(clock, live.event));
+        when = tr("At %1").arg(text::instant(clock, live.event));
     else
-        when = tr("At the peak of the selected range, %1").arg(instantText(clock, live.event));
+        when = tr("At the peak of the selected range, %1").arg(text::instant(clock, live.event));
     QString text = tr("%1: <b>%2</b> requested in %3 blocks")
-                       .arg(when, bytesText(live.requestedBytes), countText(live.blocks));
+                       .arg(when, text::bytes(live.requestedBytes), text::count(live.blocks));
     if (live.beforeTraceBytes > 0 && device->trace->eventCount() > 0)
-        text += tr(", %1 of it older than the trace").arg(bytesText(live.beforeTraceBytes));
+        text += tr(", %1 of it older than the trace").arg(text::bytes(live.beforeTraceBytes));
     if (!m_document.viewState().filter().empty())
         text += tr(" (of what the filter lets through)");
     m_tableTitle->setText(text);
@@ -210,11 +207,11 @@ void MemoryPage::focusBlockOf(const model::UserItem& note, Focus& focus) const
     const auto device = m_document.device();
     if (note.address == 0 || !device)
         return;
-    for (const model::BlockId block : device->timeline->live().liveAt(note.first))
-        if (device->trace->blocks().address[block.index()] == note.address) {
-            focus.kind = Focus::Kind::Block;
-            focus.block = block;
-        }
+    const model::BlockId block = device->timeline->live().blockAt(note.address, note.first);
+    if (!block.valid())
+        return;
+    focus.kind = Focus::Kind::Block;
+    focus.block = block;
 }
 
 /// Selects the note or named range before or after what is selected, and shows its card.
@@ -302,31 +299,10 @@ void MemoryPage::filterByGroup(std::uint32_t group)
 {
     if (!m_subject.groups)
         return;
-    const model::GroupTable& table = *m_subject.groups->table;
+    const GroupData& groups = *m_subject.groups;
     model::BlockFilter filter = m_document.viewState().filter();
-    switch (table.grouping()) {
-    case model::Grouping::Line:
-        if (table.stackOf(group).valid())
-            filter.line = table.label(group);
-        else
-            filter.sites = { model::StackId{} };
-        break;
-    case model::Grouping::Site:
-        filter.sites = { table.stackOf(group) };
-        break;
-    case model::Grouping::Stream:
-        for (std::size_t i = 0; i < m_document.session()->recording().streams.size(); ++i)
-            if (m_document.session()->recording().streams[i] == table.valueOf(group))
-                filter.stream = static_cast<model::StreamIndex>(i);
-        break;
-    case model::Grouping::Pool:
-        filter.pool = table.valueOf(group) < 0 ? model::kNoIndex
-                                               : static_cast<model::PoolIndex>(table.valueOf(group));
-        break;
-    case model::Grouping::Size:
-        filter.minBytes = filter.maxBytes = table.valueOf(group);
-        break;
-    }
+    model::infoOf(groups.table->grouping())
+        .narrowToGroup(filter, *groups.device->trace, *groups.table, group);
     m_document.viewState().setFilter(filter);
 }
 
@@ -387,12 +363,16 @@ QString MemoryPage::commandLine() const
     const auto device = m_document.device();
     if (!device)
         return {};
-    const auto grouping = model::groupingName(m_document.viewState().grouping());
-    return QStringLiteral("strata at %1 %2 --device %3 --by %4")
-        .arg(text::shellQuoted(m_document.path()))
-        .arg(tableEvent())
-        .arg(device->trace->device())
-        .arg(QLatin1String(grouping.data(), static_cast<qsizetype>(grouping.size())));
+    const auto grouping = model::infoOf(m_document.viewState().grouping()).name;
+    QString line = QStringLiteral("strata at %1 %2 --device %3 --by %4")
+                       .arg(text::shellQuoted(m_document.path()))
+                       .arg(tableEvent())
+                       .arg(device->trace->device())
+                       .arg(QLatin1String(grouping.data(), static_cast<qsizetype>(grouping.size())));
+    line += filterOption(m_document.viewState().filter(), device->trace->recording());
+    if (const auto order = m_table->order(); order != model::SortBy{ model::GroupOrder::Bytes, true })
+        line += QStringLiteral(" --sort=") + QString::fromStdString(model::sortName(order));
+    return line;
 }
 
 QString MemoryPage::copyText() const

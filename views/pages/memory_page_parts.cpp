@@ -2,8 +2,8 @@
 // What the page "Memory over time" is put together from; memory_page.cpp has what it does.
 #include "views/pages/memory_page.h"
 
+#include "views/pages/document_texts.h"
 #include "views/pages/memory_verdict.h"
-#include "views/pages/texts.h"
 
 #include <QAction>
 #include <QApplication>
@@ -146,9 +146,8 @@ void MemoryPage::buildTools()
     auto* label = new QLabel(tr("&Group by"));
     label->setProperty("muted", true);
     label->setBuddy(m_groupings);
-    for (const QString& name :
-        { tr("Line of code"), tr("Site (whole stack)"), tr("Stream"), tr("Pool"), tr("Size") })
-        m_groupings->addItem(name);
+    for (const model::GroupingInfo& info : model::groupings())
+        m_groupings->addItem(text::translated(info.title));
     m_groupings->setCurrentIndex(static_cast<int>(m_document.viewState().grouping()));
     connect(m_groupings, &QComboBox::activated, this,
         [this](int index) { m_document.viewState().setGrouping(static_cast<model::Grouping>(index)); });
@@ -163,8 +162,7 @@ void MemoryPage::showHint(bool shown)
 {
     const text::Waiting waiting = text::waiting(m_document);
     // Where the allocator tells of no event, the verdict says what there is.
-    const bool refused
-        = m_document.device() && m_document.device()->trace->recording().facts.contains("refused");
+    const bool refused = m_document.device() && m_document.device()->trace->recording().refusal;
     m_hint->setVisible((shown && !refused) || !waiting.title.isEmpty());
     m_hint->findChild<QToolButton*>()->setVisible(waiting.title.isEmpty());
     if (!waiting.title.isEmpty())

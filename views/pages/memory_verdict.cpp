@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/memory_verdict.h"
 
-#include "views/widgets/memory/texts.h"
+#include "views/pages/summary_facts.h"
+#include "views/style/texts.h"
 
 #include <QCoreApplication>
 
 namespace strata::views {
-
-using namespace figures;
 
 namespace {
 
@@ -28,17 +27,6 @@ QString link(const QString& text, model::EventIndex event)
         .arg(text.toHtmlEscaped());
 }
 
-QString piecesText(const std::vector<model::VerdictPiece>& pieces)
-{
-    QString html;
-    for (const model::VerdictPiece& piece : pieces) {
-        const QString text = QString::fromStdString(piece.text);
-        QString part = piece.event >= -1 ? link(text, piece.event) : text.toHtmlEscaped();
-        html += piece.strong ? QStringLiteral("<b>%1</b>").arg(part) : part;
-    }
-    return html;
-}
-
 /// " in train.py:32": the line whose allocation made the peak.
 QString placeOf(const DeviceData& device, model::EventIndex event)
 {
@@ -48,7 +36,7 @@ QString placeOf(const DeviceData& device, model::EventIndex event)
     if (!block.valid())
         return {};
     const model::FrameId frame
-        = model::userFrame(device.trace->recording(), device.trace->blocks().stack[block.index()]);
+        = model::userFrame(device.trace->recording(), device.trace->blocks().stack[block]);
     if (!frame.valid())
         return {};
     return tr(" in %1").arg(
@@ -61,14 +49,14 @@ QString memoryVerdict(const DeviceData& device)
 {
     const model::DeviceSummary& summary = *device.summary;
     const model::Totals& totals = summary.totals;
-    if (!summary.outOfMemory.empty() || device.trace->recording().facts.contains("refused"))
-        return piecesText(summary.verdict);
+    if (!summary.outOfMemory.empty() || device.trace->recording().refusal)
+        return verdictHtml(summary.verdict, {});
     if (totals.requestedBytesPeak <= 0)
         return tr("No memory was requested on this device.");
 
     const bool flat = device.trace->eventCount() == 0;
-    const QString peak = strong(bytesText(totals.requestedBytesPeak));
-    const QString when = link(eventText(totals.requestedPeakEvent), totals.requestedPeakEvent);
+    const QString peak = strong(text::bytes(totals.requestedBytesPeak));
+    const QString when = link(text::event(totals.requestedPeakEvent), totals.requestedPeakEvent);
     QString text;
     if (flat)
         text = tr("%1 requested at the end").arg(peak);
@@ -78,17 +66,17 @@ QString memoryVerdict(const DeviceData& device)
         text = tr("Peak %1 at %2").arg(peak, when) + placeOf(device, totals.requestedPeakEvent);
     if (!summary.peak.groups.empty()) {
         const model::GroupSum& biggest = summary.peak.groups.front();
-        const QString share = strong(shareText(biggest.bytes, summary.peak.requestedBytes));
+        const QString share = strong(text::share(biggest.bytes, summary.peak.requestedBytes));
         text += device.byLine->stackOf(biggest.group).valid()
             ? tr("; %1 of it is %2")
                   .arg(share, QString::fromStdString(device.byLine->label(biggest.group)).toHtmlEscaped())
             : tr("; %1 of it has no stack recorded").arg(share);
     }
     if (summary.peak.beforeTraceBytes > 0 && !flat)
-        text += tr(", %1 is older than the trace").arg(bytesText(summary.peak.beforeTraceBytes));
+        text += tr(", %1 is older than the trace").arg(text::bytes(summary.peak.beforeTraceBytes));
     text += QStringLiteral(". ");
-    text += flat ? tr("Reserved: %1.").arg(strong(bytesText(totals.reservedBytesEnd)))
-                 : tr("Reserved peaks at %1.").arg(strong(bytesText(totals.reservedBytesPeak)));
+    text += flat ? tr("Reserved: %1.").arg(strong(text::bytes(totals.reservedBytesEnd)))
+                 : tr("Reserved peaks at %1.").arg(strong(text::bytes(totals.reservedBytesPeak)));
     return text;
 }
 

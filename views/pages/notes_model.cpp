@@ -5,7 +5,7 @@
 #include "model/base/wrap.h"
 #include "model/session/filter_text.h"
 #include "views/pages/filter_text.h"
-#include "views/pages/texts.h"
+#include "views/style/texts.h"
 
 #include <QDateTime>
 #include <QLocale>
@@ -112,12 +112,12 @@ QVariant NotesModel::data(const QModelIndex& index, int role) const
         return {};
     const model::UserItem& row = item(index.row());
     if (role == Qt::ToolTipRole)
-        return text::file(row.text);
+        return text::utf8(row.text);
     if (role != Qt::DisplayRole && role != Qt::EditRole)
         return {};
     switch (index.column()) {
     case TextColumn:
-        return text::file(row.text);
+        return text::utf8(row.text);
     case KindColumn:
         return userItemKind(row.kind);
     case WhereColumn:

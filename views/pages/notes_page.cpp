@@ -3,9 +3,9 @@
 
 #include "model/session/filter_text.h"
 #include "views/models/csv.h"
+#include "views/pages/document_texts.h"
 #include "views/pages/notes_model.h"
-#include "views/pages/texts.h"
-#include "views/pages/type.h"
+#include "views/style/type.h"
 
 #include <QAction>
 #include <QHeaderView>
@@ -101,7 +101,7 @@ void NotesPage::buildTable()
 /// is less room, what the other columns leave.
 void NotesPage::fitColumns()
 {
-    const double scale = font().pixelSize() / double(kBodyPx);
+    const double scale = scaleOf(font());
     const QAbstractItemView& cells = *m_table;
     QHeaderView& header = *m_table->horizontalHeader();
     const auto wanted = [&](int column) {
@@ -225,11 +225,10 @@ void NotesPage::go(int row, bool show)
         if (!show)
             return; // what is shown changes only when asked for
         state.setFilter(*model::filterFromText(session->recording(), item.conditions));
-        Q_EMIT openPage(QStringLiteral("memory"), -2);
+        Q_EMIT openPage(QStringLiteral("memory"), {});
         return;
     }
-    state.setDevice(item.device);
-    state.select(EventRange{ item.first, item.last });
+    state.select(item.device, EventRange{ item.first, item.last });
     focusBlock(item);
     if (show)
         Q_EMIT openPage(QStringLiteral("memory"), item.first);
@@ -241,14 +240,11 @@ void NotesPage::focusBlock(const model::UserItem& item)
     const auto device = m_document.device();
     if (item.address == 0 || !device || device->trace->device() != item.device)
         return;
-    for (const model::BlockId block : device->timeline->live().liveAt(item.first))
-        if (device->trace->blocks().address[block.index()] == item.address) {
-            Focus focus;
-            focus.kind = Focus::Kind::Block;
-            focus.block = block;
-            Q_EMIT focusChanged(focus);
-            return;
-        }
+    Focus focus;
+    focus.kind = Focus::Kind::Block;
+    focus.block = device->timeline->live().blockAt(item.address, item.first);
+    if (focus.block.valid())
+        Q_EMIT focusChanged(focus);
 }
 
 QString NotesPage::commandLine() const

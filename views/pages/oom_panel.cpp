@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/oom_panel.h"
 
-#include "views/pages/texts.h"
-#include "views/pages/type.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
 
 #include <QLabel>
 #include <QPainter>
@@ -23,7 +23,7 @@ public:
         : m_oom(oom)
         , m_palette(palette)
     {
-        setFixedHeight(qRound(44.0 * font().pixelSize() / kBodyPx));
+        setFixedHeight(scaled(44.0, font()));
         setAccessibleName(OomPanel::tr("Of the device %1 were reserved, %2 free; %3 were asked for")
                               .arg(text::bytes(oom.reservedBytes), text::bytes(oom.deviceFreeBytes),
                                   text::bytes(oom.requestedBytes)));

@@ -4,7 +4,7 @@
 #include <QWidget>
 
 #include "model/analysis/out_of_memory.h"
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 namespace strata::views {
 

@@ -4,7 +4,7 @@
 #include <QWidget>
 
 #include "views/models/document.h"
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 class QAction;
 class QIODevice;
@@ -13,18 +13,17 @@ namespace strata::views {
 
 /// What a click on a page tells the details dock to show.
 struct Focus {
-    enum class Kind { Nothing, Block, Event, Segment, Group };
+    enum class Kind { Nothing, Block, Event, Group };
     Kind kind = Kind::Nothing;
     model::BlockId block;
     model::EventIndex event = -1;
-    std::uint64_t address = 0; ///< of a segment
     model::Grouping grouping = model::Grouping::Line;
     std::uint32_t group = 0;
     friend bool operator==(const Focus&, const Focus&) = default;
 };
 
 /// A page of the window. It reads the document, writes the ViewState, and keeps its own zoom. The shell
-/// creates one of each per document (views/shell/page_list.cpp), shows one at a time, and calls the virtuals
+/// creates one of each per document (views/contents/page_list.cpp), shows one at a time, and calls the virtuals
 /// below on the GUI thread. A page outlives neither its document nor its window.
 class Page : public QWidget {
     Q_OBJECT
@@ -78,8 +77,8 @@ Q_SIGNALS:
     void hoverText(const QString& text); ///< for the status bar; empty when the mouse leaves
     void busyChanged();
     void historyChanged(); ///< canGoBack() or canGoForward() may say something else now
-    /// "Show it there": another page (by id) should come up, with the event in view unless it is -2.
-    void openPage(const QString& id, strata::model::EventIndex event);
+    /// "Show it there": another page (by id) should come up, with the event, if there is one, in view.
+    void openPage(const QString& id, std::optional<strata::model::EventIndex> event);
 
 protected:
     /// Another page of its window is shown: what costs time can wait until this one is.

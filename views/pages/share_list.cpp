@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/share_list.h"
 
-#include "views/pages/texts.h"
+#include "views/style/texts.h"
 
 #include <QKeyEvent>
 

@@ -3,7 +3,7 @@
 
 #include "views/pages/bar_list.h"
 
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 #include <cstdint>
 #include <functional>

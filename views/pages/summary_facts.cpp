@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_facts.h"
 
+#include "model/analysis/verdict.h"
 #include "model/base/wrap.h"
 #include "model/session/simulation.h"
-#include "views/pages/texts.h"
+#include "views/style/texts.h"
 
 #include <QCoreApplication>
 #include <QJsonArray>
@@ -59,7 +60,7 @@ bool allZero(const QJsonValue& value)
 
 SettingFact settingFact(const model::Setting& setting)
 {
-    const QString key = text::file(setting.key);
+    const QString key = text::utf8(setting.key);
     const QJsonValue value = parseJson(setting.json);
     if (key.startsWith(QLatin1String("max_")) && value.isDouble()) {
         // -1, or what is left of it after a cast or a division by MiB.
@@ -97,7 +98,7 @@ void addTotals(std::vector<Fact>& facts, const model::Totals& totals)
 /// Of its allocator nothing is known.
 bool isRefused(const model::Recording& recording)
 {
-    return recording.facts.contains("refused");
+    return recording.refusal.has_value();
 }
 
 } // namespace
@@ -125,7 +126,7 @@ std::vector<Fact> numberFacts(const SummaryData& device)
         facts.push_back({ Words::tr("annotations"), text::count(count), {}, {} });
     }
     facts.push_back(bytesFact(Words::tr("file"), static_cast<std::int64_t>(recording.fileBytes)));
-    facts.push_back({ Words::tr("format"), text::file(recording.format), {}, {}, true });
+    facts.push_back({ Words::tr("format"), text::utf8(recording.format), {}, {}, true });
     return facts;
 }
 
@@ -136,9 +137,8 @@ std::vector<Fact> wasteFacts(const SummaryData& device)
     const model::Waste& waste = device.summary->waste;
     const std::int64_t reserved = device.summary->totals.reservedBytesEnd;
     const auto fact = [reserved](const QString& label, std::int64_t bytes) {
-        const QString share = text::share(bytes, reserved);
         return Fact{ label, text::bytes(bytes),
-            share.isEmpty() ? QString() : Words::tr("%1 of reserved").arg(share), {} };
+            reserved > 0 ? Words::tr("%1 of reserved").arg(text::share(bytes, reserved)) : QString(), {} };
     };
     return { fact(Words::tr("free in segments"), waste.freeInSegments),
         fact(Words::tr("rounding"), waste.rounding), fact(Words::tr("pending free"), waste.pendingFree) };
@@ -184,14 +184,14 @@ std::vector<Fact> simulationFacts(const model::Recording& recording)
         if (!value.isEmpty())
             facts.push_back({ label, value, {}, {}, true });
     };
-    add(Words::tr("device"), text::file(simulation->device));
-    add(Words::tr("command"), text::file(simulation->command));
+    add(Words::tr("device"), text::utf8(simulation->device));
+    add(Words::tr("command"), text::utf8(simulation->command));
     if (simulation->devices > 1)
         add(Words::tr("devices"), text::count(simulation->devices));
     for (const auto& [key, value] : simulation->options)
         if (const QJsonValue option = parseJson(value); key == "rank" || key == "world_size" || key == "set"
             || (key == "changes" && !option.toArray().isEmpty()) || (key == "steps" && option.toDouble() > 0))
-            add(text::file(key), plain(option));
+            add(text::utf8(key), plain(option));
     return facts;
 }
 
@@ -205,27 +205,25 @@ std::vector<SettingFact> settingFacts(const model::Recording& recording)
     return facts;
 }
 
-QString verdictHtml(const std::vector<model::VerdictPiece>& verdict, const QString& link)
+QString verdictHtml(const std::vector<model::VerdictSentence>& verdict, const QString& link)
 {
     QString html;
-    for (const model::VerdictPiece& piece : verdict) {
-        QString part = text::file(piece.text).toHtmlEscaped();
+    for (const model::SentencePiece& piece : model::verdictPieces(verdict, text::wording)) {
+        QString part = text::utf8(piece.text).toHtmlEscaped();
         if (piece.strong)
             part = QStringLiteral("<b>%1</b>").arg(part);
-        if (piece.event >= -1)
-            part = QStringLiteral("<a href=\"event:%1\" style=\"color:%2;text-decoration:none\">%3</a>")
-                       .arg(QString::number(piece.event), link, part);
+        if (piece.link)
+            part = QStringLiteral("<a href=\"event:%1\" style=\"%2text-decoration:none\">%3</a>")
+                       .arg(QString::number(*piece.link),
+                           link.isEmpty() ? QString() : QStringLiteral("color:%1;").arg(link), part);
         html += part;
     }
     return html;
 }
 
-QString verdictPlain(const std::vector<model::VerdictPiece>& verdict)
+QString verdictPlain(const std::vector<model::VerdictSentence>& verdict)
 {
-    QString all;
-    for (const model::VerdictPiece& piece : verdict)
-        all += text::file(piece.text);
-    return all;
+    return text::utf8(model::plainText(model::verdictPieces(verdict, text::wording)));
 }
 
 } // namespace strata::views

@@ -38,8 +38,9 @@ struct SettingFact {
 };
 [[nodiscard]] std::vector<SettingFact> settingFacts(const model::Recording& recording);
 
-/// The verdict as rich text: figures bold, those with an instant as links "event:N" in `link`.
-[[nodiscard]] QString verdictHtml(const std::vector<model::VerdictPiece>& verdict, const QString& link);
-[[nodiscard]] QString verdictPlain(const std::vector<model::VerdictPiece>& verdict);
+/// The verdict as rich text: figures bold, those with an instant as links "event:N" in `link`, or in
+/// the usual colour of links.
+[[nodiscard]] QString verdictHtml(const std::vector<model::VerdictSentence>& verdict, const QString& link);
+[[nodiscard]] QString verdictPlain(const std::vector<model::VerdictSentence>& verdict);
 
 } // namespace strata::views

@@ -6,8 +6,9 @@
 #include "views/pages/oom_panel.h"
 #include "views/pages/share_list.h"
 #include "views/pages/summary_facts.h"
-#include "views/pages/texts.h"
-#include "views/pages/type.h"
+#include "views/style/labels.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
 
 #include <QGridLayout>
 #include <QLabel>
@@ -32,33 +33,6 @@ constexpr int kValueWidth = 72;
 constexpr int kFactHeight = 20;
 constexpr int kWidest = 1280;
 
-QLabel* textLabel(const QString& text, bool muted = false)
-{
-    auto* label = new QLabel(text);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setProperty("muted", muted);
-    return label;
-}
-
-QLabel* heading(const QString& text)
-{
-    QLabel* label = textLabel(text);
-    QFont font = label->font();
-    font.setBold(true);
-    label->setFont(font);
-    return label;
-}
-
-QPushButton* link(const QString& text)
-{
-    auto* button = new QPushButton(text);
-    button->setProperty("link", true);
-    button->setCursor(Qt::PointingHandCursor);
-    button->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
-    return button;
-}
-
 /// Label, value, exact figure in grey: three columns, figures right-aligned. Words take the room of both.
 template <class OnEvent>
 QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const OnEvent& onEvent)
@@ -66,7 +40,7 @@ QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const O
     auto* grid = new QGridLayout;
     grid->setHorizontalSpacing(kMargin);
     grid->setVerticalSpacing(0);
-    const double scale = font.pixelSize() / double(kBodyPx);
+    const double scale = scaleOf(font);
     grid->setColumnMinimumWidth(0, qRound(kLabelWidth * scale)); // one grid over all sections
     grid->setColumnMinimumWidth(1, qRound(kValueWidth * scale));
     grid->setColumnStretch(2, 1);
@@ -85,7 +59,7 @@ QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const O
             continue;
         }
         if (fact.event) {
-            QPushButton* value = link(fact.value);
+            QPushButton* value = linkButton(fact.value);
             value->setFont(numbers);
             value->setToolTip(QObject::tr("Show this instant"));
             QObject::connect(
@@ -173,7 +147,7 @@ void SummaryPage::rebuild()
     auto* outer = new QHBoxLayout(content);
     outer->setContentsMargins(2 * kMargin, 2 * kGrid, 2 * kMargin, 2 * kMargin);
     auto* body = new QWidget;
-    body->setMaximumWidth(qRound(kWidest * font().pixelSize() / double(kBodyPx)));
+    body->setMaximumWidth(scaled(kWidest, font()));
     outer->addWidget(body, 100);
     outer->addStretch(1);
     auto* page = new QVBoxLayout(body);
@@ -272,7 +246,7 @@ void SummaryPage::resizeEvent(QResizeEvent*)
 {
     if (!m_columns)
         return;
-    const double scale = font().pixelSize() / double(kBodyPx);
+    const double scale = scaleOf(font());
     const bool two = width() >= kTwoColumns * scale;
     m_columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     m_facts->setMinimumWidth(two ? qRound(kFactsWidth * scale) : 0);
@@ -285,7 +259,7 @@ void SummaryPage::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device)
     if (all.empty())
         return;
     const model::OutOfMemory& oom = all.back();
-    part.addWidget(heading(all.size() == 1
+    part.addWidget(headingLabel(all.size() == 1
             ? tr("The request that failed")
             : tr("The last of %n request(s) that failed", nullptr, static_cast<int>(all.size()))));
     part.addWidget(new OomPanel(oom, m_palette));
@@ -303,7 +277,7 @@ void SummaryPage::fillPeak(QVBoxLayout& part, const SummaryData& device)
     if (peak.groups.empty())
         return;
     const bool events = device.summary->totals.events > 0;
-    part.addWidget(heading(events ? tr("What fills the peak") : tr("What fills the device")));
+    part.addWidget(headingLabel(events ? tr("What fills the peak") : tr("What fills the device")));
     const QString amount
         = tr("%1 requested in %2 blocks").arg(text::bytes(peak.requestedBytes), text::count(peak.blocks));
     auto* where = new QHBoxLayout;
@@ -313,7 +287,7 @@ void SummaryPage::fillPeak(QVBoxLayout& part, const SummaryData& device)
     sum->setWordWrap(false);
     where->addWidget(sum);
     if (events) {
-        QPushButton* instant = link(text::event(peak.event, device.timeOfPeakNs()));
+        QPushButton* instant = linkButton(text::instant(peak.event, device.timeOfPeakNs()));
         connect(instant, &QPushButton::clicked, this, [this, event = peak.event] { showInstant(event); });
         where->addWidget(instant);
     }
@@ -345,12 +319,12 @@ QWidget* SummaryPage::shareList(const SummaryData& device, const std::vector<mod
             continue;
         }
         const model::FrameId frame = model::userFrame(recording, device.byLine->stackOf(sum.group));
-        const QString label = text::file(device.byLine->label(sum.group));
+        const QString label = text::utf8(device.byLine->label(sum.group));
         QString shown = label, instead;
         if (frame.valid()) {
-            shown = instead = text::file(model::frameShortLabel(recording, frame));
+            shown = instead = text::utf8(model::frameShortLabel(recording, frame));
             if (const std::string_view function = model::frameFunction(recording, frame); !function.empty())
-                shown = tr("%1  %2").arg(instead, text::file(function));
+                shown = tr("%1  %2").arg(instead, text::utf8(function));
         }
         ShareRow& row = rows.emplace_back();
         row.label = shown;
@@ -380,7 +354,7 @@ QWidget* SummaryPage::shareList(const SummaryData& device, const std::vector<mod
 void SummaryPage::fillIntegrity(QVBoxLayout& part, const SummaryData& device)
 {
     const DeviceBrief brief{ device.summary->device, &device.summary->totals, device.findings };
-    part.addWidget(heading(tr("Integrity: %1").arg(integrityOf({ &brief, 1 }).text())));
+    part.addWidget(headingLabel(tr("Integrity: %1").arg(integrityOf({ &brief, 1 }).text())));
     auto* findings = new FindingsList({ &brief, 1 }, m_palette);
     connect(findings, &FindingsList::eventChosen, this,
         [this](int, model::EventIndex event) { showInstant(event); });
@@ -397,13 +371,13 @@ void SummaryPage::fillWaste(QVBoxLayout& part, const SummaryData& device)
     const std::vector<Fact> waste = wasteFacts(device);
     if (waste.empty())
         return;
-    part.addWidget(heading(tr("Waste at the end")));
+    part.addWidget(headingLabel(tr("Waste at the end")));
     addFacts(part, waste);
 }
 
 void SummaryPage::fillNumbers(QVBoxLayout& part, const SummaryData& device)
 {
-    part.addWidget(heading(tr("Numbers")));
+    part.addWidget(headingLabel(tr("Numbers")));
     addFacts(part, numberFacts(device));
 }
 
@@ -412,7 +386,7 @@ void SummaryPage::fillDriver(QVBoxLayout& part, const SummaryData& device)
     const std::vector<Fact> facts = driverFacts(device);
     if (facts.empty())
         return;
-    part.addWidget(heading(tr("Driver, at most")));
+    part.addWidget(headingLabel(tr("Driver, at most")));
     addFacts(part, facts);
 }
 
@@ -421,7 +395,7 @@ void SummaryPage::fillHostMemory(QVBoxLayout& part, const SummaryData& device)
     const std::vector<Fact> host = hostFacts(*device.recording);
     if (host.empty())
         return;
-    part.addWidget(heading(tr("Pinned host memory")));
+    part.addWidget(headingLabel(tr("Pinned host memory")));
     addFacts(part, host);
 }
 
@@ -430,13 +404,13 @@ void SummaryPage::fillSimulation(QVBoxLayout& part, const SummaryData& device)
     const std::vector<Fact> simulation = simulationFacts(*device.recording);
     if (simulation.empty())
         return;
-    part.addWidget(heading(tr("Simulated device")));
+    part.addWidget(headingLabel(tr("Simulated device")));
     addFacts(part, simulation);
 }
 
 void SummaryPage::fillSettings(QVBoxLayout& part, const SummaryData& device)
 {
-    part.addWidget(heading(tr("Allocator settings")));
+    part.addWidget(headingLabel(tr("Allocator settings")));
     const std::vector<SettingFact> all = settingFacts(*device.recording);
     if (all.empty())
         part.addWidget(textLabel(tr("None in this snapshot: PyTorch writes them since 2.3."), true));
@@ -453,7 +427,7 @@ void SummaryPage::fillSettings(QVBoxLayout& part, const SummaryData& device)
     addFacts(*inside, folded);
     rest->hide();
     QPushButton* more
-        = link(tr("Show %n more, all at their defaults", nullptr, static_cast<int>(folded.size())));
+        = linkButton(tr("Show %n more, all at their defaults", nullptr, static_cast<int>(folded.size())));
     more->setProperty("atEdge", true); // in line with what stands above it
     connect(more, &QPushButton::clicked, rest, [rest, more] {
         rest->show();
@@ -494,7 +468,7 @@ void SummaryPage::filterBy(const std::string& line, bool named)
     else
         filter.sites = { model::StackId() };
     m_document.viewState().setFilter(filter);
-    Q_EMIT openPage(QStringLiteral("memory"), -2);
+    Q_EMIT openPage(QStringLiteral("memory"), {});
 }
 
 QString SummaryPage::commandLine() const
@@ -514,7 +488,7 @@ QString SummaryPage::copyText() const
         if (row++ == kPeakRows)
             break;
         all += QStringLiteral("%1\t%2\t%3\n")
-                   .arg(text::file(m_data->byLine->label(sum.group)), text::bytes(sum.bytes),
+                   .arg(text::utf8(m_data->byLine->label(sum.group)), text::bytes(sum.bytes),
                        text::count(sum.blocks));
     }
     return all;

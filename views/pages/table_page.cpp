@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/table_page.h"
 
-#include "views/pages/texts.h"
-#include "views/pages/type.h"
+#include "views/pages/document_texts.h"
+#include "views/pages/filter_text.h"
+#include "views/style/type.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_footer.h"
 #include "views/widgets/table_view.h"
@@ -59,7 +60,9 @@ TablePage::TablePage(Document& document, QWidget* parent)
     connect(m_filterBar, &TableFilterBar::filterChanged, this, &TablePage::arrangeRows);
     connect(m_filterBar, &TableFilterBar::scopeChanged, this, &TablePage::arrangeRows);
     connect(m_filterBar, &TableFilterBar::everywhereRequested, this, [this] {
-        const model::BlockFilter filter = m_filterBar->filter();
+        if (!m_device)
+            return;
+        const model::BlockFilter filter = ownFilter();
         m_filterBar->clear();
         filterEverywhere(filter);
     });
@@ -134,16 +137,40 @@ std::optional<EventRange> TablePage::range() const
 std::vector<model::BlockFilter> TablePage::filters() const
 {
     std::vector<model::BlockFilter> all;
-    for (const model::BlockFilter& filter : { m_document.viewState().filter(), m_filterBar->filter() }) {
+    for (const model::BlockFilter& filter : { m_document.viewState().filter(), ownFilter() }) {
         if (!filter.empty())
             all.push_back(filter);
     }
     return all;
 }
 
+model::BlockFilter TablePage::ownFilter() const
+{
+    return m_device ? model::filterOf(m_device->trace->recording(), m_filterBar->filter())
+                    : model::BlockFilter{};
+}
+
+QString TablePage::rowsCommandLine(const QString& command) const
+{
+    if (!m_device)
+        return {};
+    QString line = QStringLiteral("strata %1 %2 --device %3")
+                       .arg(command, text::shellQuoted(m_document.path()))
+                       .arg(m_device->trace->device());
+    if (const std::optional<EventRange> selected = range())
+        line += QStringLiteral(" --from %1 --to %2").arg(selected->first).arg(selected->last);
+    for (const model::BlockFilter& filter : filters())
+        line += filterOption(filter, m_device->trace->recording());
+    if (m_query.sortColumn != 0 || m_query.descending)
+        line
+            += QStringLiteral(" --sort=%1%2")
+                   .arg(QLatin1String(m_query.descending ? "-" : ""), m_source->sortName(m_query.sortColumn));
+    return line;
+}
+
 bool TablePage::filtered() const
 {
-    return !filters().empty();
+    return !m_document.viewState().filter().empty() || !m_filterBar->filter().empty();
 }
 
 void TablePage::showEvent(QShowEvent* event)
@@ -248,7 +275,7 @@ void TablePage::clearFilters()
 
 void TablePage::filterEverywhere(const model::BlockFilter& filter)
 {
-    m_document.viewState().setFilter(joined(m_document.viewState().filter(), filter));
+    m_document.viewState().setFilter(model::narrowed(m_document.viewState().filter(), filter));
 }
 
 void TablePage::resetView()
@@ -303,23 +330,6 @@ EmptyNotice::Text noticeWithoutDevice(const Document& document)
             "There are neither segments nor events in it. Switch the recorder on before the program "
             "allocates:"),
         QStringLiteral("torch.cuda.memory._record_memory_history()"), {} };
-}
-
-model::BlockFilter joined(model::BlockFilter base, const model::BlockFilter& extra)
-{
-    base.minBytes = std::max(base.minBytes, extra.minBytes);
-    base.maxBytes = std::min(base.maxBytes, extra.maxBytes);
-    if (!extra.sites.empty())
-        base.sites = extra.sites;
-    if (extra.line)
-        base.line = extra.line;
-    if (extra.stream)
-        base.stream = extra.stream;
-    if (extra.pool)
-        base.pool = extra.pool;
-    if (!extra.text.empty())
-        base.text = extra.text;
-    return base;
 }
 
 } // namespace strata::views

@@ -77,6 +77,8 @@ protected:
     [[nodiscard]] bool filtered() const;
     [[nodiscard]] std::optional<EventRange> range() const;
     [[nodiscard]] std::vector<model::BlockFilter> filters() const;
+    /// `strata COMMAND` that prints the rows that are asked for, in their order.
+    [[nodiscard]] QString rowsCommandLine(const QString& command) const;
     [[nodiscard]] std::optional<std::uint32_t> currentRow() const; ///< of the source
     void showRow(std::uint32_t row); ///< makes it current, scrolls to it; the nearest one if it is left out
     void refreshSentence();
@@ -85,6 +87,7 @@ protected:
 
 private:
     void makeActions();
+    [[nodiscard]] model::BlockFilter ownFilter() const; ///< of this page alone
     QAction* addPageAction(const QString& text, const QKeySequence& keys, std::function<void()> run);
     void arrangeRows();
     void show(std::shared_ptr<const TableRows> rows);
@@ -114,8 +117,5 @@ private:
 
 /// What stands on a page that has no device to show: the file is being read, or holds no memory of a GPU.
 [[nodiscard]] EmptyNotice::Text noticeWithoutDevice(const Document& document);
-
-/// `extra` joined to `base` by "and"; where both name one thing, `extra` counts.
-[[nodiscard]] model::BlockFilter joined(model::BlockFilter base, const model::BlockFilter& extra);
 
 } // namespace strata::views

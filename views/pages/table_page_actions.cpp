@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/table_page.h"
-#include "views/pages/texts.h"
+#include "views/style/texts.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_footer.h"
 #include "views/widgets/table_view.h"

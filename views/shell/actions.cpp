@@ -2,6 +2,7 @@
 #include "views/shell/actions.h"
 
 #include "views/shell/theme.h"
+#include "views/shell/window_content.h"
 
 #include <QActionGroup>
 #include <QMenu>
@@ -15,11 +16,11 @@ constexpr int kPageKeys = 9;
 
 } // namespace
 
-Actions::Actions(QWidget& window)
+Actions::Actions(QWidget& window, const std::vector<ContentKind>& contents)
     : QObject(&window)
     , m_window(window)
 {
-    makeFile();
+    makeFile(contents);
     makeEdit();
     makeView();
     makeGo();
@@ -38,12 +39,20 @@ QAction* Actions::make(const QString& text, const QKeySequence& key, const QKeyS
     return action;
 }
 
-void Actions::makeFile()
+void Actions::makeFile(const std::vector<ContentKind>& contents)
 {
     open = make(tr("&Open…"), QKeySequence(Qt::CTRL | Qt::Key_O));
     open->setIconText(tr("Open"));
-    dryRun = make(tr("&Dry Run a Program…"), QKeySequence(Qt::CTRL | Qt::Key_R));
-    dryRun->setIconText(tr("Dry run"));
+    open->setProperty(kIconName, QStringLiteral("open"));
+    openBeside = make(tr("Open &Beside…"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_O));
+    for (const ContentKind& kind : contents) {
+        QAction* action = make(kind.menuText, kind.key);
+        action->setIconText(kind.buttonText);
+        action->setStatusTip(kind.about);
+        action->setProperty(kIconName, kind.iconName);
+        action->setData(kind.id);
+        kinds.append(action);
+    }
     newWindow = make(tr("&New Window"), QKeySequence(Qt::CTRL | Qt::Key_N));
     saveTable = make(tr("Save &Table as CSV…"), QKeySequence(Qt::CTRL | Qt::Key_S));
     savePicture = make(tr("Save &Picture…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
@@ -139,12 +148,14 @@ QMenu* Actions::addMenu(QMenuBar& bar, const QString& title, const QList<QAction
 
 void Actions::fill(QMenuBar& bar)
 {
-    QMenu* file = addMenu(bar, tr("&File"),
-        { open, dryRun, nullptr, newWindow, nullptr, saveTable, savePicture, nullptr, closeFile, quit });
+    QList<QAction*> files{ open, openBeside };
+    files += kinds;
+    files += { nullptr, newWindow, nullptr, saveTable, savePicture, nullptr, closeFile, quit };
+    QMenu* file = addMenu(bar, tr("&File"), files);
     recentMenu = new QMenu(tr("Open &Recent"), file);
     sampleMenu = new QMenu(tr("Open &Sample"), file);
-    file->insertMenu(dryRun, recentMenu);
-    file->insertMenu(dryRun, sampleMenu);
+    file->insertMenu(openBeside, recentMenu);
+    file->insertMenu(openBeside, sampleMenu);
     addMenu(bar, tr("&Edit"),
         { undo, redo, nullptr, copy, copyStack, copyTable, copyPicture, copyCommand, nullptr, find, filter,
             clearFilter, deselect, nullptr, addNote, nameRange, saveFilter, nullptr, preferences });

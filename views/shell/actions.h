@@ -5,18 +5,25 @@
 #include <QList>
 #include <QObject>
 
+#include <vector>
+
 class QMenu;
 class QMenuBar;
 class QWidget;
 
 namespace strata::views {
 
-/// Every action of the window, with text and shortcut, in its menus. What they do is connected by the window;
-/// the list of shortcuts is made from them.
+struct ContentKind;
+
+/// Property of an action: the file of its icon in resources/icons, without ".svg".
+inline constexpr const char* kIconName = "iconName";
+
+/// Every action of the window, with text and shortcut, in its menus. The window does some of them, the
+/// content that it shows says which of the others it serves; the list of shortcuts is made from them.
 class Actions : public QObject {
     Q_OBJECT
 public:
-    explicit Actions(QWidget& window);
+    Actions(QWidget& window, const std::vector<ContentKind>& kinds);
 
     void fill(QMenuBar& bar);
 
@@ -28,8 +35,9 @@ public:
     [[nodiscard]] QList<QAction*> all() const;
 
     // File
-    QAction *open, *dryRun, *newWindow, *saveTable, *savePicture, *closeFile, *quit;
+    QAction *open, *openBeside, *newWindow, *saveTable, *savePicture, *closeFile, *quit;
     QMenu *recentMenu = nullptr, *sampleMenu = nullptr;
+    QList<QAction*> kinds; ///< of contents that every window can show, in their order
     // Edit
     QAction *undo, *redo, *copy, *copyStack, *copyTable, *copyPicture, *copyCommand, *find, *filter,
         *clearFilter, *addNote, *nameRange, *saveFilter, *deselect, *preferences;
@@ -47,7 +55,7 @@ private:
     QAction* make(const QString& text, const QKeySequence& key = {}, const QKeySequence& second = {});
     QMenu* addMenu(QMenuBar& bar, const QString& title, const QList<QAction*>& actions);
 
-    void makeFile();
+    void makeFile(const std::vector<ContentKind>& contents);
     void makeEdit();
     void makeView();
     void makeGo();

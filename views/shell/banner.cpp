@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/shell/banner.h"
 
-#include "views/pages/icons.h"
-#include "views/pages/type.h"
+#include "views/style/icons.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -12,18 +13,25 @@
 
 namespace strata::views {
 
-Banner::Banner(Kind kind, const QString& what, const QString& hint, QWidget* parent)
+Notice Notice::of(Kind kind, const model::Error& error)
+{
+    const QString where = error.where.empty() ? QString() : text::utf8(error.where) + QStringLiteral(": ");
+    return { .kind = kind, .what = where + text::utf8(error.what), .hint = text::utf8(error.hint) };
+}
+
+Banner::Banner(const Notice& notice, QWidget* parent)
     : QWidget(parent)
-    , m_kind(kind)
+    , m_kind(notice.kind)
     , m_layout(new QHBoxLayout(this))
     , m_icon(new QLabel)
-    , m_what(new QLabel(what))
-    , m_hint(new QLabel(hint))
+    , m_what(new QLabel(notice.what))
+    , m_hint(new QLabel(notice.hint))
     , m_close(new QToolButton)
 {
     setObjectName(QStringLiteral("banner"));
     setAttribute(Qt::WA_StyledBackground);
-    setAccessibleName(what);
+    setAccessibleName(notice.what);
+    setToolTip(notice.toolTip);
     m_layout->setContentsMargins(kMargin, kGrid, kGrid, kGrid);
     m_layout->setSpacing(kMargin);
     m_layout->addWidget(m_icon, 0, Qt::AlignTop);
@@ -39,20 +47,21 @@ Banner::Banner(Kind kind, const QString& what, const QString& hint, QWidget* par
     QFont bold = font();
     bold.setBold(true);
     m_what->setFont(bold);
-    m_hint->setVisible(!hint.isEmpty());
+    m_hint->setVisible(!notice.hint.isEmpty());
     m_layout->addLayout(texts, 1);
 
+    if (!notice.button.isEmpty()) {
+        auto* button = new QPushButton(notice.button);
+        connect(button, &QPushButton::clicked, this, [this, action = notice.action] {
+            Q_EMIT closed();
+            action();
+        });
+        m_layout->addWidget(button, 0, Qt::AlignTop);
+    }
     m_close->setAccessibleName(tr("Close this message"));
     m_close->setToolTip(tr("Close this message"));
     connect(m_close, &QToolButton::clicked, this, &Banner::closed);
     m_layout->addWidget(m_close, 0, Qt::AlignTop);
-}
-
-void Banner::addButton(const QString& text, std::function<void()> action)
-{
-    auto* button = new QPushButton(text);
-    connect(button, &QPushButton::clicked, this, [action = std::move(action)] { action(); });
-    m_layout->insertWidget(m_layout->count() - 1, button, 0, Qt::AlignTop);
 }
 
 void Banner::setPalette(const Palette& palette)

@@ -3,10 +3,8 @@
 
 #include <QWidget>
 
-#include "model/base/result.h"
-#include "views/models/palette.h"
-
-#include <functional>
+#include "views/shell/notice.h"
+#include "views/style/palette.h"
 
 class QHBoxLayout;
 class QLabel;
@@ -14,15 +12,12 @@ class QToolButton;
 
 namespace strata::views {
 
-/// A strip above the page that says what went wrong, where and what to do; stays until it is closed.
+/// The strip above the page that shows a notice; stays until it is closed or its button was used.
 class Banner : public QWidget {
     Q_OBJECT
 public:
-    enum class Kind { Info, Warning, Error };
+    explicit Banner(const Notice& notice, QWidget* parent = nullptr);
 
-    Banner(Kind kind, const QString& what, const QString& hint, QWidget* parent = nullptr);
-
-    void addButton(const QString& text, std::function<void()> action);
     void setPalette(const Palette& palette);
     [[nodiscard]] QString text() const; ///< plain, both parts
 
@@ -30,7 +25,7 @@ Q_SIGNALS:
     void closed();
 
 private:
-    Kind m_kind;
+    Notice::Kind m_kind;
     QHBoxLayout* m_layout;
     QLabel* m_icon;
     QLabel* m_what;

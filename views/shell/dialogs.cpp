@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/shell/dialogs.h"
 
-#include "views/pages/type.h"
 #include "views/shell/editor.h"
+#include "views/style/labels.h"
+#include "views/style/type.h"
 
 #include <QDialog>
 #include <QDialogButtonBox>
@@ -21,15 +22,6 @@ struct Words {
     Q_DECLARE_TR_FUNCTIONS(Dialogs)
 };
 
-QLabel* heading(const QString& text)
-{
-    auto* label = new QLabel(text);
-    QFont font = label->font();
-    font.setBold(true);
-    label->setFont(font);
-    return label;
-}
-
 QWidget* keyTable(const QString& title, const QList<std::pair<QString, QString>>& rows)
 {
     auto* part = new QWidget;
@@ -38,7 +30,7 @@ QWidget* keyTable(const QString& title, const QList<std::pair<QString, QString>>
     grid->setHorizontalSpacing(2 * kMargin);
     grid->setVerticalSpacing(kGrid / 2);
     grid->setColumnStretch(0, 1);
-    grid->addWidget(heading(title), 0, 0, 1, 2);
+    grid->addWidget(headingLabel(title), 0, 0, 1, 2);
     int line = 1;
     for (const auto& [what, key] : rows) {
         grid->addWidget(new QLabel(what), line, 0);
@@ -118,7 +110,7 @@ void showShortcuts(QWidget& parent, const QList<Actions::Section>& sections)
     scroll->setWidget(content);
     shown->layout()->addWidget(scroll);
     addClose(*shown);
-    const double scale = shown->font().pixelSize() / double(kBodyPx);
+    const double scale = scaleOf(shown->font());
     shown->resize(qRound(800 * scale), qRound(600 * scale));
     shown->show();
 }
@@ -130,7 +122,7 @@ void showAbout(QWidget& parent)
     mark->setPixmap(
         QIcon(QStringLiteral(":/strata/icons/strata.svg")).pixmap(QSize(64, 64), parent.devicePixelRatioF()));
     shown->layout()->addWidget(mark);
-    auto* name = heading(Words::tr("Strata %1").arg(QStringLiteral(STRATA_VERSION)));
+    auto* name = headingLabel(Words::tr("Strata %1").arg(QStringLiteral(STRATA_VERSION)));
     name->setFont(sized(name->font(), kVerdictPx));
     shown->layout()->addWidget(name);
     auto* text = new QLabel(Words::tr(

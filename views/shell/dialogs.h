@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/palette.h"
 #include "views/shell/actions.h"
+#include "views/style/palette.h"
 
 class QSettings;
 class QWidget;

@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/shell/main_window.h"
 
-#include "views/pages/dry_run_page.h"
-#include "views/pages/texts.h"
-#include "views/shell/actions.h"
-#include "views/shell/details_panel.h"
-#include "views/shell/document_view.h"
+#include "views/shell/banner.h"
 #include "views/shell/key_guard.h"
-#include "views/shell/loading_view.h"
-#include "views/shell/minimap.h"
-#include "views/shell/page_window.h"
-#include "views/shell/start_page.h"
+#include "views/shell/local_files.h"
 #include "views/shell/status_bar.h"
 #include "views/shell/theme.h"
 #include "views/shell/top_bar.h"
 
 #include <QApplication>
 #include <QCloseEvent>
-#include <QDockWidget>
-#include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QSettings>
 #include <QStackedWidget>
-#include <QTimer>
 #include <QVBoxLayout>
 
 #include <utility>
@@ -33,43 +23,48 @@ namespace strata::views {
 namespace {
 
 const QString kGeometry = QStringLiteral("window/geometry");
-const QString kDock = QStringLiteral("window/dock");
-const QString kMinimap = QStringLiteral("window/minimap");
-const QString kAxis = QStringLiteral("view/timeAxis");
 
 } // namespace
 
-MainWindow::MainWindow(Theme& theme, QSettings& settings, QWidget* parent)
+MainWindow::MainWindow(Theme& theme, QSettings& settings, const ContentList& contents, QWidget* parent)
     : QMainWindow(parent)
     , m_theme(theme)
     , m_settings(settings)
+    , m_contents(contents)
     , m_recent(settings)
-    , m_actions(new Actions(*this))
+    , m_actions(new Actions(*this, contents.kinds))
 {
     setAcceptDrops(true);
     setWindowIcon(QIcon(QStringLiteral(":/strata/icons/strata.svg")));
-    setWindowTitle(tr("Strata"));
     build();
-    connectFile();
-    connectDryRun();
-    connectEdit();
-    connectNotes();
-    connectView();
-    connectGo();
-    connectHelp();
+    serveFile();
+    serveEdit();
+    serveView();
+    serveHelp();
+    for (QAction* action : m_actions->all())
+        connect(action, &QAction::triggered, this,
+            [this, action] { (m_own.contains(action) ? m_own : shown().served()).run(action); });
     connect(&theme, &Theme::changed, this, &MainWindow::applyTheme);
     qApp->installEventFilter(new KeyGuard(this));
     applyTheme();
-    updateActions();
+    arrange();
     resize(1280, 800);
     restoreGeometry(m_settings.value(kGeometry).toByteArray());
 }
 
 MainWindow::~MainWindow()
 {
-    // A view refers to its document, which is a child of this too and could go first.
-    delete m_view;
-    delete m_nextView;
+    // Contents use what belongs to the window: they go first.
+    delete m_pending;
+    delete m_opened;
+    for (const auto& [id, content] : m_kinds)
+        delete content;
+    delete m_start;
+}
+
+ContentContext MainWindow::context()
+{
+    return { *m_actions, m_recent, m_settings };
 }
 
 void MainWindow::build()
@@ -79,7 +74,7 @@ void MainWindow::build()
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    m_top = new TopBar(m_actions->open, m_actions->dryRun, m_actions->details);
+    m_top = new TopBar(QList<QAction*>{ m_actions->open } + m_actions->kinds);
     column->addWidget(m_top);
     m_banners = new QVBoxLayout;
     m_banners->setSpacing(0);
@@ -89,231 +84,193 @@ void MainWindow::build()
     m_status = new StatusBar;
     column->addWidget(m_status);
     setCentralWidget(centre);
+    m_start = m_contents.start(context());
+    addContent(*m_start); // applyTheme() gives it its colours
+}
 
-    m_start = new StartPage(m_recent, m_actions->open, m_actions->dryRun);
-    m_stack->addWidget(m_start);
-    connect(m_start, &StartPage::fileChosen, this, [this](const QString& path) { openFile(path); });
-    connect(m_status, &StatusBar::findingChosen, this, [this](int number, model::EventIndex event) {
-        if (m_view)
-            m_view->goTo(number, event);
-    });
+void MainWindow::addContent(WindowContent& content)
+{
+    m_stack->addWidget(&content);
+    const auto whenShown = [this, &content](auto what) {
+        return [this, &content, what](const auto&... arguments) {
+            if (&shown() == &content)
+                what(arguments...);
+        };
+    };
+    connect(&content, &WindowContent::changed, this, &MainWindow::refreshActions);
+    connect(&content, &WindowContent::rearranged, this, &MainWindow::refreshPlaces);
+    connect(&content, &WindowContent::statusChanged, this,
+        whenShown([this, &content] { m_status->setText(content.statusText()); }));
+    connect(&content, &WindowContent::hoverText, this,
+        whenShown([this](const QString& text) { m_status->setHover(text); }));
+    connect(&content, &WindowContent::flash, m_status, &StatusBar::flash);
+    connect(&content, &WindowContent::noticed, this, &MainWindow::addBanner);
+    connect(&content, &WindowContent::noticesGone, this, &MainWindow::clearBanners);
+    connect(&content, &WindowContent::fileWanted, this, &MainWindow::openFile);
+    connect(&content, &WindowContent::filesDropped, this,
+        [this](const QMimeData& files) { openDropped(localFiles(files)); });
 }
 
 void MainWindow::applyTheme()
 {
     const Palette& palette = m_theme.palette();
     m_top->setPalette(palette);
-    m_start->setPalette(palette);
-    m_status->setPalette(palette);
-    if (m_dryRun)
-        m_dryRun->setPalette(palette);
     for (Banner* banner : banners())
         banner->setPalette(palette);
-    for (DocumentView* view : { m_view, m_nextView })
-        if (view)
-            view->setPalette(palette);
+    for (WindowContent* content : { m_start, m_opened, m_pending })
+        if (content)
+            content->setPalette(palette);
+    for (const auto& [id, content] : m_kinds)
+        content->setPalette(palette);
     for (QAction* action : m_actions->themes)
         action->setChecked(action->data().toInt() == static_cast<int>(m_theme.choice()));
 }
 
+WindowContent& MainWindow::shown() const
+{
+    return *(m_front ? m_front : m_opened ? m_opened : m_start);
+}
+
+WindowContent& MainWindow::kind(const QString& id)
+{
+    if (const auto made = m_kinds.find(id); made != m_kinds.end())
+        return *made->second;
+    const auto known
+        = std::ranges::find_if(m_contents.kinds, [&](const ContentKind& kind) { return kind.id == id; });
+    Q_ASSERT(known != m_contents.kinds.end());
+    WindowContent* content = known->make(context());
+    m_kinds.emplace(id, content);
+    addContent(*content);
+    content->setPalette(m_theme.palette());
+    QAction* action = m_actions->kinds[static_cast<qsizetype>(known - m_contents.kinds.begin())];
+    connect(content, &WindowContent::rearranged, this, [content, action, usual = known->buttonText] {
+        const QString text = content->buttonText();
+        action->setIconText(text.isEmpty() ? usual : text);
+    });
+    connect(content, &WindowContent::showWanted, this, [this, id] { showKind(id); });
+    connect(content, &WindowContent::leaveWanted, this, &MainWindow::leaveKind);
+    return *content;
+}
+
+void MainWindow::showKind(const QString& id)
+{
+    m_front = &kind(id);
+    m_front->enter(m_opened ? m_opened->title() : QString());
+    arrange();
+    m_front->takeKeyboard();
+}
+
+void MainWindow::leaveKind()
+{
+    if (!m_front)
+        return;
+    m_front = nullptr;
+    arrange();
+    shown().takeKeyboard();
+}
+
+void MainWindow::arrange()
+{
+    WindowContent& content = shown();
+    // Above what was opened, how far the next one is stands in a strip instead.
+    const bool prepares = &content == m_start && m_progress && m_stack->indexOf(m_progress) >= 0;
+    m_stack->setCurrentWidget(prepares ? m_progress : &content);
+    m_top->setPart(content.topPart());
+    m_status->setPart(content.statusPart());
+    m_status->setText(content.statusText());
+    refreshPlaces();
+}
+
 void MainWindow::openFile(const QString& path, bool force)
 {
-    endLoading();
+    endPending();
     clearBanners();
-    m_loading = new Document(this);
-    connect(m_loading, &Document::stateChanged, this, &MainWindow::loadingChanged);
-    connect(m_loading, &Document::outlineReady, this, &MainWindow::loadingChanged);
-    m_loading->open(path, force);
-    m_nextView = new DocumentView(*m_loading, m_stack);
-    m_nextView->hide();
-    m_nextView->setPalette(m_theme.palette());
-    QTimer::singleShot(0, m_nextView, [this] { prepareView(); });
-    m_loadingView
-        = new LoadingView(m_view ? LoadingView::Shape::Strip : LoadingView::Shape::Page, *m_loading);
-    connect(m_loadingView, &LoadingView::cancelled, m_loading, &Document::cancel);
-    if (m_view) {
-        m_banners->insertWidget(0, m_loadingView);
-        m_loadingView->show(); // now, not when events are handled next
-    } else {
-        m_stack->addWidget(m_loadingView);
-        m_stack->setCurrentWidget(m_loadingView);
-    }
-}
-
-/// Makes the view of what is being loaded, a page at a time: all at once would hold up the window.
-void MainWindow::prepareView()
-{
-    if (m_nextView->addNextPage())
-        QTimer::singleShot(0, m_nextView, [this] { prepareView(); });
-    else if (m_loading->state() == Document::State::Ready || m_loading->hasOutline())
-        adopt();
-}
-
-void MainWindow::loadingChanged()
-{
-    switch (m_loading->state()) {
-    case Document::State::Loading:
-        if (!m_loading->hasOutline())
-            return;
-        [[fallthrough]]; // its summary can be shown
-    case Document::State::Ready:
-        if (m_nextView->complete()) // else prepareView() ends with it
-            adopt();
-        return;
-    case Document::State::Failed: {
-        const model::Error error = m_loading->error();
-        const QString path = m_loading->path();
-        endLoading();
-        showFailure(error, path);
+    m_pending = m_contents.file(context(), path, force);
+    m_pending->setParent(m_stack);
+    m_pending->hide();
+    m_pending->setPalette(m_theme.palette());
+    m_progress = m_pending->makeProgress(m_opened ? WindowContent::Shape::Strip : WindowContent::Shape::Page);
+    connect(m_pending, &WindowContent::prepared, this, &MainWindow::adopt);
+    connect(m_pending, &WindowContent::cancelled, this, &MainWindow::endPending);
+    connect(m_pending, &WindowContent::failed, this, [this, path](Notice notice, bool mayForce) {
+        endPending();
+        if (mayForce) {
+            notice.button = tr("Read It Anyway");
+            notice.action = [this, path] { openFile(path, true); };
+        }
+        addBanner(notice);
         Q_EMIT openFailed();
-        return;
-    }
-    case Document::State::Empty:
-    case Document::State::Stopped:
-        return endLoading();
+    });
+    if (m_opened) {
+        m_banners->insertWidget(0, m_progress);
+        m_progress->show(); // now, not when events are handled next
+    } else {
+        m_stack->addWidget(m_progress);
+        m_stack->setCurrentWidget(m_progress);
     }
 }
 
-void MainWindow::endLoading()
+void MainWindow::openBeside(const QString& path)
 {
-    if (m_loadingView) {
-        m_loadingView->hide();
-        m_loadingView->deleteLater(); // its button may be what cancelled
-        m_loadingView = nullptr;
+    if (!m_opened || !m_opened->openBeside(path))
+        return openFile(path);
+    m_front = nullptr;
+    arrange();
+}
+
+void MainWindow::endPending()
+{
+    if (m_progress) {
+        m_progress->hide();
+        m_progress->deleteLater(); // its button may be what cancelled
+        m_progress = nullptr;
     }
-    delete m_nextView; // before the document that it refers to
-    m_nextView = nullptr;
-    if (m_loading) {
-        disconnect(m_loading, nullptr, this, nullptr);
-        m_loading->deleteLater();
-        m_loading = nullptr;
+    if (m_pending) { // which may be what calls this
+        m_pending->disconnect(this);
+        std::exchange(m_pending, nullptr)->deleteLater();
     }
-    if (!m_view && m_start)
-        m_stack->setCurrentWidget(home());
+    if (!m_opened)
+        arrange();
 }
 
 void MainWindow::adopt()
 {
-    Document* next = m_loading;
-    m_loading = nullptr;
-    disconnect(next, nullptr, this, nullptr);
-    closeFile();
-    m_dryRunShown = false;
-    m_document = next;
-    connect(m_document, &Document::stateChanged, this, &MainWindow::showDocumentState);
-    ViewState& state = m_document->viewState();
-    state.setAxis(m_settings.value(kAxis).toBool() ? model::Axis::Time : model::Axis::Events);
-    connect(&state, &ViewState::axisChanged, this,
-        [this, &state] { m_settings.setValue(kAxis, state.axis() == model::Axis::Time); });
-    for (const auto changed :
-        { &ViewState::undoChanged, &ViewState::selectionChanged, &ViewState::filterChanged })
-        connect(&state, changed, this, &MainWindow::updateActions);
-    connect(m_document, &Document::deviceReady, this, &MainWindow::updateActions);
-    connect(m_document, &Document::outlineWrong, this, [this] {
-        addBanner(Banner::Kind::Warning,
-            tr("The summary that this file brings does not agree with its events."),
-            tr("What is shown now is worked out from the events. strata check names the difference."));
-    });
-    connect(m_document, &Document::userKept, this, &MainWindow::showKept);
-    connect(m_document, &Document::userNotKept, this,
-        [this](const model::Error& error) { report(model::Failure(error), {}); });
-
-    m_view = std::exchange(m_nextView, nullptr);
-    m_view->setShared(m_actions->all());
-    m_view->restoreState(m_settings.value(kDock).toByteArray());
-    m_view->minimap().setVisible(m_settings.value(kMinimap, true).toBool());
-    connect(m_view, &DocumentView::hoverText, m_status, &StatusBar::setHover);
-    connect(m_view, &DocumentView::openFrame, this, &MainWindow::openFrame);
-    connect(m_view, &DocumentView::filesDropped, this, &MainWindow::openFiles);
-    connect(m_view, &DocumentView::historyChanged, this, &MainWindow::updateActions);
-    connect(m_view, &DocumentView::busyChanged, this, &MainWindow::updateActions);
-    connect(m_view, &DocumentView::focusShown, this, &MainWindow::updateActions);
-    connect(m_view, &DocumentView::currentPageChanged, this, &MainWindow::updatePageMenu);
-    connect(&m_view->detailsDock(), &QDockWidget::visibilityChanged, this,
-        [this] { m_actions->details->setChecked(!m_view->detailsDock().isHidden()); });
-    m_actions->details->setChecked(!m_view->detailsDock().isHidden());
-    m_actions->minimap->setChecked(!m_view->minimap().isHidden());
-
-    if (m_loadingView) {
-        m_loadingView->deleteLater();
-        m_loadingView = nullptr;
+    WindowContent* next = std::exchange(m_pending, nullptr);
+    next->disconnect(this);
+    closeOpened();
+    m_front = nullptr;
+    m_opened = next;
+    addContent(*next);
+    // Its own close button may be what asks.
+    connect(next, &WindowContent::leaveWanted, this, &MainWindow::closeOpened, Qt::QueuedConnection);
+    next->enter({});
+    if (m_progress) {
+        m_progress->hide();
+        m_progress->deleteLater();
+        m_progress = nullptr;
     }
-    m_stack->addWidget(m_view);
-    m_stack->setCurrentWidget(m_view);
-    m_view->focusPage();
-    m_top->setDocument(m_document);
-    m_status->setDocument(m_document);
-    m_recent.add(m_document->path());
-    updateTitle();
-    showDocumentState();
-    updatePageMenu();
-    updateActions();
-    Q_EMIT documentShown();
+    arrange();
+    next->takeKeyboard();
+    Q_EMIT fileShown();
 }
 
-void MainWindow::showDocumentState()
+void MainWindow::closeOpened()
 {
-    clearBanners();
-    if (m_document->state() == Document::State::Failed)
-        return showFailure(m_document->error(), m_document->path());
-    if (m_document->state() == Document::State::Stopped) {
-        Banner* banner = addBanner(Banner::Kind::Info, tr("Loading was cancelled."),
-            tr("What is shown is the summary that the file brings; the other pages need its events."));
-        banner->addButton(tr("Load the Rest"), [this, path = m_document->path()] { openFile(path); });
-    }
-    if (!m_document->session())
-        return; // an outline is of a whole file
-    const model::Recording& recording = m_document->session()->recording();
-    if (recording.truncation)
-        addBanner(Banner::Kind::Warning,
-            tr("This file is damaged or ends early, at byte %1: %2")
-                .arg(text::count(static_cast<std::int64_t>(recording.truncation->offset)),
-                    text::file(recording.truncation->reason)),
-            tr("What stands before that is shown. Where both the end state and the state that it began with "
-               "are missing, curves begin at zero and are relative."));
-    if (recording.user.unreadFrom)
-        addBanner(Banner::Kind::Warning, tr("Some notes on this recording cannot be read."),
-            tr("The recording itself is whole. What is added from now on is kept."));
-}
-
-void MainWindow::closeFile()
-{
-    if (!m_document)
+    if (!m_opened)
         return;
-    m_settings.setValue(kDock, m_view->saveState());
-    m_top->setDocument(nullptr);
-    m_status->setDocument(nullptr);
-    delete m_view;
-    m_view = nullptr;
-    delete m_document;
-    m_document = nullptr;
+    m_opened->closing();
+    delete std::exchange(m_opened, nullptr);
     clearBanners();
-    updateTitle();
-    m_stack->setCurrentWidget(home());
-    updatePageMenu();
-    updateActions();
+    arrange();
 }
 
-void MainWindow::showFailure(const model::Error& error, const QString& path)
+void MainWindow::addBanner(const Notice& notice)
 {
-    const QString where = error.where.empty() ? path : text::file(error.where);
-    Banner* banner = addBanner(Banner::Kind::Error,
-        tr("%1: %2").arg(QFileInfo(where).fileName(), text::file(error.what)), text::file(error.hint));
-    banner->setToolTip(where);
-    if (!QFileInfo::exists(path))
-        m_recent.remove(QFileInfo(path).absoluteFilePath());
-    if (error.kind == model::Error::Kind::Refused && (!m_document || !m_document->session()))
-        banner->addButton(tr("Read It Anyway"), [this, path] { openFile(path, true); });
-}
-
-Banner* MainWindow::addBanner(Banner::Kind kind, const QString& what, const QString& hint)
-{
-    auto* banner = new Banner(kind, what, hint);
+    auto* banner = new Banner(notice);
     banner->setPalette(m_theme.palette());
     connect(banner, &Banner::closed, banner, &QObject::deleteLater);
     m_banners->addWidget(banner);
     banner->show();
-    return banner;
 }
 
 QList<Banner*> MainWindow::banners() const
@@ -336,7 +293,7 @@ void MainWindow::clearBanners()
 
 void MainWindow::openNewWindow(const QString& path)
 {
-    auto* window = new MainWindow(m_theme, m_settings);
+    auto* window = new MainWindow(m_theme, m_settings, m_contents);
     window->setAttribute(Qt::WA_DeleteOnClose);
     window->move(pos() + QPoint(32, 32));
     window->show();
@@ -346,37 +303,32 @@ void MainWindow::openNewWindow(const QString& path)
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
-    if (holdsFiles(*event->mimeData()))
+    if (!localFiles(*event->mimeData()).isEmpty())
         event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event)
 {
     event->acceptProposedAction();
-    openFiles(*event->mimeData());
+    openDropped(localFiles(*event->mimeData()));
 }
 
-void MainWindow::openFiles(const QMimeData& dropped)
+void MainWindow::openDropped(const QStringList& files)
 {
-    bool first = true;
-    for (const QUrl& url : dropped.urls()) {
-        if (!url.isLocalFile())
-            continue;
-        if (first)
-            openFile(url.toLocalFile());
-        else
-            openNewWindow(url.toLocalFile());
-        first = false;
-    }
+    for (const QString& file : files.mid(0, 1))
+        openFile(file);
+    for (const QString& file : files.mid(1))
+        openNewWindow(file);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     m_settings.setValue(kGeometry, saveGeometry());
-    if (m_view) {
-        m_settings.setValue(kDock, m_view->saveState());
-        m_settings.setValue(kMinimap, m_actions->minimap->isChecked());
-    }
+    for (WindowContent* content : { m_start, m_opened })
+        if (content)
+            content->closing();
+    for (const auto& [id, content] : m_kinds)
+        content->closing();
     event->accept();
 }
 

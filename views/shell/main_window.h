@@ -3,52 +3,49 @@
 
 #include <QMainWindow>
 
-#include "views/models/document.h"
-#include "views/pages/page.h"
-#include "views/shell/banner.h"
+#include "views/shell/action_map.h"
 #include "views/shell/recent_files.h"
+#include "views/shell/window_content.h"
 
-class QMimeData;
+#include <map>
+
 class QSettings;
 class QStackedWidget;
 class QVBoxLayout;
 
 namespace strata::views {
 
-class Actions;
-class DocumentView;
-class DryRunPage;
-class LoadingView;
-class StartPage;
+class Banner;
 class StatusBar;
 class Theme;
 class TopBar;
 
-/// The window. Shows the start page, the page Dry run, or one document; a file that is opened loads beside
-/// the one shown and takes its place when it is ready, or when its outline is. Theme and settings must
-/// outlive it.
+/// The window: menus, the bars above and below, notices, and between them one content. That is the start, or
+/// what was opened, or, in front of either, one of the kinds that every window can show. What is opened is
+/// prepared beside what is shown, and takes the place of what was opened before when it is ready. Theme,
+/// settings and contents must outlive it.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
-    MainWindow(Theme& theme, QSettings& settings, QWidget* parent = nullptr);
+    MainWindow(Theme& theme, QSettings& settings, const ContentList& contents, QWidget* parent = nullptr);
     ~MainWindow() override;
 
     void openFile(const QString& path, bool force = false);
-    void closeFile();
-    void showDryRun();
-    void leaveDryRun(); ///< back to the document, else to the start page
+    void openBeside(const QString& path); ///< beside what was opened, if that takes it; else as openFile()
+    void closeOpened();
+    void showKind(const QString& id);
+    void leaveKind(); ///< back to what was opened, else to the start
 
-    [[nodiscard]] Document* document() const { return m_document; } ///< the one shown; nullptr: none
-    [[nodiscard]] Document* loading() const { return m_loading; } ///< nullptr: none
-    [[nodiscard]] DocumentView* view() const { return m_view; }
-    [[nodiscard]] bool showsDocument() const { return m_view && !m_dryRunShown; } ///< not the page Dry run
-    [[nodiscard]] DryRunPage& dryRun(); ///< made when it is first asked for
+    [[nodiscard]] WindowContent* opened() const { return m_opened; } ///< shown, or behind a kind; or nullptr
+    [[nodiscard]] WindowContent* pending() const { return m_pending; } ///< is being prepared; or nullptr
+    [[nodiscard]] WindowContent& shown() const; ///< the last one that was, while another is prepared
+    [[nodiscard]] WindowContent& kind(const QString& id); ///< made when it is first asked for
     [[nodiscard]] Actions& actions() const { return *m_actions; }
     [[nodiscard]] StatusBar& status() const { return *m_status; }
     [[nodiscard]] QList<Banner*> banners() const;
 
 Q_SIGNALS:
-    void documentShown(); ///< a file is open, its pages are there, if only with its outline
+    void fileShown(); ///< what was to be opened is there
     void openFailed();
 
 protected:
@@ -59,58 +56,44 @@ protected:
 private:
     void build();
     void applyTheme();
+    void addContent(WindowContent& content);
     void adopt();
-    void prepareView();
-    void endLoading();
-    void loadingChanged();
-    void showFailure(const model::Error& error, const QString& path);
-    void showDocumentState();
-    Banner* addBanner(Banner::Kind kind, const QString& what, const QString& hint);
+    void endPending();
+    void arrange(); // shows what belongs into the window now
+    void addBanner(const Notice& notice);
     void clearBanners();
     void openNewWindow(const QString& path);
-    void openFiles(const QMimeData& dropped);
+    void openDropped(const QStringList& files);
+    [[nodiscard]] ContentContext context();
 
-    void connectDryRun();
-    void showEndedDryRun();
-    [[nodiscard]] QWidget* home() const;
-    void updateTitle();
-
-    void connectFile();
-    void connectEdit();
-    void connectNotes();
-    void addNote();
-    void nameRange();
-    void saveFilter();
-    void showKept(const QString& file);
-    void connectView();
-    void connectGo();
-    void connectHelp();
-    void updateActions();
-    void updatePageMenu();
-    void updateRecentMenu();
-    void selectEvent(model::EventIndex event);
-    void selectRange(const EventRange& range);
-    void openFrame(const QString& file, qint64 line);
-    void report(const model::Result<void>& result, const QString& done);
-    [[nodiscard]] Page* page() const;
-    [[nodiscard]] std::shared_ptr<const DeviceData> device() const;
+    void serveFile();
+    void serveEdit();
+    void serveView();
+    void serveHelp();
+    [[nodiscard]] QString askForFile(); // empty: cancelled
+    void copy();
+    void copyCommand();
+    void showShortcutList();
+    void refreshActions();
+    void refreshPlaces(); // title, menu "Page" and Ctrl+1 to Ctrl+9
+    void refreshRecent();
 
     Theme& m_theme;
     QSettings& m_settings;
+    const ContentList& m_contents;
     RecentFiles m_recent;
     Actions* m_actions;
+    ActionMap m_own; // what the window itself does
     TopBar* m_top = nullptr;
     QVBoxLayout* m_banners = nullptr;
     QStackedWidget* m_stack = nullptr;
-    StartPage* m_start = nullptr;
-    LoadingView* m_loadingView = nullptr;
     StatusBar* m_status = nullptr;
-    Document* m_document = nullptr;
-    Document* m_loading = nullptr;
-    DocumentView* m_view = nullptr;
-    DocumentView* m_nextView = nullptr; // of m_loading, hidden
-    DryRunPage* m_dryRun = nullptr;
-    bool m_dryRunShown = false; // or behind what is loading
+    WindowContent* m_start = nullptr;
+    WindowContent* m_opened = nullptr;
+    WindowContent* m_pending = nullptr; // hidden
+    QWidget* m_progress = nullptr; // of m_pending
+    std::map<QString, WindowContent*> m_kinds;
+    WindowContent* m_front = nullptr; // one of m_kinds, before the others; or nullptr
 };
 
 } // namespace strata::views

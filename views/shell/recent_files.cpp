@@ -11,6 +11,7 @@ namespace strata::views {
 namespace {
 
 const QString kKey = QStringLiteral("recent/files");
+const QString kFolder = QStringLiteral("open/folder");
 
 struct Samples {
     Q_DECLARE_TR_FUNCTIONS(Samples)
@@ -48,6 +49,16 @@ void RecentFiles::remove(const QString& path)
 void RecentFiles::clear()
 {
     store({});
+}
+
+QString RecentFiles::folder() const
+{
+    return m_settings.value(kFolder).toString();
+}
+
+void RecentFiles::setFolder(const QString& folder)
+{
+    m_settings.setValue(kFolder, folder);
 }
 
 void RecentFiles::store(const QStringList& paths)

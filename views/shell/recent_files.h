@@ -8,7 +8,7 @@ class QSettings;
 
 namespace strata::views {
 
-/// The files that were opened last, newest first, kept in the settings. GUI thread only.
+/// The files that were opened last, newest first, and where they lie; kept in the settings. GUI thread only.
 class RecentFiles : public QObject {
     Q_OBJECT
 public:
@@ -20,6 +20,9 @@ public:
     void add(const QString& path); ///< to the front; kept absolute
     void remove(const QString& path);
     void clear();
+    /// Where file dialogs begin.
+    [[nodiscard]] QString folder() const;
+    void setFolder(const QString& folder);
 
 Q_SIGNALS:
     void changed();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/shell/theme.h"
 
-#include "views/pages/type.h"
+#include "views/style/style_sheet.h"
+#include "views/style/type.h"
 
 #include <QApplication>
 #include <QEvent>
@@ -10,8 +11,6 @@
 #include <QStyleFactory>
 
 namespace strata::views {
-
-using Role = Palette::Role;
 
 Theme::Theme(QApplication& application, QObject* parent)
     : QObject(parent)
@@ -60,7 +59,7 @@ void Theme::apply()
     }
     m_palette = dark ? Palette::dark() : Palette::light();
     QApplication::setPalette(qtPalette(m_palette));
-    m_application.setStyleSheet(styleSheet(m_palette, QApplication::font().pixelSize() / double(kBodyPx)));
+    m_application.setStyleSheet(styleSheet(m_palette, scaleOf(QApplication::font())));
     m_applying = false;
 }
 
@@ -82,35 +81,6 @@ Theme::Choice Theme::fromName(const QString& name)
     if (name == QLatin1String("light"))
         return Choice::Light;
     return name == QLatin1String("dark") ? Choice::Dark : Choice::Desktop;
-}
-
-QPalette qtPalette(const Palette& palette)
-{
-    QPalette qt;
-    qt.setColor(QPalette::Window, palette[Role::Frame]);
-    qt.setColor(QPalette::WindowText, palette[Role::Text]);
-    qt.setColor(QPalette::Base, palette[Role::Surface]);
-    qt.setColor(QPalette::AlternateBase, palette[Role::Surface]);
-    qt.setColor(QPalette::Text, palette[Role::Text]);
-    qt.setColor(QPalette::Button, palette[Role::Frame]);
-    qt.setColor(QPalette::ButtonText, palette[Role::Text]);
-    qt.setColor(QPalette::BrightText, palette[Role::Bad]);
-    qt.setColor(QPalette::Highlight, palette[Role::Accent]);
-    qt.setColor(QPalette::HighlightedText, palette[Role::AccentText]);
-    qt.setColor(QPalette::Link, palette[Role::Accent]);
-    qt.setColor(QPalette::LinkVisited, palette[Role::Accent]);
-    qt.setColor(QPalette::ToolTipBase, palette[Role::Tooltip]);
-    qt.setColor(QPalette::ToolTipText, palette[Role::TooltipText]);
-    qt.setColor(QPalette::PlaceholderText, palette[Role::TextMuted]);
-    // What Fusion draws frames and grooves from.
-    qt.setColor(QPalette::Light, palette[Role::Surface]);
-    qt.setColor(QPalette::Midlight, palette[Role::Hover]);
-    qt.setColor(QPalette::Mid, palette[Role::Line]);
-    qt.setColor(QPalette::Dark, palette[Role::Line]);
-    qt.setColor(QPalette::Shadow, palette[Role::Line]);
-    for (const QPalette::ColorRole role : { QPalette::WindowText, QPalette::Text, QPalette::ButtonText })
-        qt.setColor(QPalette::Disabled, role, palette[Role::TextMuted]);
-    return qt;
 }
 
 } // namespace strata::views

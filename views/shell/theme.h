@@ -3,10 +3,9 @@
 
 #include <QObject>
 
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 class QApplication;
-class QPalette;
 
 namespace strata::views {
 
@@ -39,9 +38,5 @@ private:
     Palette m_palette = Palette::light();
     bool m_applying = false;
 };
-
-/// Qt's palette of a scheme, and the style sheet for the flat controls of the frame.
-[[nodiscard]] QPalette qtPalette(const Palette& palette);
-[[nodiscard]] QString styleSheet(const Palette& palette, double scale);
 
 } // namespace strata::views

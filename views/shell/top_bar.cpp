@@ -1,152 +1,56 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/shell/top_bar.h"
 
-#include "views/pages/icons.h"
-#include "views/pages/texts.h"
-#include "views/pages/type.h"
-#include "views/shell/filter_bar.h"
-#include "views/shell/search_box.h"
+#include "views/shell/actions.h"
+#include "views/style/icons.h"
+#include "views/style/type.h"
 
-#include <QAction>
-#include <QButtonGroup>
-#include <QComboBox>
 #include <QHBoxLayout>
-#include <QSignalBlocker>
 #include <QToolButton>
-
-#include <utility>
 
 namespace strata::views {
 
-TopBar::TopBar(QAction* open, QAction* dryRun, QAction* details, QWidget* parent)
+TopBar::TopBar(const QList<QAction*>& actions, QWidget* parent)
     : QWidget(parent)
-    , m_open(new QToolButton)
-    , m_dryRun(new QToolButton)
-    , m_devices(new QComboBox)
-    , m_events(new QToolButton)
-    , m_time(new QToolButton)
-    , m_filters(new FilterBar)
-    , m_search(new SearchBox)
-    , m_details(new QToolButton)
+    , m_place(new QHBoxLayout)
 {
     setObjectName(QStringLiteral("topBar"));
     setAttribute(Qt::WA_StyledBackground);
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(kGrid, 6, kGrid, 6);
     layout->setSpacing(kGrid);
-
-    for (const auto& [button, action] : { std::pair(m_open, open), std::pair(m_dryRun, dryRun) }) {
+    for (QAction* action : actions) {
+        auto* button = new QToolButton;
         button->setDefaultAction(action);
         button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
         button->setFocusPolicy(Qt::TabFocus);
         layout->addWidget(button);
+        m_buttons.append(button);
     }
-
-    m_devices->setAccessibleName(tr("Device"));
-    m_devices->setToolTip(tr("The device that all pages show"));
-    connect(m_devices, &QComboBox::activated, this, [this](int row) {
-        if (m_document)
-            m_document->viewState().setDevice(m_devices->itemData(row).toInt());
-    });
-    layout->addWidget(m_devices);
-
-    QWidget* axis = makeAxisSwitch();
-    layout->addWidget(axis);
-
-    layout->addWidget(m_filters, 1);
-    m_search->setFixedWidth(qRound(264.0 * font().pixelSize() / kBodyPx));
-    layout->addWidget(m_search);
-
-    m_details->setDefaultAction(details);
-    m_details->setToolButtonStyle(Qt::ToolButtonIconOnly);
-    m_details->setFocusPolicy(Qt::TabFocus);
-    layout->addWidget(m_details);
-
-    m_documentParts = { m_devices, axis, m_search, m_details };
-    setDocument(nullptr);
+    layout->addLayout(m_place, 1);
 }
 
-QWidget* TopBar::makeAxisSwitch()
+void TopBar::setPart(QWidget* part)
 {
-    auto* axis = new QWidget;
-    axis->setObjectName(QStringLiteral("segmented"));
-    axis->setAccessibleName(tr("Horizontal axis"));
-    auto* row = new QHBoxLayout(axis);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(0);
-    auto* group = new QButtonGroup(axis);
-    m_events->setText(tr("Events"));
-    m_events->setProperty("place", QStringLiteral("first"));
-    m_events->setToolTip(tr("One step per event (T)"));
-    m_time->setText(tr("Time"));
-    m_time->setProperty("place", QStringLiteral("last"));
-    for (QToolButton* button : { m_events, m_time }) {
-        button->setCheckable(true);
-        button->setFocusPolicy(Qt::TabFocus);
-        group->addButton(button, button == m_events ? 0 : 1);
-        row->addWidget(button);
-    }
-    connect(group, &QButtonGroup::idClicked, this, [this](int id) {
-        if (m_document)
-            m_document->viewState().setAxis(id == 0 ? model::Axis::Events : model::Axis::Time);
-    });
-    return axis;
-}
-
-void TopBar::setDocument(Document* document)
-{
-    if (m_document) {
-        disconnect(m_document, nullptr, this, nullptr);
-        disconnect(&m_document->viewState(), nullptr, this, nullptr);
-    }
-    m_document = document;
-    m_filters->setDocument(document);
-    m_search->setDocument(document);
-    for (QWidget* part : m_documentParts)
-        part->setVisible(document != nullptr);
-    m_filters->setVisible(true); // also keeps the rest to its sides
-    if (!document)
+    if (part == m_part)
         return;
-    const ViewState& state = document->viewState();
-    connect(document, &Document::deviceReady, this, &TopBar::showState);
-    connect(&state, &ViewState::deviceChanged, this, &TopBar::showState);
-    connect(&state, &ViewState::axisChanged, this, &TopBar::showState);
-    fillDevices();
-    showState();
+    if (m_part) {
+        m_place->removeWidget(m_part);
+        m_part->hide();
+    }
+    m_part = part;
+    if (!part)
+        return;
+    m_place->addWidget(part, 1);
+    part->show();
 }
 
 void TopBar::setPalette(const Palette& palette)
 {
-    m_filters->setPalette(palette);
-    m_open->defaultAction()->setIcon(icon(QStringLiteral("open"), palette));
-    m_dryRun->defaultAction()->setIcon(icon(QStringLiteral("dryrun"), palette));
-    m_details->defaultAction()->setIcon(icon(QStringLiteral("details"), palette));
-}
-
-void TopBar::fillDevices()
-{
-    const QSignalBlocker blocker(m_devices);
-    m_devices->clear();
-    for (const DeviceBrief& device : m_document->devices()) {
-        m_devices->addItem(tr("GPU %1").arg(device.device), device.device);
-        m_devices->setItemData(m_devices->count() - 1,
-            tr("reserved peak %1, %2 events")
-                .arg(text::bytes(device.totals->reservedBytesPeak), text::count(device.totals->events)),
-            Qt::ToolTipRole);
+    for (const QToolButton* button : m_buttons) {
+        QAction* action = button->defaultAction();
+        action->setIcon(icon(action->property(kIconName).toString(), palette));
     }
-    m_devices->setEnabled(m_devices->count() > 1);
-}
-
-void TopBar::showState()
-{
-    const ViewState& state = m_document->viewState();
-    const auto device = m_document->device();
-    const bool hasTimes = !device || device->timeline->clock().hasTimes();
-    m_devices->setCurrentIndex(m_devices->findData(state.device()));
-    (state.axis() == model::Axis::Time ? m_time : m_events)->setChecked(true);
-    m_time->setEnabled(hasTimes);
-    m_time->setToolTip(
-        hasTimes ? tr("True to time (T)") : tr("This recording has no times: PyTorch writes them since 2.2"));
 }
 
 } // namespace strata::views

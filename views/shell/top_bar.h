@@ -1,48 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QPointer>
 #include <QWidget>
 
-#include "views/models/document.h"
-#include "views/models/palette.h"
-
-#include <vector>
+#include "views/style/palette.h"
 
 class QAction;
-class QComboBox;
+class QHBoxLayout;
 class QToolButton;
 
 namespace strata::views {
 
-class FilterBar;
-class SearchBox;
-
-/// The bar at the top: open, dry run, device, axis, active filters, search. All but the first two show only
-/// while a document does.
+/// The bar at the top: buttons for what can be opened, then the part of the content that is shown.
 class TopBar : public QWidget {
     Q_OBJECT
 public:
-    TopBar(QAction* open, QAction* dryRun, QAction* details, QWidget* parent = nullptr);
+    explicit TopBar(const QList<QAction*>& actions, QWidget* parent = nullptr);
 
-    void setDocument(Document* document); ///< nullptr: none
-    void setPalette(const Palette& palette);
-    [[nodiscard]] SearchBox* searchBox() const { return m_search; }
+    void setPart(QWidget* part); ///< nullptr: none; stays the content's
+    void setPalette(const Palette& palette); ///< gives the actions their icons
 
 private:
-    void fillDevices();
-    void showState();
-    QWidget* makeAxisSwitch();
-
-    Document* m_document = nullptr;
-    QToolButton* m_open;
-    QToolButton* m_dryRun;
-    QComboBox* m_devices;
-    QToolButton* m_events;
-    QToolButton* m_time;
-    FilterBar* m_filters;
-    SearchBox* m_search;
-    QToolButton* m_details;
-    std::vector<QWidget*> m_documentParts;
+    QList<QToolButton*> m_buttons;
+    QHBoxLayout* m_place; // of the part
+    QPointer<QWidget> m_part;
 };
 
 } // namespace strata::views

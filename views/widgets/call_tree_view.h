@@ -4,7 +4,7 @@
 #include <QTreeView>
 
 #include "views/models/call_tree_model.h"
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 namespace strata::views {
 

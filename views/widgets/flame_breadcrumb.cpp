@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/flame_breadcrumb.h"
 
-#include "views/models/table_cells.h"
+#include "views/style/texts.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -81,7 +81,7 @@ void FlameBreadcrumb::addRest(const std::vector<FlameTree::Node>& nodes)
     auto* button = new QToolButton;
     button->setText(QStringLiteral("…"));
     button->setAccessibleName(
-        counted(static_cast<std::int64_t>(nodes.size()), tr("1 more frame"), tr("%1 more frames")));
+        text::counted(static_cast<std::int64_t>(nodes.size()), tr("1 more frame"), tr("%1 more frames")));
     button->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(button);
     const std::size_t shown = std::min(nodes.size(), static_cast<std::size_t>(kMenuRows));

@@ -4,7 +4,7 @@
 #include <QWidget>
 
 #include "views/models/flame_tree.h"
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/flame_graph.h"
 
-#include "views/models/table_cells.h"
+#include "views/style/texts.h"
 
 #include <QAccessible>
 #include <QScrollBar>
@@ -15,12 +15,6 @@ namespace {
 
 constexpr int kTransitionMs = 80; // the whole picture within a tenth of a second
 constexpr std::size_t kHistory = 200;
-
-QString shareText(std::int64_t part, std::int64_t whole)
-{
-    const double share = whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-    return QStringLiteral("%1 %").arg(share, 0, 'f', share < 10 ? 2 : 1);
-}
 
 } // namespace
 
@@ -241,7 +235,7 @@ void FlameGraph::announce()
 {
     setAccessibleDescription(tr("%1, %2, %3 of all")
                                  .arg(m_tree->function(m_current), m_tree->costText(m_tree->total(m_current)),
-                                     shareText(m_tree->total(m_current), m_tree->total(0))));
+                                     text::share(m_tree->total(m_current), m_tree->total(0))));
     QAccessibleEvent event(this, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&event);
 }
@@ -273,19 +267,20 @@ void FlameGraph::hover(const QPoint& at)
         const std::span<const Node> siblings = m_tree->children(m_tree->parent(node));
         if (!siblings.empty())
             cost = m_tree->begin(siblings.back()) + m_tree->total(siblings.back()) - m_tree->begin(node);
-        lines = { counted(box->merged, tr("1 narrow frame"), tr("%1 narrow frames")),
+        lines = { text::counted(box->merged, tr("1 narrow frame"), tr("%1 narrow frames")),
             tr("%1, %2 of all together; zoom in to see them")
-                .arg(m_tree->costText(cost), shareText(cost, m_tree->total(0))) };
+                .arg(m_tree->costText(cost), text::share(cost, m_tree->total(0))) };
     } else {
         lines += m_tree->function(node);
         QString figures = tr("%1, %2 of all")
                               .arg(m_tree->costText(m_tree->total(node)),
-                                  shareText(m_tree->total(node), m_tree->total(0)));
+                                  text::share(m_tree->total(node), m_tree->total(0)));
         if (m_zoomed != 0 && m_tree->isAncestor(m_zoomed, node))
             figures
-                += tr(", %1 of what is shown").arg(shareText(m_tree->total(node), m_tree->total(m_zoomed)));
+                += tr(", %1 of what is shown").arg(text::share(m_tree->total(node), m_tree->total(m_zoomed)));
         if (!m_tree->countsBlocks())
-            figures += QStringLiteral(", ") + counted(m_tree->blocks(node), tr("1 block"), tr("%1 blocks"));
+            figures
+                += QStringLiteral(", ") + text::counted(m_tree->blocks(node), tr("1 block"), tr("%1 blocks"));
         lines += figures;
         if (m_tree->self(node) > 0 && m_tree->self(node) < m_tree->total(node))
             lines += tr("%1 of it in the frame itself").arg(m_tree->costText(m_tree->self(node)));

@@ -4,7 +4,7 @@
 #include <QAbstractScrollArea>
 #include <QVariantAnimation>
 
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 #include "views/widgets/flame_layout.h"
 #include "views/widgets/quick_text.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/table_accessible.h"
 
-#include "views/models/table_cells.h"
+#include "views/style/texts.h"
 #include "views/widgets/table_view.h"
 
 #include <QAccessible>
@@ -27,7 +27,7 @@ public:
             return rowText(current);
         if (kind == QAccessible::Description && current.isValid())
             return TableView::tr("row %1 of %2")
-                .arg(countText(current.row() + 1), countText(m_view->model()->rowCount()));
+                .arg(text::count(current.row() + 1), text::count(m_view->model()->rowCount()));
         return QAccessibleWidget::text(kind);
     }
 

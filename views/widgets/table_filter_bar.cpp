@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/table_filter_bar.h"
 
-#include "views/models/table_filter.h"
+#include "model/trace/filter_language.h"
 #include "views/widgets/segmented.h"
 
 #include <QHBoxLayout>
@@ -33,7 +33,8 @@ TableFilterBar::TableFilterBar(QWidget* parent)
     m_edit->setAccessibleName(tr("Filter of this page"));
     m_edit->setToolTip(
         tr("Text: part of a file or function name of the stack, or an address inside the block.\n"
-           "Size: > 1 MiB, <= 512, = 20 MiB, 1MiB..4MiB."));
+           "Size: > 1 MiB, <= 512, = 20 MiB, 1MiB..4MiB, 24.0 MiB.\n"
+           "Place: line:train.py:57, stream:7, pool:large, pool:(0,1)/small."));
     m_edit->setClearButtonEnabled(true);
     m_edit->setAcceptDrops(false); // a file dropped here is to be opened
     m_edit->setMinimumWidth(200);
@@ -116,7 +117,7 @@ void TableFilterBar::focusFilter()
 void TableFilterBar::parse()
 {
     m_typing.stop();
-    const model::Result<model::BlockFilter> parsed = parseTableFilter(m_edit->text());
+    const model::Result<model::FilterConditions> parsed = model::parseFilter(m_edit->text().toStdString());
     m_problem->setVisible(!parsed);
     if (!parsed) {
         m_problem->setText(QString::fromStdString(parsed.error().text()));

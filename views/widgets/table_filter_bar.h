@@ -4,7 +4,7 @@
 #include <QTimer>
 #include <QWidget>
 
-#include "model/trace/filter.h"
+#include "model/trace/filter_conditions.h"
 
 class QLabel;
 class QLineEdit;
@@ -15,7 +15,7 @@ namespace strata::views {
 class Segmented;
 
 /// The row of controls above a table: a switch between what is selected and the whole trace, and a box that
-/// filters this page by text and size.
+/// filters this page, in the language of filters.
 class TableFilterBar : public QWidget {
     Q_OBJECT
 public:
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] bool selectionWanted() const { return m_selectionWanted; }
     void toggleSelection();
 
-    [[nodiscard]] const model::BlockFilter& filter() const { return m_filter; }
+    [[nodiscard]] const model::FilterConditions& filter() const { return m_filter; }
     void setText(const QString& text); ///< as if typed, at once
     [[nodiscard]] QString text() const;
     void clear();
@@ -52,7 +52,7 @@ private:
     QToolButton* m_everywhere;
     QLabel* m_problem;
     QTimer m_typing;
-    model::BlockFilter m_filter;
+    model::FilterConditions m_filter;
     bool m_selectionWanted = true;
     bool m_selectionAvailable = false;
 };

@@ -3,7 +3,7 @@
 
 #include <QHeaderView>
 
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 namespace strata::views {
 

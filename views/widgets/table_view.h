@@ -3,8 +3,8 @@
 
 #include <QAbstractItemView>
 
-#include "views/models/palette.h"
 #include "views/models/table_model.h"
+#include "views/style/palette.h"
 #include "views/widgets/quick_text.h"
 
 #include <optional>

@@ -15,15 +15,6 @@ namespace {
 
 constexpr int kFits = 0;
 constexpr int kDoesNotFit = 1;
-constexpr int kUsage = 2;
-
-int complain(const model::Error& error)
-{
-    std::fprintf(stderr, "strata: dryrun: %s\n", error.text().c_str());
-    return error.kind == model::Error::Kind::NotFound || error.kind == model::Error::Kind::Cancelled
-        ? kDoesNotFit
-        : kUsage;
-}
 
 /// Why `recording` cannot be kept as `output`; nothing where it was.
 model::Result<void> keep(const std::filesystem::path& recording, const std::filesystem::path& output)
@@ -65,16 +56,16 @@ void keepRecordings(const DryRun& run, const std::string& output)
     }
 }
 
-int fit(const DryRunOptions& options)
+model::Result<int> fit(const DryRunOptions& options, Output& out)
 {
     const auto result = runFit(options);
     if (!result)
-        return complain(result.error());
-    std::fputs((options.json ? fitJson(*result) : fitText(*result)).c_str(), stdout);
-    return result->best.empty() ? kDoesNotFit : kFits;
+        return model::Failure(result.error());
+    out.write(options.json ? fitJson(*result) : fitText(*result));
+    return result->outcome.best.empty() ? kDoesNotFit : kFits;
 }
 
-int runOnce(const DryRunOptions& options)
+model::Result<int> runOnce(const DryRunOptions& options, Output& out)
 {
     DryRunReport report;
     report.options = options;
@@ -83,7 +74,7 @@ int runOnce(const DryRunOptions& options)
     base.changes.clear();
     auto run = runDry(base, scratch);
     if (!run)
-        return complain(run.error());
+        return model::Failure(run.error());
     report.run = std::move(*run);
     if (!options.output.empty())
         keepRecordings(report.run, options.output);
@@ -94,35 +85,25 @@ int runOnce(const DryRunOptions& options)
         changed.record = false;
         auto second = runDry(changed, changedScratch);
         if (!second)
-            return complain(second.error());
+            return model::Failure(second.error());
         report.changed = std::move(*second);
     }
     if (options.spread && !report.run.interrupted()) {
         auto spread = runSpread(base);
         if (!spread)
-            return complain(spread.error());
+            return model::Failure(spread.error());
         report.spread = std::move(*spread);
     }
-    std::fputs((options.json ? dryRunJson(report) : dryRunText(report)).c_str(), stdout);
+    out.write(options.json ? dryRunJson(report) : dryRunText(report));
     const DryRun& judged = report.changed ? *report.changed : report.run;
     return judged.exitStatus == 0 && judged.fits() ? kFits : kDoesNotFit;
 }
 
 } // namespace
 
-int dryRunMain(int argc, const char* const* argv)
+model::Result<int> dryRun(const DryRunOptions& options, Output& out)
 {
-    std::string help;
-    const auto options = parseDryRun(argc, argv, help);
-    if (!options)
-        return complain(options.error());
-    if (!help.empty()) {
-        std::fputs(help.c_str(), stdout);
-        return kFits;
-    }
-    if (!options->fit.empty())
-        return fit(*options);
-    return runOnce(*options);
+    return options.fit.empty() ? runOnce(options, out) : fit(options, out);
 }
 
 } // namespace strata::cli

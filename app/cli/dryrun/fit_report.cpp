@@ -49,23 +49,23 @@ std::string fitText(const FitResult& result)
     std::string names;
     for (const FitVariable& variable : result.variables)
         names += fmt::format("{:>12}", variable.name);
-    if (result.best.empty())
+    if (result.outcome.best.empty())
         out += fmt::format("Nothing fits, not even the lowest, on a simulated {} of {}\n", result.device,
             model::formatBytes(result.capacityBytes));
     else if (result.variables.size() == 1)
         out += fmt::format("{} = {} is the largest that fits{} on a simulated {} of {}\n",
-            result.variables[0].name, result.best[0].values[0],
-            result.best[0].values[0] == result.variables[0].highest ? " of the range" : "", result.device,
-            model::formatBytes(result.capacityBytes));
+            result.variables[0].name, result.outcome.best[0].values[0],
+            result.outcome.best[0].values[0] == result.variables[0].highest ? " of the range" : "",
+            result.device, model::formatBytes(result.capacityBytes));
     else {
         out += fmt::format(
             "What fits on a simulated {} of {}: the largest {} for others\n\n{}      reserved\n",
             result.device, model::formatBytes(result.capacityBytes), result.variables.back().name, names);
-        for (const FitTrial& trial : result.best)
+        for (const FitTrial& trial : result.outcome.best)
             out += row(trial);
     }
     out += fmt::format("\nTried\n{}      reserved\n", names);
-    for (const FitTrial& trial : result.trials)
+    for (const FitTrial& trial : result.outcome.trials)
         out += row(trial);
     return out;
 }
@@ -77,9 +77,9 @@ std::string fitJson(const FitResult& result)
     for (const FitVariable& variable : result.variables)
         fit["variables"].push_back(
             { { "name", variable.name }, { "lowest", variable.lowest }, { "highest", variable.highest } });
-    for (const FitTrial& trial : result.best)
+    for (const FitTrial& trial : result.outcome.best)
         fit["best"].push_back(trialJson(result, trial));
-    for (const FitTrial& trial : result.trials)
+    for (const FitTrial& trial : result.outcome.trials)
         fit["tried"].push_back(trialJson(result, trial));
     const ordered_json out{ { "schema", 1 }, { "simulated", true }, { "device", result.device },
         { "capacity_bytes", result.capacityBytes }, { "fit", std::move(fit) } };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/base/result.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,9 +30,5 @@ struct DryRunOptions {
     std::string log; ///< file that takes the command's output; empty: it is passed on
     bool record = true; ///< make a recording
 };
-
-/// Reads the words behind `strata dryrun`. Error::Kind::Usage for anything that is none; `help` is set when
-/// help is asked for, and nothing else is then.
-[[nodiscard]] model::Result<DryRunOptions> parseDryRun(int argc, const char* const* argv, std::string& help);
 
 } // namespace strata::cli

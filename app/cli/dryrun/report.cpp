@@ -5,6 +5,7 @@
 #include "model/analysis/groups.h"
 #include "model/analysis/position.h"
 #include "model/base/units.h"
+#include "model/cards/catalogue.h"
 #include "model/session/session.h"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ namespace strata::cli {
 
 namespace {
 
-using hook::DevicePeaks;
-using hook::ProcessPeaks;
+using dryrun::DevicePeaks;
+using dryrun::ProcessPeaks;
 using model::formatBytes;
 using model::formatExactBytes;
 
@@ -30,7 +31,7 @@ std::string endText(int status)
     return fmt::format("ended with status {}", status);
 }
 
-std::string momentText(const hook::PeakMoment& moment, std::int64_t events)
+std::string momentText(const dryrun::PeakMoment& moment, std::int64_t events)
 {
     const std::string step = moment.steps == 0
         ? std::string("before the first optimizer step")
@@ -95,12 +96,12 @@ std::string failureText(const DryRun& run)
 std::string fitsOnText(const DryRun& run)
 {
     std::int64_t outside = 0;
-    for (const Assumption& one : assumptions()) {
+    for (const model::Assumption& one : model::assumptions()) {
         if (one.each == "process")
             outside += one.highBytes;
     }
     std::string out = "\nFits on\n";
-    for (const Card& card : cards()) {
+    for (const model::Card& card : model::cards()) {
         const std::int64_t margin = card.capacityBytes - run.reservedPeak();
         if (margin >= 0)
             out += fmt::format("  {:<18}{:>10} left{}\n", card.name, formatBytes(margin),
@@ -115,7 +116,7 @@ std::string outsideText(const DryRun& run)
         [](const ProcessPeaks& process) { return process.worldSize > 1; });
     std::string out
         = "\nNot in these figures, or assumed (ranges of resources/devices.json, with their sources)\n";
-    for (const Assumption& one : assumptions()) {
+    for (const model::Assumption& one : model::assumptions()) {
         if (one.each == "communicator" && !manyRanks)
             continue;
         out += fmt::format("  {:<18}{} to {} a {}{}\n", one.name, formatBytes(one.lowBytes),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/report.h"
+#include "model/cards/catalogue.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,11 +10,11 @@ namespace strata::cli {
 
 namespace {
 
-using hook::DevicePeaks;
-using hook::ProcessPeaks;
+using dryrun::DevicePeaks;
+using dryrun::ProcessPeaks;
 using nlohmann::ordered_json;
 
-ordered_json momentJson(const hook::PeakMoment& moment)
+ordered_json momentJson(const dryrun::PeakMoment& moment)
 {
     return { { "event", moment.event }, { "steps_begun", moment.steps } };
 }
@@ -63,7 +64,7 @@ ordered_json trackedJson(const DryRun& run)
 ordered_json fitsOnJson(const DryRun& run)
 {
     ordered_json out = ordered_json::array();
-    for (const Card& card : cards()) {
+    for (const model::Card& card : model::cards()) {
         const std::int64_t margin = card.capacityBytes - run.reservedPeak();
         if (run.fits() && !run.processes.empty() && margin >= 0)
             out.push_back({ { "name", card.name }, { "margin_bytes", margin } });
@@ -88,7 +89,7 @@ ordered_json failureJson(const DryRun& run)
 ordered_json outsideJson()
 {
     ordered_json out = ordered_json::array();
-    for (const Assumption& one : assumptions())
+    for (const model::Assumption& one : model::assumptions())
         out.push_back({ { "name", one.name }, { "each", one.each }, { "low_bytes", one.lowBytes },
             { "high_bytes", one.highBytes }, { "counted_bytes", one.countedBytes },
             { "source", one.source } });

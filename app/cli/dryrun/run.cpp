@@ -2,25 +2,24 @@
 #include "app/cli/dryrun/run.h"
 
 #include "app/cli/dryrun/about.h"
-#include "app/cli/dryrun/launch.h"
+#include "app/launch/child.h"
+#include "app/launch/command.h"
+#include "app/launch/hook_at_hand.h"
+#include "app/launch/libraries.h"
+#include "app/launch/recorder.h"
+#include "app/launch/simulated_card.h"
 #include "capture/inject/variables.h"
 #include "capture/simgpu/launch/environment.h"
 #include "model/base/units.h"
+#include "model/cards/catalogue.h"
 #include "model/symbols/symbolize.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <optional>
-#include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -29,13 +28,13 @@ namespace strata::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using hook::ProcessPeaks;
+using dryrun::ProcessPeaks;
 using model::Error;
 
 simgpu::Settings settingsOf(
-    const DryRunOptions& options, const Card& card, std::vector<std::string>& problems)
+    const DryRunOptions& options, const model::Card& card, std::vector<std::string>& problems)
 {
-    simgpu::Settings settings = settingsOf(card, options.capacityBytes, options.devices);
+    simgpu::Settings settings = launch::settingsOf(card, options.capacityBytes, options.devices);
     const simgpu::Settings order = simgpu::parseSettings("addresses=" + options.addresses, problems);
     settings.order = order.order;
     settings.seed = order.seed;
@@ -54,29 +53,6 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
     variables.emplace_back("MASTER_ADDR", "127.0.0.1");
     variables.emplace_back("MASTER_PORT", "29500");
     variables.emplace_back("STRATA_DRYRUN_RANK", std::to_string(rank));
-}
-
-/// In the child, between fork and exec.
-[[noreturn]] void start(
-    const DryRunOptions& options, const fs::path& executable, const simgpu::Variables& variables)
-{
-    for (const auto& [name, value] : variables)
-        setenv(name.c_str(), value.c_str(), 1);
-    if (options.allocatorSettings) {
-        for (const char* name : { "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF" }) {
-            if (options.allocatorSettings->empty())
-                unsetenv(name);
-            else
-                setenv(name, options.allocatorSettings->c_str(), 1);
-        }
-    }
-    if (!options.log.empty()) {
-        const int log = open(options.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        dup2(log, STDOUT_FILENO);
-        dup2(log, STDERR_FILENO);
-    } else if (options.json)
-        dup2(STDERR_FILENO, STDOUT_FILENO);
-    become(executable, options.command);
 }
 
 std::optional<ProcessPeaks> readPeaks(const fs::path& path)
@@ -106,7 +82,7 @@ std::vector<ProcessPeaks> collectPeaks(const fs::path& folder)
     return all;
 }
 
-std::int64_t highest(const std::vector<ProcessPeaks>& processes, std::int64_t hook::DevicePeaks::*figure)
+std::int64_t highest(const std::vector<ProcessPeaks>& processes, std::int64_t dryrun::DevicePeaks::*figure)
 {
     std::int64_t peak = 0;
     for (const ProcessPeaks& process : processes) {
@@ -142,62 +118,44 @@ void sayProgress(const fs::path& folder, std::string& said)
     for (const ProcessPeaks& process : peaks)
         steps = std::max(steps, process.steps);
     const std::string text = fmt::format("strata: {} optimizer steps, {} reserved so far\n", steps,
-        model::formatBytes(highest(peaks, &hook::DevicePeaks::reservedPeak)));
+        model::formatBytes(highest(peaks, &dryrun::DevicePeaks::reservedPeak)));
     if (text != std::exchange(said, text))
         std::fputs(text.c_str(), stderr);
 }
 
-int waitFor(pid_t child, const fs::path& folder, bool aloud)
+/// What differs from a command that is started as it is.
+launch::ChildOptions childOptions(
+    const DryRunOptions& options, simgpu::Variables variables, const fs::path& folder, std::string& said)
 {
-    using namespace std::chrono_literals;
-    constexpr auto kPatience = 2s;
-    auto next = std::chrono::steady_clock::now() + kPatience;
-    std::string said;
-    for (auto pause = 1ms;; pause = std::min(2 * pause, 20ms)) {
-        int status = 0;
-        const pid_t ended = waitpid(child, &status, WNOHANG);
-        if (ended == child)
-            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        if (ended < 0 && errno != EINTR)
-            return 127;
-        std::this_thread::sleep_for(pause);
-        if (aloud && std::chrono::steady_clock::now() >= next) {
-            sayProgress(folder, said);
-            next += kPatience;
+    launch::ChildOptions child{ .set = std::move(variables),
+        .unset = {},
+        .log = options.log,
+        .outputToErrors = options.json,
+        .everyTwoSeconds = [] {} };
+    if (options.log.empty())
+        child.everyTwoSeconds = [&folder, &said] { sayProgress(folder, said); };
+    if (options.allocatorSettings) {
+        for (const char* name : { "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF" }) {
+            if (options.allocatorSettings->empty())
+                child.unset.emplace_back(name);
+            else
+                child.set.emplace_back(name, *options.allocatorSettings);
         }
     }
+    return child;
 }
 
-/// The command to which a signal handler passes a request to end.
-volatile std::sig_atomic_t g_command = 0;
-
-void passOn(int signal)
+/// Whether Strata's recorder takes part. Without a hook torch's own is used.
+bool recordsItself(const DryRunOptions& options, const simgpu::LibTorch& torch)
 {
-    kill(g_command, signal);
+    if (!options.record)
+        return false;
+    const auto hook = launch::hookFor(torch);
+    if (!hook)
+        std::fprintf(
+            stderr, "strata: %s; torch's own recorder is used instead\n", hook.error().text().c_str());
+    return hook.has_value();
 }
-
-/// While the command runs, an interrupt is the command's to handle, and who asks this program to end asks the
-/// command: neither it nor temporary files are left, and what was counted until then is still shown.
-class CommandSignals {
-public:
-    explicit CommandSignals(pid_t command)
-    {
-        g_command = command;
-        m_interrupt = std::signal(SIGINT, SIG_IGN);
-        m_terminate = std::signal(SIGTERM, passOn);
-    }
-    ~CommandSignals()
-    {
-        std::signal(SIGINT, m_interrupt);
-        std::signal(SIGTERM, m_terminate);
-    }
-    CommandSignals(const CommandSignals&) = delete;
-    CommandSignals& operator=(const CommandSignals&) = delete;
-
-private:
-    void (*m_interrupt)(int) = SIG_DFL;
-    void (*m_terminate)(int) = SIG_DFL;
-};
 
 } // namespace
 
@@ -205,18 +163,18 @@ bool DryRun::fits() const
 {
     return std::all_of(processes.begin(), processes.end(), [](const ProcessPeaks& process) {
         return std::all_of(process.device, process.device + process.devices,
-            [](const hook::DevicePeaks& each) { return each.outOfMemories == 0; });
+            [](const dryrun::DevicePeaks& each) { return each.outOfMemories == 0; });
     });
 }
 
 std::int64_t DryRun::reservedPeak() const
 {
-    return highest(processes, &hook::DevicePeaks::reservedPeak);
+    return highest(processes, &dryrun::DevicePeaks::reservedPeak);
 }
 
 std::int64_t DryRun::requestedPeak() const
 {
-    return highest(processes, &hook::DevicePeaks::requestedPeak);
+    return highest(processes, &dryrun::DevicePeaks::requestedPeak);
 }
 
 std::int64_t DryRun::allocations() const
@@ -265,9 +223,9 @@ ScratchFolder::~ScratchFolder()
 
 model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& scratch)
 {
-    const Card* card = findCard(options.device);
+    const model::Card* card = model::findCard(options.device);
     if (!card) {
-        const auto nearest = nearestCards(options.device);
+        const auto nearest = model::nearestCards(options.device);
         return model::fail(Error::Kind::Usage, "--device " + options.device + ": no such card",
             fmt::format("nearest are {}", fmt::join(nearest, ", ")));
     }
@@ -278,26 +236,23 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     if (scratch.path().empty())
         return model::fail(
             Error::Kind::NotFound, "no folder for temporary files", "set TMPDIR to one that is writable");
-    const auto program = simgpu::findProgram(options.command.front());
-    if (!program)
-        return model::fail(Error::Kind::Usage, program.error());
-    const auto torch = simgpu::findLibTorch(*program);
+    const auto command = launch::findCommand(options.command);
+    if (!command)
+        return model::Failure(command.error());
+    const auto& torch = command->torch;
     if (!torch)
-        return model::fail(Error::Kind::Usage, torch.error());
-    const fs::path libraries = libraryFolder();
-    // Python's side of the recorder comes first: that of the dry run asks it whether it can read this
-    // Python's frames.
-    std::vector<fs::path> preloaded;
-    if (const bool recorder = options.record && hasHook(*torch); recorder)
-        preloaded.push_back(libraries / "libstrata_record.so");
-    preloaded.push_back(libraries / "libstrata_hook.so");
-    auto variables = simgpu::deviceEnvironment(*torch, settings, libraries, preloaded);
+        return model::fail(Error::Kind::Usage, command->whyNoTorch);
+    const bool records = recordsItself(options, *torch);
+    const auto library = launch::preloadable(launch::kPreloaded);
+    if (!library)
+        return model::Failure(library.error());
+    auto variables = simgpu::deviceEnvironment(*torch, settings, launch::libraryFolder(), { *library });
     if (!variables)
         return model::fail(Error::Kind::Usage, variables.error());
-    if (preloaded.size() > 1)
-        addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
-    variables->emplace_back(hook::kFolderVariable, scratch.path().string());
-    variables->emplace_back(hook::kScriptVariable, (libraries / "dryrun_start.py").string());
+    if (records)
+        launch::addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
+    variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());
+    variables->emplace_back(dryrun::kScriptVariable, (launch::libraryFolder() / "dryrun_start.py").string());
     variables->emplace_back("STRATA_DRYRUN_STEPS", std::to_string(options.steps));
     variables->emplace_back("STRATA_DRYRUN_SKIP_INIT", options.skipInit ? "1" : "0");
     variables->emplace_back("STRATA_DRYRUN_RECORD", options.record ? "1" : "0");
@@ -314,15 +269,12 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     if (options.log.empty())
         std::fprintf(stderr, "strata: running on a simulated %s%s\n", card->name.c_str(),
             torch->version.empty() ? "" : (" with torch " + torch->version).c_str());
-    const pid_t child = fork();
-    if (child == 0)
-        start(options, program->executable, *variables);
-    if (child < 0)
-        return model::fail(Error::Kind::NotFound, std::strerror(errno), "try again with more memory free");
-    {
-        const CommandSignals signals(child);
-        result.exitStatus = waitFor(child, scratch.path(), options.log.empty());
-    }
+    std::string said;
+    const auto ended
+        = launch::runChild(*command, childOptions(options, *std::move(variables), scratch.path(), said));
+    if (!ended)
+        return model::Failure(ended.error());
+    result.exitStatus = *ended;
     result.processes = collectPeaks(scratch.path());
     result.failure = readFailure(scratch.path());
     // The process with most has the recording that is looked into.
@@ -331,7 +283,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         fs::path recording = recordingOf(process, scratch.path());
         if (recording.extension() == ".strata")
             (void)model::symbolize(recording); // what is not found stays without
-        const std::int64_t reserved = highest({ process }, &hook::DevicePeaks::reservedPeak);
+        const std::int64_t reserved = highest({ process }, &dryrun::DevicePeaks::reservedPeak);
         if (reserved > most && !recording.empty()) {
             most = reserved;
             result.recording = recording;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/dryrun/catalogue.h"
 #include "app/cli/dryrun/options.h"
-#include "capture/hook/peaks.h"
+#include "capture/dryrun/peaks.h"
+#include "model/base/result.h"
 
 #include <filesystem>
 #include <optional>
@@ -26,7 +26,7 @@ struct DryRun {
     std::string torchVersion;
     int exitStatus = 0; ///< 128 + signal when it was killed
     std::optional<ProgramFailure> failure; ///< where Python told what ended it
-    std::vector<hook::ProcessPeaks> processes; ///< those that touched a device, by rank and process
+    std::vector<dryrun::ProcessPeaks> processes; ///< those that touched a device, by rank and process
     std::vector<std::filesystem::path> recordings; ///< of each of them, empty where none was written
     std::filesystem::path recording; ///< of the one that reserved most
 

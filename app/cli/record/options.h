@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/base/result.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,8 +19,5 @@ struct RecordOptions {
     int devices = 1; ///< simulated ones
     std::vector<std::string> command;
 };
-
-/// `help` is set instead where the user asked for it.
-[[nodiscard]] model::Result<RecordOptions> parseRecord(int argc, const char* const* argv, std::string& help);
 
 } // namespace strata::cli

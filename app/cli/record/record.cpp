@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/record/record.h"
 
-#include "app/cli/dryrun/launch.h"
-#include "app/cli/record/options.h"
+#include "app/launch/child.h"
+#include "app/launch/command.h"
+#include "app/launch/hook_at_hand.h"
+#include "app/launch/libraries.h"
+#include "app/launch/recorder.h"
+#include "app/launch/simulated_card.h"
 #include "capture/inject/variables.h"
 #include "capture/simgpu/launch/environment.h"
 #include "model/base/units.h"
+#include "model/cards/catalogue.h"
 #include "model/symbols/symbolize.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,8 +22,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
-#include <set>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace strata::cli {
@@ -28,8 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using model::Error;
-
-constexpr int kUsage = 2;
 
 /// The file can be made, and what was there is gone.
 model::Result<fs::path> makeRoom(const std::string& output)
@@ -52,77 +52,44 @@ model::Result<fs::path> makeRoom(const std::string& output)
     return path;
 }
 
-/// A torch that this build has no hook for is refused before the program runs for an hour.
-model::Result<void> checkHook(const simgpu::LibTorch& torch)
-{
-    if (hasHook(torch))
-        return {};
-    const std::string wanted
-        = torch.version.empty() ? "newest" : torch.version.substr(0, torch.version.find('+'));
-    const std::set<std::string> versions = hookVersions();
-    if (versions.empty())
-        return model::fail(Error::Kind::Usage, "this Strata was built without headers of any torch",
-            "build it again after tests/truth/environment.sh " + wanted);
-    return model::fail(Error::Kind::Usage,
-        fmt::format("torch {}: this Strata records torch {}", torch.version, fmt::join(versions, ", ")),
-        "install one of these, or build Strata after tests/truth/environment.sh " + wanted);
-}
-
 model::Result<simgpu::Settings> simulatedCard(const RecordOptions& options)
 {
-    const Card* card = findCard(options.simulated);
+    const model::Card* card = model::findCard(options.simulated);
     if (!card)
         return model::fail(Error::Kind::Usage, "--simulated " + options.simulated + ": no such card",
-            fmt::format("nearest are {}", fmt::join(nearestCards(options.simulated), ", ")));
-    return settingsOf(*card, options.capacityBytes, options.devices);
+            fmt::format("nearest are {}", fmt::join(model::nearestCards(options.simulated), ", ")));
+    return launch::settingsOf(*card, options.capacityBytes, options.devices);
 }
 
-/// The library in front of whatever is preloaded already.
-model::Result<simgpu::Variables> preload(const RecordOptions& options,
-    const tl::expected<simgpu::LibTorch, std::string>& torch, const fs::path& libraries)
+/// What puts `libraries`, and the simulated device where one is asked for, in front of the command.
+model::Result<simgpu::Variables> inFront(
+    const RecordOptions& options, const launch::Command& command, const std::vector<fs::path>& libraries)
 {
-    const fs::path library = libraries / "libstrata_record.so";
-    if (options.simulated.empty()) {
-        const char* present = std::getenv("LD_PRELOAD");
-        if (library.string().find_first_of(" :;") != std::string::npos)
-            return model::fail(Error::Kind::Usage,
-                library.string() + ": the loader cannot preload from a folder with spaces or colons",
-                "install Strata in another one");
-        return simgpu::Variables{ { "LD_PRELOAD",
-            library.string() + (present && *present ? std::string(":") + present : "") } };
-    }
+    if (options.simulated.empty())
+        return libraries.empty() ? simgpu::Variables() : launch::preload(libraries);
     const auto settings = simulatedCard(options);
     if (!settings)
         return model::Failure(settings.error());
-    if (!torch)
-        return model::fail(Error::Kind::Usage, torch.error());
-    auto variables = simgpu::deviceEnvironment(*torch, *settings, libraries, { library });
+    if (!command.torch)
+        return model::fail(Error::Kind::Usage, command.whyNoTorch);
+    auto variables = simgpu::deviceEnvironment(*command.torch, *settings, launch::libraryFolder(), libraries);
     if (!variables)
         return model::fail(Error::Kind::Usage, variables.error());
     return *std::move(variables);
 }
 
-/// Runs the command to its end; its exit status, 128 + signal where one ended it.
-model::Result<int> runCommand(
-    const RecordOptions& options, const fs::path& executable, const simgpu::Variables& variables)
+/// Whether the command can be recorded: a LibTorch that is known before has its hook then. A script of the
+/// shell starts who knows what, and the recorder sees to it there.
+bool prepareHook(const launch::Command& command)
 {
-    const pid_t child = fork();
-    if (child == 0) {
-        for (const auto& [name, value] : variables)
-            setenv(name.c_str(), value.c_str(), 1);
-        become(executable, options.command);
-    }
-    if (child < 0)
-        return model::fail(Error::Kind::NotFound, std::strerror(errno), "try again with more memory free");
-    // An interrupt is the command's to handle: what was recorded until then is still named.
-    const auto interrupt = std::signal(SIGINT, SIG_IGN);
-    int status = 0;
-    pid_t ended = 0;
-    do
-        ended = waitpid(child, &status, 0);
-    while (ended < 0 && errno == EINTR);
-    std::signal(SIGINT, interrupt);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (!command.torch)
+        return true;
+    const auto hook = launch::hookFor(*command.torch);
+    if (hook || !command.isCertain())
+        return true;
+    std::fprintf(
+        stderr, "strata: %s; the program runs, and nothing is recorded\n", hook.error().text().c_str());
+    return false;
 }
 
 /// A file of its own for the names of what was written.
@@ -166,7 +133,7 @@ public:
         if (!any)
             std::fputs(
                 "strata: nothing was recorded: no process of the command allocated device memory through "
-                "PyTorch\n",
+                "PyTorch, or what kept it from being recorded is said above\n",
                 stderr);
     }
 
@@ -174,54 +141,36 @@ private:
     std::string m_path;
 };
 
+} // namespace
+
 model::Result<int> record(const RecordOptions& options)
 {
-    const auto program = simgpu::findProgram(options.command.front());
-    if (!program)
-        return model::fail(Error::Kind::Usage, program.error());
-    const fs::path libraries = libraryFolder();
-    // A script of the shell starts who knows what: only a Python, or a program of LibTorch, can be asked
-    // before.
-    const auto torch = simgpu::findLibTorch(*program);
-    if (!torch && !program->interpreter.empty())
-        return model::fail(Error::Kind::Usage, torch.error());
-    if (torch) {
-        if (const auto checked = checkHook(*torch); !checked)
-            return model::Failure(checked.error());
-    }
-    auto variables = preload(options, torch, libraries);
-    if (!variables)
-        return model::Failure(variables.error());
+    const auto command = launch::findCommand(options.command);
+    if (!command)
+        return model::Failure(command.error());
+    if (!command->torch && command->isCertain())
+        return model::fail(Error::Kind::Usage, command->whyNoTorch);
+    const auto library = launch::preloadable(launch::kPreloaded);
+    if (!library)
+        return model::Failure(library.error());
     const auto output = makeRoom(options.output);
     if (!output)
         return model::Failure(output.error());
+    const bool records = prepareHook(*command);
+    auto variables = inFront(options, *command, records ? std::vector{ *library } : std::vector<fs::path>());
+    if (!variables)
+        return model::Failure(variables.error());
+    if (!records)
+        return launch::runChild(*command, { .set = *std::move(variables) });
     const NameList names;
-    addRecorder(output->string(), options.stacks, *variables);
+    launch::addRecorder(output->string(), options.stacks, *variables);
     variables->emplace_back(inject::kRingVariable, std::to_string(options.ringEvents));
     variables->emplace_back(inject::kMemoryVariable, std::to_string(options.memoryBytes.value_or(0)));
     variables->emplace_back(inject::kListVariable, names.path());
-    auto status = runCommand(options, program->executable, *variables);
+    auto status = launch::runChild(*command, { .set = *std::move(variables) });
     if (status)
         names.say();
     return status;
-}
-
-} // namespace
-
-int recordMain(int argc, const char* const* argv)
-{
-    std::string help;
-    const auto options = parseRecord(argc, argv, help);
-    if (!help.empty()) {
-        std::fputs(help.c_str(), stdout);
-        return 0;
-    }
-    const auto status = options ? record(*options) : model::Result<int>(model::Failure(options.error()));
-    if (!status) {
-        std::fprintf(stderr, "strata: record: %s\n", status.error().text().c_str());
-        return kUsage;
-    }
-    return *status;
 }
 
 } // namespace strata::cli

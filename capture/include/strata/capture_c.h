@@ -30,6 +30,9 @@ struct strata_capture_options {
     const char* list_file; /* gets a line for each file that is made; NULL: none */
     const char*
         simulated_device; /* JSON of the device that is simulated, kept among the settings; NULL: none */
+    /* Where the hook for this LibTorch has to be compiled first, once, in ten seconds. 0: who begins the
+     * recording waits for it. 1: the program goes on, and the recording begins when it is there. */
+    uint32_t aside;
 };
 
 enum strata_capture_state {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/simgpu/launch/libtorch.h"
 
+#include "capture/simgpu/launch/python_advice.h"
 #include "capture/simgpu/standins/elf_file.h"
 #include "capture/simgpu/standins/rules.h"
 
@@ -20,8 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kHowToGet
-    = "install the CUDA build of PyTorch (pip install torch, without an index of CPU builds)";
+constexpr const char* kNotFound = ": command not found: give its path, as in ~/venv/bin/python train.py";
 
 bool isExecutable(const fs::path& path)
 {
@@ -132,14 +132,22 @@ void addAsking(const fs::path& folder, std::vector<fs::path>& out)
     out.insert(out.end(), found.begin(), found.end());
 }
 
+/// One line for each: whether it is managed by the distribution, has pip, can make environments; then of
+/// torch folder, version, HIP's version, cuDNN's; then folders of packages beside it.
 constexpr const char* kFindTorch
-    = "import importlib.util as u, importlib.metadata as m, os, re\n"
+    = "import importlib.util as u, importlib.metadata as m, os, re, sys, sysconfig\n"
+      "own = sys.prefix != sys.base_prefix or os.path.exists(os.path.join(sys.prefix, 'conda-meta'))\n"
+      "print(int(not own and os.path.exists(os.path.join(sysconfig.get_path('stdlib'), "
+      "'EXTERNALLY-MANAGED'))))\n"
+      "print(int(u.find_spec('pip') is not None))\n"
+      "print(int(u.find_spec('venv') is not None and u.find_spec('ensurepip') is not None))\n"
       "s = u.find_spec('torch')\n"
       "print(os.path.dirname(s.origin) if s and s.origin else '')\n"
       "v = os.path.join(os.path.dirname(s.origin), 'version.py') if s and s.origin else ''\n"
       "d = {}\n"
       "exec(open(v).read(), d) if os.path.exists(v) else None\n"
       "print(d.get('__version__', ''))\n"
+      "print(d.get('hip') or '')\n"
       "try:\n"
       "    r = ' '.join(m.requires('torch') or [])\n"
       "except Exception:\n"
@@ -157,21 +165,38 @@ tl::expected<LibTorch, std::string> findInPython(const fs::path& python)
     if (!output)
         return tl::unexpected(python.string() + ": does not run: name a Python that does");
     std::istringstream lines(*output);
-    std::string package;
-    std::string version;
-    int cudnnVersion = 0;
-    std::getline(lines, package);
-    std::getline(lines, version);
-    lines >> cudnnVersion;
+    const auto next = [&lines] {
+        std::string line;
+        std::getline(lines, line);
+        return line;
+    };
+    PythonFacts facts{ .path = python.string(), .torchVersion = {} };
+    facts.isManaged = next() == "1";
+    facts.hasPip = next() == "1";
+    facts.hasVenv = next() == "1";
+    const fs::path package = next();
+    facts.torchVersion = next();
+    const std::string hip = next();
+    const int cudnnVersion = std::atoi(next().c_str());
+    std::error_code error;
     if (package.empty())
-        return tl::unexpected(python.string() + ": has no PyTorch: " + kHowToGet);
-    auto torch = readLibTorch(fs::path(package) / "lib");
+        return tl::unexpected(python.string()
+            + ": has no PyTorch: install the CUDA build of PyTorch: " + howToInstallTorch(facts));
+    const std::string which
+        = ": this LibTorch" + (facts.torchVersion.empty() ? "" : " (" + facts.torchVersion + ")");
+    if (!hip.empty())
+        return tl::unexpected(python.string() + which
+            + " is for AMD's devices: install the CUDA build of PyTorch: " + howToInstallTorch(facts));
+    if (!fs::exists(package / "lib" / "libtorch_cuda.so", error))
+        return tl::unexpected(python.string() + which
+            + " is for the CPU alone: install the CUDA build of PyTorch: " + howToInstallTorch(facts));
+    auto torch = readLibTorch(package / "lib");
     if (!torch)
         return torch;
-    torch->version = version;
+    torch->version = facts.torchVersion;
     torch->cudnnVersion = cudnnVersion;
     // These packages bring their own kernels, and with them names that LibTorch does not ask for.
-    addAsking(fs::path(package).parent_path(), torch->libraries);
+    addAsking(package.parent_path(), torch->libraries);
     for (std::string folder; std::getline(lines >> std::ws, folder);) {
         addAsking(folder, torch->libraries);
         addAsking(fs::path(folder) / "lib", torch->libraries);
@@ -233,7 +258,7 @@ std::string whyNotAProgram(const fs::path& path)
     if (fs::is_directory(path, error))
         return path.string() + ": no such program: it is a folder";
     if (!fs::exists(path, error))
-        return path.string() + ": no such program";
+        return path.string() + ": no such program: check its path";
     if (path.extension() == ".py")
         return path.string() + ": no such program: it may not be executed, put python before it";
     return path.string() + ": no such program: it may not be executed, chmod +x allows it";
@@ -251,7 +276,7 @@ tl::expected<Program, std::string> findProgram(const std::string& command)
     } else if (const auto found = findInPath(command))
         program.executable = *found;
     else
-        return tl::unexpected(command + ": command not found");
+        return tl::unexpected(command + kNotFound);
     program.interpreter = interpreterOf(program.executable);
     return program;
 }
@@ -261,9 +286,11 @@ tl::expected<LibTorch, std::string> readLibTorch(const fs::path& folder)
     LibTorch torch{ .version = {}, .cudnnVersion = 0, .folder = folder, .libraries = {} };
     std::error_code error;
     if (!fs::exists(folder / "libtorch_cpu.so", error))
-        return tl::unexpected(folder.string() + ": no LibTorch there");
+        return tl::unexpected(folder.string() + ": no LibTorch there: install PyTorch again");
     if (!fs::exists(folder / "libtorch_cuda.so", error))
-        return tl::unexpected(folder.string() + ": this LibTorch is for the CPU alone: " + kHowToGet);
+        return tl::unexpected(folder.string()
+            + ": this LibTorch is for the CPU alone: link the program with that of the CUDA build of "
+              "PyTorch");
     addAsking(folder, torch.libraries);
     return torch;
 }
@@ -272,8 +299,12 @@ tl::expected<LibTorch, std::string> findLibTorch(const Program& program)
 {
     if (!program.interpreter.empty())
         return findInPython(program.interpreter);
-    if (const auto folder = findLinked(program.executable))
-        return readLibTorch(*folder);
+    if (const auto folder = findLinked(program.executable)) {
+        auto torch = readLibTorch(*folder);
+        if (torch)
+            torch->isLinked = true;
+        return torch;
+    }
     for (const char* name : { "python3", "python" }) {
         if (const auto python = findInPath(name)) {
             if (auto torch = findInPython(*python))
@@ -282,7 +313,7 @@ tl::expected<LibTorch, std::string> findLibTorch(const Program& program)
     }
     return tl::unexpected(program.executable.string()
         + ": neither Python nor linked with LibTorch, and no Python in PATH has PyTorch: start the program "
-          "itself");
+          "itself, or put the folder of its Python into PATH");
 }
 
 } // namespace strata::simgpu

@@ -14,6 +14,7 @@ struct LibTorch {
     std::string version; ///< of a Python installation, e.g. "2.15.0+cu130"; empty where nothing tells it
     int cudnnVersion
         = 0; ///< that it is installed with, as cudnnGetVersion() gives it; 0 where nothing tells it
+    bool isLinked = false; ///< by the program itself, not by a Python
     std::filesystem::path folder; ///< of its libraries
     std::vector<std::filesystem::path>
         libraries; ///< and of Python modules beside it that ask for CUDA's libraries

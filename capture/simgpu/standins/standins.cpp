@@ -117,12 +117,16 @@ tl::expected<StandInSet, std::string> makeStandIns(
     }
     StandInSet set{ .cudaMajor = cudaMajorOf(files), .libraries = {} };
     if (set.cudaMajor == 0)
-        return tl::unexpected(std::string("this LibTorch was built without CUDA"));
+        return tl::unexpected(std::string(
+            "this LibTorch asks for no CUDA runtime: start the program with a CUDA build of PyTorch"));
     const fs::path corePath = coreFolder / ("libstrata_simgpu" + std::to_string(set.cudaMajor) + ".so");
     const auto core = readElf(corePath.string());
     if (!core)
-        return tl::unexpected(
-            "no simulated device for CUDA " + std::to_string(set.cudaMajor) + ": " + core.error());
+        return tl::unexpected("no simulated device for CUDA " + std::to_string(set.cudaMajor) + ": "
+            + core.error() + ": "
+            + (fs::exists(coreFolder / "libstrata_simgpu13.so")
+                    ? "start the program with a PyTorch for CUDA 12 or 13"
+                    : "build it with ./run in Strata's folder, or install Strata again"));
     fingerprint.add(identityOf(corePath, *core));
 
     const fs::path folder = cache / fingerprint.text();
@@ -140,14 +144,16 @@ tl::expected<StandInSet, std::string> makeStandIns(
     const fs::path partial = cache / (fingerprint.text() + ".partial." + std::to_string(getpid()));
     fs::create_directories(partial, error);
     if (error)
-        return tl::unexpected(partial.string() + ": " + error.message());
+        return tl::unexpected(cache.string() + ": " + error.message()
+            + ": set XDG_CACHE_HOME to a folder that can be written to");
     for (const StandIn& standIn : planStandIns(files, *core)) {
         if (auto written = writeStandIn((partial / standIn.soname).string(), standIn); !written)
             return tl::unexpected(written.error());
     }
     fs::rename(partial, folder, error);
     if (error && !fs::is_directory(folder))
-        return tl::unexpected(folder.string() + ": " + error.message());
+        return tl::unexpected(folder.string() + ": " + error.message()
+            + ": set XDG_CACHE_HOME to a folder that can be written to");
     if (error)
         fs::remove_all(partial, error);
     return set;

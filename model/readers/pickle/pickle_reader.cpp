@@ -139,7 +139,7 @@ bool PickleReader::runLoop()
                         break;
                     }
                     newRun = m_frameRuns.candidate() > 0 ? at : nullptr;
-                } else if (isText(peekGet(key), Known::Action) && m_farMemo.empty()
+                } else if (isText(peekGet(key), Known::ActionName) && m_farMemo.empty()
                     && m_memoCount == m_memo.size() && m_heap.isEmptyDict(top[-1])) {
                     save();
                     const EventDict event = readEventDict(at, top[-1], homeOf(m_stack.size() - 1));

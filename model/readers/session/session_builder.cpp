@@ -4,7 +4,6 @@
 #include "model/wire/state.h"
 #include "model/wire/symbols.h"
 #include "model/wire/tables.h"
-#include "model/wire/user_data.h"
 
 #include <algorithm>
 #include <charconv>
@@ -34,47 +33,65 @@ DeviceRecording& SessionBuilder::deviceOf(int device)
     return devices.back();
 }
 
+void SessionBuilder::takeInfoItem(const std::string& key, const std::string& value)
+{
+    namespace info = wire::info;
+    const auto truncation = [&]() -> Truncation& {
+        return m_recording.truncation ? *m_recording.truncation : m_recording.truncation.emplace();
+    };
+    const auto named = [&](std::string_view prefix) { return key.substr(prefix.size()); };
+    if (key == info::kMinor || key == info::kCreator || takeHostItem(key, value))
+        return;
+    if (key == info::kSimulated)
+        m_recording.simulated = value == info::kYes;
+    else if (key == info::kFormat)
+        m_recording.format = value;
+    else if (key == info::kRefused)
+        m_recording.refusal = value;
+    else if (key == info::kTruncationReason)
+        truncation().reason = value;
+    else if (key == info::kTruncationOffset)
+        truncation().offset = static_cast<std::uint64_t>(number(value));
+    else if (key.starts_with(info::kUnknownKey))
+        m_recording.unknownKeys[named(info::kUnknownKey)] = number(value);
+    else if (key.starts_with(info::kUnknownAction))
+        m_recording.unknownActions[named(info::kUnknownAction)] = number(value);
+    else if (const auto cut = wire::deviceKeyOf(key, info::kCut))
+        (cut->field == info::kCutBefore ? m_recording.cuts[cut->device].before
+                                        : m_recording.cuts[cut->device].after)
+            = number(value);
+    else
+        m_recording.facts[key] = value;
+}
+
+/// False if the key is not of pinned host memory.
+bool SessionBuilder::takeHostItem(const std::string& key, const std::string& value)
+{
+    namespace info = wire::info;
+    HostMemory memory = m_recording.host.value_or(HostMemory{});
+    if (key == info::kHostSegments)
+        memory.segments = number(value);
+    else if (key == info::kHostReservedBytes)
+        memory.reservedBytes = number(value);
+    else if (key == info::kHostReservedBytesPeak)
+        memory.reservedBytesPeak = number(value);
+    else if (key == info::kHostAllocatedBytes)
+        memory.allocatedBytes = number(value);
+    else if (key == info::kHostEvents)
+        memory.events = number(value);
+    else
+        return false;
+    m_recording.host = memory;
+    return true;
+}
+
 bool SessionBuilder::takeInfo(std::span<const std::byte> payload)
 {
     std::vector<wire::KeyValue> items;
     if (!wire::decodeKeyValues(payload, items))
         return false;
-    for (const auto& [key, value] : items) {
-        const auto prefixed = [&, k = std::string_view(key)](std::string_view prefix) {
-            return k.starts_with(prefix) ? std::optional(std::string(k.substr(prefix.size()))) : std::nullopt;
-        };
-        if (key == "simulated") {
-            m_recording.simulated = value == "1";
-        } else if (key == "format") {
-            m_recording.format = value;
-        } else if (key == "truncation.reason") {
-            m_recording.truncation.emplace(m_recording.truncation.value_or(Truncation{})).reason = value;
-        } else if (key == "truncation.offset") {
-            m_recording.truncation.emplace(m_recording.truncation.value_or(Truncation{})).offset
-                = static_cast<std::uint64_t>(number(value));
-        } else if (const auto host = prefixed("host.")) {
-            HostMemory& memory = m_recording.host ? *m_recording.host : m_recording.host.emplace();
-            if (*host == "segments")
-                memory.segments = number(value);
-            else if (*host == "reserved_bytes")
-                memory.reservedBytes = number(value);
-            else if (*host == "reserved_bytes_peak")
-                memory.reservedBytesPeak = number(value);
-            else if (*host == "allocated_bytes")
-                memory.allocatedBytes = number(value);
-            else if (*host == "events")
-                memory.events = number(value);
-        } else if (const auto unknownKey = prefixed("unknown_key.")) {
-            m_recording.unknownKeys[*unknownKey] = number(value);
-        } else if (const auto unknownAction = prefixed("unknown_action.")) {
-            m_recording.unknownActions[*unknownAction] = number(value);
-        } else if (const auto cut = prefixed("cut.")) {
-            CutOff& off = m_recording.cuts[static_cast<int>(number(*cut))];
-            (cut->ends_with(".before") ? off.before : off.after) = number(value);
-        } else if (key != "minor" && key != "creator") {
-            m_recording.facts[key] = value;
-        }
-    }
+    for (const auto& [key, value] : items)
+        takeInfoItem(key, value);
     return true;
 }
 
@@ -82,10 +99,10 @@ bool SessionBuilder::takeStrings(std::span<const std::byte> payload)
 {
     std::uint32_t first = 0;
     std::vector<std::string_view> strings;
-    if (!wire::decodeStrings(payload, first, strings) || first != m_strings.size())
+    if (!wire::decodeStrings(payload, first, strings) || first != m_tables.strings.size())
         return false;
     for (const std::string_view text : strings)
-        m_strings.push_back(m_recording.strings.intern(text));
+        m_tables.strings.push_back(m_recording.strings.intern(text));
     return true;
 }
 
@@ -93,15 +110,16 @@ bool SessionBuilder::takeFrames(std::span<const std::byte> payload)
 {
     std::uint32_t first = 0;
     std::vector<wire::FrameRow> frames;
-    if (!wire::decodeFrames(payload, first, frames) || first != m_frames.size())
+    if (!wire::decodeFrames(payload, first, frames) || first != m_tables.frames.size())
         return false;
     for (const wire::FrameRow& row : frames) {
         Frame frame;
         frame.line = row.line;
-        if (!find(m_strings, row.file, frame.file) || !find(m_strings, row.function, frame.function)
-            || !find(m_strings, row.extras, frame.extras))
+        if (!StreamTables::find(m_tables.strings, row.file, frame.file)
+            || !StreamTables::find(m_tables.strings, row.function, frame.function)
+            || !StreamTables::find(m_tables.strings, row.extras, frame.extras))
             return false;
-        m_frames.push_back(m_recording.stacks.internFrame(frame));
+        m_tables.frames.push_back(m_recording.stacks.internFrame(frame));
     }
     return true;
 }
@@ -133,17 +151,17 @@ bool SessionBuilder::takeStacks(std::span<const std::byte> payload)
 {
     std::uint32_t first = 0;
     wire::StackRows stacks;
-    if (!wire::decodeStacks(payload, first, stacks) || first != m_stacks.size())
+    if (!wire::decodeStacks(payload, first, stacks) || first != m_tables.stacks.size())
         return false;
     std::vector<FrameId> frames;
     for (std::size_t i = 0; i < stacks.ends.size(); ++i) {
         frames.clear();
         for (const std::uint32_t frame : stacks[i]) {
-            if (frame >= m_frames.size())
+            if (frame >= m_tables.frames.size())
                 return false;
-            frames.push_back(m_frames[frame]);
+            frames.push_back(m_tables.frames[frame]);
         }
-        m_stacks.push_back(m_recording.stacks.internStack(frames));
+        m_tables.stacks.push_back(m_recording.stacks.internStack(frames));
     }
     return true;
 }
@@ -152,10 +170,10 @@ bool SessionBuilder::takeStreams(std::span<const std::byte> payload)
 {
     std::uint32_t first = 0;
     std::vector<std::int64_t> streams;
-    if (!wire::decodeStreams(payload, first, streams) || first != m_streams.size())
+    if (!wire::decodeStreams(payload, first, streams) || first != m_tables.streams.size())
         return false;
     for (const std::int64_t stream : streams)
-        m_streams.push_back(m_recording.internStream(stream));
+        m_tables.streams.push_back(m_recording.internStream(stream));
     return true;
 }
 
@@ -163,11 +181,10 @@ bool SessionBuilder::takePools(std::span<const std::byte> payload)
 {
     std::uint32_t first = 0;
     std::vector<wire::PoolRow> pools;
-    if (!wire::decodePools(payload, first, pools) || first != m_pools.size())
+    if (!wire::decodePools(payload, first, pools) || first != m_tables.pools.size())
         return false;
     for (const wire::PoolRow& pool : pools)
-        m_pools.push_back(
-            m_recording.internPool({ pool.owner, pool.id, static_cast<SegmentKind>(pool.kind) }));
+        m_tables.pools.push_back(m_recording.internPool({ pool.owner, pool.id, pool.kind }));
     return true;
 }
 
@@ -177,10 +194,11 @@ bool SessionBuilder::addRow(DeviceRecording& device, const wire::EventRow& row, 
     StackId stack;
     StreamIndex stream = kNoIndex;
     PoolIndex pool = kNoIndex;
-    if (!find(m_stacks, row.stack, stack) || !find(m_streams, row.stream, stream)
-        || !find(m_pools, row.pool, pool))
+    if (!StreamTables::find(m_tables.stacks, row.stack, stack)
+        || !StreamTables::find(m_tables.streams, row.stream, stream)
+        || !StreamTables::find(m_tables.pools, row.pool, pool))
         return false;
-    events.action.push_back(static_cast<Action>(row.action));
+    events.action.push_back(row.action);
     events.address.push_back(row.address);
     events.bytes.push_back(row.bytes);
     events.stack.push_back(stack);
@@ -201,7 +219,7 @@ bool SessionBuilder::addSparse(DeviceRecording& device, const wire::EventChunk& 
     for (std::size_t kind = 0; kind < wire::kSparseKinds; ++kind) {
         for (const wire::SparseText& item : chunk.sparse[kind]) {
             StringId text;
-            if (!find(m_strings, item.string, text))
+            if (!StreamTables::find(m_tables.strings, item.string, text))
                 return false;
             columns[kind]->set(static_cast<std::uint32_t>(firstRow) + item.row, text);
         }
@@ -245,8 +263,9 @@ bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> 
         segment.firstBlock = static_cast<std::uint32_t>(blocks.size());
         segment.blockCount = row.blocks;
         segment.expandable = row.expandable;
-        if (!find(m_stacks, row.stack, segment.stack) || !find(m_streams, row.stream, segment.stream)
-            || !find(m_pools, row.pool, segment.pool))
+        if (!StreamTables::find(m_tables.stacks, row.stack, segment.stack)
+            || !StreamTables::find(m_tables.streams, row.stream, segment.stream)
+            || !StreamTables::find(m_tables.pools, row.pool, segment.pool))
             return false;
         for (std::uint32_t i = 0; i < row.blocks; ++i) {
             const wire::BlockRow& from = state.blocks[blocks.size()];
@@ -254,8 +273,8 @@ bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> 
             block.address = from.address;
             block.bytes = from.bytes;
             block.requestedBytes = from.requestedBytes;
-            block.state = static_cast<BlockState>(from.state);
-            if (!find(m_stacks, from.stack, block.stack))
+            block.state = from.state;
+            if (!StreamTables::find(m_tables.stacks, from.stack, block.stack))
                 return false;
             blocks.push_back(block);
         }
@@ -273,129 +292,6 @@ bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> 
     return true;
 }
 
-bool SessionBuilder::takeAnnotations(std::span<const std::byte> payload)
-{
-    std::vector<wire::AnnotationRow> rows;
-    if (!wire::decodeAnnotations(payload, rows))
-        return false;
-    for (const wire::AnnotationRow& row : rows) {
-        Annotation annotation;
-        annotation.kind = static_cast<Annotation::Kind>(row.kind);
-        annotation.device = row.device;
-        annotation.timeNs = row.timeNs;
-        if (!find(m_strings, row.name, annotation.name))
-            return false;
-        m_recording.annotations.push_back(annotation);
-    }
-    return true;
-}
-
-bool SessionBuilder::takeSettings(std::span<const std::byte> payload)
-{
-    std::vector<wire::KeyValue> items;
-    if (!wire::decodeKeyValues(payload, items))
-        return false;
-    for (auto& [key, json] : items) {
-        auto& settings = m_recording.settings;
-        const auto known = std::find_if(
-            settings.begin(), settings.end(), [&k = key](const Setting& each) { return each.key == k; });
-        if (known != settings.end())
-            known->json = std::move(json);
-        else
-            settings.push_back({ std::move(key), std::move(json) });
-    }
-    return true;
-}
-
-bool SessionBuilder::takeLost(std::span<const std::byte> payload)
-{
-    std::vector<wire::LostRow> rows;
-    if (!wire::decodeLost(payload, rows))
-        return false;
-    for (const wire::LostRow& row : rows)
-        m_recording.lost.push_back(
-            { row.device, static_cast<std::int64_t>(row.event), static_cast<std::int64_t>(row.count) });
-    return true;
-}
-
-bool SessionBuilder::takeDriver(std::span<const std::byte> payload)
-{
-    std::vector<wire::DriverRow> rows;
-    if (!wire::decodeDriver(payload, rows))
-        return false;
-    const auto known = [](std::int64_t bytes) { return bytes < 0 ? std::nullopt : std::optional(bytes); };
-    for (const wire::DriverRow& row : rows)
-        m_recording.driver.push_back({ row.device, static_cast<std::int64_t>(row.event), row.timeNs,
-            row.usedBytes, known(row.processBytes), known(row.reservedBytes) });
-    return true;
-}
-
-/// Rows of user data may be damaged or of a later version without harm to the recording.
-void SessionBuilder::takeUserData(wire::ChunkType type, std::span<const std::byte> payload)
-{
-    std::vector<wire::UserRow> rows;
-    if (!wire::decodeUserRows(payload, rows))
-        return;
-    const UserItem::Kind kind = type == wire::ChunkType::Note ? UserItem::Kind::Note
-        : type == wire::ChunkType::Range                      ? UserItem::Kind::Range
-                                                              : UserItem::Kind::Filter;
-    for (wire::UserRow& row : rows) {
-        if (row.removed)
-            m_recording.user.remove(row.key, row.changedNs);
-        else
-            m_recording.user.set({ kind, row.key, row.changedNs, row.device, row.first, row.last, row.address,
-                std::move(row.text), std::move(row.conditions) });
-    }
-}
-
-bool SessionBuilder::findSums(const std::vector<wire::StackSum>& from, std::vector<StackSum>& sums) const
-{
-    sums.reserve(from.size());
-    for (const wire::StackSum& sum : from) {
-        StackSum& to = sums.emplace_back(StackSum{ {}, sum.bytes, sum.blocks });
-        if (!find(m_stacks, sum.stack, to.stack))
-            return false;
-    }
-    return true;
-}
-
-std::optional<DeviceDigest> SessionBuilder::digestOf(const wire::Digest& from) const
-{
-    DeviceDigest digest;
-    digest.device = from.device;
-    digest.events = static_cast<std::int64_t>(from.events);
-    for (std::size_t i = 0; i < from.actions.size(); ++i)
-        digest.actions[i] = static_cast<std::int64_t>(from.actions[i]);
-    for (const auto& [name, count] : from.otherActions) {
-        if (name >= m_strings.size())
-            return std::nullopt;
-        digest.otherActions.emplace_back(m_strings[name], static_cast<std::int64_t>(count));
-    }
-    if (from.hasTimes && from.events > 0)
-        digest.firstTimeNs = from.firstTimeNs, digest.latestTimeNs = from.latestTimeNs;
-    if (from.hasTimes && from.requestedPeakEvent >= 0)
-        digest.peakTimeNs = from.peakTimeNs;
-    digest.notes
-        = { from.olderFrees, from.olderFreedBytes, from.firstOlderFree, from.backwards, from.firstBackwards };
-    digest.requestedStart = from.requestedStart;
-    digest.requestedPeak = from.requestedPeak;
-    digest.requestedPeakEvent = from.requestedPeakEvent;
-    digest.pendingStart = from.pendingStart;
-    digest.reservedStart = from.reservedStart;
-    digest.reservedPeak = from.reservedPeak;
-    digest.reservedPeakEvent = from.reservedPeakEvent;
-    digest.olderBytes = from.olderBytes;
-    if (!findSums(from.peak, digest.peak))
-        return std::nullopt;
-    for (const wire::Digest::OutOfMemory& oom : from.outOfMemory) {
-        OutOfMemoryDigest& to = digest.outOfMemory.emplace_back(OutOfMemoryDigest{ oom.event, oom.asked,
-            oom.deviceFree, oom.reserved, oom.requested, oom.freeInSegments, oom.freeIsExact, {} });
-        if (!findSums(oom.stacks, to.stacks))
-            return std::nullopt;
-    }
-    return digest;
-}
-
 std::optional<std::uint64_t> SessionBuilder::endsAt(int device) const
 {
     const auto state = m_stateAt.find(device);
@@ -404,7 +300,7 @@ std::optional<std::uint64_t> SessionBuilder::endsAt(int device) const
 
 bool SessionBuilder::isEnded() const
 {
-    if (m_recording.facts.contains("refused"))
+    if (m_recording.refusal)
         return m_hasIndex;
     const bool hasContent = m_hasIndex || !m_recording.devices.empty();
     return hasContent
@@ -436,32 +332,20 @@ bool SessionBuilder::take(wire::ChunkType type, std::span<const std::byte> paylo
     case ChunkType::EndState:
     case ChunkType::BaseState:
         return takeState(type, payload);
-    case ChunkType::Annotations:
-        return takeAnnotations(payload);
-    case ChunkType::Settings:
-        return takeSettings(payload);
-    case ChunkType::Lost:
-        return takeLost(payload);
-    case ChunkType::DriverMemory:
-        return takeDriver(payload);
     case ChunkType::Symbols:
         return takeSymbols(payload);
     case ChunkType::Index:
         m_hasIndex = true;
         return true;
-    case ChunkType::Note:
-    case ChunkType::Range:
-    case ChunkType::Filter:
-        takeUserData(type, payload);
-        return true;
     default:
-        return true;
+        const ChunkKind* const kind = chunkKindOf(type);
+        return !kind || kind->take(payload, m_tables, m_recording);
     }
 }
 
 void SessionBuilder::finish()
 {
-    if (m_recording.facts.contains("refused"))
+    if (m_recording.refusal)
         for (const DriverReading& reading : m_recording.driver)
             deviceOf(reading.device);
     std::sort(m_recording.devices.begin(), m_recording.devices.end(),

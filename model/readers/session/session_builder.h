@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace/digest.h"
+#include "model/chunks/chunk_kinds.h"
+#include "model/digest/digest_rows.h"
 #include "model/trace/recording.h"
 #include "model/wire/chunk.h"
 #include "model/wire/digest.h"
@@ -33,12 +34,17 @@ public:
     /// There was an index: what comes behind it was added later.
     [[nodiscard]] bool hasIndex() const { return m_hasIndex; }
     /// The device's digest in terms of the recording; none if a number in it names nothing.
-    [[nodiscard]] std::optional<DeviceDigest> digestOf(const wire::Digest& digest) const;
+    [[nodiscard]] std::optional<DeviceDigest> digestOf(const wire::Digest& digest) const
+    {
+        return fromWire(digest, m_tables.strings, m_tables.stacks);
+    }
     /// Events before the last end state of a device; none without one.
     [[nodiscard]] std::optional<std::uint64_t> endsAt(int device) const;
 
 private:
     bool takeInfo(std::span<const std::byte> payload);
+    void takeInfoItem(const std::string& key, const std::string& value);
+    bool takeHostItem(const std::string& key, const std::string& value);
     bool takeStrings(std::span<const std::byte> payload);
     bool takeFrames(std::span<const std::byte> payload);
     bool takeSymbols(std::span<const std::byte> payload);
@@ -47,33 +53,13 @@ private:
     bool takePools(std::span<const std::byte> payload);
     bool takeEvents(std::span<const std::byte> payload);
     bool takeState(wire::ChunkType type, std::span<const std::byte> payload);
-    bool takeAnnotations(std::span<const std::byte> payload);
-    bool takeSettings(std::span<const std::byte> payload);
-    bool takeLost(std::span<const std::byte> payload);
-    bool takeDriver(std::span<const std::byte> payload);
-    void takeUserData(wire::ChunkType type, std::span<const std::byte> payload);
-    [[nodiscard]] bool findSums(const std::vector<wire::StackSum>& from, std::vector<StackSum>& sums) const;
     bool addRow(DeviceRecording& device, const wire::EventRow& row, bool hasTimes);
     bool addSparse(DeviceRecording& device, const wire::EventChunk& chunk, std::size_t firstRow);
 
-    /// The row of ours for one of the stream's; false if there is none.
-    template <class Id> static bool find(const std::vector<Id>& table, std::uint32_t number, Id& id)
-    {
-        if (number == wire::kNone)
-            return true;
-        if (number >= table.size())
-            return false;
-        id = table[number];
-        return true;
-    }
     DeviceRecording& deviceOf(int device);
 
     Recording& m_recording;
-    std::vector<StringId> m_strings;
-    std::vector<FrameId> m_frames;
-    std::vector<StackId> m_stacks;
-    std::vector<StreamIndex> m_streams;
-    std::vector<PoolIndex> m_pools;
+    StreamTables m_tables;
     std::map<int, std::uint64_t> m_stateAt; // device -> events before its last state
     bool m_hasIndex = false;
     std::int64_t m_events = 0;

@@ -3,8 +3,8 @@
 
 #include "model/base/progress.h"
 #include "model/base/result.h"
+#include "model/digest/digest.h"
 #include "model/readers/source/byte_source.h"
-#include "model/trace/digest.h"
 
 #include <cstdint>
 #include <memory>

@@ -4,6 +4,7 @@
 #include "model/readers/snapshot/fields.h"
 #include "model/readers/snapshot/segments.h"
 #include "model/readers/values/json_text.h"
+#include "model/wire/info.h"
 
 #include <fmt/format.h>
 
@@ -15,8 +16,6 @@ constexpr std::uint64_t kSnapshotKeys
     = keySetOf(Known::Segments, Known::DeviceTraces, Known::AllocatorSettings, Known::ExternalAnnotations,
         Known::HostSegments, Known::HostTraces, Known::Categories);
 constexpr std::size_t kMostSettingBytes = 65536;
-/// What strata dryrun puts among the settings: card, command and options.
-constexpr std::string_view kSimulatedDevice = "simulated_device";
 constexpr std::int64_t kMostMicroseconds = std::numeric_limits<std::int64_t>::max() / 1000;
 constexpr const char* kHowToRecord
     = "record one with torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot(FILE)";
@@ -162,7 +161,7 @@ private:
             Setting setting;
             setting.key = m_heap.textOf(pairs[i]);
             appendJson(m_heap, pairs[i + 1], kMostSettingBytes, setting.json);
-            if (setting.key == kSimulatedDevice)
+            if (setting.key == wire::settings::kSimulatedDevice)
                 m_recording.simulated = true;
             m_recording.settings.push_back(std::move(setting));
         }

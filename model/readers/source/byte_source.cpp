@@ -52,6 +52,14 @@ public:
         return step;
     }
 
+    bool rewind() override
+    {
+        if (!m_seekable || ::lseek(m_fd, 0, SEEK_SET) != 0)
+            return false;
+        m_done = 0;
+        return true;
+    }
+
     std::uint64_t fileBytesDone() const override { return m_done; }
     std::uint64_t fileBytesTotal() const override { return m_size; }
 
@@ -83,6 +91,12 @@ public:
         const std::uint64_t step = std::min<std::uint64_t>(count, m_content.size() - m_done);
         m_done += static_cast<std::size_t>(step);
         return step;
+    }
+
+    bool rewind() override
+    {
+        m_done = 0;
+        return true;
     }
 
     std::uint64_t fileBytesDone() const override { return m_done; }

@@ -24,6 +24,9 @@ public:
     /// Passes over `count` bytes; returns how many there were. Costs a seek where the source can seek.
     [[nodiscard]] virtual Result<std::uint64_t> skip(std::uint64_t count);
 
+    /// Back to the first byte, after errors too. False where that cannot be: a pipe is read once.
+    [[nodiscard]] virtual bool rewind() { return false; }
+
     /// Bytes taken from the file itself so far, for progress, and its size (0: unknown).
     [[nodiscard]] virtual std::uint64_t fileBytesDone() const = 0;
     [[nodiscard]] virtual std::uint64_t fileBytesTotal() const = 0;

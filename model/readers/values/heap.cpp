@@ -117,7 +117,7 @@ bool Heap::setItems(Value dict, std::span<const Value> pairs, Home home)
     }
 
     const std::uint64_t keys = keySet(pairs);
-    if ((keys & bitOf(Known::Action)) != 0) {
+    if ((keys & bitOf(Known::ActionName)) != 0) {
         // The event's list is known already: make the row now, so that a list written in one piece, as
         // LibTorch does it, needs a word and not a dict per event.
         Trace* trace = nullptr;
@@ -343,7 +343,7 @@ bool Heap::isFrameDict(Value v) const
 
 bool Heap::isEventLike(Value v) const
 {
-    return isEvent(v) || hasKey(v, Known::Action);
+    return isEvent(v) || hasKey(v, Known::ActionName);
 }
 
 bool Heap::internFrame(std::span<const Value> pairs, FrameId& id)

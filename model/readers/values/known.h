@@ -16,7 +16,7 @@ namespace strata::model {
 /// are bits.
 enum class Known : std::uint32_t {
     // Trace entries
-    Action,
+    ActionName,
     Addr,
     DeviceFree,
     Size,

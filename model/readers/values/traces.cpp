@@ -88,7 +88,7 @@ bool Traces::add(Trace& trace, EventFields& fields)
     if (trace.rows() >= kMostEvents)
         return m_heap.failWith(Error::Kind::Format, "a device has more than 4,294,967,294 events");
 
-    const Value name = fields[Known::Action];
+    const Value name = fields[Known::ActionName];
     if (!name.is(Tag::Text))
         return wrong(trace, "action", name, "text");
     Action action = Action::Other;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/cards/catalogue.h"
 #include "resources/resources.h"
 #include "tests/gui/dryrun/dry_run_test.h"
 #include "tests/gui/shell/window_driver.h"
-#include "views/models/device_catalogue.h"
 #include "views/pages/bar_list.h"
 #include "views/pages/dry_run_form.h"
 #include "views/pages/dry_run_output.h"
 #include "views/pages/dry_run_result_view.h"
-#include "views/pages/texts.h"
 #include "views/shell/theme.h"
+#include "views/style/texts.h"
 
 #include <QApplication>
 #include <QCheckBox>
@@ -90,11 +90,11 @@ TEST_F(DryRunFormTest, EveryFieldHasANameAndAPlaceInTheOrder)
 TEST_F(DryRunFormTest, ShowsTheCatalogueWithCapacities)
 {
     auto* device = m_form.findChild<QComboBox*>();
-    ASSERT_EQ(device->count(), static_cast<int>(deviceCatalogue().size()));
+    ASSERT_EQ(device->count(), static_cast<int>(model::cards().size()));
     for (int i = 0; i < device->count(); ++i) {
-        const DeviceCard& card = deviceCatalogue()[static_cast<std::size_t>(i)];
-        EXPECT_EQ(
-            device->itemText(i), QStringLiteral("%1, %2").arg(card.name, text::bytes(card.capacityBytes)));
+        const model::Card& card = model::cards()[static_cast<std::size_t>(i)];
+        EXPECT_EQ(device->itemText(i),
+            QStringLiteral("%1, %2").arg(QString::fromStdString(card.name), text::bytes(card.capacityBytes)));
     }
 }
 

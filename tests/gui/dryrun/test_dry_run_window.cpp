@@ -3,11 +3,12 @@
 #include "tests/gui/dryrun/dry_run_test.h"
 #include "tests/gui/shell/shell_test.h"
 #include "tests/integration/run_strata.h"
+#include "views/contents/dry_run_content.h"
 #include "views/pages/dry_run_form.h"
 #include "views/pages/dry_run_page.h"
 #include "views/pages/dry_run_result_view.h"
-#include "views/pages/texts.h"
 #include "views/shell/actions.h"
+#include "views/style/texts.h"
 
 #include <QClipboard>
 #include <QDialog>
@@ -26,7 +27,11 @@ protected:
     DryRunWindow() { qputenv("XDG_DATA_HOME", m_scratch.path().toUtf8()); }
     ~DryRunWindow() override { qunsetenv("XDG_DATA_HOME"); }
 
-    DryRunPage& page() { return window().dryRun(); }
+    DryRunPage& page()
+    {
+        return dynamic_cast<DryRunContent&>(window().kind(QLatin1String(DryRunContent::kId))).page();
+    }
+    void showDryRun() { window().showKind(QLatin1String(DryRunContent::kId)); }
     bool shown() { return page().isVisible(); }
     void fill(const QString& command)
     {
@@ -67,7 +72,7 @@ TEST_F(DryRunWindow, IsReachedWithoutAFile)
 
 TEST_F(DryRunWindow, TheExampleFillsTheForm)
 {
-    window().showDryRun();
+    showDryRun();
     for (QPushButton* button : page().findChildren<QPushButton*>())
         if (button->text() == QLatin1String("Use This"))
             button->click();
@@ -78,9 +83,9 @@ TEST_F(DryRunWindow, TheExampleFillsTheForm)
 TEST_F(DryRunWindow, StandsBesideADocument)
 {
     open(sample());
-    window().showDryRun();
+    showDryRun();
     ASSERT_TRUE(shown());
-    EXPECT_FALSE(window().view()->isVisible());
+    EXPECT_FALSE(driver().view().isVisible());
     for (const QAction* action :
         { window().actions().find, window().actions().peak, window().actions().filter })
         EXPECT_FALSE(action->isEnabled());
@@ -88,10 +93,10 @@ TEST_F(DryRunWindow, StandsBesideADocument)
     EXPECT_FALSE(shown());
     EXPECT_EQ(driver().currentPage(), QStringLiteral("memory"));
     EXPECT_TRUE(window().actions().peak->isEnabled());
-    window().showDryRun();
+    showDryRun();
     window().actions().closeFile->trigger();
     EXPECT_FALSE(shown());
-    EXPECT_TRUE(window().document()) << "the page was left, not the file closed";
+    EXPECT_TRUE(driver().documents()) << "the page was left, not the file closed";
 }
 
 TEST_F(DryRunWindow, TheShortcutsAreListed)
@@ -113,7 +118,7 @@ TEST_F(DryRunWindow, TheShortcutsAreListed)
 
 TEST_F(DryRunWindow, ErrorsAreSaidFirstAndCommandsKept)
 {
-    window().showDryRun();
+    showDryRun();
     fill(QStringLiteral("no-such-program --x"));
     driver().key(Qt::Key_Return, Qt::ControlModifier);
     ASSERT_TRUE(ended());
@@ -123,7 +128,7 @@ TEST_F(DryRunWindow, ErrorsAreSaidFirstAndCommandsKept)
     EXPECT_THAT(texts(), testing::HasSubstr("The command has a quote that is not closed"));
     // Another window knows what was run, and its form begins with it.
     makeWindow();
-    window().showDryRun();
+    showDryRun();
     EXPECT_EQ(page().form().request().command, QStringLiteral("no-such-program --x"));
     EXPECT_EQ(page().form().request().folder, m_scratch.path());
 }
@@ -139,7 +144,7 @@ TEST_F(DryRunWindow, WhatWasRunShowsAndOpens)
         "o = torch.optim.Adam([p])\n"
         "for i in range(9):\n"
         "    p.sum().backward(); o.step(); o.zero_grad()\n");
-    window().showDryRun();
+    showDryRun();
     DryRunRequest request;
     request.command = python + QStringLiteral(" train.py");
     request.folder = m_scratch.path();
@@ -172,7 +177,7 @@ TEST_F(DryRunWindow, WhatWasRunShowsAndOpens)
     EXPECT_FALSE(shown());
     EXPECT_EQ(
         driver().device().trace->totals().reservedBytesPeak, device["reserved_bytes_peak"].get<qint64>());
-    window().showDryRun();
+    showDryRun();
     EXPECT_THAT(texts(), testing::HasSubstr("Fits. Needs ")) << "the result is still there";
 }
 

@@ -60,9 +60,9 @@ TEST_F(GroupTableTest, LargestFirst)
 {
     show(3);
     EXPECT_EQ(printed(),
-        "b,c.py:2; 300 B; 55 %; 1\n"
-        "a.py:1; 200 B; 36 %; 2\n"
-        "z.py:9; 50 B; 9 %; 1");
+        "b,c.py:2; 300 B; 54.5 %; 1\n"
+        "a.py:1; 200 B; 36.4 %; 2\n"
+        "z.py:9; 50 B; 9.1 %; 1");
 }
 
 TEST_F(GroupTableTest, Sorts)
@@ -90,7 +90,7 @@ TEST_F(GroupTableTest, KeepsItsSortingForTheNextInstant)
     show(3);
     m_model.sort(GroupTableModel::GroupColumn, Qt::AscendingOrder);
     show(1);
-    EXPECT_EQ(printed(), "a.py:1; 100 B; 25 %; 1\nb,c.py:2; 300 B; 75 %; 1");
+    EXPECT_EQ(printed(), "a.py:1; 100 B; 25.0 %; 1\nb,c.py:2; 300 B; 75.0 %; 1");
     show(-1);
     EXPECT_EQ(m_model.rowCount(), 0);
     m_model.clear();
@@ -100,7 +100,7 @@ TEST_F(GroupTableTest, CopiesRowsAndWritesCsv)
 {
     show(3);
     EXPECT_EQ(m_model.text({ m_model.index(1, 0), m_model.index(1, 2), m_model.index(2, 0) }),
-        QStringLiteral("a.py:1\t200 B\t36 %\t2\nz.py:9\t50 B\t9 %\t1"));
+        QStringLiteral("a.py:1\t200 B\t36.4 %\t2\nz.py:9\t50 B\t9.1 %\t1"));
     QBuffer out;
     out.open(QIODevice::WriteOnly);
     ASSERT_TRUE(m_model.writeCsv(out));

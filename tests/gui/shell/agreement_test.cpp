@@ -31,7 +31,7 @@ std::string recordingName(const testing::TestParamInfo<std::string>& info)
 AgreementTest::AgreementTest()
     : m_settings(m_scratch.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat)
     , m_theme(*qApp)
-    , m_window(m_theme, m_settings)
+    , m_window(m_theme, m_settings, m_contents)
 {
 }
 

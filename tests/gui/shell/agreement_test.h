@@ -4,6 +4,7 @@
 #include "tests/gui/shell/window_driver.h"
 #include "tests/integration/run_strata.h"
 
+#include "app/gui/contents.h"
 #include "model/base/units.h"
 #include "views/shell/theme.h"
 
@@ -53,6 +54,7 @@ private:
     std::string m_path; // of the copy that is shown
     QSettings m_settings;
     views::Theme m_theme;
+    views::ContentList m_contents = gui::windowContents();
     views::MainWindow m_window;
     std::optional<WindowDriver> m_driver;
 };

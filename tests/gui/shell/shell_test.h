@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/gui/contents.h"
 #include "resources/resources.h"
 #include "tests/gui/shell/window_driver.h"
 #include "views/shell/theme.h"
@@ -31,7 +32,7 @@ protected:
     void makeWindow()
     {
         m_window.reset();
-        m_window = std::make_unique<views::MainWindow>(m_theme, m_settings);
+        m_window = std::make_unique<views::MainWindow>(m_theme, m_settings, m_contents);
         m_window->show();
         EXPECT_TRUE(QTest::qWaitForWindowExposed(m_window.get(), 60'000));
     }
@@ -64,6 +65,7 @@ protected:
     QTemporaryDir m_scratch;
     QSettings m_settings;
     views::Theme m_theme;
+    views::ContentList m_contents = gui::windowContents();
     std::unique_ptr<views::MainWindow> m_window;
 };
 

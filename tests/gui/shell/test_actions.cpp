@@ -33,7 +33,7 @@ TEST_F(ActionsTest, NoShortcutMeansTwoThings)
                                << plain(action->text());
         }
     EXPECT_GT(window.size(), 40u);
-    for (const Page* page : this->window().view()->pages()) {
+    for (const Page* page : driver().view().pages()) {
         std::map<QString, std::string> all = window;
         for (const QAction* action : page->pageActions()) {
             EXPECT_FALSE(action->shortcuts().isEmpty()) << plain(action->text());
@@ -89,7 +89,7 @@ TEST_F(ActionsTest, TheHelpPageListsEveryAction)
             expectListed(action);
             ++listed;
         }
-    for (const Page* page : window().view()->pages())
+    for (const Page* page : driver().view().pages())
         for (const QAction* action : page->pageActions()) {
             expectListed(action);
             ++listed;
@@ -114,7 +114,7 @@ TEST_F(ActionsTest, WithoutAFileOnlyWhatMakesSenseCanBeDone)
     for (const QAction* action : { a.copy, a.copyTable, a.copyPicture, a.copyCommand, a.find, a.filter,
              a.saveTable, a.savePicture, a.peak, a.outOfMemory, a.nextStep, a.nextEvent, a.axis })
         EXPECT_TRUE(action->isEnabled()) << plain(action->text());
-    window().closeFile();
+    window().closeOpened();
     EXPECT_FALSE(a.peak->isEnabled());
 }
 
@@ -122,9 +122,9 @@ TEST_F(ActionsTest, EveryPageCanBeCopied)
 {
     open(outOfMemorySample());
     const Actions& a = window().actions();
-    for (const Page* page : window().view()->pages()) {
+    for (const Page* page : driver().view().pages()) {
         SCOPED_TRACE(qPrintable(page->id()));
-        window().view()->showPage(page->id());
+        driver().view().showPage(page->id());
         settle();
         QApplication::clipboard()->clear();
         EXPECT_EQ(a.copyTable->isEnabled(), page->hasCsv());

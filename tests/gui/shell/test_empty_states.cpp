@@ -21,7 +21,7 @@ protected:
     }
     bool pageShows(const char* page, const char* text)
     {
-        window().view()->showPage(QLatin1String(page));
+        driver().view().showPage(QLatin1String(page));
         return test::until([&] { return test::shows(driver().page<Page>(page), QString::fromUtf8(text)); });
     }
 };
@@ -60,8 +60,8 @@ TEST_F(EmptyStates, WithoutADevice)
 {
     const QString path = snapshot("nothing.json", "[]", "[[]]");
     window().openFile(path);
-    ASSERT_TRUE(test::until([&] { return !window().loading(); }));
-    ASSERT_TRUE(window().document());
+    ASSERT_TRUE(test::until([&] { return !window().pending(); }));
+    ASSERT_TRUE(driver().documents());
     for (const char* page : { "summary", "memory", "flame", "blocks", "events" })
         EXPECT_TRUE(pageShows(page, "_record_memory_history(")) << page;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What someone does whose run just died: read, go to the place, look around, by keyboard.
 #include "tests/gui/shell/end_to_end_test.h"
+#include "views/contents/details_panel.h"
 #include "views/pages/blocks_page.h"
 #include "views/pages/events_page.h"
 #include "views/pages/memory_page.h"
-#include "views/shell/details_panel.h"
 #include "views/shell/status_bar.h"
 #include "views/widgets/table_view.h"
 
@@ -83,7 +83,7 @@ TEST_F(FirstMinutes, PagesComeByKeyAndByMouseAndAreWalkedBack)
     }
     driver().key(Qt::Key_Right, Qt::AltModifier);
     EXPECT_EQ(driver().currentPage(), QStringLiteral("memory"));
-    for (QAbstractButton* button : driver().window().view()->findChildren<QAbstractButton*>())
+    for (QAbstractButton* button : driver().view().findChildren<QAbstractButton*>())
         if (button->isVisible() && button->text() == QStringLiteral("Events")
             && button->parentWidget()->objectName() == QStringLiteral("rail"))
             test::WindowDriver::click(*button);
@@ -100,7 +100,7 @@ TEST_F(FirstMinutes, ATableRowIsTakenApartInTheDetails)
     EXPECT_EQ(events.table().currentIndex().row(), 977);
     const QRect cell = events.table().visualRect(events.table().currentIndex());
     test::WindowDriver::click(*events.table().viewport(), cell.center());
-    QWidget& dock = driver().window().view()->details();
+    QWidget& dock = driver().view().details();
     ASSERT_TRUE(test::until([&] { return test::shows(dock, QStringLiteral("Event 977")); }));
     for (const char* text :
         { "oom", "asked for", "3.83 GiB", "4,117,053,440 B", "driver free", "3.07 GiB", "3,296,722,944 B" })
@@ -108,7 +108,7 @@ TEST_F(FirstMinutes, ATableRowIsTakenApartInTheDetails)
             << text << "\n"
             << qPrintable(test::shownTexts(dock).join(QLatin1Char('\n')));
     // Ctrl+D closes the dock and brings it back.
-    QDockWidget& details = driver().window().view()->detailsDock();
+    QDockWidget& details = driver().view().detailsDock();
     driver().key(Qt::Key_D, Qt::ControlModifier);
     EXPECT_TRUE(details.isHidden());
     driver().key(Qt::Key_D, Qt::ControlModifier);

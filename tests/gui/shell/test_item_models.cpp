@@ -46,8 +46,8 @@ protected:
     /// Pages that are covered do not follow: shows one after the other.
     void visitAll()
     {
-        for (const Page* page : window().view()->pages()) {
-            window().view()->showPage(page->id());
+        for (const Page* page : driver().view().pages()) {
+            driver().view().showPage(page->id());
             settle();
         }
     }
@@ -123,7 +123,7 @@ TEST_F(ItemModels, KeepTheirWordWhileTheWindowIsUsed)
     watchAll();
     open(sample());
     watchAll();
-    window().closeFile();
+    window().closeOpened();
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
 }
 

@@ -2,9 +2,9 @@
 // The picture of memory over time, by mouse: zoom, select, click, filter, undo.
 #include "model/base/units.h"
 #include "tests/gui/shell/end_to_end_test.h"
+#include "views/contents/details_panel.h"
 #include "views/pages/blocks_page.h"
 #include "views/pages/memory_page.h"
-#include "views/shell/details_panel.h"
 #include "views/widgets/table_view.h"
 
 #include <QApplication>
@@ -98,7 +98,7 @@ TEST_F(MemoryByHand, DraggingSelectsARangeAndEveryPageFollows)
     const EventRange range = *driver().state().selection();
     EXPECT_NEAR(static_cast<double>(range.first), 9'000, 40.0);
     EXPECT_NEAR(static_cast<double>(range.last), 13'000, 40.0);
-    test::WindowDriver::move(driver().window().view()->details(), { 2, 2 }); // nothing under the mouse
+    test::WindowDriver::move(driver().view().details(), { 2, 2 }); // nothing under the mouse
     settle();
 
     const std::vector<std::int64_t> sums = requested();
@@ -115,11 +115,8 @@ TEST_F(MemoryByHand, DraggingSelectsARangeAndEveryPageFollows)
     // Blocks alive in the range, counted by hand.
     const model::BlockColumns& blocks = driver().device().trace->blocks();
     int alive = 0;
-    for (std::uint32_t b = 0; b < blocks.size(); ++b)
-        alive += blocks.birth(model::BlockId{ b }) <= range.last
-                && blocks.death(model::BlockId{ b }) > range.first
-            ? 1
-            : 0;
+    for (const model::BlockId b : blocks.all())
+        alive += blocks.birth(b) <= range.last && blocks.death(b) > range.first ? 1 : 0;
     driver().key(Qt::Key_4, Qt::ControlModifier);
     settle();
     EXPECT_EQ(driver().page<BlocksPage>("blocks").model().rowCount(), alive);
@@ -139,7 +136,7 @@ TEST_F(MemoryByHand, AClickPinsWhatItHits)
     const QPoint at = place(940, 3 * kGiB);
     test::WindowDriver::move(canvas(), at);
     test::WindowDriver::click(canvas(), at);
-    QWidget& dock = driver().window().view()->details();
+    QWidget& dock = driver().view().details();
     ASSERT_TRUE(test::until([&] { return test::shows(dock, QStringLiteral("train_gpt2.py:37")); }))
         << qPrintable(test::shownTexts(dock).join(QLatin1Char('\n')));
     for (const char* text : { "Line", "5.85 GiB", "45.5 %", "8" })
@@ -151,25 +148,22 @@ TEST_F(MemoryByHand, AClickPinsWhatItHits)
     ASSERT_EQ(canvas().mode(), PictureMode::Blocks);
     settle();
     driver().key(Qt::Key_Up);
-    ASSERT_TRUE(test::until(
-        [&] { return driver().window().view()->details().details().kind == QLatin1String("Block"); }));
-    const model::BlockId block = driver().window().view()->details().focusShown().block;
+    ASSERT_TRUE(
+        test::until([&] { return driver().view().details().details().kind == QLatin1String("Block"); }));
+    const model::BlockId block = driver().view().details().focusShown().block;
     const model::BlockColumns& blocks = driver().device().trace->blocks();
-    const QString size
-        = QString::fromStdString(model::formatExactBytes(blocks.requestedBytes[block.index()]));
+    const QString size = QString::fromStdString(model::formatExactBytes(blocks.requestedBytes[block]));
     EXPECT_TRUE(test::until([&] { return test::shows(dock, size); }));
-    EXPECT_TRUE(
-        test::shows(dock, QString::fromStdString(model::formatAddress(blocks.address[block.index()]))));
-    const QString born
-        = QStringLiteral("event %1 at")
-              .arg(QString::fromStdString(model::formatCount(blocks.alloc[block.index()].value)));
+    EXPECT_TRUE(test::shows(dock, QString::fromStdString(model::formatAddress(blocks.address[block]))));
+    const QString born = QStringLiteral("event %1 at")
+                             .arg(QString::fromStdString(model::formatCount(blocks.allocOf(block).value)));
     QPushButton* link = nullptr;
     for (auto* button : dock.findChildren<QPushButton*>())
         if (button->isVisible() && button->text().startsWith(born))
             link = button;
     ASSERT_TRUE(link) << qPrintable(born);
     test::WindowDriver::click(*link);
-    const auto instant = static_cast<model::EventIndex>(blocks.alloc[block.index()].value);
+    const auto instant = static_cast<model::EventIndex>(blocks.allocOf(block).value);
     EXPECT_EQ(driver().state().selection(), (EventRange{ instant, instant }));
 }
 
@@ -179,16 +173,15 @@ TEST_F(MemoryByHand, ASearchFiltersEveryPageAndUndoTakesItBack)
     const model::DeviceTrace& trace = *driver().device().trace;
     int mlp = 0;
     std::int64_t mlpAtPeak = 0;
-    for (std::uint32_t b = 0; b < trace.blocks().size(); ++b) {
+    for (const model::BlockId block : trace.blocks().all()) {
         bool has = false;
-        for (const model::FrameId frame : trace.recording().stacks.stack(trace.blocks().stack[b]))
+        for (const model::FrameId frame : trace.recording().stacks.stack(trace.blocks().stack[block]))
             has = has || model::frameLabel(trace.recording(), frame) == "train_gpt2.py:19";
         if (!has)
             continue;
         ++mlp;
-        const model::BlockId block{ b };
         if (trace.blocks().birth(block) <= 4'915 && trace.blocks().death(block) > 4'915)
-            mlpAtPeak += trace.blocks().requestedBytes[b];
+            mlpAtPeak += trace.blocks().requestedBytes[block];
     }
     driver().key(Qt::Key_Slash);
     driver().type(QStringLiteral("train_gpt2.py:19"));
@@ -221,9 +214,8 @@ TEST_F(MemoryByHand, FFiltersByWhatIsPinned)
 {
     ASSERT_NO_FATAL_FAILURE(startOnMemory(test::outOfMemorySample()));
     test::WindowDriver::click(canvas(), place(940, 3 * kGiB));
-    ASSERT_TRUE(test::until([&] {
-        return test::shows(driver().window().view()->details(), QStringLiteral("train_gpt2.py:37"));
-    }));
+    ASSERT_TRUE(test::until(
+        [&] { return test::shows(driver().view().details(), QStringLiteral("train_gpt2.py:37")); }));
     driver().key(Qt::Key_F);
     settle();
     EXPECT_EQ(driver().state().filter().line, std::optional<std::string>("train_gpt2.py:37"));

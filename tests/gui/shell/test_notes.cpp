@@ -26,7 +26,7 @@ protected:
         const auto recorded = model::Session::open(outOfMemorySample().toStdString());
         ASSERT_TRUE(recorded);
         ASSERT_TRUE(model::saveSession(
-            (*recorded)->recording(), m_session.toStdString(), model::digestsOf(**recorded)));
+            (*recorded)->recording(), m_session.toStdString(), model::digestsOf((*recorded)->devices())));
     }
     /// What another program finds in the file.
     static model::UserData inFile(const QString& path)
@@ -190,7 +190,7 @@ TEST_F(NotesTest, OfASnapshotLieBesideAndAreThereAgain)
     driver().state().select(EventRange{ 7, 7 });
     driver().key(Qt::Key_A);
     answer(QStringLiteral("a note on a pickle"));
-    window().closeFile(); // at once: it is written all the same
+    window().closeOpened(); // at once: it is written all the same
     EXPECT_EQ(inFile(path).items.size(), 1u);
     open(path);
     EXPECT_EQ(driver().state().user().items.size(), 1u);

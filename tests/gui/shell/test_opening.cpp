@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/shell/shell_test.h"
+#include "views/contents/loading_view.h"
+#include "views/contents/start_page.h"
 #include "views/shell/actions.h"
 #include "views/shell/banner.h"
-#include "views/shell/loading_view.h"
 #include "views/shell/recent_files.h"
-#include "views/shell/start_page.h"
+#include "views/shell/recording_code.h"
 
 #include <QClipboard>
 #include <QLabel>
@@ -53,9 +54,9 @@ TEST_F(OpeningTest, TheStartPageSaysWhatToDo)
     for (auto* button : start->findChildren<QToolButton*>())
         if (button->text() == QStringLiteral("Copy"))
             button->click();
-    EXPECT_EQ(QApplication::clipboard()->text(), StartPage::recordingCode());
+    EXPECT_EQ(QApplication::clipboard()->text(), recordingCode());
     open(sample());
-    window().closeFile();
+    window().closeOpened();
     EXPECT_TRUE(start->isVisible());
     EXPECT_TRUE(test::shows(*start, QStringLiteral("gpt2_124m_bf16_train.pickle.gz")));
 }
@@ -73,8 +74,8 @@ TEST_F(OpeningTest, ABadFileGivesABannerWithWhatWhereAndWhatToDo)
     for (const auto& [path, what] : files) {
         SCOPED_TRACE(what);
         ASSERT_NO_FATAL_FAILURE(openBad(path));
-        EXPECT_FALSE(window().document());
-        EXPECT_FALSE(window().loading());
+        EXPECT_FALSE(driver().documents());
+        EXPECT_FALSE(window().pending());
         ASSERT_EQ(window().banners().size(), 1) << "the one before is gone";
         const QStringList lines = window().banners().front()->text().split(QLatin1Char('\n'));
         EXPECT_TRUE(lines.front().startsWith(QFileInfo(path).fileName() + QStringLiteral(": ")))
@@ -103,15 +104,15 @@ TEST_F(OpeningTest, ATruncatedFileOpensAsFarAsItGoes)
 
 TEST_F(OpeningTest, AnotherFileMayBeOpenedWhileOneLoads)
 {
-    QSignalSpy shown(&window(), &MainWindow::documentShown);
+    QSignalSpy shown(&window(), &MainWindow::fileShown);
     window().openFile(sample());
-    ASSERT_TRUE(window().loading());
+    ASSERT_TRUE(window().pending());
     window().openFile(outOfMemorySample());
     ASSERT_TRUE(test::until([&] { return driver().showsFile(outOfMemorySample()); }));
     EXPECT_EQ(shown.size(), 1) << "the first was given up";
     // And while one is shown, it stays until the next is there.
     window().openFile(sample());
-    ASSERT_TRUE(window().loading());
+    ASSERT_TRUE(window().pending());
     EXPECT_EQ(driver().document().path(), outOfMemorySample());
     EXPECT_TRUE(driver().page<Page>("summary").isVisible());
     ASSERT_TRUE(cancelButton());
@@ -122,12 +123,12 @@ TEST_F(OpeningTest, AnotherFileMayBeOpenedWhileOneLoads)
 
 TEST_F(OpeningTest, LoadingCanBeCancelled)
 {
-    QSignalSpy shown(&window(), &MainWindow::documentShown);
+    QSignalSpy shown(&window(), &MainWindow::fileShown);
     window().openFile(sample());
     ASSERT_TRUE(cancelButton());
     cancelButton()->click();
-    EXPECT_FALSE(window().loading());
-    EXPECT_FALSE(window().document());
+    EXPECT_FALSE(window().pending());
+    EXPECT_FALSE(driver().documents());
     EXPECT_TRUE(window().findChild<StartPage*>()->isVisible());
     EXPECT_TRUE(window().banners().isEmpty()) << "whoever cancels knows it";
 
@@ -135,7 +136,7 @@ TEST_F(OpeningTest, LoadingCanBeCancelled)
     window().openFile(sample());
     ASSERT_TRUE(cancelButton());
     cancelButton()->click();
-    EXPECT_FALSE(window().loading());
+    EXPECT_FALSE(window().pending());
     EXPECT_TRUE(driver().showsFile(outOfMemorySample()));
     window().actions().peak->trigger();
     EXPECT_EQ(driver().state().selection(), (EventRange{ 875, 875 }));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Memory, flame graph, details of groups and status bar against `strata at --json`.
 #include "tests/gui/shell/agreement_test.h"
+#include "views/contents/details_panel.h"
 #include "views/pages/flame_page.h"
 #include "views/pages/memory_page.h"
-#include "views/shell/details_panel.h"
 #include "views/widgets/flame_graph.h"
 
 #include <QBuffer>
@@ -112,6 +112,42 @@ TEST_P(PicturesAgree, InEveryGrouping)
     }
 }
 
+TEST_P(PicturesAgree, UnderAFilter)
+{
+    select(trace().totals().requestedPeakEvent);
+    model::BlockFilter filter;
+    filter.maxBytes = 1 << 20;
+    filter.text = "e";
+    driver().state().setFilter(filter);
+    settle();
+    const auto copied = runCopied(memory().commandLine());
+    ASSERT_EQ(copied.size(), 1u);
+    const GroupTableModel& table = *memory().groupTable();
+    ASSERT_EQ(table.rowCount(), static_cast<int>(copied[0]["groups"].size()));
+    EXPECT_EQ(table.live().requestedBytes, copied[0]["requested_bytes"].get<std::int64_t>());
+    EXPECT_EQ(table.live().blocks, copied[0]["blocks"].get<std::int64_t>());
+    EXPECT_EQ(copied[0]["filter"], nlohmann::json::array({ "e <=1MiB" }));
+    for (const int column :
+        { GroupTableModel::GroupColumn, GroupTableModel::BytesColumn, GroupTableModel::BlocksColumn }) {
+        for (const Qt::SortOrder order : { Qt::AscendingOrder, Qt::DescendingOrder }) {
+            memory().groupView()->sortByColumn(column, order);
+            const auto printed = runCopied(memory().commandLine());
+            ASSERT_EQ(printed.size(), 1u);
+            for (int row = 0; row < table.rowCount(); ++row) {
+                const nlohmann::json& group = printed[0]["groups"][static_cast<std::size_t>(row)];
+                ASSERT_EQ(table.index(row, GroupTableModel::GroupColumn).data().toString().toStdString(),
+                    group["key"].get<std::string>())
+                    << qPrintable(memory().commandLine());
+            }
+        }
+    }
+    const auto tree = flame().graph().tree();
+    const auto ofFlame = runCopied(flame().commandLine());
+    if (tree && !ofFlame.empty()) {
+        EXPECT_EQ(tree->total(0), ofFlame[0]["requested_bytes"].get<std::int64_t>());
+    }
+}
+
 TEST_P(PicturesAgree, InTheFlameGraphAtEveryInstant)
 {
     for (const model::EventIndex event : instants()) {
@@ -186,7 +222,7 @@ TEST_P(PicturesAgree, InTheFlameGraphOfARange)
 
 TEST_P(PicturesAgree, InTheDetailsOfALine)
 {
-    const DetailsPanel& details = driver().window().view()->details();
+    const DetailsPanel& details = driver().view().details();
     for (const model::EventIndex event : instants()) {
         SCOPED_TRACE(event);
         select(event);

@@ -2,14 +2,17 @@
 // The tables of blocks and events, and the details of their rows, against `strata blocks` and `strata
 // events`.
 #include "tests/gui/shell/agreement_test.h"
+#include "views/contents/details_panel.h"
 #include "views/models/blocks_table.h"
 #include "views/models/events_table.h"
-#include "views/models/table_cells.h"
 #include "views/pages/blocks_page.h"
 #include "views/pages/events_page.h"
 #include "views/pages/notes_page.h"
-#include "views/shell/details_panel.h"
+#include "views/contents/details_panel.h"
+#include "views/style/texts.h"
+#include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_footer.h"
+#include "views/widgets/table_view.h"
 
 #include <QBuffer>
 #include <QSignalSpy>
@@ -79,7 +82,7 @@ protected:
     /// A row of the details dock by its label.
     const DetailsRow* detail(const QString& label)
     {
-        const Details& shown = driver().window().view()->details().details();
+        const Details& shown = driver().view().details().details();
         for (const auto* rows : { &shown.size, &shown.life, &shown.place, &shown.recorded })
             for (const DetailsRow& row : *rows)
                 if (row.label == label)
@@ -168,7 +171,7 @@ TEST_P(RowsAgree, InEveryEvent)
         }
         if (!row["time_ns"].is_null()) {
             EXPECT_EQ(display(events(), r, column[EventsTable::Time]),
-                secondsText(row["time_ns"].get<std::int64_t>() - told[0]["time_ns"].get<std::int64_t>()));
+                text::seconds(row["time_ns"].get<std::int64_t>() - told[0]["time_ns"].get<std::int64_t>()));
         }
         if (row["pool"] != "unknown") {
             EXPECT_EQ(display(events(), r, column[EventsTable::Pool]), text(row["pool"]));
@@ -194,8 +197,8 @@ TEST_P(RowsAgree, UnderASelection)
         std::int64_t sum = 0;
         for (int row = 0; row < blocks().model().rowCount(); ++row) {
             sum += alive[static_cast<std::size_t>(row)]["requested_bytes"].get<std::int64_t>();
-            EXPECT_EQ(blocks().model().sourceRow(row),
-                alive[static_cast<std::size_t>(row)]["block"].get<std::uint32_t>());
+            EXPECT_EQ(driver().device().trace->blocks().at(blocks().model().sourceRow(row)).value,
+                alive[static_cast<std::size_t>(row)]["block"].get<std::int32_t>());
         }
         EXPECT_TRUE(test::plainText(blocks().sentenceText()).contains(bytes(sum)))
             << qPrintable(blocks().sentenceText());
@@ -209,6 +212,43 @@ TEST_P(RowsAgree, UnderASelection)
     }
 }
 
+/// The command that a table copies prints that table: its rows, in its order.
+TEST_P(RowsAgree, UnderFiltersAndInEveryOrder)
+{
+    const model::BlockColumns& columns = trace().blocks();
+    if (columns.size() == 0)
+        return;
+    model::BlockFilter everywhere;
+    everywhere.minBytes = columns.requestedBytes[columns.at(columns.size() / 2)] / 2 + 1;
+    driver().state().setFilter(everywhere);
+    const auto expectRows = [&](const TablePage& page, const char* key) {
+        const std::vector<Json> printed = runCopied(page.commandLine());
+        ASSERT_EQ(printed.size(), static_cast<std::size_t>(page.model().rowCount()) + 1)
+            << qPrintable(page.commandLine());
+        for (int row = 0; row < page.model().rowCount(); ++row)
+            ASSERT_EQ(printed[static_cast<std::size_t>(row) + 1][key].get<std::int64_t>(),
+                display(page, row, 0).remove(QLatin1Char(',')).toLongLong())
+                << qPrintable(page.commandLine()) << " row " << row;
+    };
+    const auto run = [&](TablePage& page, const char* key) {
+        for (const char* own : { "", "0.py", "pool:small", "> 4 KiB < 1 MiB", "alloc \"it's\"" }) {
+            page.filterBar().setText(QLatin1String(own));
+            settle();
+            expectRows(page, key);
+        }
+        page.filterBar().clear();
+        for (int column = 0; column < page.model().columnCount(); ++column) {
+            Q_EMIT page.table().sortRequested(column, column % 2 == 0);
+            settle();
+            expectRows(page, key);
+        }
+        page.resetView();
+        settle();
+    };
+    run(blocks(), "block");
+    run(events(), "event");
+}
+
 TEST_P(RowsAgree, InTheDetailsOfABlock)
 {
     const std::vector<Json> told = rows("blocks", { "--frames" });
@@ -217,9 +257,9 @@ TEST_P(RowsAgree, InTheDetailsOfABlock)
         const Json& row = told[i];
         Focus focus;
         focus.kind = Focus::Kind::Block;
-        focus.block = model::BlockId{ static_cast<std::uint32_t>(i) };
+        focus.block = model::BlockId{ row["block"].get<std::int32_t>() };
         Q_EMIT blocks().focusChanged(focus);
-        const Details& shown = driver().window().view()->details().details();
+        const Details& shown = driver().view().details().details();
         ASSERT_EQ(shown.kind, QStringLiteral("Block"));
         ASSERT_TRUE(detail(QStringLiteral("requested")));
         EXPECT_EQ(detail(QStringLiteral("requested"))->exact, exact(row["requested_bytes"]));
@@ -228,7 +268,8 @@ TEST_P(RowsAgree, InTheDetailsOfABlock)
         }
         EXPECT_EQ(detail(QStringLiteral("address"))->value, hex(row["address"]));
         EXPECT_EQ(detail(QStringLiteral("pool"))->value, text(row["pool"]));
-        EXPECT_EQ(detail(QStringLiteral("stream"))->value, number(row["stream"]));
+        const Json& stream = row["stream"]; // a handle is an address, as in the table of blocks
+        EXPECT_EQ(detail(QStringLiteral("stream"))->value, stream > 0xffff ? hex(stream) : number(stream));
         if (!row["segment_address"].is_null()) {
             EXPECT_EQ(detail(QStringLiteral("segment"))->value, hex(row["segment_address"]));
         }
@@ -248,7 +289,7 @@ TEST_P(RowsAgree, InTheDetailsOfABlock)
             EXPECT_EQ(shown.frames[f].line, row["frames"][f]["line"].get<std::int64_t>());
         }
         EXPECT_TRUE(test::until(
-            [&] { return test::shows(driver().window().view()->details(), exact(row["requested_bytes"])); }));
+            [&] { return test::shows(driver().view().details(), exact(row["requested_bytes"])); }));
     }
 }
 
@@ -265,7 +306,7 @@ TEST_P(RowsAgree, InTheDetailsOfAnEvent)
         focus.kind = Focus::Kind::Event;
         focus.event = event;
         Q_EMIT events().focusChanged(focus);
-        const Details& shown = driver().window().view()->details().details();
+        const Details& shown = driver().view().details().details();
         ASSERT_EQ(shown.kind, QStringLiteral("Event ") + count(row["event"]));
         EXPECT_TRUE(shown.title.startsWith(text(row["action"])));
         EXPECT_EQ(shown.size.front().exact, exact(row["bytes"]));

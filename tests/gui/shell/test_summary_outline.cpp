@@ -5,9 +5,9 @@
 #include "resources/resources.h"
 #include "tests/gui/shell/agreement_test.h"
 #include "tests/integration/run_strata.h"
+#include "views/contents/document_view.h"
 #include "views/pages/share_list.h"
 #include "views/pages/summary_page.h"
-#include "views/shell/document_view.h"
 
 #include <QScrollArea>
 #include <QScrollBar>
@@ -44,7 +44,7 @@ protected:
         qputenv("XDG_DATA_HOME", m_scratch.path().toUtf8());
         const auto session = model::Session::open(GetParam());
         ASSERT_TRUE(session);
-        m_digests = model::digestsOf(**session);
+        m_digests = model::digestsOf((*session)->devices());
         ASSERT_TRUE(model::saveSession((*session)->recording(), path().toStdString(), m_digests));
         m_session = *session;
     }

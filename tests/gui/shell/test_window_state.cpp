@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/shell/shell_test.h"
+#include "views/contents/minimap.h"
+#include "views/contents/rail.h"
 #include "views/pages/memory_page.h"
 #include "views/shell/actions.h"
-#include "views/shell/minimap.h"
-#include "views/shell/rail.h"
 
 #include <QDockWidget>
 
@@ -21,15 +21,15 @@ TEST_F(WindowStateTest, IsKeptFromOneRunToTheNext)
     window().actions().details->trigger();
     window().actions().minimap->trigger();
     window().actions().axis->trigger();
-    EXPECT_TRUE(window().view()->detailsDock().isHidden());
-    EXPECT_TRUE(window().view()->minimap().isHidden());
+    EXPECT_TRUE(driver().view().detailsDock().isHidden());
+    EXPECT_TRUE(driver().view().minimap().isHidden());
     window().close();
     makeWindow();
     EXPECT_EQ(window().size(), QSize(1111, 755));
     open(sample());
-    EXPECT_TRUE(window().view()->detailsDock().isHidden());
+    EXPECT_TRUE(driver().view().detailsDock().isHidden());
     EXPECT_FALSE(window().actions().details->isChecked());
-    EXPECT_TRUE(window().view()->minimap().isHidden());
+    EXPECT_TRUE(driver().view().minimap().isHidden());
     EXPECT_FALSE(window().actions().minimap->isChecked());
     EXPECT_EQ(driver().state().axis(), model::Axis::Time);
 }
@@ -37,8 +37,8 @@ TEST_F(WindowStateTest, IsKeptFromOneRunToTheNext)
 TEST_F(WindowStateTest, FitsSmallScreensOnEveryPage)
 {
     open(outOfMemorySample());
-    for (const Page* page : window().view()->pages()) {
-        window().view()->showPage(page->id());
+    for (const Page* page : driver().view().pages()) {
+        driver().view().showPage(page->id());
         settle();
         QCoreApplication::processEvents();
         EXPECT_LE(window().minimumSizeHint().width(), 1024) << qPrintable(page->id());
@@ -53,10 +53,10 @@ TEST_F(WindowStateTest, TheThemeIsKeptAndReachesEveryPage)
     open(sample());
     window().actions().themes[2]->trigger();
     EXPECT_EQ(m_settings.value(QStringLiteral("view/theme")).toString(), QStringLiteral("dark"));
-    for (const Page* page : window().view()->pages())
+    for (const Page* page : driver().view().pages())
         EXPECT_TRUE(page->colours().isDark()) << qPrintable(page->id());
     window().actions().themes[1]->trigger();
-    for (const Page* page : window().view()->pages())
+    for (const Page* page : driver().view().pages())
         EXPECT_FALSE(page->colours().isDark()) << qPrintable(page->id());
 }
 
@@ -65,7 +65,7 @@ TEST_F(WindowStateTest, BackAndForwardWalkZoomsBeforePages)
     open(sample());
     const Actions& a = window().actions();
     EXPECT_FALSE(a.back->isEnabled());
-    window().view()->showPage(QStringLiteral("memory"));
+    driver().view().showPage(QStringLiteral("memory"));
     settle();
     EXPECT_TRUE(a.back->isEnabled());
     auto& viewport = driver().page<MemoryPage>("memory").canvas()->viewport();

@@ -67,11 +67,14 @@ bool shows(const QWidget& root, const QString& part)
 
 bool WindowDriver::settled() const
 {
-    if (m_window.loading() || !m_window.document() || m_window.document()->working()
-        || !m_window.document()->device() || !m_window.document()->device()->blocksIndex)
+    const views::DocumentContent* shown = documents();
+    if (m_window.pending() || !shown || shown->pending())
         return false;
-    const auto& pages = m_window.view()->pages();
-    return std::none_of(pages.begin(), pages.end(), [](const views::Page* page) { return page->busy(); });
+    return std::ranges::all_of(shown->panes(), [](const views::DocumentPane* pane) {
+        const views::Document& document = pane->document();
+        return !document.working() && document.device() && document.device()->blocksIndex
+            && std::ranges::none_of(pane->view().pages(), &views::Page::busy);
+    });
 }
 
 bool WindowDriver::showsFile(const QString& path) const

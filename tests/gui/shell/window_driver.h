@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/contents/document_content.h"
+#include "views/contents/document_view.h"
 #include "views/models/document.h"
 #include "views/pages/page.h"
-#include "views/shell/document_view.h"
 #include "views/shell/main_window.h"
 
 #include <QStringList>
@@ -39,7 +40,11 @@ public:
     }
 
     [[nodiscard]] views::MainWindow& window() const { return m_window; }
-    [[nodiscard]] views::Document& document() const { return *m_window.document(); }
+    /// What the window has opened; nullptr: nothing.
+    [[nodiscard]] views::DocumentContent* documents() const { return views::DocumentContent::of(m_window); }
+    /// The active document, and the view of it.
+    [[nodiscard]] views::Document& document() const { return documents()->active().document(); }
+    [[nodiscard]] views::DocumentView& view() const { return documents()->active().view(); }
     [[nodiscard]] const views::DeviceData& device() const { return *document().device(); }
     [[nodiscard]] views::ViewState& state() const { return document().viewState(); }
 
@@ -50,17 +55,17 @@ public:
 
     template <class P> [[nodiscard]] P& page(const char* id) const
     {
-        return dynamic_cast<P&>(*m_window.view()->findPage(QLatin1String(id)));
+        return dynamic_cast<P&>(*view().findPage(QLatin1String(id)));
     }
     /// The same, once it is shown and has drawn: pages in the background do not follow.
     template <class P> [[nodiscard]] P& shown(const char* id) const
     {
         if (currentPage() != QLatin1String(id))
-            m_window.view()->showPage(QLatin1String(id));
+            view().showPage(QLatin1String(id));
         EXPECT_TRUE(until([this] { return settled(); })) << id;
         return page<P>(id);
     }
-    [[nodiscard]] QString currentPage() const { return m_window.view()->currentPage()->id(); }
+    [[nodiscard]] QString currentPage() const { return view().currentPage()->id(); }
     [[nodiscard]] QString statusText() const;
 
     void key(Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier);

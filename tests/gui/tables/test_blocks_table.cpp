@@ -40,9 +40,10 @@ QString text(const views::TableSource& table, std::uint32_t row, int column)
 /// The rows in terms of the bytes they asked for: their own order is the builder's business.
 std::uint32_t rowOf(const views::DeviceData& data, std::int64_t bytes)
 {
-    for (std::uint32_t row = 0; row < data.trace->blocks().size(); ++row) {
-        if (data.trace->blocks().requestedBytes[row] == bytes)
-            return row;
+    const model::BlockColumns& blocks = data.trace->blocks();
+    for (const model::BlockId block : blocks.all()) {
+        if (blocks.requestedBytes[block] == bytes)
+            return static_cast<std::uint32_t>(blocks.placeOf(block));
     }
     ADD_FAILURE() << bytes;
     return 0;
@@ -54,7 +55,7 @@ std::vector<std::int64_t> shownBytes(const views::DeviceData& data, const TableQ
     const views::TableRows rows = views::arrange(table, query, JobContext());
     std::vector<std::int64_t> bytes;
     for (std::uint32_t i = 0; i < rows.size(); ++i)
-        bytes.push_back(data.trace->blocks().requestedBytes[rows[i]]);
+        bytes.push_back(data.trace->blocks().requestedBytes[data.trace->blocks().at(rows[i])]);
     return bytes;
 }
 

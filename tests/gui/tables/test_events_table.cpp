@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/events_table.h"
 
+#include "model/trace/event_matcher.h"
 #include "tests/gui/tables/device_data.h"
-#include "views/models/event_matcher.h"
 
 #include <algorithm>
 
@@ -207,9 +207,9 @@ TEST(EventMatcher, AgreesWithTheBlocksFilter)
         else if (variant == 2)
             filter.line = data->byLine->label(0);
         else
-            filter.sites = { data->trace->blocks().stack[3] };
+            filter.sites = { data->trace->blocks().stack[model::BlockId{ 3 }] };
         const model::BlockMatcher blocks(*data->trace, filter);
-        const views::EventMatcher events(*data->trace, filter);
+        const model::EventMatcher events(*data->trace, filter);
         for (std::uint32_t e = 0; e < data->trace->eventCount(); ++e) {
             const model::BlockId block = data->trace->events().block[e];
             if (block.valid()) {

@@ -63,10 +63,9 @@ TEST_F(FlamePageTest, MeasuresWhatIsAskedFor)
     settle();
     std::int64_t leaked = 0;
     const model::BlockColumns& blocks = timeline().trace().blocks();
-    for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-        const model::BlockId block{ i };
-        if (blocks.birth(block) >= 0 && !blocks.freeCompleted[i].valid())
-            leaked += blocks.requestedBytes[i];
+    for (const model::BlockId block : blocks.all()) {
+        if (blocks.birth(block) >= 0 && !blocks.freeCompleted[block].valid())
+            leaked += blocks.requestedBytes[block];
     }
     EXPECT_EQ(tree().total(0), leaked);
     m_page.setByLine(true);

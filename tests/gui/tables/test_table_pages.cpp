@@ -39,6 +39,10 @@ protected:
     void settle() { ASSERT_TRUE(test::settled(m_document, m_page)); }
     ViewState& state() { return m_document.viewState(); }
     const model::DeviceTrace& trace() { return *m_document.device()->trace; }
+    std::int64_t requestedBytes(std::uint32_t row)
+    {
+        return trace().blocks().requestedBytes[trace().blocks().at(row)];
+    }
     int rows() const { return m_page.model().rowCount(); }
     void filter(const char* text)
     {
@@ -104,7 +108,7 @@ TEST_F(BlocksPageTest, FiltersByTheBoxAndByTheDocument)
     settle();
     EXPECT_LT(rows(), large);
     for (int row = 0; row < rows(); ++row) {
-        const std::int64_t bytes = trace().blocks().requestedBytes[m_page.model().sourceRow(row)];
+        const std::int64_t bytes = requestedBytes(m_page.model().sourceRow(row));
         EXPECT_TRUE(bytes > (1 << 20) && bytes <= (4 << 20));
     }
     state().undo();
@@ -145,8 +149,7 @@ TEST_F(BlocksPageTest, SortsAndKeepsTheCurrentRow)
     m_page.table().setCurrentRow(3, QAbstractItemView::EnsureVisible);
     Q_EMIT m_page.table().sortRequested(BlocksTable::Requested, true);
     settle();
-    const auto bytes
-        = [&](int row) { return trace().blocks().requestedBytes[m_page.model().sourceRow(row)]; };
+    const auto bytes = [&](int row) { return requestedBytes(m_page.model().sourceRow(row)); };
     for (int row = 1; row < rows(); ++row)
         EXPECT_GE(bytes(row - 1), bytes(row));
     ASSERT_TRUE(m_page.table().currentIndex().isValid());

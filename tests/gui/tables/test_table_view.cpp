@@ -37,6 +37,7 @@ public:
     {
         return [](std::uint32_t row) { return row; };
     }
+    QString sortName(int) const override { return {}; }
     Match matcher(
         const std::vector<strata::model::BlockFilter>&, const std::optional<EventRange>&) const override
     {

@@ -152,9 +152,10 @@ def check_start(strata, python, folder, failures):
 
 
 def without_hooks(strata, folder):
-    """A Strata whose recorder fits no torch: its dry runs keep torch's own recorder on."""
+    """A Strata that has no hook and can make none: its dry runs keep torch's own recorder on."""
     libraries = os.path.join(os.path.dirname(os.path.dirname(strata)), "lib", "strata")
-    shutil.copytree(libraries, os.path.join(folder, "lib", "strata"), ignore=shutil.ignore_patterns("libstrata_torch*"))
+    shutil.copytree(libraries, os.path.join(folder, "lib", "strata"),
+                    ignore=shutil.ignore_patterns("libstrata_torch*", "hook-src"))
     os.makedirs(os.path.join(folder, "bin"))
     return shutil.copy(strata, os.path.join(folder, "bin", "strata"))
 

@@ -61,7 +61,7 @@ std::string treeOf(const Opened& opened, const TreeQuery& query)
 std::int64_t naiveCost(const DeviceTimeline& timeline, BlockId block, const TreeQuery& query, EventIndex peak)
 {
     const BlockColumns& blocks = timeline.trace().blocks();
-    const std::int64_t bytes = blocks.requestedBytes[block.index()];
+    const std::int64_t bytes = blocks.requestedBytes[block];
     const EventIndex birth = blocks.birth(block), death = blocks.death(block);
     const bool born = birth >= 0 && query.from <= birth && birth <= query.to;
     const bool instant = query.from == query.to;
@@ -86,11 +86,11 @@ PathCosts naiveTree(const DeviceTimeline& timeline, const TreeQuery& query, Even
     const DeviceTrace& trace = timeline.trace();
     const Recording& recording = trace.recording();
     PathCosts costs;
-    for (std::uint32_t i = 0; i < trace.blocks().size(); ++i) {
-        const std::int64_t cost = naiveCost(timeline, BlockId{ i }, query, peak);
+    for (const BlockId block : trace.blocks().all()) {
+        const std::int64_t cost = naiveCost(timeline, block, query, peak);
         if (cost == 0)
             continue;
-        const StackId stack = trace.blocks().stack[i];
+        const StackId stack = trace.blocks().stack[block];
         std::vector<std::uint32_t> path;
         for (const FrameId frame : recording.stacks.stack(stack)) {
             const bool user
@@ -228,9 +228,9 @@ TEST(CallTree, TakesAMillionFramesWithoutRecursion)
         recording->stacks.internFrame(
             { recording->strings.intern("deep.py"), recording->strings.intern("again"), 1, {} }));
     auto& stacks = recording->devices[0].events.stack;
-    stacks[0] = recording->stacks.internStack(frames);
+    stacks.edit(0) = recording->stacks.internStack(frames);
     frames.pop_back();
-    stacks[1] = recording->stacks.internStack(frames);
+    stacks.edit(1) = recording->stacks.internStack(frames);
     const Opened opened(std::move(recording));
     const CallTree tree = callTree(opened.timeline(), { .from = 1, .to = 1 });
     ASSERT_EQ(tree.nodes.size(), 1'000'001u);

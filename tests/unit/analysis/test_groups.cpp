@@ -99,7 +99,7 @@ TEST(Groups, TakeOnlyWhatAFilterLetsThrough)
     const LiveGroups live = groupsAt(opened.trace(), table, 250, &matches);
     std::int64_t expected = 0;
     for (const BlockId block : activeBlocks(opened.trace(), 250)) {
-        const std::int64_t bytes = opened.trace().blocks().requestedBytes[block.index()];
+        const std::int64_t bytes = opened.trace().blocks().requestedBytes[block];
         expected += bytes >= 10'000 ? bytes : 0;
     }
     EXPECT_GT(expected, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a session says of itself without its events, against what its events say.
-#include "model/analysis/digest_check.h"
 #include "model/analysis/summary.h"
+#include "model/digest/compare.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
 #include "model/wire/chunk.h"
@@ -38,7 +38,7 @@ protected:
 
     std::string saved(const Session& session) const
     {
-        EXPECT_TRUE(saveSession(session.recording(), m_path, digestsOf(session)));
+        EXPECT_TRUE(saveSession(session.recording(), m_path, digestsOf(session.devices())));
         return content();
     }
     std::string content() const
@@ -50,7 +50,7 @@ protected:
     {
         std::ofstream(m_path, std::ios::binary | std::ios::trunc) << bytes;
     }
-    std::optional<SessionOutline> outline() const { return SessionOutline::open(m_path, false); }
+    std::optional<SessionOutline> outline() const { return test::outlineIn(m_path); }
     std::string fullText() const
     {
         const auto session = Session::open(m_path);
@@ -66,7 +66,7 @@ protected:
         const std::string full = fullText();
         if (found) {
             EXPECT_EQ(test::summaryText(*found), full);
-            EXPECT_TRUE(wrongDigests(*found, *Session::open(m_path).value()).empty());
+            EXPECT_TRUE(wrongDigests(*found, (*Session::open(m_path))->devices()).empty());
         }
         return found.has_value();
     }
@@ -266,8 +266,8 @@ TEST_F(Outline, KnowsOutOfMemory)
     ASSERT_TRUE(session);
     EXPECT_TRUE(expectSame(*session));
     ASSERT_EQ(outline()->devices.at(0).digest.outOfMemory.size(), 2u);
-    EXPECT_FALSE(outline()->devices.at(0).digest.outOfMemory.at(0).freeInSegmentsExact);
-    EXPECT_TRUE(outline()->devices.at(0).digest.outOfMemory.at(1).freeInSegmentsExact);
+    EXPECT_FALSE(outline()->devices.at(0).digest.outOfMemory.at(0).figures.freeInSegmentsExact);
+    EXPECT_TRUE(outline()->devices.at(0).digest.outOfMemory.at(1).figures.freeInSegmentsExact);
 }
 
 TEST_F(Outline, OfMoreOutOfMemoriesThanAnybodyReadsStaysTheSame)
@@ -424,7 +424,7 @@ TEST_F(Outline, ThatAddsUpAndIsWrongIsFoundByACheck)
     const auto wrong = [&] {
         const auto full = Session::open(m_path);
         const auto found = outline();
-        return full && found ? wrongDigests(*found, **full) : std::vector<int>{ -1 };
+        return full && found ? wrongDigests(*found, (*full)->devices()) : std::vector<int>{ -1 };
     };
     EXPECT_TRUE(wrong().empty());
     Chunk& chunk = *std::ranges::find(chunks, wire::ChunkType::Digest, &Chunk::type);

@@ -29,6 +29,17 @@ TEST(Units, CountsAreGrouped)
     EXPECT_EQ(formatCount(-123), "-123");
 }
 
+TEST(Units, SharesHaveOneDecimalAndNeverVanish)
+{
+    EXPECT_EQ(formatShare(1, 2), "50.0 %");
+    EXPECT_EQ(formatShare(2, 3), "66.7 %");
+    EXPECT_EQ(formatShare(1, 1000), "0.1 %");
+    EXPECT_EQ(formatShare(1, 3000), "< 0.1 %");
+    EXPECT_EQ(formatShare(7, 7), "100.0 %");
+    EXPECT_EQ(formatShare(0, 1000), "0.0 %");
+    EXPECT_EQ(formatShare(5, 0), "-");
+}
+
 TEST(Units, Durations)
 {
     EXPECT_EQ(formatDuration(7), "7 ns");

@@ -57,14 +57,13 @@ std::vector<std::string> liveAt(const DeviceTrace& trace, EventIndex event)
     std::vector<std::string> rows;
     const Recording& recording = trace.recording();
     const BlockColumns& blocks = trace.blocks();
-    for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-        const BlockId b{ i };
+    for (const BlockId b : blocks.all()) {
         if (!blocks.liveAt(b, event))
             continue;
-        std::string row = fmt::format("{:x} {} {} {}{}", blocks.address[i], blocks.requestedBytes[i],
-            blocks.stream[i] == kNoIndex ? -1 : recording.streams[blocks.stream[i]],
-            poolLabel(recording, blocks.pool[i]), blocks.pendingAt(b, event) ? " pending" : "");
-        for (const FrameId frame : recording.stacks.stack(blocks.stack[i]))
+        std::string row = fmt::format("{:x} {} {} {}{}", blocks.address[b], blocks.requestedBytes[b],
+            blocks.stream[b] == kNoIndex ? -1 : recording.streams[blocks.stream[b]],
+            poolLabel(recording, blocks.pool[b]), blocks.pendingAt(b, event) ? " pending" : "");
+        for (const FrameId frame : recording.stacks.stack(blocks.stack[b]))
             row += " " + frameLabel(recording, frame);
         rows.push_back(std::move(row));
     }

@@ -68,7 +68,7 @@ fs::path sessionWith(const std::string& buildId, std::uint64_t offset)
     frame.extras = recording->strings.intern(
         fmt::format(R"({{"build_id": "{}", "offset": "0x{:x}"}})", buildId, offset));
     const FrameId id = recording->stacks.internFrame(frame);
-    recording->devices[0].events.stack[1] = recording->stacks.internStack({ &id, 1 });
+    recording->devices[0].events.stack.edit(1) = recording->stacks.internStack({ &id, 1 });
     const fs::path path = fs::temp_directory_path() / fmt::format("strata-symbols-{}.strata", ::getpid());
     EXPECT_TRUE(saveSession(*recording, path));
     return path;

@@ -66,10 +66,10 @@ std::set<BlockText> liveAt(const DeviceTrace& trace, EventIndex event)
 {
     std::set<BlockText> live;
     const BlockColumns& blocks = trace.blocks();
-    for (std::uint32_t i = 0; i < blocks.size(); ++i)
-        if (blocks.liveAt(BlockId{ i }, event))
-            live.emplace(blocks.address[i], blocks.requestedBytes[i], blocks.pendingAt(BlockId{ i }, event),
-                blocks.stack[i].value);
+    for (const BlockId b : blocks.all())
+        if (blocks.liveAt(b, event))
+            live.emplace(blocks.address[b], blocks.requestedBytes[b], blocks.pendingAt(b, event),
+                blocks.stack[b].value);
     return live;
 }
 

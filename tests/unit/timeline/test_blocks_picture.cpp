@@ -80,15 +80,16 @@ Coverage naiveBlocks(const Indexed& i, const BlocksWindow& window, const BlockMa
 {
     Coverage coverage = emptyCoverage(window);
     const BlockColumns& blocks = i.t.trace.blocks();
-    for (std::uint32_t row = 0; row < blocks.size(); ++row) {
-        const std::int64_t y = i.strips.yOf(blocks.address[row]);
-        if (y < 0 || (filter && !(*filter)(BlockId{ row })))
+    for (const BlockId block : blocks.all()) {
+        const std::int64_t y = i.strips.yOf(blocks.address[block]);
+        if (y < 0 || (filter && !(*filter)(block)))
             continue;
         const Strip& strip = i.strips.strips()[static_cast<std::size_t>(i.strips.stripAtY(y))];
-        const auto top = static_cast<double>(std::min(y + blocks.requestedBytes[row], strip.y + strip.bytes));
-        cover(coverage, window, columnOf(i, window, blocks.alloc[row], 0),
-            columnOf(i, window, blocks.freeCompleted[row], window.x.columns),
-            rowOf(window, static_cast<double>(y)), rowOf(window, top), i.groups.groupOf(BlockId{ row }));
+        const auto top
+            = static_cast<double>(std::min(y + blocks.requestedBytes[block], strip.y + strip.bytes));
+        cover(coverage, window, columnOf(i, window, blocks.allocOf(block), 0),
+            columnOf(i, window, blocks.freeCompleted[block], window.x.columns),
+            rowOf(window, static_cast<double>(y)), rowOf(window, top), i.groups.groupOf(block));
     }
     return coverage;
 }
@@ -202,13 +203,13 @@ TEST_P(BlocksPictureOfRandomTrace, PicksWhatIsThere)
         const double end = begin + (n % 2 == 0 ? 1 : 100'000);
         double most = 0;
         const auto heldBy = [&](BlockId block) {
-            const auto y = static_cast<double>(i.strips.yOf(blocks.address[block.index()]));
-            const auto bytes = static_cast<double>(blocks.requestedBytes[block.index()]);
+            const auto y = static_cast<double>(i.strips.yOf(blocks.address[block]));
+            const auto bytes = static_cast<double>(blocks.requestedBytes[block]);
             return std::min(end, y + bytes) - std::max(begin, y);
         };
-        for (std::uint32_t row = 0; row < blocks.size(); ++row)
-            if (blocks.liveAt(BlockId{ row }, e))
-                most = std::max(most, heldBy(BlockId{ row }));
+        for (const BlockId block : blocks.all())
+            if (blocks.liveAt(block, e))
+                most = std::max(most, heldBy(block));
         const BlockId picked = i.index.pick(e, begin, end);
         ASSERT_EQ(picked.valid(), most > 0);
         if (picked.valid()) {

@@ -22,12 +22,11 @@ std::vector<std::int64_t> naiveValues(const DeviceTrace& trace, CurveKind kind)
     std::vector<std::int64_t> values(static_cast<std::size_t>(trace.eventCount()) + 1, 0);
     for (EventIndex e = -1; e < trace.eventCount(); ++e) {
         std::int64_t& value = values[static_cast<std::size_t>(e + 1)];
-        for (std::uint32_t row = 0; row < trace.blocks().size(); ++row) {
-            const BlockId block{ row };
+        for (const BlockId block : trace.blocks().all()) {
             const bool counts = kind == CurveKind::Requested ? trace.blocks().liveAt(block, e)
                                                              : trace.blocks().pendingAt(block, e);
             if (kind != CurveKind::Reserved && counts)
-                value += trace.blocks().requestedBytes[row];
+                value += trace.blocks().requestedBytes[block];
         }
     }
     if (kind == CurveKind::Reserved) {

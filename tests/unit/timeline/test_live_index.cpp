@@ -17,20 +17,20 @@ using test::Traced;
 std::vector<BlockId> naiveLive(const BlockColumns& blocks, EventIndex e)
 {
     std::vector<BlockId> live;
-    for (std::uint32_t row = 0; row < blocks.size(); ++row)
-        if (blocks.liveAt(BlockId{ row }, e))
-            live.push_back(BlockId{ row });
+    for (const BlockId block : blocks.all())
+        if (blocks.liveAt(block, e))
+            live.push_back(block);
     std::sort(live.begin(), live.end(), [&](BlockId a, BlockId b) {
-        return std::make_tuple(blocks.address[a.index()], blocks.birth(a), a)
-            < std::make_tuple(blocks.address[b.index()], blocks.birth(b), b);
+        return std::make_tuple(blocks.address[a], blocks.birth(a), a)
+            < std::make_tuple(blocks.address[b], blocks.birth(b), b);
     });
     return live;
 }
 
 std::uint64_t bytesOf(const BlockColumns& blocks, BlockId block)
 {
-    const auto requested = std::max<std::int64_t>(blocks.requestedBytes[block.index()], 1);
-    const std::uint32_t rounding = blocks.rounding[block.index()];
+    const auto requested = std::max<std::int64_t>(blocks.requestedBytes[block], 1);
+    const std::uint32_t rounding = blocks.rounding[block];
     return static_cast<std::uint64_t>(requested)
         + (rounding == BlockColumns::kRoundingUnknown ? 0 : rounding);
 }
@@ -52,9 +52,9 @@ TEST_P(LiveIndexOfRandomTrace, EqualsScan)
         ASSERT_EQ(unordered, expected) << "event " << e;
 
         std::size_t born = 0;
-        for (std::uint32_t row = 0; row < blocks.size(); ++row)
-            if (blocks.alloc[row].valid() && blocks.birth(BlockId{ row }) <= e)
-                born = row + 1;
+        for (const BlockId block : blocks.all())
+            if (!block.isOlder() && blocks.birth(block) <= e)
+                born = block.row() + 1;
         ASSERT_EQ(live.rowsBornUpTo(e), born) << "event " << e;
     }
     EXPECT_EQ(live.liveAt(count + 1000), naiveLive(blocks, count - 1));
@@ -69,13 +69,11 @@ TEST_P(LiveIndexOfRandomTrace, FindsTheBlockThatHoldsAnAddress)
     for (int i = 0; i < 200; ++i) {
         const auto e
             = static_cast<EventIndex>(random() % (static_cast<std::uint64_t>(t.trace.eventCount()) + 1)) - 1;
-        const BlockId near{ static_cast<std::uint32_t>(random() % blocks.size()) };
-        const std::uint64_t address
-            = blocks.address[near.index()] + random() % (2 * bytesOf(blocks, near)) - 1;
+        const BlockId near = blocks.at(random() % blocks.size());
+        const std::uint64_t address = blocks.address[near] + random() % (2 * bytesOf(blocks, near)) - 1;
         BlockId expected;
         for (const BlockId block : naiveLive(blocks, e)) {
-            if (address - blocks.address[block.index()] < bytesOf(blocks, block)
-                && blocks.address[block.index()] <= address
+            if (address - blocks.address[block] < bytesOf(blocks, block) && blocks.address[block] <= address
                 && (!expected.valid() || blocks.birth(block) > blocks.birth(expected)))
                 expected = block;
         }
@@ -83,7 +81,7 @@ TEST_P(LiveIndexOfRandomTrace, FindsTheBlockThatHoldsAnAddress)
         ASSERT_EQ(found.valid(), expected.valid()) << "event " << e;
         if (found.valid()) {
             ASSERT_EQ(blocks.birth(found), blocks.birth(expected));
-            ASSERT_LT(address - blocks.address[found.index()], bytesOf(blocks, found));
+            ASSERT_LT(address - blocks.address[found], bytesOf(blocks, found));
         }
     }
 }
@@ -101,9 +99,9 @@ TEST(LiveIndex, OfDeviceWithoutEvents)
     const LiveIndex live(t.trace);
     EXPECT_EQ(live.liveAt(-1).size(), 2u);
     EXPECT_EQ(live.liveAt(0).size(), 2u);
-    EXPECT_EQ(live.beforeTrace().size(), 2u);
-    EXPECT_EQ(t.trace.blocks().requestedBytes[live.blockAt(0x2001ff, -1).index()], 500);
-    EXPECT_EQ(t.trace.blocks().requestedBytes[live.blockAt(0x200200, -1).index()], 1000);
+    EXPECT_EQ(live.liveAtUnordered(-1).size(), 2u);
+    EXPECT_EQ(t.trace.blocks().requestedBytes[live.blockAt(0x2001ff, -1)], 500);
+    EXPECT_EQ(t.trace.blocks().requestedBytes[live.blockAt(0x200200, -1)], 1000);
     EXPECT_FALSE(live.blockAt(0x200600, -1).valid());
 }
 

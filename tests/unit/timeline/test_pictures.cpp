@@ -93,17 +93,16 @@ std::map<std::pair<Kind, std::uint32_t>, std::int64_t> naiveLayers(const DeviceT
     const GroupTable& groups, const BlockMatcher* filter, const std::set<std::uint32_t>& shown)
 {
     std::map<std::pair<Kind, std::uint32_t>, std::int64_t> layers;
-    for (std::uint32_t row = 0; row < trace.blocks().size(); ++row) {
-        const BlockId block{ row };
+    for (const BlockId block : trace.blocks().all()) {
         if (!trace.blocks().liveAt(block, e))
             continue;
         const std::uint32_t group = groups.groupOf(block);
-        Kind kind = trace.blocks().alloc[row].valid() ? Kind::Group : Kind::BeforeTrace;
+        Kind kind = block.isOlder() ? Kind::BeforeTrace : Kind::Group;
         if (kind == Kind::Group && !shown.contains(group))
             kind = Kind::Other;
         if (filter && !(*filter)(block))
             kind = Kind::FilteredOut;
-        layers[{ kind, kind == Kind::Group ? group : 0xffffffffu }] += trace.blocks().requestedBytes[row];
+        layers[{ kind, kind == Kind::Group ? group : 0xffffffffu }] += trace.blocks().requestedBytes[block];
     }
     return layers;
 }

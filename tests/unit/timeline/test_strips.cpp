@@ -136,8 +136,8 @@ TEST(StripLayout, HoldsEverySegmentAndBlock)
             ASSERT_GE(strip, 0);
             EXPECT_EQ(layout.stripOf(life.address + static_cast<std::uint64_t>(life.bytes) - 1), strip);
         }
-        for (std::size_t i = 0; i < t.trace.blocks().size(); ++i)
-            EXPECT_GE(layout.yOf(t.trace.blocks().address[i]), 0);
+        for (const BlockId block : t.trace.blocks().all())
+            EXPECT_GE(layout.yOf(t.trace.blocks().address[block]), 0);
     }
 }
 

@@ -84,9 +84,9 @@ inline Traced traced(const RandomCase& of)
         model::Column<std::int64_t>& times = recording->devices.at(0).events.timeNs;
         for (std::size_t i = 0; i < times.size(); ++i) {
             if (i % 97 < 5 && i > 200)
-                times[i] -= 1'000'000;
+                times.edit(i) -= 1'000'000;
             else if (i % 11 < 4 && i > 0)
-                times[i] = times[i - 1];
+                times.edit(i) = times[i - 1];
         }
     }
     return Traced(std::move(recording));

@@ -46,23 +46,29 @@ void expectSameAsNaive(const DeviceTrace& trace)
 void expectRowsInOrder(const DeviceTrace& trace)
 {
     const BlockColumns& blocks = trace.blocks();
-    for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-        const BlockId id{ b };
-        EXPECT_EQ(blocks.birth(id) < 0, b >= blocks.olderFrom);
-        if (b > 0 && b < blocks.olderFrom) {
-            EXPECT_LT(blocks.birth(BlockId{ b - 1 }), blocks.birth(id));
+    for (std::size_t place = 0; place < blocks.size(); ++place) {
+        const BlockId id = blocks.at(place);
+        EXPECT_EQ(blocks.placeOf(id), place);
+        EXPECT_EQ(blocks.birth(id) < 0, id.isOlder());
+        EXPECT_EQ(id.value,
+            id.isOlder() ? -1 - static_cast<int>(place - blocks.bornCount()) : static_cast<int>(place));
+        if (place > 0 && !id.isOlder()) {
+            EXPECT_LT(blocks.birth(blocks.at(place - 1)), blocks.birth(id));
         }
-        for (const EventId e : { blocks.alloc[b], blocks.freeRequested[b] }) {
+        for (const EventId e : { blocks.allocOf(id), blocks.freeRequested[id] }) {
             if (e.valid()) {
                 EXPECT_EQ(trace.events().block[e.index()], id);
             }
         }
-        if (const EventId e = blocks.freeCompleted[b];
+        if (const EventId e = blocks.freeCompleted[id];
             e.valid() && trace.events().action[e.index()] == Action::FreeCompleted) {
             EXPECT_EQ(trace.events().block[e.index()], id);
         }
     }
-    EXPECT_EQ(trace.blocksBeforeTrace().size(), blocks.size() - blocks.olderFrom);
+    EXPECT_EQ(blocks.size(), blocks.bornCount() + blocks.olderCount());
+    EXPECT_FALSE(blocks.contains(BlockId::born(blocks.bornCount())));
+    EXPECT_FALSE(blocks.contains(BlockId::older(blocks.olderCount())));
+    EXPECT_FALSE(blocks.contains({}));
 }
 
 void expectPendingCurve(const DeviceTrace& trace)
@@ -74,8 +80,8 @@ void expectPendingCurve(const DeviceTrace& trace)
         if (e % 17 != 0 && e != -1 && e + 1 != trace.eventCount())
             continue;
         std::int64_t naive = 0;
-        for (std::uint32_t b = 0; b < trace.blocks().size(); ++b)
-            naive += trace.blocks().pendingAt(BlockId{ b }, e) ? trace.blocks().requestedBytes[b] : 0;
+        for (const BlockId b : trace.blocks().all())
+            naive += trace.blocks().pendingAt(b, e) ? trace.blocks().requestedBytes[b] : 0;
         ASSERT_EQ(pending, naive) << e;
     }
 }
@@ -130,11 +136,10 @@ TEST(DeviceTraceRandom, AgreesWithTheDefinitionsOnCleanTraces)
             for (const Finding& f : trace.findings())
                 EXPECT_FALSE(isBreach(f.check)) << f.cause;
             // Every block lies in a segment of its own pool and stream.
-            for (std::uint32_t b = 0; b < trace.blocks().size(); ++b) {
-                const BlockId id{ b };
+            for (const BlockId b : trace.blocks().all()) {
                 const SegmentLife* const life
-                    = trace.segmentAt(trace.blocks().address[b], trace.blocks().birth(id));
-                ASSERT_NE(life, nullptr) << b;
+                    = trace.segmentAt(trace.blocks().address[b], trace.blocks().birth(b));
+                ASSERT_NE(life, nullptr) << b.value;
                 EXPECT_EQ(life->stream, trace.blocks().stream[b]);
                 EXPECT_NE(trace.blocks().pool[b], kNoIndex);
             }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <map>
+#include <set>
 
 namespace strata::model {
 
@@ -40,8 +41,8 @@ std::map<std::string, std::int64_t> bytesByLabel(const DeviceTrace& trace, Group
 {
     const GroupTable table(trace, grouping);
     std::map<std::string, std::int64_t> sums;
-    for (std::uint32_t b = 0; b < trace.blocks().size(); ++b)
-        sums[table.label(table.groupOf(BlockId{ b }))] += trace.blocks().requestedBytes[b];
+    for (const BlockId b : trace.blocks().all())
+        sums[table.label(table.groupOf(b))] += trace.blocks().requestedBytes[b];
     EXPECT_EQ(sums.size(), table.count());
     return sums;
 }
@@ -57,7 +58,7 @@ TEST(GroupTable, PutsBlocksTogetherByLine)
         (Sums{ { "train.py:3", 1024 }, { "main.py:9", 1000 }, { "no stack recorded", 519 },
             { "old.py:1", 1536 } }));
     const GroupTable table(f.trace, Grouping::Line);
-    EXPECT_EQ(table.stackOf(table.groupOf(BlockId{ 1 })), f.trace.blocks().stack[0]);
+    EXPECT_EQ(table.stackOf(table.groupOf(BlockId{ 1 })), f.trace.blocks().stack[BlockId{ 0 }]);
     EXPECT_EQ(table.valueOf(table.groupOf(BlockId{ 3 })), -1);
     EXPECT_FALSE(table.stackOf(table.groupOf(BlockId{ 3 })).valid());
 }
@@ -102,11 +103,11 @@ TEST(GroupTable, AddsUpToTheTotalOnAnyTrace)
     for (DeviceRecording& device : recording->devices) {
         const DeviceTrace trace = *DeviceTrace::build(*recording, device, {});
         std::int64_t total = 0;
-        for (std::uint32_t b = 0; b < trace.blocks().size(); ++b)
+        for (const BlockId b : trace.blocks().all())
             total += trace.blocks().requestedBytes[b];
         for (const char* name : { "line", "site", "stream", "pool", "size" }) {
             const Grouping grouping = *groupingFromName(name);
-            EXPECT_EQ(groupingName(grouping), name);
+            EXPECT_EQ(infoOf(grouping).name, name);
             std::int64_t sum = 0;
             for (const auto& [label, bytes] : bytesByLabel(trace, grouping))
                 sum += bytes;
@@ -116,26 +117,74 @@ TEST(GroupTable, AddsUpToTheTotalOnAnyTrace)
     EXPECT_FALSE(groupingFromName("colour"));
 }
 
+TEST(Groupings, AreDescribedWhole)
+{
+    std::set<std::string_view> names, titles;
+    for (const GroupingInfo& info : groupings()) {
+        EXPECT_EQ(&infoOf(info.grouping), &info);
+        EXPECT_EQ(groupingFromName(info.name), info.grouping);
+        for (const std::string_view words : { info.name, info.title, info.one, info.narrower })
+            EXPECT_FALSE(words.empty()) << info.name;
+        EXPECT_TRUE(names.insert(info.name).second) << info.name;
+        EXPECT_TRUE(titles.insert(info.title).second) << info.name;
+        ASSERT_TRUE(info.narrowToGroup && info.narrowToBlock) << info.name;
+    }
+    EXPECT_EQ(groupingNames(), "line, site, stream, pool or size");
+}
+
+/// Whatever the grouping: a filter that is narrowed to a group, or to the group of a block, lets pass exactly
+/// the blocks that the table puts there, of those that it let pass before.
+TEST(Groupings, NarrowAFilterToExactlyTheirBlocks)
+{
+    const auto recording = test::randomRecording(
+        { .seed = 11, .events = 2000, .streams = 3, .deferredFrees = 0.2, .privatePools = 0.2 });
+    const DeviceTrace trace = *DeviceTrace::build(*recording, recording->devices.front(), {});
+    BlockFilter before;
+    before.minBytes = 600;
+    const BlockMatcher passesBefore(trace, before);
+    for (const GroupingInfo& info : groupings()) {
+        SCOPED_TRACE(info.name);
+        const GroupTable table(trace, info.grouping);
+        EXPECT_GT(table.count(), 1u);
+        std::vector<BlockId> firstOf(table.count());
+        for (const BlockId b : trace.blocks().all())
+            if (BlockId& first = firstOf[table.groupOf(b)]; !first.valid() || !passesBefore(first))
+                first = b;
+        for (std::uint32_t group = 0; group < std::min(table.count(), 12u); ++group) {
+            if (!passesBefore(firstOf[group]))
+                continue; // of the size, which the condition on sizes gives way to
+            BlockFilter byGroup = before, byBlock = before;
+            info.narrowToGroup(byGroup, trace, table, group);
+            info.narrowToBlock(byBlock, trace, firstOf[group]);
+            EXPECT_EQ(byGroup, byBlock);
+            const BlockMatcher passes(trace, byGroup);
+            for (const BlockId b : trace.blocks().all())
+                ASSERT_EQ(
+                    passes(b), passesBefore(b) && table.groupOf(b) == group);
+        }
+    }
+}
+
 TEST(BlockFilter, JoinsItsConditions)
 {
     const Fixture f(kSmallTrace);
     const auto matching = [&](const BlockFilter& filter) {
         const BlockMatcher matcher(f.trace, filter);
-        std::vector<std::uint32_t> rows;
-        for (std::uint32_t b = 0; b < f.trace.blocks().size(); ++b)
-            if (matcher(BlockId{ b }))
-                rows.push_back(b);
+        std::vector<std::int32_t> rows;
+        for (const BlockId b : f.trace.blocks().all())
+            if (matcher(b))
+                rows.push_back(b.value);
         return rows;
     };
-    using Rows = std::vector<std::uint32_t>;
+    using Rows = std::vector<std::int32_t>;
     EXPECT_TRUE(BlockFilter{}.empty());
-    EXPECT_EQ(matching({}), (Rows{ 0, 1, 2, 3, 4, 5 }));
-    EXPECT_EQ(matching({ .sites = { f.trace.blocks().stack[2] } }), Rows{ 2 });
+    EXPECT_EQ(matching({}), (Rows{ 0, 1, 2, 3, 4, -1 }));
+    EXPECT_EQ(matching({ .sites = { f.trace.blocks().stack[BlockId{ 2 }] } }), Rows{ 2 });
     EXPECT_EQ(matching({ .sites = { StackId{} } }), Rows{ 3 });
     EXPECT_EQ(matching({ .line = "train.py:3" }), (Rows{ 0, 1 }));
     EXPECT_EQ(matching({ .line = std::string(kNoStackLabel) }), (Rows{ 3, 4 }));
-    EXPECT_EQ(matching({ .stream = f.trace.blocks().stream[2] }), Rows{ 2 });
-    EXPECT_EQ(matching({ .pool = f.trace.blocks().pool[4] }), Rows{ 4 });
+    EXPECT_EQ(matching({ .stream = f.trace.blocks().stream[BlockId{ 2 }] }), Rows{ 2 });
+    EXPECT_EQ(matching({ .pool = f.trace.blocks().pool[BlockId{ 4 }] }), Rows{ 4 });
     EXPECT_EQ(matching({ .minBytes = 513, .maxBytes = 1000 }), Rows{ 2 });
     EXPECT_EQ(matching({ .text = "MAIN" }), (Rows{ 0, 2 }));
     EXPECT_EQ(matching({ .text = "F2" }), Rows{ 1 });

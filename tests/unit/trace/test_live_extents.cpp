@@ -52,7 +52,7 @@ void compare(
         if (grow) {
             const std::uint64_t begin = random() % addresses;
             const std::uint64_t end = begin + 1 + random() % longest;
-            const BlockId block{ static_cast<std::uint32_t>(step) };
+            const BlockId block{ step };
             const BlockId other = extents.insert(begin, end, block);
             ASSERT_EQ(other, naive.insert(begin, end, block)) << step;
             if (!other.valid())
@@ -89,12 +89,12 @@ TEST(LiveExtents, GrowsAndShrinksThroughAllLevels)
     const auto address = [](std::uint32_t i) { return std::uint64_t{ i * 2654435761u } << 8; };
     for (int round = 0; round < 2; ++round) {
         for (std::uint32_t i = 0; i < kRanges; ++i)
-            EXPECT_FALSE(extents.insert(address(i), address(i) + 256, BlockId{ i }).valid());
+            EXPECT_FALSE(extents.insert(address(i), address(i) + 256, BlockId::born(i)).valid());
         EXPECT_EQ(extents.size(), kRanges);
         for (std::uint32_t i = 0; i < kRanges; i += 1000)
-            EXPECT_EQ(extents.insert(address(i) + 255, address(i) + 257, BlockId{ 1 }), BlockId{ i });
+            EXPECT_EQ(extents.insert(address(i) + 255, address(i) + 257, BlockId{ 1 }), BlockId::born(i));
         for (std::uint32_t i = kRanges; i-- > 0;)
-            extents.erase(address(i), BlockId{ i });
+            extents.erase(address(i), BlockId::born(i));
         EXPECT_EQ(extents.size(), 0u);
     }
 }
@@ -104,7 +104,7 @@ TEST(LiveExtents, HoldsTheLastAddresses)
     constexpr std::uint64_t kMax = ~std::uint64_t{ 0 };
     LiveExtents extents;
     for (std::uint32_t i = 0; i < 200; ++i)
-        EXPECT_FALSE(extents.insert(kMax - 2 - i, kMax - 1 - i, BlockId{ i }).valid());
+        EXPECT_FALSE(extents.insert(kMax - 2 - i, kMax - 1 - i, BlockId::born(i)).valid());
     EXPECT_FALSE(extents.insert(kMax - 1, kMax, BlockId{ 1000 }).valid());
     EXPECT_EQ(extents.insert(kMax, kMax, BlockId{ 1001 }), BlockId{});
     EXPECT_EQ(extents.insert(kMax - 1, kMax, BlockId{ 1002 }), BlockId{ 1000 });

@@ -82,21 +82,29 @@ TEST(WireTables, PlacesAndAnnotationsComeBack)
     EXPECT_EQ(streamsBack, streams);
 
     payload.clear();
-    const std::vector<PoolRow> pools{ { 0, 0, 0 }, { 1, 0, 1 }, { 0, -3, 2 } };
+    const std::vector<PoolRow> pools{ { 0, 0, PoolKind::Small }, { 1, 0, PoolKind::Large },
+        { 0, -3, PoolKind::Unknown } };
     encodePools(0, pools, payload);
     std::vector<PoolRow> poolsBack;
     ASSERT_TRUE(decodePools(payload, first, poolsBack));
     EXPECT_EQ(poolsBack, pools);
 
     payload.clear();
-    const std::vector<AnnotationRow> rows{ { 0, 0, 3, 1'760'000'000'000'000'000 }, { 1, 0, 3, 5 },
-        { 2, -1, kNone, -5 } };
+    const std::vector<AnnotationRow> rows{ { AnnotationKind::Start, 0, 3, 1'760'000'000'000'000'000 },
+        { AnnotationKind::End, 0, 3, 5 }, { AnnotationKind::Mark, -1, kNone, -5 } };
     encodeAnnotations(rows, payload);
     std::vector<AnnotationRow> rowsBack;
     ASSERT_TRUE(decodeAnnotations(payload, rowsBack));
     EXPECT_EQ(rowsBack, rows);
 
+    // A row of a kind that is not known here is passed over, and what follows it is read.
     payload.clear();
+    std::vector<AnnotationRow> later = rows;
+    later[1].kind = static_cast<AnnotationKind>(kAnnotationKinds);
+    encodeAnnotations(later, payload);
+    ASSERT_TRUE(decodeAnnotations(payload, rowsBack));
+    EXPECT_EQ(rowsBack, (std::vector{ rows[0], rows[2] }));
+
     payload.clear();
     const std::vector<DriverRow> driver{ { 0, 0, 1'000'000'000, 5 << 20, -1, -1 },
         { 1, 77, 999'999'999, std::int64_t{ 1 } << 40, 3 << 20, 0 } };
@@ -137,7 +145,8 @@ TEST(WireState, ComesBackAndEveryCutIsRefused)
     state.events = 77;
     state.segments = { { 0x1000, 4096, 1024, 2048, 900, 2, 3, 0, 1, false },
         { 0x9000, 512, -1, -1, -1, 0, kNone, kNone, kNone, true }, { 0x100, 5, 0, 0, 0, 1, 0, 0, 0, false } };
-    state.blocks = { { 0x1000, 1024, 900, 0, 4 }, { 0x1400, 3072, 0, 2, kNone }, { 0x90, 5, 5, 1, 0 } };
+    state.blocks = { { 0x1000, 1024, 900, BlockState::Allocated, 4 },
+        { 0x1400, 3072, 0, BlockState::Inactive, kNone }, { 0x90, 5, 5, BlockState::PendingFree, 0 } };
     Bytes payload;
     encodeState(state, payload);
     State back;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/blocks_raster.h"
+#include "views/style/texts.h"
 
 #include <QCoreApplication>
 
@@ -128,7 +129,7 @@ std::vector<StripGroup> stripGroups(const model::StripLayout& strips, const mode
             group.poolName = QString::fromStdString(model::poolLabel(recording, strip.pool));
             if (strip.stream < recording.streams.size())
                 group.streamName = QCoreApplication::translate("StripGroup", "stream %1")
-                                       .arg(recording.streams[strip.stream]);
+                                       .arg(text::stream(recording, strip.stream));
             groups.push_back(group);
         }
         groups.back().bytes = strip.y + strip.bytes - groups.back().y;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/widgets/memory/viewport.h"
+#include "views/widgets/memory/picture_mode.h"
 
 #include <QRect>
 #include <QSize>

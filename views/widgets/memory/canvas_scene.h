@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/timeline/annotation_spans.h"
 #include "views/models/document.h"
-#include "views/models/palette.h"
-#include "views/widgets/memory/annotation_spans.h"
+#include "views/style/palette.h"
 #include "views/widgets/memory/blocks_raster.h"
 #include "views/widgets/memory/canvas_layout.h"
 #include "views/widgets/memory/curve_spans.h"
@@ -29,7 +29,7 @@ struct CanvasScene {
     YMapping curveY; ///< of the curves; the same as y in the stacked mode
     CurveColumns curves;
     model::DriverCurve driver; ///< empty where it was not recorded
-    std::vector<AnnotationSpan> annotations;
+    std::vector<model::AnnotationSpan> annotations;
     std::vector<model::UserItem> notes; ///< notes and named ranges of the device
     std::vector<NotePlace> notePlaces; ///< where they stand in this frame
     std::vector<StripGroup> strips;
@@ -76,6 +76,6 @@ void paintAnnotations(QPainter& painter, const CanvasScene& scene);
 void paintStripGroups(QPainter& painter, const CanvasScene& scene);
 
 /// The annotation at a point of the canvas; nullptr if there is none.
-[[nodiscard]] const AnnotationSpan* annotationAt(const CanvasScene& scene, QPointF point);
+[[nodiscard]] const model::AnnotationSpan* annotationAt(const CanvasScene& scene, QPointF point);
 
 } // namespace strata::views

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/timeline/device_timeline.h"
-#include "views/widgets/memory/x_mapping.h"
+#include "views/widgets/axis/x_mapping.h"
 
 #include <vector>
 

@@ -47,8 +47,7 @@ GroupStyles::GroupStyles(
     m_filteredOut = { rgb(Palette::Role::FilteredOut), mixed(m_surface, rgb(Palette::Role::FilteredOut), 0.6),
         Pattern::Crossed };
     m_groups.reserve(groups.count());
-    const bool byStack
-        = groups.grouping() == model::Grouping::Line || groups.grouping() == model::Grouping::Site;
+    const bool byStack = model::infoOf(groups.grouping()).ofStacks;
     for (std::uint32_t g = 0; g < groups.count(); ++g) {
         const int r = g < rank.size() ? rank[g] : palette.groupCount();
         const QRgb colour = palette.group(r).rgb();

@@ -3,7 +3,7 @@
 
 #include "model/timeline/pictures.h"
 #include "model/trace/grouping.h"
-#include "views/models/palette.h"
+#include "views/style/palette.h"
 
 #include <QBrush>
 #include <QRgb>
@@ -65,7 +65,7 @@ struct FillStyle {
 class GroupStyles {
 public:
     GroupStyles() = default;
-    /// `rank`: group -> its place in layerOrder().
+    /// `rank`: group -> its colour, for Palette::group().
     GroupStyles(const Palette& palette, const model::GroupTable& groups, const std::vector<int>& rank);
 
     [[nodiscard]] const FillStyle& group(std::uint32_t group) const

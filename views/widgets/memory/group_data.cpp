@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/group_data.h"
 
-#include <limits>
-
 namespace strata::views {
 
 std::shared_ptr<const GroupData> makeGroupData(
@@ -17,15 +15,11 @@ std::shared_ptr<const GroupData> makeGroupData(
         data->blocks = device->blocksIndex;
         return data;
     }
-    data->table = grouping == model::Grouping::Site
-        ? device->bySite
-        : std::make_shared<model::GroupTable>(*device->trace, grouping);
+    data->table = device->groups(grouping);
     if (stop.stop_requested())
         return nullptr;
     data->order = model::layerOrder(*device->trace, device->timeline->live(), *data->table);
-    data->rank.assign(data->table->count(), std::numeric_limits<int>::max());
-    for (std::size_t i = 0; i < data->order.size(); ++i)
-        data->rank[data->order[i]] = static_cast<int>(i);
+    data->rank = coloursOf(*device->colourTable, *data->table, data->order, data->colours);
     if (device->strips && !stop.stop_requested())
         data->blocks = std::make_shared<model::BlocksIndex>(
             *device->trace, device->timeline->clock(), *device->strips, *data->table, stop);

@@ -2,7 +2,7 @@
 #include "views/widgets/memory/group_table_model.h"
 
 #include "views/models/csv.h"
-#include "views/widgets/memory/texts.h"
+#include "views/style/texts.h"
 
 #include <QPainter>
 #include <QPixmap>
@@ -11,8 +11,6 @@
 #include <fmt/format.h>
 
 namespace strata::views {
-
-using namespace figures;
 
 namespace {
 
@@ -88,7 +86,7 @@ QVariant GroupTableModel::data(const QModelIndex& index, int role) const
         if (index.column() == GroupColumn)
             return label(row);
         if (index.column() == BytesColumn)
-            return exactBytesText(row.bytes);
+            return text::exactBytes(row.bytes);
         return {};
     }
     if (role != Qt::DisplayRole && role != kSortRole)
@@ -98,12 +96,12 @@ QVariant GroupTableModel::data(const QModelIndex& index, int role) const
     case GroupColumn:
         return label(row);
     case BytesColumn:
-        return display ? QVariant(bytesText(row.bytes)) : QVariant::fromValue(qint64{ row.bytes });
+        return display ? QVariant(text::bytes(row.bytes)) : QVariant::fromValue(qint64{ row.bytes });
     case ShareColumn:
-        return display ? QVariant(shareText(row.bytes, m_live.requestedBytes))
+        return display ? QVariant(text::share(row.bytes, m_live.requestedBytes))
                        : QVariant::fromValue(qint64{ row.bytes });
     case BlocksColumn:
-        return display ? QVariant(countText(row.blocks)) : QVariant::fromValue(qint64{ row.blocks });
+        return display ? QVariant(text::count(row.blocks)) : QVariant::fromValue(qint64{ row.blocks });
     default:
         return {};
     }
@@ -120,19 +118,7 @@ QVariant GroupTableModel::headerData(int section, Qt::Orientation orientation, i
         return {};
     switch (section) {
     case GroupColumn:
-        switch (m_table ? m_table->grouping() : model::Grouping::Line) {
-        case model::Grouping::Line:
-            return tr("Line of code");
-        case model::Grouping::Site:
-            return tr("Site (whole stack)");
-        case model::Grouping::Stream:
-            return tr("Stream");
-        case model::Grouping::Pool:
-            return tr("Pool");
-        case model::Grouping::Size:
-            return tr("Size of a block");
-        }
-        return {};
+        return text::translated(model::infoOf(m_table ? m_table->grouping() : model::Grouping::Line).title);
     case BytesColumn:
         return tr("Requested");
     case ShareColumn:
@@ -164,22 +150,17 @@ void GroupTableModel::sort(int column, Qt::SortOrder order)
 void GroupTableModel::sortRows()
 {
     m_rows = m_live.groups; // by bytes: the order among equals
-    const auto less = [this](const model::GroupSum& a, const model::GroupSum& b) {
-        switch (m_sortColumn) {
-        case GroupColumn:
-            if (m_table->grouping() == model::Grouping::Size
-                || m_table->grouping() == model::Grouping::Stream)
-                return m_table->valueOf(a.group) < m_table->valueOf(b.group);
-            return m_table->label(a.group) < m_table->label(b.group);
-        case BlocksColumn:
-            return a.blocks < b.blocks;
-        default:
-            return a.bytes < b.bytes;
-        }
-    };
-    std::stable_sort(m_rows.begin(), m_rows.end(), [&](const auto& a, const auto& b) {
-        return m_sortOrder == Qt::AscendingOrder ? less(a, b) : less(b, a);
-    });
+    if (m_table)
+        model::sortGroups(m_rows, *m_table, order());
+}
+
+model::SortBy<model::GroupOrder> GroupTableModel::order() const
+{
+    using model::GroupOrder;
+    const GroupOrder by = m_sortColumn == GroupColumn ? GroupOrder::Group
+        : m_sortColumn == BlocksColumn                ? GroupOrder::Blocks
+                                                      : GroupOrder::Bytes;
+    return { by, m_sortOrder == Qt::DescendingOrder };
 }
 
 QString GroupTableModel::text(const QModelIndexList& rows) const
@@ -192,8 +173,8 @@ QString GroupTableModel::text(const QModelIndexList& rows) const
     QStringList lines;
     for (const int number : numbers) {
         const model::GroupSum& row = m_rows[static_cast<std::size_t>(number)];
-        lines << QStringList{ label(row), bytesText(row.bytes), shareText(row.bytes, m_live.requestedBytes),
-            countText(row.blocks) }
+        lines << QStringList{ label(row), text::bytes(row.bytes),
+            text::share(row.bytes, m_live.requestedBytes), text::count(row.blocks) }
                      .join(QLatin1Char('\t'));
     }
     return lines.join(QLatin1Char('\n'));

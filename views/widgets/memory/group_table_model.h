@@ -3,7 +3,7 @@
 
 #include <QAbstractTableModel>
 
-#include "model/analysis/groups.h"
+#include "model/analysis/row_order.h"
 #include "views/widgets/memory/fill_style.h"
 
 class QIODevice;
@@ -36,6 +36,8 @@ public:
     [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     void sort(int column, Qt::SortOrder order) override;
+
+    [[nodiscard]] model::SortBy<model::GroupOrder> order() const;
 
     /// The rows in the table's order, tab-separated, without a header.
     [[nodiscard]] QString text(const QModelIndexList& rows) const;

@@ -49,7 +49,7 @@ Hit blockHit(const CanvasScene& scene, const PictureSubject& subject, int column
     if (hit.block.valid()) {
         hit.kind = Hit::Kind::Block;
         hit.group = subject.groups->table->groupOf(hit.block);
-        hit.bytes = scene.device->trace->blocks().requestedBytes[hit.block.index()];
+        hit.bytes = scene.device->trace->blocks().requestedBytes[hit.block];
     }
     return hit;
 }
@@ -91,7 +91,7 @@ Hit hitAt(const CanvasScene& scene, const PictureSubject& subject,
     const std::shared_ptr<const StackedData>& stacked, QPointF point)
 {
     const CanvasLayout& layout = scene.layout;
-    if (const AnnotationSpan* span = annotationAt(scene, point)) {
+    if (const model::AnnotationSpan* span = annotationAt(scene, point)) {
         Hit hit;
         hit.kind = Hit::Kind::Annotation;
         hit.annotation = static_cast<int>(span - scene.annotations.data());
@@ -148,7 +148,7 @@ std::vector<Hit> thingsAt(const CanvasScene& scene, const PictureSubject& subjec
             hit.event = event;
             hit.block = block;
             hit.group = subject.groups ? subject.groups->table->groupOf(block) : 0;
-            hit.bytes = scene.device->trace->blocks().requestedBytes[block.index()];
+            hit.bytes = scene.device->trace->blocks().requestedBytes[block];
             things.push_back(hit);
         }
         return things;
@@ -182,7 +182,7 @@ std::optional<Extent> extentOf(
     const model::Axis axis = scene.x.axis();
     const model::Clock& clock = scene.clock();
     if (hit.kind == Hit::Kind::Annotation) {
-        const AnnotationSpan& span = scene.annotations[static_cast<std::size_t>(hit.annotation)];
+        const model::AnnotationSpan& span = scene.annotations[static_cast<std::size_t>(hit.annotation)];
         if (axis == model::Axis::Time)
             return Extent{ { double(span.beginNs), double(span.endNs) }, {} };
         return Extent{ { double(span.first + 1), double(span.last + 1) }, {} };
@@ -202,9 +202,9 @@ std::optional<Extent> extentOf(
         extent.x = { model::axisPosition(axis, clock, blocks.birth(hit.block)),
             XMapping::endOf(axis, clock, death - 1) };
         const std::int64_t y
-            = scene.device->strips ? scene.device->strips->yOf(blocks.address[hit.block.index()]) : -1;
+            = scene.device->strips ? scene.device->strips->yOf(blocks.address[hit.block]) : -1;
         if (y >= 0)
-            extent.y = Span{ double(y), double(y + blocks.requestedBytes[hit.block.index()]) };
+            extent.y = Span{ double(y), double(y + blocks.requestedBytes[hit.block]) };
         return extent;
     }
     const bool layered

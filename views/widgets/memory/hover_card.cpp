@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/style/texts.h"
 #include "views/widgets/memory/hit.h"
-#include "views/widgets/memory/texts.h"
 
 #include <QObject>
 
 namespace strata::views {
-
-using namespace figures;
 
 namespace {
 
@@ -14,7 +12,7 @@ constexpr qsizetype kLongestName = 56;
 
 QString name(const std::string& text)
 {
-    return shortened(QString::fromStdString(text), kLongestName);
+    return text::shortened(text::utf8(text), kLongestName, text::Keep::End);
 }
 
 QString lifeText(const CanvasScene& scene, model::BlockId block)
@@ -24,13 +22,13 @@ QString lifeText(const CanvasScene& scene, model::BlockId block)
     const model::Clock& clock = scene.clock();
     const bool ends = death < clock.eventCount();
     const QString from = birth < 0 ? QObject::tr("older than the trace")
-                                   : QObject::tr("from event %1").arg(countText(birth));
+                                   : QObject::tr("from event %1").arg(text::count(birth));
     const QString to
-        = ends ? QObject::tr("to event %1").arg(countText(death)) : QObject::tr("live at the end");
+        = ends ? QObject::tr("to event %1").arg(text::count(death)) : QObject::tr("live at the end");
     if (birth < 0 || !ends)
         return QStringLiteral("%1, %2").arg(from, to);
-    const QString length = clock.hasTimes() ? durationText(clock.timeNs(death) - clock.timeNs(birth))
-                                            : QObject::tr("%1 events").arg(countText(death - birth));
+    const QString length = clock.hasTimes() ? text::duration(clock.timeNs(death) - clock.timeNs(birth))
+                                            : QObject::tr("%1 events").arg(text::count(death - birth));
     return QObject::tr("%1 %2 (%3)").arg(from, to, length);
 }
 
@@ -38,18 +36,16 @@ void describeBlock(HoverCard& card, const CanvasScene& scene, const Hit& hit)
 {
     const model::BlockColumns& blocks = scene.device->trace->blocks();
     const model::Recording& recording = scene.device->trace->recording();
-    const std::size_t row = hit.block.index();
-    card.title = bytesText(hit.bytes);
+    card.title = text::bytes(hit.bytes);
     card.name = name(scene.device->byLine->label(scene.device->byLine->groupOf(hit.block)));
-    card.lines << QObject::tr("%1 at %2")
-                      .arg(exactBytesText(hit.bytes),
-                          QString::fromStdString(model::formatAddress(blocks.address[row])));
+    card.lines
+        << QObject::tr("%1 at %2").arg(text::exactBytes(hit.bytes), text::address(blocks.address[hit.block]));
     card.lines << lifeText(scene, hit.block);
     QStringList place;
-    if (blocks.stream[row] < recording.streams.size())
-        place << QObject::tr("stream %1").arg(recording.streams[blocks.stream[row]]);
+    if (blocks.stream[hit.block] < recording.streams.size())
+        place << QObject::tr("stream %1").arg(text::stream(recording, blocks.stream[hit.block]));
     place << QObject::tr("pool %1").arg(
-        QString::fromStdString(model::poolLabel(recording, blocks.pool[row])));
+        QString::fromStdString(model::poolLabel(recording, blocks.pool[hit.block])));
     if (blocks.pendingAt(hit.block, hit.event))
         place << QObject::tr("pending free");
     card.lines << place.join(QStringLiteral(", "));
@@ -57,14 +53,14 @@ void describeBlock(HoverCard& card, const CanvasScene& scene, const Hit& hit)
 
 void describeAnnotation(HoverCard& card, const CanvasScene& scene, const Hit& hit)
 {
-    const AnnotationSpan& span = scene.annotations[static_cast<std::size_t>(hit.annotation)];
-    card.title = span.name;
-    const QString length = durationText(span.endNs - span.beginNs);
+    const model::AnnotationSpan& span = scene.annotations[static_cast<std::size_t>(hit.annotation)];
+    card.title = text::utf8(span.name);
+    const QString length = text::duration(span.endNs - span.beginNs);
     card.lines << (span.openBegin || span.openEnd
             ? QObject::tr("%1 of it recorded").arg(length)
-            : QObject::tr("%1, %2 events").arg(length, countText(span.last - span.first)));
+            : QObject::tr("%1, %2 events").arg(length, text::count(span.last - span.first)));
     const model::CurveRange peak = scene.timeline().requested().range(span.first, span.last);
-    card.lines << QObject::tr("peak %1 at %2").arg(bytesText(peak.max), eventText(peak.maxEvent));
+    card.lines << QObject::tr("peak %1 at %2").arg(text::bytes(peak.max), text::event(peak.maxEvent));
 }
 
 /// The text of a note in lines that a card has room for.
@@ -99,16 +95,16 @@ void describeNote(HoverCard& card, const CanvasScene& scene, const Hit& hit)
     card.lines << wrapped(QString::fromStdString(note.text));
     const model::Clock& clock = scene.clock();
     if (range) {
-        const QString events = QObject::tr("events %1 – %2").arg(countText(note.first), countText(note.last));
+        const QString events
+            = QObject::tr("events %1 – %2").arg(text::count(note.first), text::count(note.last));
         card.lines << (clock.hasTimes() ? QStringLiteral("%1 · %2").arg(
-                           events, durationText(clock.timeNs(note.last) - clock.timeNs(note.first)))
+                           events, text::duration(clock.timeNs(note.last) - clock.timeNs(note.first)))
                                         : events);
     } else {
-        card.lines << instantText(clock, note.first);
+        card.lines << text::instant(clock, note.first);
     }
     if (note.address != 0)
-        card.lines << QObject::tr("on the block at %1")
-                          .arg(QString::fromStdString(model::formatAddress(note.address)));
+        card.lines << QObject::tr("on the block at %1").arg(text::address(note.address));
     if (hit.notesHere > 1)
         card.lines << QObject::tr("%1 more here: zoom in to tell them apart").arg(hit.notesHere - 1);
 }
@@ -116,15 +112,15 @@ void describeNote(HoverCard& card, const CanvasScene& scene, const Hit& hit)
 void describeCurves(HoverCard& card, const CanvasScene& scene, const Hit& hit)
 {
     const model::DeviceTimeline& timeline = scene.timeline();
-    card.title = bytesText(timeline.requested().at(hit.event));
+    card.title = text::bytes(timeline.requested().at(hit.event));
     card.name = QObject::tr("requested");
-    card.lines << QObject::tr("%1 reserved").arg(bytesText(timeline.reserved().at(hit.event)));
+    card.lines << QObject::tr("%1 reserved").arg(text::bytes(timeline.reserved().at(hit.event)));
     if (const std::int64_t pending = timeline.pendingFree().at(hit.event); pending > 0)
-        card.lines << QObject::tr("%1 of it pending free").arg(bytesText(pending));
+        card.lines << QObject::tr("%1 of it pending free").arg(text::bytes(pending));
     if (const auto driver = driverBytesAt(scene, hit.event))
         card.lines << (scene.driver.ofProcess ? QObject::tr("%1 in the process, the driver last said")
                                               : QObject::tr("%1 in all processes, the driver last said"))
-                          .arg(bytesText(*driver));
+                          .arg(text::bytes(*driver));
 }
 
 } // namespace
@@ -134,10 +130,11 @@ HoverCard cardFor(const CanvasScene& scene, const PictureSubject& subject, const
     HoverCard card;
     const auto layer = [&](const QString& whose) {
         const std::int64_t total = scene.timeline().requested().at(hit.event);
-        card.title = bytesText(hit.bytes);
+        card.title = text::bytes(hit.bytes);
         card.name = whose;
         card.lines << QObject::tr("%1, %2 of %3")
-                          .arg(exactBytesText(hit.bytes), shareText(hit.bytes, total), bytesText(total));
+                          .arg(
+                              text::exactBytes(hit.bytes), text::share(hit.bytes, total), text::bytes(total));
     };
     switch (hit.kind) {
     case Hit::Kind::Nothing:
@@ -175,7 +172,7 @@ HoverCard cardFor(const CanvasScene& scene, const PictureSubject& subject, const
         return card;
     }
     if (scene.hasEvents())
-        card.lines << instantText(scene.clock(), hit.event);
+        card.lines << text::instant(scene.clock(), hit.event);
     return card;
 }
 

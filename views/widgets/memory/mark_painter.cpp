@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/style/texts.h"
 #include "views/widgets/memory/canvas_scene.h"
 #include "views/widgets/memory/label_places.h"
-#include "views/widgets/memory/texts.h"
 
 #include <QFontMetricsF>
 #include <QPainter>
@@ -10,8 +10,6 @@
 #include <cmath>
 
 namespace strata::views {
-
-using namespace figures;
 
 namespace {
 
@@ -126,7 +124,7 @@ void paintPeak(QPainter& painter, const CanvasScene& scene)
     const double x = area.left() + (static_cast<double>(peak - columns.begin()) + 0.5) / scene.ratio;
     const bool whole = peak->max == scene.device->trace->totals().requestedBytesPeak;
     const QString text
-        = (whole ? QObject::tr("peak %1") : QObject::tr("peak in view %1")).arg(bytesText(peak->max));
+        = (whole ? QObject::tr("peak %1") : QObject::tr("peak in view %1")).arg(text::bytes(peak->max));
     const QColor colour = scene.colour(Palette::Role::Text);
     paintShape(painter, QPolygonF({ { x - 5, y - 9 }, { x + 5, y - 9 }, { x, y - 2 } }), colour);
     const QFontMetricsF metrics(scene.axisFont());
@@ -193,14 +191,15 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
     const auto add = [&](Sample sample, Palette::Role role, const QString& name, std::int64_t bytes,
                          int priority, bool atEnd = false) {
         labels.push_back({ sample, scene.colour(role), name,
-            atEnd ? QObject::tr("%1 at the end").arg(bytesText(bytes)) : bytesText(bytes), bytes, priority });
+            atEnd ? QObject::tr("%1 at the end").arg(text::bytes(bytes)) : text::bytes(bytes), bytes,
+            priority });
     };
     add(Sample::Line, Palette::Role::Reserved, QObject::tr("reserved"), timeline.reserved().at(at), 1);
     add(Sample::Line, Palette::Role::Requested, QObject::tr("requested"), timeline.requested().at(at), 0);
     const model::Totals& totals = scene.device->trace->totals();
     if (at >= scene.device->trace->eventCount() - 1 && totals.blocks > 0) {
-        const QString active = bytesText(totals.activeBytesEnd),
-                      allocated = bytesText(totals.allocatedBytesEnd);
+        const QString active = text::bytes(totals.activeBytesEnd),
+                      allocated = text::bytes(totals.allocatedBytesEnd);
         if (active == allocated) {
             add(Sample::Full, Palette::Role::Text, QObject::tr("allocated, active"), totals.allocatedBytesEnd,
                 2, true);

@@ -75,7 +75,7 @@ void MemoryCanvas::setDevice(std::shared_ptr<const DeviceData> next)
     } else {
         const DeviceData& device = *m_scene.device;
         m_scene.annotations
-            = annotationSpans(device.session->recording(), device.trace->device(), m_scene.clock());
+            = model::annotationSpans(device.session->recording(), device.trace->device(), m_scene.clock());
         if (device.strips)
             m_scene.strips = stripGroups(*device.strips, device.session->recording());
         if (!same) {
@@ -105,7 +105,7 @@ void MemoryCanvas::setColours(const Palette& palette)
 
 void MemoryCanvas::setMode(PictureMode mode)
 {
-    m_viewport.setMode(mode);
+    m_viewport.setPicture(pictureOf(mode));
 }
 
 void MemoryCanvas::setAxis(model::Axis axis)
@@ -171,11 +171,11 @@ void MemoryCanvas::updateHeights()
     const double highest = highestCurve(device);
     const QRect stacked = CanvasLayout::make(size(), PictureMode::Stacked, 0).picture;
     const double stackedHeight = withHeadroom(highest, stacked.height(), 28);
-    if (m_viewport.yLimits(PictureMode::Stacked).end != stackedHeight)
-        m_viewport.setHeight(PictureMode::Stacked, stackedHeight);
+    if (m_viewport.yLimits(pictureOf(PictureMode::Stacked)).end != stackedHeight)
+        m_viewport.setHeight(pictureOf(PictureMode::Stacked), stackedHeight);
     const double blocksHeight = device.strips ? static_cast<double>(device.strips->height()) : 1;
-    if (m_viewport.yLimits(PictureMode::Blocks).end != blocksHeight)
-        m_viewport.setHeight(PictureMode::Blocks, blocksHeight);
+    if (m_viewport.yLimits(pictureOf(PictureMode::Blocks)).end != blocksHeight)
+        m_viewport.setHeight(pictureOf(PictureMode::Blocks), blocksHeight);
 }
 
 void MemoryCanvas::updateScene()
@@ -186,7 +186,7 @@ void MemoryCanvas::updateScene()
         return;
     m_scene.font = font();
     m_scene.ratio = devicePixelRatioF();
-    m_scene.mode = m_viewport.mode();
+    m_scene.mode = mode();
     const int levels = m_scene.annotations.empty() ? 0 : m_scene.annotations.back().level + 1;
     m_scene.layout = CanvasLayout::make(size(), m_scene.mode, levels);
     const auto pixels = [this](int points) { return static_cast<int>(std::lround(points * m_scene.ratio)); };

@@ -3,10 +3,10 @@
 
 #include <QWidget>
 
+#include "views/widgets/axis/viewport.h"
 #include "views/widgets/memory/canvas_controller.h"
 #include "views/widgets/memory/overlay_painter.h"
 #include "views/widgets/memory/picture_store.h"
-#include "views/widgets/memory/viewport.h"
 
 namespace strata::views {
 
@@ -38,7 +38,7 @@ public:
     [[nodiscard]] const PictureStore& store() const { return m_store; }
     [[nodiscard]] const CanvasScene& scene() const { return m_scene; } ///< of the last frame
     [[nodiscard]] const GroupStyles& styles() const { return m_look.styles; }
-    [[nodiscard]] PictureMode mode() const { return m_viewport.mode(); }
+    [[nodiscard]] PictureMode mode() const { return static_cast<PictureMode>(m_viewport.picture()); }
     [[nodiscard]] const Highlight& highlight() const { return m_look.highlight; }
     [[nodiscard]] const std::optional<Hit>& pinned() const { return m_overlay.pinned; }
 
@@ -103,7 +103,7 @@ private:
     [[nodiscard]] double valueAtPoint(double x) const;
 
     PictureSubject m_subject;
-    Viewport m_viewport;
+    Viewport m_viewport{ kPictureModes, 512 }; // bytes: the allocator's smallest block
     PictureStore m_store;
     CanvasController m_controller;
     CanvasScene m_scene;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/memory_canvas.h"
 
-#include "views/widgets/memory/texts.h"
+#include "views/style/texts.h"
 
 #include <QFocusEvent>
 #include <QKeyEvent>
@@ -13,8 +13,6 @@
 // What mouse and keyboard do to the canvas; memory_canvas.cpp has what it shows.
 
 namespace strata::views {
-
-using namespace figures;
 
 double MemoryCanvas::valueAtPoint(double x) const
 {
@@ -70,7 +68,7 @@ void MemoryCanvas::click(QPointF at)
     if (hit.kind == Hit::Kind::Nothing)
         return;
     if (hit.kind == Hit::Kind::Annotation) {
-        const AnnotationSpan& span = m_scene.annotations[static_cast<std::size_t>(hit.annotation)];
+        const model::AnnotationSpan& span = m_scene.annotations[static_cast<std::size_t>(hit.annotation)];
         Q_EMIT selectionWanted(EventRange{ std::min(span.first + 1, span.last), span.last });
     } else if (hit.kind == Hit::Kind::Note) {
         const model::UserItem& note = m_scene.notes[static_cast<std::size_t>(hit.note)];
@@ -187,9 +185,9 @@ void MemoryCanvas::describe()
     QStringList parts;
     if (m_overlay.selection)
         parts << (m_overlay.selection->isInstant()
-                ? instantText(m_scene.clock(), m_overlay.selection->first)
+                ? text::instant(m_scene.clock(), m_overlay.selection->first)
                 : tr("events %1 to %2")
-                      .arg(countText(m_overlay.selection->first), countText(m_overlay.selection->last)));
+                      .arg(text::count(m_overlay.selection->first), text::count(m_overlay.selection->last)));
     if (m_overlay.pinned)
         parts << cardText(cardFor(m_scene, m_subject, *m_overlay.pinned));
     if (parts.isEmpty())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/overlay_painter.h"
 
-#include "views/widgets/memory/texts.h"
+#include "views/style/texts.h"
 
 #include <QFontMetricsF>
 #include <QPainter>
@@ -10,8 +10,6 @@
 #include <cmath>
 
 namespace strata::views {
-
-using namespace figures;
 
 namespace {
 
@@ -66,8 +64,8 @@ QRectF paintSelection(QPainter& painter, const CanvasScene& scene, const EventRa
     if (!range.isInstant() && to <= right + 0.5)
         painter.fillRect(QRectF(std::floor(band.right()) - 1, band.top(), 1, band.height()), accent);
     const QString text = range.isInstant()
-        ? eventText(range.first)
-        : QObject::tr("events %1 – %2").arg(countText(range.first), countText(range.last));
+        ? text::event(range.first)
+        : QObject::tr("events %1 – %2").arg(text::count(range.first), text::count(range.last));
     const QRectF place = axisTagPlace(scene, band.center().x(), text, {});
     paintAxisTag(painter, scene, place, text, Palette::Role::Accent, Palette::Role::AccentText);
     return place;
@@ -116,7 +114,7 @@ void paintCrosshair(
         const double bytes = scene.y.bytesAt((overlay.mouse->y() - scene.layout.picture.top()) * scene.ratio);
         painter.setFont(scene.axisFont());
         const QFontMetricsF metrics(scene.axisFont());
-        const QString text = bytesText(static_cast<std::int64_t>(bytes));
+        const QString text = text::bytes(static_cast<std::int64_t>(bytes));
         const double width = metrics.horizontalAdvance(text) + 12;
         const QRectF place(
             scene.layout.left() - 2 - width, y - metrics.height() / 2 - 2, width, metrics.height() + 4);
@@ -125,7 +123,7 @@ void paintCrosshair(
         painter.drawText(place, Qt::AlignCenter, text);
     }
     if (scene.hasEvents()) {
-        const QString text = instantText(scene.clock(), overlay.hover.event);
+        const QString text = text::instant(scene.clock(), overlay.hover.event);
         paintAxisTag(painter, scene, axisTagPlace(scene, overlay.mouse->x(), text, taken), text,
             Palette::Role::Tooltip, Palette::Role::TooltipText);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/widgets/memory/x_mapping.h"
+#include "views/widgets/axis/x_mapping.h"
 
 #include <QImage>
 #include <QRect>

@@ -4,8 +4,8 @@
 #include "views/widgets/memory/blocks_raster.h"
 #include "views/widgets/memory/group_data.h"
 #include "views/widgets/memory/picture_job.h"
+#include "views/widgets/memory/picture_mode.h"
 #include "views/widgets/memory/picture_scaler.h"
-#include "views/widgets/memory/viewport.h"
 
 #include <array>
 

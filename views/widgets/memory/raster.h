@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/widgets/axis/x_mapping.h"
 #include "views/widgets/memory/fill_style.h"
-#include "views/widgets/memory/x_mapping.h"
 
 #include <QImage>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/style/texts.h"
 #include "views/widgets/memory/canvas_scene.h"
-#include "views/widgets/memory/texts.h"
 
 #include <QFontMetricsF>
 #include <QPainter>
@@ -10,15 +10,13 @@
 
 namespace strata::views {
 
-using namespace figures;
-
 namespace {
 
 struct Place {
     double left, right;
 };
 
-Place placeOf(const CanvasScene& scene, const AnnotationSpan& span)
+Place placeOf(const CanvasScene& scene, const model::AnnotationSpan& span)
 {
     if (scene.x.axis() == model::Axis::Time)
         return { scene.pointOf(static_cast<double>(span.beginNs)),
@@ -29,14 +27,16 @@ Place placeOf(const CanvasScene& scene, const AnnotationSpan& span)
 }
 
 /// The spans of one level, and the first of them that ends right of the view's left edge.
-std::pair<const AnnotationSpan*, const AnnotationSpan*> visibleSpans(const CanvasScene& scene, int level)
+std::pair<const model::AnnotationSpan*, const model::AnnotationSpan*> visibleSpans(
+    const CanvasScene& scene, int level)
 {
     const auto& all = scene.annotations;
-    const auto [first, last] = std::equal_range(all.begin(), all.end(), AnnotationSpan{ .level = level },
-        [](const auto& a, const auto& b) { return a.level < b.level; });
+    const auto [first, last]
+        = std::equal_range(all.begin(), all.end(), model::AnnotationSpan{ .level = level },
+            [](const auto& a, const auto& b) { return a.level < b.level; });
     const double edge = scene.layout.left();
     const auto begin = std::partition_point(
-        first, last, [&](const AnnotationSpan& span) { return placeOf(scene, span).right < edge; });
+        first, last, [&](const model::AnnotationSpan& span) { return placeOf(scene, span).right < edge; });
     return { all.data() + (begin - all.begin()), all.data() + (last - all.begin()) };
 }
 
@@ -51,10 +51,11 @@ void paintLevel(QPainter& painter, const CanvasScene& scene, int level)
     const auto [first, last] = visibleSpans(scene, level);
     double painted = area.left() - 1.0; // right edge of what is drawn: one rectangle a pixel is enough
     const double pixel = 1 / scene.ratio;
-    for (const AnnotationSpan* span = first; span != last; ++span) {
+    for (const model::AnnotationSpan* span = first; span != last; ++span) {
         // On to the first that shows a pixel of its own: the cost is that of the pixels, not of the spans.
-        span = std::partition_point(span, last,
-            [&](const AnnotationSpan& s) { return placeOf(scene, s).right + pixel <= painted + pixel / 2; });
+        span = std::partition_point(span, last, [&](const model::AnnotationSpan& s) {
+            return placeOf(scene, s).right + pixel <= painted + pixel / 2;
+        });
         if (span == last)
             break;
         Place place = placeOf(scene, *span);
@@ -68,7 +69,7 @@ void paintLevel(QPainter& painter, const CanvasScene& scene, int level)
             painter.fillRect(QRectF(left, top, pixel, height), edge);
         painted = right;
         if (right - left >= 24) {
-            const QString text = metrics.elidedText(span->name, Qt::ElideRight, right - left - 8);
+            const QString text = metrics.elidedText(text::utf8(span->name), Qt::ElideRight, right - left - 8);
             if (text.size() > 1) {
                 painter.setPen(scene.colour(Palette::Role::Text));
                 painter.drawText(
@@ -94,14 +95,14 @@ void paintAnnotations(QPainter& painter, const CanvasScene& scene)
         paintLevel(painter, scene, level);
 }
 
-const AnnotationSpan* annotationAt(const CanvasScene& scene, QPointF point)
+const model::AnnotationSpan* annotationAt(const CanvasScene& scene, QPointF point)
 {
     const QRect& area = scene.layout.annotations;
     if (!QRectF(area).contains(point))
         return nullptr;
     const int level = static_cast<int>(point.y() - area.top()) / CanvasLayout::kAnnotationRow;
     const auto [first, last] = visibleSpans(scene, level);
-    for (const AnnotationSpan* span = first; span != last; ++span) {
+    for (const model::AnnotationSpan* span = first; span != last; ++span) {
         const Place place = placeOf(scene, *span);
         if (place.left > point.x())
             break;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/options.h"
+
+#include "model/trace/filter_language.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <limits>
+
+namespace strata::cli {
+
+namespace {
+
+constexpr std::int64_t kTerminalRows = 40;
+
+constexpr const char* kPositions = R"(
+Positions:
+  EVENT       index in the device's trace: the state after it; -1 is before the first
+  peak        the first event of the highest requested bytes
+  oom, oom:K  after the last, or the K-th, out-of-memory (exit 1 if there is none)
+  t:SECONDS   from the first event
+  us:EPOCH    microseconds since 1970
+)";
+
+constexpr const char* kExitCodes = R"(
+Exit codes:
+  0 done   1 a check or limit failed   2 bad usage   3 unreadable input
+)";
+
+constexpr const char* kFilters = R"(
+Filters, joined by blanks that mean "and":
+  attention, train.py:57    part of a function or file name in the stack, in any case
+  0x7f3a00000200            the block that holds this address
+  > 1MiB, <= 512, = 20MiB   requested bytes; 1MiB..4MiB between two, 24.0MiB shown like this
+  line:LABEL                the line as "strata at --by line" prints it
+  stream:7, pool:large      also stream:none, pool:(0,1)/small, pool:none
+  stack:LABEL,LABEL         this whole stack, innermost first; stack:none without one
+A text with blanks or quotes in it stands in "quotes".
+)";
+
+} // namespace
+
+void ReadOptions::declare(CLI::App& app, Devices devices)
+{
+    app.add_option("--device", device,
+           devices == Devices::All ? "Only this device; else all of them"
+                                   : "Device number; else the one with the highest reserved peak")
+        ->type_name("D");
+    app.add_flag("--json", json, "Prints JSON for programs");
+    declareForce(app, force);
+}
+
+void declareForce(CLI::App& app, bool& force)
+{
+    app.add_flag("--force", force, "Reads even what unpacks to more than half of this machine's memory");
+}
+
+void RangeOptions::declare(CLI::App& app, const char* fromHelp, const char* toHelp)
+{
+    app.add_option("--from", from, fromHelp)->type_name("POSITION");
+    app.add_option("--to", to, toHelp)->type_name("POSITION");
+}
+
+void LimitOption::declare(CLI::App& app, const char* rows)
+{
+    app.add_option("--limit", limit,
+           fmt::format("Prints at most N {}, 0 all of them (default: {} on a terminal, else all)", rows,
+               kTerminalRows))
+        ->type_name("N");
+}
+
+model::Result<void> LimitOption::check() const
+{
+    if (limit && *limit < 0)
+        return model::fail(model::Error::Kind::Usage, "--limit cannot be negative", "give 0 for all");
+    return {};
+}
+
+std::int64_t LimitOption::rows(bool json, const Output& out) const
+{
+    const std::int64_t rows = limit.value_or(out.isTerminal() && !json ? kTerminalRows : 0);
+    return rows == 0 ? std::numeric_limits<std::int64_t>::max() : rows;
+}
+
+void FilterOption::declare(CLI::App& app, const char* what)
+{
+    app.add_option(
+           "--filter", texts, fmt::format("Only {} that this is true of, see below; may be repeated", what))
+        ->allow_extra_args(false)
+        ->type_name("FILTER");
+}
+
+model::Result<void> FilterOption::check()
+{
+    for (const std::string& text : texts) {
+        const auto conditions = model::parseFilter(text);
+        if (!conditions)
+            return model::fail(model::Error::Kind::Usage,
+                fmt::format("--filter '{}': {}", text, conditions.error().what), conditions.error().hint);
+        if (!conditions->empty())
+            m_conditions.push_back(*conditions);
+    }
+    return {};
+}
+
+std::vector<model::BlockFilter> FilterOption::of(const model::Recording& recording) const
+{
+    std::vector<model::BlockFilter> filters;
+    for (const model::FilterConditions& conditions : m_conditions)
+        filters.push_back(model::filterOf(recording, conditions));
+    return filters;
+}
+
+std::vector<std::string> FilterOption::printed() const
+{
+    std::vector<std::string> all;
+    for (const model::FilterConditions& conditions : m_conditions)
+        all.push_back(model::printFilter(conditions));
+    return all;
+}
+
+std::string footer(Footer kind)
+{
+    return fmt::format("{}{}{}", kind == Footer::Filters ? kFilters : "",
+        kind == Footer::ExitCodes ? "" : kPositions, kExitCodes);
+}
+
+} // namespace strata::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/record/record.h"
+#include "model/base/units.h"
+
+#include <CLI/CLI.hpp>
+
+namespace strata::cli {
+
+namespace {
+
+using model::Error;
+
+model::Result<std::optional<std::int64_t>> sizeOf(const std::string& option, const std::string& text)
+{
+    if (text.empty())
+        return std::optional<std::int64_t>();
+    const auto bytes = model::parseBytes(text);
+    if (!bytes || *bytes <= 0)
+        return model::fail(Error::Kind::Usage, option + " " + text + ": not a size", "e.g. 512MiB");
+    return bytes;
+}
+
+class RecordCommand final : public Command {
+public:
+    RecordCommand()
+        : Command("record", "Runs a program and records the GPU memory of its processes as sessions")
+    {
+        m_program.example = "strata record -o run.strata -- python train.py";
+    }
+
+    ProgramWords* programWords() override { return &m_program; }
+    std::string_view place() const override { return "record"; }
+
+    void declare(CLI::App& app) override
+    {
+        app.description(
+            "Runs a command and records the GPU memory of every process in it that uses PyTorch or LibTorch");
+        app.add_option("-o,--output", m_options.output,
+            "The session to write, named .strata; {process} in the name becomes the process id. Without it a "
+            "second process writes beside it, as FILE.PID.strata, ranks as FILE.rankN.strata");
+        app.add_option("--stacks", m_options.stacks,
+               "Whose call stacks: python, native (C++), none, or auto: Python's, and C++'s where a thread "
+               "runs no Python, as autograd's own does")
+            ->check(CLI::IsMember({ "auto", "none", "python", "native" }))
+            ->capture_default_str();
+        app.add_option("--ring", m_options.ringEvents,
+               "Events that may wait for the disk, for each device (131072 unless said): more if events are "
+               "lost")
+            ->check(CLI::Range(std::int64_t{ 64 }, std::int64_t{ 1 } << 30));
+        app.add_option("--memory", m_memory,
+            "Host memory that the recorder may take in each process (256MiB unless said)");
+        app.add_option("--simulated", m_options.simulated,
+            "Run on a simulated card of the catalogue, e.g. H100-80GB: no GPU is needed, and there are no "
+            "real times");
+        app.add_option(
+            "--capacity", m_capacity, "Memory of the simulated card instead of its own, e.g. 16GiB");
+        app.add_option("--devices", m_options.devices, "Number of simulated cards")->check(CLI::Range(1, 64));
+        app.footer("\nExample:\n  strata record -o run.strata -- python train.py\n\n"
+                   "Exit codes:\n  those of the program, 128 + signal where one ended it   2 bad usage\n");
+    }
+
+    model::Result<void> check() override
+    {
+        m_options.command = m_program.words;
+        if (m_options.output.empty())
+            return model::fail(Error::Kind::Usage, "no file to write",
+                "name one with -o, as in strata record -o run.strata -- ...");
+        if (m_options.simulated.empty() && (!m_capacity.empty() || m_options.devices != 1))
+            return model::fail(Error::Kind::Usage, "--capacity and --devices are of the simulated card",
+                "name one with --simulated");
+        const auto memoryBytes = sizeOf("--memory", m_memory);
+        const auto capacityBytes = sizeOf("--capacity", m_capacity);
+        for (const auto* size : { &memoryBytes, &capacityBytes }) {
+            if (!*size)
+                return model::Failure(size->error());
+        }
+        m_options.memoryBytes = *memoryBytes;
+        m_options.capacityBytes = *capacityBytes;
+        return {};
+    }
+
+    model::Result<int> run(Output&, Output&) override { return record(m_options); }
+
+    /// What keeps the program from starting: all else has its own exit code.
+    int exitCodeOf(const Error&) const override { return kUsage; }
+
+private:
+    RecordOptions m_options;
+    ProgramWords m_program;
+    std::string m_memory, m_capacity;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeRecord()
+{
+    return std::make_unique<RecordCommand>();
+}
+
+} // namespace strata::cli

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/shell/window_content.h"
+
+namespace strata::gui {
+
+/// What windows of the program can show: the one place that knows all contents by name. A new one is a line
+/// here.
+[[nodiscard]] views::ContentList windowContents();
+
+} // namespace strata::gui

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/launch/diagnosis.h"
+
+#include "app/launch/command.h"
+#include "app/launch/hook_at_hand.h"
+#include "app/launch/libraries.h"
+#include "capture/agent/python_layout.h"
+#include "capture/hook_maker/compile.h"
+#include "capture/simgpu/launch/environment.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace strata::launch {
+
+namespace {
+
+using Answer = Ability::Answer;
+using model::Result;
+
+constexpr const char* kPythonFacts = "import platform, sysconfig\n"
+                                     "print(platform.python_implementation())\n"
+                                     "print(platform.python_version())\n"
+                                     "print(sysconfig.get_config_var('Py_GIL_DISABLED') or 0)\n";
+
+/// Why stacks of this Python are not read; empty where they are. Fills in what it is.
+std::string whyNoPythonStacks(const Command& command, Diagnosis& diagnosis)
+{
+    const std::string python = command.program.interpreter.string();
+    if (python.empty())
+        return "the command is no Python: a program of C++ has stacks of C++; of a script name the Python "
+               "that it starts";
+    diagnosis.python = python;
+    const hook::ToolRun run = hook::runTool({ python, "-c", kPythonFacts });
+    std::istringstream lines(run.output);
+    std::string kind, version, withoutLock;
+    lines >> kind >> version >> withoutLock;
+    diagnosis.pythonVersion = kind + " " + version;
+    if (kind == "CPython" && withoutLock == "0" && agent::pythonLayout(version))
+        return {};
+    return diagnosis.pythonVersion + (withoutLock == "1" ? " without the global lock" : "")
+        + " keeps its frames where they are not read: use CPython 3.10 to 3.14, or take stacks of C++ "
+          "(--stacks native)";
+}
+
+/// Everything that is preloaded or started is there.
+Result<void> haveParts(const std::vector<std::string>& names)
+{
+    for (const std::string& name : names) {
+        if (const auto path = preloadable(name); !path)
+            return model::Failure(path.error());
+    }
+    return {};
+}
+
+Result<void> canDryRun(const Command& command)
+{
+    if (const auto parts = haveParts({ kPreloaded, "dryrun_start.py" }); !parts)
+        return parts;
+    if (!command.torch)
+        return model::fail(model::Error::Kind::NotFound, command.whyNoTorch);
+    const auto variables = simgpu::deviceEnvironment(*command.torch, {}, libraryFolder());
+    if (!variables)
+        return model::fail(model::Error::Kind::NotFound, variables.error());
+    return {};
+}
+
+/// Gives the hook; none for a command that starts who knows what: the recorder sees to it there.
+Result<std::filesystem::path> canRecord(const Command& command)
+{
+    if (const auto parts = haveParts({ kPreloaded, "libstrata_capture.so", "record_start.py" }); !parts)
+        return model::Failure(parts.error());
+    if (command.torch)
+        return hookFor(*command.torch);
+    if (command.isCertain())
+        return model::fail(model::Error::Kind::NotFound, command.whyNoTorch);
+    return std::filesystem::path();
+}
+
+Ability no(std::string id, std::string name, std::string why)
+{
+    return { std::move(id), std::move(name), Answer::No, std::move(why) };
+}
+
+/// On a GPU, or on a simulated one: `why` and `whyNotSimulated` are empty where that works.
+Ability recording(std::string id, std::string name, const std::string& why,
+    const std::string& whyNotSimulated, const Diagnosis& diagnosis)
+{
+    if (!why.empty())
+        return no(std::move(id), std::move(name), why);
+    if (diagnosis.gpus.whyNone.empty())
+        return { std::move(id), std::move(name), Answer::Yes, {} };
+    if (!whyNotSimulated.empty())
+        return no(std::move(id), std::move(name),
+            diagnosis.gpus.whyNone + "; on a simulated one: " + whyNotSimulated);
+    return { std::move(id), std::move(name), Answer::Simulated,
+        diagnosis.gpus.whyNone + "; strata record --simulated A100-80GB records on a simulated one" };
+}
+
+Ability driverReadings(const Diagnosis& diagnosis)
+{
+    const std::string& why = diagnosis.gpus.whyNoReadings;
+    return { "driver_readings", "what the driver says is in use", why.empty() ? Answer::Yes : Answer::No,
+        why };
+}
+
+void examine(const Command& command, Diagnosis& diagnosis)
+{
+    diagnosis.program = command.program.executable.string();
+    if (command.torch) {
+        diagnosis.torchVersion = command.torch->version;
+        diagnosis.torchFolder = command.torch->folder.string();
+    }
+    const std::string noPythonStacks = whyNoPythonStacks(command, diagnosis);
+    const auto dryRun = canDryRun(command);
+    const auto hook = canRecord(command);
+    if (hook)
+        diagnosis.hook = hook->string();
+    const std::string noRecord = hook ? std::string() : hook.error().text();
+    const std::string noDryRun = dryRun ? std::string() : dryRun.error().text();
+    const std::string guessed = command.torch && !command.isCertain()
+        ? "with the PyTorch of the Python in PATH, if that is what the command starts"
+        : "";
+    diagnosis.abilities = {
+        dryRun ? Ability{ "dry_run", "dry run", Answer::Yes, guessed } : no("dry_run", "dry run", noDryRun),
+        recording("record_python_stacks", "record, with stacks of Python", hook ? noPythonStacks : noRecord,
+            noDryRun, diagnosis),
+        recording("record_native_stacks", "record, with stacks of C++", noRecord, noDryRun, diagnosis),
+        driverReadings(diagnosis),
+    };
+}
+
+void addWhatComes(Diagnosis& diagnosis)
+{
+    for (const auto& [id, name] : { std::pair("kernels", "kernels on the time axis"),
+             std::pair("attach", "attach to a recorder that runs"),
+             std::pair("inject", "record a program that runs already") })
+        diagnosis.abilities.push_back({ id, name, Answer::NotBuilt, "this Strata does not do it yet" });
+}
+
+} // namespace
+
+bool Diagnosis::isOfUse() const
+{
+    return std::any_of(abilities.begin(), abilities.end(), [](const Ability& ability) {
+        return (ability.id == "dry_run" || ability.id.starts_with("record_"))
+            && (ability.answer == Answer::Yes || ability.answer == Answer::Simulated);
+    });
+}
+
+Diagnosis diagnose(std::vector<std::string> words)
+{
+    Diagnosis diagnosis;
+    if (words.empty())
+        words = { simgpu::findProgram("python") ? "python" : "python3" };
+    diagnosis.command = words;
+    diagnosis.gpus = findGpus();
+    if (const auto command = findCommand(words); command)
+        examine(*command, diagnosis);
+    else {
+        const std::string why = command.error().text();
+        diagnosis.abilities = { no("dry_run", "dry run", why),
+            no("record_python_stacks", "record, with stacks of Python", why),
+            no("record_native_stacks", "record, with stacks of C++", why), driverReadings(diagnosis) };
+    }
+    addWhatComes(diagnosis);
+    return diagnosis;
+}
+
+} // namespace strata::launch

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/launch/hook_at_hand.h"
+
+#include "app/launch/libraries.h"
+#include "capture/hook_maker/make_hook.h"
+
+#include <cstdio>
+
+namespace strata::launch {
+
+namespace {
+
+namespace fs = std::filesystem;
+using model::Error;
+
+/// The Python that has it tells the version best.
+hook::TorchFiles filesOf(const simgpu::LibTorch& torch)
+{
+    hook::TorchFiles files = hook::readTorchFiles(torch.folder);
+    if (files.version.empty())
+        files.version = torch.version;
+    return files;
+}
+
+} // namespace
+
+model::Result<fs::path> hookFor(const simgpu::LibTorch& torch)
+{
+    const hook::TorchFiles files = filesOf(torch);
+    const auto made = hook::makeHook(files, libraryFolder(), [&] {
+        std::fprintf(stderr, "strata: torch %s: compiling its hook, once, in about ten seconds\n",
+            files.version.c_str());
+    });
+    if (!made)
+        return model::fail(
+            Error::Kind::NotFound, "torch " + files.version + ": no hook for it: " + made.error());
+    return *made;
+}
+
+} // namespace strata::launch

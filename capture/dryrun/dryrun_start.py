@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's side of a dry run: runs while torch is being imported, before its Python modules, in a namespace of its own.
+
+Stops after a number of optimizer steps, tells what ended the program. Where Strata's recorder cannot do it, torch's own is
+kept on and its snapshot written at the end. A mistake here must
+never end the program: everything is caught, said once, and the program goes on.
+"""
+import atexit
+import ctypes
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import pickle
+import sys
+import weakref
+
+FOLDER = os.environ.get("STRATA_DRYRUN_FOLDER", "")
+STEPS = int(os.environ.get("STRATA_DRYRUN_STEPS") or 0)
+RECORD = os.environ.get("STRATA_DRYRUN_RECORD") != "0"
+SKIP_INIT = os.environ.get("STRATA_DRYRUN_SKIP_INIT") == "1"
+CHANGES = [c for c in os.environ.get("STRATA_DRYRUN_CHANGES", "").split("\n") if c]
+PRELOADED = ctypes.CDLL(None)
+said = set()
+
+
+def strata_records():
+    """If its recorder can read the frames of this Python: record_start.py has tried before."""
+    agent = os.environ.get("STRATA_RECORD_AGENT")
+    if agent and ctypes.CDLL(agent).strata_capture_reads_python():
+        return True
+    os.environ.pop("STRATA_RECORD_FILE", None)
+    return False
+
+
+TORCH_RECORDS = RECORD and not strata_records()
+
+
+def say(text):
+    if text not in said:
+        said.add(text)
+        print("strata: " + text, file=sys.stderr, flush=True)
+
+
+def guarded(function):
+    def call(*arguments):
+        try:
+            return function(*arguments)
+        except Exception as error:
+            say(f"{function.__name__} failed: {error!r}")
+            return None
+    return call
+
+
+def beside(name):
+    """A module that lies beside this script, without a trace in sys.modules. Its frames in stacks count as a library's."""
+    path = os.path.join(os.path.dirname(os.environ["STRATA_DRYRUN_SCRIPT"]), name + ".py")
+    module = type(sys)("strata_" + name)
+    with open(path, encoding="utf-8") as file:
+        exec(compile(file.read(), f"<frozen strata_{name}>", "exec"), module.__dict__)
+    return module
+
+
+recording_process = None
+
+
+@guarded
+def start_recorder():
+    import torch
+
+    global recording_process
+    recording_process = os.getpid()
+    PRELOADED.strata_dryrun_torch_version(torch.__version__.encode())
+    if TORCH_RECORDS:
+        # Taking the stack of a free forgets the exception that ends a recomputed forward early in 2.11 (2.6, 2.8, 2.15 do not):
+        # SystemError from backward with checkpointing, https://github.com/pytorch/pytorch/issues/179536.
+        context = "alloc" if torch.__version__.startswith("2.11.") else "all"
+        torch.cuda.memory._record_memory_history(context=context, stacks="python")
+
+
+def take_snapshot(torch):
+    """Asking torch for stacks looks for torch._inductor, which would import it for that alone, more than a second of work."""
+    stand_in = "torch._inductor" not in sys.modules
+    if stand_in:
+        torch._inductor = type(sys)("torch._inductor")
+    try:
+        return torch.cuda.memory._snapshot()
+    finally:
+        if stand_in:
+            del torch._inductor
+
+
+@guarded
+def write_snapshot():
+    torch = sys.modules.get("torch")
+    if not TORCH_RECORDS or os.getpid() != recording_process or not torch or not torch.cuda.is_initialized():
+        return
+    snapshot = take_snapshot(torch)
+    snapshot.setdefault("allocator_settings", {})["simulated_device"] = json.loads(
+        os.environ.get("STRATA_RECORD_SIMULATED") or "{}")
+    path = os.path.join(FOLDER, f"snapshot.{os.getpid()}.pickle")
+    with open(path + ".partial", "wb") as file:
+        pickle.dump(snapshot, file, protocol=4)
+    os.rename(path + ".partial", path)
+
+
+@guarded
+def write_failure():
+    """What ended the program, where Python printed it: sys.last_value outlives hooks of the program."""
+    error = getattr(sys, "last_value", None)
+    if error is None or isinstance(error, (SystemExit, KeyboardInterrupt)):
+        return
+    where, trace = "", getattr(sys, "last_traceback", None)
+    while trace is not None:
+        where, trace = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}", trace.tb_next
+    with open(os.path.join(FOLDER, f"failure.{os.getpid()}"), "w", encoding="utf-8", errors="replace") as file:
+        json.dump({"kind": type(error).__name__, "what": str(error), "where": where}, file)
+
+
+def at_end():
+    write_failure()
+    write_snapshot()
+    for ask in at_ends:
+        text = guarded(ask)()
+        if text:
+            say(text)
+
+
+def before(name):
+    """What ends or replaces the process at once leaves a snapshot too."""
+    original = getattr(os, name)
+
+    def call(*arguments):
+        at_end()
+        return original(*arguments)
+    setattr(os, name, call)
+
+
+def patch_cuda(module):
+    module._lazy_call(start_recorder)
+
+
+stops = 0
+
+
+def stop():
+    """SystemExit passes `except Exception`; where something swallows it, it is raised again, then the process ends."""
+    global stops
+    stops += 1
+    if stops > 3:
+        say("the program goes on after the last step: it is ended")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+    raise SystemExit(0)
+
+
+def patch_optimizer(module):
+    counts = weakref.WeakKeyDictionary()
+
+    def before_step(optimizer, *_):
+        count = counts[optimizer] = counts.get(optimizer, 0) + 1
+        if STEPS and count > STEPS:
+            stop()
+        PRELOADED.strata_dryrun_steps(count)
+
+    module.register_optimizer_step_pre_hook(before_step)
+
+
+PATCHES = {"torch.cuda": [patch_cuda], "torch.optim.optimizer": [patch_optimizer]}
+at_ends = []
+
+
+def add_patches(patches):
+    for name, patch in patches:
+        PATCHES.setdefault(name, []).append(patch)
+
+
+class Loader(importlib.abc.Loader):
+    """Loads a module as it would be loaded, then patches it."""
+
+    def __init__(self, loader, patches):
+        self.loader = loader
+        self.patches = [guarded(patch) for patch in patches]
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        self.loader.exec_module(module)
+        module.__spec__.loader = module.__loader__ = self.loader
+        for patch in self.patches:
+            patch(module)
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        patches = PATCHES.get(name)
+        if patches is None:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = Loader(spec.loader, patches)
+        return spec
+
+
+add_patches(beside("dryrun_dynamo").PATCHES.items())
+if SKIP_INIT:
+    add_patches([("torch.nn.init", beside("dryrun_weights").patch_init)])
+# torchrun inside the command starts real ranks, which meet by themselves.
+if os.environ.get("STRATA_DRYRUN_RANK") and "TORCHELASTIC_RUN_ID" not in os.environ:
+    add_patches(beside("dryrun_ranks").install(
+        int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), say).items())
+if CHANGES:
+    found, at_ends = beside("dryrun_change").install(CHANGES, say, beside)
+    add_patches(found)
+atexit.register(at_end)
+for name in ("_exit", "execv", "execve"):
+    before(name)
+sys.meta_path.insert(0, Finder())

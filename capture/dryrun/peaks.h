@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+namespace strata::dryrun {
+
+/// A moment of a run.
+struct PeakMoment {
+    std::int64_t event; ///< position in the trace of its device, from 0
+    std::int64_t steps; ///< optimizer steps begun by then
+};
+
+/// What the tracker counts of one device, in bytes. Peaks are those of the whole run.
+struct DevicePeaks {
+    std::int64_t requested, requestedPeak; ///< what the program asked for and did not give back
+    std::int64_t allocatedPeak; ///< the same, rounded
+    std::int64_t reserved, reservedPeak; ///< segments
+    std::int64_t outOfMemories;
+    std::int64_t firstRefused; ///< size of the first request that was refused
+    std::int64_t events;
+    std::int64_t allocations;
+    PeakMoment requestedPeakAt, reservedPeakAt; ///< the first time
+};
+
+/// The file that a process keeps mapped while it runs, so that its peaks outlive however it ends.
+struct ProcessPeaks {
+    static constexpr char kMagic[8] = "strpeak";
+    static constexpr std::uint32_t kVersion = 2;
+    static constexpr int kMaxDevices = 64;
+
+    char magic[8];
+    std::uint32_t version;
+    std::int32_t process;
+    std::int32_t rank; ///< -1 where the environment does not say
+    std::int32_t worldSize; ///< the same
+    std::int32_t devices; ///< visible ones
+    std::int32_t steps; ///< optimizer steps begun, of the optimizer object that made most
+    char torchVersion[64];
+    DevicePeaks device[kMaxDevices];
+};
+
+/// Environment variables through which a launcher speaks to the preloaded library.
+constexpr const char* kFolderVariable = "STRATA_DRYRUN_FOLDER"; ///< where peaks.PID goes
+constexpr const char* kScriptVariable
+    = "STRATA_DRYRUN_SCRIPT"; ///< Python that is run when torch begins to load
+
+} // namespace strata::dryrun

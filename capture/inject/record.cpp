@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/inject/record.h"
+
+#include "capture/inject/variables.h"
+#include "strata/capture_c.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace strata::inject {
+
+namespace {
+
+std::atomic<bool> g_settled{ false }; // recording, or never will be
+
+const char* variable(const char* name)
+{
+    const char* text = std::getenv(name);
+    return text ? text : "";
+}
+
+bool isPython()
+{
+    return dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr;
+}
+
+std::uint32_t stacksWanted()
+{
+    const std::string_view text = variable(kStacksVariable);
+    if (text == "none")
+        return STRATA_CAPTURE_STACKS_NONE;
+    if (text == "native")
+        return STRATA_CAPTURE_STACKS_NATIVE;
+    if (text == "python")
+        return STRATA_CAPTURE_STACKS_PYTHON;
+    return isPython() ? STRATA_CAPTURE_STACKS_AUTO : STRATA_CAPTURE_STACKS_NATIVE;
+}
+
+using Start = int (*)(const strata_capture_options*);
+using Poll = int (*)();
+
+/// The recorder, loaded for good; nullptr if that failed.
+Poll load()
+{
+    void* agent = dlopen(variable(kAgentVariable), RTLD_NOW | RTLD_LOCAL);
+    const auto start = agent ? reinterpret_cast<Start>(dlsym(agent, "strata_capture_start")) : nullptr;
+    if (!start) {
+        const char* error = dlerror();
+        std::fprintf(stderr, "strata: %s: nothing is recorded: install Strata again\n",
+            error ? error : variable(kAgentVariable));
+        return nullptr;
+    }
+    strata_capture_options options{};
+    options.size = sizeof options;
+    options.file = variable(kFileVariable);
+    options.shared = 1;
+    options.stacks = stacksWanted();
+    options.ring_events = std::strtoull(variable(kRingVariable), nullptr, 10);
+    options.memory_limit = std::strtoull(variable(kMemoryVariable), nullptr, 10);
+    options.list_file = variable(kListVariable);
+    options.simulated_device = variable(kSimulatedVariable);
+    options.aside = 1;
+    start(&options);
+    return reinterpret_cast<Poll>(dlsym(agent, "strata_capture_poll"));
+}
+
+/// Asked often and answered rarely: dlopen() of what is not loaded costs microseconds.
+void askAgain()
+{
+    static std::mutex mutex;
+    static int asked = 0;
+    static Poll poll = nullptr;
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    constexpr int kAskAlways = 4096;
+    if (!lock || (asked++ >= kAskAlways && asked % 64 != 0))
+        return;
+    if (!poll) {
+        if (!*variable(kFileVariable)) {
+            g_settled.store(true);
+            return;
+        }
+        if (!dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD))
+            return;
+        poll = load();
+    }
+    if (!poll || poll() != STRATA_CAPTURE_WAITING)
+        g_settled.store(true);
+}
+
+} // namespace
+
+void recordWhenReady() noexcept
+{
+    if (g_settled.load(std::memory_order_relaxed))
+        return;
+    try {
+        askAgain();
+    } catch (...) {
+        g_settled.store(true); // no memory: the program goes on without a recording
+    }
+}
+
+std::optional<interpose::PythonScript> recordScript()
+{
+    if (!*variable(kScriptVariable) || !*variable(kFileVariable))
+        return std::nullopt;
+    return interpose::PythonScript{ variable(kScriptVariable), "<frozen strata_record>",
+        "the start of the recording failed" };
+}
+
+} // namespace strata::inject

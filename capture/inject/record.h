@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/interpose/python_start.h"
+
+#include <optional>
+
+namespace strata::inject {
+
+/// Loads the recorder and starts a recording, once LibTorch's allocator is ready, which is before the first
+/// segment; nothing where none is asked for (variables.h). Programs without LibTorch never load it. Any
+/// thread; a load of a flag once that is settled.
+void recordWhenReady() noexcept;
+
+/// Python's side of it; none where no recording is asked for.
+[[nodiscard]] std::optional<interpose::PythonScript> recordScript();
+
+} // namespace strata::inject

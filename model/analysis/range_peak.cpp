@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/range_peak.h"
+
+#include "model/analysis/summary.h"
+
+namespace strata::model {
+
+EventIndex instantWithin(const DeviceTimeline& timeline, EventIndex first, EventIndex last)
+{
+    return first == last ? last : timeline.requested().range(first, last).maxEvent;
+}
+
+RangePeak peakWithin(const DeviceTrace& trace, const GroupTable& table, EventIndex first, EventIndex last)
+{
+    const CurveRange requested = Curve(trace, CurveKind::Requested).range(first, last);
+    const CurveRange reserved = Curve(trace, CurveKind::Reserved).range(first, last);
+    return { first, last, requested.max, reserved.max, reserved.maxEvent,
+        groupsAt(trace, table, requested.maxEvent), timeOf(trace, requested.maxEvent) };
+}
+
+} // namespace strata::model

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/cards/catalogue.h"
+
+#include "model/base/spelling.h"
+#include "model/cards/devices_json.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+namespace strata::model {
+
+namespace {
+
+std::string lower(std::string_view text)
+{
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+    return out;
+}
+
+struct Catalogue {
+    std::vector<Card> cards;
+    std::vector<Assumption> assumptions;
+};
+
+/// The text is part of the program, and a test reads it: it is what at() expects.
+Catalogue readCatalogue()
+{
+    Catalogue out;
+    const nlohmann::json catalogue = nlohmann::json::parse(kDevicesJson);
+    for (const auto& entry : catalogue.at("devices")) {
+        Card& card = out.cards.emplace_back();
+        card.name = entry.at("name");
+        card.product = entry.at("product");
+        card.capacityBytes = entry.at("capacity_bytes");
+        card.capacitySource = entry.at("capacity_source");
+        const std::string capability = entry.at("compute_capability");
+        const auto dot = capability.find('.');
+        card.computeMajor = std::stoi(capability.substr(0, dot));
+        card.computeMinor = std::stoi(capability.substr(dot + 1));
+        card.multiprocessors = entry.at("multiprocessors");
+        card.l2Bytes = entry.at("l2_bytes");
+        card.memoryBusBits = entry.at("memory_bus_bits");
+    }
+    for (const auto& entry : catalogue.at("assumptions"))
+        out.assumptions.push_back({ entry.at("name"), entry.at("each"), entry.at("low_bytes"),
+            entry.at("high_bytes"), entry.at("counted_bytes"), entry.at("source") });
+    return out;
+}
+
+const Catalogue& catalogue()
+{
+    static const Catalogue read = readCatalogue();
+    return read;
+}
+
+} // namespace
+
+const std::vector<Card>& cards()
+{
+    return catalogue().cards;
+}
+
+const std::vector<Assumption>& assumptions()
+{
+    return catalogue().assumptions;
+}
+
+const Card* findCard(std::string_view name)
+{
+    const std::string wanted = lower(name);
+    const auto found = std::find_if(
+        cards().begin(), cards().end(), [&](const Card& card) { return lower(card.name) == wanted; });
+    return found == cards().end() ? nullptr : &*found;
+}
+
+std::vector<std::string> nearestCards(std::string_view name)
+{
+    const std::string wanted = lower(name);
+    std::vector<std::string> names;
+    for (const Card& card : cards())
+        names.push_back(card.name);
+    std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+        return editDistance(lower(a), wanted) < editDistance(lower(b), wanted);
+    });
+    names.resize(std::min<std::size_t>(names.size(), 3));
+    return names;
+}
+
+} // namespace strata::model

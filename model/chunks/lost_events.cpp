@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/chunks/chunk_kinds.h"
+#include "model/wire/tables.h"
+
+namespace strata::model {
+
+namespace {
+
+bool take(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
+{
+    std::vector<wire::LostRow> rows;
+    if (!wire::decodeLost(payload, rows))
+        return false;
+    for (const wire::LostRow& row : rows)
+        recording.lost.push_back(
+            { row.device, static_cast<std::int64_t>(row.event), static_cast<std::int64_t>(row.count) });
+    return true;
+}
+
+void write(const Recording& recording, wire::ChunkWriter& writer)
+{
+    std::vector<wire::LostRow> rows;
+    for (const LostEvents& lost : recording.lost)
+        rows.push_back(
+            { lost.device, static_cast<std::uint64_t>(lost.event), static_cast<std::uint64_t>(lost.count) });
+    if (!rows.empty())
+        writer.chunk(wire::ChunkType::Lost, [&](wire::Bytes& out) { wire::encodeLost(rows, out); });
+}
+
+} // namespace
+
+extern const ChunkKind kLostChunk;
+const ChunkKind kLostChunk{ wire::ChunkType::Lost, ChunkKind::Place::BehindEvents, take, write };
+
+} // namespace strata::model

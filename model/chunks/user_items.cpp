@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/chunks/user_items.h"
+
+#include "model/chunks/chunk_kinds.h"
+
+#include <utility>
+#include <vector>
+
+namespace strata::model {
+
+namespace {
+
+template <wire::ChunkType kType>
+bool take(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
+{
+    takeUserRows(kType, payload, recording.user);
+    return true;
+}
+
+template <UserItem::Kind kKind> void write(const Recording& recording, wire::ChunkWriter& writer)
+{
+    std::vector<wire::UserRow> rows;
+    for (const UserItem& item : recording.user.items)
+        if (item.kind == kKind)
+            rows.push_back(rowOf(item));
+    if (!rows.empty())
+        writer.chunk(chunkTypeOf(kKind), [&](wire::Bytes& out) { wire::encodeUserRows(rows, out); });
+}
+
+template <wire::ChunkType kType, UserItem::Kind kKind>
+constexpr ChunkKind kUserChunk{ kType, ChunkKind::Place::BehindIndex, take<kType>, write<kKind> };
+
+} // namespace
+
+extern const ChunkKind kNoteChunk, kRangeChunk, kFilterChunk;
+const ChunkKind kNoteChunk = kUserChunk<wire::ChunkType::Note, UserItem::Kind::Note>;
+const ChunkKind kRangeChunk = kUserChunk<wire::ChunkType::Range, UserItem::Kind::Range>;
+const ChunkKind kFilterChunk = kUserChunk<wire::ChunkType::Filter, UserItem::Kind::Filter>;
+
+wire::ChunkType chunkTypeOf(UserItem::Kind kind)
+{
+    return kind == UserItem::Kind::Note ? wire::ChunkType::Note
+        : kind == UserItem::Kind::Range ? wire::ChunkType::Range
+                                        : wire::ChunkType::Filter;
+}
+
+wire::UserRow rowOf(const UserItem& item, bool removed)
+{
+    return { item.key, removed, item.changedNs, item.device, item.first, item.last, item.address, item.text,
+        item.conditions };
+}
+
+void takeUserRows(wire::ChunkType type, std::span<const std::byte> payload, UserData& user)
+{
+    std::vector<wire::UserRow> rows;
+    if (!wire::decodeUserRows(payload, rows))
+        return;
+    const UserItem::Kind kind = type == wire::ChunkType::Note ? UserItem::Kind::Note
+        : type == wire::ChunkType::Range                      ? UserItem::Kind::Range
+                                                              : UserItem::Kind::Filter;
+    for (wire::UserRow& row : rows) {
+        if (row.removed)
+            user.remove(row.key, row.changedNs);
+        else
+            user.set({ kind, row.key, row.changedNs, row.device, row.first, row.last, row.address,
+                std::move(row.text), std::move(row.conditions) });
+    }
+}
+
+} // namespace strata::model

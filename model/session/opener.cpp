@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/session/opener.h"
+
+#include "model/session/user_file.h"
+
+#include <utility>
+
+namespace strata::model {
+
+Opener::Opener(RecordingFile file, std::filesystem::path path, std::filesystem::path notesFolder)
+    : m_file(std::move(file))
+    , m_path(std::move(path))
+    , m_notesFolder(std::move(notesFolder))
+{
+}
+
+Result<Opener> Opener::open(const std::filesystem::path& path, const OpenOptions& options)
+{
+    ReadLimits limits;
+    limits.force = options.force;
+    Result<RecordingFile> file = RecordingFile::open(path, limits);
+    if (!file)
+        return Failure(std::move(file.error()));
+    return Opener(std::move(*file), path, options.notesFolder);
+}
+
+/// Without a folder there is nothing to look for, nor a second look at the file to know it by.
+void Opener::addNotes(Recording& recording) const
+{
+    if (!m_notesFolder.empty())
+        UserFile(m_path, m_notesFolder).addTo(recording.user);
+}
+
+std::optional<SessionOutline> Opener::outline()
+{
+    std::optional<SessionOutline> outline = m_file.outline();
+    if (outline)
+        addNotes(*outline->recording);
+    return outline;
+}
+
+Result<std::shared_ptr<const Session>> Opener::all(const Progress& progress)
+{
+    Result<std::unique_ptr<Recording>> recording = m_file.all(progress);
+    if (!recording)
+        return Failure(std::move(recording.error()));
+    addNotes(**recording);
+    return Session::fromRecording(std::move(*recording), progress);
+}
+
+} // namespace strata::model

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/digest/outline.h"
+#include "model/readers/reader.h"
+#include "model/session/session.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace strata::model {
+
+/// The one way into a file: it is opened once, and read as deep as is asked for. Its outline is there in a
+/// moment where its writer left one; all of it takes as long as it has events. Whoever wants both asks for
+/// both: they are of the same file, even if its name leads to another one meanwhile. One thread.
+class Opener {
+public:
+    /// An error says why the file cannot be opened.
+    [[nodiscard]] static Result<Opener> open(const std::filesystem::path& path, const OpenOptions& options);
+
+    /// What a summary needs, notes included; none where only all() tells (RecordingFile::outline()).
+    [[nodiscard]] std::optional<SessionOutline> outline();
+
+    /// All of it, whatever readable format it has. A damaged file opens as far as it goes
+    /// (Recording::truncation).
+    [[nodiscard]] Result<std::shared_ptr<const Session>> all(const Progress& progress = {});
+
+private:
+    Opener(RecordingFile file, std::filesystem::path path, std::filesystem::path notesFolder);
+    void addNotes(Recording& recording) const;
+
+    RecordingFile m_file;
+    std::filesystem::path m_path, m_notesFolder;
+};
+
+} // namespace strata::model

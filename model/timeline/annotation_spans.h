@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/timeline/clock.h"
+#include "model/trace/recording.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace strata::model {
+
+/// One annotated stretch: START to END of a name, or a mark without length.
+struct AnnotationSpan {
+    std::string_view name; ///< in the strings of the recording, which must outlive it
+    std::int64_t beginNs = 0, endNs = 0; ///< since the start of the clock
+    EventIndex first = -1, last = -1; ///< the state before it begins, and the last event within it
+    int level = 0; ///< 0 is the outermost
+    bool openBegin = false, openEnd = false; ///< it began before, or ends after, what was recorded
+};
+
+/// Pairs the annotations of a device (and those of no device), innermost first: an END closes the latest open
+/// START of its name. Sorted by level, then begin; spans of one level do not overlap. Empty for a trace
+/// without times, since nothing says where its annotations belong. O(n log n).
+[[nodiscard]] std::vector<AnnotationSpan> annotationSpans(
+    const Recording& recording, int device, const Clock& clock);
+
+/// The spans that are steps of a training, in the order in which they begin: those named as one,
+/// "ProfilerStep#3", "step 3", "iteration 3", "batch 3", or, where none is, the outermost ones.
+[[nodiscard]] std::vector<AnnotationSpan> stepsAmong(const std::vector<AnnotationSpan>& spans);
+
+} // namespace strata::model

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace strata::wire {
+
+// What has a code in the stream. Codes never change; the model uses these very types, so that a name is
+// spelled once for who records, writes and reads.
+
+/// What an event of the allocator says.
+enum class EventAction : std::uint8_t {
+    Alloc = 0,
+    FreeRequested = 1,
+    FreeCompleted = 2,
+    SegmentAlloc = 3,
+    SegmentFree = 4,
+    SegmentMap = 5,
+    SegmentUnmap = 6,
+    Snapshot = 7,
+    Oom = 8,
+    UserDefined = 9,
+    Annotate = 10,
+    Other = 11, ///< another one: kept, its name in SparseKind::ActionName
+};
+inline constexpr std::size_t kActionCount = 12;
+
+/// What few events have: a text by number.
+enum class SparseKind : std::uint8_t { CompileContext = 0, UserMetadata = 1, ActionName = 2, Extras = 3 };
+inline constexpr std::size_t kSparseKinds = 4;
+
+/// A block of a segment.
+enum class BlockState : std::uint8_t {
+    Allocated = 0,
+    PendingFree = 1, ///< waits for another stream
+    Inactive = 2,
+};
+inline constexpr std::size_t kBlockStates = 3;
+
+/// Which half of a pool of PyTorch's a segment belongs to.
+enum class PoolKind : std::uint8_t { Small = 0, Large = 1, Unknown = 2 };
+inline constexpr std::size_t kPoolKinds = 3;
+
+/// What an annotation says of its name. A new one is a line here and in FORMAT.md; readers that do not know
+/// it pass over its rows.
+enum class AnnotationKind : std::uint8_t {
+    Start = 0, ///< a range of that name begins
+    End = 1, ///< the innermost one of that name ends
+    Mark = 2, ///< a moment
+};
+inline constexpr std::size_t kAnnotationKinds = 3;
+
+} // namespace strata::wire

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/axis/axis_painter.h"
+#include "views/widgets/axis/ticks.h"
+
+#include <QImage>
+#include <QPainter>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+const QColor kText = Qt::red, kLine = Qt::blue;
+
+class AxisPainterTest : public testing::TestWithParam<int> {
+protected:
+    AxisPainterTest()
+        : m_image(QSize(500, 300) * GetParam(), QImage::Format_RGB32)
+        , m_look{ QFont(), kText, kLine, double(GetParam()) }
+    {
+        m_image.setDevicePixelRatio(GetParam());
+        m_image.fill(Qt::white);
+    }
+    /// At a point of the picture.
+    QColor at(int x, int y) const { return m_image.pixelColor(x * GetParam(), y * GetParam()); }
+
+    QImage m_image;
+    AxisLook m_look;
+};
+
+TEST_P(AxisPainterTest, EveryByteTickHasAMarkAndALineWhereItsBytesAre)
+{
+    const QRect area(100, 20, 300, 200);
+    const YMapping y({ 0, 3.0 * (1 << 20) }, 200 * GetParam());
+    {
+        QPainter painter(&m_image);
+        paintByteAxis(painter, m_look, area, y);
+    }
+    const std::vector<Tick> ticks = byteTicks(y.view(), 200 / 36);
+    ASSERT_GE(ticks.size(), 3u);
+    int marks = 0;
+    for (int row = 0; row < 300; ++row)
+        marks += at(area.left() - 2, row) == kLine;
+    EXPECT_EQ(marks, static_cast<int>(ticks.size()));
+    for (const Tick& tick : ticks) {
+        const int row
+            = std::min(int(std::floor(area.top() + y.rowOf(tick.value) / GetParam())), area.bottom());
+        EXPECT_EQ(at(area.left() - 2, row), kLine) << qPrintable(tick.label);
+        const bool lined = at(area.center().x(), row) != QColor(Qt::white);
+        EXPECT_EQ(lined, tick.value != 0) << qPrintable(tick.label) << ": nothing is crossed out at zero";
+    }
+}
+
+TEST_P(AxisPainterTest, MarksOfEventsStandOnTheirColumns)
+{
+    const QRect strip(50, 200, 400, 32);
+    const XMapping x(model::Axis::Events, { 0, 1000 }, 400 * GetParam());
+    {
+        QPainter painter(&m_image);
+        paintEventAxis(painter, m_look, strip, x);
+    }
+    std::vector<int> marks;
+    for (int column = strip.left(); column <= strip.right(); ++column)
+        if (at(column, strip.top() + 3) == kText)
+            marks.push_back(column);
+    ASSERT_GE(marks.size(), 3u);
+    const double step = 400.0 * 200 / 1000; // 0, 200, 400, ...
+    for (std::size_t i = 0; i < marks.size(); ++i)
+        EXPECT_EQ(marks[i], strip.left() + int(std::floor(double(i) * step)));
+    EXPECT_EQ(at(strip.center().x(), strip.top()), kLine);
+    EXPECT_EQ(at(strip.left() - 1, strip.top()), kLine);
+}
+
+TEST_P(AxisPainterTest, TheFrameStandsOutsideTheArea)
+{
+    const QRect area(60, 40, 200, 100);
+    {
+        QPainter painter(&m_image);
+        paintAxisFrame(painter, m_look, area);
+    }
+    EXPECT_EQ(at(area.left() - 1, area.center().y()), kLine);
+    EXPECT_EQ(at(area.center().x(), area.bottom() + 1), kLine);
+    EXPECT_EQ(at(area.left(), area.center().y()), QColor(Qt::white));
+    EXPECT_EQ(at(area.center().x(), area.bottom()), QColor(Qt::white));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ratios, AxisPainterTest, testing::Values(1, 2));
+
+} // namespace

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Holds every include, licence line and the table in HACKING.md against cmake/layers.txt.
+
+Prints a line for each thing that is wrong, with what to do, and exits 1 if there is one. A directory belongs to the row with
+the longest name that it lies in; what a row names may be included with all that lies in it. `--self-test` breaks each rule
+once and expects to be told.
+"""
+import argparse
+import pathlib
+import re
+import sys
+import tempfile
+
+CHECKED = ("app", "capture", "model", "views", "tests/bench")
+LICENSED = ("app", "capture", "model", "views", "tests", "packaging", "cmake")
+APACHE = ("capture", "model/wire", "tests/unit/simgpu")
+QT = ("app/gui", "views", "tests/bench", "tests/gui")
+SOURCES = {".h", ".cpp", ".c"}
+WITH_LICENCE = SOURCES | {".py"}
+PUBLIC = pathlib.PurePosixPath("capture/include")  # in the search path of whoever links the recorder
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)')
+CODE = re.compile(r"`([^`]+)`")
+
+
+def inside(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
+def read_list(root):
+    """Directory -> what it may include, in the order of the file."""
+    layers = {}
+    for line in (root / "cmake/layers.txt").read_text().splitlines():
+        line = line.split("#", 1)[0].strip()
+        if line:
+            names, _, allowed = line.partition(":")
+            for name in names.split():
+                layers[name] = allowed.split()
+    return layers
+
+
+def read_table(root):
+    """The same from HACKING.md: the first and the last cell of each row of its table of layers."""
+    layers = {}
+    text = (root / "HACKING.md").read_text()
+    section = text[text.index("## Layers"):]
+    section = section[:section.index("\n## ", 1)]
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if line.startswith("| `") and len(cells) == 3:
+            for name in CODE.findall(cells[0]):
+                layers[name] = CODE.findall(cells[2])
+    return layers
+
+
+def sources(root, tops, suffixes):
+    for top in tops:
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in suffixes and path.is_file():
+                yield path.relative_to(root)
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        if found := INCLUDE.match(line):
+            yield number, found[1] == '"', found[2]
+
+
+def row_of(layers, folder):
+    rows = [name for name in layers if inside(folder, name)]
+    return max(rows, key=len) if rows else None
+
+
+def check_includes(root, layers):
+    seen = set()
+    for path in sources(root, CHECKED, SOURCES):
+        folder = path.parent.as_posix()
+        row = row_of(layers, folder)
+        if row is None:
+            yield f"{path}: cmake/layers.txt has no row for {folder}: add one, and to HACKING.md"
+            continue
+        seen.add(row)
+        for number, quoted, name in includes(root / path):
+            where = f"{path}:{number}"
+            if not quoted:
+                if re.match(r"Q[A-Z]", name) and not any(inside(folder, top) for top in QT):
+                    yield f"{where}: <{name}> is Qt's, which {folder} does without"
+                continue
+            target = pathlib.PurePosixPath(name)
+            if not (root / target).exists():
+                target = PUBLIC / name if (root / PUBLIC / name).exists() else target
+            to = target.parent.as_posix()
+            if to == "." or inside(to, row) or any(inside(to, allowed) for allowed in layers[row]):
+                continue
+            yield f"{where}: {name}: {row} may not include {to}: move what is needed down, or change the layers"
+    for name in layers:
+        if not (root / name).is_dir():
+            yield f"cmake/layers.txt: there is no directory {name}: take its row out"
+        elif name not in seen:
+            yield f"cmake/layers.txt: {name} holds no source: take its row out"
+
+
+def check_downwards(layers):
+    """A row may only name what stands in rows below it, so that the list has no ring."""
+    names = list(layers)
+    for position, name in enumerate(names):
+        for allowed in layers[name]:
+            above = [other for other in names[:position] if inside(other, allowed) or inside(allowed, other)]
+            if above and not inside(name, allowed):
+                yield f"cmake/layers.txt: {name} names {allowed}, which stands above it: the list goes down"
+
+
+def check_table(root, layers):
+    table = read_table(root)
+    for name in sorted(set(layers) | set(table)):
+        if layers.get(name) != table.get(name):
+            yield (f"HACKING.md: its table says of {name} {table.get(name, 'nothing')}, cmake/layers.txt "
+                   f"{layers.get(name, 'nothing')}: make them the same")
+    if list(layers) != list(table) and set(layers) == set(table):
+        yield "HACKING.md: the rows of its table stand in another order than in cmake/layers.txt"
+
+
+def check_licences(root):
+    for path in sources(root, LICENSED, WITH_LICENCE):
+        if inside(path.as_posix(), "tests/data"):
+            continue
+        apache = any(inside(path.as_posix(), top) for top in APACHE)
+        wanted = f"SPDX-License-Identifier: {'Apache-2.0' if apache else 'GPL-3.0-or-later'}"
+        head = (root / path).read_text(errors="replace").splitlines()[:3]
+        if not any(wanted in line for line in head):
+            yield f"{path}: its first lines do not say {wanted}"
+
+
+def problems(root):
+    layers = read_list(root)
+    yield from check_downwards(layers)
+    yield from check_includes(root, layers)
+    yield from check_table(root, layers)
+    yield from check_licences(root)
+
+
+def self_test():
+    gpl, apache = "// SPDX-License-Identifier: GPL-3.0-or-later\n", "// SPDX-License-Identifier: Apache-2.0\n"
+    right = {
+        "cmake/layers.txt": "tests/bench: views\napp: views model\nviews: model\ncapture: model/wire # and nothing else\n"
+                            "model/trace: model/wire\nmodel/wire:\n",
+        "HACKING.md": "## Layers\n| d | h | m |\n|---|---|---|\n| `tests/bench` | b | `views` |\n| `app` | a | `views`, `model` |\n"
+                      "| `views` | v | `model` |\n| `capture` | c | `model/wire` |\n| `model/trace` | t | `model/wire` |\n"
+                      "| `model/wire` | w | |\n\n## Rules\n",
+        "app/main.cpp": gpl + '#include "views/window.h"\n',
+        "views/window.h": gpl + '#include <QWidget>\n#include "model/trace/events.h"\n',
+        "capture/agent.cpp": apache + '#include "model/wire/chunk.h"\n#include "strata/capture.h"\n',
+        "capture/include/strata/capture.h": apache,
+        "tests/bench/paint.cpp": gpl + '#include "views/window.h"\n',
+        "model/trace/events.h": gpl + '#include "model/wire/chunk.h"\n',
+        "model/wire/chunk.h": apache,
+    }
+    wrong = {
+        "an include that points up": {"model/trace/events.h": gpl + '#include "views/window.h"\n'},
+        "an include of another part of the model": {"capture/agent.cpp": apache + '#include "model/trace/events.h"\n'},
+        "Qt in the model": {"model/trace/events.h": gpl + "#include <QString>\n"},
+        "no licence": {"app/main.cpp": '#include "views/window.h"\n'},
+        "the licence of another directory": {"model/wire/chunk.h": gpl},
+        "a directory without a row": {"model/session/session.h": gpl},
+        "a row without a directory": {"cmake/layers.txt": right["cmake/layers.txt"] + "model/gone:\n"},
+        "a list that goes up": {"cmake/layers.txt": right["cmake/layers.txt"].replace("model/wire:", "model/wire: model/trace")},
+        "a table that says more": {"HACKING.md": right["HACKING.md"].replace("| c | `model/wire` |", "| c | `model/wire`, `app` |")},
+        "a table that lacks a row": {"HACKING.md": right["HACKING.md"].replace("| `views` | v | `model` |\n", "")},
+    }
+
+    def found(files):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return list(problems(pathlib.Path(folder)))
+
+    failures = [f"what is right is called wrong: {line}" for line in found(right)]
+    failures += [f"not found: {name}" for name, change in wrong.items() if not found(right | change)]
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    wrong = self_test() if arguments.self_test else list(problems(arguments.root))
+    print("\n".join(wrong) or "every include, licence and row is as it should be")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

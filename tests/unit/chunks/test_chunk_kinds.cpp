@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/chunks/chunk_kinds.h"
+#include "model/readers/session/session_builder.h"
+
+#include <algorithm>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace strata::model {
+
+namespace {
+
+/// Something of every kind in the register: whoever adds a kind adds a line here.
+Recording recordingWithAll()
+{
+    Recording recording;
+    recording.settings = { { "expandable_segments", "false" } };
+    recording.lost = { { 0, 7, 3 } };
+    recording.annotations = { { Annotation::Kind::Start, 0, recording.strings.intern("step 1"), 5 },
+        { Annotation::Kind::Mark, -1, recording.strings.intern("half way"), 6 } };
+    recording.driver = { { 0, 4, 9, 100, 50, std::nullopt } };
+    for (const UserItem::Kind kind :
+        { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter }) {
+        UserItem item;
+        item.kind = kind;
+        item.key = 10 + static_cast<std::uint64_t>(kind);
+        item.text = "mine";
+        recording.user.set(item);
+    }
+    return recording;
+}
+
+wire::Bytes written(const ChunkKind& kind, const Recording& recording)
+{
+    wire::MemorySink sink;
+    wire::ChunkWriter writer(sink);
+    kind.write(recording, writer);
+    return sink.bytes();
+}
+
+std::string format()
+{
+    std::ifstream file(STRATA_FORMAT);
+    return { std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+}
+
+} // namespace
+
+TEST(ChunkKinds, AreEachOfATypeOfTheirOwn)
+{
+    std::set<wire::ChunkType> types;
+    for (const ChunkKind* const kind : chunkKinds()) {
+        EXPECT_TRUE(types.insert(kind->type).second) << static_cast<int>(kind->type);
+        EXPECT_TRUE(kind->take && kind->write);
+        EXPECT_EQ(chunkKindOf(kind->type), kind);
+    }
+    EXPECT_EQ(chunkKindOf(wire::ChunkType::Events), nullptr);
+    EXPECT_EQ(chunkKindOf(static_cast<wire::ChunkType>(9999)), nullptr);
+}
+
+TEST(ChunkKinds, AreDescribedForStrangers)
+{
+    const std::string text = format();
+    std::set<wire::ChunkType> types(wire::kChunkTypes.begin(), wire::kChunkTypes.end());
+    for (const ChunkKind* const kind : chunkKinds())
+        types.insert(kind->type);
+    for (const wire::ChunkType type : types) {
+        const std::string number = std::to_string(static_cast<int>(type));
+        EXPECT_TRUE(
+            text.find("(" + number + ")") != text.npos || text.find("| " + number + " |") != text.npos)
+            << "FORMAT.md does not tell of chunk " << number;
+    }
+}
+
+TEST(ChunkKinds, ComeBackAsTheyWereWritten)
+{
+    const Recording from = recordingWithAll();
+    for (const ChunkKind* const kind : chunkKinds()) {
+        SCOPED_TRACE(static_cast<int>(kind->type));
+        const wire::Bytes stream = written(*kind, from);
+        wire::ChunkHead head;
+        wire::Bytes payload;
+        ASSERT_EQ(wire::readHead(stream, head), wire::ChunkStatus::Ok);
+        ASSERT_EQ(wire::unpack(head, std::span(stream).first(wire::kHeadBytes),
+                      std::span(stream).subspan(wire::kHeadBytes), payload),
+            wire::ChunkStatus::Ok);
+        EXPECT_EQ(head.type, kind->type);
+        Recording to;
+        StreamTables tables;
+        for (std::uint32_t i = 0; i < from.strings.size(); ++i)
+            tables.strings.push_back(to.strings.intern(from.strings[StringId{ i }]));
+        ASSERT_TRUE(kind->take(payload, tables, to));
+        EXPECT_EQ(written(*kind, to), stream);
+        EXPECT_TRUE(written(*kind, Recording()).empty()); // nothing of it: no chunk
+        payload.pop_back();
+        const bool isUserData = kind->place == ChunkKind::Place::BehindIndex;
+        EXPECT_EQ(kind->take(payload, tables, to), isUserData); // which is passed over
+    }
+}
+
+TEST(ChunkKinds, NamesThatNeverCameAreDamage)
+{
+    const Recording from = recordingWithAll();
+    const ChunkKind& annotations = *chunkKindOf(wire::ChunkType::Annotations);
+    const wire::Bytes stream = written(annotations, from);
+    wire::ChunkHead head;
+    wire::Bytes payload;
+    ASSERT_EQ(wire::readHead(stream, head), wire::ChunkStatus::Ok);
+    ASSERT_EQ(wire::unpack(head, std::span(stream).first(wire::kHeadBytes),
+                  std::span(stream).subspan(wire::kHeadBytes), payload),
+        wire::ChunkStatus::Ok);
+    Recording to;
+    EXPECT_FALSE(annotations.take(payload, StreamTables(), to));
+    EXPECT_TRUE(to.annotations.empty() || to.annotations[0].name.valid());
+}
+
+TEST(Parts, AreMadeWhenFirstAskedForAndOneOfEachType)
+{
+    struct Kernels {
+        int count = 0;
+    };
+    struct Copies {
+        int count = 7;
+    };
+    Parts parts;
+    EXPECT_EQ(parts.find<Kernels>(), nullptr);
+    parts.get<Kernels>().count = 3;
+    EXPECT_EQ(parts.get<Copies>().count, 7);
+    ASSERT_NE(parts.find<Kernels>(), nullptr);
+    EXPECT_EQ(parts.find<Kernels>()->count, 3);
+}
+
+} // namespace strata::model

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/timeline/annotation_spans.h"
+
+#include "tests/support/make_recording.h"
+
+#include <gtest/gtest.h>
+
+using namespace strata;
+
+namespace {
+
+/// One line a span: level, name, begin-end in nanoseconds, first-last event, open ends.
+std::string printed(const char* text)
+{
+    const auto recording = test::makeRecording(text);
+    const auto trace = model::DeviceTrace::build(*recording, recording->devices.front(), {});
+    const model::Clock clock(*trace);
+    std::string out;
+    for (const auto& span : model::annotationSpans(*recording, 0, clock)) {
+        out += std::to_string(span.level) + " " + std::string(span.name) + " " + std::to_string(span.beginNs)
+            + "-" + std::to_string(span.endNs) + " e" + std::to_string(span.first) + "-"
+            + std::to_string(span.last) + (span.openBegin ? " <" : "") + (span.openEnd ? " >" : "") + "\n";
+    }
+    return out;
+}
+
+const std::string kEvents = "alloc 0x1000 512 time=1000\nalloc 0x2000 512 time=2000\n"
+                            "alloc 0x3000 512 time=3000\nalloc 0x4000 512 time=4000\n";
+
+} // namespace
+
+TEST(AnnotationSpans, NestByTime)
+{
+    EXPECT_EQ(printed((kEvents
+                  + "annotation start step time=1500\nannotation start forward time=1600\n"
+                    "annotation end forward time=2500\nannotation start backward time=2600\n"
+                    "annotation end backward time=3500\nannotation end step time=3600\n")
+                          .c_str()),
+        "0 step 500-2600 e0-2\n"
+        "1 forward 600-1500 e0-1\n"
+        "1 backward 1600-2500 e1-2\n");
+}
+
+TEST(AnnotationSpans, SameNameInsideItself)
+{
+    EXPECT_EQ(printed((kEvents
+                  + "annotation start a time=1100\nannotation start a time=1200\n"
+                    "annotation end a time=1300\nannotation end a time=1400\n")
+                          .c_str()),
+        "0 a 100-400 e0-0\n"
+        "1 a 200-300 e0-0\n");
+}
+
+TEST(AnnotationSpans, OpenEndsReachTheEdges)
+{
+    EXPECT_EQ(printed((kEvents + "annotation end a time=2000\nannotation start b time=3000\n").c_str()),
+        "0 a 0-1000 e-1-1 <\n"
+        "0 b 2000-3000 e1-3 >\n");
+}
+
+TEST(AnnotationSpans, MarksHaveNoLengthAndCrossingSpansTheirOwnLevels)
+{
+    EXPECT_EQ(printed((kEvents
+                  + "annotation start a time=1100\nannotation start b time=1200\n"
+                    "annotation end a time=2300\nannotation end b time=2400\nannotation mark m time=3000\n")
+                          .c_str()),
+        "0 a 100-1300 e0-1\n"
+        "0 m 2000-2000 e1-2\n"
+        "1 b 200-1400 e0-1\n");
+}
+
+TEST(AnnotationSpans, WithoutTimesThereIsNoPlaceForThem)
+{
+    EXPECT_EQ(printed("alloc 0x1000 512\nannotation start a time=5\nannotation end a time=6\n"), "");
+}
+
+TEST(AnnotationSpans, StepsAreThoseNumberedAsOne)
+{
+    const auto steps = [](std::initializer_list<const char*> names) {
+        std::vector<model::AnnotationSpan> spans;
+        for (const char* name : names)
+            spans.push_back(
+                { .name = name, .first = static_cast<model::EventIndex>(spans.size()), .level = 1 });
+        std::string found;
+        for (const model::AnnotationSpan& step : model::stepsAmong(spans))
+            found += std::string(step.name) + ";";
+        return found;
+    };
+    EXPECT_EQ(steps({ "ProfilerStep#12", "step 3", "## Step: 4", "iter-5", "Iteration 6", "batch 7 of 9",
+                  "STEP8" }),
+        "ProfilerStep#12;step 3;## Step: 4;iter-5;Iteration 6;batch 7 of 9;STEP8;");
+    EXPECT_EQ(steps({ "stepping 3", "my step 3", "iterate 3", "step_3", "step", "", "batch\xc3\xa9 3" }),
+        "batch\xc3\xa9 3;");
+}
+
+TEST(AnnotationSpans, WithoutNumbersTheOutermostAreTheSteps)
+{
+    std::vector<model::AnnotationSpan> spans{ { .name = "epoch", .first = 5, .level = 0 },
+        { .name = "warmup", .first = 1, .level = 0 }, { .name = "forward", .first = 2, .level = 1 } };
+    const auto steps = model::stepsAmong(spans);
+    ASSERT_EQ(steps.size(), 2u);
+    EXPECT_EQ(steps[0].name, "warmup");
+    EXPECT_EQ(steps[1].name, "epoch");
+    spans.push_back({ .name = "step 0", .first = 0, .level = 2 });
+    ASSERT_EQ(model::stepsAmong(spans).size(), 1u);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A stream with a chunk of every type, against the bytes that lie in tests/data: whoever changes them makes
+// sessions that Stratas of before do not open. Where a change is meant, FORMAT.md and the file change with
+// it.
+#include "model/wire/chunk_writer.h"
+#include "model/wire/digest.h"
+#include "model/wire/events.h"
+#include "model/wire/state.h"
+#include "model/wire/symbols.h"
+#include "model/wire/tables.h"
+#include "model/wire/user_data.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace strata::wire {
+namespace {
+
+const std::string kGolden = STRATA_TEST_DATA "/sessions/every_chunk.strata";
+
+constexpr std::int64_t kStartNs = 1'760'000'000'000'000'000;
+
+/// Two blocks of one segment: the first is freed, the second stays.
+EventChunk events()
+{
+    EventChunk chunk;
+    constexpr std::uint64_t kAt = 0x7f0000000000;
+    const auto add = [&](EventAction action, std::uint64_t address, std::int64_t bytes, std::uint32_t stack) {
+        chunk.rows.push_back({ action, address, bytes,
+            kStartNs + 1'000'000 * static_cast<std::int64_t>(chunk.rows.size()), stack, 0, 0 });
+    };
+    add(EventAction::SegmentAlloc, kAt, 2 << 20, 0);
+    add(EventAction::Alloc, kAt, 1000, 0);
+    add(EventAction::Alloc, kAt + 1024, 4096, 1);
+    add(EventAction::FreeRequested, kAt, 1000, 1);
+    add(EventAction::FreeCompleted, kAt, 1000, 1);
+    add(EventAction::UserDefined, 0, 0, kNone);
+    add(EventAction::Oom, 1 << 20, 1 << 30, 1);
+    chunk.sparse[static_cast<std::size_t>(SparseKind::UserMetadata)].push_back({ 5, 4 });
+    return chunk;
+}
+
+State endState()
+{
+    constexpr std::uint64_t kAt = 0x7f0000000000;
+    return { 0, 7, { { kAt, 2 << 20, 4096, 4096, 4096, 3, 0, 0, 0, false } },
+        { { kAt, 1024, 0, BlockState::Inactive, kNone }, { kAt + 1024, 4096, 4096, BlockState::Allocated, 1 },
+            { kAt + 5120, (2 << 20) - 5120, 0, BlockState::Inactive, kNone } } };
+}
+
+Digest digest(const ChunkWriter& writer)
+{
+    Digest digest;
+    digest.chunks = writer.chunks();
+    digest.chain = writer.chain();
+    digest.events = 7;
+    digest.actions = { 2, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0 };
+    digest.hasTimes = true;
+    digest.firstTimeNs = kStartNs;
+    digest.peakTimeNs = kStartNs + 2'000'000;
+    digest.latestTimeNs = kStartNs + 6'000'000;
+    digest.requestedPeak = 5096;
+    digest.requestedPeakEvent = 2;
+    digest.reservedPeak = 2 << 20;
+    digest.reservedPeakEvent = 0;
+    digest.peak = { { 0, 1000, 1 }, { 1, 4096, 1 } };
+    digest.outOfMemory
+        = { { 6, 1 << 30, 1 << 20, 2 << 20, 4096, (2 << 20) - 4096, true, { { 1, 4096, 1 } } } };
+    return digest;
+}
+
+Bytes stream()
+{
+    MemorySink sink;
+    ChunkWriter writer(sink);
+    const auto add = [&](ChunkType type, auto encode, const auto&... rows) {
+        writer.chunk(type, [&](Bytes& out) { encode(rows..., out); });
+    };
+    const std::vector<KeyValue> facts{ { info::kMinor, "1" }, { info::kCreator, "strata" },
+        { info::kFormat, "a chunk of every type" }, { info::kHost, "node7" }, { info::kCommand, "train.py" },
+        { info::kStartedNs, std::to_string(kStartNs) },
+        { deviceKey(info::kDevice, 0, info::kDeviceName), "T4" },
+        { deviceKey(info::kDevice, 0, info::kDeviceCapacity), "15843721216" }, { info::kHostSegments, "1" },
+        { info::kHostReservedBytes, "4096" } };
+    const std::vector<KeyValue> settings{ { "expandable_segments", "false" } };
+    const std::vector<std::string_view> strings{ "train.py", "forward", "backward", "step 1", "a note of it",
+        R"({"build_id": "ab", "offset": "0x10"})" };
+    const std::vector<FrameRow> frames{ { 0, 1, 10, kNone }, { 0, 2, 20, kNone }, { 0, 2, 0, 5 } };
+    StackRows stacks;
+    stacks.add(std::vector<std::uint32_t>{ 1, 0 });
+    stacks.add(std::vector<std::uint32_t>{ 2, 1, 0 });
+    add(ChunkType::Info, encodeKeyValues, facts);
+    add(ChunkType::Settings, encodeKeyValues, settings);
+    writer.chunk(ChunkType::Strings, [&](Bytes& out) { encodeStrings(0, strings, out); });
+    writer.chunk(ChunkType::Frames, [&](Bytes& out) { encodeFrames(0, frames, out); });
+    writer.chunk(ChunkType::Stacks, [&](Bytes& out) { encodeStacks(0, stacks, out); });
+    writer.chunk(
+        ChunkType::Streams, [&](Bytes& out) { encodeStreams(0, std::vector<std::int64_t>{ 0 }, out); });
+    writer.chunk(ChunkType::Pools, [&](Bytes& out) {
+        encodePools(0, std::vector<PoolRow>{ { 0, 0, PoolKind::Small } }, out);
+    });
+    add(ChunkType::BaseState, encodeState, State{});
+    add(ChunkType::Events, encodeEvents, events());
+    add(ChunkType::Annotations, encodeAnnotations,
+        std::vector<AnnotationRow>{ { AnnotationKind::Start, 0, 3, kStartNs },
+            { AnnotationKind::End, 0, 3, kStartNs + 5'000'000 },
+            { AnnotationKind::Mark, -1, 4, kStartNs + 6'000'000 } });
+    add(ChunkType::DriverMemory, encodeDriver,
+        std::vector<DriverRow>{ { 0, 7, kStartNs + 6'000'000, 400 << 20, 300 << 20, 2 << 20 } });
+    add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
+    add(ChunkType::EndState, encodeState, endState());
+    add(ChunkType::Digest, encodeDigest, digest(writer));
+    writer.index();
+    add(ChunkType::Symbols, encodeSymbols,
+        std::vector<SymbolRow>{ { R"({"build_id": "ab", "offset": "0x10"})", "train.cpp", "f(int)", 57 } });
+    add(ChunkType::Note, encodeUserRows,
+        std::vector<UserRow>{ { 17, false, kStartNs, 0, 2, 2, 0x7f0000000400, "here", "" } });
+    add(ChunkType::Range, encodeUserRows,
+        std::vector<UserRow>{ { 18, false, kStartNs, 0, 1, 4, 0, "a part", "" } });
+    add(ChunkType::Filter, encodeUserRows,
+        std::vector<UserRow>{ { 19, false, kStartNs, 0, -1, -1, 0, "large", R"({"min_bytes": 1024})" },
+            { 20, true, kStartNs } });
+    EXPECT_TRUE(writer.isWriting());
+    return sink.bytes();
+}
+
+Bytes golden()
+{
+    std::ifstream file(kGolden, std::ios::binary);
+    const std::string content{ std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+    const auto bytes = std::as_bytes(std::span(content));
+    return { bytes.begin(), bytes.end() };
+}
+
+/// Type, sequence number and payload of each chunk: how well zstd packs is not ours to hold.
+std::vector<std::tuple<ChunkType, std::uint32_t, Bytes>> chunksOf(std::span<const std::byte> rest)
+{
+    std::vector<std::tuple<ChunkType, std::uint32_t, Bytes>> chunks;
+    ChunkHead head;
+    Bytes payload;
+    while (readHead(rest, head) == ChunkStatus::Ok
+        && unpack(head, rest.first(kHeadBytes), rest.subspan(kHeadBytes), payload) == ChunkStatus::Ok) {
+        chunks.emplace_back(head.type, head.sequence, payload);
+        rest = rest.subspan(kHeadBytes + head.storedBytes);
+    }
+    EXPECT_TRUE(rest.empty());
+    return chunks;
+}
+
+} // namespace
+
+TEST(GoldenStream, EveryChunkIsWrittenAsItAlwaysWas)
+{
+    const Bytes written = stream();
+    const auto now = chunksOf(written), before = chunksOf(golden());
+    if (now != before) // to look at, and to lie there if the change is meant
+        std::ofstream("every_chunk.strata", std::ios::binary)
+            .write(
+                reinterpret_cast<const char*>(written.data()), static_cast<std::streamsize>(written.size()));
+    ASSERT_EQ(now.size(), before.size());
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        const auto type = static_cast<int>(std::get<ChunkType>(now[i]));
+        // Where chunks lie, and their hashes, follow from how zstd packs.
+        if (std::get<ChunkType>(now[i]) == ChunkType::Index)
+            EXPECT_EQ(std::get<ChunkType>(before[i]), ChunkType::Index);
+        else if (std::get<ChunkType>(now[i]) == ChunkType::Digest)
+            EXPECT_EQ(std::get<2>(now[i]).size(), std::get<2>(before[i]).size());
+        else
+            EXPECT_TRUE(now[i] == before[i]) << "type " << type;
+    }
+}
+
+TEST(GoldenStream, HasAChunkOfEveryType)
+{
+    std::set<ChunkType> types;
+    for (const auto& [type, sequence, payload] : chunksOf(golden()))
+        types.insert(type);
+    EXPECT_EQ(types.size(), kChunkTypes.size());
+    for (const ChunkType type : kChunkTypes)
+        EXPECT_TRUE(types.contains(type)) << static_cast<int>(type);
+}
+
+} // namespace strata::wire

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/contents/document_bar.h"
+
+#include "views/contents/filter_bar.h"
+#include "views/contents/search_box.h"
+#include "views/style/icons.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
+
+#include <QAction>
+#include <QButtonGroup>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QSignalBlocker>
+#include <QToolButton>
+
+namespace strata::views {
+
+DocumentBar::DocumentBar(QAction* details, QWidget* parent)
+    : QWidget(parent)
+    , m_devices(new QComboBox)
+    , m_events(new QToolButton)
+    , m_time(new QToolButton)
+    , m_filters(new FilterBar)
+    , m_search(new SearchBox)
+    , m_details(new QToolButton)
+{
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(kGrid);
+    m_devices->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    m_devices->setMinimumContentsLength(6);
+    m_devices->setAccessibleName(tr("Device"));
+    m_devices->setToolTip(tr("The device that all pages show"));
+    connect(m_devices, &QComboBox::activated, this, [this](int row) {
+        if (m_document)
+            m_document->viewState().setDevice(m_devices->itemData(row).toInt());
+    });
+    layout->addWidget(m_devices);
+
+    layout->addWidget(makeAxisSwitch());
+    layout->addWidget(m_filters, 1);
+    m_search->setFixedWidth(scaled(264.0, font()));
+    layout->addWidget(m_search);
+
+    m_details->setDefaultAction(details);
+    m_details->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    m_details->setFocusPolicy(Qt::TabFocus);
+    layout->addWidget(m_details);
+}
+
+QWidget* DocumentBar::makeAxisSwitch()
+{
+    auto* axis = new QWidget;
+    axis->setObjectName(QStringLiteral("segmented"));
+    axis->setAccessibleName(tr("Horizontal axis"));
+    auto* row = new QHBoxLayout(axis);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+    auto* group = new QButtonGroup(axis);
+    m_events->setText(tr("Events"));
+    m_events->setProperty("place", QStringLiteral("first"));
+    m_events->setToolTip(tr("One step per event (T)"));
+    m_time->setText(tr("Time"));
+    m_time->setProperty("place", QStringLiteral("last"));
+    for (QToolButton* button : { m_events, m_time }) {
+        button->setCheckable(true);
+        button->setFocusPolicy(Qt::TabFocus);
+        group->addButton(button, button == m_events ? 0 : 1);
+        row->addWidget(button);
+    }
+    connect(group, &QButtonGroup::idClicked, this, [this](int id) {
+        if (m_document)
+            m_document->viewState().setAxis(id == 0 ? model::Axis::Events : model::Axis::Time);
+    });
+    return axis;
+}
+
+void DocumentBar::setDocument(Document* document)
+{
+    if (m_document) {
+        disconnect(m_document, nullptr, this, nullptr);
+        disconnect(&m_document->viewState(), nullptr, this, nullptr);
+    }
+    m_document = document;
+    m_filters->setDocument(document);
+    m_search->setDocument(document);
+    if (!document)
+        return;
+    const ViewState& state = document->viewState();
+    connect(document, &Document::deviceReady, this, &DocumentBar::showState);
+    connect(&state, &ViewState::deviceChanged, this, &DocumentBar::showState);
+    connect(&state, &ViewState::axisChanged, this, &DocumentBar::showState);
+    fillDevices();
+    showState();
+}
+
+void DocumentBar::setPalette(const Palette& palette)
+{
+    m_filters->setPalette(palette);
+    m_details->defaultAction()->setIcon(icon(QStringLiteral("details"), palette));
+}
+
+void DocumentBar::fillDevices()
+{
+    const QSignalBlocker blocker(m_devices);
+    m_devices->clear();
+    for (const DeviceBrief& device : m_document->devices()) {
+        m_devices->addItem(tr("GPU %1").arg(device.device), device.device);
+        m_devices->setItemData(m_devices->count() - 1,
+            tr("reserved peak %1, %2 events")
+                .arg(text::bytes(device.totals->reservedBytesPeak), text::count(device.totals->events)),
+            Qt::ToolTipRole);
+    }
+    m_devices->setEnabled(m_devices->count() > 1);
+}
+
+void DocumentBar::showState()
+{
+    const ViewState& state = m_document->viewState();
+    const auto device = m_document->device();
+    const bool hasTimes = !device || device->timeline->clock().hasTimes();
+    m_devices->setCurrentIndex(m_devices->findData(state.device()));
+    (state.axis() == model::Axis::Time ? m_time : m_events)->setChecked(true);
+    m_time->setEnabled(hasTimes);
+    m_time->setToolTip(
+        hasTimes ? tr("True to time (T)") : tr("This recording has no times: PyTorch writes them since 2.2"));
+}
+
+} // namespace strata::views

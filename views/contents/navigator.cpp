@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/contents/navigator.h"
+
+#include "model/timeline/annotation_spans.h"
+
+#include <algorithm>
+
+namespace strata::views::navigator {
+
+model::EventIndex peak(const DeviceData& device)
+{
+    return device.trace->totals().requestedPeakEvent;
+}
+
+std::optional<model::EventIndex> outOfMemory(const DeviceData& device)
+{
+    const auto& all = device.summary->outOfMemory;
+    return all.empty() ? std::nullopt : std::optional(all.back().event);
+}
+
+std::optional<model::EventIndex> event(
+    const DeviceData& device, const std::optional<EventRange>& selection, model::EventIndex by)
+{
+    const model::EventIndex last = device.trace->eventCount() - 1;
+    if (last < 0)
+        return std::nullopt;
+    if (!selection)
+        return by > 0 ? 0 : last;
+    return std::clamp<model::EventIndex>((by > 0 ? selection->last : selection->first) + by, -1, last);
+}
+
+std::vector<EventRange> steps(const DeviceData& device)
+{
+    std::vector<EventRange> found;
+    for (const model::AnnotationSpan& span : model::stepsAmong(model::annotationSpans(
+             device.trace->recording(), device.trace->device(), device.timeline->clock())))
+        found.push_back(
+            { std::max<model::EventIndex>(span.first, 0), std::max<model::EventIndex>(span.last, 0) });
+    return found;
+}
+
+std::optional<EventRange> step(
+    const std::vector<EventRange>& steps, const std::optional<EventRange>& selection, bool next)
+{
+    if (steps.empty())
+        return std::nullopt;
+    if (!selection)
+        return next ? steps.front() : steps.back();
+    if (next) {
+        const auto after = std::find_if(
+            steps.begin(), steps.end(), [&](const EventRange& s) { return s.first > selection->first; });
+        return after == steps.end() ? std::nullopt : std::optional(*after);
+    }
+    const auto before = std::find_if(
+        steps.rbegin(), steps.rend(), [&](const EventRange& s) { return s.first < selection->first; });
+    return before == steps.rend() ? std::nullopt : std::optional(*before);
+}
+
+} // namespace strata::views::navigator

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/shell/window_content.h"
+
+class QToolButton;
+class QVBoxLayout;
+
+namespace strata::views {
+
+/// What the window shows before a file is open: what Strata is, how to open something, and the lines of
+/// Python that record a snapshot.
+class StartPage : public WindowContent {
+    Q_OBJECT
+public:
+    explicit StartPage(const ContentContext& context, QWidget* parent = nullptr);
+
+    void setPalette(const Palette& palette) override;
+
+private:
+    QWidget* makeHead(const Actions& actions);
+    QWidget* makeSamples();
+    QWidget* makeRecent();
+    QWidget* makeRecording();
+    void fillRecent();
+
+    RecentFiles& m_recent;
+    QWidget* m_recentPart = nullptr;
+    QVBoxLayout* m_recentList = nullptr;
+    QToolButton* m_copy = nullptr;
+};
+
+} // namespace strata::views

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/document_texts.h"
+
+#include <QCoreApplication>
+
+namespace strata::views::text {
+
+namespace {
+
+struct Texts {
+    Q_DECLARE_TR_FUNCTIONS(Texts)
+};
+
+} // namespace
+
+Waiting waiting(const Document& document)
+{
+    if (!document.hasOutline() || document.device())
+        return {};
+    switch (document.state()) {
+    case Document::State::Stopped:
+        return { Texts::tr("Loading was cancelled"),
+            Texts::tr("Only the summary of this file is here. Open the file again to see the rest.") };
+    case Document::State::Failed:
+        return { Texts::tr("Only the summary could be loaded"), utf8(document.error().what) };
+    default:
+        return { Texts::tr("Still loading"),
+            Texts::tr("The summary is there already; this page follows once the events are read.") };
+    }
+}
+
+QString instant(const DeviceData& device, model::EventIndex event)
+{
+    return instant(device.timeline->clock(), event);
+}
+
+QString selection(const DeviceData& device, const EventRange& range)
+{
+    const model::DeviceTimeline& timeline = *device.timeline;
+    if (range.isInstant())
+        return Texts::tr("%1: requested %2, reserved %3")
+            .arg(instant(device, range.first), bytes(timeline.requested().at(range.first)),
+                bytes(timeline.reserved().at(range.first)));
+    const model::CurveRange peak = timeline.requested().range(range.first, range.last);
+    const QString length = timeline.clock().hasTimes()
+        ? duration(timeline.clock().timeNs(range.last) - timeline.clock().timeNs(range.first))
+        : Texts::tr("%n event(s)", nullptr, static_cast<int>(range.last - range.first));
+    return Texts::tr("events %1 to %2, %3: peak %4 at event %5")
+        .arg(count(range.first), count(range.last), length, bytes(peak.max), count(peak.maxEvent));
+}
+
+} // namespace strata::views::text

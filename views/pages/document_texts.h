@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/document.h"
+#include "views/style/texts.h"
+
+namespace strata::views::text {
+
+/// Why a page that needs the events of a session shows nothing while there is no more of it than its outline:
+/// a title and a sentence; both empty where that is not so.
+struct Waiting {
+    QString title;
+    QString reason;
+};
+[[nodiscard]] Waiting waiting(const Document& document);
+/// "event 41,207 at 12.384 s", "before the first event".
+[[nodiscard]] QString instant(const DeviceData& device, model::EventIndex event);
+/// What the status bar says of a selection: an instant with its values, a range with its peak.
+[[nodiscard]] QString selection(const DeviceData& device, const EventRange& range);
+
+} // namespace strata::views::text

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/style/palette.h"
+
+#include "resources/resources.h"
+
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include <array>
+
+namespace strata::views {
+
+namespace {
+
+// In the order of Palette::Role.
+constexpr std::array kRoleNames{ "surface", "frame", "line", "text", "textMuted", "accent", "accentText",
+    "selection", "hover", "good", "warning", "bad", "reserved", "requested", "pendingFree", "beforeTrace",
+    "other", "filteredOut", "free", "tooltip", "tooltipText" };
+static_assert(kRoleNames.size() == static_cast<std::size_t>(Palette::Role::TooltipText) + 1);
+
+QColor parseColour(const QJsonValue& value)
+{
+    const QColor colour(value.toString());
+    Q_ASSERT_X(colour.isValid(), "Palette", "palette.json lacks a colour");
+    return colour;
+}
+
+QJsonObject readScheme(const QString& name)
+{
+    initResources();
+    QFile file(QStringLiteral(":/strata/palette.json"));
+    const bool opened = file.open(QIODevice::ReadOnly);
+    Q_ASSERT_X(opened, "Palette", "palette.json is not among the resources");
+    return opened ? QJsonDocument::fromJson(file.readAll()).object().value(name).toObject() : QJsonObject();
+}
+
+} // namespace
+
+Palette::Palette(bool dark)
+    : m_dark(dark)
+{
+    const QJsonObject scheme = readScheme(dark ? QStringLiteral("dark") : QStringLiteral("light"));
+    for (const char* role : kRoleNames)
+        m_roles.push_back(parseColour(scheme.value(QLatin1String(role))));
+    const QJsonArray groups = scheme.value(QLatin1String("groups")).toArray();
+    for (const QJsonValue& group : groups)
+        m_groups.push_back(parseColour(group));
+}
+
+Palette Palette::light()
+{
+    static const Palette palette(false);
+    return palette;
+}
+
+Palette Palette::dark()
+{
+    static const Palette palette(true);
+    return palette;
+}
+
+QColor Palette::operator[](Role role) const
+{
+    return m_roles[static_cast<std::size_t>(role)];
+}
+
+QColor Palette::group(int rank) const
+{
+    if (rank < 0 || rank >= groupCount())
+        return (*this)[Role::Other];
+    return m_groups[static_cast<std::size_t>(rank)];
+}
+
+} // namespace strata::views

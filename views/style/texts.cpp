@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/style/texts.h"
+
+#include "model/base/sentence.h"
+#include "model/base/shell.h"
+#include "model/trace/grouping.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QStringList>
+
+#include <cstdlib>
+
+namespace strata::views::text {
+
+namespace {
+
+struct Texts {
+    Q_DECLARE_TR_FUNCTIONS(Texts)
+};
+
+} // namespace
+
+QString utf8(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+QString bytes(std::int64_t bytes)
+{
+    return utf8(model::formatBytes(bytes));
+}
+
+QString exactBytes(std::int64_t bytes)
+{
+    return utf8(model::formatExactBytes(bytes));
+}
+
+QString count(std::int64_t count)
+{
+    return utf8(model::formatCount(count));
+}
+
+QString counted(std::int64_t count, const QString& one, const QString& many)
+{
+    return count == 1 ? one : many.arg(text::count(count));
+}
+
+QString share(std::int64_t part, std::int64_t whole)
+{
+    return utf8(model::formatShare(part, whole));
+}
+
+QString duration(std::int64_t nanoseconds)
+{
+    return utf8(model::formatDuration(nanoseconds));
+}
+
+QString seconds(std::int64_t nanoseconds)
+{
+    const std::int64_t us = nanoseconds / 1000;
+    const std::int64_t whole = std::abs(us);
+    return QStringLiteral("%1%2.%3")
+        .arg(us < 0 ? QStringLiteral("-") : QString())
+        .arg(count(whole / 1'000'000))
+        .arg(whole % 1'000'000, 6, 10, QLatin1Char('0'));
+}
+
+QString address(std::uint64_t address)
+{
+    return utf8(model::formatAddress(address));
+}
+
+QString event(model::EventIndex event)
+{
+    return event < 0 ? translated(model::kBeforeFirstText) : translated(model::kEventText).arg(count(event));
+}
+
+QString instant(const model::Clock& clock, model::EventIndex event)
+{
+    return instant(
+        event, clock.hasTimes() ? std::optional(clock.timeNs(event) - clock.startNs()) : std::nullopt);
+}
+
+QString instant(model::EventIndex event, std::optional<std::int64_t> sinceStartNs)
+{
+    if (event < 0 || !sinceStartNs)
+        return text::event(event);
+    return Texts::tr("event %1 at %2").arg(count(event), duration(*sinceStartNs));
+}
+
+QString stream(const model::Recording& recording, model::StreamIndex stream)
+{
+    if (stream >= recording.streams.size())
+        return {};
+    const std::int64_t handle = recording.streams[stream];
+    constexpr std::int64_t kLargestNumber = 0xffff; // beyond it, a stream is a pointer
+    return handle >= 0 && handle <= kLargestNumber ? QString::number(handle)
+                                                   : address(static_cast<std::uint64_t>(handle));
+}
+
+QString stack(const model::Recording& recording, model::StackId stack)
+{
+    QStringList lines;
+    for (const model::FrameId id : recording.stacks.stack(stack)) {
+        const QString where = utf8(model::frameLabel(recording, id));
+        const QString function = utf8(recording.strings[recording.stacks.frame(id).function]);
+        lines += function.isEmpty() || function == where ? where : function + QStringLiteral("  ") + where;
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+QString shortened(const QString& text, qsizetype most, Keep keep)
+{
+    if (text.size() <= most)
+        return text;
+    const QChar dots(0x2026);
+    qsizetype kept = most - 1;
+    // A character of two units stays whole or goes.
+    if (keep == Keep::Beginning) {
+        if (kept > 0 && text[kept - 1].isHighSurrogate())
+            --kept;
+        return text.left(kept) + dots;
+    }
+    if (kept > 0 && text[text.size() - kept].isLowSurrogate())
+        --kept;
+    return dots + text.right(kept);
+}
+
+QString homeShort(const QString& path)
+{
+    const QString home = QDir::homePath();
+    return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
+}
+
+QString shellQuoted(const QString& text)
+{
+    return QString::fromStdString(model::shellQuoted(text.toStdString()));
+}
+
+} // namespace strata::views::text

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/units.h"
+#include "model/timeline/clock.h"
+#include "model/trace/recording.h"
+
+#include <QString>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// Figures, instants and names as every part of the window writes them. Any thread.
+namespace strata::views::text {
+
+/// What the model says in English, in the language of the window: model_texts.cpp lists it all for
+/// translators.
+[[nodiscard]] QString translated(std::string_view english);
+/// The same for sentences of the model, see model/base/sentence.h.
+[[nodiscard]] std::string wording(std::string_view english);
+/// All that is listed.
+[[nodiscard]] std::span<const char* const> modelTexts();
+
+/// Bytes of a file that claim to be UTF-8; what is not is replaced.
+[[nodiscard]] QString utf8(std::string_view text);
+
+[[nodiscard]] QString bytes(std::int64_t bytes); ///< "11.0 GiB"
+[[nodiscard]] QString exactBytes(std::int64_t bytes); ///< "1,234,567 B"
+[[nodiscard]] QString count(std::int64_t count); ///< "1,234,567"
+/// `one`, or `many` with the number in place of %1.
+[[nodiscard]] QString counted(std::int64_t count, const QString& one, const QString& many);
+[[nodiscard]] QString share(std::int64_t part, std::int64_t whole); ///< "42.3 %": model::formatShare()
+[[nodiscard]] QString duration(std::int64_t nanoseconds); ///< "3.2 ms"
+/// Seconds to the microsecond, for columns: "12.384123".
+[[nodiscard]] QString seconds(std::int64_t nanoseconds);
+[[nodiscard]] QString address(std::uint64_t address); ///< "0x7f3a00000000"
+
+/// "event 41,207", "before the first event".
+[[nodiscard]] QString event(model::EventIndex event);
+/// The same and when: "event 41,207 at 12.384 s", since the first event; the event alone where there are no
+/// times.
+[[nodiscard]] QString instant(const model::Clock& clock, model::EventIndex event);
+[[nodiscard]] QString instant(model::EventIndex event, std::optional<std::int64_t> sinceStartNs);
+
+/// A stream as programs call it: its number, or its handle as an address; empty for none.
+[[nodiscard]] QString stream(const model::Recording& recording, model::StreamIndex stream);
+/// One frame a line, innermost first: "forward  model.py:57".
+[[nodiscard]] QString stack(const model::Recording& recording, model::StackId stack);
+
+/// Which end of a text says more: that of a path, the beginning of a command.
+enum class Keep { Beginning, End };
+/// `text` in at most `most` characters, with "…" in place of what is left out.
+[[nodiscard]] QString shortened(const QString& text, qsizetype most, Keep keep);
+/// A path below the user's home as "~/...".
+[[nodiscard]] QString homeShort(const QString& path);
+/// `text` as one argument of a POSIX shell.
+[[nodiscard]] QString shellQuoted(const QString& text);
+
+} // namespace strata::views::text
