@@ -17,6 +17,7 @@ struct ProgressReport {
     std::int64_t done = 0;
     std::int64_t total = 0;
     std::int64_t events = 0; ///< events read so far
+    friend bool operator==(const ProgressReport&, const ProgressReport&) = default;
 };
 
 /// Handed to every job that can take longer than a blink. The callback runs on the job's thread, a few

@@ -189,8 +189,9 @@ void DocumentContent::connectPane(DocumentPane& pane)
             = tr("What is shown now is worked out from the events. strata check names the difference.") });
     });
     connect(&document, &Document::userKept, this, &DocumentContent::showKept);
-    connect(&document, &Document::userNotKept, this,
-        [this](const model::Error& error) { Q_EMIT noticed(Notice::of(Notice::Kind::Warning, error)); });
+    const auto warn
+        = [this](const model::Error& error) { Q_EMIT noticed(Notice::of(Notice::Kind::Warning, error)); };
+    connect(&document, &Document::userNotKept, this, warn);
     const ViewState& state = pane.document().viewState();
     for (const auto signal :
         { &ViewState::undoChanged, &ViewState::selectionChanged, &ViewState::filterChanged })
@@ -199,6 +200,7 @@ void DocumentContent::connectPane(DocumentPane& pane)
         connect(&state, signal, this, &DocumentContent::statusChanged);
     const DocumentView& view = pane.view();
     connect(&view, &DocumentView::hoverText, this, &DocumentContent::hoverText);
+    connect(&view, &DocumentView::failed, this, warn);
     connect(&view, &DocumentView::openFrame, this, &DocumentContent::openFrame);
     connect(&view, &DocumentView::filesDropped, this, &DocumentContent::filesDropped);
     for (const auto signal : { &DocumentView::historyChanged, &DocumentView::busyChanged })

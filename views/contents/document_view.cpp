@@ -147,6 +147,10 @@ void DocumentView::addPage(Page* page)
     connect(page, &Page::hoverText, this, &DocumentView::hoverText);
     connect(page, &Page::historyChanged, this, &DocumentView::historyChanged);
     connect(page, &Page::busyChanged, this, &DocumentView::busyChanged);
+    connect(page, &Page::failed, this, [this, page](model::Error error) {
+        error.where = page->title().toStdString();
+        Q_EMIT failed(error);
+    });
     connect(page, &Page::focusChanged, this, [this, page](const Focus& focus) {
         m_details->setFocusShown(focus);
         for (Page* other : m_pages)

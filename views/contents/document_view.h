@@ -62,6 +62,7 @@ public:
 Q_SIGNALS:
     void currentPageChanged();
     void historyChanged();
+    void failed(const strata::model::Error& error); ///< of a page: something of it cannot be shown
     void busyChanged(); ///< a page began or ended some work: what can be copied may differ
     void focusShown(const strata::views::Focus& focus);
     void hoverText(const QString& text);

@@ -10,16 +10,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
-#include <new>
 
 namespace strata::views {
-
-namespace {
-
-constexpr auto kProgressInterval = std::chrono::milliseconds(100);
-
-} // namespace
 
 std::vector<int> coloursOf(ColourTable& table, const model::GroupTable& groups,
     const std::vector<std::uint32_t>& largestFirst, std::shared_ptr<const NamedColours>& kept)
@@ -43,63 +35,6 @@ std::shared_ptr<const model::GroupTable> DeviceData::groups(model::Grouping grou
             return known;
     return std::make_shared<model::GroupTable>(*trace, grouping);
 }
-
-/// Between the tasks of one load and the document: hands calls over to the GUI thread for as long as the
-/// document wants them. Shared by both sides; every member is safe from any thread.
-class Document::Mailbox {
-public:
-    explicit Mailbox(Document& document)
-        : m_document(&document)
-    {
-    }
-
-    [[nodiscard]] std::stop_token stopToken() const { return m_stop.get_token(); }
-    void requestStop() { m_stop.request_stop(); }
-
-    /// No call that is posted later, or already queued, reaches the document.
-    void close()
-    {
-        m_stop.request_stop();
-        const std::scoped_lock lock(m_mutex);
-        m_document = nullptr;
-    }
-
-    template <class Call> static void post(const std::shared_ptr<Mailbox>& self, Call call)
-    {
-        const std::scoped_lock lock(self->m_mutex);
-        if (!self->m_document)
-            return;
-        QMetaObject::invokeMethod(
-            self->m_document,
-            [self, call = std::move(call)] {
-                // Only the GUI thread closes a mailbox, so the pointer cannot go away during the call.
-                if (Document* document = self->m_document)
-                    call(*document);
-            },
-            Qt::QueuedConnection);
-    }
-
-    static void report(const std::shared_ptr<Mailbox>& self, const model::ProgressReport& report)
-    {
-        {
-            const std::scoped_lock lock(self->m_mutex);
-            const auto now = std::chrono::steady_clock::now();
-            if (now - self->m_lastReport < kProgressInterval)
-                return;
-            self->m_lastReport = now;
-        }
-        post(self, [report](Document& document) {
-            document.m_progress = report;
-            Q_EMIT document.progressChanged();
-        });
-    }
-
-private:
-    std::mutex m_mutex;
-    Document* m_document;
-    std::stop_source m_stop;
-    std::chrono::steady_clock::time_point m_lastReport;
-};
 
 namespace {
 
@@ -150,11 +85,20 @@ Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
         const auto found = m_devices.find(device);
         return found == m_devices.end() ? nullptr : &found->second->timeline->clock();
     });
-    m_writer.setMaxThreadCount(1);
+    connect(&m_loading, &BackgroundJob::runningChanged, this, &Document::progressChanged);
+    connect(&m_loading, &BackgroundJob::progressChanged, this, [this] {
+        if (m_state != State::Loading)
+            return;
+        m_progress = m_loading.progress();
+        Q_EMIT progressChanged();
+    });
+    connect(&m_loading, &BackgroundJob::failed, this,
+        [this](const model::Error& error) { ranOut(error, " to open it"); });
 }
 
 Document::~Document()
 {
+    blockSignals(true); // nobody is to hear of work that ends with the document
     abandonWork();
     release();
 }
@@ -168,40 +112,24 @@ void Document::open(const QString& path, bool force)
     m_error = {};
     m_progress = {};
     m_state = State::Loading;
-    m_mailbox = std::make_shared<Mailbox>(*this);
-    m_tasks = 1;
     if (m_ownColours)
         m_colours = std::make_shared<ColourTable>();
-    Q_EMIT stateChanged();
-
-    QThreadPool::globalInstance()->start([mailbox = m_mailbox, file = QFile::encodeName(path).toStdString(),
-                                             force, colours = m_colours] {
-        const model::Progress progress{ [&mailbox](const model::ProgressReport& report) {
-                                           Mailbox::report(mailbox, report);
-                                       },
-            mailbox->stopToken() };
-        try {
-            auto opener = model::Opener::open(
-                file, { .force = force, .notesFolder = model::UserFile::usualFolder() });
-            if (auto found = opener ? opener->outline() : std::nullopt) {
-                auto outline = std::make_shared<model::SessionOutline>(std::move(*found));
-                Mailbox::post(mailbox, [outline, all = summariesOf(outline, *colours)](Document& document) {
-                    document.outlined(outline, all);
-                });
-            }
-            auto session = opener ? opener->all(progress) : model::Failure(opener.error());
-            if (!session)
-                Mailbox::post(
-                    mailbox, [error = session.error()](Document& document) { document.failed(error); });
-            else
-                Mailbox::post(mailbox, [s = *session](Document& document) { document.loaded(s); });
-        } catch (const std::bad_alloc&) {
-            const model::Error error{ model::Error::Kind::Refused, "not enough memory to open it",
-                "close other programs, or open it on a machine with more memory", file };
-            Mailbox::post(mailbox, [error](Document& document) { document.failed(error); });
+    m_loading.start([this, file = QFile::encodeName(path).toStdString(), force, colours = m_colours](
+                        const JobContext& context) {
+        auto opener
+            = model::Opener::open(file, { .force = force, .notesFolder = model::UserFile::usualFolder() });
+        if (auto found = opener ? opener->outline() : std::nullopt) {
+            auto outline = std::make_shared<model::SessionOutline>(std::move(*found));
+            context.deliver(
+                [this, outline, all = summariesOf(outline, *colours)] { outlined(outline, all); });
         }
-        Mailbox::post(mailbox, [](Document& document) { document.taskEnded(); });
+        auto session = opener ? opener->all(context.forModel()) : model::Failure(opener.error());
+        if (session)
+            context.deliver([this, s = *session] { loaded(s); });
+        else
+            context.deliver([this, error = session.error()] { failed(error); });
     });
+    Q_EMIT stateChanged();
 }
 
 void Document::cancel()
@@ -211,9 +139,16 @@ void Document::cancel()
         m_state = m_outline ? State::Stopped : State::Empty;
         Q_EMIT stateChanged();
         Q_EMIT progressChanged();
-    } else if (m_mailbox) {
-        m_mailbox->requestStop();
+    } else {
+        for (const auto& [device, job] : m_deriving)
+            job->stop();
     }
+}
+
+bool Document::working() const
+{
+    return m_loading.running()
+        || std::ranges::any_of(m_deriving, [](const auto& entry) { return entry.second->running(); });
 }
 
 std::shared_ptr<const DeviceData> Document::device() const
@@ -293,6 +228,14 @@ void Document::failed(const model::Error& error)
     Q_EMIT stateChanged();
 }
 
+/// `error` of a job that wanted more memory than there is; `what` says for what.
+void Document::ranOut(model::Error error, const char* what)
+{
+    error.what += what;
+    error.where = QFile::encodeName(m_path).toStdString();
+    failed(error);
+}
+
 void Document::publish(std::shared_ptr<const DeviceData> data)
 {
     const int device = data->trace->device();
@@ -317,24 +260,16 @@ void Document::deriveSelected()
 {
     const int device = m_viewState->device();
     const model::DeviceTrace* trace = m_session ? m_session->find(device) : nullptr;
-    if (!trace || !m_deriving.insert(device).second)
+    if (!trace || m_deriving.contains(device))
         return;
-    ++m_tasks;
-    Q_EMIT progressChanged();
-    QThreadPool::globalInstance()->start([mailbox = m_mailbox, session = m_session, trace,
-                                             colours = m_colours] {
-        try {
-            derive(session, *trace, colours, mailbox->stopToken(),
-                [&mailbox](std::shared_ptr<const DeviceData> data) {
-                    Mailbox::post(
-                        mailbox, [data = std::move(data)](Document& document) { document.publish(data); });
-                });
-        } catch (const std::bad_alloc&) {
-            const model::Error error{ model::Error::Kind::Refused, "not enough memory to index it",
-                "close other programs, or open it on a machine with more memory", session->recording().path };
-            Mailbox::post(mailbox, [error](Document& document) { document.failed(error); });
-        }
-        Mailbox::post(mailbox, [](Document& document) { document.taskEnded(); });
+    auto& job = m_deriving[device] = std::make_unique<BackgroundJob>();
+    connect(job.get(), &BackgroundJob::runningChanged, this, &Document::progressChanged);
+    connect(job.get(), &BackgroundJob::failed, this,
+        [this](const model::Error& error) { ranOut(error, " to index it"); });
+    job->start([this, session = m_session, trace, colours = m_colours](const JobContext& context) {
+        derive(session, *trace, colours, context.stop(), [&](std::shared_ptr<const DeviceData> data) {
+            context.deliver([this, data = std::move(data)] { publish(data); });
+        });
     });
 }
 
@@ -361,14 +296,15 @@ void Document::keepUser()
             changes.back().item.changedNs = nowNs;
         }
     const auto before = std::exchange(m_keptUser, m_viewState->value().user);
-    m_writer.start([before, mailbox = m_mailbox, file = QFile::encodeName(m_path).toStdString(), changes] {
-        auto written = model::UserFile(file, model::UserFile::usualFolder()).append(changes);
-        Mailbox::post(mailbox, [before, written = std::move(written)](Document& document) {
+    m_writing.start(
+        [file = QFile::encodeName(m_path).toStdString(), changes](const JobContext&) {
+            return model::UserFile(file, model::UserFile::usualFolder()).append(changes);
+        },
+        [this, before](const model::Result<std::filesystem::path>& written) {
             if (!written)
-                document.m_keptUser = before; // the next change writes it again
-            document.userWritten(written);
+                m_keptUser = before; // the next change writes it again
+            userWritten(written);
         });
-    });
 }
 
 void Document::userWritten(const model::Result<std::filesystem::path>& file)
@@ -379,19 +315,11 @@ void Document::userWritten(const model::Result<std::filesystem::path>& file)
         Q_EMIT userNotKept(file.error());
 }
 
-void Document::taskEnded()
-{
-    --m_tasks;
-    Q_EMIT progressChanged();
-}
-
 void Document::abandonWork()
 {
-    if (m_mailbox)
-        m_mailbox->close();
-    m_mailbox.reset();
-    m_tasks = 0;
+    m_loading.cancel();
     m_deriving.clear();
+    m_writing.cancel(); // whose file it writes is not shown any more
 }
 
 void Document::release()

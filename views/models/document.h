@@ -3,20 +3,18 @@
 
 #include <QObject>
 #include <QString>
-#include <QThreadPool>
 
 #include "model/analysis/summary.h"
 #include "model/session/session.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
+#include "views/base/background_job.h"
 #include "views/models/summary_data.h"
 #include "views/models/view_state.h"
 #include "views/style/colour_table.h"
 
 #include <map>
 #include <memory>
-#include <set>
-#include <stop_token>
 
 namespace strata::views {
 
@@ -51,8 +49,8 @@ struct DeviceBrief {
     std::span<const model::Finding> findings;
 };
 
-/// One opened file: its session, what is derived from it, and its ViewState. Loads and derives on threads of
-/// the global pool and publishes through queued calls; nothing here blocks the GUI thread, the destructor
+/// One opened file: its session, what is derived from it, and its ViewState. Loads and derives in background
+/// jobs, in the global pool; nothing here blocks the GUI thread, the destructor
 /// included: it asks the work to stop and leaves what is left of it, and the release of the columns, to the
 /// pool. It waits for one thing, changes of notes that are being written. GUI thread only.
 ///
@@ -84,7 +82,7 @@ public:
     [[nodiscard]] qint64 fileBytes() const { return m_fileBytes; }
     [[nodiscard]] const model::Error& error() const { return m_error; } ///< when Failed
     [[nodiscard]] model::ProgressReport progress() const { return m_progress; }
-    [[nodiscard]] bool working() const { return m_tasks > 0; } ///< loading, or deriving a device
+    [[nodiscard]] bool working() const; ///< loading, or deriving a device
     [[nodiscard]] std::shared_ptr<const model::Session> session() const { return m_session; }
     [[nodiscard]] ViewState& viewState() { return *m_viewState; }
 
@@ -107,18 +105,16 @@ Q_SIGNALS:
     void userNotKept(const strata::model::Error& error); ///< it is not
 
 private:
-    class Mailbox;
-
     void outlined(
         std::shared_ptr<model::SessionOutline> outline, std::vector<std::shared_ptr<const SummaryData>> all);
     void loaded(std::shared_ptr<const model::Session> session);
     [[nodiscard]] bool outlineFits() const;
     void failed(const model::Error& error);
+    void ranOut(model::Error error, const char* what);
     void publish(std::shared_ptr<const DeviceData> data);
     void deriveSelected();
     void keepUser();
     void userWritten(const model::Result<std::filesystem::path>& file);
-    void taskEnded();
     void abandonWork();
     void release();
 
@@ -131,14 +127,13 @@ private:
     std::shared_ptr<const model::SessionOutline> m_outline; // until every device is derived
     std::map<int, std::shared_ptr<const SummaryData>> m_summaries;
     std::map<int, std::shared_ptr<const DeviceData>> m_devices;
-    std::set<int> m_deriving; // devices that a task is at work on, or has finished
-    int m_tasks = 0;
     ViewState* m_viewState;
     std::shared_ptr<ColourTable> m_colours;
     bool m_ownColours = false; ///< each file begins anew
-    std::shared_ptr<const model::UserData> m_keptUser; // as it is in files, or will be once m_writer is idle
-    QThreadPool m_writer; // of one thread: changes are written in their order
-    std::shared_ptr<Mailbox> m_mailbox; // of the current load; tasks of an abandoned one find it closed
+    std::shared_ptr<const model::UserData> m_keptUser; // as it is in files, or will be once m_writing is over
+    BackgroundJob m_loading;
+    std::map<int, std::unique_ptr<BackgroundJob>> m_deriving; // of a device, at work or done
+    BackgroundJob m_writing{ Earlier::Keep, BackgroundJob::Thread::Own }; // changes of notes
 };
 
 } // namespace strata::views

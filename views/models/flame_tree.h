@@ -6,7 +6,7 @@
 #include "model/analysis/call_tree.h"
 #include "model/session/session.h"
 #include "model/trace/grouping.h"
-#include "views/models/latest_job.h"
+#include "views/base/background_job.h"
 
 #include <cstdint>
 #include <memory>

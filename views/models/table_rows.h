@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/latest_job.h"
+#include "views/base/background_job.h"
 
 #include <cstdint>
 #include <optional>

@@ -18,6 +18,7 @@ BlocksPage::BlocksPage(Document& document, QWidget* parent)
     : TablePage(document, parent)
 {
     table().setAccessibleName(title());
+    follow(m_counting);
     showDevice(document.device());
 }
 

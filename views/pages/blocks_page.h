@@ -43,7 +43,7 @@ private:
     void countLive();
     [[nodiscard]] model::EventIndex instant() const; ///< selected, else that of the peak
 
-    LatestJob m_counting;
+    BackgroundJob m_counting;
     std::optional<Live> m_live; // of the blocks that the filters keep
 };
 

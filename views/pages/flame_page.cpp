@@ -85,8 +85,9 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
 
     m_footer->watch(&m_computing, tr("Adding up stacks"));
     m_footer->watch(&m_copying, tr("Copying stacks"));
-    connect(&m_computing, &LatestJob::runningChanged, this, &Page::busyChanged);
-    connect(m_footer, &TableFooter::cancelled, this, [this](LatestJob* job) {
+    for (const BackgroundJob* job : { &m_computing, &m_searching, &m_copying })
+        follow(*job);
+    connect(m_footer, &TableFooter::gaveUp, this, [this](BackgroundJob* job) {
         if (job == &m_computing)
             m_asked = m_made; // the next change computes again
     });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/base/background_job.h"
 #include "views/models/flame_tree.h"
-#include "views/models/latest_job.h"
 #include "views/pages/page.h"
 #include "views/widgets/empty_notice.h"
 
@@ -103,7 +103,7 @@ private:
     std::optional<Shown> m_asked, m_made;
     bool m_late = false; // something changed while the page was in the background
     model::TreeQuery m_options; // what the controls say; its range is set by wanted()
-    LatestJob m_computing, m_searching, m_copying;
+    BackgroundJob m_computing, m_searching, m_copying;
     QList<QAction*> m_actions;
 
     QLabel* m_sentence;

@@ -78,15 +78,11 @@ void MemoryPage::requestSubject()
         m_subjectJob.cancel();
         return showSubject(make({}));
     }
-    m_subjectJob.start(
-        [this, make](const std::stop_token& stop) -> PictureJob::Deliver {
-            const PictureSubject subject = make(stop);
-            if (!subject.groups)
-                return {};
-            return [this, subject] { showSubject(subject); };
-        },
-        PictureJob::Running::Stop);
-    Q_EMIT busyChanged();
+    m_subjectJob.start([make](const JobContext& context) { return make(context.stop()); },
+        [this](const PictureSubject& subject) {
+            if (subject.groups)
+                showSubject(subject);
+        });
 }
 
 void MemoryPage::showSubject(const PictureSubject& subject)
@@ -118,13 +114,11 @@ void MemoryPage::requestTable()
     if (!m_subject.groups)
         return;
     m_tableJob.start(
-        [this, subject = m_subject, event = tableEvent()](const std::stop_token&) -> PictureJob::Deliver {
-            model::LiveGroups live = model::groupsAt(
+        [subject = m_subject, event = tableEvent()](const JobContext&) {
+            return model::groupsAt(
                 *subject.groups->device->timeline, *subject.groups->table, event, subject.filter.get());
-            return [this, groups = subject.groups, live = std::move(live)] { showTable(groups, live); };
         },
-        PictureJob::Running::Stop);
-    Q_EMIT busyChanged();
+        [this, groups = m_subject.groups](model::LiveGroups live) { showTable(groups, std::move(live)); });
 }
 
 void MemoryPage::showTable(const std::shared_ptr<const GroupData>& groups, model::LiveGroups live)
@@ -355,7 +349,8 @@ bool MemoryPage::busy() const
 {
     if (m_document.state() == Document::State::Loading || m_document.working())
         return true;
-    return m_document.device() && (m_subjectJob.busy() || m_tableJob.busy() || m_canvas->store().busy());
+    return m_document.device()
+        && (m_subjectJob.running() || m_tableJob.running() || m_canvas->store().busy());
 }
 
 QString MemoryPage::commandLine() const

@@ -99,7 +99,8 @@ private:
     PictureSubject m_subject;
     bool m_lateSubject = false, m_lateSelection = false; ///< changed while the page was in the background
     bool m_quiet = false; ///< the row is being selected by us, not by the user
-    PictureJob m_subjectJob, m_tableJob;
+    BackgroundJob m_subjectJob{ Earlier::Stop, BackgroundJob::Thread::Own };
+    BackgroundJob m_tableJob{ Earlier::Stop, BackgroundJob::Thread::Own };
 };
 
 } // namespace strata::views

@@ -78,7 +78,9 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     connect(m_canvas, &MemoryCanvas::hoverText, this, &Page::hoverText);
     connect(&m_canvas->viewport(), &Viewport::historyChanged, this, &Page::historyChanged);
     connect(&m_canvas->store(), &PictureStore::busyChanged, this, &Page::busyChanged);
-    m_subjectJob.idle = m_tableJob.idle = [this] { Q_EMIT busyChanged(); };
+    connect(&m_canvas->store(), &PictureStore::failed, this, &Page::failed);
+    follow(m_subjectJob);
+    follow(m_tableJob);
 
     ViewState& state = document.viewState();
     connect(&document, &Document::outlineReady, this, &MemoryPage::showDevice);

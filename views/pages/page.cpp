@@ -11,6 +11,12 @@ Page::Page(Document& document, QWidget* parent)
     setAttribute(Qt::WA_StyledBackground);
 }
 
+void Page::follow(const BackgroundJob& job)
+{
+    connect(&job, &BackgroundJob::runningChanged, this, &Page::busyChanged);
+    connect(&job, &BackgroundJob::failed, this, &Page::failed);
+}
+
 void Page::setPalette(const Palette& palette)
 {
     m_palette = palette;

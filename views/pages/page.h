@@ -3,6 +3,7 @@
 
 #include <QWidget>
 
+#include "views/base/background_job.h"
 #include "views/models/document.h"
 #include "views/style/palette.h"
 
@@ -23,8 +24,8 @@ struct Focus {
 };
 
 /// A page of the window. It reads the document, writes the ViewState, and keeps its own zoom. The shell
-/// creates one of each per document (views/contents/page_list.cpp), shows one at a time, and calls the virtuals
-/// below on the GUI thread. A page outlives neither its document nor its window.
+/// creates one of each per document (views/contents/page_list.cpp), shows one at a time, and calls the
+/// virtuals below on the GUI thread. A page outlives neither its document nor its window.
 class Page : public QWidget {
     Q_OBJECT
 public:
@@ -76,11 +77,13 @@ Q_SIGNALS:
     void focusChanged(const strata::views::Focus& focus); ///< a click: for the details dock
     void hoverText(const QString& text); ///< for the status bar; empty when the mouse leaves
     void busyChanged();
+    void failed(const strata::model::Error& error); ///< something of it cannot be shown
     void historyChanged(); ///< canGoBack() or canGoForward() may say something else now
     /// "Show it there": another page (by id) should come up, with the event, if there is one, in view.
     void openPage(const QString& id, std::optional<strata::model::EventIndex> event);
 
 protected:
+    void follow(const BackgroundJob& job); ///< says of it what the window is to know
     /// Another page of its window is shown: what costs time can wait until this one is.
     [[nodiscard]] bool inBackground() const { return !isVisible() && window()->isVisible(); }
 

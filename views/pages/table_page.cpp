@@ -51,11 +51,12 @@ TablePage::TablePage(Document& document, QWidget* parent)
 
     m_footer->watch(&m_arranging, tr("Sorting and filtering"));
     m_footer->watch(&m_exporting, tr("Writing CSV"));
-    connect(m_footer, &TableFooter::cancelled, this, [this](LatestJob* job) {
+    connect(m_footer, &TableFooter::gaveUp, this, [this](BackgroundJob* job) {
         if (job == &m_arranging && m_asked) // the table still shows what was there before
             m_view->setSortIndicator(m_query.sortColumn, m_query.descending);
     });
-    connect(&m_arranging, &LatestJob::runningChanged, this, &Page::busyChanged);
+    follow(m_arranging);
+    follow(m_exporting);
 
     connect(m_filterBar, &TableFilterBar::filterChanged, this, &TablePage::arrangeRows);
     connect(m_filterBar, &TableFilterBar::scopeChanged, this, &TablePage::arrangeRows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/latest_job.h"
+#include "views/base/background_job.h"
 #include "views/models/table_export.h"
 #include "views/models/table_model.h"
 #include "views/pages/page.h"
@@ -102,8 +102,8 @@ private:
     TableQuery m_query;
     std::optional<TableQuery> m_asked; // what the table shows or is about to show
     bool m_late = false; // something changed while the page was in the background
-    LatestJob m_arranging;
-    mutable LatestJob m_exporting; // copying leaves the page as it is
+    BackgroundJob m_arranging;
+    mutable BackgroundJob m_exporting; // copying leaves the page as it is
     QList<QAction*> m_actions;
 
     TableModel* m_model;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/table_footer.h"
 
-#include "views/models/latest_job.h"
+#include "views/base/background_job.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -51,7 +51,7 @@ TableFooter::TableFooter(QWidget* parent)
         for (const auto& [job, name] : std::as_const(m_jobs)) {
             if (job->running()) {
                 job->cancel();
-                Q_EMIT cancelled(job);
+                Q_EMIT gaveUp(job);
                 return;
             }
         }
@@ -69,16 +69,17 @@ QString TableFooter::text() const
     return m_text->text();
 }
 
-void TableFooter::watch(LatestJob* job, const QString& name)
+void TableFooter::watch(BackgroundJob* job, const QString& name)
 {
     m_jobs.append({ job, name });
-    connect(job, &LatestJob::runningChanged, this, [this, job] {
+    connect(job, &BackgroundJob::runningChanged, this, [this, job] {
         if (job->running())
             m_patience.start();
         else
             showProgress();
     });
-    connect(job, &LatestJob::progressChanged, this, [this] {
+    connect(job, &BackgroundJob::failed, this, [this, job] { Q_EMIT gaveUp(job); });
+    connect(job, &BackgroundJob::progressChanged, this, [this] {
         if (!m_patience.isActive())
             showProgress();
     });
@@ -103,7 +104,7 @@ void TableFooter::showProgress()
         return;
     m_announced.stop();
     m_state->setText(running->second);
-    m_bar->setValue(static_cast<int>(running->first->progress() * 1000));
+    m_bar->setValue(static_cast<int>(running->first->fraction() * 1000));
 }
 
 } // namespace strata::views

@@ -10,7 +10,7 @@ class QToolButton;
 
 namespace strata::views {
 
-class LatestJob;
+class BackgroundJob;
 
 /// The line under a table or picture: what is shown, added up, at the left; at the right the progress of work
 /// that takes longer than 0.3 s, with a button that cancels it.
@@ -22,12 +22,12 @@ public:
     void setText(const QString& text); ///< rich text
     [[nodiscard]] QString text() const;
     /// Shows a job while it runs, under this name ("Sorting"). The job must outlive the footer's use of it.
-    void watch(LatestJob* job, const QString& name);
+    void watch(BackgroundJob* job, const QString& name);
     /// A message for a few seconds instead of progress: "Saved blocks.csv".
     void announce(const QString& message);
 
 Q_SIGNALS:
-    void cancelled(strata::views::LatestJob* job);
+    void gaveUp(strata::views::BackgroundJob* job); ///< it was cancelled here, or failed: what is shown stays
 
 private:
     void showProgress();
@@ -38,7 +38,7 @@ private:
     QToolButton* m_cancel;
     QTimer m_patience;
     QTimer m_announced;
-    QList<std::pair<LatestJob*, QString>> m_jobs;
+    QList<std::pair<BackgroundJob*, QString>> m_jobs;
 };
 
 } // namespace strata::views

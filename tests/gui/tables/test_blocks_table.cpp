@@ -206,7 +206,7 @@ TEST(BlocksTable, StopsWhenCancelled)
     const BlocksTable table(data, model::Axis::Events);
     std::stop_source stop;
     stop.request_stop();
-    const JobContext context(stop.get_token(), nullptr);
+    const JobContext context(stop.get_token());
     EXPECT_EQ(views::arrange(table, { BlocksTable::Requested, false, {}, {} }, context).size(), 0u);
 }
 

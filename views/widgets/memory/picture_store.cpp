@@ -90,7 +90,10 @@ model::StackedPicture flatPicture(const PictureSubject& subject, const XMapping&
 PictureStore::PictureStore(QObject* parent)
     : QObject(parent)
 {
-    m_view.idle = m_whole.idle = [this] { Q_EMIT busyChanged(); };
+    for (BackgroundJob* job : { &m_view, &m_whole }) {
+        connect(job, &BackgroundJob::runningChanged, this, &PictureStore::busyChanged);
+        connect(job, &BackgroundJob::failed, this, &PictureStore::failed);
+    }
 }
 
 void PictureStore::setSubject(PictureSubject subject)
@@ -123,7 +126,7 @@ void PictureStore::want(PictureMode mode, const XMapping& x, const YMapping& y, 
 {
     m_wholeX = wholeX;
     m_wholeY = wholeY;
-    if (mode == m_mode && x == m_x && y == m_y && (m_detailed || m_view.busy()))
+    if (mode == m_mode && x == m_x && y == m_y && (m_detailed || m_view.running()))
         return;
     m_mode = mode;
     m_x = x;
@@ -138,24 +141,16 @@ void PictureStore::start()
         return;
     if (m_mode == PictureMode::Blocks && !m_subject.groups->blocks)
         return;
-    m_whole.cancel();
-    const bool wasBusy = busy();
     PictureRequest request{ m_subject, m_mode, m_x, m_y, m_look, m_stacked };
-    m_view.start(
-        [this, request = std::move(request), look = m_lookNumber](
-            const std::stop_token& stop) -> PictureJob::Deliver {
-            PictureAnswer answer = makePicture(request, stop);
-            if (answer.picture.isNull())
-                return {};
-            return [this, request, answer = std::move(answer), look] { took(request, answer, look); };
-        },
-        PictureJob::Running::Finish);
-    if (!wasBusy)
-        Q_EMIT busyChanged();
+    m_view.start([request](const JobContext& context) { return makePicture(request, context.stop()); },
+        [this, request, look = m_lookNumber](const PictureAnswer& answer) { took(request, answer, look); });
+    m_whole.cancel(); // of what was wanted before
 }
 
 void PictureStore::took(const PictureRequest& request, const PictureAnswer& answer, std::uint64_t look)
 {
+    if (answer.picture.isNull())
+        return;
     Slot& target = slot(request.mode);
     target.latest = answer.picture;
     if (answer.stacked)
@@ -174,20 +169,15 @@ void PictureStore::startOverview()
 {
     PictureRequest request{ m_subject, m_mode, XMapping(m_x.axis(), m_wholeX, m_x.columns()),
         YMapping(m_wholeY, m_y.rows()), m_look, nullptr };
-    m_whole.start(
-        [this, request = std::move(request), look = m_lookNumber](
-            const std::stop_token& stop) -> PictureJob::Deliver {
-            PictureAnswer answer = makePicture(request, stop);
+    m_whole.start([request](const JobContext& context) { return makePicture(request, context.stop()); },
+        [this, mode = request.mode, look = m_lookNumber](const PictureAnswer& answer) {
             if (answer.picture.isNull())
-                return {};
-            return [this, mode = request.mode, picture = std::move(answer.picture), look] {
-                slot(mode).overview = picture;
-                slot(mode).overviewLook = look;
-                if (!m_detailed) // else nothing of it shows
-                    Q_EMIT updated();
-            };
-        },
-        PictureJob::Running::Stop);
+                return;
+            slot(mode).overview = answer.picture;
+            slot(mode).overviewLook = look;
+            if (!m_detailed) // else nothing of it shows
+                Q_EMIT updated();
+        });
 }
 
 } // namespace strata::views

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/base/background_job.h"
 #include "views/widgets/memory/blocks_raster.h"
 #include "views/widgets/memory/group_data.h"
-#include "views/widgets/memory/picture_job.h"
 #include "views/widgets/memory/picture_mode.h"
 #include "views/widgets/memory/picture_scaler.h"
 
@@ -61,12 +61,13 @@ public:
     [[nodiscard]] const Picture& overview(PictureMode mode) const { return slot(mode).overview; }
     /// Of the latest stacked picture; may be nullptr.
     [[nodiscard]] const std::shared_ptr<const StackedData>& stacked() const { return m_stacked; }
-    [[nodiscard]] bool busy() const { return m_view.busy() || m_whole.busy(); }
+    [[nodiscard]] bool busy() const { return m_view.running() || m_whole.running(); }
     [[nodiscard]] bool detailed() const { return m_detailed; } ///< latest() is of what was wanted last
 
 Q_SIGNALS:
     void updated();
     void busyChanged();
+    void failed(const strata::model::Error& error); ///< there is no picture of what is wanted
 
 private:
     struct Slot {
@@ -89,7 +90,8 @@ private:
     YMapping m_y;
     Span m_wholeX, m_wholeY;
     bool m_detailed = false;
-    PictureJob m_view, m_whole;
+    BackgroundJob m_view{ Earlier::Finish, BackgroundJob::Thread::Own };
+    BackgroundJob m_whole{ Earlier::Stop, BackgroundJob::Thread::Own };
 };
 
 } // namespace strata::views
