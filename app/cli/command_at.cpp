@@ -170,25 +170,23 @@ public:
 
     model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
     {
-        const auto session = openSession(file, m_read.force, err);
-        if (!session)
-            return model::Failure(session.error());
-        const auto trace = chooseDevice(**session, m_read.device);
-        if (!trace)
-            return model::Failure(trace.error());
-        const auto event = model::parsePosition(m_position, **trace);
+        const auto opened = openTrace(file, m_read, err);
+        if (!opened)
+            return model::Failure(opened.error());
+        const model::DeviceTrace& trace = *opened->trace;
+        const auto event = model::parsePosition(m_position, trace);
         if (!event)
             return model::Failure(event.error());
 
-        const GroupTable table(**trace, m_grouping);
+        const GroupTable table(trace, m_grouping);
         LiveGroups live = model::groupBlocks(
-            **trace, matching(**trace, m_filter, model::activeBlocks(**trace, *event)), table, *event);
+            trace, matching(trace, m_filter, model::activeBlocks(trace, *event)), table, *event);
         model::sortGroups(live.groups, table, m_order);
         const std::int64_t limit = m_limit.rows(m_read.json, out);
         if (m_read.json)
-            writeJson(out, **trace, table, live, m_filter, limit);
+            writeJson(out, trace, table, live, m_filter, limit);
         else
-            printReport(out, **trace, table, live, m_filter, limit);
+            printReport(out, trace, table, live, m_filter, limit);
         return kDone;
     }
 

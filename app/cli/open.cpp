@@ -123,6 +123,17 @@ model::Result<const model::DeviceTrace*> chooseDevice(
         model::Error::Kind::Usage, fmt::format("there is no device {}", *device), knownDevices(session));
 }
 
+model::Result<OpenTrace> openTrace(const std::string& file, const ReadOptions& read, Output& err)
+{
+    const auto session = openSession(file, read.force, err);
+    if (!session)
+        return model::Failure(session.error());
+    const auto trace = chooseDevice(**session, read.device);
+    if (!trace)
+        return model::Failure(trace.error());
+    return OpenTrace{ *session, *trace };
+}
+
 model::Result<std::vector<const model::DeviceTrace*>> chooseDevices(
     const model::Session& session, std::optional<int> device)
 {

@@ -28,6 +28,15 @@ namespace strata::cli {
 [[nodiscard]] model::Result<const model::DeviceTrace*> chooseDevice(
     const model::Session& session, std::optional<int> device);
 
+/// A recording that was opened for one device of it.
+struct OpenTrace {
+    std::shared_ptr<const model::Session> session; ///< keeps the trace alive
+    const model::DeviceTrace* trace = nullptr;
+};
+/// openSession() and chooseDevice(), as the options say.
+[[nodiscard]] model::Result<OpenTrace> openTrace(
+    const std::string& file, const ReadOptions& read, Output& err);
+
 /// The device that was asked for, else all of them.
 [[nodiscard]] model::Result<std::vector<const model::DeviceTrace*>> chooseDevices(
     const model::Session& session, std::optional<int> device);
