@@ -101,11 +101,14 @@ std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int devi
     std::vector<Open> open;
     for (const auto* row : rows) {
         const std::int64_t at = row->timeNs - start;
-        if (row->kind == Annotation::Kind::Mark) {
+        switch (wire::roleOf(row->kind)) {
+        case wire::AnnotationRole::Moment:
             add(row->name, at, at, false, false);
-        } else if (row->kind == Annotation::Kind::Start) {
+            break;
+        case wire::AnnotationRole::Begins:
             open.push_back({ row->name, at });
-        } else {
+            break;
+        case wire::AnnotationRole::Ends:
             const auto it = std::find_if(
                 open.rbegin(), open.rend(), [&](const Open& o) { return o.name == row->name; });
             if (it == open.rend()) {
@@ -114,6 +117,7 @@ std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int devi
                 add(row->name, it->beginNs, at, false, false);
                 open.erase(std::next(it).base());
             }
+            break;
         }
     }
     for (const Open& o : open)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -42,13 +43,26 @@ inline constexpr std::size_t kBlockStates = 3;
 enum class PoolKind : std::uint8_t { Small = 0, Large = 1, Unknown = 2 };
 inline constexpr std::size_t kPoolKinds = 3;
 
-/// What an annotation says of its name. A new one is a line here and in FORMAT.md; readers that do not know
-/// it pass over its rows.
+/// What an annotation says of its name. A new one is a line here, one in kAnnotationRoles and one in
+/// FORMAT.md; readers that do not know it pass over its rows.
 enum class AnnotationKind : std::uint8_t {
     Start = 0, ///< a range of that name begins
     End = 1, ///< the innermost one of that name ends
     Mark = 2, ///< a moment
 };
-inline constexpr std::size_t kAnnotationKinds = 3;
+
+/// What becomes of an annotation where time is drawn.
+enum class AnnotationRole : std::uint8_t { Begins, Ends, Moment };
+inline constexpr std::array kAnnotationRoles{
+    AnnotationRole::Begins, // Start
+    AnnotationRole::Ends, // End
+    AnnotationRole::Moment, // Mark
+};
+inline constexpr std::size_t kAnnotationKinds = kAnnotationRoles.size();
+
+[[nodiscard]] constexpr AnnotationRole roleOf(AnnotationKind kind)
+{
+    return kAnnotationRoles[static_cast<std::size_t>(kind)];
+}
 
 } // namespace strata::wire
