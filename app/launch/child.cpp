@@ -29,6 +29,7 @@ namespace {
         dup2(log, STDERR_FILENO);
     } else if (options.outputToErrors)
         dup2(STDERR_FILENO, STDOUT_FILENO);
+    std::signal(SIGPIPE, SIG_DFL); // ignored by us, and exec would pass that on
     std::vector<char*> arguments;
     for (const std::string& word : command.words)
         arguments.push_back(const_cast<char*>(word.c_str()));

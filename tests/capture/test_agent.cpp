@@ -3,6 +3,7 @@
 #include "model/session/session.h"
 #include "tests/capture/fake_allocator.h"
 #include "tests/support/summary_text.h"
+#include "tests/support/temporary_directory.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -21,14 +22,6 @@ using test::FakeAllocator;
 
 class AgentTest : public testing::Test {
 protected:
-    void SetUp() override
-    {
-        std::string name = (fs::temp_directory_path() / "strata-agent.XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        m_folder = name;
-    }
-    void TearDown() override { fs::remove_all(m_folder); }
-
     AgentOptions options(const std::string& name = "out.strata") const
     {
         AgentOptions options;
@@ -78,7 +71,8 @@ protected:
         }
     }
 
-    fs::path m_folder;
+    test::TemporaryDirectory m_temporary;
+    const fs::path m_folder = m_temporary.path();
 };
 
 /// Allocates and frees at random on both devices until told to stop, at least `least` times.

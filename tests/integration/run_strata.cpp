@@ -3,9 +3,7 @@
 
 #include <cstdlib>
 #include <fcntl.h>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <spawn.h>
 #include <sstream>
 #include <sys/wait.h>
@@ -69,27 +67,6 @@ Ran strata(const std::vector<std::string>& arguments)
     return runProgram(STRATA_PROGRAM, arguments);
 }
 
-TemporaryDirectory::TemporaryDirectory()
-{
-    std::string pattern = std::filesystem::temp_directory_path() / "strata-test-XXXXXX";
-    if (!mkdtemp(pattern.data()))
-        ADD_FAILURE() << "no temporary directory";
-    m_path = pattern;
-}
-
-TemporaryDirectory::~TemporaryDirectory()
-{
-    std::error_code ignored;
-    std::filesystem::remove_all(m_path, ignored);
-}
-
-std::string TemporaryDirectory::file(const std::string& name, const std::string& content) const
-{
-    const std::filesystem::path path = m_path / name;
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-}
-
 std::string dataFile(const std::string& name)
 {
     return std::string(STRATA_TEST_DATA) + "/" + name;
@@ -99,12 +76,6 @@ std::string sharedFile(const std::string& name)
 {
     const std::filesystem::path path = std::filesystem::path(STRATA_SHARED) / name;
     return std::filesystem::exists(path) ? path.string() : std::string();
-}
-
-std::string contentOf(const std::filesystem::path& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return { std::istreambuf_iterator<char>(file), {} };
 }
 
 } // namespace strata::test

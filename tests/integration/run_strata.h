@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "tests/support/temporary_directory.h"
+
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -25,26 +27,9 @@ struct Ran {
 /// Runs the built strata.
 [[nodiscard]] Ran strata(const std::vector<std::string>& arguments);
 
-/// A directory of its own, gone at the end.
-class TemporaryDirectory {
-public:
-    TemporaryDirectory();
-    ~TemporaryDirectory();
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-    /// Writes a file and gives its path.
-    [[nodiscard]] std::string file(const std::string& name, const std::string& content) const;
-
-private:
-    std::filesystem::path m_path;
-};
-
 /// A recording of our own in the repository: "versions/torch2.6_oom.pickle.gz".
 [[nodiscard]] std::string dataFile(const std::string& name);
 /// A file beside the repository; empty if it is not there.
 [[nodiscard]] std::string sharedFile(const std::string& name);
-[[nodiscard]] std::string contentOf(const std::filesystem::path& path);
 
 } // namespace strata::test

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "capture/agent/hook_process.h"
+#include "tests/support/temporary_directory.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,22 +18,15 @@ volatile std::sig_atomic_t g_children = 0;
 
 class HookProcessTest : public testing::Test {
 protected:
-    HookProcessTest()
-    {
-        std::string name = (std::filesystem::temp_directory_path() / "strata-test.XXXXXX").string();
-        m_folder = mkdtemp(name.data());
-    }
-    ~HookProcessTest() override { std::filesystem::remove_all(m_folder); }
-
     std::string script(const std::string& text) const
     {
-        const auto path = m_folder / "maker";
-        std::ofstream(path) << "#!/bin/sh\n" << text;
+        const std::filesystem::path path = m_temporary.file("maker", "#!/bin/sh\n" + text);
         std::filesystem::permissions(path, std::filesystem::perms::owner_all);
         return path.string();
     }
 
-    std::filesystem::path m_folder;
+    test::TemporaryDirectory m_temporary;
+    const std::filesystem::path m_folder = m_temporary.path();
 };
 
 TEST_F(HookProcessTest, TellsThePath)

@@ -8,6 +8,7 @@
 #include "model/trace/frames.h"
 #include "tests/support/make_recording.h"
 #include "tests/support/random_recording.h"
+#include "tests/support/temporary_directory.h"
 
 #include <filesystem>
 #include <fstream>
@@ -26,14 +27,10 @@ class UserDataTest : public testing::Test {
 protected:
     void SetUp() override
     {
-        std::string name = (fs::temp_directory_path() / "strata-user.XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        m_folder = name;
         const auto recording = test::randomRecording({ .seed = 4, .events = 300 });
         ASSERT_TRUE(saveSession(*recording, session()));
         ASSERT_TRUE(exportPickle(*recording, pickle()));
     }
-    void TearDown() override { fs::remove_all(m_folder); }
 
     fs::path session() const { return m_folder / "a.strata"; }
     fs::path pickle() const { return m_folder / "a.pickle"; }
@@ -62,7 +59,8 @@ protected:
         return { std::istreambuf_iterator<char>(in), {} };
     }
 
-    fs::path m_folder;
+    test::TemporaryDirectory m_temporary;
+    const fs::path m_folder = m_temporary.path();
 };
 
 } // namespace

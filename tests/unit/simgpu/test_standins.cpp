@@ -3,6 +3,7 @@
 #include "capture/simgpu/standins/elf_writer.h"
 #include "capture/simgpu/standins/rules.h"
 #include "capture/simgpu/standins/standins.h"
+#include "tests/support/temporary_directory.h"
 
 #include <dlfcn.h>
 #include <fstream>
@@ -35,14 +36,8 @@ using Kind = Behaviour::Kind;
 
 class Scratch : public testing::Test {
 protected:
-    Scratch()
-    {
-        std::string name = (fs::temp_directory_path() / "strata-standins.XXXXXX").string();
-        folder = mkdtemp(name.data());
-    }
-    ~Scratch() override { fs::remove_all(folder); }
-
-    fs::path folder;
+    test::TemporaryDirectory temporary;
+    const fs::path folder = temporary.path();
 };
 
 StandIn sample()
