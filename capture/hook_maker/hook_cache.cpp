@@ -4,6 +4,7 @@
 #include "capture/hook_maker/compile.h"
 #include "capture/hook_maker/include_walk.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <sys/stat.h>
@@ -13,6 +14,13 @@ namespace strata::hook {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr const char* kHookPrefix = "libstrata_torch";
+constexpr std::chrono::hours kUnusedFor{ 24 * 90 };
+
+} // namespace
+
 fs::path hookSource(const fs::path& libraries)
 {
     return libraries / "hook-src";
@@ -21,7 +29,7 @@ fs::path hookSource(const fs::path& libraries)
 fs::path builtHook(const TorchFiles& torch, const fs::path& libraries)
 {
     const fs::path path = libraries
-        / ("libstrata_torch" + torch.minorVersion() + (torch.newStrings ? "-abi1.so" : "-abi0.so"));
+        / (kHookPrefix + torch.minorVersion() + (torch.newStrings ? "-abi1.so" : "-abi0.so"));
     std::error_code error;
     return torch.isRelease() && fs::exists(path, error) ? path : fs::path{};
 }
@@ -37,7 +45,7 @@ std::string hookName(const TorchFiles& torch, const fs::path& libraries)
     char number[32];
     std::snprintf(number, sizeof number, "%016llx-%u", static_cast<unsigned long long>(hash), kRecipe);
     // "libstrata_", as all libraries of ours: frames of those are left out of stacks.
-    return "libstrata_torch" + torch.version + "-cuda" + std::to_string(torch.cudaMajor)
+    return kHookPrefix + torch.version + "-cuda" + std::to_string(torch.cudaMajor)
         + (torch.newStrings ? "-abi1-" : "-abi0-") + number + ".so";
 }
 
@@ -68,10 +76,24 @@ fs::path keptHook(const std::string& name)
     if (name.empty())
         return {};
     for (const fs::path& folder : hookFolders()) {
-        if (isOwn(folder) && isOwn(folder / name))
-            return folder / name;
+        if (!isOwn(folder) || !isOwn(folder / name))
+            continue;
+        std::error_code error;
+        fs::last_write_time(folder / name, fs::file_time_type::clock::now(), error); // it is in use
+        return folder / name;
     }
     return {};
+}
+
+void removeUnused(const fs::path& folder)
+{
+    std::error_code error;
+    const auto oldest = fs::file_time_type::clock::now() - kUnusedFor;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        const bool ours = entry.path().filename().native().starts_with(kHookPrefix);
+        if (ours && entry.last_write_time(error) < oldest && !error)
+            fs::remove(entry.path(), error);
+    }
 }
 
 fs::path findHook(const TorchFiles& torch, const fs::path& libraries)

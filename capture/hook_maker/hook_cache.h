@@ -30,8 +30,11 @@ namespace strata::hook {
 /// Nobody but this user can have put something there: it may be loaded.
 [[nodiscard]] bool isOwn(const std::filesystem::path& path);
 
-/// A hook that was made before, by its name; empty where none is there.
+/// A hook that was made before, by its name; empty where none is there. Notes that it is in use.
 [[nodiscard]] std::filesystem::path keptHook(const std::string& name);
+
+/// Removes hooks that were made for a LibTorch, headers or source that nobody has used for 90 days.
+void removeUnused(const std::filesystem::path& folder);
 
 /// A hook that fits, built or made; empty where one has to be made.
 [[nodiscard]] std::filesystem::path findHook(const TorchFiles& torch, const std::filesystem::path& libraries);

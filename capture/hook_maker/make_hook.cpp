@@ -130,6 +130,7 @@ tl::expected<fs::path, std::string> compileInto(const TorchFiles& torch, const f
     if (const std::string why = failedSince(note, begin); !why.empty())
         return tl::unexpected(why);
     removePartial(kept.parent_path());
+    removeUnused(kept.parent_path());
     if (beforeCompiling)
         beforeCompiling();
     const fs::path partial = kept.string() + kPartial;

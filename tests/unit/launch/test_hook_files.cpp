@@ -3,11 +3,12 @@
 #include "capture/hook_maker/hook_cache.h"
 #include "capture/hook_maker/include_walk.h"
 #include "capture/hook_maker/make_hook.h"
+#include "tests/support/temporary_directory.h"
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace strata::hook {
 
@@ -20,8 +21,6 @@ class HookFiles : public testing::Test {
 protected:
     HookFiles()
     {
-        std::string name = (fs::temp_directory_path() / "strata-test.XXXXXX").string();
-        m_folder = mkdtemp(name.data());
         setenv("XDG_CACHE_HOME", (m_folder / "cache").c_str(), 1);
         write("torch/version.py",
             "from typing import Optional\n__all__ = ['__version__', 'cuda']\n__version__ = '2.9.1+cu128'\n"
@@ -42,18 +41,14 @@ protected:
     {
         unsetenv("XDG_CACHE_HOME");
         unsetenv("STRATA_TORCH_VERSION");
-        fs::remove_all(m_folder);
     }
 
-    void write(const std::string& name, const std::string& text) const
-    {
-        fs::create_directories((m_folder / name).parent_path());
-        std::ofstream(m_folder / name) << text;
-    }
+    void write(const std::string& name, const std::string& text) const { m_temporary.file(name, text); }
     [[nodiscard]] TorchFiles torch() const { return readTorchFiles(m_folder / "torch" / "lib"); }
     [[nodiscard]] fs::path libraries() const { return m_folder / "strata"; }
 
-    fs::path m_folder;
+    test::TemporaryDirectory m_temporary;
+    const fs::path m_folder = m_temporary.path();
 };
 
 TEST_F(HookFiles, WhatAWheelTells)
@@ -171,6 +166,28 @@ TEST_F(HookFiles, WhatTheCompilerSays)
     ASSERT_TRUE(next) << next.error();
     EXPECT_EQ(findHook(torch(), libraries()), *next);
     EXPECT_EQ(fs::status(next->parent_path()).permissions(), fs::perms::owner_all);
+}
+
+/// What was made for a LibTorch that is gone does not stay for ever, what is in use does.
+TEST_F(HookFiles, ThoseThatNobodyUsesGo)
+{
+    const std::string name = hookName(torch(), libraries());
+    const fs::path folder = m_folder / "cache/strata/hooks";
+    const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24 * 100);
+    for (const std::string& file : { name, std::string("libstrata_torch2.4.0-cuda12-abi0-0-1.so"),
+             std::string("libstrata_torch2.5.0-cuda12-abi0-0-1.so.failed"), std::string("other.so") }) {
+        write("cache/strata/hooks/" + file, "");
+        fs::last_write_time(folder / file, old);
+    }
+    write("cache/strata/hooks/libstrata_torch2.6.0-cuda12-abi0-0-1.so", "");
+    fs::permissions(folder, fs::perms::owner_all);
+    fs::permissions(folder / name, fs::perms::owner_all);
+    EXPECT_EQ(keptHook(name), folder / name);
+    removeUnused(folder);
+    std::set<std::string> left;
+    for (const auto& entry : fs::directory_iterator(folder))
+        left.insert(entry.path().filename());
+    EXPECT_EQ(left, (std::set<std::string>{ name, "libstrata_torch2.6.0-cuda12-abi0-0-1.so", "other.so" }));
 }
 
 } // namespace
