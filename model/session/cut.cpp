@@ -272,7 +272,8 @@ std::optional<std::string> conditionsIn(const Recording& from, const Recording& 
     if (filter->line) {
         std::string line = scrubber.text(*filter->line);
         for (std::uint32_t i = 0; i < from.stacks.frameCount(); ++i)
-            if (frameLabel(from, FrameId{ i }) == *filter->line)
+            if (frameLabel(from, FrameId{ i }) == *filter->line
+                || formerFrameLabel(from, FrameId{ i }) == *filter->line)
                 line = frameLabel(to, copy.frame(FrameId{ i }));
         filter->line = line;
     }

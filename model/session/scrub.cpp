@@ -106,7 +106,7 @@ void Scrubber::renameFiles(const Recording& recording)
         std::string name(shorter);
         for (int number = 2; taken.contains(name); ++number)
             name = fmt::format("{}/{}", number, shorter);
-        if (originOf(name) != originOf(path)) // better a long name than another group
+        if (originOf(name) != originOf(path) || isOwnNative(name) != isOwnNative(path)) // another group
             name = path;
         taken.insert(name);
         if (name != path)

@@ -74,11 +74,9 @@ void EventMatcher::prepareStacks()
     }
     if (!m_filter.line)
         return;
-    for (std::size_t i = 0; i < m_siteMatches.size(); ++i) {
-        const FrameId frame = userFrame(recording, StackId{ static_cast<std::uint32_t>(i) });
-        if (!frame.valid() || frameLabel(recording, frame) != *m_filter.line)
-            m_siteMatches[i] = false;
-    }
+    const std::vector<bool> ofLine = stacksOfLine(recording, *m_filter.line);
+    for (std::size_t i = 0; i < m_siteMatches.size(); ++i)
+        m_siteMatches[i] = m_siteMatches[i] && ofLine[i];
 }
 
 void EventMatcher::prepareTexts()

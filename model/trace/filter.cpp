@@ -103,15 +103,9 @@ BlockMatcher::BlockMatcher(const DeviceTrace& trace, const BlockFilter& filter)
     for (const StackId site : filter.sites)
         m_stackMatches[std::min(site.index(), stacks)] = true;
     if (filter.line) {
-        UserFrames userFrames(recording);
+        const std::vector<bool> ofLine = stacksOfLine(recording, *filter.line);
         for (std::size_t row = 0; row <= stacks; ++row)
-            if (m_stackMatches[row]) {
-                const FrameId frame
-                    = row < stacks ? userFrames.of(StackId{ static_cast<std::uint32_t>(row) }) : FrameId{};
-                m_stackMatches[row]
-                    = (frame.valid() ? frameLabel(recording, frame) : std::string(kNoStackLabel))
-                    == *filter.line;
-            }
+            m_stackMatches[row] = m_stackMatches[row] && ofLine[row];
     }
     if (byText) {
         StackSearch search(recording, filter.text);

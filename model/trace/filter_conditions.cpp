@@ -21,6 +21,15 @@ FilterConditions::Stack labelsOf(const Recording& recording, StackId stack)
     return labels;
 }
 
+/// By today's labels or the former ones.
+bool isCalled(const Recording& recording, StackId stack, const FilterConditions::Stack& labels)
+{
+    const std::span<const FrameId> frames = recording.stacks.stack(stack);
+    return std::ranges::equal(frames, labels, [&](FrameId frame, const std::string& label) {
+        return frameLabel(recording, frame) == label || formerFrameLabel(recording, frame) == label;
+    });
+}
+
 /// Every stack of the recording with one of these lists of labels.
 std::vector<StackId> stacksWith(
     const Recording& recording, const std::vector<FilterConditions::Stack>& wanted)
@@ -33,7 +42,7 @@ std::vector<StackId> stacksWith(
         }
         for (std::uint32_t i = 0; i < recording.stacks.stackCount(); ++i) {
             const StackId stack{ i };
-            if (recording.stacks.stack(stack).size() == labels.size() && labelsOf(recording, stack) == labels)
+            if (isCalled(recording, stack, labels))
                 found.push_back(stack);
         }
     }

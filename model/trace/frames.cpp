@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/frames.h"
 
+#include "model/trace/function_names.h"
 #include "model/wire/info.h"
 
 #include <algorithm>
@@ -13,102 +14,20 @@ namespace {
 
 constexpr std::uint8_t kNotLookedAt = 0xff;
 
-// Lower case; without the dot.
-constexpr std::array<std::string_view, 24> kNativeExtensions{ "c", "cc", "cpp", "cxx", "cu", "cuh", "h", "hh",
-    "hpp", "hxx", "inl", "inc", "ipp", "tcc", "s", "asm", "o", "a", "so", "dylib", "dll", "exe", "rs",
-    "hip" };
-
-char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equalAnyCase(std::string_view a, std::string_view lowerCase)
-{
-    return std::equal(
-        a.begin(), a.end(), lowerCase.begin(), lowerCase.end(), [](char x, char y) { return lower(x) == y; });
-}
-
-bool startsWithAnyCase(std::string_view text, std::string_view lowerCase)
-{
-    return text.size() >= lowerCase.size() && equalAnyCase(text.substr(0, lowerCase.size()), lowerCase);
-}
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/// The parts of a path from the last to the first.
-class PartsFromEnd {
-public:
-    explicit PartsFromEnd(std::string_view path)
-        : m_rest(path)
-    {
-    }
-    [[nodiscard]] bool atEnd() const { return m_done; }
-    std::string_view next()
-    {
-        const std::size_t slash = m_rest.find_last_of("/\\");
-        m_done = slash == std::string_view::npos;
-        const std::string_view part = m_done ? m_rest : m_rest.substr(slash + 1);
-        m_rest = m_done ? std::string_view{} : m_rest.substr(0, slash);
-        return part;
-    }
-
-private:
-    std::string_view m_rest;
-    bool m_done = false;
+/// What a frame says of its stack: the least of a stack is what that is known by, the innermost of several.
+enum class Rank : std::uint8_t {
+    Program,
+    OwnCode,
+    PassThrough,
+    BackwardStep,
+    BackwardMember,
+    BackwardEngine,
+    Operator, ///< of several the outermost
+    Python,
+    Code,
+    Library, ///< C++ of which the library alone is known
+    Machinery,
 };
-
-std::string_view baseName(std::string_view file)
-{
-    return file.substr(file.find_last_of("/\\") + 1); // npos + 1 is 0
-}
-
-bool isNative(std::string_view file)
-{
-    if (file.empty() || file == "??")
-        return true;
-    if (file.front() == '<')
-        return false;
-    const std::string_view name = baseName(file);
-    const std::size_t dot = name.rfind('.');
-    if (dot != std::string_view::npos)
-        for (const std::string_view extension : kNativeExtensions)
-            if (equalAnyCase(name.substr(dot + 1), extension))
-                return true;
-    if (name.find(".so.") != std::string_view::npos || file.find("/include/c++/") != std::string_view::npos)
-        return true;
-    // Python's own binary, where symbols are read from the dynamic table: "/usr/bin/python3.11".
-    return name.starts_with("python") && (name.size() == 6 || isDigit(name[6])) && !name.ends_with(".py");
-}
-
-/// "python3.11", "python3.13t": what lib/ holds of the standard library.
-bool isPythonDirectory(std::string_view part)
-{
-    return part.starts_with("python") && part.size() > 7 && isDigit(part[6])
-        && part.find('.') != std::string_view::npos;
-}
-
-/// The directory above Lib in an installation for Windows: Python311, miniconda3, an environment.
-bool isWindowsPython(std::string_view parent, std::string_view grandparent)
-{
-    if (startsWithAnyCase(parent, "python"))
-        return parent.size() == 6 || isDigit(parent[6]);
-    return startsWithAnyCase(parent, "cpython-") || startsWithAnyCase(parent, "miniconda")
-        || startsWithAnyCase(parent, "anaconda") || startsWithAnyCase(parent, "miniforge")
-        || startsWithAnyCase(parent, "mambaforge") || equalAnyCase(grandparent, "envs");
-}
-
-bool startsWithAny(std::string_view text, std::initializer_list<std::string_view> starts)
-{
-    return std::ranges::any_of(starts, [&](std::string_view start) { return text.starts_with(start); });
-}
-bool hasAny(std::string_view text, std::initializer_list<std::string_view> parts)
-{
-    return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != text.npos; });
-}
 
 /// C++ that Strata recorded, by build id and offset.
 bool isRecordedCode(const Recording& recording, const Frame& frame)
@@ -117,197 +36,167 @@ bool isRecordedCode(const Recording& recording, const Frame& frame)
     return frame.extras.valid() && recording.strings[frame.extras].find(key) != std::string_view::npos;
 }
 
-/// "f(int)::g(char) const" without the last list of parameters: "f(int)::g".
-std::string_view withoutParameters(std::string_view function)
+bool hasName(std::string_view text)
 {
-    std::size_t at = function.rfind(')');
-    int depth = 0;
-    for (; at != function.npos; at = at == 0 ? function.npos : at - 1) {
-        depth += function[at] == ')' ? 1 : function[at] == '(' ? -1 : 0;
-        if (depth == 0)
-            break;
+    return !text.empty() && text != "??";
+}
+
+Rank rankOfCode(std::string_view function)
+{
+    switch (tellingOf(function)) {
+    case Telling::BackwardStep:
+        return Rank::BackwardStep;
+    case Telling::BackwardMember:
+        return Rank::BackwardMember;
+    case Telling::BackwardEngine:
+        return Rank::BackwardEngine;
+    case Telling::Operator:
+        return Rank::Operator;
+    case Telling::Code:
+        return Rank::Code;
+    case Telling::Nothing:
+        return Rank::Library;
+    case Telling::Machinery:
+        break;
     }
-    return at == function.npos || at == 0 ? function : function.substr(0, at);
+    return Rank::Machinery;
 }
 
-constexpr std::string_view kAutograd = "torch::autograd::";
-constexpr std::string_view kAutogradNodes = "torch::autograd::generated::";
-constexpr std::string_view kOperators = "at::_ops::";
-
-/// "torch::autograd::Engine::evaluate_function" from "Engine" on.
-std::string_view withoutAutograd(std::string_view function)
+/// Of a library of which no name is known: not that of the allocator, of CUDA, of Python or of the system.
+bool saysSomething(std::string_view file)
 {
-    for (const std::string_view prefix : { kAutogradNodes, kAutograd })
-        if (function.starts_with(prefix))
-            return function.substr(prefix.size());
-    return function;
+    const std::string_view name = baseName(file);
+    return hasName(file)
+        && std::ranges::none_of(std::to_array<std::string_view>({ "libc10", "libcud", "libpython", "python",
+                                    "libc.", "libc-", "libstdc++", "libpthread", "ld-linux" }),
+            [&](std::string_view start) { return name.starts_with(start); });
 }
 
-/// "Engine::evaluate_function", not "accumulate" or "(anonymous namespace)::accumulate", whose like are many.
-bool isMemberName(std::string_view name)
+Rank rankOf(const Recording& recording, const Frame& frame, FrameOrigin origin)
 {
-    return name.find("::") != name.npos && name.front() != '(';
-}
-
-/// How much a function of LibTorch says of a stack without code of the user: more than a greater one.
-enum class Telling : std::uint8_t {
-    Node, ///< "torch::autograd::generated::MmBackward0::apply": a step of backward
-    NodeMember, ///< what frees what it saved
-    Engine, ///< of autograd, between the steps
-    Operator, ///< "at::_ops::mm::call"
-    Nothing
-};
-
-Telling tellingOf(std::string_view function)
-{
-    if (function.starts_with(kOperators))
-        return Telling::Operator;
-    // Each operator has one of these too, which says no more.
-    if (!function.starts_with(kAutograd)
-        || startsWithAny(function.substr(kAutograd.size()), { "VariableType::", "ADInplaceOrView::" }))
-        return Telling::Nothing;
-    const std::string_view name = withoutParameters(function);
-    if (name.ends_with("::apply"))
-        return Telling::Node;
-    if (name.ends_with("::release_variables"))
-        return Telling::NodeMember;
-    return isMemberName(withoutAutograd(name)) ? Telling::Engine : Telling::Nothing;
-}
-
-/// Of all operators in a stack the outermost is what was called.
-bool saysMore(Telling one, Telling other)
-{
-    return one < other || (one == Telling::Operator && other == Telling::Operator);
-}
-
-/// What C++ without a line is called, and what of LibTorch is known by name.
-std::string codeLabel(const Recording& recording, const Frame& frame)
-{
+    const bool isRecorded = isRecordedCode(recording, frame);
+    if (!isRecorded && origin != FrameOrigin::Native)
+        return origin == FrameOrigin::User ? Rank::Program
+            : origin == FrameOrigin::PassThrough ? Rank::PassThrough
+                                                 : Rank::Python;
+    const std::string_view file = recording.strings[frame.file];
     const std::string_view function = recording.strings[frame.function];
-    if (function.empty() || function == "??")
-        return std::string(baseName(recording.strings[frame.file]));
-    std::string_view name = withoutParameters(function);
-    if (name.starts_with(kOperators)) {
-        name.remove_prefix(kOperators.size());
-        return fmt::format("at::{}", name.substr(0, name.rfind("::")));
+    // A program has no extension, as a notebook of Python has none.
+    const bool isOwn = (isRecorded && origin == FrameOrigin::User) || isOwnNative(file);
+    const Rank rank = rankOfCode(function);
+    if (isOwn && rank != Rank::Machinery && !isLibraryFunction(function))
+        return Rank::OwnCode;
+    return rank == Rank::Library && !saysSomething(file) ? Rank::Machinery : rank;
+}
+
+Rank rankOf(const Recording& recording, const Frame& frame)
+{
+    return rankOf(recording, frame,
+        frame.file.valid() ? originOf(recording.strings[frame.file]) : FrameOrigin::Native);
+}
+
+/// The best of the frames.
+template <class RankOf> FrameId userFrameOf(std::span<const FrameId> frames, const RankOf& rankOf)
+{
+    FrameId best;
+    Rank bestRank = Rank::Machinery;
+    for (const FrameId frame : frames) {
+        const Rank rank = rankOf(frame);
+        if (rank < bestRank || (rank == Rank::Operator && bestRank == Rank::Operator) || !best.valid()) {
+            best = frame;
+            bestRank = rank;
+        }
     }
-    const std::string_view inAutograd = withoutAutograd(name);
-    return std::string(isMemberName(inAutograd) ? inAutograd : name);
+    return best;
 }
 
 /// Whether its name says more than its place, debug information or not.
-bool hasCodeLabel(const Recording& recording, const Frame& frame)
+bool isKnownByName(const Recording& recording, const Frame& frame)
 {
-    return isRecordedCode(recording, frame)
-        && (frame.line == 0 || tellingOf(recording.strings[frame.function]) != Telling::Nothing);
+    const std::string_view file = recording.strings[frame.file];
+    const bool isCode = isRecordedCode(recording, frame) || originOf(file) == FrameOrigin::Native;
+    return isCode
+        && (!hasName(file) || frame.line == 0 || isSharedLibrary(file)
+            || rankOfCode(recording.strings[frame.function]) <= Rank::Operator);
 }
 
-template <class OriginOf>
-FrameId userFrameOf(const Recording& recording, StackId stack, const OriginOf& originOf)
+/// The label by name; empty: it has none.
+std::string nameLabel(const Recording& recording, const Frame& frame)
+{
+    if (!isKnownByName(recording, frame))
+        return {};
+    std::string label = functionLabel(recording.strings[frame.function]);
+    const std::string_view file = recording.strings[frame.file];
+    return label.empty() && hasName(file) ? std::string(baseName(file)) : label;
+}
+
+std::string placeLabel(std::string_view file, std::int64_t line)
+{
+    return fmt::format("{}:{}", file.empty() ? "??" : file, line);
+}
+
+/// As userFrame() chose until C++ that PyTorch recorded was told apart: kept for filters that were saved.
+FrameId formerUserFrame(const Recording& recording, StackId stack)
 {
     const std::span<const FrameId> frames = recording.stacks.stack(stack);
-    FrameId python, native, torch;
-    Telling telling = Telling::Nothing;
+    FrameId own, code, python;
+    Rank codeRank = Rank::Code;
     for (const FrameId id : frames) {
-        const FrameOrigin origin = originOf(id);
-        if (const Frame& frame = recording.stacks.frame(id); isRecordedCode(recording, frame)) {
-            const bool own = origin == FrameOrigin::User
-                || (frame.file.valid() && isOwnNative(recording.strings[frame.file]));
-            if (own && !native.valid()) {
-                native = id;
-            } else if (!native.valid() && frame.function.valid()) {
-                const Telling here = tellingOf(recording.strings[frame.function]);
-                if (saysMore(here, telling)) {
-                    torch = id;
-                    telling = here;
-                }
-            }
-        } else if (origin == FrameOrigin::User) {
+        const Frame& frame = recording.stacks.frame(id);
+        const Rank rank = rankOf(recording, frame);
+        if (rank == Rank::Program || rank == Rank::PassThrough)
             return id;
-        } else if (origin != FrameOrigin::Native && !python.valid()) {
+        if (rank == Rank::Python && !python.valid())
             python = id;
+        if (own.valid() || !isRecordedCode(recording, frame))
+            continue;
+        if (rank == Rank::OwnCode) {
+            own = id;
+        } else if (rank < codeRank || (rank == Rank::Operator && codeRank == Rank::Operator)) {
+            code = id;
+            codeRank = rank;
         }
     }
-    if (native.valid())
-        return native;
-    if (!python.valid() && torch.valid())
-        return torch;
-    return python.valid() || frames.empty() ? python : frames.front();
+    const FrameId innermost = frames.empty() ? FrameId{} : frames.front();
+    return own.valid() ? own : python.valid() ? python : code.valid() ? code : innermost;
 }
 
 } // namespace
 
-bool isOwnNative(std::string_view file)
-{
-    if (!isNative(file) || file.empty() || file == "??")
-        return false;
-    const std::string_view name = baseName(file);
-    if (name.find(".so") != name.npos || name.starts_with("python"))
-        return !startsWithAny(file, { "/lib", "/usr/lib" })
-            && !startsWithAny(name,
-                { "libtorch", "libc10", "libcu", "libnv", "libnccl", "libstdc++", "libgcc", "libc.so",
-                    "libm.so", "ld-linux", "libgomp", "libmkl", "libstrata_", "python", "libpython" })
-            && !hasAny(file,
-                { "/site-packages/torch/", "/dist-packages/torch/", "/site-packages/nvidia/",
-                    "/dist-packages/nvidia/" });
-    return !startsWithAny(file, { "/usr/include", "/usr/lib", "/usr/src" })
-        && !hasAny(file,
-            { "/include/c++/", "/torch/include/", "/libtorch/include/", "/c10/", "/aten/src/", "/torch/csrc/",
-                "/sysdeps/", "/libstdc++" });
-}
-
-FrameOrigin originOf(std::string_view file)
-{
-    if (isNative(file))
-        return FrameOrigin::Native;
-    if (file.starts_with("<frozen "))
-        return FrameOrigin::PythonLibrary;
-    // From the end, since an environment may lie below anything: .../torch/lib/python3.10/site-packages/einx.
-    const bool windows = file.find('\\') != std::string_view::npos;
-    std::array<std::string_view, 3>
-        parts; // this part of the path, the next one towards the file, and the next
-    for (PartsFromEnd path(file); !path.atEnd();) {
-        parts = { path.next(), parts[0], parts[1] };
-        if (parts[0] == "site-packages" || parts[0] == "dist-packages")
-            return parts[1] == "torch" ? FrameOrigin::Torch : FrameOrigin::User;
-        if ((parts[0] == "lib" || parts[0] == "lib64") && isPythonDirectory(parts[1]))
-            return FrameOrigin::PythonLibrary;
-        if (windows
-            && ((equalAnyCase(parts[1], "lib") && isWindowsPython(parts[0], {}))
-                || (equalAnyCase(parts[2], "lib") && isWindowsPython(parts[1], parts[0]))))
-            return FrameOrigin::PythonLibrary;
-    }
-    return FrameOrigin::User;
-}
-
 UserFrames::UserFrames(const Recording& recording)
     : m_recording(recording)
     , m_origins(recording.strings.size(), kNotLookedAt)
+    , m_ranks(recording.stacks.frameCount(), kNotLookedAt)
 {
 }
 
-FrameOrigin UserFrames::originOf(FrameId frame)
+std::uint8_t UserFrames::rankOf(FrameId id)
 {
-    const StringId file = m_recording.stacks.frame(frame).file;
-    if (!file.valid())
-        return FrameOrigin::Native;
-    std::uint8_t& known = m_origins[file.index()];
-    if (known == kNotLookedAt)
-        known = static_cast<std::uint8_t>(model::originOf(m_recording.strings[file]));
-    return static_cast<FrameOrigin>(known);
+    std::uint8_t& rank = m_ranks[id.index()];
+    if (rank != kNotLookedAt)
+        return rank;
+    const Frame& frame = m_recording.stacks.frame(id);
+    FrameOrigin origin = FrameOrigin::Native;
+    if (frame.file.valid()) {
+        std::uint8_t& known = m_origins[frame.file.index()];
+        if (known == kNotLookedAt)
+            known = static_cast<std::uint8_t>(originOf(m_recording.strings[frame.file]));
+        origin = static_cast<FrameOrigin>(known);
+    }
+    rank = static_cast<std::uint8_t>(model::rankOf(m_recording, frame, origin));
+    return rank;
 }
 
 FrameId UserFrames::of(StackId stack)
 {
-    return userFrameOf(m_recording, stack, [this](FrameId frame) { return originOf(frame); });
+    return userFrameOf(
+        m_recording.stacks.stack(stack), [this](FrameId frame) { return static_cast<Rank>(rankOf(frame)); });
 }
 
 FrameId userFrame(const Recording& recording, StackId stack)
 {
-    return userFrameOf(recording, stack, [&](FrameId frame) {
-        const StringId file = recording.stacks.frame(frame).file;
-        return file.valid() ? originOf(recording.strings[file]) : FrameOrigin::Native;
-    });
+    return userFrameOf(
+        recording.stacks.stack(stack), [&](FrameId id) { return rankOf(recording, recording.stacks.frame(id)); });
 }
 
 std::string frameLabel(const Recording& recording, FrameId id)
@@ -315,13 +204,8 @@ std::string frameLabel(const Recording& recording, FrameId id)
     if (!id.valid())
         return {};
     const Frame& frame = recording.stacks.frame(id);
-    const std::string_view file = recording.strings[frame.file];
-    const std::string_view function = recording.strings[frame.function];
-    if ((file.empty() || file == "??") && !function.empty())
-        return std::string(function);
-    if (hasCodeLabel(recording, frame))
-        return codeLabel(recording, frame);
-    return fmt::format("{}:{}", file.empty() ? "??" : file, frame.line);
+    std::string label = nameLabel(recording, frame);
+    return label.empty() ? placeLabel(recording.strings[frame.file], frame.line) : label;
 }
 
 std::string_view frameFunction(const Recording& recording, FrameId id)
@@ -329,9 +213,7 @@ std::string_view frameFunction(const Recording& recording, FrameId id)
     if (!id.valid())
         return {};
     const Frame& frame = recording.stacks.frame(id);
-    const std::string_view file = recording.strings[frame.file];
-    return file.empty() || file == "??" || hasCodeLabel(recording, frame) ? std::string_view{}
-                                                                          : recording.strings[frame.function];
+    return nameLabel(recording, frame).empty() ? recording.strings[frame.function] : std::string_view{};
 }
 
 std::string frameShortLabel(const Recording& recording, FrameId id)
@@ -339,12 +221,39 @@ std::string frameShortLabel(const Recording& recording, FrameId id)
     if (!id.valid())
         return {};
     const Frame& frame = recording.stacks.frame(id);
+    std::string label = nameLabel(recording, frame);
+    return label.empty() ? placeLabel(baseName(recording.strings[frame.file]), frame.line) : label;
+}
+
+std::string formerFrameLabel(const Recording& recording, FrameId id)
+{
+    if (!id.valid())
+        return {};
+    const Frame& frame = recording.stacks.frame(id);
     const std::string_view file = recording.strings[frame.file];
-    if (hasCodeLabel(recording, frame))
-        return codeLabel(recording, frame);
-    if (file.empty() || file == "??")
-        return frameLabel(recording, id);
-    return fmt::format("{}:{}", baseName(file), frame.line);
+    const std::string_view function = recording.strings[frame.function];
+    if (!hasName(file) && !function.empty())
+        return std::string(function);
+    return isRecordedCode(recording, frame) ? frameLabel(recording, id) : placeLabel(file, frame.line);
+}
+
+std::vector<bool> stacksOfLine(const Recording& recording, std::string_view line)
+{
+    const std::size_t stacks = recording.stacks.stackCount();
+    std::vector<bool> found(stacks + 1);
+    found[stacks] = line == kNoStackLabel;
+    UserFrames userFrames(recording);
+    for (std::size_t row = 0; row < stacks; ++row) {
+        const FrameId frame = userFrames.of(StackId{ static_cast<std::uint32_t>(row) });
+        found[row] = frame.valid() ? frameLabel(recording, frame) == line : found[stacks];
+    }
+    if (std::ranges::find(found, true) != found.end())
+        return found;
+    for (std::size_t row = 0; row < stacks; ++row) {
+        const FrameId frame = formerUserFrame(recording, StackId{ static_cast<std::uint32_t>(row) });
+        found[row] = frame.valid() && formerFrameLabel(recording, frame) == line;
+    }
+    return found;
 }
 
 } // namespace strata::model

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/filter_conditions.h"
 #include "model/trace/frames.h"
 #include "tests/support/make_recording.h"
 
@@ -33,6 +34,11 @@ TEST(Frames, TellsWhereCodeComesFrom)
         { "/tmp/torchinductor_brian/3u/c3uxhj5q2ablsqp5lrlrkd2ig2tub4do54ysdazmtvawnjje2knd.py", User },
         { "<eval_with_key>.23", User },
 
+        { "/usr/lib/python3.11/site-packages/einops/einops.py", PassThrough },
+        { "D:\\v\\Lib\\site-packages\\typing_extensions.py", PassThrough },
+        { "<@beartype(model.forward) at 0x7f>", PassThrough },
+        { "/home/u/einops/train.py", User },
+
         { "/usr/lib/python3.11/threading.py", PythonLibrary },
         { "/home/d/.conda/envs/flexgen/lib/python3.9/runpy.py", PythonLibrary },
         { "/opt/py/lib/python3.13t/contextlib.py", PythonLibrary },
@@ -48,8 +54,8 @@ TEST(Frames, TellsWhereCodeComesFrom)
         { "/home/u/train", User },
         { "/usr/local/bin/torchrun", User },
         { "/home/u/.venv/lib/python3.12/site-packages/torchvision/models/resnet.py", User },
-        { "/home/u/.venv/lib/python3.12/site-packages/einops/einops.py", User },
-        { "/home/brian/Documents/torch/lib/python3.10/site-packages/einx/traceback_util.py", User },
+        { "/home/u/.venv/lib/python3.12/site-packages/einops/einops.py", PassThrough },
+        { "/home/brian/Documents/torch/lib/python3.10/site-packages/einx/traceback_util.py", PassThrough },
         { "/usr/lib/python3/dist-packages/numpy/core.py", User },
         { "D:\\Dev\\assignment2-systems\\cs336-basics\\cs336_basics\\model.py", User },
         { "D:\\Dev\\project\\lib\\model.py", User },
@@ -78,9 +84,8 @@ TEST(Frames, FindsTheUsersInnermostFrame)
     EXPECT_EQ(label("malloc@a.cpp:1|forward@/x/site-packages/torch/nn/linear.py:5|run@<frozen runpy>:198"),
         "/x/site-packages/torch/nn/linear.py:5");
     // C++ alone.
-    EXPECT_EQ(label("malloc@a.cpp:1|main@b.cpp:2"), "a.cpp:1");
-    EXPECT_EQ(
-        label("c10::Allocator::allocate(unsigned long)@??:0"), "c10::Allocator::allocate(unsigned long)");
+    EXPECT_EQ(label("malloc@a.cpp:1|main@b.cpp:2"), "b.cpp:2");
+    EXPECT_EQ(label("c10::Allocator::allocate(unsigned long)@??:0"), "c10::Allocator::allocate");
     EXPECT_EQ(label(""), "");
     EXPECT_FALSE(userFrame(*recording, StackId{}).valid());
 }
@@ -184,6 +189,153 @@ TEST(Frames, NamesStacksOfLibTorchAlone)
     // Without autograd, what was called.
     EXPECT_EQ(
         label({ kMalloc, { "at::_ops::empty_like::call(at::Tensor const&)", 0 }, kKernel, kCall }), "at::mm");
+}
+
+/// What PyTorch itself records of C++: names without files, offsets in libraries, its own sources without
+/// their folders, what it calls to look at the stack, and the nearest symbol where there is none.
+class FramesOfPyTorch : public testing::Test {
+protected:
+    using Rows = std::vector<std::array<const char*, 3>>;
+
+    StackId stackOf(const Rows& rows)
+    {
+        std::vector<FrameId> frames;
+        for (const auto& [function, file, line] : rows)
+            frames.push_back(recording->stacks.internFrame({ recording->strings.intern(file),
+                recording->strings.intern(function), std::atoll(line), {} }));
+        return recording->stacks.internStack(frames);
+    }
+    /// With what is innermost in each stack, and outermost where a thread of C++ began.
+    std::string label(Rows rows, bool ofThread = true)
+    {
+        const Rows inner{ { "torch::unwind::unwind()", "??", "0" },
+            { "torch::CapturedTraceback::gather(bool, bool, bool)", "??", "0" },
+            { "torch::cuda::(anonymous namespace)::gather_with_cpp()", "memory_snapshot.cpp", "0" },
+            { "c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc(unsigned long, "
+              "CUstream_st*)",
+                "CUDACachingAllocator.cpp", "0" },
+            { "c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::allocate(unsigned long)", "",
+                "0" },
+            { "at::detail::empty_generic(c10::ArrayRef<long>, c10::Allocator*)", "??", "0" },
+            { "at::TensorBase at::detail::_empty_generic<long>(c10::ArrayRef<long>)", "", "0" },
+            { "at::(anonymous namespace)::create_out(c10::ArrayRef<long>)", "RegisterCUDA_0.cpp", "0" },
+            { "at::TensorIteratorBase::build(at::TensorIteratorConfig&)", "??", "0" } };
+        const Rows outer{ { "std::error_code::default_error_condition() const", "??", "0" },
+            { "start_thread", "./nptl/pthread_create.c", "442" },
+            { "__clone3", "./misc/../sysdeps/unix/sysv/linux/x86_64/clone3.S", "81" } };
+        rows.insert(rows.begin(), inner.begin(), inner.end());
+        if (ofThread)
+            rows.insert(rows.end(), outer.begin(), outer.end());
+        const StackId id = stackOf(rows);
+        const FrameId frame = userFrame(*recording, id);
+        EXPECT_EQ(UserFrames(*recording).of(id), frame);
+        return frameLabel(*recording, frame);
+    }
+
+    std::unique_ptr<Recording> recording = test::makeRecording("");
+    const std::array<const char*, 3> kMul{ "at::_ops::mul_Tensor::call(at::Tensor const&, at::Tensor const&)",
+        "??", "0" };
+    const std::array<const char*, 3> kRedispatch{
+        "at::_ops::mul_Tensor::redispatch(c10::DispatchKeySet, at::Tensor const&)", "??", "0"
+    };
+    const std::array<const char*, 3> kApply{
+        "torch::autograd::generated::MulBackward0::apply(std::vector<at::Tensor>&&)", "Functions.cpp", "0"
+    };
+    const std::array<const char*, 3> kEngine{ "torch::autograd::Engine::evaluate_function()", "??", "0" };
+};
+
+TEST_F(FramesOfPyTorch, StepsOfBackwardAndOperators)
+{
+    EXPECT_EQ(label({ kRedispatch, kMul, kApply, kEngine }), "MulBackward0::apply");
+    EXPECT_EQ(label({ kRedispatch, kMul }), "at::mul_Tensor");
+    EXPECT_EQ(label({ { "aten::mul", "", "0" }, { "aten::einsum", "", "0" } }), "aten::einsum");
+    // Before Python of torch's own, not before anybody else's.
+    const std::array<const char*, 3> hook{ "_reduce_grad", "/x/site-packages/torch/distributed/fsdp/a.py",
+        "9" };
+    EXPECT_EQ(label({ kMul, hook }), "at::mul_Tensor");
+    EXPECT_EQ(label({ kMul, hook, { "train", "/u/train.py", "3" } }), "/u/train.py:3");
+    EXPECT_EQ(label({ hook }), "/x/site-packages/torch/distributed/fsdp/a.py:9");
+}
+
+TEST_F(FramesOfPyTorch, NothingIsNamedAfterTheUnwinder)
+{
+    EXPECT_EQ(label({}), "torch::unwind::unwind") << "where there is nothing else";
+    EXPECT_EQ(label({ { "void at::native::gpu_reduce_kernel<float, float, 4>(at::TensorIterator&)",
+                  "tmpxft_00010a57_00000000-6_Reduce.compute_90.cudafe1.cpp", "0" } }),
+        "at::native::gpu_reduce_kernel<float, float, 4>");
+    EXPECT_EQ(label({ { "_PyEval_EvalFrameDefault", "??", "0" },
+                  { "method_vectorcall.llvm.14057086860930748638", "??", "0" },
+                  { "_PyObject_Call_Prepend", "/usr/local/src/conda/python-3.12.3/Objects/call.c", "45" },
+                  { "at::cuda::getNewWorkspace()", "??", "0" } }),
+        "at::cuda::getNewWorkspace");
+}
+
+TEST_F(FramesOfPyTorch, ALibraryWithoutItsOffset)
+{
+    EXPECT_EQ(label({ { "", "libtorch_cpu.so", "108146796" } }), "libtorch_cpu.so");
+    EXPECT_EQ(label({ { "??", "/v/lib/libtorch_cpu.so", "108146796" }, kApply }), "MulBackward0::apply");
+    EXPECT_EQ(label({ { "", "libc10_cuda.so", "77" }, { "", "libtorch_cuda.so", "5" } }), "libtorch_cuda.so");
+}
+
+TEST_F(FramesOfPyTorch, OwnCodeOfTheProgram)
+{
+    EXPECT_EQ(label({ kMul, { "attend(at::Tensor)", "/u/ext/attention.cpp", "57" }, kEngine }),
+        "/u/ext/attention.cpp:57");
+    EXPECT_EQ(label({ kMul, { "attend(at::Tensor)", "/u/ext/attention.cpp", "57" },
+                  { "forward", "/u/model.py", "8" } }),
+        "/u/model.py:8");
+    EXPECT_EQ(label({ kMul, { "torch::autograd::VariableType::mul()", "VariableType_0.cpp", "0" } }),
+        "at::mul_Tensor");
+    // Its program lies where a package that only passes calls on has called it.
+    EXPECT_EQ(label({ kMul, { "reduce", "/v/lib/python3.12/site-packages/einops/einops.py", "5" },
+                  { "attend(at::Tensor)", "/u/ext/attention.cpp", "57" } }),
+        "/u/ext/attention.cpp:57");
+}
+
+TEST_F(FramesOfPyTorch, PackagesThatPassCallsOn)
+{
+    const std::array<const char*, 3> einops{ "reduce", "/v/lib/python3.12/site-packages/einops/einops.py",
+        "523" };
+    const std::array<const char*, 3> typed{ "wrapped", "D:\\v\\Lib\\site-packages\\jaxtyping\\_decorator.py",
+        "448" };
+    EXPECT_EQ(label({ einops, typed, { "attend", "/u/model.py", "8" } }), "/u/model.py:8");
+    EXPECT_EQ(label({ einops, { "call", "/v/lib/python3.12/site-packages/torch/nn/module.py", "7" } }),
+        "/v/lib/python3.12/site-packages/einops/einops.py:523");
+    EXPECT_EQ(label({ { "load", "/v/lib/python3.12/site-packages/vllm/cache_engine.py", "83" },
+                  { "main", "/u/serve.py", "8" } }),
+        "/v/lib/python3.12/site-packages/vllm/cache_engine.py:83");
+}
+
+/// Filters that were saved say what lines were called then.
+TEST_F(FramesOfPyTorch, FormerLabelsStillMeanTheirStacks)
+{
+    const StackId backward = stackOf({ { "torch::unwind::unwind()", "??", "0" }, kMul, kApply });
+    const StackId bare = stackOf({ { "", "libtorch_cpu.so", "108146796" }, kApply });
+    const StackId program = stackOf({ kMul, { "train", "/u/train.py", "3" } });
+    const StackId typed = stackOf({ { "reduce", "/v/lib/python3.12/site-packages/einops/einops.py", "5" },
+        { "attend", "/u/model.py", "8" } });
+    const auto stacks = [&](std::string_view line) {
+        const std::vector<bool> found = stacksOfLine(*recording, line);
+        std::vector<StackId> ids;
+        for (std::uint32_t i = 0; i + 1 < found.size(); ++i)
+            if (found[i])
+                ids.push_back(StackId{ i });
+        return ids;
+    };
+    using Ids = std::vector<StackId>;
+    EXPECT_EQ(stacks("MulBackward0::apply"), (Ids{ backward, bare }));
+    EXPECT_EQ(stacks("torch::unwind::unwind()"), Ids{ backward });
+    EXPECT_EQ(stacks("libtorch_cpu.so:108146796"), Ids{ bare });
+    EXPECT_EQ(stacks("/v/lib/python3.12/site-packages/einops/einops.py:5"), Ids{ typed });
+    EXPECT_EQ(stacks("/u/model.py:8"), Ids{ typed });
+    EXPECT_EQ(stacks("/u/train.py:3"), Ids{ program });
+    EXPECT_EQ(stacks("nowhere.py:1"), Ids{});
+    EXPECT_TRUE(stacksOfLine(*recording, kNoStackLabel).back());
+
+    FilterConditions saved;
+    saved.stacks = { { "torch::unwind::unwind()",
+        "at::_ops::mul_Tensor::call(at::Tensor const&, at::Tensor const&)", "Functions.cpp:0" } };
+    EXPECT_EQ(filterOf(*recording, saved).sites, Ids{ backward });
 }
 
 TEST(Frames, ShortensPathsOfBothKinds)
