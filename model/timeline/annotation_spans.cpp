@@ -68,6 +68,32 @@ bool isNumberedStep(std::string_view name)
     return false;
 }
 
+// What PyTorch's optimizers annotate: "Optimizer.step#AdamW.step", "Optimizer.zero_grad#AdamW.zero_grad".
+constexpr std::string_view kOptimizer = "Optimizer.";
+constexpr std::string_view kUpdate = "Optimizer.step#";
+
+/// Each step ends where an update of the weights ends: from there to the end of the next. Optimizers within
+/// others are a part of theirs; what comes behind the last one is no whole step.
+std::vector<AnnotationSpan> betweenUpdates(const std::vector<AnnotationSpan>& updates)
+{
+    std::vector<AnnotationSpan> steps;
+    std::int64_t endNs = 0;
+    EventIndex first = -1;
+    for (const AnnotationSpan& update : updates) {
+        if (update.endNs <= endNs && !steps.empty())
+            continue;
+        AnnotationSpan step = update;
+        step.level = 0;
+        step.beginNs = endNs;
+        step.first = first;
+        step.openBegin = steps.empty();
+        steps.push_back(step);
+        endNs = update.endNs;
+        first = update.last;
+    }
+    return steps;
+}
+
 } // namespace
 
 std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int device, const Clock& clock)
@@ -128,16 +154,22 @@ std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int devi
 
 std::vector<AnnotationSpan> stepsAmong(const std::vector<AnnotationSpan>& spans)
 {
-    std::vector<AnnotationSpan> steps;
-    const auto take = [&](const auto& wanted) {
-        std::copy_if(spans.begin(), spans.end(), std::back_inserter(steps), wanted);
+    const auto those = [&](const auto& wanted) {
+        std::vector<AnnotationSpan> found;
+        std::copy_if(spans.begin(), spans.end(), std::back_inserter(found), wanted);
+        std::stable_sort(
+            found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        return found;
     };
-    take([](const AnnotationSpan& span) { return isNumberedStep(span.name); });
-    if (steps.empty())
-        take([](const AnnotationSpan& span) { return span.level == 0; });
-    std::stable_sort(
-        steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    return steps;
+    if (auto steps = those([](const AnnotationSpan& span) { return isNumberedStep(span.name); });
+        !steps.empty())
+        return steps;
+    if (auto updates = those([](const AnnotationSpan& span) { return span.name.starts_with(kUpdate); });
+        !updates.empty())
+        return betweenUpdates(updates);
+    return those([](const AnnotationSpan& span) {
+        return span.level == 0 && !span.name.starts_with(kOptimizer);
+    });
 }
 
 } // namespace strata::model

@@ -26,7 +26,10 @@ struct AnnotationSpan {
     const Recording& recording, int device, const Clock& clock);
 
 /// The spans that are steps of a training, in the order in which they begin: those named as one,
-/// "ProfilerStep#3", "step 3", "iteration 3", "batch 3", or, where none is, the outermost ones.
+/// "ProfilerStep#3", "step 3", "iteration 3", "batch 3"; where none is and an optimizer stepped
+/// ("Optimizer.step#AdamW.step", which is a part of a step), from the end of one outermost of these to the end
+/// of the next, with the name of the one that ends it; else the outermost spans. "Optimizer.zero_grad#..." is
+/// never one.
 [[nodiscard]] std::vector<AnnotationSpan> stepsAmong(const std::vector<AnnotationSpan>& spans);
 
 } // namespace strata::model

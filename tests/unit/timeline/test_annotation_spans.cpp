@@ -104,3 +104,36 @@ TEST(AnnotationSpans, WithoutNumbersTheOutermostAreTheSteps)
     spans.push_back({ .name = "step 0", .first = 0, .level = 2 });
     ASSERT_EQ(model::stepsAmong(spans).size(), 1u);
 }
+
+/// Where nobody marks steps, the optimizer tells of them: each ends with its update.
+TEST(AnnotationSpans, OptimizersEndSteps)
+{
+    const auto span = [](const char* name, std::int64_t begin, std::int64_t end, int level = 0) {
+        return model::AnnotationSpan{ .name = name, .beginNs = begin, .endNs = end, .first = begin, .last = end,
+            .level = level };
+    };
+    const std::vector<model::AnnotationSpan> spans{ span("Optimizer.step#AdamW.step", 30, 40),
+        span("Optimizer.zero_grad#AdamW.zero_grad", 41, 42), span("Optimizer.step#Wrapper.step", 70, 80),
+        span("Optimizer.step#AdamW.step", 72, 79, 1), span("Optimizer.zero_grad#AdamW.zero_grad", 81, 82),
+        span("evaluate", 90, 99) };
+    const auto steps = model::stepsAmong(spans);
+    ASSERT_EQ(steps.size(), 2u);
+    EXPECT_EQ(std::pair(steps[0].beginNs, steps[0].endNs), std::pair(std::int64_t{ 0 }, std::int64_t{ 40 }));
+    EXPECT_EQ(std::pair(steps[0].first, steps[0].last),
+        std::pair(model::EventIndex{ -1 }, model::EventIndex{ 40 }));
+    EXPECT_TRUE(steps[0].openBegin);
+    EXPECT_EQ(std::pair(steps[1].first, steps[1].last),
+        std::pair(model::EventIndex{ 40 }, model::EventIndex{ 80 }));
+    EXPECT_EQ(steps[1].name, "Optimizer.step#Wrapper.step");
+    EXPECT_FALSE(steps[1].openBegin);
+
+    const auto marked = [&](const char* name) {
+        auto with = spans;
+        with.push_back(span(name, 0, 50));
+        return model::stepsAmong(with);
+    };
+    ASSERT_EQ(marked("ProfilerStep#1").size(), 1u) << "a mark of the program counts for more";
+    EXPECT_EQ(marked("ProfilerStep#1")[0].name, "ProfilerStep#1");
+    EXPECT_EQ(marked("epoch").size(), 2u);
+    EXPECT_TRUE(model::stepsAmong({ span("Optimizer.zero_grad#SGD.zero_grad", 1, 2) }).empty());
+}
