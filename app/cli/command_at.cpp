@@ -27,18 +27,6 @@ namespace {
 
 constexpr std::size_t kFramesShown = 8;
 
-void writeSite(JsonWriter& json, const model::Recording& recording, model::StackId site)
-{
-    json.beginObject().key("id");
-    if (site.valid())
-        json.value(site.value);
-    else
-        json.null();
-    json.key("frames");
-    writeFrames(json, recording, site);
-    json.endObject();
-}
-
 void writeKey(
     JsonWriter& json, const model::Recording& recording, const GroupTable& table, std::uint32_t group)
 {

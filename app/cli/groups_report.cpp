@@ -20,6 +20,18 @@ void writeFrames(JsonWriter& json, const model::Recording& recording, model::Sta
     json.endArray();
 }
 
+void writeSite(JsonWriter& json, const model::Recording& recording, model::StackId site)
+{
+    json.beginObject().key("id");
+    if (site.valid())
+        json.value(site.value);
+    else
+        json.null();
+    json.key("frames");
+    writeFrames(json, recording, site);
+    json.endObject();
+}
+
 std::string frameLine(const model::Recording& recording, model::FrameId id)
 {
     const model::Frame& frame = recording.stacks.frame(id);

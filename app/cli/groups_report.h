@@ -14,6 +14,9 @@ namespace strata::cli {
 /// Writes `[{"file","line","name"}...]`, innermost first.
 void writeFrames(JsonWriter& json, const model::Recording& recording, model::StackId stack);
 
+/// Writes `{"id","frames"}` of a stack; null ids and no frames for none.
+void writeSite(JsonWriter& json, const model::Recording& recording, model::StackId site);
+
 /// "forward  train.py:57", fit for a terminal.
 [[nodiscard]] std::string frameLine(const model::Recording& recording, model::FrameId frame);
 

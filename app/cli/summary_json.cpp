@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/groups_report.h"
 #include "app/cli/json_writer.h"
 #include "app/cli/summary_report.h"
 #include "model/analysis/verdict.h"
@@ -55,13 +56,22 @@ void writeSettings(JsonWriter& json, const model::Recording& recording)
     json.endObject();
 }
 
-void writeOutOfMemories(JsonWriter& json, const std::vector<model::OutOfMemory>& list)
+void writeOutOfMemories(
+    JsonWriter& json, const model::Recording& recording, const std::vector<model::OutOfMemory>& list)
 {
     json.key("oom").beginArray();
     for (const model::OutOfMemory& oom : list) {
         json.beginObject().member("event", oom.event).member("requested", oom.requestedBytes);
         json.member("device_free", oom.deviceFreeBytes).member("reserved", oom.reservedBytes);
-        json.member("free_in_segments", oom.freeInSegmentsBytes).endObject();
+        json.member("free_in_segments", oom.freeInSegmentsBytes);
+        json.member("pending_free", oom.pendingBytes).key("line");
+        if (const model::FrameId asked = model::userFrame(recording, oom.request); asked.valid())
+            json.value(model::frameLabel(recording, asked));
+        else
+            json.null();
+        json.key("stack");
+        writeSite(json, recording, oom.request);
+        json.endObject();
     }
     json.endArray();
 }
@@ -82,7 +92,7 @@ void writeDevice(JsonWriter& json, const model::Recording& recording, const Devi
     json.key("waste").beginObject().member("rounding", summary.waste.rounding);
     json.member("free_in_segments", summary.waste.freeInSegments);
     json.member("pending_free", summary.waste.pendingFree).endObject();
-    writeOutOfMemories(json, summary.outOfMemory);
+    writeOutOfMemories(json, recording, summary.outOfMemory);
     json.endObject();
 }
 
@@ -115,6 +125,32 @@ void writeBounds(JsonWriter& json, const std::vector<DeviceReport>& devices)
             json.member("key", "oom.free_in_segments").member("bound", "at_most");
             json.member("cause", "rounded sizes in the middle of a trace are not recorded").endObject();
         }
+    }
+    json.endArray();
+}
+
+/// What was made of the reserved bytes at the peak of requested; "bounds" where two of them are not exact.
+void writeWasteAtPeak(JsonWriter& json, const std::vector<DeviceReport>& devices)
+{
+    json.key("waste_at_peak").beginArray();
+    for (const DeviceReport& device : devices) {
+        const model::WasteAtPeak waste = model::wasteAtPeak(device.summary.peakUse);
+        const auto writeBound = [&](std::string_view key, const model::Bound& bound) {
+            json.key(key).beginArray().value(bound.least).value(bound.most).endArray();
+        };
+        json.beginObject().member("device", device.summary.device);
+        json.member("event", device.summary.totals.requestedPeakEvent);
+        json.member("reserved", device.summary.peakUse.reservedBytes);
+        json.member("rounding", waste.rounding.least).member("free_in_segments", waste.freeInSegments.most);
+        json.member("pending_free", waste.pendingFree).key("bounds");
+        if (waste.rounding.exact() && waste.freeInSegments.exact()) {
+            json.null().endObject();
+            continue;
+        }
+        json.beginObject();
+        writeBound("rounding", waste.rounding);
+        writeBound("free_in_segments", waste.freeInSegments);
+        json.endObject().endObject();
     }
     json.endArray();
 }
@@ -176,6 +212,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
     writeUnknown(json, "unknown_actions", recording.unknownActions);
     writeRanges(json, devices);
     writeBounds(json, devices);
+    writeWasteAtPeak(json, devices);
     writeDriver(json, devices);
     json.key("verdicts").beginArray();
     for (const DeviceReport& device : devices)

@@ -28,7 +28,8 @@ std::vector<OutOfMemory> outOfMemories(
           });
     std::vector<OutOfMemory> found;
     for (std::size_t i = 0; i < figures.size(); ++i)
-        found.push_back({ figures[i], std::move(biggest[i]) });
+        found.push_back({ figures[i], trace.events().stack[static_cast<std::size_t>(figures[i].event)],
+            std::move(biggest[i]) });
     return found;
 }
 
@@ -36,7 +37,7 @@ std::vector<OutOfMemory> outOfMemories(const DeviceDigest& digest, const GroupTa
 {
     std::vector<OutOfMemory> found;
     for (const OutOfMemoryDigest& oom : digest.outOfMemory)
-        found.push_back({ oom.figures, biggestOf(groupStacks(oom.stacks, byLine, oom.figures.event)) });
+        found.push_back({ oom.figures, oom.request, biggestOf(groupStacks(oom.stacks, byLine, oom.figures.event)) });
     return found;
 }
 

@@ -10,6 +10,7 @@ namespace strata::model {
 
 /// One failed request of the driver, with what filled the device then.
 struct OutOfMemory : OutOfMemoryFigures {
+    StackId request; ///< who asked
     std::vector<GroupSum> biggest; ///< by line, largest first, three at most; of the last kDetailedOoms alone
 };
 

@@ -40,8 +40,10 @@ std::int64_t breachesAmong(std::span<const Finding> findings)
 
 /// What follows from the figures that are there.
 void addRest(DeviceSummary& summary, const Recording& recording, std::span<const FinalBlock> finalBlocks,
-    const GroupTable& byLine)
+    std::span<const Finding> findings, const GroupTable& byLine)
 {
+    summary.breaches = breachesAmong(findings);
+    summary.olderEventsGone = std::ranges::find(findings, Check::RingWrapped, &Finding::check) != findings.end();
     summary.waste = wasteOf(finalBlocks);
     summary.capacity = capacityOf(recording, summary.device, summary.outOfMemory);
     summary.driver = driverSummaryOf(recording, summary.device);
@@ -55,14 +57,15 @@ DeviceSummary summarizeWith(
     summary.device = trace.device();
     summary.totals = trace.totals();
     const EventIndex peak = summary.totals.requestedPeakEvent;
-    summary.peak = groupBlocks(trace, activeBlocksAt(peak), byLine, peak);
+    const std::vector<BlockId> active = activeBlocksAt(peak);
+    summary.peak = groupBlocks(trace, active, byLine, peak);
+    summary.peakUse = peakUseOf(trace, active);
     summary.peakTimeNs = timeOf(trace, peak);
     if (trace.eventCount() > 0)
         summary.firstTimeNs = timeOf(trace, 0);
     summary.latestTimeNs = latestTimeOf(trace);
-    summary.breaches = breachesAmong(trace.findings());
     summary.outOfMemory = outOfMemories(trace, byLine, activeBlocksAt);
-    addRest(summary, trace.recording(), trace.finalBlocks(), byLine);
+    addRest(summary, trace.recording(), trace.finalBlocks(), trace.findings(), byLine);
     return summary;
 }
 
@@ -88,12 +91,12 @@ DeviceSummary summarize(const Recording& recording, const DeviceRecording& devic
     summary.totals = outline.totals;
     summary.peak = groupStacks(digest.peak, byLine, digest.requestedPeakEvent);
     summary.peak.beforeTraceBytes = digest.olderBytes;
+    summary.peakUse = digest.peakUse;
     summary.peakTimeNs = digest.peakTimeNs;
     summary.firstTimeNs = digest.firstTimeNs;
     summary.latestTimeNs = digest.latestTimeNs;
-    summary.breaches = breachesAmong(outline.findings);
     summary.outOfMemory = outOfMemories(digest, byLine);
-    addRest(summary, recording, device.finalBlocks, byLine);
+    addRest(summary, recording, device.finalBlocks, outline.findings, byLine);
     return summary;
 }
 
@@ -141,6 +144,16 @@ DriverCurve driverCurveOf(const Recording& recording, int device)
                 { reading.event, curve.ofProcess ? *reading.processBytes : reading.usedBytes });
     std::ranges::stable_sort(curve.points, {}, &DriverPoint::event); // a damaged file may say otherwise
     return curve;
+}
+
+WasteAtPeak wasteAtPeak(const PeakUse& use)
+{
+    const std::int64_t unused = wrapSub(use.reservedBytes, use.requestedBytes);
+    const std::int64_t rounding = wrapSub(use.activeAtLeastBytes, use.requestedBytes);
+    const std::int64_t free = std::max<std::int64_t>(0, wrapSub(unused, rounding));
+    if (use.exact)
+        return { { rounding, rounding }, { free, free }, use.pendingBytes };
+    return { { rounding, wrapAdd(rounding, free) }, { 0, free }, use.pendingBytes };
 }
 
 Waste wasteOf(std::span<const FinalBlock> finalBlocks)

@@ -24,6 +24,21 @@ struct Waste {
     std::int64_t pendingFree = 0; ///< requested bytes of blocks that wait for another stream
 };
 
+/// A figure of which the recording tells this much.
+struct Bound {
+    std::int64_t least = 0, most = 0;
+    [[nodiscard]] bool exact() const { return least == most; }
+    friend bool operator==(const Bound&, const Bound&) = default;
+};
+
+/// Bytes that were reserved and that no tensor used, at the peak of requested. Rounded sizes in the middle of
+/// a trace are not recorded: what is not lost to rounding is free, and the other way round.
+struct WasteAtPeak {
+    Bound rounding, freeInSegments; ///< together what was reserved and not requested
+    std::int64_t pendingFree = 0; ///< requested bytes of blocks that waited for another stream
+};
+[[nodiscard]] WasteAtPeak wasteAtPeak(const PeakUse& use);
+
 /// What the device offers PyTorch.
 struct Capacity {
     std::int64_t bytes = 0;
@@ -56,6 +71,8 @@ struct VerdictSentence {
     enum class Id : std::uint8_t {
         OutOfMemory,
         OutOfMemoryTimes,
+        OutOfMemoryBy, ///< with the line that asked
+        OutOfMemoryTimesBy,
         Reserved, ///< at an out-of-memory
         ReservedAtMost, ///< how much of it was free is a bound
         BiggestLine,
@@ -68,9 +85,13 @@ struct VerdictSentence {
         ProcessUsed,
         AllProcessesUsed,
         Needs,
-        NeedsAtOnce, ///< the peak lies before the first event
-        NeedsMostly, ///< as Needs, with the biggest line
-        NeedsAtOnceMostly,
+        NeedsAtLeast, ///< a part of the recording is missing
+        HeldAtMost, ///< what was before the recording is not known
+        HeldAtBegin, ///< likewise, and it was never more than at its begin
+        OlderEventsGone, ///< why
+        BeganLate,
+        BiggestOlder, ///< the biggest group has no stack: older than the recording
+        BiggestWithoutStack,
         OneCheckFailed,
         ChecksFailed,
         Simulated,
@@ -89,12 +110,14 @@ struct DeviceSummary {
     int device = 0;
     Totals totals;
     std::vector<OutOfMemory> outOfMemory; ///< in order
-    Waste waste;
+    Waste waste; ///< of the end state
+    PeakUse peakUse;
     LiveGroups peak; ///< by line, at the peak of requested bytes
     std::optional<std::int64_t> peakTimeNs; ///< since the epoch
     std::optional<std::int64_t> firstTimeNs; ///< of the first event
     std::optional<std::int64_t> latestTimeNs; ///< the highest of any event
     std::int64_t breaches = 0; ///< findings that are
+    bool olderEventsGone = false; ///< the recorder's ring was full
     std::optional<Capacity> capacity;
     std::optional<DriverSummary> driver; ///< where it was recorded
     std::vector<VerdictSentence> verdict; ///< the first sentences of the page

@@ -18,6 +18,8 @@ using Argument = SentenceArgument;
 constexpr std::array<std::string_view, VerdictSentence::kIds> kWordings{
     "*Out of memory* at %1: the program asked for %2, the driver had %3 free.",
     "*Out of memory*, %4 times; the last at %1: the program asked for %2, the driver had %3 free.",
+    "*Out of memory* at %1: %4 asked for %2, the driver had %3 free.",
+    "*Out of memory*, %4 times; the last at %1: %5 asked for %2, the driver had %3 free.",
     "PyTorch had reserved %1, of it %2 free inside segments.",
     "PyTorch had reserved %1, of it at most %2 free inside segments.",
     "Biggest: %1 %2.",
@@ -30,9 +32,13 @@ constexpr std::array<std::string_view, VerdictSentence::kIds> kWordings{
     "The process used %2 at most, all processes %1.",
     "All processes together used %1 at most.",
     "Needs %1 (peak %2 at %3).",
-    "Needs %1 (peak %2 before the first event).",
-    "Needs %1 (peak %2 at %3, %4 the biggest with %5).",
-    "Needs %1 (peak %2 before the first event, %4 the biggest with %5).",
+    "Needs at least %1 (peak %2 at %3 in what was recorded).",
+    "Held %1 at most while it was recorded (peak %2 at %3).",
+    "Held %1 when the recording began, %2 of it requested, and never more.",
+    "Older events are gone, so the peak before is not known: record with a larger max_entries.",
+    "What was before is not known.",
+    "Biggest: %1 from before the recording began: start it before the model is built to see who.",
+    "Biggest: %1 without a recorded stack: record with stacks=\"all\" to see who.",
     "*Totals are not exact*: one check failed.",
     "*Totals are not exact*: %1 checks failed.",
     "Recorded on a simulated %1.",
@@ -76,8 +82,15 @@ void sayOutOfMemory(
         .kind = Argument::Kind::Event, .value = oom.event, .strong = true, .link = oom.event
     };
     const std::int64_t times = std::ssize(summary.outOfMemory);
-    out.push_back({ times > 1 ? Say::OutOfMemoryTimes : Say::OutOfMemory,
-        { event, bytes(oom.requestedBytes), bytes(oom.deviceFreeBytes), count(times) } });
+    std::vector<Argument> arguments{ event, bytes(oom.requestedBytes), bytes(oom.deviceFreeBytes) };
+    if (times > 1)
+        arguments.push_back(count(times));
+    const FrameId asked = userFrame(recording, oom.request);
+    if (asked.valid())
+        arguments.push_back(strong(frameShortLabel(recording, asked), oom.event));
+    constexpr Say kSayings[2][2] = { { Say::OutOfMemory, Say::OutOfMemoryBy },
+        { Say::OutOfMemoryTimes, Say::OutOfMemoryTimesBy } };
+    out.push_back({ kSayings[times > 1][asked.valid()], std::move(arguments) });
     out.push_back({ oom.freeInSegmentsExact ? Say::Reserved : Say::ReservedAtMost,
         { bytes(oom.reservedBytes), bytes(oom.freeInSegmentsBytes) } });
     constexpr Say kBiggest[] = { Say::BiggestLine, Say::TwoBiggestLines, Say::ThreeBiggestLines };
@@ -91,11 +104,31 @@ void sayOutOfMemory(
         out.push_back({ kBiggest[biggest.size() / 2 - 1], std::move(biggest) });
 }
 
-void sayWithoutTrace(Verdict& out, const DeviceSummary& summary)
+/// The biggest group at the peak, and why it has no name where it has none.
+void sayBiggest(
+    Verdict& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
+{
+    if (summary.peak.groups.empty() || summary.peak.groups.front().bytes <= 0)
+        return;
+    const GroupSum& biggest = summary.peak.groups.front();
+    const EventIndex peak = summary.totals.requestedPeakEvent;
+    if (byLine.stackOf(biggest.group).valid())
+        out.push_back({ Say::BiggestLine,
+            { strong(lineName(recording, byLine, biggest.group), peak), bytes(biggest.bytes, peak) } });
+    else
+        out.push_back({ summary.peak.beforeTraceBytes * 2 > biggest.bytes ? Say::BiggestOlder
+                                                                          : Say::BiggestWithoutStack,
+            { bytes(biggest.bytes, peak) } });
+}
+
+void sayWithoutTrace(
+    Verdict& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
     const Totals& totals = summary.totals;
     out.push_back({ Say::Held, { bytes(totals.reservedBytesEnd), bytes(totals.requestedBytesEnd) } });
     out.push_back({ totals.events == 0 ? Say::NoEvents : Say::EventsMoveNothing, {} });
+    if (!summary.peak.groups.empty() && byLine.stackOf(summary.peak.groups.front().group).valid())
+        sayBiggest(out, recording, summary, byLine);
 }
 
 void sayRefused(Verdict& out, const DeviceSummary& summary)
@@ -112,21 +145,26 @@ void sayRefused(Verdict& out, const DeviceSummary& summary)
     }
 }
 
+/// How much of a device the run needs, or what can be said of that where a part of it was not recorded.
 void sayNeeds(
     Verdict& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
 {
     const Totals& totals = summary.totals;
     const EventIndex peak = totals.requestedPeakEvent;
-    std::vector<Argument> arguments{ bytes(totals.reservedBytesPeak, totals.reservedPeakEvent),
+    // What a file that ends early does not tell of was there too.
+    const std::int64_t reserved = std::max(totals.reservedBytesPeak, totals.reservedBytesEnd);
+    const std::vector<Argument> arguments{ bytes(reserved, totals.reservedPeakEvent),
         bytes(totals.requestedBytesPeak, peak), { .kind = Argument::Kind::Event, .value = peak } };
-    const GroupSum* biggest = summary.peak.groups.empty() ? nullptr : &summary.peak.groups.front();
-    if (!biggest || !byLine.stackOf(biggest->group).valid()) {
-        out.push_back({ peak < 0 ? Say::NeedsAtOnce : Say::Needs, std::move(arguments) });
-        return;
+    if (peak < 0) {
+        out.push_back({ Say::HeldAtBegin, arguments });
+        out.push_back({ summary.olderEventsGone ? Say::OlderEventsGone : Say::BeganLate, {} });
+    } else if (summary.olderEventsGone) {
+        out.push_back({ Say::HeldAtMost, arguments });
+        out.push_back({ Say::OlderEventsGone, {} });
+    } else {
+        out.push_back({ recording.truncation ? Say::NeedsAtLeast : Say::Needs, arguments });
     }
-    arguments.push_back(text(lineName(recording, byLine, biggest->group)));
-    arguments.push_back(bytes(biggest->bytes, peak));
-    out.push_back({ peak < 0 ? Say::NeedsAtOnceMostly : Say::NeedsMostly, std::move(arguments) });
+    sayBiggest(out, recording, summary, byLine);
 }
 
 bool movesMemory(const Totals& totals)
@@ -156,7 +194,7 @@ std::vector<VerdictSentence> verdictOn(
     else if (recording.refusal)
         sayRefused(out, summary);
     else if (!movesMemory(summary.totals))
-        sayWithoutTrace(out, summary);
+        sayWithoutTrace(out, recording, summary, byLine);
     else
         sayNeeds(out, recording, summary, byLine);
 

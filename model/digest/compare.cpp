@@ -12,6 +12,15 @@ namespace strata::model {
 
 namespace {
 
+std::vector<std::string> labelsOf(const Recording& recording, StackId stack)
+{
+    std::vector<std::string> labels;
+    if (stack.valid())
+        for (const FrameId frame : recording.stacks.stack(stack))
+            labels.push_back(frameLabel(recording, frame));
+    return labels;
+}
+
 /// By the frames of the stack: the two readings of a file may number stacks differently, and a recorder may
 /// have numbered one more than once.
 std::map<std::vector<std::string>, std::pair<std::int64_t, std::int64_t>> rowsOf(
@@ -19,11 +28,7 @@ std::map<std::vector<std::string>, std::pair<std::int64_t, std::int64_t>> rowsOf
 {
     std::map<std::vector<std::string>, std::pair<std::int64_t, std::int64_t>> rows;
     for (const StackSum& sum : sums) {
-        std::vector<std::string> labels;
-        if (sum.stack.valid())
-            for (const FrameId frame : recording.stacks.stack(sum.stack))
-                labels.push_back(frameLabel(recording, frame));
-        auto& [bytes, blocks] = rows[std::move(labels)];
+        auto& [bytes, blocks] = rows[labelsOf(recording, sum.stack)];
         bytes = wrapAdd(bytes, sum.bytes);
         blocks += sum.blocks;
     }
@@ -52,12 +57,14 @@ auto numbersOf(const DeviceDigest& d)
 bool same(
     const Recording& recordingA, const DeviceDigest& a, const Recording& recordingB, const DeviceDigest& b)
 {
-    if (numbersOf(a) != numbersOf(b) || rowsOf(recordingA, a.peak) != rowsOf(recordingB, b.peak)
+    if (numbersOf(a) != numbersOf(b) || a.peakUse != b.peakUse || rowsOf(recordingA, a.peak) != rowsOf(recordingB, b.peak)
         || otherActions(recordingA, a) != otherActions(recordingB, b)
         || a.outOfMemory.size() != b.outOfMemory.size())
         return false;
     for (std::size_t i = 0; i < a.outOfMemory.size(); ++i)
         if (a.outOfMemory[i].figures != b.outOfMemory[i].figures
+            || labelsOf(recordingA, a.outOfMemory[i].request)
+                != labelsOf(recordingB, b.outOfMemory[i].request)
             || rowsOf(recordingA, a.outOfMemory[i].stacks) != rowsOf(recordingB, b.outOfMemory[i].stacks))
             return false;
     return true;

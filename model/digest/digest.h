@@ -23,6 +23,7 @@ struct StackSum {
 /// A failed request as a digest has it.
 struct OutOfMemoryDigest {
     OutOfMemoryFigures figures;
+    StackId request; ///< who asked
     std::vector<StackSum> stacks; ///< of the last kDetailedOoms alone
 };
 
@@ -41,6 +42,7 @@ struct DeviceDigest {
     std::int64_t reservedStart = 0, reservedPeak = 0;
     EventIndex requestedPeakEvent = -1, reservedPeakEvent = -1;
     std::int64_t olderBytes = 0; ///< at the peak of requested and older than the trace
+    PeakUse peakUse;
     std::vector<StackSum> peak; ///< at the peak of requested
     std::vector<OutOfMemoryDigest> outOfMemory; ///< in order
 };

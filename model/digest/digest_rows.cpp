@@ -61,9 +61,14 @@ wire::Digest toWire(const DeviceDigest& from)
     digest.firstOlderFree = from.notes.firstOlderFree;
     digest.olderBytes = from.olderBytes;
     digest.peak = toWire(from.peak);
-    for (const auto& [f, stacks] : from.outOfMemory)
+    digest.peakReserved = from.peakUse.reservedBytes;
+    digest.peakLeast = from.peakUse.activeAtLeastBytes;
+    digest.peakPending = from.peakUse.pendingBytes;
+    digest.peakIsExact = from.peakUse.exact;
+    for (const auto& [f, request, stacks] : from.outOfMemory)
         digest.outOfMemory.push_back({ f.event, f.requestedBytes, f.deviceFreeBytes, f.reservedBytes,
-            f.requestedLiveBytes, f.freeInSegmentsBytes, f.freeInSegmentsExact, toWire(stacks) });
+            f.requestedLiveBytes, f.freeInSegmentsBytes, f.freeInSegmentsExact, f.pendingBytes,
+            number(request), toWire(stacks) });
     return digest;
 }
 
@@ -93,14 +98,18 @@ std::optional<DeviceDigest> fromWire(
     digest.reservedPeak = from.reservedPeak;
     digest.reservedPeakEvent = from.reservedPeakEvent;
     digest.olderBytes = from.olderBytes;
+    digest.peakUse = { from.peakReserved, from.requestedPeak, from.peakLeast, from.peakPending,
+        from.peakIsExact };
     if (!fromWire(from.peak, stacks, digest.peak))
         return std::nullopt;
     for (const wire::Digest::OutOfMemory& oom : from.outOfMemory) {
         OutOfMemoryDigest& to = digest.outOfMemory.emplace_back();
         to.figures = { oom.event, oom.asked, oom.deviceFree, oom.reserved, oom.freeInSegments,
-            oom.freeIsExact, oom.requested };
-        if (!fromWire(oom.stacks, stacks, to.stacks))
+            oom.freeIsExact, oom.requested, oom.pending };
+        const bool isKnown = oom.stack == wire::kNone || oom.stack < stacks.size();
+        if (!isKnown || !fromWire(oom.stacks, stacks, to.stacks))
             return std::nullopt;
+        to.request = oom.stack == wire::kNone ? StackId{} : stacks[oom.stack];
     }
     return digest;
 }

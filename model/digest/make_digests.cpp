@@ -59,6 +59,7 @@ DeviceDigest digestOf(const DeviceTrace& trace)
 
     const std::vector<BlockId> active = activeBlocks(trace, totals.requestedPeakEvent);
     digest.peak = stackSums(trace, active);
+    digest.peakUse = peakUseOf(trace, active);
     for (const BlockId block : active)
         if (block.isOlder())
             digest.olderBytes = wrapAdd(digest.olderBytes, trace.blocks().requestedBytes[block]);
@@ -70,7 +71,8 @@ DeviceDigest digestOf(const DeviceTrace& trace)
             stacks[number] = stackSums(trace, blocks);
         });
     for (std::size_t i = 0; i < ooms.size(); ++i)
-        digest.outOfMemory.push_back({ ooms[i], std::move(stacks[i]) });
+        digest.outOfMemory.push_back({ ooms[i], events.stack[static_cast<std::size_t>(ooms[i].event)],
+            std::move(stacks[i]) });
     return digest;
 }
 

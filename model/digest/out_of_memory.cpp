@@ -4,6 +4,7 @@
 #include "model/base/wrap.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace strata::model {
 
@@ -35,10 +36,15 @@ EventIndex quietFrom(const DeviceTrace& trace)
     return e;
 }
 
+/// Nothing moves memory after `event`: the end state is what there was then.
+bool endStateHoldsFrom(const DeviceTrace& trace, EventIndex event)
+{
+    return !trace.recording().truncation && event + 1 >= quietFrom(trace);
+}
+
 } // namespace
 
-std::int64_t freeInSegmentsAtMost(
-    const DeviceTrace& trace, std::span<const BlockId> active, std::int64_t reservedBytes)
+std::int64_t activeAtLeast(const DeviceTrace& trace, std::span<const BlockId> active)
 {
     const BlockColumns& blocks = trace.blocks();
     std::int64_t least = 0;
@@ -48,7 +54,28 @@ std::int64_t freeInSegmentsAtMost(
         least = wrapAdd(least,
             rounding != BlockColumns::kRoundingUnknown ? wrapAdd(requested, rounding) : roundedUp(requested));
     }
-    return std::max<std::int64_t>(0, wrapSub(reservedBytes, least));
+    return least;
+}
+
+std::int64_t freeInSegmentsAtMost(
+    const DeviceTrace& trace, std::span<const BlockId> active, std::int64_t reservedBytes)
+{
+    return std::max<std::int64_t>(0, wrapSub(reservedBytes, activeAtLeast(trace, active)));
+}
+
+PeakUse peakUseOf(const DeviceTrace& trace, std::span<const BlockId> active)
+{
+    const Totals& totals = trace.totals();
+    PeakUse use{ totals.reservedBytesStart, totals.requestedBytesPeak, activeAtLeast(trace, active),
+        totals.pendingBytesStart };
+    for (EventIndex e = 0; e <= totals.requestedPeakEvent; ++e) {
+        use.reservedBytes = wrapAdd(use.reservedBytes, trace.reservedDelta(e));
+        use.pendingBytes = wrapAdd(use.pendingBytes, trace.pendingDelta(e));
+    }
+    use.exact = endStateHoldsFrom(trace, totals.requestedPeakEvent);
+    if (use.exact)
+        use.activeAtLeastBytes = totals.activeBytesEnd;
+    return use;
 }
 
 std::vector<OutOfMemoryFigures> outOfMemoryFigures(
@@ -69,13 +96,16 @@ std::vector<OutOfMemoryFigures> outOfMemoryFigures(
 
     std::int64_t requested = totals.requestedBytesStart;
     std::int64_t reserved = totals.reservedBytesStart;
+    std::int64_t pending = totals.pendingBytesStart;
     EventIndex next = 0;
     for (OutOfMemoryFigures& oom : found) {
         for (; next <= oom.event; ++next) {
             requested = wrapAdd(requested, trace.requestedDelta(next));
             reserved = wrapAdd(reserved, trace.reservedDelta(next));
+            pending = wrapAdd(pending, trace.pendingDelta(next));
         }
         oom.requestedLiveBytes = requested;
+        oom.pendingBytes = pending;
         oom.reservedBytes = reserved;
         oom.freeInSegmentsBytes = std::max<std::int64_t>(0, wrapSub(reserved, requested));
     }
@@ -85,10 +115,9 @@ std::vector<OutOfMemoryFigures> outOfMemoryFigures(
         found[i].freeInSegmentsBytes = freeInSegmentsAtMost(trace, active, found[i].reservedBytes);
         take(i, active);
     }
-    const EventIndex quiet = trace.recording().truncation ? trace.eventCount() + 1 : quietFrom(trace);
-    for (OutOfMemoryFigures& oom : found) {
-        if (oom.event + 1 < quiet)
-            continue;
+    for (OutOfMemoryFigures& oom : std::views::reverse(found)) {
+        if (!endStateHoldsFrom(trace, oom.event))
+            break;
         oom.freeInSegmentsBytes = wrapSub(totals.reservedBytesEnd, totals.activeBytesEnd);
         oom.freeInSegmentsExact = true;
     }

@@ -23,9 +23,24 @@ struct OutOfMemoryFigures {
     std::int64_t freeInSegmentsBytes = 0;
     bool freeInSegmentsExact = false;
     std::int64_t requestedLiveBytes = 0; ///< requested bytes that were live
+    std::int64_t pendingBytes = 0; ///< of them, what waited for another stream
 
     friend bool operator==(const OutOfMemoryFigures&, const OutOfMemoryFigures&) = default;
 };
+
+/// What was made of the bytes that were reserved at the peak of requested.
+struct PeakUse {
+    std::int64_t reservedBytes = 0;
+    std::int64_t requestedBytes = 0;
+    std::int64_t activeAtLeastBytes = 0; ///< rounded, of active blocks; see freeInSegmentsAtMost()
+    std::int64_t pendingBytes = 0; ///< of requestedBytes, what waited for another stream
+    bool exact = false; ///< activeAtLeastBytes is what they took: the end state is that of the peak
+
+    friend bool operator==(const PeakUse&, const PeakUse&) = default;
+};
+
+/// `active` are the blocks that were active at the peak. O(events).
+[[nodiscard]] PeakUse peakUseOf(const DeviceTrace& trace, std::span<const BlockId> active);
 
 using wire::kDetailedOoms; ///< more live sets than these nobody reads
 
@@ -40,8 +55,10 @@ using TakeActive = std::function<void(std::size_t number, std::span<const BlockI
 [[nodiscard]] std::vector<OutOfMemoryFigures> outOfMemoryFigures(
     const DeviceTrace& trace, const ActiveBlocks& activeBlocksAt, const TakeActive& take);
 
-/// Reserved minus the least that `active` can take: the rounded size where the end state has it, else the
-/// requested size rounded up to 512 bytes, which every rounding setting of PyTorch's allocator does at least.
+/// The least that `active` can take: the rounded size where the end state has it, else the requested size
+/// rounded up to 512 bytes, which every rounding setting of PyTorch's allocator does at least.
+[[nodiscard]] std::int64_t activeAtLeast(const DeviceTrace& trace, std::span<const BlockId> active);
+/// Reserved minus that.
 [[nodiscard]] std::int64_t freeInSegmentsAtMost(
     const DeviceTrace& trace, std::span<const BlockId> active, std::int64_t reservedBytes);
 

@@ -40,6 +40,14 @@ bool noteHolds(std::int64_t count, EventIndex first, const DeviceDigest& digest)
     return count == 0 ? first == -1 : count > 0 && count <= digest.events && isEvent(first, digest);
 }
 
+bool useHolds(const DeviceDigest& digest)
+{
+    const PeakUse& use = digest.peakUse;
+    return use.requestedBytes == digest.requestedPeak && use.reservedBytes <= digest.reservedPeak
+        && use.activeAtLeastBytes >= use.requestedBytes && use.pendingBytes >= 0
+        && use.pendingBytes <= use.requestedBytes;
+}
+
 /// Whether the numbers can be those of one trace.
 bool holdsTogether(const DeviceDigest& digest)
 {
@@ -62,6 +70,7 @@ bool holdsTogether(const DeviceDigest& digest)
         return false;
     if (bytesOf(digest.peak) != digest.requestedPeak || digest.olderBytes > digest.requestedPeak
         || digest.olderBytes < 0
+        || !useHolds(digest)
         || digest.peakTimeNs.has_value() != (digest.firstTimeNs && digest.requestedPeakEvent >= 0))
         return false;
     if (digest.latestTimeNs.has_value() != digest.firstTimeNs.has_value()

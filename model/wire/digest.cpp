@@ -27,12 +27,12 @@ template <class Digest> auto numbersOf(Digest& d)
     return std::array{ &d.firstTimeNs, &d.peakTimeNs, &d.latestTimeNs, &d.backwards, &d.firstBackwards,
         &d.requestedStart, &d.requestedPeak, &d.requestedPeakEvent, &d.pendingStart, &d.reservedStart,
         &d.reservedPeak, &d.reservedPeakEvent, &d.olderFrees, &d.olderFreedBytes, &d.firstOlderFree,
-        &d.olderBytes };
+        &d.olderBytes, &d.peakReserved, &d.peakLeast, &d.peakPending };
 }
 template <class Oom> auto numbersOfOom(Oom& oom)
 {
     return std::array{ &oom.event, &oom.asked, &oom.deviceFree, &oom.reserved, &oom.requested,
-        &oom.freeInSegments };
+        &oom.freeInSegments, &oom.pending };
 }
 
 } // namespace
@@ -55,12 +55,14 @@ void encodeDigest(const Digest& digest, Bytes& out)
     writer.byte(digest.hasTimes ? 1 : 0);
     for (const std::int64_t* const number : numbersOf(digest))
         writer.signedVarint(*number);
+    writer.byte(digest.peakIsExact ? 1 : 0);
     putStacks(writer, digest.peak);
     writer.varint(digest.outOfMemory.size());
     for (const Digest::OutOfMemory& oom : digest.outOfMemory) {
         for (const std::int64_t* const number : numbersOfOom(oom))
             writer.signedVarint(*number);
         writer.byte(oom.freeIsExact ? 1 : 0);
+        writer.id(oom.stack);
         putStacks(writer, oom.stacks);
     }
 }
@@ -88,12 +90,14 @@ bool decodeDigest(std::span<const std::byte> payload, Digest& digest)
     digest.hasTimes = in.byte() == 1;
     for (std::int64_t* const number : numbersOf(digest))
         *number = in.signedVarint();
+    digest.peakIsExact = in.byte() == 1;
     getStacks(in, digest.peak);
-    digest.outOfMemory.resize(in.count(8));
+    digest.outOfMemory.resize(in.count(10));
     for (Digest::OutOfMemory& oom : digest.outOfMemory) {
         for (std::int64_t* const number : numbersOfOom(oom))
             *number = in.signedVarint();
         oom.freeIsExact = in.byte() == 1;
+        oom.stack = in.id();
         getStacks(in, oom.stacks);
     }
     return in.ok() && in.atEnd();

@@ -11,7 +11,7 @@
 
 namespace strata::wire {
 
-inline constexpr std::uint32_t kDigestVersion = 2; ///< a reader passes over others
+inline constexpr std::uint32_t kDigestVersion = 3; ///< a reader passes over others
 inline constexpr std::size_t kDetailedOoms = 16; ///< of more, the last ones have their stacks
 
 /// Requested bytes of the blocks of one stack that are active at an instant.
@@ -45,6 +45,10 @@ struct Digest {
     std::int64_t olderFrees = 0, olderFreedBytes = 0, firstOlderFree = -1; ///< of blocks older than the trace
 
     std::int64_t olderBytes = 0; ///< active at the peak of requested and older than the trace
+    std::int64_t peakReserved = 0; ///< at the peak of requested
+    std::int64_t peakLeast = 0; ///< rounded bytes that the active blocks took there, at least
+    std::int64_t peakPending = 0; ///< requested bytes that waited for another stream there
+    bool peakIsExact = false; ///< peakLeast is what they took: the end state is that of the peak
     std::vector<StackSum> peak; ///< at the peak of requested, each stack once
 
     struct OutOfMemory {
@@ -52,6 +56,8 @@ struct Digest {
         std::int64_t reserved = 0, requested = 0; ///< after the event
         std::int64_t freeInSegments = 0;
         bool freeIsExact = false; ///< else it is at most that
+        std::int64_t pending = 0; ///< as peakPending
+        std::uint32_t stack = kNone; ///< who asked
         std::vector<StackSum> stacks; ///< of the last kDetailedOoms
 
         friend bool operator==(const OutOfMemory&, const OutOfMemory&) = default;

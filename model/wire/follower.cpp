@@ -102,15 +102,15 @@ void Follower::begin(const State& base)
             addBlock(
                 row.address, { row.requestedBytes, -1, row.stack, row.state == BlockState::PendingFree });
             if (row.state == BlockState::PendingFree)
-                m_digest.pendingStart += row.requestedBytes;
+                m_pendingNow += row.requestedBytes;
         }
         if (m_failed)
             return;
     }
-    m_digest.requestedStart = m_digest.requestedPeak = m_requestedNow;
+    m_digest.requestedStart = m_requestedNow;
+    m_digest.pendingStart = m_pendingNow;
     m_digest.reservedStart = m_digest.reservedPeak = m_reservedNow;
-    m_digest.olderBytes = m_olderNow;
-    ++m_peaks;
+    setPeak();
     if (m_requestedNow > m_reservedNow)
         return giveUp();
     for (const EventRow& row : std::exchange(m_early, {}))
@@ -179,10 +179,19 @@ void Follower::onAlloc(const EventRow& row, std::int64_t event)
     addBlock(row.address, { row.bytes, event, row.stack, false });
     if (m_failed || m_requestedNow <= m_digest.requestedPeak)
         return;
-    m_digest.requestedPeak = m_requestedNow;
     m_digest.requestedPeakEvent = event;
     m_digest.peakTimeNs = row.timeNs;
+    setPeak();
+}
+
+/// What is now is the highest so far.
+void Follower::setPeak()
+{
+    m_digest.requestedPeak = m_requestedNow;
     m_digest.olderBytes = m_olderNow;
+    m_digest.peakReserved = m_reservedNow;
+    m_digest.peakLeast = m_leastNow;
+    m_digest.peakPending = m_pendingNow;
     ++m_peaks;
 }
 
@@ -192,6 +201,7 @@ void Follower::onFreeRequested(const EventRow& row)
     if (found == m_live.end() || found->second.pending || found->second.bytes != row.bytes)
         return giveUp();
     found->second.pending = true;
+    m_pendingNow += row.bytes;
     m_requested = found;
     m_hasRequested = true;
 }
@@ -212,6 +222,7 @@ void Follower::onFreeCompleted(const EventRow& row, std::int64_t event)
     }
     change(block.stack, -block.bytes, -1);
     m_requestedNow -= block.bytes;
+    m_pendingNow -= block.bytes;
     m_leastNow -= roundedUp(block.bytes);
     m_hasRequested = m_hasRequested && m_requested != found;
     m_spare = m_live.extract(found);
@@ -261,6 +272,8 @@ void Follower::onOutOfMemory(const EventRow& row, std::int64_t event)
     oom.deviceFree = static_cast<std::int64_t>(row.address);
     oom.reserved = m_reservedNow;
     oom.requested = m_requestedNow;
+    oom.pending = m_pendingNow;
+    oom.stack = row.stack;
     oom.stacks = sumsNow();
     m_leastAtOom.push_back(m_leastNow);
 }
@@ -322,6 +335,8 @@ bool Follower::agreesWith(const State& end)
                 return false;
             ++matched;
             active += block.bytes;
+            if (live->second.born <= m_digest.requestedPeakEvent)
+                m_digest.peakLeast += block.bytes - roundedUp(block.requestedBytes);
             for (std::size_t oom = detailedFrom; oom < ooms; ++oom)
                 if (live->second.born <= m_digest.outOfMemory[oom].event)
                     m_leastAtOom[oom] += block.bytes - roundedUp(block.requestedBytes);
@@ -332,6 +347,7 @@ bool Follower::agreesWith(const State& end)
         touching(mapped, first, last);
     if (matched != m_live.size() || mapped != ranges || reserved != m_reservedNow)
         return false;
+    m_digest.peakIsExact = m_digest.requestedPeakEvent + 1 >= m_quietFrom;
     for (std::size_t i = 0; i < ooms; ++i) {
         Digest::OutOfMemory& oom = m_digest.outOfMemory[i];
         oom.freeIsExact = oom.event + 1 >= m_quietFrom;

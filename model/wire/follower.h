@@ -54,6 +54,7 @@ private:
     void onOutOfMemory(const EventRow& row, std::int64_t event);
     void addBlock(std::uint64_t address, const Block& block);
     void map(std::uint64_t begin, std::int64_t bytes);
+    void setPeak();
     void change(std::uint32_t stack, std::int64_t bytes, std::int64_t blocks);
     [[nodiscard]] std::vector<StackSum> sumsNow() const;
     [[nodiscard]] std::vector<StackSum> sumsAtPeak() const;
@@ -68,7 +69,7 @@ private:
     std::map<std::uint64_t, std::uint64_t> m_mapped; // begin -> end, disjoint
     std::vector<Sum> m_sums; // by stack, the first for blocks without one
     std::uint64_t m_peaks = 1; // how many peaks there were, so that 0 means "before all"
-    std::int64_t m_requestedNow = 0, m_reservedNow = 0, m_olderNow = 0;
+    std::int64_t m_requestedNow = 0, m_reservedNow = 0, m_olderNow = 0, m_pendingNow = 0;
     std::int64_t m_leastNow = 0; // rounded bytes that the live blocks take at least
     std::int64_t m_quietFrom = 0; // the first event behind the last one that moved memory
     std::int64_t m_lastTimeNs = 0;

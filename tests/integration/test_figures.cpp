@@ -67,7 +67,8 @@ TEST(Figures, SummaryHasExactlyTheKeysOfItsContract)
         for (const json& oom : device["oom"])
             EXPECT_EQ(keysOf(oom),
                 (std::set<std::string>{
-                    "event", "requested", "device_free", "reserved", "free_in_segments" }));
+                    "event", "requested", "device_free", "reserved", "free_in_segments", "pending_free", "line",
+                    "stack" }));
         std::int64_t bytes = 0;
         for (const json& group : device["peak"]["groups"])
             bytes += group["bytes"].get<std::int64_t>();

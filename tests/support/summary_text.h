@@ -18,8 +18,8 @@ inline std::optional<model::SessionOutline> outlineIn(const std::filesystem::pat
 }
 
 /// All that a summary says of a device, so that two of them can be compared.
-inline std::string summaryText(const model::DeviceSummary& summary, const model::GroupTable& byLine,
-    std::span<const model::Finding> findings)
+inline std::string summaryText(const model::Recording& recording, const model::DeviceSummary& summary,
+    const model::GroupTable& byLine, std::span<const model::Finding> findings)
 {
     const model::Totals& t = summary.totals;
     std::string text = fmt::format(
@@ -40,12 +40,19 @@ inline std::string summaryText(const model::DeviceSummary& summary, const model:
     };
     addGroups(summary.peak.groups);
     for (const model::OutOfMemory& oom : summary.outOfMemory) {
-        text += fmt::format("oom {} {} {} {} {} {} {}\n", oom.event, oom.requestedBytes, oom.deviceFreeBytes,
-            oom.reservedBytes, oom.requestedLiveBytes, oom.freeInSegmentsBytes, oom.freeInSegmentsExact);
+        text += fmt::format("oom {} {} {} {} {} {} {} {}", oom.event, oom.requestedBytes, oom.deviceFreeBytes,
+            oom.reservedBytes, oom.requestedLiveBytes, oom.freeInSegmentsBytes, oom.freeInSegmentsExact,
+            oom.pendingBytes);
+        for (const model::FrameId frame : recording.stacks.stack(oom.request))
+            text += " " + model::frameLabel(recording, frame);
+        text += "\n";
         addGroups(oom.biggest);
     }
     text += fmt::format(
         "waste {} {} {}\n", summary.waste.rounding, summary.waste.freeInSegments, summary.waste.pendingFree);
+    const model::PeakUse& use = summary.peakUse;
+    text += fmt::format("peak use {} {} {} {} {}\n", use.reservedBytes, use.requestedBytes,
+        use.activeAtLeastBytes, use.pendingBytes, use.exact);
     text += fmt::format("times {} {} {}\n", summary.firstTimeNs.value_or(-1), summary.peakTimeNs.value_or(-1),
         summary.latestTimeNs.value_or(-1));
     if (summary.capacity)
@@ -62,7 +69,8 @@ inline std::string summaryText(const model::Session& session)
     std::string text;
     for (const model::DeviceTrace& trace : session.devices()) {
         const model::GroupTable byLine(trace, model::Grouping::Line);
-        text += summaryText(model::summarize(trace, byLine), byLine, trace.findings());
+        text += summaryText(
+            trace.recording(), model::summarize(trace, byLine), byLine, trace.findings());
     }
     return text;
 }
@@ -73,7 +81,7 @@ inline std::string summaryText(const model::SessionOutline& outline)
     std::string text;
     for (std::size_t i = 0; i < outline.devices.size(); ++i) {
         const model::GroupTable byLine = model::linesOf(*outline.recording, outline.devices[i]);
-        text += summaryText(
+        text += summaryText(*outline.recording,
             model::summarize(*outline.recording, outline.recording->devices[i], outline.devices[i], byLine),
             byLine, outline.devices[i].findings);
     }

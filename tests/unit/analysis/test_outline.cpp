@@ -414,6 +414,10 @@ TEST_F(Outline, ThatContradictsItselfOrTheEndStateIsNotBelieved)
     EXPECT_FALSE(believed([](wire::Digest& d) { d.outOfMemory.pop_back(); }));
     EXPECT_FALSE(believed([](wire::Digest& d) { d.firstOlderFree = 1; }));
     EXPECT_FALSE(believed([](wire::Digest& d) { d.device = 3; }));
+    EXPECT_FALSE(believed([](wire::Digest& d) { d.peakReserved = d.reservedPeak + 1; }));
+    EXPECT_FALSE(believed([](wire::Digest& d) { d.peakLeast = d.requestedPeak - 1; }));
+    EXPECT_FALSE(believed([](wire::Digest& d) { d.peakPending = -1; }));
+    EXPECT_FALSE(believed([](wire::Digest& d) { d.outOfMemory[0].stack = 99; }));
     EXPECT_FALSE(believed([](wire::Digest& d) { d.latestTimeNs = d.peakTimeNs - 1; }));
 }
 
@@ -431,6 +435,7 @@ TEST_F(Outline, ThatAddsUpAndIsWrongIsFoundByACheck)
     wire::Digest digest;
     ASSERT_TRUE(wire::decodeDigest(chunk.payload, digest));
     digest.requestedPeak += 4096;
+    digest.peakLeast += 4096;
     digest.peak[0].bytes += 4096;
     chunk.payload.clear();
     wire::encodeDigest(digest, chunk.payload);

@@ -4,6 +4,7 @@
 #include "model/session/simulation.h"
 #include "tests/unit/analysis/opened.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace strata::model {
@@ -139,7 +140,96 @@ TEST(Verdict, SaysWhatARunNeeds)
         segment 0x1000 2097152 small
         block 0x1000 512 req=500 allocated
     )")),
-        "Needs 2.00 MiB (peak 1.14 MiB at event 2, b.py:2 the biggest with 1.14 MiB).");
+        "Needs 2.00 MiB (peak 1.14 MiB at event 2). Biggest: b.py:2 1.14 MiB.");
+}
+
+/// Nobody reads a figure that leaves out most of what was there.
+TEST(Verdict, NamesTheBiggestGroupWithoutAStackToo)
+{
+    const std::string text = R"(
+        segment_alloc 0x1000 2097152
+        alloc 0x1000 1200000
+        alloc 0x200000 500 stack=f@a.py:1
+        segment 0x1000 2097152 small
+        block 0x1000 1200128 req=1200000 allocated)";
+    EXPECT_THAT(verdictOf(Opened(text.c_str())),
+        testing::StartsWith("Needs 2.00 MiB (peak 1.14 MiB at event 2). Biggest: 1.14 MiB without a recorded "
+                            "stack: record with stacks=\"all\" to see who."));
+    EXPECT_THAT(verdictOf(Opened(R"(
+        alloc 0x1000 512 stack=f@a.py:1
+        free_requested 0x200000 1200000
+        free_completed 0x200000 1200000
+        segment 0x1000 2097152 small
+        block 0x1000 512 req=512 allocated)")),
+        testing::HasSubstr("Biggest: 1.14 MiB from before the recording began"));
+}
+
+/// What a file that ends early does not tell of was there too.
+TEST(Verdict, NeedsAtLeastWhatIsLeftOfAFile)
+{
+    auto cut = test::makeRecording(
+        "segment_alloc 0x1000 2097152\nalloc 0x1000 500 stack=f@a.py:1\nsegment 0x1000 2097152 small\n"
+        "block 0x1000 512 req=500 allocated\n");
+    cut->truncation = { 77, "the file ends" };
+    EXPECT_THAT(verdictOf(Opened(std::move(cut))), testing::StartsWith("Needs at least 2.00 MiB (peak "));
+}
+
+TEST(Verdict, SaysHeldWhereWhatWasBeforeIsGone)
+{
+    const char* const text = R"(
+        segment_alloc 0x1000 2097152
+        alloc 0x1000 500 stack=f@a.py:1
+        segment 0x1000 2097152 small
+        block 0x1000 512 req=500 allocated)";
+    auto wrapped = test::makeRecording(text);
+    wrapped->settings = { { "trace_alloc_max_entries", "2" } };
+    EXPECT_EQ(verdictOf(Opened(std::move(wrapped))),
+        "Held 2.00 MiB at most while it was recorded (peak 500 B at event 1). Older events are gone, so the "
+        "peak before is not known: record with a larger max_entries. Biggest: a.py:1 500 B.");
+    EXPECT_EQ(verdictOf(Opened("free_requested 0x1000 500\nfree_completed 0x1000 500\n"
+                               "segment 0x1000 2097152 small\nblock 0x1000 2097152 inactive\n")),
+        "Held 2.00 MiB when the recording began, 500 B of it requested, and never more. What was before is "
+        "not known. Biggest: 500 B from before the recording began: start it before the model is built to "
+        "see who.");
+}
+
+TEST(Verdict, NamesWhoAskedForWhatWasNotThere)
+{
+    EXPECT_THAT(verdictOf(Opened(R"(
+        segment_alloc 0x1000 2097152
+        alloc 0x1000 500 stack=f@a.py:1
+        oom size=3221225472 free=1048576 stack=attend@/u/model.py:8|main@m.py:1
+        segment 0x1000 2097152 small
+        block 0x1000 512 req=500 allocated)")),
+        testing::StartsWith(
+            "Out of memory at event 2: model.py:8 asked for 3.00 GiB, the driver had 1.00 MiB free."));
+}
+
+/// Of the bytes that are reserved at the peak and not requested, what a recording without rounded sizes knows.
+TEST(Waste, AtThePeakItHasBounds)
+{
+    const auto useOf = [](const char* text) { return summaryOf(Opened(text)).peakUse; };
+    // The end state is that of the peak: nothing is left to guess.
+    EXPECT_EQ(useOf(R"(
+        segment_alloc 0x1000 2097152
+        alloc 0x1000 500
+        segment 0x1000 2097152 small
+        block 0x1000 1024 req=500 allocated
+        block 0x1400 2096128 inactive)"),
+        (PeakUse{ 2097152, 500, 1024, 0, true }));
+    // One block of the peak is known from the end state, another one takes 512 bytes at least.
+    EXPECT_EQ(useOf(R"(
+        segment_alloc 0x1000 2097152
+        alloc 0x1000 500
+        alloc 0x1400 100
+        alloc 0x2000 700
+        free_requested 0x2000 700
+        free_requested 0x1400 100
+        free_completed 0x1400 100
+        free_completed 0x2000 700
+        segment 0x1000 2097152 small
+        block 0x1000 1024 req=500 allocated)"),
+        (PeakUse{ 2097152, 1300, 1024 + 512 + 1024, 0, false }));
 }
 
 TEST(Verdict, DoesNotInventAPeakWithoutATrace)

@@ -98,7 +98,7 @@ TEST(GoldenSessions, AreWrittenAsTheyAlwaysWere)
 
 TEST(GoldenSessions, OfBeforeOpenAndSayTheSameInBothDepths)
 {
-    int files = 0;
+    int files = 0, believed = 0;
     for (const auto& entry : fs::directory_iterator(kData / "sessions")) {
         if (entry.path().extension() != ".strata")
             continue;
@@ -111,10 +111,13 @@ TEST(GoldenSessions, OfBeforeOpenAndSayTheSameInBothDepths)
         ASSERT_TRUE(session) << session.error().text();
         EXPECT_FALSE((*session)->recording().truncation) << (*session)->recording().truncation->reason;
         EXPECT_TRUE((*session)->exact());
-        ASSERT_TRUE(outline);
+        if (!outline) // its digest is of another version
+            continue;
+        ++believed;
         EXPECT_EQ(test::summaryText(*outline), test::summaryText(**session));
     }
     EXPECT_EQ(files, 3);
+    EXPECT_EQ(believed, 1);
 }
 
 /// The names of today are the bytes of then.

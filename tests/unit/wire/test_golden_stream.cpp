@@ -67,9 +67,11 @@ Digest digest(const ChunkWriter& writer)
     digest.requestedPeakEvent = 2;
     digest.reservedPeak = 2 << 20;
     digest.reservedPeakEvent = 0;
+    digest.peakReserved = 2 << 20;
+    digest.peakLeast = 5120;
     digest.peak = { { 0, 1000, 1 }, { 1, 4096, 1 } };
     digest.outOfMemory
-        = { { 6, 1 << 30, 1 << 20, 2 << 20, 4096, (2 << 20) - 4096, true, { { 1, 4096, 1 } } } };
+        = { { 6, 1 << 30, 1 << 20, 2 << 20, 4096, (2 << 20) - 4096, true, 0, 1, { { 1, 4096, 1 } } } };
     return digest;
 }
 
