@@ -94,21 +94,23 @@ void printPeak(Output& out, const DeviceReport& device)
         out.line(fmt::format("  Reserved there: at most {}", formatBytes(device.within->reservedBytes)));
 }
 
-void printOutOfMemory(Output& out, const DeviceReport& device)
+void printOutOfMemory(Output& out, const model::Recording& recording, const DeviceReport& device)
 {
     const std::vector<model::OutOfMemory>& list = device.summary.outOfMemory;
     if (list.empty())
         return;
     heading(out, "Out of memory");
     Table table({ { "event" }, { "asked" }, { "driver free" }, { "reserved" }, { "free inside" },
-        { "requested" }, { "biggest line", Table::Align::Left } });
+        { "requested" }, { "who asked", Table::Align::Left }, { "biggest line", Table::Align::Left } });
     const std::size_t first = list.size() - std::min(list.size(), kOomsShown);
     for (std::size_t i = first; i < list.size(); ++i) {
         const model::OutOfMemory& oom = list[i];
+        const model::FrameId asked = model::userFrame(recording, oom.request);
         table.add({ formatCount(oom.event), formatBytes(oom.requestedBytes), formatBytes(oom.deviceFreeBytes),
             formatBytes(oom.reservedBytes),
             (oom.freeInSegmentsExact ? "" : "<= ") + formatBytes(oom.freeInSegmentsBytes),
             formatBytes(oom.requestedLiveBytes),
+            asked.valid() ? printable(model::frameShortLabel(recording, asked)) : "-",
             oom.biggest.empty() ? "" : printable(device.byLine->label(oom.biggest.front().group)) });
     }
     table.print(out);
@@ -120,17 +122,28 @@ void printOutOfMemory(Output& out, const DeviceReport& device)
             formatBytes(capacity->bytes)));
 }
 
+std::string boundText(const model::Bound& bound)
+{
+    return (bound.exact() ? "" : bound.least > 0 ? formatBytes(bound.least) + " to " : "<= ")
+        + formatBytes(bound.most);
+}
+
 void printWaste(Output& out, const DeviceReport& device)
 {
-    const model::Waste& waste = device.summary.waste;
-    heading(out, "Reserved at the end and not in use");
+    const model::Waste& end = device.summary.waste;
+    const model::PeakUse& use = device.summary.peakUse;
+    const model::WasteAtPeak peak = model::wasteAtPeak(use);
+    heading(out, "Reserved and not in use");
     const std::int64_t reserved = device.summary.totals.reservedBytesEnd;
-    Table table({ { "bytes" }, { "share" }, { "", Table::Align::Left } });
-    table.add({ formatBytes(waste.freeInSegments), formatShare(waste.freeInSegments, reserved),
-        "free inside segments" });
-    table.add({ formatBytes(waste.rounding), formatShare(waste.rounding, reserved), "lost to rounding" });
-    table.add({ formatBytes(waste.pendingFree), formatShare(waste.pendingFree, reserved),
-        "freed, waiting for another stream" });
+    Table table({ { "at the peak" }, { "share" }, { "at the end" }, { "share" }, { "", Table::Align::Left } });
+    const auto add = [&](const model::Bound& atPeak, std::int64_t atEnd, const char* what) {
+        table.add({ boundText(atPeak),
+            (atPeak.exact() ? "" : "<= ") + formatShare(atPeak.most, use.reservedBytes), formatBytes(atEnd),
+            formatShare(atEnd, reserved), what });
+    };
+    add(peak.freeInSegments, end.freeInSegments, "free inside segments");
+    add(peak.rounding, end.rounding, "lost to rounding");
+    add({ peak.pendingFree, peak.pendingFree }, end.pendingFree, "freed, waiting for another stream");
     table.print(out);
 }
 
@@ -230,7 +243,7 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
         if (!recording.refusal) {
             printTotals(out, device);
             printPeak(out, device);
-            printOutOfMemory(out, device);
+            printOutOfMemory(out, recording, device);
             printWaste(out, device);
         }
         printDriver(out, device);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/groups.h"
+#include "model/digest/out_of_memory.h"
 #include "model/session/session.h"
+#include "model/trace/function_names.h"
 #include "tests/support/naive_trace.h"
 
 #include <filesystem>
@@ -104,6 +107,40 @@ TEST(RealRecordings, HaveTheBreachesAndNotesThatTheyAreKnownFor)
     }
     EXPECT_EQ(inexact, (std::set<std::string>{ "drisspg", "mosaic" }));
     EXPECT_EQ(late, (std::set<std::string>{ "bcrafton", "lfielike", "magma27", "wedsonlin", "yiyi" }));
+}
+
+/// More than a hundredth of a peak is never named after what runs whatever is allocated, nor after an offset,
+/// where the stack says more.
+TEST(RealRecordings, LinesSayWhoAllocated)
+{
+    const fs::path folder = kShared / "realdata/snapshots";
+    if (!fs::exists(folder))
+        GTEST_SKIP() << "no shared/realdata beside the repository";
+    int groups = 0;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        SCOPED_TRACE(entry.path().filename().string());
+        const auto session = openFile(entry.path());
+        ASSERT_TRUE(session);
+        for (const DeviceTrace& trace : session->devices()) {
+            const Recording& recording = trace.recording();
+            const GroupTable byLine(trace, Grouping::Line);
+            const EventIndex peak = trace.totals().requestedPeakEvent;
+            const LiveGroups live = groupBlocks(trace, activeBlocks(trace, peak), byLine, peak);
+            for (const GroupSum& sum : live.groups) {
+                const StackId stack = byLine.stackOf(sum.group);
+                if (sum.bytes * 100 < live.requestedBytes || !stack.valid())
+                    continue;
+                ++groups;
+                const FrameId id = userFrame(recording, stack);
+                const Frame& frame = recording.stacks.frame(id);
+                const bool isCode = originOf(recording.strings[frame.file]) == FrameOrigin::Native;
+                EXPECT_FALSE(isCode && tellingOf(recording.strings[frame.function]) >= Telling::Machinery)
+                    << byLine.label(sum.group);
+                EXPECT_EQ(byLine.label(sum.group).find(".so:"), std::string::npos);
+            }
+        }
+    }
+    EXPECT_GT(groups, 50);
 }
 
 TEST(RealRecordings, OfEveryVersionAreExact)
