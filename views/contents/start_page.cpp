@@ -2,7 +2,6 @@
 #include "views/contents/start_page.h"
 
 #include "views/shell/recent_files.h"
-#include "views/shell/recording_code.h"
 #include "views/style/icons.h"
 #include "views/style/labels.h"
 #include "views/style/texts.h"
@@ -192,7 +191,7 @@ QWidget* StartPage::makeRecording()
     box->setAttribute(Qt::WA_StyledBackground);
     auto* row = new QHBoxLayout(box);
     row->setContentsMargins(kMargin, kGrid, kGrid, kGrid);
-    auto* code = new QLabel(recordingCode().trimmed());
+    auto* code = new QLabel(text::recordLines().trimmed());
     code->setFont(codeFont(sized(font(), kAxisPx + 1)));
     code->setTextFormat(Qt::PlainText);
     code->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -205,7 +204,7 @@ QWidget* StartPage::makeRecording()
     m_copy->setToolTip(tr("Copy these lines"));
     m_copy->setFocusPolicy(Qt::TabFocus);
     connect(m_copy, &QToolButton::clicked, this, [this] {
-        QGuiApplication::clipboard()->setText(recordingCode());
+        QGuiApplication::clipboard()->setText(text::recordLines());
         m_copy->setText(tr("Copied"));
         QTimer::singleShot(1500, m_copy, [this] { m_copy->setText(tr("Copy")); });
     });

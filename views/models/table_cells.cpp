@@ -38,8 +38,7 @@ QString lineTooltip(const model::Recording& recording, model::StackId stack)
 {
     constexpr qsizetype kLines = 24;
     if (recording.stacks.stack(stack).empty())
-        return QCoreApplication::translate(
-            "Table", "No stack: record with torch.cuda.memory._record_memory_history(stacks=\"python\")");
+        return QCoreApplication::translate("Table", "No stack: record with %1").arg(text::recordLine());
     const QStringList lines = text::stack(recording, stack).split(QLatin1Char('\n'));
     QString text = lines.mid(0, kLines).join(QLatin1Char('\n'));
     if (lines.size() > kLines)

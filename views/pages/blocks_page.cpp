@@ -76,9 +76,7 @@ EmptyNotice::Text BlocksPage::nothingRecorded() const
     return { tr("No block was allocated while this was recorded"),
         tr("The snapshot has neither live blocks nor a history of allocations. Record the history from "
            "before the first allocation on, and take the snapshot while the memory is in use:"),
-        QStringLiteral("torch.cuda.memory._record_memory_history(stacks=\"python\")\n"
-                       "...  # the part of the program to look at\n"
-                       "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")"),
+        text::recordLines().trimmed(),
         {} };
 }
 

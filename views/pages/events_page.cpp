@@ -97,9 +97,7 @@ EmptyNotice::Text EventsPage::nothingRecorded() const
         tr("The snapshot holds the state of the memory at its end only: the history was not switched on, or "
            "was switched off before the snapshot was taken. Switch it on before the part of the program to "
            "look at:"),
-        QStringLiteral("torch.cuda.memory._record_memory_history(stacks=\"python\")\n"
-                       "...  # the part of the program to look at\n"
-                       "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")"),
+        text::recordLines().trimmed(),
         {} };
 }
 

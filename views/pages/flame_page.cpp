@@ -374,7 +374,7 @@ void FlamePage::showNotice()
         text = { tr("No stacks were recorded"),
             tr("The recording says what was allocated, but not by which code. Record the history with "
                "stacks:"),
-            QStringLiteral("torch.cuda.memory._record_memory_history(stacks=\"python\")"), {} };
+            text::recordLine(), {} };
     }
     m_notice->setText(text);
     m_controls->setVisible(m_device != nullptr);

@@ -23,7 +23,6 @@ namespace strata::views {
 namespace {
 
 constexpr int kMargin = 12, kSpacing = 8, kRowHeight = 24;
-const QString kRecordLine = QStringLiteral("torch.cuda.memory._record_memory_history()");
 
 QFont scaled(const QFont& base, double factor)
 {
@@ -117,7 +116,7 @@ void MemoryPage::buildTools()
     m_hintText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     auto* copy = new QToolButton;
     copy->setText(tr("Copy the line"));
-    connect(copy, &QToolButton::clicked, this, [] { QApplication::clipboard()->setText(kRecordLine); });
+    connect(copy, &QToolButton::clicked, this, [] { QApplication::clipboard()->setText(text::recordLine()); });
     hint->addWidget(m_hintText, 1);
     hint->addWidget(copy);
 
@@ -175,7 +174,7 @@ void MemoryPage::showHint(bool shown)
     m_hintText->setText(
         tr("%1 To see memory over time, call <code>%2</code> before the training loop and take "
            "the snapshot after it.")
-            .arg(why, kRecordLine));
+            .arg(why, text::recordLine()));
 }
 
 void MemoryPage::buildTable()

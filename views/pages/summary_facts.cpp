@@ -95,6 +95,14 @@ void addTotals(std::vector<Fact>& facts, const model::Totals& totals)
         facts.push_back(bytesFact(Words::tr("requested, start"), totals.requestedBytesStart, -1));
 }
 
+/// After a program that ended well it is idle cache, and so stands among the numbers alone.
+void addWasteAtEnd(std::vector<Fact>& facts, const model::Waste& waste)
+{
+    facts.push_back(bytesFact(Words::tr("free in segments, end"), waste.freeInSegments));
+    facts.push_back(bytesFact(Words::tr("rounding, end"), waste.rounding));
+    facts.push_back(bytesFact(Words::tr("pending free, end"), waste.pendingFree));
+}
+
 /// Of its allocator nothing is known.
 bool isRefused(const model::Recording& recording)
 {
@@ -108,8 +116,10 @@ std::vector<Fact> numberFacts(const SummaryData& device)
     const model::Totals& totals = device.summary->totals;
     const model::Recording& recording = *device.recording;
     std::vector<Fact> facts;
-    if (!isRefused(recording))
+    if (!isRefused(recording)) {
         addTotals(facts, totals);
+        addWasteAtEnd(facts, device.summary->waste);
+    }
     if (const auto& capacity = device.summary->capacity)
         facts.push_back(bytesFact(
             capacity->exact ? Words::tr("device") : Words::tr("device, at least"), capacity->bytes));
@@ -134,14 +144,23 @@ std::vector<Fact> wasteFacts(const SummaryData& device)
 {
     if (isRefused(*device.recording))
         return {};
-    const model::Waste& waste = device.summary->waste;
-    const std::int64_t reserved = device.summary->totals.reservedBytesEnd;
-    const auto fact = [reserved](const QString& label, std::int64_t bytes) {
-        return Fact{ label, text::bytes(bytes),
-            reserved > 0 ? Words::tr("%1 of reserved").arg(text::share(bytes, reserved)) : QString(), {} };
+    const model::PeakUse& use = device.summary->peakUse;
+    const model::WasteAtPeak waste = model::wasteAtPeak(use);
+    const auto fact = [&](const QString& label, const model::Bound& bound) {
+        const QString most = text::bytes(bound.most);
+        const QString value = bound.exact() ? most
+            : bound.least > 0               ? Words::tr("%1 to %2").arg(text::bytes(bound.least), most)
+                                            : Words::tr("≤ %1").arg(most);
+        const QString share = text::share(bound.most, use.reservedBytes);
+        return Fact{ label, value,
+            use.reservedBytes > 0
+                ? Words::tr("%1 of reserved").arg(bound.exact() ? share : Words::tr("≤ %1").arg(share))
+                : QString(),
+            {} };
     };
     return { fact(Words::tr("free in segments"), waste.freeInSegments),
-        fact(Words::tr("rounding"), waste.rounding), fact(Words::tr("pending free"), waste.pendingFree) };
+        fact(Words::tr("rounding"), waste.rounding),
+        fact(Words::tr("pending free"), { waste.pendingFree, waste.pendingFree }) };
 }
 
 std::vector<Fact> driverFacts(const SummaryData& device)

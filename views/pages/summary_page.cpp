@@ -160,8 +160,9 @@ void SummaryPage::rebuild()
         const auto session = m_document.session();
         const bool empty = session && session->devices().empty();
         page->addWidget(
-            textLabel(empty ? tr("This file holds no memory of a GPU: neither segments nor events. Call "
-                                 "torch.cuda.memory._record_memory_history() before the program allocates.")
+            textLabel(empty ? tr("This file holds no memory of a GPU: neither segments nor events. Call %1 "
+                                 "before the program allocates.")
+                                  .arg(text::recordLine())
                             : tr("Working out the totals…"),
                 true));
         page->addStretch();
@@ -263,6 +264,19 @@ void SummaryPage::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device)
             ? tr("The request that failed")
             : tr("The last of %n request(s) that failed", nullptr, static_cast<int>(all.size()))));
     part.addWidget(new OomPanel(oom, m_palette));
+    if (const model::FrameId asked = model::userFrame(*device.recording, oom.request); asked.valid()) {
+        auto* who = new QHBoxLayout;
+        who->setSpacing(0);
+        QLabel* label = textLabel(tr("Asked for by") + QLatin1Char(' '), true);
+        label->setWordWrap(false);
+        who->addWidget(label);
+        QPushButton* line = linkButton(text::utf8(model::frameShortLabel(*device.recording, asked)));
+        line->setToolTip(text::utf8(model::frameLabel(*device.recording, asked)));
+        connect(line, &QPushButton::clicked, this, [this, event = oom.event] { showInstant(event); });
+        who->addWidget(line);
+        who->addStretch();
+        part.addLayout(who);
+    }
     if (oom.biggest.empty())
         return;
     part.addWidget(textLabel(
@@ -296,8 +310,8 @@ void SummaryPage::fillPeak(QVBoxLayout& part, const SummaryData& device)
     part.addWidget(shareList(device, peak.groups, peak.requestedBytes, kPeakRows));
     if (device.recording->stacks.stackCount() == 0)
         part.addWidget(textLabel(
-            tr("No stacks were recorded, so no line of code can be named. Switch the recorder on with "
-               "torch.cuda.memory._record_memory_history(stacks=\"python\")."),
+            tr("No stacks were recorded, so no line of code can be named. Switch the recorder on with %1.")
+                .arg(text::recordLine()),
             true));
     if (peak.beforeTraceBytes > 0 && events)
         part.addWidget(textLabel(
@@ -371,7 +385,8 @@ void SummaryPage::fillWaste(QVBoxLayout& part, const SummaryData& device)
     const std::vector<Fact> waste = wasteFacts(device);
     if (waste.empty())
         return;
-    part.addWidget(headingLabel(tr("Waste at the end")));
+    part.addWidget(headingLabel(
+        device.summary->totals.events > 0 ? tr("Not used at the peak") : tr("Not used by tensors")));
     addFacts(part, waste);
 }
 

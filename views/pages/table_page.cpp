@@ -330,7 +330,7 @@ EmptyNotice::Text noticeWithoutDevice(const Document& document)
         TablePage::tr(
             "There are neither segments nor events in it. Switch the recorder on before the program "
             "allocates:"),
-        QStringLiteral("torch.cuda.memory._record_memory_history()"), {} };
+        text::recordLine(), {} };
 }
 
 } // namespace strata::views

@@ -3,9 +3,9 @@
 #include "views/shell/main_window.h"
 
 #include "views/shell/dialogs.h"
-#include "views/shell/recording_code.h"
 #include "views/shell/status_bar.h"
 #include "views/shell/theme.h"
+#include "views/style/texts.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -131,9 +131,9 @@ void MainWindow::serveHelp()
     const Actions& a = *m_actions;
     m_own.add(a.shortcuts, [this] { showShortcutList(); });
     m_own.add(a.recording, [this] {
-        QApplication::clipboard()->setText(recordingCode());
+        QApplication::clipboard()->setText(text::recordLines());
         addBanner({ .what = tr("These lines record a snapshot; they are on the clipboard now."),
-            .hint = recordingCode().trimmed() });
+            .hint = text::recordLines().trimmed() });
     });
     m_own.add(a.about, [this] { showAbout(*this); });
 }

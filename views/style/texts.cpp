@@ -26,6 +26,18 @@ QString utf8(std::string_view text)
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
+QString recordLine()
+{
+    return QStringLiteral("torch.cuda.memory._record_memory_history(max_entries=1_000_000)");
+}
+
+QString recordLines()
+{
+    return recordLine()
+        + QStringLiteral("\ntrain()  # your program, or a few steps of it\n"
+                         "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")\n");
+}
+
 QString bytes(std::int64_t bytes)
 {
     return utf8(model::formatBytes(bytes));

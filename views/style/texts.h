@@ -26,6 +26,12 @@ namespace strata::views::text {
 /// Bytes of a file that claim to be UTF-8; what is not is replaced.
 [[nodiscard]] QString utf8(std::string_view text);
 
+/// The line that records all that Strata can show, stacks of backward included: the one that is recommended
+/// everywhere.
+[[nodiscard]] QString recordLine();
+/// It, a place for the program, and the line that writes the snapshot; ends with a line break.
+[[nodiscard]] QString recordLines();
+
 [[nodiscard]] QString bytes(std::int64_t bytes); ///< "11.0 GiB"
 [[nodiscard]] QString exactBytes(std::int64_t bytes); ///< "1,234,567 B"
 [[nodiscard]] QString count(std::int64_t count); ///< "1,234,567"

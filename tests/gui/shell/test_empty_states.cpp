@@ -33,7 +33,7 @@ TEST_F(EmptyStates, WithoutEvents)
     EXPECT_TRUE(pageShows("summary", "torch.cuda.memory._record_memory_history("));
     EXPECT_TRUE(pageShows("memory", "torch.cuda.memory._record_memory_history("));
     EXPECT_TRUE(pageShows("events", "No events were recorded"));
-    EXPECT_TRUE(pageShows("events", "torch.cuda.memory._record_memory_history(stacks=\"python\")"));
+    EXPECT_TRUE(pageShows("events", "torch.cuda.memory._record_memory_history(max_entries=1_000_000)"));
     EXPECT_TRUE(pageShows("blocks", "1 block"));
 }
 
@@ -43,9 +43,9 @@ TEST_F(EmptyStates, WithoutStacks)
         R"([[{"action":"segment_alloc","addr":1048576,"size":2097152,"stream":0,"frames":[],"time_us":1},)"
         R"({"action":"alloc","addr":1048576,"size":1000,"stream":0,"frames":[],"time_us":2}]])"));
     EXPECT_TRUE(pageShows("flame", "No stacks were recorded"));
-    EXPECT_TRUE(pageShows("flame", "torch.cuda.memory._record_memory_history(stacks=\"python\")"));
+    EXPECT_TRUE(pageShows("flame", "torch.cuda.memory._record_memory_history(max_entries=1_000_000)"));
     EXPECT_TRUE(pageShows("summary", "No stacks were recorded, so no line of code can be named."));
-    EXPECT_TRUE(pageShows("summary", "torch.cuda.memory._record_memory_history(stacks=\"python\")"));
+    EXPECT_TRUE(pageShows("summary", "torch.cuda.memory._record_memory_history(max_entries=1_000_000)"));
 }
 
 TEST_F(EmptyStates, InTheListFormOf113)

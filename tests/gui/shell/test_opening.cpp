@@ -5,7 +5,7 @@
 #include "views/shell/actions.h"
 #include "views/shell/banner.h"
 #include "views/shell/recent_files.h"
-#include "views/shell/recording_code.h"
+#include "views/style/texts.h"
 
 #include <QClipboard>
 #include <QLabel>
@@ -54,7 +54,7 @@ TEST_F(OpeningTest, TheStartPageSaysWhatToDo)
     for (auto* button : start->findChildren<QToolButton*>())
         if (button->text() == QStringLiteral("Copy"))
             button->click();
-    EXPECT_EQ(QApplication::clipboard()->text(), recordingCode());
+    EXPECT_EQ(QApplication::clipboard()->text(), text::recordLines());
     open(sample());
     window().closeOpened();
     EXPECT_TRUE(start->isVisible());
