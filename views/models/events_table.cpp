@@ -21,11 +21,13 @@ using enum model::Action;
 
 namespace {
 
+constexpr qsizetype kLongestTip = 4000;
+
 /// A text of the file in one line, cut where it would fill the window.
 QString oneLine(std::string_view text)
 {
-    constexpr std::size_t kShown = 300;
-    return text::utf8(text.substr(0, kShown)).simplified();
+    constexpr qsizetype kShown = 300;
+    return text::shortened(text, kShown).simplified();
 }
 
 } // namespace
@@ -184,7 +186,7 @@ QString EventsTable::tooltip(std::uint32_t row, int column) const
     case Metadata:
     case CompileContext:
     case Extras:
-        return text::utf8(recording().strings[sparse(columnKind(column))->at(row)].substr(0, 4000));
+        return text::shortened(recording().strings[sparse(columnKind(column))->at(row)], kLongestTip);
     default:
         return {};
     }

@@ -139,6 +139,13 @@ QString shortened(const QString& text, qsizetype most, Keep keep)
     return dots + text.right(kept);
 }
 
+QString shortened(std::string_view text, qsizetype most)
+{
+    constexpr std::size_t kLongestCharacter = 4; // so that a character cut in two is one of those that go
+    return shortened(utf8(text.substr(0, kLongestCharacter * (static_cast<std::size_t>(most) + 1))), most,
+        Keep::Beginning);
+}
+
 QString homeShort(const QString& path)
 {
     const QString home = QDir::homePath();

@@ -59,6 +59,8 @@ namespace strata::views::text {
 enum class Keep { Beginning, End };
 /// `text` in at most `most` characters, with "…" in place of what is left out.
 [[nodiscard]] QString shortened(const QString& text, qsizetype most, Keep keep);
+/// The beginning of a text of a file, see utf8(). O(most), however long the text is.
+[[nodiscard]] QString shortened(std::string_view text, qsizetype most);
 /// A path below the user's home as "~/...".
 [[nodiscard]] QString homeShort(const QString& path);
 /// `text` as one argument of a POSIX shell.

@@ -61,6 +61,26 @@ TEST(Texts, LongOnesKeepTheEndThatSaysMore)
     EXPECT_EQ(text::shortened(rocks, 1, Keep::End), QStringLiteral("…"));
 }
 
+TEST(Texts, CutTextsOfFilesBetweenCharacters)
+{
+    EXPECT_EQ(text::shortened("шаг 1", 5), QStringLiteral("шаг 1"));
+    EXPECT_EQ(text::shortened("шаг 12", 5), QStringLiteral("шаг …"));
+    EXPECT_EQ(text::shortened("", 5), QString());
+    for (const char* character : { "a", "é", "層", "🪨", "\xff" }) {
+        std::string whole;
+        for (int i = 0; i < 5000; ++i)
+            whole += character;
+        const QString one = text::utf8(character);
+        for (const qsizetype most : { 1, 2, 3, 8, 300, 4000 }) {
+            SCOPED_TRACE(one.toStdString() + " " + std::to_string(most));
+            const QString cut = text::shortened(whole, most);
+            EXPECT_LE(cut.size(), most);
+            EXPECT_GE(cut.size(), most - (one.size() - 1));
+            EXPECT_EQ(cut, one.repeated((cut.size() - 1) / one.size()) + QStringLiteral("…"));
+        }
+    }
+}
+
 TEST(Texts, StreamsAreNumbersOrHandles)
 {
     const auto recording

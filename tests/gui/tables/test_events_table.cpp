@@ -108,6 +108,28 @@ TEST(EventsTable, KeepsTheEventsOfABlockTogether)
     EXPECT_EQ(shown(table, filteredBy(line)), (Rows{ 2 }));
 }
 
+TEST(EventsTable, CutsLongTextsBetweenCharacters)
+{
+    std::string events;
+    for (int i = 0; i < 4; ++i) { // whatever of a character a cut by bytes would leave
+        events += "alloc 0x" + std::to_string(i + 1)
+            + "000 512 meta=" + std::string(static_cast<std::size_t>(i), 'a');
+        for (int layer = 0; layer < 5000; ++layer)
+            events += "層";
+        events += '\n';
+    }
+    const EventsTable table(deviceData(events));
+    for (std::uint32_t row = 0; row < 4; ++row) {
+        const QString shown = text(table, row, EventsTable::Metadata);
+        EXPECT_EQ(shown.size(), 300);
+        EXPECT_TRUE(shown.endsWith(QStringLiteral("層…")));
+        const QString tip = table.tooltip(row, columnOf(table, EventsTable::Metadata));
+        EXPECT_EQ(tip.size(), 4000) << "a tip has room for more";
+        EXPECT_TRUE(tip.endsWith(QStringLiteral("層…")));
+        EXPECT_FALSE((shown + tip).contains(QChar::ReplacementCharacter));
+    }
+}
+
 TEST(EventsTable, FindsActionsMetadataAndContexts)
 {
     const EventsTable table(deviceData(kSmall));
