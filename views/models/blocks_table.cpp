@@ -4,6 +4,7 @@
 #include "model/base/units.h"
 #include "model/trace/grouping.h"
 #include "views/models/csv.h"
+#include "views/models/every_filter.h"
 #include "views/models/table_cells.h"
 #include "views/style/texts.h"
 
@@ -212,23 +213,15 @@ QString BlocksTable::sortName(int column) const
 TableSource::Match BlocksTable::matcher(
     const std::vector<model::BlockFilter>& filters, const std::optional<EventRange>& range) const
 {
-    std::vector<model::BlockMatcher> matchers;
-    for (const model::BlockFilter& filter : filters) {
-        if (!filter.empty())
-            matchers.emplace_back(*m_device->trace, filter);
-    }
-    if (matchers.empty() && !range)
+    const EveryFilter<model::BlockMatcher> kept(*m_device->trace, filters);
+    if (kept.keepsAll() && !range)
         return {};
-    const model::BlockColumns& b = blocks();
-    return
-        [&b, range, shared = std::make_shared<const std::vector<model::BlockMatcher>>(std::move(matchers))](
-            std::uint32_t row) {
-            const BlockId block = b.at(row);
-            if (range && (b.birth(block) > range->last || b.death(block) <= range->first))
-                return false;
-            return std::all_of(
-                shared->begin(), shared->end(), [block](const model::BlockMatcher& m) { return m(block); });
-        };
+    return [&b = blocks(), range, kept](std::uint32_t row) {
+        const BlockId block = b.at(row);
+        if (range && (b.birth(block) > range->last || b.death(block) <= range->first))
+            return false;
+        return kept(block);
+    };
 }
 
 void BlocksTable::add(TableSums& sums, std::uint32_t row) const

@@ -5,6 +5,7 @@
 #include "model/trace/event_matcher.h"
 #include "model/trace/grouping.h"
 #include "views/models/csv.h"
+#include "views/models/every_filter.h"
 #include "views/models/table_cells.h"
 #include "views/style/texts.h"
 
@@ -235,20 +236,14 @@ QString EventsTable::sortName(int column) const
 TableSource::Match EventsTable::matcher(
     const std::vector<model::BlockFilter>& filters, const std::optional<EventRange>& range) const
 {
-    std::vector<model::EventMatcher> matchers;
-    for (const model::BlockFilter& filter : filters) {
-        if (!filter.empty())
-            matchers.emplace_back(*m_device->trace, filter);
-    }
-    if (matchers.empty() && !range)
+    const EveryFilter<model::EventMatcher> kept(*m_device->trace, filters);
+    if (kept.keepsAll() && !range)
         return {};
-    return [range, shared = std::make_shared<const std::vector<model::EventMatcher>>(std::move(matchers))](
-               std::uint32_t row) {
+    return [range, kept](std::uint32_t row) {
         const model::EventIndex event = row;
         if (range && (event < range->first || event > range->last))
             return false;
-        return std::all_of(
-            shared->begin(), shared->end(), [row](const model::EventMatcher& m) { return m(row); });
+        return kept(row);
     };
 }
 
