@@ -8,7 +8,6 @@ namespace strata::views {
 namespace {
 
 constexpr qint64 kOneMoveMs = 500;
-constexpr std::size_t kUndoDepth = 1'000;
 
 qint64 nowMs()
 {
@@ -31,8 +30,7 @@ ViewState::ViewState(QObject* parent)
 
 void ViewState::reset(int device, model::UserData user)
 {
-    m_undo.clear();
-    m_redo.clear();
+    m_history.clear();
     m_lastSelectionMs.reset();
     m_value = Value{ .device = device, .user = std::make_shared<const model::UserData>(std::move(user)) };
     m_selection.reset();
@@ -66,7 +64,7 @@ void ViewState::select(std::optional<EventRange> range)
     Value next = m_value;
     next.selection = range ? std::optional(Value::Made{ m_value.device, *range }) : std::nullopt;
     if (continues) {
-        m_redo.clear();
+        m_history.forgetForward();
         apply(next);
         Q_EMIT undoChanged();
     } else {
@@ -109,38 +107,28 @@ void ViewState::setGrouping(model::Grouping grouping)
 
 void ViewState::undo()
 {
-    if (m_undo.empty())
-        return;
-    m_lastSelectionMs.reset();
-    m_redo.push_back(m_value);
-    const Value next = std::move(m_undo.back());
-    m_undo.pop_back();
-    apply(next);
-    Q_EMIT undoChanged();
+    if (m_history.canGoBack())
+        restore(m_history.back(m_value));
 }
 
 void ViewState::redo()
 {
-    if (m_redo.empty())
-        return;
-    m_lastSelectionMs.reset();
-    m_undo.push_back(m_value);
-    const Value next = std::move(m_redo.back());
-    m_redo.pop_back();
-    apply(next);
-    Q_EMIT undoChanged();
+    if (m_history.canGoForward())
+        restore(m_history.forward(m_value));
 }
 
 void ViewState::change(Value next)
 {
     if (next == m_value)
         return;
+    m_history.leave(m_value);
+    restore(next);
+}
+
+void ViewState::restore(const Value& value)
+{
     m_lastSelectionMs.reset();
-    m_redo.clear();
-    if (m_undo.size() == kUndoDepth)
-        m_undo.erase(m_undo.begin());
-    m_undo.push_back(m_value);
-    apply(next);
+    apply(value);
     Q_EMIT undoChanged();
 }
 

@@ -9,6 +9,7 @@
 #include "model/trace/filter.h"
 #include "model/trace/grouping.h"
 #include "model/trace/user_data.h"
+#include "views/base/history.h"
 
 #include <functional>
 #include <memory>
@@ -75,8 +76,8 @@ public:
     void setAxis(model::Axis axis);
     void setGrouping(model::Grouping grouping);
 
-    [[nodiscard]] bool canUndo() const { return !m_undo.empty(); }
-    [[nodiscard]] bool canRedo() const { return !m_redo.empty(); }
+    [[nodiscard]] bool canUndo() const { return m_history.canGoBack(); }
+    [[nodiscard]] bool canRedo() const { return m_history.canGoForward(); }
     void undo();
     void redo();
 
@@ -91,6 +92,7 @@ Q_SIGNALS:
 
 private:
     void change(Value next);
+    void restore(const Value& value); // no move joins it
     void apply(const Value& next); // handlers may change the state again: no reference into it is kept
     [[nodiscard]] const model::Clock* clock(int device) const
     {
@@ -103,7 +105,7 @@ private:
     std::function<const model::Clock*(int device)> m_clocks;
     model::Axis m_axis = model::Axis::Events;
     model::Grouping m_grouping = model::Grouping::Line;
-    std::vector<Value> m_undo, m_redo;
+    History<Value> m_history{ 1'000 };
     std::optional<qint64> m_lastSelectionMs; // set while further moves join the last undo entry
 };
 

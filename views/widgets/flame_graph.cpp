@@ -14,7 +14,6 @@ namespace strata::views {
 namespace {
 
 constexpr int kTransitionMs = 80; // the whole picture within a tenth of a second
-constexpr std::size_t kHistory = 200;
 
 } // namespace
 
@@ -78,8 +77,7 @@ void FlameGraph::setTree(std::shared_ptr<const FlameTree> tree)
     m_animation.stop();
     m_tree = std::move(tree);
     m_laidOut.reset();
-    m_back.clear();
-    m_forward.clear();
+    m_history.clear();
     leave();
     m_zoomed = zoomed;
     m_current = current;
@@ -144,10 +142,7 @@ void FlameGraph::zoomTo(Node node)
 {
     if (!m_tree || (node == m_zoomed && m_piece == pieceOf(node)))
         return;
-    m_back.push_back({ m_piece, m_zoomed });
-    if (m_back.size() > kHistory)
-        m_back.erase(m_back.begin());
-    m_forward.clear();
+    m_history.leave({ m_piece, m_zoomed });
     m_zoomed = node;
     moveTo(node, m_animated);
 }
@@ -180,27 +175,21 @@ void FlameGraph::zoomOut()
 
 void FlameGraph::goBack()
 {
-    if (m_back.empty())
-        return;
-    const Place to = m_back.back();
-    m_back.pop_back();
-    m_forward.push_back({ m_piece, m_zoomed });
-    m_zoomed = to.zoomed;
-    m_animation.stop();
-    setPiece(to.piece);
-    Q_EMIT zoomChanged();
+    if (canGoBack())
+        restore(m_history.back({ m_piece, m_zoomed }));
 }
 
 void FlameGraph::goForward()
 {
-    if (m_forward.empty())
-        return;
-    const Place to = m_forward.back();
-    m_forward.pop_back();
-    m_back.push_back({ m_piece, m_zoomed });
-    m_zoomed = to.zoomed;
+    if (canGoForward())
+        restore(m_history.forward({ m_piece, m_zoomed }));
+}
+
+void FlameGraph::restore(const Place& place)
+{
+    m_zoomed = place.zoomed;
     m_animation.stop();
-    setPiece(to.piece);
+    setPiece(place.piece);
     Q_EMIT zoomChanged();
 }
 

@@ -4,6 +4,7 @@
 #include <QAbstractScrollArea>
 #include <QVariantAnimation>
 
+#include "views/base/history.h"
 #include "views/style/palette.h"
 #include "views/widgets/flame_layout.h"
 #include "views/widgets/quick_text.h"
@@ -44,8 +45,8 @@ public:
     void setCurrent(Node node, bool scrollThere = true); ///< not told as the user's choice
     void zoomTo(Node node);
     void zoomOut(); ///< to all
-    [[nodiscard]] bool canGoBack() const { return !m_back.empty(); }
-    [[nodiscard]] bool canGoForward() const { return !m_forward.empty(); }
+    [[nodiscard]] bool canGoBack() const { return m_history.canGoBack(); }
+    [[nodiscard]] bool canGoForward() const { return m_history.canGoForward(); }
     void goBack();
     void goForward();
 
@@ -95,6 +96,7 @@ private:
     void updateScrollBar(); // and the height of levels
     void setPiece(Piece piece);
     void moveTo(Node node, bool animated);
+    void restore(const Place& place);
     [[nodiscard]] Piece pieceOf(Node node) const;
     [[nodiscard]] Piece clamped(Piece piece) const;
     void choose(Node node);
@@ -117,7 +119,7 @@ private:
     Node m_zoomed = 0;
     Node m_current = 0;
     std::optional<FlameBox> m_hovered;
-    std::vector<Place> m_back, m_forward;
+    History<Place> m_history{ 200 };
 
     mutable std::optional<QuickText> m_text;
     mutable std::vector<FlameBox> m_boxes; // of m_laidOut

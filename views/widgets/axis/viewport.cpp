@@ -68,7 +68,12 @@ void Viewport::move(const ViewWindow& next)
     if (next == m_now)
         return;
     m_history.leaving(m_now, m_timer.elapsed());
-    m_now = next;
+    restore(next);
+}
+
+void Viewport::restore(ViewWindow window)
+{
+    m_now = std::move(window);
     Q_EMIT changed();
     Q_EMIT historyChanged();
 }
@@ -134,20 +139,14 @@ void Viewport::reveal(model::EventIndex e)
 
 void Viewport::goBack()
 {
-    if (!m_history.canGoBack())
-        return;
-    m_now = m_history.back(m_now);
-    Q_EMIT changed();
-    Q_EMIT historyChanged();
+    if (m_history.canGoBack())
+        restore(m_history.back(m_now));
 }
 
 void Viewport::goForward()
 {
-    if (!m_history.canGoForward())
-        return;
-    m_now = m_history.forward(m_now);
-    Q_EMIT changed();
-    Q_EMIT historyChanged();
+    if (m_history.canGoForward())
+        restore(m_history.forward(m_now));
 }
 
 } // namespace strata::views

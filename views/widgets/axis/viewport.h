@@ -55,6 +55,7 @@ Q_SIGNALS:
 
 private:
     void move(const ViewWindow& next);
+    void restore(ViewWindow window); // from the history, or what it knows of
 
     const model::Clock* m_clock = nullptr;
     model::Axis m_axis = model::Axis::Events;
