@@ -3,11 +3,11 @@
 
 #include "model/trace/grouping.h"
 #include "views/models/blocks_table.h"
+#include "views/models/every_filter.h"
 #include "views/models/table_cells.h"
+#include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/widgets/table_view.h"
-
-#include <algorithm>
 
 namespace strata::views {
 
@@ -48,22 +48,24 @@ QString BlocksPage::sentence() const
         const QString which = filtered() ? tr("blocks that match the filter") : tr("blocks");
         if (selected->isInstant())
             return tr("%1 %2 live at %3 hold %4.")
-                .arg(strong(shown), which,
-                    link(tr("event %1").arg(text::count(selected->first)), selected->first), strong(bytes));
+                .arg(text::strong(shown), which,
+                    text::link(tr("event %1").arg(text::count(selected->first)), selected->first),
+                    text::strong(bytes));
         return tr("%1 %2 live between event %3 and event %4, %5 in all.")
-            .arg(strong(shown), which, text::count(selected->first), text::count(selected->last),
-                strong(bytes));
+            .arg(text::strong(shown), which, text::count(selected->first), text::count(selected->last),
+                text::strong(bytes));
     }
 
-    const QString what = filtered() ? tr("%1 of %2 blocks match the filter").arg(strong(shown), all)
-                                    : tr("%1 blocks").arg(strong(all));
+    const QString what = filtered() ? tr("%1 of %2 blocks match the filter").arg(text::strong(shown), all)
+                                    : tr("%1 blocks").arg(text::strong(all));
     if (!m_live)
         return tr("%1.").arg(what);
     const std::optional<EventRange>& selection = m_document.viewState().selection();
-    const QString when = selection && selection->isInstant() ? link(tr("the selected instant"), m_live->event)
-                                                             : link(tr("the peak"), m_live->event);
+    const QString when = selection && selection->isInstant()
+        ? text::link(tr("the selected instant"), m_live->event)
+        : text::link(tr("the peak"), m_live->event);
     return tr("%1; %2 live at %3, %4.")
-        .arg(what, strong(text::count(m_live->blocks)), when, strong(text::bytes(m_live->bytes)));
+        .arg(what, text::strong(text::count(m_live->blocks)), when, text::strong(text::bytes(m_live->bytes)));
 }
 
 QString BlocksPage::sums(const TableSums& sums) const
@@ -119,10 +121,7 @@ std::vector<TablePage::RowFilter> BlocksPage::rowFilters(std::uint32_t row) cons
 
 void BlocksPage::chosen(std::uint32_t row)
 {
-    Focus focus;
-    focus.kind = Focus::Kind::Block;
-    focus.block = device()->trace->blocks().at(row);
-    Q_EMIT focusChanged(focus);
+    Q_EMIT focusChanged(Focus::onBlock(device()->trace->blocks().at(row)));
 }
 
 void BlocksPage::opened(std::uint32_t row)
@@ -149,13 +148,10 @@ void BlocksPage::countLive()
         return;
     m_counting.start(
         [derived = device(), filters = filters(), event = instant()](const JobContext&) {
-            std::vector<model::BlockMatcher> matchers;
-            for (const model::BlockFilter& filter : filters)
-                matchers.emplace_back(*derived->trace, filter);
+            const EveryFilter<model::BlockMatcher> kept(*derived->trace, filters);
             Live live{ event };
             for (const BlockId block : derived->timeline->live().liveAt(event)) {
-                if (!std::all_of(matchers.begin(), matchers.end(),
-                        [block](const model::BlockMatcher& matches) { return matches(block); }))
+                if (!kept(block))
                     continue;
                 ++live.blocks;
                 live.bytes += derived->trace->blocks().requestedBytes[block];

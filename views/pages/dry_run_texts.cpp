@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/dry_run_texts.h"
 
+#include "views/style/rich_text.h"
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
@@ -19,15 +20,10 @@ struct Words {
 
 constexpr int kSignal = 128; // added to the number of the signal that ended a program
 
-QString bold(const QString& text)
-{
-    return QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped());
-}
-
 QString boldBytes(qint64 bytes)
 {
     // A figure and its unit stay on one line.
-    return bold(text::bytes(bytes).replace(QLatin1Char(' '), QChar(QChar::Nbsp)));
+    return text::strong(text::bytes(bytes).replace(QLatin1Char(' '), QChar(QChar::Nbsp)));
 }
 
 QString join(const QStringList& sentences)
@@ -64,15 +60,16 @@ QString circumstances(const DryRunOutcome& outcome)
 QString whatFailed(const DryRunFigures& run)
 {
     if (!run.failure || run.failure->kind.isEmpty())
-        return Words::tr("%1 The program %2.").arg(bold(Words::tr("Failed.")), endText(run.exitStatus));
+        return Words::tr("%1 The program %2.")
+            .arg(text::strong(Words::tr("Failed.")), endText(run.exitStatus));
     const QString first = run.failure->what.section(QLatin1Char('\n'), 0, 0);
     const QString what = first.isEmpty()
-        ? bold(run.failure->kind)
-        : bold(run.failure->kind) + QStringLiteral(": ") + first.toHtmlEscaped();
+        ? text::strong(run.failure->kind)
+        : text::strong(run.failure->kind) + QStringLiteral(": ") + first.toHtmlEscaped();
     return run.failure->where.isEmpty()
-        ? Words::tr("%1 %2").arg(bold(Words::tr("The program failed:")), what)
+        ? Words::tr("%1 %2").arg(text::strong(Words::tr("The program failed:")), what)
         : Words::tr("%1 %2, in %3")
-              .arg(bold(Words::tr("The program failed:")), what, run.failure->where.toHtmlEscaped());
+              .arg(text::strong(Words::tr("The program failed:")), what, run.failure->where.toHtmlEscaped());
 }
 
 QString hintOf(const DryRunFigures& run)
@@ -84,19 +81,20 @@ DryRunWords notStarted(const DryRunOutcome& outcome)
 {
     DryRunWords out;
     if (!outcome.signalled.isEmpty()) {
-        out.verdict = bold(Words::tr("The dry run was lost."));
+        out.verdict = text::strong(Words::tr("The dry run was lost."));
         out.more = Words::tr("strata itself was ended by %1; what it wrote until then is below.")
                        .arg(outcome.signalled);
         return out;
     }
     if (outcome.problem.isEmpty()) {
-        out.verdict = bold(Words::tr("The dry run told nothing."));
+        out.verdict = text::strong(Words::tr("The dry run told nothing."));
         out.more = Words::tr("strata ended with status %1; what it wrote is below.").arg(outcome.exitStatus);
         return out;
     }
-    out.verdict = QStringLiteral("%1 %2").arg(
-        bold(outcome.began ? Words::tr("The dry run stopped:") : Words::tr("The dry run did not start:")),
-        outcome.problem.toHtmlEscaped());
+    out.verdict
+        = QStringLiteral("%1 %2").arg(text::strong(outcome.began ? Words::tr("The dry run stopped:")
+                                                                 : Words::tr("The dry run did not start:")),
+            outcome.problem.toHtmlEscaped());
     return out;
 }
 
@@ -108,16 +106,16 @@ DryRunWords fitWords(const DryRunOutcome& outcome)
     DryRunWords out;
     if (result.best.empty())
         out.verdict = Words::tr("%1 Not even the lowest value fits on %2.")
-                          .arg(bold(Words::tr("Nothing fits.")), where);
+                          .arg(text::strong(Words::tr("Nothing fits.")), where);
     else if (result.variables.size() == 1) {
         const bool all = result.best[0].values[0] == result.variables[0].highest;
-        const QString value
-            = bold(QStringLiteral("%1 = %2").arg(result.variables[0].name).arg(result.best[0].values[0]));
+        const QString value = text::strong(
+            QStringLiteral("%1 = %2").arg(result.variables[0].name).arg(result.best[0].values[0]));
         out.verdict = all ? Words::tr("%1 fits on %2, and nothing larger was asked for.").arg(value, where)
                           : Words::tr("%1 is the largest that fits on %2.").arg(value, where);
     } else
         out.verdict = Words::tr("The largest %1 that fits on %2, for each choice of the others.")
-                          .arg(bold(result.variables.back().name), where);
+                          .arg(text::strong(result.variables.back().name), where);
     out.more = Words::tr("%n run(s) in %1.", nullptr, static_cast<int>(result.tried.size()))
                    .arg(elapsedText(outcome.elapsedMs));
     return out;
@@ -165,7 +163,7 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
         const bool search = !outcome.request.fit.isEmpty();
         out.verdict = (search ? Words::tr("%1 after %2; what was tried until then stands in the output.")
                               : Words::tr("%1 after %2, before the program used the device."))
-                          .arg(bold(Words::tr("Cancelled")), elapsedText(outcome.elapsedMs));
+                          .arg(text::strong(Words::tr("Cancelled")), elapsedText(outcome.elapsedMs));
         return out;
     }
     const DryRunResult& result = *outcome.result;
@@ -176,19 +174,19 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
               .arg(boldBytes(run.reservedPeak()), text::bytes(result.capacityBytes), card(result));
     switch (verdict) {
     case DryRunVerdict::Fits:
-        out.verdict
-            = Words::tr("%1 Needs %2 of %3 on %4 (peak %5).")
-                  .arg(bold(result.changed ? Words::tr("Fits with %1.").arg(changes) : Words::tr("Fits.")),
-                      boldBytes(run.reservedPeak()), text::bytes(result.capacityBytes), card(result),
-                      boldBytes(run.requestedPeak()));
+        out.verdict = Words::tr("%1 Needs %2 of %3 on %4 (peak %5).")
+                          .arg(text::strong(result.changed ? Words::tr("Fits with %1.").arg(changes)
+                                                           : Words::tr("Fits.")),
+                              boldBytes(run.reservedPeak()), text::bytes(result.capacityBytes), card(result),
+                              boldBytes(run.requestedPeak()));
         out.more = circumstances(outcome);
         break;
     case DryRunVerdict::DoesNotFit: {
         const DryRunDevice* refusing = run.firstRefusing();
         out.verdict
             = Words::tr("%1 A request of %2 was refused on %3 of %4, of which at most %5 were reserved.")
-                  .arg(bold(result.changed ? Words::tr("Does not fit with %1.").arg(changes)
-                                           : Words::tr("Does not fit.")),
+                  .arg(text::strong(result.changed ? Words::tr("Does not fit with %1.").arg(changes)
+                                                   : Words::tr("Does not fit.")),
                       boldBytes(refusing ? refusing->firstRefused.value_or(0) : 0), card(result),
                       text::bytes(result.capacityBytes), boldBytes(run.reservedPeak()));
         out.more = join({ Words::tr("The peaks below are what it reached until then: it needs more."),
@@ -204,12 +202,12 @@ DryRunWords wordsOf(const DryRunOutcome& outcome)
                 : QString() });
         break;
     case DryRunVerdict::Unused:
-        out.verdict = bold(Words::tr("The program ended without using the device."));
+        out.verdict = text::strong(Words::tr("The program ended without using the device."));
         out.more = hintOf(run);
         break;
     case DryRunVerdict::Cancelled:
         out.verdict = Words::tr("%1 after %2; %3")
-                          .arg(bold(Words::tr("Cancelled")), elapsedText(outcome.elapsedMs), until);
+                          .arg(text::strong(Words::tr("Cancelled")), elapsedText(outcome.elapsedMs), until);
         break;
     case DryRunVerdict::NotStarted:
         break;

@@ -5,6 +5,7 @@
 #include "model/trace/grouping.h"
 #include "views/models/events_table.h"
 #include "views/models/table_cells.h"
+#include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/widgets/table_view.h"
 
@@ -53,8 +54,8 @@ QString EventsPage::selectedEventText() const
             line = table.cell(row, column).text;
     }
     const std::int64_t bytes = device()->trace->events().bytes[row];
-    const QString what = bytes > 0 ? tr("%1 of %2").arg(action, strong(text::bytes(bytes))) : action;
-    return tr("selected is %1, %2").arg(strong(tr("event %1").arg(text::count(row))), what)
+    const QString what = bytes > 0 ? tr("%1 of %2").arg(action, text::strong(text::bytes(bytes))) : action;
+    return tr("selected is %1, %2").arg(text::strong(tr("event %1").arg(text::count(row))), what)
         + (line.isEmpty() ? QString() : tr(" in %1").arg(line.toHtmlEscaped()));
 }
 
@@ -62,7 +63,7 @@ QString EventsPage::sentence() const
 {
     const model::DeviceTrace& trace = *device()->trace;
     const model::Clock& clock = device()->timeline->clock();
-    const QString shown = strong(text::count(model().rowCount()));
+    const QString shown = text::strong(text::count(model().rowCount()));
     QString text;
     if (const std::optional<EventRange> selected = range()) {
         const model::Curve& requested = device()->timeline->requested();
@@ -73,11 +74,11 @@ QString EventsPage::sentence() const
             text += tr(", %1 long")
                         .arg(text::duration(clock.timeNs(selected->last) - clock.timeNs(selected->first)));
         text += tr("; requested memory changes by %1 from before the first to after the last.")
-                    .arg(strong((change > 0 ? QStringLiteral("+") : QString()) + text::bytes(change)));
+                    .arg(text::strong((change > 0 ? QStringLiteral("+") : QString()) + text::bytes(change)));
         return text;
     }
     text = filtered() ? tr("%1 of %2 events match the filter").arg(shown, text::count(trace.eventCount()))
-                      : tr("%1 events").arg(strong(text::count(trace.eventCount())));
+                      : tr("%1 events").arg(text::strong(text::count(trace.eventCount())));
     if (clock.hasTimes() && !filtered())
         text += tr(" in %1").arg(text::duration(clock.endNs() - clock.startNs()));
     if (const QString selected = selectedEventText(); !selected.isEmpty())
@@ -141,10 +142,7 @@ std::vector<TablePage::RowFilter> EventsPage::rowFilters(std::uint32_t row) cons
 
 void EventsPage::chosen(std::uint32_t row)
 {
-    Focus focus;
-    focus.kind = Focus::Kind::Event;
-    focus.event = row;
-    Q_EMIT focusChanged(focus);
+    Q_EMIT focusChanged(Focus::onEvent(row));
     if (!range())
         m_document.viewState().select(EventRange{ row, row });
 }

@@ -3,6 +3,7 @@
 
 #include "views/models/table_cells.h"
 #include "views/pages/table_page.h"
+#include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/call_tree_view.h"
@@ -25,11 +26,6 @@ using model::EventIndex;
 using model::TreeCost;
 
 namespace {
-
-QString strong(const QString& text)
-{
-    return QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped());
-}
 
 bool sameQuery(const model::TreeQuery& a, const model::TreeQuery& b)
 {
@@ -311,8 +307,8 @@ QString FlamePage::sentence() const
 {
     const FlameTree& tree = *m_shownTree;
     const model::TreeQuery& query = m_made->query;
-    const QString bytes = strong(text::bytes(tree.total(0)));
-    const QString blocks = strong(text::count(tree.blocks(0)));
+    const QString bytes = text::strong(text::bytes(tree.total(0)));
+    const QString blocks = text::strong(text::count(tree.blocks(0)));
     QString text;
     switch (query.cost) {
     case TreeCost::Bytes: {
@@ -346,7 +342,7 @@ QString FlamePage::sentence() const
         const QString place = tree.place(node);
         text
             += tr("; %1 of it below %2")
-                   .arg(strong(text::share(tree.total(node), tree.total(0))),
+                   .arg(text::strong(text::share(tree.total(node), tree.total(0))),
                        (place.isEmpty() ? tree.function(node) : tr("%1 (%2)").arg(tree.function(node), place))
                            .toHtmlEscaped());
     }

@@ -35,7 +35,6 @@ public:
     [[nodiscard]] QString id() const override { return QStringLiteral("flame"); }
     [[nodiscard]] QString title() const override { return tr("Flame graph"); }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("flame"); }
-    [[nodiscard]] QList<QAction*> pageActions() const override { return m_actions; }
     void setPalette(const Palette& palette) override;
     void resetView() override;
     [[nodiscard]] bool busy() const override { return m_computing.running(); }
@@ -78,7 +77,6 @@ private:
 
     QWidget* makeControls();
     void makeActions();
-    QAction* addPageAction(const QString& text, const QKeySequence& keys, std::function<void()> run);
     void connectDocument();
     [[nodiscard]] Shown wanted() const;
     void compute();
@@ -104,7 +102,6 @@ private:
     bool m_late = false; // something changed while the page was in the background
     model::TreeQuery m_options; // what the controls say; its range is set by wanted()
     BackgroundJob m_computing, m_searching, m_copying;
-    QList<QAction*> m_actions;
 
     QLabel* m_sentence;
     Segmented* m_cost;

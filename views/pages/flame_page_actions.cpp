@@ -32,34 +32,22 @@ namespace {
 constexpr std::size_t kFoldedLimit = 64u << 20; // bytes on the clipboard
 }
 
-QAction* FlamePage::addPageAction(const QString& text, const QKeySequence& keys, std::function<void()> run)
-{
-    auto* action = new QAction(text, this);
-    action->setShortcut(keys);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(action, &QAction::triggered, this, std::move(run));
-    addAction(action);
-    m_actions.append(action);
-    return action;
-}
-
 void FlamePage::makeActions()
 {
-    addPageAction(tr("Top Down or Bottom Up"), Qt::Key_B, [this] {
+    addPageAction(tr("Top Down or Bottom Up"), { Qt::Key_B }, [this] {
         setOrder(m_options.order == model::TreeOrder::TopDown ? model::TreeOrder::BottomUp
                                                               : model::TreeOrder::TopDown);
     });
-    addPageAction(tr("Stacks or Lines"), Qt::Key_L, [this] { setByLine(!m_options.byLine); });
-    addPageAction(
-        tr("Your Code or All Frames"), Qt::Key_U, [this] { setUserFramesOnly(!m_options.userFramesOnly); });
-    addPageAction(tr("Next Measure"), Qt::Key_M,
+    addPageAction(tr("Stacks or Lines"), { Qt::Key_L }, [this] { setByLine(!m_options.byLine); });
+    addPageAction(tr("Your Code or All Frames"), { Qt::Key_U },
+        [this] { setUserFramesOnly(!m_options.userFramesOnly); });
+    addPageAction(tr("Next Measure"), { Qt::Key_M },
         [this] { setCost(static_cast<model::TreeCost>((static_cast<int>(m_options.cost) + 1) % 4)); });
-    addPageAction(tr("Find in the Flame Graph"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F), [this] {
+    addPageAction(tr("Find in the Flame Graph"), { Qt::CTRL | Qt::SHIFT | Qt::Key_F }, [this] {
         m_search->setFocus(Qt::ShortcutFocusReason);
         m_search->selectAll();
     });
-    addPageAction(
-        tr("Copy Collapsed Stacks"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_S), [this] { copyFolded(); });
+    addPageAction(tr("Copy Collapsed Stacks"), { Qt::CTRL | Qt::ALT | Qt::Key_S }, [this] { copyFolded(); });
 }
 
 void FlamePage::setCost(model::TreeCost cost)
@@ -155,24 +143,13 @@ std::optional<std::uint32_t> FlamePage::lineGroupOf(FlameTree::Node node) const
     const model::FrameId frame = m_shownTree->frame(node);
     if (!frame.valid() || !m_device->byLine)
         return std::nullopt;
-    const std::string label = model::frameLabel(m_device->trace->recording(), frame);
-    for (std::uint32_t group = 0; group < m_device->byLine->count(); ++group) {
-        if (m_device->byLine->label(group) == label)
-            return group;
-    }
-    return std::nullopt;
+    return groupByLabel(*m_device->byLine, model::frameLabel(m_device->trace->recording(), frame));
 }
 
 void FlamePage::frameChosen(FlameTree::Node node)
 {
-    const std::optional<std::uint32_t> group = lineGroupOf(node);
-    if (!group)
-        return;
-    Focus focus;
-    focus.kind = Focus::Kind::Group;
-    focus.grouping = model::Grouping::Line;
-    focus.group = *group;
-    Q_EMIT focusChanged(focus);
+    if (const std::optional<std::uint32_t> group = lineGroupOf(node))
+        Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, *group));
 }
 
 void FlamePage::showMenu(FlameTree::Node node, const QPoint& at)
@@ -191,7 +168,7 @@ void FlamePage::showMenu(FlameTree::Node node, const QPoint& at)
     menu.addSeparator();
     menu.addAction(tr("Copy Frame"), this,
         [this, node] { QGuiApplication::clipboard()->setText(m_shownTree->fullPlace(node)); });
-    menu.addActions(m_actions);
+    menu.addActions(pageActions());
     menu.exec(at);
 }
 

@@ -176,18 +176,13 @@ void MemoryPage::showSelection()
 
 void MemoryPage::pickedThing(const Hit& hit)
 {
-    Focus focus;
-    focus.event = hit.event;
-    if (hit.kind == Hit::Kind::Block) {
-        focus.kind = Focus::Kind::Block;
-        focus.block = hit.block;
-    } else if (hit.kind == Hit::Kind::Group) {
-        focus.kind = Focus::Kind::Group;
-        focus.grouping = m_document.viewState().grouping();
-        focus.group = hit.group;
-    } else if (hit.event >= 0) {
-        focus.kind = Focus::Kind::Event;
-    }
+    Focus focus{ .event = hit.event };
+    if (hit.kind == Hit::Kind::Block)
+        focus = Focus::onBlock(hit.block, hit.event);
+    else if (hit.kind == Hit::Kind::Group)
+        focus = Focus::onGroup(m_document.viewState().grouping(), hit.group, hit.event);
+    else if (hit.event >= 0)
+        focus = Focus::onEvent(hit.event);
     if (hit.kind == Hit::Kind::Note)
         focusBlockOf(m_canvas->scene().notes[static_cast<std::size_t>(hit.note)], focus);
     if (hit.kind == Hit::Kind::Group || hit.kind == Hit::Kind::Block)
@@ -279,12 +274,8 @@ void MemoryPage::rowSelected()
     const QModelIndexList rows = m_view->selectionModel()->selectedRows();
     if (!rows.isEmpty()) {
         highlight.group = m_table->groupAt(rows.front().row());
-        Focus focus;
-        focus.kind = Focus::Kind::Group;
-        focus.event = m_table->live().event;
-        focus.grouping = m_table->table()->grouping();
-        focus.group = *highlight.group;
-        Q_EMIT focusChanged(focus);
+        Q_EMIT focusChanged(
+            Focus::onGroup(m_table->table()->grouping(), *highlight.group, m_table->live().event));
     }
     m_canvas->setHighlight(highlight);
 }

@@ -28,7 +28,6 @@ public:
     [[nodiscard]] QString title() const override { return tr("Memory"); }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("memory"); }
     [[nodiscard]] QString commandLine() const override;
-    [[nodiscard]] QList<QAction*> pageActions() const override { return m_actions; }
     void setPalette(const Palette& palette) override;
     void resetView() override { m_canvas->viewport().showAll(); }
     void goTo(model::EventIndex event) override { m_canvas->viewport().reveal(event); }
@@ -62,8 +61,6 @@ private:
     void buildTools();
     void buildTable();
     void buildActions();
-    QAction* addPageAction(
-        const QString& text, const QList<QKeySequence>& keys, QWidget* scope, std::function<void()> run);
 
     void showDevice();
     void filterMoved();
@@ -95,7 +92,6 @@ private:
     QComboBox* m_groupings;
     QLabel* m_tableTitle;
     QSplitter* m_splitter;
-    QList<QAction*> m_actions;
     PictureSubject m_subject;
     bool m_lateSubject = false, m_lateSelection = false; ///< changed while the page was in the background
     bool m_quiet = false; ///< the row is being selected by us, not by the user

@@ -4,6 +4,7 @@
 
 #include "views/pages/document_texts.h"
 #include "views/pages/memory_verdict.h"
+#include "views/style/rich_text.h"
 
 #include <QAction>
 #include <QApplication>
@@ -56,7 +57,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     m_verdict->setTextInteractionFlags(Qt::TextBrowserInteraction);
     m_verdict->setAccessibleName(tr("Verdict"));
     connect(m_verdict, &QLabel::linkActivated, this, [this](const QString& link) {
-        if (const auto event = eventOfLink(link))
+        if (const auto event = text::eventOfLink(link))
             select(EventRange{ *event, *event });
     });
 
@@ -216,39 +217,30 @@ void MemoryPage::buildTable()
     m_splitter->setSizes({ 480, 200 });
 }
 
-QAction* MemoryPage::addPageAction(
-    const QString& text, const QList<QKeySequence>& keys, QWidget* scope, std::function<void()> run)
-{
-    auto* action = new QAction(text, this);
-    action->setShortcuts(keys);
-    action->setShortcutContext(scope == this ? Qt::WidgetWithChildrenShortcut : Qt::WidgetShortcut);
-    scope->addAction(action);
-    connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
-    m_actions << action;
-    return action;
-}
-
 void MemoryPage::buildActions()
 {
     constexpr double kZoomStep = 0.5;
-    addPageAction(tr("Stacked Picture"), { Qt::Key_S }, this, [this] { setMode(PictureMode::Stacked); });
-    addPageAction(tr("Blocks Picture"), { Qt::Key_B }, this, [this] { setMode(PictureMode::Blocks); });
+    addPageAction(tr("Stacked Picture"), { Qt::Key_S }, [this] { setMode(PictureMode::Stacked); });
+    addPageAction(tr("Blocks Picture"), { Qt::Key_B }, [this] { setMode(PictureMode::Blocks); });
+    addPageAction(tr("Zoom In"), { Qt::Key_Plus, Qt::Key_Equal }, [this] { m_canvas->zoomBy(kZoomStep); });
+    addPageAction(tr("Zoom Out"), { Qt::Key_Minus }, [this] { m_canvas->zoomBy(1 / kZoomStep); });
     addPageAction(
-        tr("Zoom In"), { Qt::Key_Plus, Qt::Key_Equal }, this, [this] { m_canvas->zoomBy(kZoomStep); });
-    addPageAction(tr("Zoom Out"), { Qt::Key_Minus }, this, [this] { m_canvas->zoomBy(1 / kZoomStep); });
-    addPageAction(
-        tr("Zoom to What Is Pinned or Selected"), { Qt::Key_Z }, this, [this] { m_canvas->zoomToThing(); });
+        tr("Zoom to What Is Pinned or Selected"), { Qt::Key_Z }, [this] { m_canvas->zoomToThing(); });
     // Arrows belong to the picture: in the table they move the row.
-    addPageAction(tr("Ten Events On"), { Qt::SHIFT | Qt::Key_Right }, m_canvas, [this] { stepEvents(10); });
-    addPageAction(tr("Ten Events Back"), { Qt::SHIFT | Qt::Key_Left }, m_canvas, [this] { stepEvents(-10); });
-    addPageAction(tr("Next Allocation"), { Qt::CTRL | Qt::Key_Right }, m_canvas, [this] { stepToAlloc(1); });
     addPageAction(
-        tr("Previous Allocation"), { Qt::CTRL | Qt::Key_Left }, m_canvas, [this] { stepToAlloc(-1); });
-    addPageAction(tr("Next Note"), { Qt::Key_M }, this, [this] { stepNote(1); });
-    addPageAction(tr("Previous Note"), { Qt::SHIFT | Qt::Key_M }, this, [this] { stepNote(-1); });
-    addPageAction(tr("Layer or Block Above"), { Qt::Key_Up }, m_canvas, [this] { m_canvas->stepThing(1); });
+        tr("Ten Events On"), { Qt::SHIFT | Qt::Key_Right }, [this] { stepEvents(10); }, m_canvas);
     addPageAction(
-        tr("Layer or Block Below"), { Qt::Key_Down }, m_canvas, [this] { m_canvas->stepThing(-1); });
+        tr("Ten Events Back"), { Qt::SHIFT | Qt::Key_Left }, [this] { stepEvents(-10); }, m_canvas);
+    addPageAction(
+        tr("Next Allocation"), { Qt::CTRL | Qt::Key_Right }, [this] { stepToAlloc(1); }, m_canvas);
+    addPageAction(
+        tr("Previous Allocation"), { Qt::CTRL | Qt::Key_Left }, [this] { stepToAlloc(-1); }, m_canvas);
+    addPageAction(tr("Next Note"), { Qt::Key_M }, [this] { stepNote(1); });
+    addPageAction(tr("Previous Note"), { Qt::SHIFT | Qt::Key_M }, [this] { stepNote(-1); });
+    addPageAction(
+        tr("Layer or Block Above"), { Qt::Key_Up }, [this] { m_canvas->stepThing(1); }, m_canvas);
+    addPageAction(
+        tr("Layer or Block Below"), { Qt::Key_Down }, [this] { m_canvas->stepThing(-1); }, m_canvas);
 }
 
 } // namespace strata::views

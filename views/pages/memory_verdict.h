@@ -11,7 +11,4 @@ namespace strata::views {
 /// if there is one, else the peak, where it was and what makes most of it.
 [[nodiscard]] QString memoryVerdict(const DeviceData& device);
 
-/// The event of a link "event:N"; none if it is no such link.
-[[nodiscard]] std::optional<model::EventIndex> eventOfLink(const QString& link);
-
 } // namespace strata::views

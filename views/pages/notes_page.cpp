@@ -126,11 +126,8 @@ void NotesPage::resizeEvent(QResizeEvent* event)
 void NotesPage::buildTools(QBoxLayout& row)
 {
     const auto add = [&](const QString& text, const QString& tip, const QKeySequence& key, auto&& run) {
-        auto* action = new QAction(text, this);
-        action->setShortcut(key);
+        QAction* action = addPageAction(text, { key }, run);
         action->setToolTip(tip);
-        connect(action, &QAction::triggered, this, run);
-        m_actions.append(action);
         auto* button = new QToolButton;
         button->setText(text);
         button->setToolTip(QStringLiteral("%1 (%2)").arg(tip, key.toString(QKeySequence::NativeText)));
@@ -207,9 +204,9 @@ void NotesPage::refresh()
 void NotesPage::updateTools()
 {
     const std::size_t selected = selectedRows().size();
-    for (int i = 0; i < m_actions.size(); ++i) {
+    for (int i = 0; i < m_buttons.size(); ++i) {
         const bool possible = i == Remove ? selected > 0 : selected == 1;
-        m_actions[i]->setEnabled(possible);
+        pageActions()[i]->setEnabled(possible);
         m_buttons[i]->setEnabled(possible);
     }
 }
@@ -240,11 +237,8 @@ void NotesPage::focusBlock(const model::UserItem& item)
     const auto device = m_document.device();
     if (item.address == 0 || !device || device->trace->device() != item.device)
         return;
-    Focus focus;
-    focus.kind = Focus::Kind::Block;
-    focus.block = device->timeline->live().blockAt(item.address, item.first);
-    if (focus.block.valid())
-        Q_EMIT focusChanged(focus);
+    if (const auto block = device->timeline->live().blockAt(item.address, item.first); block.valid())
+        Q_EMIT focusChanged(Focus::onBlock(block));
 }
 
 QString NotesPage::commandLine() const

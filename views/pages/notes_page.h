@@ -26,7 +26,6 @@ public:
     [[nodiscard]] QString copyText() const override; ///< the selected rows
     [[nodiscard]] bool hasCsv() const override;
     [[nodiscard]] bool writeCsv(QIODevice& out) const override;
-    [[nodiscard]] QList<QAction*> pageActions() const override { return m_actions; }
     [[nodiscard]] QTableView& table() const { return *m_table; }
 
 protected:
@@ -50,7 +49,6 @@ private:
     QLabel* m_empty;
     QString m_nothing; // what it says of a recording without any
     QStackedWidget* m_stack;
-    QList<QAction*> m_actions; // show, rename, remove
     QList<QToolButton*> m_buttons; // of these
     std::uint64_t m_current = 0; // key of the row that had the focus before the model was filled anew
 };

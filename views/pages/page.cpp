@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/page.h"
 
+#include <QAction>
+
 namespace strata::views {
 
 Page::Page(Document& document, QWidget* parent)
@@ -15,6 +17,18 @@ void Page::follow(const BackgroundJob& job)
 {
     connect(&job, &BackgroundJob::runningChanged, this, &Page::busyChanged);
     connect(&job, &BackgroundJob::failed, this, &Page::failed);
+}
+
+QAction* Page::addPageAction(
+    const QString& text, const QList<QKeySequence>& keys, std::function<void()> run, QWidget* part)
+{
+    auto* action = new QAction(text, this);
+    action->setShortcuts(keys);
+    action->setShortcutContext(part ? Qt::WidgetShortcut : Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this, std::move(run));
+    (part ? part : this)->addAction(action);
+    m_actions.append(action);
+    return action;
 }
 
 void Page::setPalette(const Palette& palette)

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QKeySequence>
+#include <QList>
 #include <QWidget>
 
 #include "views/base/background_job.h"
 #include "views/models/document.h"
 #include "views/style/palette.h"
+
+#include <functional>
 
 class QAction;
 class QIODevice;
@@ -20,6 +24,20 @@ struct Focus {
     model::EventIndex event = -1;
     model::Grouping grouping = model::Grouping::Line;
     std::uint32_t group = 0;
+
+    [[nodiscard]] static Focus onBlock(model::BlockId block, model::EventIndex event = -1)
+    {
+        return { .kind = Kind::Block, .block = block, .event = event };
+    }
+    [[nodiscard]] static Focus onEvent(model::EventIndex event)
+    {
+        return { .kind = Kind::Event, .event = event };
+    }
+    [[nodiscard]] static Focus onGroup(
+        model::Grouping grouping, std::uint32_t group, model::EventIndex event = -1)
+    {
+        return { .kind = Kind::Group, .event = event, .grouping = grouping, .group = group };
+    }
     friend bool operator==(const Focus&, const Focus&) = default;
 };
 
@@ -36,7 +54,7 @@ public:
     [[nodiscard]] virtual QString iconName() const = 0; ///< file in resources/icons, without ".svg"
 
     /// Actions of the page, with shortcuts: shown in the menu "Page" and on the list of shortcuts.
-    [[nodiscard]] virtual QList<QAction*> pageActions() const { return {}; }
+    [[nodiscard]] const QList<QAction*>& pageActions() const { return m_actions; }
     /// The shell calls it once after construction and at every change of theme: repaint with colours().
     virtual void setPalette(const Palette& palette);
     virtual void resetView() { } ///< Home: show all
@@ -84,11 +102,17 @@ Q_SIGNALS:
 
 protected:
     void follow(const BackgroundJob& job); ///< says of it what the window is to know
+    /// One more of pageActions(). Its keys count in all of the page, or while `part` has the keyboard.
+    QAction* addPageAction(const QString& text, const QList<QKeySequence>& keys, std::function<void()> run,
+        QWidget* part = nullptr);
     /// Another page of its window is shown: what costs time can wait until this one is.
     [[nodiscard]] bool inBackground() const { return !isVisible() && window()->isVisible(); }
 
     Document& m_document;
     Palette m_palette = Palette::light();
+
+private:
+    QList<QAction*> m_actions;
 };
 
 } // namespace strata::views

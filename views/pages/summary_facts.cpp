@@ -4,6 +4,7 @@
 #include "model/analysis/verdict.h"
 #include "model/base/wrap.h"
 #include "model/session/simulation.h"
+#include "views/style/rich_text.h"
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
@@ -232,9 +233,7 @@ QString verdictHtml(const std::vector<model::VerdictSentence>& verdict, const QS
         if (piece.strong)
             part = QStringLiteral("<b>%1</b>").arg(part);
         if (piece.link)
-            part = QStringLiteral("<a href=\"event:%1\" style=\"%2text-decoration:none\">%3</a>")
-                       .arg(QString::number(*piece.link),
-                           link.isEmpty() ? QString() : QStringLiteral("color:%1;").arg(link), part);
+            part = text::linked(part, *piece.link, link);
         html += part;
     }
     return html;

@@ -7,6 +7,7 @@
 #include "views/pages/share_list.h"
 #include "views/pages/summary_facts.h"
 #include "views/style/labels.h"
+#include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 
@@ -177,7 +178,8 @@ void SummaryPage::rebuild()
     verdict->setFont(sized(font(), kVerdictPx));
     verdict->setAccessibleName(verdictPlain(m_data->summary->verdict));
     connect(verdict, &QLabel::linkActivated, this, [this](const QString& target) {
-        showInstant(target.mid(target.indexOf(QLatin1Char(':')) + 1).toLongLong());
+        if (const auto event = text::eventOfLink(target))
+            showInstant(*event);
     });
     page->addWidget(verdict);
 
@@ -465,14 +467,8 @@ void SummaryPage::focusOn(const std::string& line)
         m_wanted = line;
         return;
     }
-    const auto group = groupByLabel(*device->byLine, line);
-    if (!group)
-        return;
-    Focus focus;
-    focus.kind = Focus::Kind::Group;
-    focus.grouping = model::Grouping::Line;
-    focus.group = *group;
-    Q_EMIT focusChanged(focus);
+    if (const auto group = groupByLabel(*device->byLine, line))
+        Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, *group));
 }
 
 void SummaryPage::filterBy(const std::string& line, bool named)

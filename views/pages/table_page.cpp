@@ -3,6 +3,7 @@
 
 #include "views/pages/document_texts.h"
 #include "views/pages/filter_text.h"
+#include "views/style/rich_text.h"
 #include "views/style/type.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_footer.h"
@@ -32,8 +33,8 @@ TablePage::TablePage(Document& document, QWidget* parent)
     m_sentence->setWordWrap(true);
     m_sentence->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
     connect(m_sentence, &QLabel::linkActivated, this, [this](const QString& href) {
-        const model::EventIndex event = href.mid(href.indexOf(QLatin1Char(':')) + 1).toLongLong();
-        m_document.viewState().select(EventRange{ event, event });
+        if (const auto event = text::eventOfLink(href))
+            m_document.viewState().select(EventRange{ *event, *event });
     });
 
     m_view->setTable(m_model);
@@ -301,18 +302,6 @@ void TablePage::setPalette(const Palette& palette)
 QString TablePage::sentenceText() const
 {
     return m_sentence->text();
-}
-
-QString TablePage::strong(const QString& text)
-{
-    return QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped());
-}
-
-QString TablePage::link(const QString& text, model::EventIndex event)
-{
-    return QStringLiteral("<a href=\"event:%1\" style=\"text-decoration:none\">%2</a>")
-        .arg(event)
-        .arg(text.toHtmlEscaped());
 }
 
 EmptyNotice::Text noticeWithoutDevice(const Document& document)

@@ -30,7 +30,6 @@ class TablePage : public Page {
 public:
     explicit TablePage(Document& document, QWidget* parent = nullptr);
 
-    [[nodiscard]] QList<QAction*> pageActions() const override { return m_actions; }
     void setPalette(const Palette& palette) override;
     void resetView() override; ///< own filter off, own order, whole trace
     [[nodiscard]] bool busy() const override { return m_arranging.running(); }
@@ -82,13 +81,10 @@ protected:
     [[nodiscard]] std::optional<std::uint32_t> currentRow() const; ///< of the source
     void showRow(std::uint32_t row); ///< makes it current, scrolls to it; the nearest one if it is left out
     void refreshSentence();
-    [[nodiscard]] static QString strong(const QString& text);
-    [[nodiscard]] static QString link(const QString& text, model::EventIndex event);
 
 private:
     void makeActions();
     [[nodiscard]] model::BlockFilter ownFilter() const; ///< of this page alone
-    QAction* addPageAction(const QString& text, const QKeySequence& keys, std::function<void()> run);
     void arrangeRows();
     void show(std::shared_ptr<const TableRows> rows);
     void showNotice();
@@ -104,7 +100,6 @@ private:
     bool m_late = false; // something changed while the page was in the background
     BackgroundJob m_arranging;
     mutable BackgroundJob m_exporting; // copying leaves the page as it is
-    QList<QAction*> m_actions;
 
     TableModel* m_model;
     QLabel* m_sentence;

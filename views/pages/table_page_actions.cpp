@@ -22,25 +22,14 @@ constexpr std::int64_t kRowsToCopy = 500'000; // about 80 MB; more belongs into 
 
 } // namespace
 
-QAction* TablePage::addPageAction(const QString& text, const QKeySequence& keys, std::function<void()> run)
-{
-    auto* action = new QAction(text, this);
-    action->setShortcut(keys);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(action, &QAction::triggered, this, std::move(run));
-    addAction(action);
-    m_actions.append(action);
-    return action;
-}
-
 void TablePage::makeActions()
 {
-    addPageAction(tr("Next Row"), Qt::Key_J, [this] { m_view->step(1); });
-    addPageAction(tr("Previous Row"), Qt::Key_K, [this] { m_view->step(-1); });
-    addPageAction(tr("Selection or Whole Trace"), Qt::Key_W, [this] { m_filterBar->toggleSelection(); });
-    addPageAction(tr("Filter This Page"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F),
-        [this] { m_filterBar->focusFilter(); });
-    addPageAction(tr("Copy Rows as CSV"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_R),
+    addPageAction(tr("Next Row"), { Qt::Key_J }, [this] { m_view->step(1); });
+    addPageAction(tr("Previous Row"), { Qt::Key_K }, [this] { m_view->step(-1); });
+    addPageAction(tr("Selection or Whole Trace"), { Qt::Key_W }, [this] { m_filterBar->toggleSelection(); });
+    addPageAction(
+        tr("Filter This Page"), { Qt::CTRL | Qt::SHIFT | Qt::Key_F }, [this] { m_filterBar->focusFilter(); });
+    addPageAction(tr("Copy Rows as CSV"), { Qt::CTRL | Qt::ALT | Qt::Key_R },
         [this] { copyCsv(m_view->selectedRanges()); });
 }
 
@@ -130,7 +119,7 @@ void TablePage::showMenu(const QPoint& at)
                 QGuiApplication::clipboard()->setText(text);
         });
     }
-    menu.addActions(m_actions);
+    menu.addActions(pageActions());
     menu.exec(m_view->viewport()->mapToGlobal(at));
 }
 

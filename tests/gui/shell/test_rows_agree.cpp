@@ -8,7 +8,6 @@
 #include "views/pages/blocks_page.h"
 #include "views/pages/events_page.h"
 #include "views/pages/notes_page.h"
-#include "views/contents/details_panel.h"
 #include "views/style/texts.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_footer.h"
@@ -255,10 +254,7 @@ TEST_P(RowsAgree, InTheDetailsOfABlock)
     for (std::size_t i = 0; i < told.size(); i += std::max<std::size_t>(told.size() / 25, 1)) {
         SCOPED_TRACE(i);
         const Json& row = told[i];
-        Focus focus;
-        focus.kind = Focus::Kind::Block;
-        focus.block = model::BlockId{ row["block"].get<std::int32_t>() };
-        Q_EMIT blocks().focusChanged(focus);
+        Q_EMIT blocks().focusChanged(Focus::onBlock(model::BlockId{ row["block"].get<std::int32_t>() }));
         const Details& shown = driver().view().details().details();
         ASSERT_EQ(shown.kind, QStringLiteral("Block"));
         ASSERT_TRUE(detail(QStringLiteral("requested")));
@@ -302,10 +298,7 @@ TEST_P(RowsAgree, InTheDetailsOfAnEvent)
         const std::string position = std::to_string(event);
         const Json row = rows("events", { "--from", position, "--to", position }).front();
         const Json after = json("at", { position });
-        Focus focus;
-        focus.kind = Focus::Kind::Event;
-        focus.event = event;
-        Q_EMIT events().focusChanged(focus);
+        Q_EMIT events().focusChanged(Focus::onEvent(event));
         const Details& shown = driver().view().details().details();
         ASSERT_EQ(shown.kind, QStringLiteral("Event ") + count(row["event"]));
         EXPECT_TRUE(shown.title.startsWith(text(row["action"])));

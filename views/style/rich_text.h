@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/ids.h"
+
+#include <QString>
+
+#include <optional>
+
+/// Sentences with figures in bold and instants as links, as rich text. Any thread.
+namespace strata::views::text {
+
+[[nodiscard]] QString strong(const QString& plain);
+/// A link "event:N".
+[[nodiscard]] QString link(const QString& plain, model::EventIndex event);
+/// The same of what is rich text already, in a colour; empty: as links look.
+[[nodiscard]] QString linked(const QString& html, model::EventIndex event, const QString& colour = {});
+/// The event of a link "event:N"; none if it is no such link.
+[[nodiscard]] std::optional<model::EventIndex> eventOfLink(const QString& link);
+
+} // namespace strata::views::text
