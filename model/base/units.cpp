@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/base/units.h"
 
+#include "model/base/ascii.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -80,6 +82,16 @@ std::string formatAddress(std::uint64_t address)
     return fmt::format("{:#x}", address);
 }
 
+std::optional<std::uint64_t> parseAddress(std::string_view text)
+{
+    if (!text.starts_with("0x") && !text.starts_with("0X"))
+        return std::nullopt;
+    std::uint64_t address = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data() + 2, last, address, 16);
+    return error == std::errc{} && end == last ? std::optional(address) : std::nullopt;
+}
+
 std::optional<std::int64_t> parseBytes(std::string_view text)
 {
     double number = 0;
@@ -90,9 +102,7 @@ std::optional<std::int64_t> parseBytes(std::string_view text)
     while (!unit.empty() && unit.front() == ' ')
         unit.remove_prefix(1);
 
-    std::string lower;
-    for (const char c : unit)
-        lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    const std::string lower = lowered(std::string(unit));
     double factor = 0;
     constexpr std::string_view kPrefixes = "kmgtp";
     if (lower.empty() || lower == "b")

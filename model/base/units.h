@@ -25,6 +25,8 @@ namespace strata::model {
 
 /// "0x7f3a00000000".
 [[nodiscard]] std::string formatAddress(std::uint64_t address);
+/// Reads that, in letters of any case. Nothing on anything else.
+[[nodiscard]] std::optional<std::uint64_t> parseAddress(std::string_view text);
 
 /// "70GiB", "512 MiB", "80e9", "24GB" (GB, MB, KB are powers of 1,000), "1073741824". Nothing on anything
 /// else.

@@ -33,14 +33,28 @@ bool fromWire(
     return true;
 }
 
+/// What has one name and one meaning on both sides.
+template <class From, class To> void copySame(const From& from, To& to)
+{
+    to.device = from.device;
+    std::ranges::copy(from.actions, to.actions.begin());
+    to.requestedStart = from.requestedStart;
+    to.requestedPeak = from.requestedPeak;
+    to.requestedPeakEvent = from.requestedPeakEvent;
+    to.pendingStart = from.pendingStart;
+    to.reservedStart = from.reservedStart;
+    to.reservedPeak = from.reservedPeak;
+    to.reservedPeakEvent = from.reservedPeakEvent;
+    to.olderBytes = from.olderBytes;
+}
+
 } // namespace
 
 wire::Digest toWire(const DeviceDigest& from)
 {
     wire::Digest digest;
-    digest.device = from.device;
     digest.events = static_cast<std::uint64_t>(from.events);
-    std::ranges::copy(from.actions, digest.actions.begin());
+    copySame(from, digest);
     for (const auto& [name, count] : from.otherActions)
         digest.otherActions.emplace_back(number(name), static_cast<std::uint64_t>(count));
     digest.hasTimes = from.firstTimeNs.has_value();
@@ -49,17 +63,9 @@ wire::Digest toWire(const DeviceDigest& from)
     digest.latestTimeNs = from.latestTimeNs.value_or(0);
     digest.backwards = from.notes.backwards;
     digest.firstBackwards = from.notes.firstBackwards;
-    digest.requestedStart = from.requestedStart;
-    digest.requestedPeak = from.requestedPeak;
-    digest.requestedPeakEvent = from.requestedPeakEvent;
-    digest.pendingStart = from.pendingStart;
-    digest.reservedStart = from.reservedStart;
-    digest.reservedPeak = from.reservedPeak;
-    digest.reservedPeakEvent = from.reservedPeakEvent;
     digest.olderFrees = from.notes.olderFrees;
     digest.olderFreedBytes = from.notes.olderFreedBytes;
     digest.firstOlderFree = from.notes.firstOlderFree;
-    digest.olderBytes = from.olderBytes;
     digest.peak = toWire(from.peak);
     digest.peakReserved = from.peakUse.reservedBytes;
     digest.peakLeast = from.peakUse.activeAtLeastBytes;
@@ -76,9 +82,8 @@ std::optional<DeviceDigest> fromWire(
     const wire::Digest& from, std::span<const StringId> strings, std::span<const StackId> stacks)
 {
     DeviceDigest digest;
-    digest.device = from.device;
     digest.events = static_cast<std::int64_t>(from.events);
-    std::ranges::copy(from.actions, digest.actions.begin());
+    copySame(from, digest);
     for (const auto& [name, count] : from.otherActions) {
         if (name >= strings.size())
             return std::nullopt;
@@ -90,14 +95,6 @@ std::optional<DeviceDigest> fromWire(
         digest.peakTimeNs = from.peakTimeNs;
     digest.notes
         = { from.olderFrees, from.olderFreedBytes, from.firstOlderFree, from.backwards, from.firstBackwards };
-    digest.requestedStart = from.requestedStart;
-    digest.requestedPeak = from.requestedPeak;
-    digest.requestedPeakEvent = from.requestedPeakEvent;
-    digest.pendingStart = from.pendingStart;
-    digest.reservedStart = from.reservedStart;
-    digest.reservedPeak = from.reservedPeak;
-    digest.reservedPeakEvent = from.reservedPeakEvent;
-    digest.olderBytes = from.olderBytes;
     digest.peakUse = { from.peakReserved, from.requestedPeak, from.peakLeast, from.peakPending,
         from.peakIsExact };
     if (!fromWire(from.peak, stacks, digest.peak))

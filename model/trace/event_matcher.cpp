@@ -1,45 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/event_matcher.h"
 
+#include "model/base/ascii.h"
+#include "model/base/units.h"
 #include "model/trace/grouping.h"
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 namespace strata::model {
 
 namespace {
-
-char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-/// `needle` is in lower case already.
-bool contains(std::string_view text, std::string_view needle)
-{
-    return std::search(text.begin(), text.end(), needle.begin(), needle.end(), [](char a, char b) {
-        return lower(a) == b;
-    }) != text.end();
-}
-
-std::string lowered(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(), lower);
-    return text;
-}
-
-std::optional<std::uint64_t> addressIn(std::string_view text)
-{
-    if (!text.starts_with("0x") && !text.starts_with("0X"))
-        return std::nullopt;
-    std::uint64_t address = 0;
-    const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), address, 16);
-    if (error != std::errc{} || end != text.data() + text.size())
-        return std::nullopt;
-    return address;
-}
 
 BlockFilter withoutText(BlockFilter filter)
 {
@@ -54,7 +25,7 @@ EventMatcher::EventMatcher(const DeviceTrace& trace, const BlockFilter& filter)
     , m_filter(filter)
     , m_blocks(trace, filter)
     , m_blocksWithoutText(trace, withoutText(filter))
-    , m_address(addressIn(filter.text))
+    , m_address(parseAddress(filter.text))
 {
     m_filter.text = lowered(m_filter.text);
     prepareStacks();
@@ -86,9 +57,10 @@ void EventMatcher::prepareTexts()
     std::vector<bool> frames(stacks.frameCount());
     for (std::size_t i = 0; i < frames.size(); ++i) {
         const Frame& frame = stacks.frame(FrameId{ static_cast<std::uint32_t>(i) });
-        frames[i] = contains(recording.strings[frame.file], m_filter.text)
-            || contains(recording.strings[frame.function], m_filter.text)
-            || contains(frameLabel(recording, FrameId{ static_cast<std::uint32_t>(i) }), m_filter.text);
+        frames[i] = containsAnyCase(recording.strings[frame.file], m_filter.text)
+            || containsAnyCase(recording.strings[frame.function], m_filter.text)
+            || containsAnyCase(
+                frameLabel(recording, FrameId{ static_cast<std::uint32_t>(i) }), m_filter.text);
     }
     m_stackHasText.resize(stacks.stackCount());
     for (std::size_t i = 0; i < m_stackHasText.size(); ++i) {
@@ -98,7 +70,7 @@ void EventMatcher::prepareTexts()
     }
 
     for (int action = 0; action < static_cast<int>(Action::Other); ++action)
-        m_actionHasText.push_back(contains(actionName(static_cast<Action>(action)), m_filter.text));
+        m_actionHasText.push_back(containsAnyCase(actionName(static_cast<Action>(action)), m_filter.text));
     m_actionHasText.push_back(false); // Other: by the name it has in the file, below
 
     const EventColumns& events = m_trace->events();
@@ -107,7 +79,7 @@ void EventMatcher::prepareTexts()
         for (const auto& [event, text] : texts->items()) {
             const auto [entry, isNew] = known.try_emplace(text, false);
             if (isNew)
-                entry->second = contains(recording.strings[text], m_filter.text);
+                entry->second = containsAnyCase(recording.strings[text], m_filter.text);
             if (entry->second)
                 m_hasText.push_back(event);
         }

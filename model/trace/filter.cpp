@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/filter.h"
 
+#include "model/base/ascii.h"
+#include "model/base/units.h"
 #include "model/trace/frames.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <string_view>
 
@@ -12,37 +13,15 @@ namespace strata::model {
 
 namespace {
 
-char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool containsAnyCase(std::string_view text, std::string_view lowerCase)
-{
-    return std::search(text.begin(), text.end(), lowerCase.begin(), lowerCase.end(), [](char a, char b) {
-        return lower(a) == b;
-    }) != text.end();
-}
-
-std::optional<std::uint64_t> parseAddress(std::string_view text)
-{
-    if (text.size() < 3 || text[0] != '0' || lower(text[1]) != 'x')
-        return std::nullopt;
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
-    return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 /// Says of every stack whether a frame of it has the text. Looks at each name and each frame once.
 class StackSearch {
 public:
     StackSearch(const Recording& recording, std::string_view text)
         : m_recording(recording)
-        , m_text(text)
+        , m_text(lowered(std::string(text)))
         , m_names(recording.strings.size(), kNotLookedAt)
         , m_frames(recording.stacks.frameCount(), kNotLookedAt)
     {
-        std::transform(m_text.begin(), m_text.end(), m_text.begin(), lower);
         m_isLine = m_text.find(':') != std::string::npos;
     }
     [[nodiscard]] bool operator()(StackId stack)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/filter_language.h"
 
+#include "model/base/ascii.h"
 #include "model/base/units.h"
 
 #include <algorithm>
@@ -36,16 +37,6 @@ constexpr std::array<RelationName, 9> kRelations{ {
 bool isBlank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 /// A size as it is written.

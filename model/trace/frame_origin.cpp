@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/frame_origin.h"
 
+#include "model/base/ascii.h"
 #include "model/trace/pass_through.h"
 
 #include <algorithm>
@@ -16,25 +17,9 @@ constexpr std::array<std::string_view, 24> kNativeExtensions{ "c", "cc", "cpp", 
     "hpp", "hxx", "inl", "inc", "ipp", "tcc", "s", "asm", "o", "a", "so", "dylib", "dll", "exe", "rs",
     "hip" };
 
-char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equalAnyCase(std::string_view a, std::string_view lowerCase)
-{
-    return std::equal(
-        a.begin(), a.end(), lowerCase.begin(), lowerCase.end(), [](char x, char y) { return lower(x) == y; });
-}
-
 bool startsWithAnyCase(std::string_view text, std::string_view lowerCase)
 {
     return text.size() >= lowerCase.size() && equalAnyCase(text.substr(0, lowerCase.size()), lowerCase);
-}
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 /// The parts of a path from the last to the first.

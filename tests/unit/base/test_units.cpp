@@ -59,4 +59,14 @@ TEST(Units, ParsesSizesAsPeopleWriteThem)
         EXPECT_FALSE(parseBytes(bad)) << bad;
 }
 
+TEST(Units, ParsesAddresses)
+{
+    EXPECT_EQ(parseAddress("0x7f3a00000000"), 0x7f3a00000000U);
+    EXPECT_EQ(parseAddress("0XfF"), 255U);
+    EXPECT_EQ(parseAddress(formatAddress(std::numeric_limits<std::uint64_t>::max())),
+        std::numeric_limits<std::uint64_t>::max());
+    for (const char* bad : { "", "0", "0x", "x1", "ff", "0x1g", "0x1 ", "0x10000000000000000" })
+        EXPECT_FALSE(parseAddress(bad)) << bad;
+}
+
 } // namespace strata::model

@@ -41,6 +41,18 @@ wire::Bytes written(const ChunkKind& kind, const Recording& recording)
     return sink.bytes();
 }
 
+/// The payload of the one chunk of a stream, and its type.
+std::pair<wire::ChunkType, wire::Bytes> payloadOf(const wire::Bytes& stream)
+{
+    wire::ChunkHead head;
+    wire::Bytes payload;
+    EXPECT_EQ(wire::readHead(stream, head), wire::ChunkStatus::Ok);
+    EXPECT_EQ(wire::unpack(head, std::span(stream).first(wire::kHeadBytes),
+                  std::span(stream).subspan(wire::kHeadBytes), payload),
+        wire::ChunkStatus::Ok);
+    return { head.type, payload };
+}
+
 std::string format()
 {
     std::ifstream file(STRATA_FORMAT);
@@ -81,13 +93,8 @@ TEST(ChunkKinds, ComeBackAsTheyWereWritten)
     for (const ChunkKind* const kind : chunkKinds()) {
         SCOPED_TRACE(static_cast<int>(kind->type));
         const wire::Bytes stream = written(*kind, from);
-        wire::ChunkHead head;
-        wire::Bytes payload;
-        ASSERT_EQ(wire::readHead(stream, head), wire::ChunkStatus::Ok);
-        ASSERT_EQ(wire::unpack(head, std::span(stream).first(wire::kHeadBytes),
-                      std::span(stream).subspan(wire::kHeadBytes), payload),
-            wire::ChunkStatus::Ok);
-        EXPECT_EQ(head.type, kind->type);
+        auto [type, payload] = payloadOf(stream);
+        EXPECT_EQ(type, kind->type);
         Recording to;
         StreamTables tables;
         for (std::uint32_t i = 0; i < from.strings.size(); ++i)
@@ -105,13 +112,7 @@ TEST(ChunkKinds, NamesThatNeverCameAreDamage)
 {
     const Recording from = recordingWithAll();
     const ChunkKind& annotations = *chunkKindOf(wire::ChunkType::Annotations);
-    const wire::Bytes stream = written(annotations, from);
-    wire::ChunkHead head;
-    wire::Bytes payload;
-    ASSERT_EQ(wire::readHead(stream, head), wire::ChunkStatus::Ok);
-    ASSERT_EQ(wire::unpack(head, std::span(stream).first(wire::kHeadBytes),
-                  std::span(stream).subspan(wire::kHeadBytes), payload),
-        wire::ChunkStatus::Ok);
+    const wire::Bytes payload = payloadOf(written(annotations, from)).second;
     Recording to;
     EXPECT_FALSE(annotations.take(payload, StreamTables(), to));
     EXPECT_TRUE(to.annotations.empty() || to.annotations[0].name.valid());
