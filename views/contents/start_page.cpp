@@ -47,6 +47,21 @@ QHBoxLayout* fileRow(QPushButton* link, const QString& about)
     return row;
 }
 
+struct Part {
+    QWidget* widget;
+    QVBoxLayout* layout; ///< of the widget: the heading stands in it
+};
+
+Part makePart(const QString& heading, int spacing)
+{
+    auto* widget = new QWidget;
+    auto* layout = new QVBoxLayout(widget);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(spacing);
+    layout->addWidget(headingLabel(heading, kVerdictPx));
+    return { widget, layout };
+}
+
 } // namespace
 
 StartPage::StartPage(const ContentContext& context, QWidget* parent)
@@ -128,11 +143,7 @@ QWidget* StartPage::makeHead(const Actions& actions)
 
 QWidget* StartPage::makeRecent()
 {
-    auto* part = new QWidget;
-    auto* layout = new QVBoxLayout(part);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(kGrid / 2);
-    layout->addWidget(headingLabel(tr("Recent files"), kVerdictPx));
+    const auto [part, layout] = makePart(tr("Recent files"), kGrid / 2);
     m_recentList = new QVBoxLayout;
     m_recentList->setSpacing(0);
     layout->addLayout(m_recentList);
@@ -161,11 +172,7 @@ void StartPage::fillRecent()
 
 QWidget* StartPage::makeSamples()
 {
-    auto* part = new QWidget;
-    auto* layout = new QVBoxLayout(part);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(kGrid / 2);
-    layout->addWidget(headingLabel(tr("Samples"), kVerdictPx));
+    const auto [part, layout] = makePart(tr("Samples"), kGrid / 2);
     for (const Sample& sample : samples()) {
         QPushButton* link = fileLink(sample.title, sample.path);
         connect(link, &QPushButton::clicked, this, [this, sample] { Q_EMIT fileWanted(sample.path, false); });
@@ -177,11 +184,7 @@ QWidget* StartPage::makeSamples()
 
 QWidget* StartPage::makeRecording()
 {
-    auto* part = new QWidget;
-    auto* layout = new QVBoxLayout(part);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(kGrid);
-    layout->addWidget(headingLabel(tr("Record a snapshot"), kVerdictPx));
+    const auto [part, layout] = makePart(tr("Record a snapshot"), kGrid);
     layout->addWidget(
         textLabel(tr("Put these lines into your program. To catch an out-of-memory, call the last one where "
                      "you catch torch.OutOfMemoryError."),

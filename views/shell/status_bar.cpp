@@ -19,6 +19,7 @@ StatusBar::StatusBar(QWidget* parent)
     : QWidget(parent)
     , m_text(new QLabel)
     , m_row(new QHBoxLayout(this))
+    , m_place(*m_row, 0)
 {
     setObjectName(QStringLiteral("statusBar"));
     setAttribute(Qt::WA_StyledBackground);
@@ -33,18 +34,9 @@ StatusBar::StatusBar(QWidget* parent)
 
 void StatusBar::setPart(QWidget* part)
 {
-    if (part == m_part)
+    if (!m_place.show(part))
         return;
-    if (m_part) {
-        m_row->removeWidget(m_part);
-        m_part->hide();
-    }
-    m_part = part;
     m_hover.clear();
-    if (part) {
-        m_row->addWidget(part);
-        part->show();
-    }
     refresh();
 }
 

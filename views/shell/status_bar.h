@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QPointer>
 #include <QWidget>
+
+#include "views/shell/part_place.h"
 
 class QHBoxLayout;
 class QLabel;
@@ -28,7 +29,7 @@ private:
     QString m_content, m_hover, m_flash;
     QLabel* m_text;
     QHBoxLayout* m_row;
-    QPointer<QWidget> m_part;
+    PartPlace m_place;
 };
 
 } // namespace strata::views

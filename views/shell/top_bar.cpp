@@ -12,7 +12,8 @@ namespace strata::views {
 
 TopBar::TopBar(const QList<QAction*>& actions, QWidget* parent)
     : QWidget(parent)
-    , m_place(new QHBoxLayout)
+    , m_row(new QHBoxLayout)
+    , m_place(*m_row, 1)
 {
     setObjectName(QStringLiteral("topBar"));
     setAttribute(Qt::WA_StyledBackground);
@@ -27,22 +28,12 @@ TopBar::TopBar(const QList<QAction*>& actions, QWidget* parent)
         layout->addWidget(button);
         m_buttons.append(button);
     }
-    layout->addLayout(m_place, 1);
+    layout->addLayout(m_row, 1);
 }
 
 void TopBar::setPart(QWidget* part)
 {
-    if (part == m_part)
-        return;
-    if (m_part) {
-        m_place->removeWidget(m_part);
-        m_part->hide();
-    }
-    m_part = part;
-    if (!part)
-        return;
-    m_place->addWidget(part, 1);
-    part->show();
+    m_place.show(part);
 }
 
 void TopBar::setPalette(const Palette& palette)

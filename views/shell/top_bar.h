@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QPointer>
 #include <QWidget>
 
+#include "views/shell/part_place.h"
 #include "views/style/palette.h"
 
 class QAction;
@@ -23,8 +23,8 @@ public:
 
 private:
     QList<QToolButton*> m_buttons;
-    QHBoxLayout* m_place; // of the part
-    QPointer<QWidget> m_part;
+    QHBoxLayout* m_row; // of the part
+    PartPlace m_place;
 };
 
 } // namespace strata::views
