@@ -156,7 +156,7 @@ TEST_F(FlamePageTest, SaysHowToRecordStacks)
     m_page.showDevice(test::deviceData("alloc 0x1000 512"));
     ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }));
     EXPECT_TRUE(m_page.notice().isVisible());
-    EXPECT_TRUE(m_page.notice().text().code.contains(QStringLiteral("stacks=\"python\"")));
+    EXPECT_TRUE(m_page.notice().text().code.contains(QStringLiteral("_record_memory_history(max_entries")));
 }
 
 TEST_F(FlamePageTest, ChangesMindsQuickly)
