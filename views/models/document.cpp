@@ -76,7 +76,8 @@ void derive(const std::shared_ptr<const model::Session>& session, const model::D
 Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
     : QObject(parent)
     , m_viewState(new ViewState(this))
-    , m_windowColours(std::move(colours))
+    , m_colours(std::move(colours))
+    , m_ownColours(!m_colours)
 {
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::deriveSelected);
     connect(m_viewState, &ViewState::userChanged, this, &Document::keepUser);
@@ -111,7 +112,8 @@ void Document::open(const QString& path, bool force)
     m_error = {};
     m_progress = {};
     m_state = State::Loading;
-    m_colours = std::make_shared<ColourTable>(m_windowColours);
+    if (m_ownColours)
+        m_colours = std::make_shared<ColourTable>();
     m_loading.start([this, file = QFile::encodeName(path).toStdString(), force, colours = m_colours](
                         const JobContext& context) {
         auto opener

@@ -28,7 +28,7 @@ struct DeviceData {
     std::shared_ptr<const model::DeviceSummary> summary;
     std::vector<std::uint32_t> lineOrder; ///< layerOrder() by line: the colours of the session
     std::vector<int> lineRank; ///< group -> its colour in the window, for Palette::group()
-    std::shared_ptr<ColourTable> colourTable; ///< of the document: for other groupings
+    std::shared_ptr<ColourTable> colourTable; ///< of the window: for other groupings
     std::shared_ptr<const NamedColours> lineColours; ///< keeps those of lineRank
     std::shared_ptr<const model::StripLayout> strips; ///< later
     std::shared_ptr<const model::BlocksIndex> blocksIndex; ///< later; coloured by line
@@ -67,7 +67,7 @@ public:
         Stopped, ///< loading was cancelled once there was an outline, which stays
     };
 
-    /// `colours` is that of the window; a document without one has colours of its own.
+    /// `colours` is that of the window; a document without one has its own.
     explicit Document(QObject* parent = nullptr, std::shared_ptr<ColourTable> colours = nullptr);
     ~Document() override;
 
@@ -128,8 +128,8 @@ private:
     std::map<int, std::shared_ptr<const SummaryData>> m_summaries;
     std::map<int, std::shared_ptr<const DeviceData>> m_devices;
     ViewState* m_viewState;
-    const std::shared_ptr<ColourTable> m_windowColours; // or nullptr
-    std::shared_ptr<ColourTable> m_colours; // of what is open
+    std::shared_ptr<ColourTable> m_colours;
+    bool m_ownColours = false; ///< each file begins anew
     std::shared_ptr<const model::UserData> m_keptUser; // as it is in files, or will be once m_writing is over
     BackgroundJob m_loading;
     std::map<int, std::unique_ptr<BackgroundJob>> m_deriving; // of a device, at work or done

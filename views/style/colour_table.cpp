@@ -18,32 +18,9 @@ int colourIn(const NamedColours& picture, std::string_view name)
 
 } // namespace
 
-ColourTable::ColourTable(std::shared_ptr<ColourTable> window)
-    : m_window(window ? std::move(window) : std::make_shared<ColourTable>())
-{
-}
-
-/// The picture, with the names beside it that had a colour in earlier ones: while the document is open they
-/// come back as they were, and look the same in others.
-std::shared_ptr<const NamedColours> ColourTable::remembered(
-    std::string_view kind, std::span<const std::string_view> largestFirst)
-{
-    const std::scoped_lock lock(m_mutex);
-    std::shared_ptr<const NamedColours>& kept = m_kept[std::string(kind)];
-    auto made = std::make_shared<NamedColours>(*m_window->assign(kind, largestFirst, kept.get()));
-    if (kept)
-        made->byName.insert(kept->byName.begin(), kept->byName.end());
-    kept = made;
-    const std::scoped_lock windowLock(m_window->m_mutex);
-    m_window->m_open.push_back(kept);
-    return kept;
-}
-
 std::shared_ptr<const NamedColours> ColourTable::assign(
     std::string_view kind, std::span<const std::string_view> largestFirst, const NamedColours* before)
 {
-    if (m_window)
-        return remembered(kind, largestFirst);
     auto made = std::make_shared<NamedColours>();
     made->kind = kind;
     const std::size_t coloured = std::min<std::size_t>(largestFirst.size(), kGroupColours);

@@ -20,7 +20,7 @@ struct NamedColours {
 };
 
 /// Which colour a name has in one window, whatever the document and the device. A name takes a colour by its
-/// share and keeps it while a document with it is open; in another picture of the same kind it has the same
+/// share and keeps it while a picture with it is open; in another picture of the same kind it has the same
 /// one, unless a larger name there has it already: the kGroupColours largest of a picture always differ from
 /// each other.
 ///
@@ -29,30 +29,20 @@ struct NamedColours {
 ///     as in others that are open     b              |           if nobody above took it
 ///     the lowest that is free             x  y  z   | no colour of its own
 ///
-/// One a window, and one of it for each document, which remembers what its names have while it shows others
-/// of their kind. Safe from any thread.
+/// One a window. Safe from any thread.
 class ColourTable {
 public:
     static constexpr int kGroupColours = 12; ///< as many as palette.json has
 
-    ColourTable() = default;
-    /// Of a document of that window; nullptr: it has a window of its own.
-    explicit ColourTable(std::shared_ptr<ColourTable> window);
-
     /// Colours for the names of a picture, largest share first; names may repeat. `kind` says what they name:
-    /// a grouping. `before` is the picture that this one takes the place of; a document's table knows it.
-    /// O(names + pictures that are open).
+    /// a grouping. `before` is the picture that this one takes the place of. O(names + pictures that are
+    /// open).
     [[nodiscard]] std::shared_ptr<const NamedColours> assign(std::string_view kind,
         std::span<const std::string_view> largestFirst, const NamedColours* before = nullptr);
 
 private:
-    [[nodiscard]] std::shared_ptr<const NamedColours> remembered(
-        std::string_view kind, std::span<const std::string_view> largestFirst);
-
-    const std::shared_ptr<ColourTable> m_window; // nullptr: this is it
     std::mutex m_mutex;
     std::vector<std::weak_ptr<const NamedColours>> m_open; // in the order of their coming
-    std::map<std::string, std::shared_ptr<const NamedColours>, std::less<>> m_kept; // of a document, by kind
 };
 
 } // namespace strata::views

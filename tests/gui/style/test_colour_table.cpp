@@ -104,32 +104,6 @@ TEST(ColourTable, ForgetsWhatIsClosed)
     EXPECT_EQ(assign(table, { "b", "a" })->colours, (std::vector{ 0, 1 }));
 }
 
-TEST(ColourTable, ADocumentsNamesComeBackAsTheyWere)
-{
-    const auto window = std::make_shared<ColourTable>();
-    auto one = std::make_unique<ColourTable>(window);
-    ColourTable two(window);
-    EXPECT_EQ(assign(*one, { "a", "b" })->colours, (std::vector{ 0, 1 }));
-    EXPECT_EQ(assign(two, { "x", "b", "z" })->colours, (std::vector{ 0, 1, 2 }));
-    one.reset();
-    EXPECT_EQ(assign(two, { "z", "b" })->colours, (std::vector{ 2, 1 }));
-    // As on another device, or where pictures of another kind were chosen meanwhile, and nobody holds these.
-    EXPECT_EQ(assign(two, { "b" })->colours, std::vector{ 1 });
-    EXPECT_EQ(assign(two, { "z", "x" })->colours, (std::vector{ 2, 0 }));
-    ColourTable third(window);
-    EXPECT_EQ(assign(third, { "q", "z", "b" })->colours, (std::vector{ 0, 2, 1 }))
-        << "as in a document that does not show them now";
-    EXPECT_EQ(assign(third, { "b", "z" }, {}, "pool")->colours, (std::vector{ 0, 1 }));
-}
-
-TEST(ColourTable, OfADocumentWithoutAWindowBeginsAnew)
-{
-    ColourTable table(nullptr);
-    const Picture picture = assign(table, { "a", "b" });
-    EXPECT_EQ(picture->colours, (std::vector{ 0, 1 }));
-    EXPECT_EQ(assign(table, { "b", "a" })->colours, (std::vector{ 1, 0 }));
-}
-
 /// Any documents, opened, grown and closed in any order.
 TEST(ColourTable, HoldsWhateverOpensAndCloses)
 {
