@@ -29,12 +29,14 @@ Error caughtError()
     try {
         throw;
     } catch (const std::bad_alloc&) {
-        return { Error::Kind::Refused, "this machine has not enough memory for it",
-            "close other programs or use a machine with more", {} };
+        return { Error::Kind::Refused, model::say("this machine has not enough memory for it"),
+            model::say("close other programs or use a machine with more"), {} };
     } catch (const std::exception& error) {
-        return { Error::Kind::Format, error.what(), "please report this as a bug", {} };
+        return { Error::Kind::Format, model::verbatim(error.what()),
+            model::say("please report this as a bug"), {} };
     } catch (...) {
-        return { Error::Kind::Format, "something unknown went wrong", "please report this as a bug", {} };
+        return { Error::Kind::Format, model::say("something unknown went wrong"),
+            model::say("please report this as a bug"), {} };
     }
 }
 
@@ -52,8 +54,8 @@ int runCommand(Command& command, Output& out, Output& err)
     }
     if (out.closed() && out.error() != EPIPE) {
         printError(err,
-            { Error::Kind::Unreadable, std::strerror(out.error()), "what was printed is not complete",
-                "standard output" });
+            { Error::Kind::Unreadable, model::verbatim(std::strerror(out.error())),
+                model::say("what was printed is not complete"), "standard output" });
         code = kUnreadable;
     }
     return code;

@@ -144,8 +144,8 @@ public:
     {
         const auto grouping = model::groupingFromName(m_by);
         if (!grouping)
-            return model::fail(model::Error::Kind::Usage, fmt::format("--by does not know '{}'", m_by),
-                "give " + model::groupingNames());
+            return model::fail(model::Error::Kind::Usage, model::say("--by does not know '%1'", m_by),
+                model::say("give %1", model::groupingNames()));
         m_grouping = *grouping;
         const auto order = model::groupOrderFromName(m_sort);
         if (!order)

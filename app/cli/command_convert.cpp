@@ -44,8 +44,9 @@ public:
     {
         std::error_code ignored;
         if (std::filesystem::equivalent(file, m_output, ignored))
-            return model::fail(model::Error::Kind::Usage, "a recording is not written over itself",
-                "give another name with -o");
+            return model::fail(model::Error::Kind::Usage,
+                model::say("a recording is not written over itself"),
+                model::say("give another name with -o"));
         const auto session = openSession(file, m_force, err);
         if (!session)
             return model::Failure(session.error());

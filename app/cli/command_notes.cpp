@@ -194,8 +194,9 @@ private:
     {
         if (m_range.from.empty() || m_add->empty())
             return model::fail(model::Error::Kind::Usage,
-                m_add->empty() ? "--add has no text" : "--add needs the position of the note",
-                "for example: strata notes FILE --add 'the evaluation begins' --from peak");
+                m_add->empty() ? model::say("--add has no text")
+                               : model::say("--add needs the position of the note"),
+                model::say("for example: strata notes FILE --add 'the evaluation begins' --from peak"));
         const auto trace = chooseDevice(session, m_read.device);
         if (!trace)
             return model::Failure(trace.error());
@@ -224,8 +225,8 @@ private:
         const UserItem* const item = error == std::errc{} && end == idEnd ? user.find(key) : nullptr;
         if (!item)
             return model::fail(model::Error::Kind::NotFound,
-                fmt::format("there is no note with the id '{}'", m_remove),
-                "strata notes FILE --json prints the ids");
+                model::say("there is no note with the id '%1'", m_remove),
+                model::say("strata notes FILE --json prints the ids"));
         UserItem gone = *item;
         gone.changedNs = nowNs();
         return change(file, { std::move(gone), true }, out);

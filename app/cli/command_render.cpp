@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fmt/format.h>
 #include <spawn.h>
 #include <string>
 #include <sys/wait.h>
@@ -23,7 +22,7 @@ namespace {
 
 constexpr int kLargest = 16384;
 
-model::Failure usage(std::string what, std::string hint)
+model::Failure usage(model::Sentence what, model::Sentence hint)
 {
     return model::fail(model::Error::Kind::Usage, std::move(what), std::move(hint));
 }
@@ -95,12 +94,12 @@ public:
     model::Result<void> checkOptions() override
     {
         if (!m_size.empty() && !isSize(m_size))
-            return usage(fmt::format("--size does not understand '{}'", m_size),
-                "give WIDTHxHEIGHT, for example 1920x1080");
+            return usage(model::say("--size does not understand '%1'", m_size),
+                model::say("give WIDTHxHEIGHT, for example 1920x1080"));
         if (!m_theme.empty() && m_theme != "light" && m_theme != "dark")
-            return usage(fmt::format("--theme does not know '{}'", m_theme), "give light or dark");
+            return usage(model::say("--theme does not know '%1'", m_theme), model::say("give light or dark"));
         if (m_scale < 1 || m_scale > 4)
-            return usage(fmt::format("--scale cannot be {}", m_scale), "give 1 to 4");
+            return usage(model::say("--scale cannot be %1", m_scale), model::say("give 1 to 4"));
         return {};
     }
 
@@ -109,8 +108,8 @@ public:
         const std::filesystem::path program = windowProgram();
         if (program.empty())
             return model::fail(model::Error::Kind::Unreadable,
-                "strata-gui, which draws the pages, is not beside strata",
-                "install or build it (it needs Qt 6); the other commands work without it");
+                model::say("strata-gui, which draws the pages, is not beside strata"),
+                model::say("install or build it (it needs Qt 6); the other commands work without it"));
 
         std::vector<std::string> arguments = windowArguments(program.string(), file);
         std::vector<std::string> environment = windowEnvironment();
@@ -119,19 +118,19 @@ public:
             pointers(environment).data());
         if (failure != 0)
             return model::fail(model::Error::Kind::Unreadable,
-                fmt::format("{} does not start ({})", program.string(), std::strerror(failure)),
-                "install it again");
+                model::say("%1 does not start (%2)", program, std::strerror(failure)),
+                model::say("install it again"));
         int status = 0;
         while (waitpid(child, &status, 0) < 0) {
             if (errno != EINTR)
                 return model::fail(model::Error::Kind::Unreadable,
-                    fmt::format("strata-gui was lost ({})", std::strerror(errno)), "try again");
+                    model::say("strata-gui was lost (%1)", std::strerror(errno)), model::say("try again"));
         }
         if (WIFEXITED(status))
             return WEXITSTATUS(status);
         return model::fail(model::Error::Kind::Unreadable,
-            fmt::format("strata-gui was stopped by signal {}", WTERMSIG(status)),
-            "please report this as a bug");
+            model::say("strata-gui was stopped by signal %1", WTERMSIG(status)),
+            model::say("please report this as a bug"));
     }
 
 private:

@@ -29,8 +29,8 @@ model::Result<model::Scrub> parseDrop(const std::vector<std::string>& words)
         const bool all = word == "all";
         if (!all && word != "paths" && word != "names" && word != "commands" && word != "metadata"
             && word != "notes")
-            return model::fail(model::Error::Kind::Usage, fmt::format("--drop does not know '{}'", word),
-                "give paths, names, commands, metadata, notes or all, with commas between them");
+            return model::fail(model::Error::Kind::Usage, model::say("--drop does not know '%1'", word),
+                model::say("give paths, names, commands, metadata, notes or all, with commas between them"));
         scrub.paths |= all || word == "paths";
         scrub.names |= all || word == "names";
         scrub.commands |= all || word == "commands";
@@ -212,8 +212,8 @@ public:
     {
         if (std::filesystem::path(m_output).extension() != ".strata")
             return model::fail(model::Error::Kind::Usage,
-                fmt::format("-o does not name a session: '{}'", m_output),
-                "give it a name that ends in .strata");
+                model::say("-o does not name a session: '%1'", m_output),
+                model::say("give it a name that ends in .strata"));
         const auto scrub = parseDrop(m_drop);
         if (!scrub)
             return model::Failure(scrub.error());
@@ -225,8 +225,9 @@ public:
     {
         std::error_code ignored;
         if (std::filesystem::equivalent(file, m_output, ignored))
-            return model::fail(model::Error::Kind::Usage, "a recording is not written over itself",
-                "give another name with -o");
+            return model::fail(model::Error::Kind::Usage,
+                model::say("a recording is not written over itself"),
+                model::say("give another name with -o"));
         const auto session = openSession(file, m_read.force, err);
         if (!session)
             return model::Failure(session.error());

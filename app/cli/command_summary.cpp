@@ -92,8 +92,8 @@ public:
         m_maxPeakBytes = model::parseBytes(m_maxPeak);
         if (!m_maxPeakBytes)
             return model::fail(model::Error::Kind::Usage,
-                fmt::format("--max-peak does not understand '{}'", m_maxPeak),
-                "give bytes with a unit, for example 70GiB");
+                model::say("--max-peak does not understand '%1'", m_maxPeak),
+                model::say("give bytes with a unit, for example 70GiB"));
         return {};
     }
 

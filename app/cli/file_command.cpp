@@ -22,8 +22,8 @@ model::Result<void> FileCommand::check()
         m_files.push_back(m_file);
     if (std::find(m_files.begin(), m_files.end(), "-") != m_files.end())
         return model::fail(model::Error::Kind::Usage,
-            "standard input cannot be opened, since reading a recording needs to go back in it",
-            "save it to a file and give that");
+            model::say("standard input cannot be opened, since reading a recording needs to go back in it"),
+            model::say("save it to a file and give that"));
     return checkOptions();
 }
 

@@ -18,7 +18,7 @@ void writeRows(JsonWriter& json, const std::vector<const Finding*>& rows, bool c
     for (const Finding* finding : rows) {
         json.beginObject();
         json.member("check", model::checkName(finding->check)).member("event", finding->event);
-        json.member("bytes", finding->bytes).member("cause", finding->cause);
+        json.member("bytes", finding->bytes).member("cause", finding->cause.text());
         if (counts)
             json.member("count", finding->count);
         json.endObject();
@@ -61,10 +61,10 @@ void printFindings(Output& out, const Integrity& integrity)
             = finding.event < 0 ? "at the start" : fmt::format("event {}", model::formatCount(finding.event));
         if (finding.bytes != 0)
             where += ", " + model::formatBytes(finding.bytes);
-        out.line(fmt::format("  {}  {} ({}), {}", kind, model::checkSentence(finding.check), where,
+        out.line(fmt::format("  {}  {} ({}), {}", kind, model::checkSentence(finding.check).text(), where,
             out.faint(std::string(model::checkName(finding.check)))));
         if (!finding.cause.empty())
-            out.line(fmt::format("          {}", finding.cause));
+            out.line(fmt::format("          {}", finding.cause.text()));
     };
     for (const Finding* finding : integrity.breaches)
         print(*finding, out.bad("breach"));

@@ -76,14 +76,15 @@ private:
     bool m_shown = false;
 };
 
-std::string knownDevices(const model::Session& session)
+model::Sentence knownDevices(const model::Session& session)
 {
     if (session.devices().empty())
-        return "the recording has no device";
+        return model::say("the recording has no device");
     std::string list;
     for (const model::DeviceTrace& trace : session.devices())
         list += fmt::format("{}{}", list.empty() ? "" : ", ", trace.device());
-    return fmt::format("the recording has {} {}", session.devices().size() == 1 ? "device" : "devices", list);
+    return session.devices().size() == 1 ? model::say("the recording has device %1", list)
+                                         : model::say("the recording has devices %1", list);
 }
 
 } // namespace
@@ -117,10 +118,10 @@ model::Result<const model::DeviceTrace*> chooseDevice(
     if (trace)
         return trace;
     if (!device)
-        return model::fail(model::Error::Kind::NotFound, "the recording has no device",
-            "record while the program uses the GPU");
+        return model::fail(model::Error::Kind::NotFound, model::say("the recording has no device"),
+            model::say("record while the program uses the GPU"));
     return model::fail(
-        model::Error::Kind::Usage, fmt::format("there is no device {}", *device), knownDevices(session));
+        model::Error::Kind::Usage, model::say("there is no device %1", *device), knownDevices(session));
 }
 
 model::Result<OpenTrace> openTrace(const std::string& file, const ReadOptions& read, Output& err)
@@ -167,8 +168,8 @@ model::Result<EventRange> parseRange(const model::DeviceTrace& trace, const Rang
     }
     if (range.from > range.to)
         return model::fail(model::Error::Kind::Usage,
-            fmt::format("--from names event {}, which is after event {} of --to", range.from, range.to),
-            "swap them");
+            model::say("--from names event %1, which is after event %2 of --to", range.from, range.to),
+            model::say("swap them"));
     return range;
 }
 

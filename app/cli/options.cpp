@@ -72,7 +72,8 @@ void LimitOption::declare(CLI::App& app, const char* rows)
 model::Result<void> LimitOption::check() const
 {
     if (limit && *limit < 0)
-        return model::fail(model::Error::Kind::Usage, "--limit cannot be negative", "give 0 for all");
+        return model::fail(model::Error::Kind::Usage, model::say("--limit cannot be negative"),
+            model::say("give 0 for all"));
     return {};
 }
 
@@ -96,7 +97,7 @@ model::Result<void> FilterOption::check()
         const auto conditions = model::parseFilter(text);
         if (!conditions)
             return model::fail(model::Error::Kind::Usage,
-                fmt::format("--filter '{}': {}", text, conditions.error().what), conditions.error().hint);
+                model::say("--filter '%1': %2", text, conditions.error().what), conditions.error().hint);
         if (!conditions->empty())
             m_conditions.push_back(*conditions);
     }

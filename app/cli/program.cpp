@@ -31,7 +31,7 @@ Examples:
 "strata COMMAND --help" tells the options of a command.
 )";
 
-model::Failure usage(std::string what, std::string hint)
+model::Failure usage(model::Sentence what, model::Sentence hint)
 {
     return model::fail(model::Error::Kind::Usage, std::move(what), std::move(hint));
 }
@@ -57,18 +57,22 @@ Command* find(const Commands& commands, std::string_view name)
     return found == commands.end() ? nullptr : found->get();
 }
 
+model::Sentence theCommandsAre(const Commands& commands)
+{
+    return model::say("the commands are %1; see strata --help", listOf(commands));
+}
+
 model::Failure unknownCommand(const Commands& commands, const std::string& word)
 {
     std::error_code ignored;
     if (std::filesystem::exists(word, ignored))
         return usage(
-            fmt::format("'{}' is a file, not a command", word), fmt::format("try: strata summary {}", word));
+            model::say("'%1' is a file, not a command", word), model::say("try: strata summary %1", word));
     const auto far = [&](const auto& command) { return model::editDistance(word, command->name()); };
     const auto nearest = std::min_element(
         commands.begin(), commands.end(), [&](const auto& a, const auto& b) { return far(a) < far(b); });
-    return usage(fmt::format("there is no command '{}'", word),
-        far(*nearest) <= 2 ? fmt::format("did you mean '{}'?", (*nearest)->name())
-                           : fmt::format("the commands are {}; see strata --help", listOf(commands)));
+    return usage(model::say("there is no command '%1'", word),
+        far(*nearest) <= 2 ? model::say("did you mean '%1'?", (*nearest)->name()) : theCommandsAre(commands));
 }
 
 /// Shows in the first line of a help that words of a program follow.
@@ -116,8 +120,9 @@ public:
         if (program) {
             program->words.assign(split == words.end() ? split : split + 1, words.end());
             if (program->required && program->words.empty())
-                return atItsPlace(
-                    usage("no command", fmt::format("put it behind --, as in {}", program->example)).value());
+                return atItsPlace(usage(
+                    model::say("no command"), model::say("put it behind --, as in %1", program->example))
+                                      .value());
         }
         if (const auto checked = m_command.check(); !checked)
             return atItsPlace(checked.error());
@@ -135,15 +140,15 @@ private:
     model::Failure complaint(const CLI::ParseError& error)
     {
         const std::string command = m_app.get_name();
-        std::string help = fmt::format("see {} --help", command);
+        const model::Sentence help = model::say("see %1 --help", command);
         const std::vector<std::string> extras = m_app.remaining(true);
         if (extras.empty())
-            return usage(fmt::format("{}: {}", command, error.what()), help);
+            return usage(model::say("%1: %2", command, error.what()), help);
         if (extras.front().starts_with("-"))
-            return usage(fmt::format("{} has no option '{}'", command, extras.front()), help);
-        if (const ProgramWords* program = m_command.programWords())
-            help = fmt::format("a command goes behind --, as in {}", program->example);
-        return usage(fmt::format("{} does not know what to do with '{}'", command, extras.front()), help);
+            return usage(model::say("%1 has no option '%2'", command, extras.front()), help);
+        const ProgramWords* const program = m_command.programWords();
+        return usage(model::say("%1 does not know what to do with '%2'", command, extras.front()),
+            program ? model::say("a command goes behind --, as in %1", program->example) : help);
     }
 
     Command& m_command;
@@ -172,7 +177,6 @@ int runOverview(std::span<const char* const> words, const Commands& commands, Ou
     app.require_subcommand(1, 1);
     for (const auto& command : commands)
         app.add_subcommand(command->name(), command->purpose());
-    const std::string hint = fmt::format("the commands are {}; see strata --help", listOf(commands));
     try {
         app.parse(static_cast<int>(words.size()), words.data());
     } catch (const CLI::CallForVersion& version) {
@@ -191,9 +195,11 @@ int runOverview(std::span<const char* const> words, const Commands& commands, Ou
         const std::vector<std::string> extras = app.remaining(true);
         if (!extras.empty())
             return complain(err,
-                usage(fmt::format("strata has no option '{}'", extras.front()), "see strata --help").value());
+                usage(
+                    model::say("strata has no option '%1'", extras.front()), model::say("see strata --help"))
+                    .value());
     }
-    return complain(err, usage("a command is missing", hint).value());
+    return complain(err, usage(model::say("a command is missing"), theCommandsAre(commands)).value());
 }
 
 } // namespace

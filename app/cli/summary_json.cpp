@@ -193,7 +193,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
     if (recording.truncation)
         json.beginObject()
             .member("offset", recording.truncation->offset)
-            .member("reason", recording.truncation->reason)
+            .member("reason", recording.truncation->reason.text())
             .endObject();
     else
         json.null();

@@ -4,7 +4,6 @@
 #include "app/cli/groups_report.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
-#include "model/analysis/verdict.h"
 #include "model/base/units.h"
 #include "model/session/simulation.h"
 
@@ -39,13 +38,13 @@ void printFile(Output& out, const std::string& file, const model::Recording& rec
         out.line(fmt::format(
             "{} The file is damaged at byte {}: {}. All figures are of what stands before it.",
             out.bad("Not complete."), formatCount(static_cast<std::int64_t>(recording.truncation->offset)),
-            printable(recording.truncation->reason)));
+            printable(recording.truncation->reason.text())));
 }
 
 void printVerdict(Output& out, const DeviceReport& device)
 {
     std::string text;
-    for (const model::SentencePiece& piece : model::verdictPieces(device.summary.verdict))
+    for (const model::SentencePiece& piece : model::piecesOf(device.summary.verdict))
         text += piece.strong ? out.strong(printable(piece.text)) : printable(piece.text);
     printParagraph(out, text);
 }

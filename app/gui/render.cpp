@@ -55,8 +55,8 @@ int complain(const model::Error& error, int status)
 
 int cannotWrite(const QString& path)
 {
-    return complain({ model::Error::Kind::Unreadable, "cannot be written", "choose another folder",
-                        QFile::encodeName(path).toStdString() },
+    return complain({ model::Error::Kind::Unreadable, model::say("cannot be written"),
+                        model::say("choose another folder"), QFile::encodeName(path).toStdString() },
         3);
 }
 

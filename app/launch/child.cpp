@@ -97,8 +97,8 @@ model::Result<int> runChild(const Command& command, const ChildOptions& options)
     if (child == 0)
         become(command, options);
     if (child < 0)
-        return model::fail(
-            model::Error::Kind::NotFound, std::strerror(errno), "try again with more memory free");
+        return model::fail(model::Error::Kind::NotFound, model::verbatim(std::strerror(errno)),
+            model::say("try again with more memory free"));
     const CommandSignals signals(child);
     return waitFor(child, options.everyTwoSeconds);
 }

@@ -14,7 +14,7 @@ model::Result<Command> findCommand(const std::vector<std::string>& words)
 {
     auto program = simgpu::findProgram(words.front());
     if (!program)
-        return model::fail(model::Error::Kind::Usage, program.error());
+        return model::fail(model::Error::Kind::Usage, model::verbatim(program.error()));
     Command command{ words, *std::move(program), {}, {} };
     auto torch = simgpu::findLibTorch(command.program);
     if (torch)

@@ -59,10 +59,10 @@ Result<void> canDryRun(const Command& command)
     if (const auto parts = haveParts({ kPreloaded, "dryrun_start.py" }); !parts)
         return parts;
     if (!command.torch)
-        return model::fail(model::Error::Kind::NotFound, command.whyNoTorch);
+        return model::fail(model::Error::Kind::NotFound, model::verbatim(command.whyNoTorch));
     const auto variables = simgpu::deviceEnvironment(*command.torch, {}, libraryFolder());
     if (!variables)
-        return model::fail(model::Error::Kind::NotFound, variables.error());
+        return model::fail(model::Error::Kind::NotFound, model::verbatim(variables.error()));
     return {};
 }
 
@@ -74,7 +74,7 @@ Result<std::filesystem::path> canRecord(const Command& command)
     if (command.torch)
         return hookFor(*command.torch);
     if (command.isCertain())
-        return model::fail(model::Error::Kind::NotFound, command.whyNoTorch);
+        return model::fail(model::Error::Kind::NotFound, model::verbatim(command.whyNoTorch));
     return std::filesystem::path();
 }
 

@@ -33,7 +33,7 @@ model::Result<fs::path> hookFor(const simgpu::LibTorch& torch)
     });
     if (!made)
         return model::fail(
-            Error::Kind::NotFound, "torch " + files.version + ": no hook for it: " + made.error());
+            Error::Kind::NotFound, model::say("torch %1: no hook for it: %2", files.version, made.error()));
     return *made;
 }
 

@@ -21,8 +21,8 @@ model::Result<fs::path> libraryAt(const std::string& name)
     const fs::path path = libraryFolder() / name;
     std::error_code error;
     if (!fs::exists(path, error))
-        return model::fail(Error::Kind::Usage, path.string() + ": not there",
-            "build it with ./run in Strata's folder, or install Strata again");
+        return model::fail(Error::Kind::Usage, model::say("%1: not there", path),
+            model::say("build it with ./run in Strata's folder, or install Strata again"));
     return path;
 }
 
@@ -31,8 +31,8 @@ model::Result<fs::path> preloadable(const std::string& name)
     auto path = libraryAt(name);
     if (path && path->string().find_first_of(" :;\t\n") != std::string::npos)
         return model::fail(Error::Kind::Usage,
-            path->string() + ": the loader cannot preload from a folder with spaces or colons",
-            "move Strata to another one");
+            model::say("%1: the loader cannot preload from a folder with spaces or colons", *path),
+            model::say("move Strata to another one"));
     return path;
 }
 

@@ -6,7 +6,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <fmt/format.h>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -20,8 +19,8 @@ using ClockUse = std::function<EventIndex(const std::function<EventIndex(const C
 
 Failure noPosition(std::string_view text)
 {
-    return fail(Error::Kind::Usage, fmt::format("'{}' is no position", text),
-        "give an event number (-1 is before the first), peak, oom, oom:K, t:SECONDS or us:EPOCH");
+    return fail(Error::Kind::Usage, say("'%1' is no position", text),
+        say("give an event number (-1 is before the first), peak, oom, oom:K, t:SECONDS or us:EPOCH"));
 }
 
 template <class Number> std::optional<Number> wholeNumber(std::string_view text)
@@ -55,14 +54,13 @@ Result<EventIndex> outOfMemory(const DeviceTrace& trace, std::int64_t wanted)
             return e;
     }
     if (seen == 0)
-        return fail(Error::Kind::NotFound,
-            fmt::format("no out-of-memory was recorded on device {}", trace.device()),
-            "name another position, for example peak");
+        return fail(Error::Kind::NotFound, say("no out-of-memory was recorded on device %1", trace.device()),
+            say("name another position, for example peak"));
     if (wanted > 0)
         return fail(Error::Kind::NotFound,
-            fmt::format("no out-of-memory number {} on device {}", wanted, trace.device()),
-            fmt::format("there {} {}: give oom:1{}", seen == 1 ? "is" : "are", formatCount(seen),
-                seen == 1 ? std::string() : fmt::format(" to oom:{}", seen)));
+            say("no out-of-memory number %1 on device %2", wanted, trace.device()),
+            seen == 1 ? say("there is 1: give oom:1")
+                      : say("there are %1: give oom:1 to oom:%2", asCount(seen), seen));
     return last;
 }
 
@@ -70,12 +68,11 @@ Result<EventIndex> eventNumber(const DeviceTrace& trace, EventIndex number)
 {
     if (number >= -1 && number < trace.eventCount())
         return number;
-    if (trace.eventCount() == 0)
-        return fail(Error::Kind::Usage, fmt::format("there is no event {}", number),
-            fmt::format("device {} has no events; -1 names the state that was recorded", trace.device()));
-    return fail(Error::Kind::Usage, fmt::format("there is no event {}", number),
-        fmt::format(
-            "device {} has events 0 to {}; -1 is before the first", trace.device(), trace.eventCount() - 1));
+    return fail(Error::Kind::Usage, say("there is no event %1", number),
+        trace.eventCount() == 0
+            ? say("device %1 has no events; -1 names the state that was recorded", trace.device())
+            : say("device %1 has events 0 to %2; -1 is before the first", trace.device(),
+                trace.eventCount() - 1));
 }
 
 Result<EventIndex> parse(std::string_view text, const DeviceTrace& trace, const ClockUse& withClock)
@@ -102,9 +99,9 @@ Result<EventIndex> parse(std::string_view text, const DeviceTrace& trace, const 
             return noPosition(text);
         if (!trace.events().hasTimes())
             return fail(Error::Kind::NotFound,
-                trace.eventCount() == 0 ? "nothing was recorded over time, so there is no clock"
-                                        : "the events have no times (PyTorch before 2.2 records none)",
-                "give an event number instead");
+                trace.eventCount() == 0 ? say("nothing was recorded over time, so there is no clock")
+                                        : say("the events have no times (PyTorch before 2.2 records none)"),
+                say("give an event number instead"));
         return withClock([&](const Clock& clock) {
             return clock.eventAt(
                 relative ? wrapAdd(clock.startNs(), std::llround(*seconds * 1e9)) : *micros * 1000);

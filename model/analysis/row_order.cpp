@@ -72,8 +72,8 @@ Result<SortBy<Order>> fromName(const std::array<OrderName<Order>, N>& names, std
         }
         list += fmt::format("{}{}", list.empty() ? "" : ", ", one.name);
     }
-    return fail(Error::Kind::Usage, fmt::format("--sort does not know '{}'", name),
-        fmt::format("give {}; with - in front for the largest first", list));
+    return fail(Error::Kind::Usage, say("--sort does not know '%1'", name),
+        say("give %1; with - in front for the largest first", list));
 }
 
 using Key = std::optional<std::uint64_t>;
@@ -220,7 +220,8 @@ RowKey rowKey(const DeviceTrace& trace, BlockOrder order, std::shared_ptr<const 
                 : Key(ordered(b.requestedBytes[b.at(row)] + b.rounding[b.at(row)]));
         };
     case BlockOrder::Line:
-        return lineKey(trace, byLine ? std::move(byLine) : std::make_shared<GroupTable>(trace, Grouping::Line));
+        return lineKey(
+            trace, byLine ? std::move(byLine) : std::make_shared<GroupTable>(trace, Grouping::Line));
     case BlockOrder::Born:
         return [&b](std::uint32_t row) { return ordered(b.birth(b.at(row))); };
     case BlockOrder::FreeRequested:

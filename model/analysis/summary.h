@@ -66,45 +66,6 @@ struct DriverCurve {
     bool ofProcess = false; ///< else of all processes: the driver did not say whose
 };
 
-/// A sentence of the verdict; wordingOf() has its English.
-struct VerdictSentence {
-    enum class Id : std::uint8_t {
-        OutOfMemory,
-        OutOfMemoryTimes,
-        OutOfMemoryBy, ///< with the line that asked
-        OutOfMemoryTimesBy,
-        Reserved, ///< at an out-of-memory
-        ReservedAtMost, ///< how much of it was free is a bound
-        BiggestLine,
-        TwoBiggestLines,
-        ThreeBiggestLines,
-        Held, ///< when a snapshot without events was taken
-        NoEvents,
-        EventsMoveNothing,
-        Refused, ///< the allocator tells of no event
-        ProcessUsed,
-        AllProcessesUsed,
-        Needs,
-        NeedsAtLeast, ///< a part of the recording is missing
-        HeldAtMost, ///< what was before the recording is not known
-        HeldAtBegin, ///< likewise, and it was never more than at its begin
-        OlderEventsGone, ///< why
-        BeganLate,
-        BiggestOlder, ///< the biggest group has no stack: older than the recording
-        BiggestWithoutStack,
-        OneCheckFailed,
-        ChecksFailed,
-        Simulated,
-        SimulatedOf, ///< with its capacity
-    };
-    static constexpr std::size_t kIds = static_cast<std::size_t>(Id::SimulatedOf) + 1;
-
-    Id id;
-    std::vector<SentenceArgument> arguments;
-
-    friend bool operator==(const VerdictSentence&, const VerdictSentence&) = default;
-};
-
 /// All that the Summary page and `strata summary` say of one device.
 struct DeviceSummary {
     int device = 0;
@@ -120,7 +81,7 @@ struct DeviceSummary {
     bool olderEventsGone = false; ///< the recorder's ring was full
     std::optional<Capacity> capacity;
     std::optional<DriverSummary> driver; ///< where it was recorded
-    std::vector<VerdictSentence> verdict; ///< the first sentences of the page
+    std::vector<Sentence> verdict; ///< the first sentences of the page
 };
 
 /// O(blocks) without a timeline, which is what one summary needs; with one only the live sets are faster.

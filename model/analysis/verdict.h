@@ -4,7 +4,6 @@
 #include "model/analysis/summary.h"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace strata::model {
@@ -13,18 +12,10 @@ namespace strata::model {
 /// free inside segments, the three biggest lines), else what the device needs (reserved peak) and the peak of
 /// requested bytes with its moment and its biggest line; then what makes these figures less than certain
 /// (breaches, a simulated device). `summary` must be complete but for its verdict.
-[[nodiscard]] std::vector<VerdictSentence> verdictOn(
+[[nodiscard]] std::vector<Sentence> verdictOn(
     const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine);
 
-/// The English of a sentence, as piecesOf() takes it.
-[[nodiscard]] std::string_view wordingOf(VerdictSentence::Id id);
-
-/// The sentences with a blank between them, in pieces. `word` gives the wording of English in another
-/// language.
-[[nodiscard]] std::vector<SentencePiece> verdictPieces(
-    const std::vector<VerdictSentence>& verdict, const Wording& word = {});
-
 /// The same as one text, in English.
-[[nodiscard]] std::string verdictText(const std::vector<VerdictSentence>& verdict);
+[[nodiscard]] std::string verdictText(const std::vector<Sentence>& verdict);
 
 } // namespace strata::model

@@ -3,15 +3,15 @@
 
 namespace strata::model {
 
-std::string Error::text() const
+std::string Error::text(const Wording& word) const
 {
     std::string out;
-    for (const std::string* part : { &where, &what, &hint }) {
-        if (part->empty())
+    for (const std::string& part : { where, what.text(word), hint.text(word) }) {
+        if (part.empty())
             continue;
         if (!out.empty())
             out += ": ";
-        out += *part;
+        out += part;
     }
     return out;
 }

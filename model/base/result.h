@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/sentence.h"
+
 #include <cstdint>
 #include <string>
 #include <tl/expected.hpp>
@@ -19,18 +21,18 @@ struct Error {
     };
 
     Kind kind = Kind::Format;
-    std::string what; ///< what happened, with the byte offset where there is one
-    std::string hint; ///< what to do
+    Sentence what; ///< what happened, with the byte offset where there is one
+    Sentence hint; ///< what to do
     std::string where; ///< file name, filled in by whoever knows it
 
-    [[nodiscard]] std::string text() const;
+    [[nodiscard]] std::string text(const Wording& word = {}) const;
 };
 
 template <class T> using Result = tl::expected<T, Error>;
 
 using Failure = tl::unexpected<Error>;
 
-[[nodiscard]] inline Failure fail(Error::Kind kind, std::string what, std::string hint = {})
+[[nodiscard]] inline Failure fail(Error::Kind kind, Sentence what, Sentence hint = {})
 {
     return Failure(Error{ kind, std::move(what), std::move(hint), {} });
 }

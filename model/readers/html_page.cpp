@@ -52,8 +52,8 @@ Result<std::unique_ptr<ByteSource>> snapshotInPage(std::unique_ptr<ByteSource> p
             return Failure(*stream.error());
         if (!more)
             return fail(Error::Kind::Format,
-                "this page holds no snapshot (its pictures alone cannot be read back)",
-                "open the .pickle file that the page was made from");
+                say("this page holds no snapshot (its pictures alone cannot be read back)"),
+                say("open the .pickle file that the page was made from"));
         at = stream.end() - std::min(text.size(), kLongestMarker);
     }
 }

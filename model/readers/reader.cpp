@@ -89,8 +89,8 @@ Result<void> readInto(Recording& recording, std::unique_ptr<ByteSource> source, 
         if (!sniffed)
             return Failure(sniffed.error());
         if (sniffed->form == FileForm::Gzip)
-            return fail(
-                Error::Kind::Format, "this is packed twice with gzip", "unpack it once and open that");
+            return fail(Error::Kind::Format, say("this is packed twice with gzip"),
+                say("unpack it once and open that"));
         how = ", gzip";
     }
     if (sniffed->form == FileForm::Html) {
@@ -116,7 +116,7 @@ Result<void> readInto(Recording& recording, std::unique_ptr<ByteSource> source, 
         read = readWith(reader, heap);
         form = fmt::format("pickle protocol {}", reader.protocol());
     } else {
-        return fail(Error::Kind::Format, "there is no snapshot inside it");
+        return fail(Error::Kind::Format, say("there is no snapshot inside it"));
     }
     if (!read)
         return read;
@@ -138,7 +138,7 @@ public:
     Result<std::uint64_t> skip(std::uint64_t count) override { return m_source.skip(count); }
     std::uint64_t fileBytesDone() const override { return m_source.fileBytesDone(); }
     std::uint64_t fileBytesTotal() const override { return m_source.fileBytesTotal(); }
-    const char* offsetSuffix() const override { return m_source.offsetSuffix(); }
+    Sentence nameOf(std::uint64_t offset) const override { return m_source.nameOf(offset); }
 
 private:
     ByteSource& m_source;
@@ -150,10 +150,10 @@ template <class Read> Result<void> guarded(Read&& read)
     try {
         return read();
     } catch (const std::bad_alloc&) {
-        return fail(Error::Kind::Refused, "this machine has not enough memory to read it",
-            "open it on a machine with more memory");
+        return fail(Error::Kind::Refused, say("this machine has not enough memory to read it"),
+            say("open it on a machine with more memory"));
     } catch (const std::length_error&) {
-        return fail(Error::Kind::Refused, "it is larger than this machine can hold");
+        return fail(Error::Kind::Refused, say("it is larger than this machine can hold"));
     }
 }
 
@@ -221,7 +221,8 @@ Result<std::unique_ptr<Recording>> RecordingFile::all(const Progress& progress)
         ? guarded([&] {
               return readInto(*recording, std::make_unique<BorrowedSource>(*m_source), m_limits, progress);
           })
-        : fail(Error::Kind::Unreadable, "what comes through a pipe can be read once", "name a file");
+        : fail(
+            Error::Kind::Unreadable, say("what comes through a pipe can be read once"), say("name a file"));
     if (read)
         return recording;
     Error error = read.error();

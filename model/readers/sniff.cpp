@@ -12,30 +12,35 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr const char* kRecord = "record a snapshot with torch.cuda.memory._record_memory_history() and "
-                                "torch.cuda.memory._dump_snapshot(FILE), and open that";
+Failure noSnapshot(Sentence what)
+{
+    return fail(Error::Kind::Format, std::move(what),
+        say("record a snapshot with torch.cuda.memory._record_memory_history() and "
+            "torch.cuda.memory._dump_snapshot(FILE), and open that"));
+}
 
 struct Magic {
     std::string_view bytes;
-    const char* name;
+    English what;
 };
 
 constexpr std::array kOthers{
-    Magic{ "\x89PNG"sv, "this is a PNG picture, not a memory snapshot" },
-    Magic{ "\xff\xd8\xff"sv, "this is a JPEG picture, not a memory snapshot" },
-    Magic{ "GIF8"sv, "this is a GIF picture, not a memory snapshot" },
-    Magic{ "%PDF"sv, "this is a PDF document, not a memory snapshot" },
+    Magic{ "\x89PNG"sv, English("this is a PNG picture, not a memory snapshot") },
+    Magic{ "\xff\xd8\xff"sv, English("this is a JPEG picture, not a memory snapshot") },
+    Magic{ "GIF8"sv, English("this is a GIF picture, not a memory snapshot") },
+    Magic{ "%PDF"sv, English("this is a PDF document, not a memory snapshot") },
     Magic{ "PK\x03\x04"sv,
-        "this is a model checkpoint (torch.save archive) or another zip file, not a memory snapshot" },
+        English(
+            "this is a model checkpoint (torch.save archive) or another zip file, not a memory snapshot") },
     Magic{ "\x7f"
            "ELF"sv,
-        "this is a program, not a memory snapshot" },
-    Magic{ "SQLite format 3"sv, "this is a database, not a memory snapshot" },
-    Magic{ "BZh"sv, "this is packed with bzip2, which Strata does not unpack" },
+        English("this is a program, not a memory snapshot") },
+    Magic{ "SQLite format 3"sv, English("this is a database, not a memory snapshot") },
+    Magic{ "BZh"sv, English("this is packed with bzip2, which Strata does not unpack") },
     Magic{ "\xfd"
            "7zXZ"sv,
-        "this is packed with xz, which Strata does not unpack" },
-    Magic{ "\x28\xb5\x2f\xfd"sv, "this is packed with zstd, which Strata does not unpack" },
+        English("this is packed with xz, which Strata does not unpack") },
+    Magic{ "\x28\xb5\x2f\xfd"sv, English("this is packed with zstd, which Strata does not unpack") },
 };
 
 // What torch.save wrote before 1.6: a pickled magic number of ten bytes.
@@ -78,17 +83,17 @@ Result<FileForm> sniff(std::span<const std::byte> bytes)
 {
     const std::string_view head{ reinterpret_cast<const char*>(bytes.data()), bytes.size() };
     if (head.empty())
-        return fail(Error::Kind::Format, "the file is empty", "did the program that wrote it finish?");
+        return fail(
+            Error::Kind::Format, say("the file is empty"), say("did the program that wrote it finish?"));
     if (head.starts_with("\x1f\x8b"))
         return FileForm::Gzip;
     if (head.starts_with("STRC"))
         return FileForm::Session;
     if (head.starts_with(kOldCheckpoint))
-        return fail(Error::Kind::Format,
-            "this is a model checkpoint of an old torch.save, not a memory snapshot", kRecord);
+        return noSnapshot(say("this is a model checkpoint of an old torch.save, not a memory snapshot"));
     for (const Magic& other : kOthers) {
         if (head.starts_with(other.bytes))
-            return fail(Error::Kind::Format, other.name, kRecord);
+            return noSnapshot(Sentence(other.what));
     }
     if (head[0] == '\x80' && (head.size() == 1 || head[1] <= 16))
         return FileForm::Pickle;
@@ -106,9 +111,8 @@ Result<FileForm> sniff(std::span<const std::byte> bytes)
             || containsIgnoringCase(text, "<script")))
         return FileForm::Html;
     if (looksLikeText(head))
-        return fail(Error::Kind::Format, "this is a text file, not a memory snapshot", kRecord);
-    return fail(
-        Error::Kind::Format, "this is no memory snapshot: neither a pickle nor JSON nor gzip", kRecord);
+        return noSnapshot(say("this is a text file, not a memory snapshot"));
+    return noSnapshot(say("this is no memory snapshot: neither a pickle nor JSON nor gzip"));
 }
 
 } // namespace strata::model

@@ -401,7 +401,7 @@ Result<void> exportPickle(
     if (!file)
         return Failure(file.error());
     if (!SnapshotWriter(recording, *file).write(progress))
-        return fail(Error::Kind::Cancelled, "cancelled");
+        return fail(Error::Kind::Cancelled, say("cancelled"));
     return file->commit();
 }
 

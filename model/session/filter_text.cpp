@@ -69,8 +69,8 @@ std::string conditionsJson(const FilterConditions& conditions)
 Result<FilterConditions> conditionsFromJson(std::string_view text)
 {
     const auto refuse = [] {
-        return fail(Error::Kind::Format, "this filter has conditions that this Strata does not know",
-            "use the version that saved it, or a later one");
+        return fail(Error::Kind::Format, say("this filter has conditions that this Strata does not know"),
+            say("use the version that saved it, or a later one"));
     };
     const Json json = Json::parse(text, nullptr, false);
     if (!json.is_object())

@@ -16,7 +16,7 @@ GrowingSession::~GrowingSession() = default;
 Result<std::shared_ptr<const Session>> GrowingSession::append(
     const EndKnown& endKnown, const Progress& progress)
 {
-    const auto cancelled = [] { return fail(Error::Kind::Cancelled, "cancelled"); };
+    const auto cancelled = [] { return fail(Error::Kind::Cancelled, say("cancelled")); };
     for (DeviceRecording& device : m_recording->devices) {
         Device& known = m_devices[device.device];
         const FinalSegment* const base = device.base.segments.data();

@@ -13,9 +13,10 @@ namespace {
 
 Failure cannotWrite(const std::filesystem::path& path, int error)
 {
-    Failure failure = fail(Error::Kind::Unreadable,
-        fmt::format("cannot be written: {}", std::generic_category().message(error)),
-        error == ENOSPC ? "free some space or name another disk" : "name a folder that you may write to");
+    Failure failure
+        = fail(Error::Kind::Unreadable, say("cannot be written: %1", std::generic_category().message(error)),
+            error == ENOSPC ? say("free some space or name another disk")
+                            : say("name a folder that you may write to"));
     failure.value().where = path.string();
     return failure;
 }

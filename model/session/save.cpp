@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <span>
 
 namespace strata::model {
@@ -65,7 +64,7 @@ void writeInfo(wire::ChunkWriter& writer, const Recording& recording)
     }
     if (recording.truncation) {
         add(info::kTruncationOffset, static_cast<std::int64_t>(recording.truncation->offset));
-        items.emplace_back(info::kTruncationReason, recording.truncation->reason);
+        items.emplace_back(info::kTruncationReason, recording.truncation->reason.text());
     }
     if (recording.host) {
         add(info::kHostSegments, recording.host->segments);
@@ -225,7 +224,7 @@ Result<void> writeSession(const Recording& recording, wire::ChunkSink& sink,
             writeState(writer, wire::ChunkType::BaseState, device.device, 0, device.base.segments,
                 device.base.blocks);
         if (!writeEvents(writer, device, progress))
-            return fail(Error::Kind::Cancelled, "cancelled");
+            return fail(Error::Kind::Cancelled, say("cancelled"));
         writeState(writer, wire::ChunkType::EndState, device.device, device.events.size(),
             device.finalSegments, device.finalBlocks);
     }
@@ -237,8 +236,8 @@ Result<void> writeSession(const Recording& recording, wire::ChunkSink& sink,
     sink.close();
     if (writer.isWriting())
         return {};
-    Failure failure = fail(Error::Kind::Refused, "cannot be written: " + writer.problem(),
-        "please report it with the recording");
+    Failure failure = fail(Error::Kind::Refused, say("cannot be written: %1", writer.problem()),
+        say("please report it with the recording"));
     failure.value().where = sink.name();
     return failure;
 }
@@ -262,8 +261,8 @@ Result<SavedFormat> savedFormat(const std::filesystem::path& path)
         return SavedFormat::Session;
     if (suffix == ".pickle" || suffix == ".pkl")
         return SavedFormat::Pickle;
-    return fail(Error::Kind::Usage, fmt::format("-o does not say what to write: '{}'", path.string()),
-        "name it .strata for a session or .pickle for a PyTorch snapshot");
+    return fail(Error::Kind::Usage, say("-o does not say what to write: '%1'", path),
+        say("name it .strata for a session or .pickle for a PyTorch snapshot"));
 }
 
 } // namespace strata::model

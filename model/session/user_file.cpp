@@ -42,10 +42,10 @@ std::uint64_t contentKey(const ChunkFile& file)
     return key;
 }
 
-Error systemError(const fs::path& path, std::string hint)
+Error systemError(const fs::path& path, Sentence hint)
 {
-    return { Error::Kind::Unreadable, fmt::format("cannot be written: {}", std::strerror(errno)),
-        std::move(hint), path.string() };
+    return { Error::Kind::Unreadable, say("cannot be written: %1", std::strerror(errno)), std::move(hint),
+        path.string() };
 }
 
 /// The chunks that say so; a file of its own says first who made it.
@@ -112,20 +112,20 @@ Result<fs::path> UserFile::append(std::span<const UserChange> changes) const
             if (const ChunkWalk at = file.walk(); at.hasIndex) {
                 if (model::append(file, at, changes))
                     return m_recording;
-                return Failure(systemError(m_recording, "free some space; what was there is unchanged"));
+                return Failure(systemError(m_recording, say("free some space; what was there is unchanged")));
             }
         }
     }
     const fs::path beside = besideFile();
     if (beside.empty())
-        return fail(Error::Kind::Unreadable, "there is no place for notes on this recording",
-            "convert it to a session: strata convert FILE -o FILE.strata");
+        return fail(Error::Kind::Unreadable, say("there is no place for notes on this recording"),
+            say("convert it to a session: strata convert FILE -o FILE.strata"));
     std::error_code failed;
     fs::create_directories(m_folder, failed);
     const ChunkFile file(beside, O_RDWR | O_CREAT);
     if (!file.isOpen() || !file.lock() || !model::append(file, file.walk(), changes))
         return Failure(
-            systemError(beside, "make that folder writable, or convert the recording to a session"));
+            systemError(beside, say("make that folder writable, or convert the recording to a session")));
     return beside;
 }
 

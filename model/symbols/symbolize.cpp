@@ -48,16 +48,16 @@ Result<void> append(const std::filesystem::path& path, std::span<const wire::Sym
         const ChunkWalk at = file.walk();
         if (!at.hasIndex && file.isBeingRecorded())
             return fail(Error::Kind::Format,
-                "the recording is not finished: what it says of C++ stays as it is",
-                "wait until the program that is recorded has ended");
+                say("the recording is not finished: what it says of C++ stays as it is"),
+                say("wait until the program that is recorded has ended"));
         const auto write = [&](wire::ChunkWriter& writer) {
             writer.chunk(wire::ChunkType::Symbols, [&](wire::Bytes& out) { wire::encodeSymbols(rows, out); });
         };
         if (file.append(at, write))
             return {};
     }
-    return fail(Error::Kind::Unreadable, path.string() + ": cannot be written: " + std::strerror(errno),
-        "copy it to a folder of your own, or free some space");
+    return fail(Error::Kind::Unreadable, say("%1: cannot be written: %2", path, std::strerror(errno)),
+        say("copy it to a folder of your own, or free some space"));
 }
 
 } // namespace

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/block_pairing.h"
 
-#include "model/base/units.h"
-
 #include <algorithm>
-#include <fmt/format.h>
 #include <random>
 
 namespace strata::model {
@@ -17,11 +14,6 @@ std::uint64_t randomKey()
 {
     std::random_device device;
     return (std::uint64_t{ device() } << 32 | device()) | 1;
-}
-
-std::string blockText(std::uint64_t address, std::int64_t bytes)
-{
-    return fmt::format("The block at {} ({})", formatAddress(address), formatExactBytes(bytes));
 }
 
 } // namespace
@@ -205,16 +197,16 @@ void BlockPairing::onAlloc(
         m_overwritten.push_back({ e, old });
         delta = wrapSub(delta, oldBytes);
         m_findings.add(Check::AllocOverLive, e, oldBytes, [&] {
-            return blockText(address, oldBytes)
-                + " was allocated again while live: its free is missing, the "
-                  "recording has probably lost events.";
+            return say(
+                "The block at %1 (%2) was allocated again while live: its free is missing, the recording "
+                "has probably lost events.",
+                asAddress(address), asExactBytes(oldBytes));
         });
     } else if (!m_requestsOfOlder.empty() && m_requestsOfOlder.erase(address) > 0) {
         m_findings.add(Check::AllocOverLive, e, bytes, [&] {
-            return fmt::format(
-                "An older block at {} was still pending free when this address was allocated: its "
-                "free_completed is missing, the recording has probably lost events.",
-                formatAddress(address));
+            return say("An older block at %1 was still pending free when this address was allocated: its "
+                       "free_completed is missing, the recording has probably lost events.",
+                asAddress(address));
         });
     }
     if (m_nextRow == m_endRow)
@@ -242,10 +234,9 @@ void BlockPairing::checkFreeSize(std::uint32_t e, BlockId block, std::int64_t by
     if (request.valid() && request.value != e && m_device->events.bytes[request.index()] > allocated)
         return;
     m_findings.add(Check::FreeLarger, e, wrapSub(bytes, allocated), [&] {
-        return fmt::format(
-            "{} is freed with {}: the alloc and the free are not of the same block, events are "
-            "probably missing between them.",
-            blockText(m_blocks.address[block], allocated), formatExactBytes(bytes));
+        return say("The block at %1 (%2) is freed with %3: the alloc and the free are not of the same block, "
+                   "events are probably missing between them.",
+            asAddress(m_blocks.address[block]), asExactBytes(allocated), asExactBytes(bytes));
     });
 }
 
@@ -253,8 +244,9 @@ void BlockPairing::onFreeRequested(std::uint32_t e, std::uint64_t address, std::
 {
     const auto reportSecond = [&] {
         m_findings.add(Check::FreeOfFreed, e, bytes, [&] {
-            return blockText(address, bytes)
-                + " was already waiting to be freed: an alloc or a free_completed before this is missing.";
+            return say("The block at %1 (%2) was already waiting to be freed: an alloc or a free_completed "
+                       "before this is missing.",
+                asAddress(address), asExactBytes(bytes));
         });
     };
     const auto known = m_addresses.find(address);
@@ -329,10 +321,10 @@ void BlockPairing::onFreeOfUnknown(
     if (contradicted) {
         ++m_freeWithoutAlloc;
         m_findings.add(Check::FreeOfFreed, e, bytes, [&] {
-            return blockText(address, bytes)
-                + " had already been freed: the alloc before this free is missing, the recording has "
-                  "probably "
-                  "lost events.";
+            return say(
+                "The block at %1 (%2) had already been freed: the alloc before this free is missing, the "
+                "recording has probably lost events.",
+                asAddress(address), asExactBytes(bytes));
         });
         return;
     }

@@ -35,7 +35,7 @@ Result<DeviceTrace> DeviceTrace::build(
     if (growth.append(recording, device, true, true, progress))
         if (std::optional<DeviceTrace> trace = growth.finish(recording, device, endKnown, progress))
             return std::move(*trace);
-    return fail(Error::Kind::Cancelled, "cancelled");
+    return fail(Error::Kind::Cancelled, say("cancelled"));
 }
 
 bool DeviceTrace::continues(const DeviceTrace& earlier) const

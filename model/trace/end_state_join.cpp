@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/base/units.h"
 #include "model/trace/block_pairing.h"
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
-#include <fmt/format.h>
 #include <random>
 
 namespace strata::model {
 
 namespace {
 
-std::string blockText(std::uint64_t address, std::int64_t bytes)
+Sentence pendingAlone(std::uint64_t address, std::int64_t bytes)
 {
-    return fmt::format("The block at {} ({})", formatAddress(address), formatExactBytes(bytes));
+    return say(
+        "The block at %1 (%2) is pending free in the trace and allocated in the final segments: the trace "
+        "and the segments were not taken together, or events are missing.",
+        asAddress(address), asExactBytes(bytes));
 }
 
 struct AddressHash {
@@ -93,10 +94,10 @@ void Join::joinLive(BlockId block, const FinalBlock& final)
     const std::int64_t requested = m_blocks.requestedBytes[block];
     if (requested != final.requestedBytes) {
         m_findings.add(Check::EndStateDiffers, m_last, wrapSub(final.requestedBytes, requested), [&] {
-            return fmt::format(
-                "{} has {} in the final segments: its alloc there is missing from the trace, or "
-                "the trace and the segments were not taken together.",
-                blockText(final.address, requested), formatExactBytes(final.requestedBytes));
+            return say(
+                "The block at %1 (%2) has %3 in the final segments: its alloc there is missing from the "
+                "trace, or the trace and the segments were not taken together.",
+                asAddress(final.address), asExactBytes(requested), asExactBytes(final.requestedBytes));
         });
     } else if (const std::int64_t rounding = wrapSub(final.bytes, requested);
                rounding >= 0 && rounding < BlockColumns::kRoundingUnknown) {
@@ -110,11 +111,12 @@ void Join::joinLive(BlockId block, const FinalBlock& final)
     const bool pending = m_blocks.pendingSince(block) != BlockColumns::kNever;
     if (tellsRequests && pending != (final.state == BlockState::PendingFree))
         m_findings.add(Check::EndStateDiffers, m_last, requested, [&] {
-            return fmt::format(
-                "{} is {} in the trace and {} in the final segments: the trace and the segments "
-                "were not taken together, or events are missing.",
-                blockText(final.address, requested), pending ? "pending free" : "allocated",
-                pending ? "allocated" : "pending free");
+            return pending
+                ? pendingAlone(final.address, requested)
+                : say("The block at %1 (%2) is allocated in the trace and pending free in the final "
+                      "segments: the trace and the segments were not taken together, or events are "
+                      "missing.",
+                    asAddress(final.address), asExactBytes(requested));
         });
 }
 
@@ -123,9 +125,10 @@ void Join::addOlder(const FinalSegment& segment, const FinalBlock& final)
     const bool contradicted = m_pairing.at(final.address).used;
     if (contradicted)
         m_findings.add(Check::EndStateDiffers, m_last, final.requestedBytes, [&] {
-            return blockText(final.address, final.requestedBytes)
-                + " is free in the trace and active in the final segments: its alloc is missing, or the "
-                  "trace and the segments were not taken together.";
+            return say(
+                "The block at %1 (%2) is free in the trace and active in the final segments: its alloc "
+                "is missing, or the trace and the segments were not taken together.",
+                asAddress(final.address), asExactBytes(final.requestedBytes));
         });
     const BlockId block
         = m_blocks.pushOlder(final.address, final.requestedBytes, final.stack, segment.stream, segment.pool);
@@ -140,12 +143,8 @@ void Join::addOlder(const FinalSegment& segment, const FinalBlock& final)
         m_device.events.block.edit(request.index()) = block;
         m_result.changedEvents = true;
         if (final.state != BlockState::PendingFree)
-            m_findings.add(Check::EndStateDiffers, m_last, final.requestedBytes, [&] {
-                return blockText(final.address, final.requestedBytes)
-                    + " is pending free in the trace and allocated in the final segments: the trace and "
-                      "the "
-                      "segments were not taken together, or events are missing.";
-            });
+            m_findings.add(Check::EndStateDiffers, m_last, final.requestedBytes,
+                [&] { return pendingAlone(final.address, final.requestedBytes); });
     } else if (final.state == BlockState::PendingFree && !contradicted) {
         m_blocks.pendingAtStart.edit(block.row()) = 1;
         older.pendingBytes = wrapAdd(older.pendingBytes, final.requestedBytes);
@@ -161,9 +160,10 @@ void Join::reportLive()
             return;
         ++m_result.liveNotInSegments;
         m_findings.add(Check::LiveNotInSegments, m_last, m_blocks.requestedBytes[block], [&] {
-            return blockText(address, m_blocks.requestedBytes[block])
-                + " is live at the end of the trace and not in the final segments: the trace was cut, or the "
-                  "snapshot holds only some of the pools.";
+            return say(
+                "The block at %1 (%2) is live at the end of the trace and not in the final segments: the "
+                "trace was cut, or the snapshot holds only some of the pools.",
+                asAddress(address), asExactBytes(m_blocks.requestedBytes[block]));
         });
     };
     for (std::size_t row = 0; row < m_pairing.older().contradicted.size(); ++row)
@@ -179,9 +179,10 @@ void Join::reportRequests()
         if (!m_final.contains(address))
             m_findings.add(
                 Check::EndStateDiffers, event, m_device.events.bytes[event], [&, a = address, e = event] {
-                    return blockText(a, m_device.events.bytes[e])
-                        + " waits to be freed at the end of the trace and is not in the final segments: its "
-                          "free_completed is missing.";
+                    return say(
+                        "The block at %1 (%2) waits to be freed at the end of the trace and is not in the "
+                        "final segments: its free_completed is missing.",
+                        asAddress(a), asExactBytes(m_device.events.bytes[e]));
                 });
 }
 

@@ -17,7 +17,6 @@ namespace {
 constexpr std::int64_t kAnySize = FilterConditions::kAnySize;
 constexpr std::string_view kNone = "none";
 constexpr std::string_view kUnits = "kmgtp";
-constexpr const char* kSizeHint = "write a size such as 1 MiB, 512 or 2GiB";
 
 enum class Relation : std::uint8_t { Above, AtLeast, Below, AtMost, Equal, Like };
 
@@ -164,9 +163,14 @@ private:
         const std::string_view before = m_text.substr(0, at);
         return 1 + std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xc0) != 0x80; });
     }
-    [[nodiscard]] Failure refuse(std::size_t at, const std::string& what, std::string hint) const
+    [[nodiscard]] Failure refuse(std::size_t at, Sentence what, Sentence hint) const
     {
-        return fail(Error::Kind::Usage, fmt::format("{} at column {}", what, column(at)), std::move(hint));
+        return fail(Error::Kind::Usage, say("%1 at column %2", std::move(what), column(at)), std::move(hint));
+    }
+    [[nodiscard]] Failure refuseWithoutBlank() const
+    {
+        return refuse(
+            m_at, say("No blank behind the quote"), say("put one there, or write \\\" for a quote inside"));
     }
 
     Result<void> parseTerm()
@@ -206,8 +210,7 @@ private:
         if (!text)
             return Failure(text.error());
         if (!atEndOfWord(m_at))
-            return refuse(
-                m_at, "No blank behind the quote", "put one there, or write \\\" for a quote inside");
+            return refuseWithoutBlank();
         addWord(*text);
         m_quoted = true;
         return {};
@@ -230,7 +233,8 @@ private:
         }
         m_at = begin;
         if (alone)
-            return refuse(begin, fmt::format("No size after \"{}\"", found->text), kSizeHint);
+            return refuse(begin, say("No size after \"%1\"", found->text),
+                say("write a size such as 1 MiB, 512 or 2GiB"));
         return false; // "<module>" is a name
     }
 
@@ -319,7 +323,7 @@ private:
                 ++m_at;
             text += m_text[m_at];
         }
-        return refuse(begin, "A quote without an end", "write \" behind it");
+        return refuse(begin, say("A quote without an end"), say("write \" behind it"));
     }
 
     /// A word up to a blank or one of `stops`, or a quoted one.
@@ -329,28 +333,27 @@ private:
         if (m_at < m_text.size() && m_text[m_at] == '"') {
             auto text = quoted();
             if (text && !atEndOfWord(m_at) && stops.find(m_text[m_at]) == stops.npos)
-                return refuse(
-                    m_at, "No blank behind the quote", "put one there, or write \\\" for a quote inside");
+                return refuseWithoutBlank();
             return text;
         }
         while (!atEndOfWord(m_at) && stops.find(m_text[m_at]) == stops.npos)
             ++m_at;
         if (m_at == begin)
-            return refuse(begin, fmt::format("Nothing behind \"{}\"", key),
-                fmt::format("write what it has to be, as in {}train.py:57", key));
+            return refuse(begin, say("Nothing behind \"%1\"", key),
+                say("write what it has to be, as in %1train.py:57", key));
         return std::string(m_text.substr(begin, m_at - begin));
     }
 
-    [[nodiscard]] Result<void> onlyOne(bool before, std::size_t begin, const char* what) const
+    [[nodiscard]] Result<void> onlyOne(bool before, std::size_t begin, Sentence second) const
     {
         if (before)
-            return refuse(begin, fmt::format("A second {}", what), "a block has one alone: leave one out");
+            return refuse(begin, std::move(second), say("a block has one alone: leave one out"));
         return {};
     }
 
     Result<void> parseLine(std::size_t begin)
     {
-        if (const auto one = onlyOne(m_conditions.line.has_value(), begin, "line"); !one)
+        if (const auto one = onlyOne(m_conditions.line.has_value(), begin, say("A second line")); !one)
             return one;
         auto text = label("line:", {});
         if (!text)
@@ -378,7 +381,7 @@ private:
 
     Result<void> parseStream(std::size_t begin)
     {
-        if (const auto one = onlyOne(m_conditions.stream.has_value(), begin, "stream"); !one)
+        if (const auto one = onlyOne(m_conditions.stream.has_value(), begin, say("A second stream")); !one)
             return one;
         const std::string_view word = restOfWord();
         std::int64_t handle = 0;
@@ -388,20 +391,20 @@ private:
         else if (error == std::errc{} && end == word.data() + word.size())
             m_conditions.stream.emplace(handle);
         else
-            return refuse(m_at, fmt::format("No stream: \"{}\"", word), "write its number, or none");
+            return refuse(m_at, say("No stream: \"%1\"", word), say("write its number, or none"));
         m_at += word.size();
         return {};
     }
 
     Result<void> parsePool(std::size_t begin)
     {
-        if (const auto one = onlyOne(m_conditions.pool.has_value(), begin, "pool"); !one)
+        if (const auto one = onlyOne(m_conditions.pool.has_value(), begin, say("A second pool")); !one)
             return one;
         const std::string_view word = restOfWord();
         const std::optional<Pool> pool = poolOf(word);
         if (!pool && word != kNone)
-            return refuse(m_at, fmt::format("No pool: \"{}\"", word),
-                "write small, large, (0,1)/large for another than the default one, or none");
+            return refuse(m_at, say("No pool: \"%1\"", word),
+                say("write small, large, (0,1)/large for another than the default one, or none"));
         m_conditions.pool.emplace(pool);
         m_at += word.size();
         return {};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/findings.h"
 
-#include "model/base/units.h"
 #include "model/base/wrap.h"
 
 #include <iterator>
@@ -16,28 +15,28 @@ constexpr std::array<std::string_view, kCheckCount> kCheckNames{ "live_not_in_se
     "events_refused", "truncated", "recording_began_late", "ring_wrapped", "time_backwards", "pending_frees",
     "cut", "no_events", "unknown_content" };
 
-constexpr std::array<std::string_view, kCheckCount> kCheckSentences{
-    "Blocks that the trace leaves live are missing from the segments",
-    "Blocks of the segments differ from what the trace says",
-    "Allocations at the address of a live block",
-    "Allocations over a part of a live block",
-    "Frees of blocks that are already freed",
-    "Frees larger than their block",
-    "Sums of a segment disagree with its blocks",
-    "Segments share addresses",
-    "More is requested than reserved",
-    "More is allocated than reserved",
-    "More is active than reserved",
-    "The recorder could not keep some events",
-    "The allocator of the process tells of no event",
-    "The file ends early",
-    "Recording began after memory was in use",
-    "The recorder's ring was full: older events are gone",
-    "Time goes backwards",
-    "Freed blocks still wait for another stream at the end",
-    "A part of a longer recording",
-    "No events were recorded",
-    "Keys or actions that Strata does not know",
+constexpr std::array<English, kCheckCount> kCheckSentences{
+    English("Blocks that the trace leaves live are missing from the segments"),
+    English("Blocks of the segments differ from what the trace says"),
+    English("Allocations at the address of a live block"),
+    English("Allocations over a part of a live block"),
+    English("Frees of blocks that are already freed"),
+    English("Frees larger than their block"),
+    English("Sums of a segment disagree with its blocks"),
+    English("Segments share addresses"),
+    English("More is requested than reserved"),
+    English("More is allocated than reserved"),
+    English("More is active than reserved"),
+    English("The recorder could not keep some events"),
+    English("The allocator of the process tells of no event"),
+    English("The file ends early"),
+    English("Recording began after memory was in use"),
+    English("The recorder's ring was full: older events are gone"),
+    English("Time goes backwards"),
+    English("Freed blocks still wait for another stream at the end"),
+    English("A part of a longer recording"),
+    English("No events were recorded"),
+    English("Keys or actions that Strata does not know"),
 };
 
 } // namespace
@@ -52,7 +51,7 @@ std::string_view checkName(Check check)
     return kCheckNames[static_cast<std::size_t>(check)];
 }
 
-std::string_view checkSentence(Check check)
+English checkSentence(Check check)
 {
     return kCheckSentences[static_cast<std::size_t>(check)];
 }
@@ -84,7 +83,7 @@ std::vector<Finding> FindingList::take()
     std::vector<Finding> all;
     for (Rows& rows : m_rows) {
         if (rows.lastStandsForMany)
-            rows.kept.back().cause = formatCount(rows.kept.back().count) + " more of the same kind.";
+            rows.kept.back().cause = say("%1 more of the same kind.", asCount(rows.kept.back().count));
         all.insert(
             all.end(), std::make_move_iterator(rows.kept.begin()), std::make_move_iterator(rows.kept.end()));
         rows = {};

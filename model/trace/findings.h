@@ -2,10 +2,10 @@
 #pragma once
 
 #include "model/base/ids.h"
+#include "model/base/sentence.h"
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -43,15 +43,15 @@ inline constexpr std::size_t kCheckCount = static_cast<std::size_t>(Check::Unkno
 
 [[nodiscard]] bool isBreach(Check check);
 [[nodiscard]] std::string_view checkName(Check check); ///< "live_not_in_segments", ... as in --json
-/// What a check has found, in English: "Blocks that the trace leaves live are missing from the segments".
-[[nodiscard]] std::string_view checkSentence(Check check);
+/// What a check has found: "Blocks that the trace leaves live are missing from the segments".
+[[nodiscard]] English checkSentence(Check check);
 
 struct Finding {
     Check check;
     EventIndex event = -1; ///< where it shows; the last event for what only the end state shows
     std::int64_t bytes = 0; ///< how much of it
     std::int64_t count = 1; ///< how many events or blocks this row stands for
-    std::string cause; ///< the likely cause, a sentence
+    Sentence cause; ///< the likely one
 };
 
 /// Collects findings. A check that finds the same thing over and over keeps its first 999 rows; the last one
@@ -66,7 +66,7 @@ public:
     {
         Rows& rows = m_rows[static_cast<std::size_t>(check)];
         if (rows.kept.size() < kMaxRows)
-            rows.kept.push_back({ check, event, bytes, count, std::string(cause()) });
+            rows.kept.push_back({ check, event, bytes, count, cause() });
         else
             rows.addToLast(bytes, count);
     }

@@ -92,16 +92,16 @@ void narrowToSizeOf(BlockFilter& filter, const DeviceTrace& trace, BlockId block
 using Key = GroupingInfo::Key;
 // In the order of Grouping.
 constexpr std::array kGroupings{
-    GroupingInfo{ Grouping::Line, "line", "Line of code", "Line", "Filter by its line", Key::Label, true,
-        narrowToLine, narrowToLineOf },
-    GroupingInfo{ Grouping::Site, "site", "Site (whole stack)", "Site", "Filter by its stack", Key::Stack,
-        true, narrowToSite, narrowToSiteOf },
-    GroupingInfo{ Grouping::Stream, "stream", "Stream", "Stream", "Filter by its stream", Key::Value, false,
-        narrowToStream, narrowToStreamOf },
-    GroupingInfo{ Grouping::Pool, "pool", "Pool", "Pool", "Filter by its pool", Key::Label, false,
-        narrowToPool, narrowToPoolOf },
-    GroupingInfo{ Grouping::Size, "size", "Size of a block", "Size", "Filter by its size", Key::Value, false,
-        narrowToSize, narrowToSizeOf },
+    GroupingInfo{ Grouping::Line, "line", English("Line of code"), English("Line"),
+        English("Filter by its line"), Key::Label, true, narrowToLine, narrowToLineOf },
+    GroupingInfo{ Grouping::Site, "site", English("Site (whole stack)"), English("Site"),
+        English("Filter by its stack"), Key::Stack, true, narrowToSite, narrowToSiteOf },
+    GroupingInfo{ Grouping::Stream, "stream", English("Stream"), English("Stream"),
+        English("Filter by its stream"), Key::Value, false, narrowToStream, narrowToStreamOf },
+    GroupingInfo{ Grouping::Pool, "pool", English("Pool"), English("Pool"), English("Filter by its pool"),
+        Key::Label, false, narrowToPool, narrowToPoolOf },
+    GroupingInfo{ Grouping::Size, "size", English("Size of a block"), English("Size"),
+        English("Filter by its size"), Key::Value, false, narrowToSize, narrowToSizeOf },
 };
 static_assert([] {
     for (std::size_t i = 0; i < kGroupings.size(); ++i)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/sentence.h"
 #include "model/trace/device_trace.h"
 #include "model/trace/filter.h"
 #include "model/trace/frames.h"
@@ -28,8 +29,7 @@ enum class Grouping : std::uint8_t {
 class GroupTable;
 
 /// All that there is to know of one grouping but how GroupTable makes its groups. Options, JSON, choices,
-/// headings, filters and colours ask this and name no grouping. English: the window translates what people
-/// read.
+/// headings, filters and colours ask this and name no grouping.
 struct GroupingInfo {
     enum class Key : std::uint8_t {
         Label, ///< a group is known by its label
@@ -39,9 +39,9 @@ struct GroupingInfo {
 
     Grouping grouping;
     std::string_view name; ///< "line": of options, files and settings
-    std::string_view title; ///< "Line of code": of choices and columns
-    std::string_view one; ///< "Line": what one of its groups is
-    std::string_view narrower; ///< "Filter by its line"
+    English title; ///< "Line of code": of choices and columns
+    English one; ///< "Line": what one of its groups is
+    English narrower; ///< "Filter by its line"
     Key key;
     bool ofStacks; ///< a group has a stack; one without is hatched
     /// `filter` with the condition that lets this group pass, or the group of this block: nothing else of it

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/sentence.h"
 #include "model/trace/events.h"
 #include "model/trace/parts.h"
 #include "model/trace/stacks.h"
@@ -119,7 +120,7 @@ struct LostEvents {
 /// Where and why reading stopped before the end of the file.
 struct Truncation {
     std::uint64_t offset = 0;
-    std::string reason;
+    Sentence reason;
 };
 
 /// Everything a reader found in a file, nothing derived from it. Rows as in the file, in the file's order.

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/segment_lives.h"
 
-#include "model/base/units.h"
-
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -118,10 +115,10 @@ void SegmentTracker::onMapped(
         life.address, end, EventId{ e }, [&](std::uint64_t from, std::uint64_t to) { gaps += to - from; });
     if (const std::uint64_t shared = end - life.address - gaps; shared > 0)
         findings.add(Check::SegmentsOverlap, e, static_cast<std::int64_t>(shared), [&] {
-            return fmt::format(
-                "The segment at {} ({}) lies over one that is still there: its segment_free is "
-                "missing, the recording has probably lost events.",
-                formatAddress(life.address), formatExactBytes(life.bytes));
+            return say(
+                "The segment at %1 (%2) lies over one that is still there: its segment_free is missing, "
+                "the recording has probably lost events.",
+                asAddress(life.address), asExactBytes(life.bytes));
         });
     m_seen.add(life.address, end);
     addLive(life);
@@ -135,10 +132,9 @@ void SegmentTracker::onUnmapped(
     endLives(begin, end, EventId{ e }, [&](std::uint64_t from, std::uint64_t to) {
         if (const std::uint64_t known = m_seen.covered(from, to); known > 0) {
             findings.add(Check::FreeOfFreed, e, static_cast<std::int64_t>(known), [&] {
-                return fmt::format(
-                    "The segment at {} had already been given back: the segment_alloc before this "
-                    "is missing, the recording has probably lost events.",
-                    formatAddress(from));
+                return say("The segment at %1 had already been given back: the segment_alloc before this is "
+                           "missing, the recording has probably lost events.",
+                    asAddress(from));
             });
             return;
         }
@@ -209,10 +205,9 @@ void SegmentTracker::joinWith(const FinalSegment& segment, EventIndex last, Find
         older.push_back(life);
         if (const std::uint64_t known = m_seen.covered(from, to); known > 0)
             findings.add(Check::EndStateDiffers, last, static_cast<std::int64_t>(known), [&] {
-                return fmt::format(
-                    "The final segment at {} holds memory that the trace gave back to the driver: "
-                    "its segment_alloc is missing, or trace and segments were not taken together.",
-                    formatAddress(segment.address));
+                return say("The final segment at %1 holds memory that the trace gave back to the driver: its "
+                           "segment_alloc is missing, or trace and segments were not taken together.",
+                    asAddress(segment.address));
             });
     };
     auto live = m_live.upper_bound(begin);
@@ -245,10 +240,9 @@ void SegmentTracker::joinWithEndState(const DeviceRecording& device, FindingList
         const std::uint64_t missing = life.end() - life.address - final.covered(life.address, life.end());
         if (missing > 0)
             findings.add(Check::EndStateDiffers, last, static_cast<std::int64_t>(missing), [&, a = address] {
-                return fmt::format(
-                    "The segment at {} ({}) is there at the end of the trace and not among the "
-                    "final segments: the trace was cut, or the snapshot holds only some pools.",
-                    formatAddress(a), formatExactBytes(life.bytes));
+                return say("The segment at %1 (%2) is there at the end of the trace and not among the final "
+                           "segments: the trace was cut, or the snapshot holds only some pools.",
+                    asAddress(a), asExactBytes(life.bytes));
             });
     }
     for (const FinalSegment& segment : device.finalSegments)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/trace_checks.h"
 
-#include "model/base/units.h"
 #include "model/trace/live_extents.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 
 namespace strata::model {
@@ -23,11 +21,11 @@ struct Sums {
 };
 
 /// The greatest difference between what a segment says of itself and what its blocks add up to.
-std::pair<std::int64_t, std::string> compareSums(const FinalSegment& segment, const Sums& sums)
+std::pair<std::int64_t, Sentence> compareSums(const FinalSegment& segment, const Sums& sums)
 {
     std::int64_t worst = 0;
-    std::string text;
-    const auto compare = [&](std::string_view name, std::int64_t said, std::int64_t is, bool present) {
+    Sentence all;
+    const auto compare = [&](English name, std::int64_t said, std::int64_t is, bool present) {
         if (!present || said == is)
             return;
         const std::int64_t difference = wrapSub(said, is);
@@ -36,14 +34,15 @@ std::pair<std::int64_t, std::string> compareSums(const FinalSegment& segment, co
         };
         if (size(difference) > size(worst))
             worst = difference;
-        text += fmt::format("{}{} is {}, its blocks add up to {}", text.empty() ? "" : "; ", name,
-            formatExactBytes(said), formatExactBytes(is));
+        Sentence one
+            = say("%1 is %2, its blocks add up to %3", Sentence(name), asExactBytes(said), asExactBytes(is));
+        all = all.empty() ? std::move(one) : say("%1; %2", std::move(all), std::move(one));
     };
-    compare("size", segment.bytes, sums.bytes, true);
-    compare("allocated size", segment.allocatedBytes, sums.allocated, segment.allocatedBytes >= 0);
-    compare("active size", segment.activeBytes, sums.active, segment.activeBytes >= 0);
-    compare("requested size", segment.requestedBytes, sums.requested, segment.requestedBytes >= 0);
-    return { worst, text };
+    compare(English("size"), segment.bytes, sums.bytes, true);
+    compare(English("allocated size"), segment.allocatedBytes, sums.allocated, segment.allocatedBytes >= 0);
+    compare(English("active size"), segment.activeBytes, sums.active, segment.activeBytes >= 0);
+    compare(English("requested size"), segment.requestedBytes, sums.requested, segment.requestedBytes >= 0);
+    return { worst, std::move(all) };
 }
 
 void addRingNote(const NotesInput& input, FindingList& findings)
@@ -55,31 +54,45 @@ void addRingNote(const NotesInput& input, FindingList& findings)
                 return &s.json;
         return nullptr;
     };
-    const auto note = [&](std::string text) {
-        findings.add(Finding{ Check::RingWrapped, -1, 0, 1, std::move(text) });
+    const auto note = [&](Sentence why) {
+        findings.add(Finding{ Check::RingWrapped, -1, 0, 1, std::move(why) });
     };
     if (const std::string* const overflowed = settingOf("trace_alloc_overflowed"))
         if (*overflowed != "false" && *overflowed != "0" && *overflowed != "null") {
-            note("The recorder says that its ring was full: older events are gone. Record with a larger "
-                 "max_entries.");
+            note(say("The recorder says that its ring was full: older events are gone. Record with a larger "
+                     "max_entries."));
             return;
         }
     const std::string* const limit = settingOf("trace_alloc_max_entries");
     if (limit != nullptr && *limit == std::to_string(count) && count > 0) {
-        note(fmt::format(
-            "The trace has as many events as the recorder keeps ({}): older ones are probably gone. "
-            "Record with a larger max_entries.",
-            formatCount(count)));
+        note(say("The trace has as many events as the recorder keeps (%1): older ones are probably gone. "
+                 "Record with a larger max_entries.",
+            asCount(count)));
     } else if (limit == nullptr && count == 1) {
-        note("The trace has a single event: the recorder was probably in the mode \"state\", which keeps the "
-             "last "
-             "event alone. Record with enabled=\"all\" to see memory over time.");
+        note(say("The trace has a single event: the recorder was probably in the mode \"state\", which keeps "
+                 "the last event alone. Record with enabled=\"all\" to see memory over time."));
     } else if (limit == nullptr && count >= 10'000 && count % 10'000 == 0) {
-        note(fmt::format(
-            "The trace has exactly {} events: a guess from the round number is that max_entries was "
-            "reached and older events are gone.",
-            formatCount(count)));
+        note(say("The trace has exactly %1 events: a guess from the round number is that max_entries was "
+                 "reached and older events are gone.",
+            asCount(count)));
     }
+}
+
+Sentence truncationCause(const Truncation& truncation, bool endKnown, bool baseKnown)
+{
+    const SentenceArgument offset = asCount(static_cast<std::int64_t>(truncation.offset));
+    if (endKnown)
+        return say(
+            "The file ends early, at byte %1 (%2): what came after is missing. Copy or record it again.",
+            offset, truncation.reason);
+    if (baseKnown)
+        return say("The file ends early, at byte %1 (%2): what came after is missing, so the end state is "
+                   "unknown; curves begin at the state that the recording found. Copy or record it again.",
+            offset, truncation.reason);
+    return say(
+        "The file ends early, at byte %1 (%2): what came after is missing, so the end state is unknown "
+        "and curves begin at what the trace itself tells. Copy or record it again.",
+        offset, truncation.reason);
 }
 
 void addTimeNote(const TraceNotes& notes, FindingList& findings)
@@ -87,9 +100,9 @@ void addTimeNote(const TraceNotes& notes, FindingList& findings)
     if (notes.backwards == 0)
         return;
     findings.add(Finding{ Check::TimeBackwards, notes.firstBackwards, 0, notes.backwards,
-        fmt::format("Time goes backwards at {} event{}: the clock of the machine was set, or threads "
-                    "wrote out of order. The order of events is kept.",
-            formatCount(notes.backwards), notes.backwards == 1 ? "" : "s") });
+        say("Time goes backwards at %1: the clock of the machine was set, or threads wrote out of order. The "
+            "order of events is kept.",
+            asEvents(notes.backwards)) });
 }
 
 } // namespace
@@ -116,11 +129,10 @@ void EventChecks::begin(const BlockColumns& blocks, BlockId block, EventIndex e)
     if (!other.valid())
         return;
     m_findings.add(Check::AllocOverlaps, e, bytes, [&] {
-        return fmt::format(
-            "The block at {} ({}) lies over the block at {} ({}) that is live: its free is missing, "
-            "the recording has probably lost events.",
-            formatAddress(address), formatExactBytes(bytes), formatAddress(blocks.address[other]),
-            formatExactBytes(blocks.requestedBytes[other]));
+        return say("The block at %1 (%2) lies over the block at %3 (%4) that is live: its free is missing, "
+                   "the recording has probably lost events.",
+            asAddress(address), asExactBytes(bytes), asAddress(blocks.address[other]),
+            asExactBytes(blocks.requestedBytes[other]));
     });
 }
 
@@ -197,10 +209,9 @@ void EventChecks::addTo(FindingList& findings, bool startKnown) const
     if (m_above.count == 0 || !startKnown)
         return;
     Finding above = m_above;
-    above.cause = fmt::format("Blocks add up to as much as {} more than all segments after {} event{}, first "
-                              "after event {}: the trace and the segments are not of the same run, or events "
-                              "are missing.",
-        formatBytes(above.bytes), formatCount(above.count), above.count == 1 ? "" : "s", above.event);
+    above.cause = say("Blocks add up to as much as %1 more than all segments after %2, first after event %3: "
+                      "the trace and the segments are not of the same run, or events are missing.",
+        asBytes(above.bytes), asEvents(above.count), above.event);
     findings.add(std::move(above));
 }
 
@@ -227,42 +238,40 @@ void checkEndState(const DeviceRecording& device, const Totals& totals, FindingL
                 outside = wrapAdd(outside, block.bytes);
             at = blockEnd;
         }
-        if (const auto [worst, text] = compareSums(segment, sums); worst != 0)
-            findings.add(Check::SegmentSums, last, worst, [&, t = text] {
-                return fmt::format(
-                    "The segment at {} contradicts its blocks: {}. The snapshot was edited, made by "
-                    "another program, or by a faulty version.",
-                    formatAddress(segment.address), t);
+        if (const auto [worst, how] = compareSums(segment, sums); worst != 0)
+            findings.add(Check::SegmentSums, last, worst, [&, h = how] {
+                return say("The segment at %1 contradicts its blocks: %2. The snapshot was edited, made by "
+                           "another program, or by a faulty version.",
+                    asAddress(segment.address), h);
             });
         if (outside != 0)
             findings.add(Check::SegmentSums, last, outside, [&] {
-                return fmt::format(
-                    "The segment at {} has blocks that lie outside of it or over each other: the "
-                    "snapshot was edited, or made by another program.",
-                    formatAddress(segment.address));
+                return say("The segment at %1 has blocks that lie outside of it or over each other: the "
+                           "snapshot was edited, or made by another program.",
+                    asAddress(segment.address));
             });
         if (previous != nullptr && segment.address < endOfBlock(previous->address, previous->bytes))
             findings.add(Check::SegmentsOverlap, last, std::min(previous->bytes, segment.bytes), [&] {
-                return fmt::format(
-                    "The segments at {} and {} share addresses: the snapshot was edited, or joins "
-                    "those of several processes.",
-                    formatAddress(previous->address), formatAddress(segment.address));
+                return say("The segments at %1 and %2 share addresses: the snapshot was edited, or joins "
+                           "those of several processes.",
+                    asAddress(previous->address), asAddress(segment.address));
             });
         if (previous == nullptr || end > endOfBlock(previous->address, previous->bytes))
             previous = &segment;
     }
-    const auto compare = [&](Check check, std::string_view name, std::int64_t bytes) {
+    const auto compare = [&](Check check, English cause, std::int64_t bytes) {
         const std::int64_t above = wrapSub(bytes, totals.reservedBytesEnd);
         if (above > 0)
-            findings.add(check, last, above, [&] {
-                return fmt::format(
-                    "At the end {} bytes are {} more than all segments: the sizes of blocks and "
-                    "segments contradict each other.",
-                    name, formatBytes(above));
-            });
+            findings.add(check, last, above, [&] { return Sentence(cause, { asBytes(above) }); });
     };
-    compare(Check::AllocatedAboveReserved, "allocated", totals.allocatedBytesEnd);
-    compare(Check::ActiveAboveReserved, "active", totals.activeBytesEnd);
+    compare(Check::AllocatedAboveReserved,
+        English("At the end allocated bytes are %1 more than all segments: the sizes of blocks and segments "
+                "contradict each other."),
+        totals.allocatedBytesEnd);
+    compare(Check::ActiveAboveReserved,
+        English("At the end active bytes are %1 more than all segments: the sizes of blocks and segments "
+                "contradict each other."),
+        totals.activeBytesEnd);
 }
 
 void addNotes(const NotesInput& input, FindingList& findings)
@@ -271,28 +280,20 @@ void addNotes(const NotesInput& input, FindingList& findings)
     const TraceNotes& notes = input.notes;
     if (const auto& truncation = input.recording.truncation)
         findings.add(Finding{ Check::Truncated, last, 0, 1,
-            fmt::format("The file ends early, at byte {} ({}): what came after is missing{}. Copy or record "
-                        "it again.",
-                formatCount(static_cast<std::int64_t>(truncation->offset)), truncation->reason,
-                input.endKnown                            ? ""
-                    : !input.device.base.segments.empty() ? ", so the end state is unknown; curves begin at "
-                                                            "the state that the recording found"
-                                                          : ", so the end state is unknown and curves begin "
-                                                            "at what the trace itself tells") });
+            truncationCause(*truncation, input.endKnown, !input.device.base.segments.empty()) });
 
     if (const auto& refusal = input.recording.refusal)
         findings.add(Finding{ Check::EventsRefused, -1, 0, 1,
-            fmt::format("No event was told: {}. What the driver says is all that is known.", *refusal) });
+            say("No event was told: %1. What the driver says is all that is known.", *refusal) });
 
     for (const LostEvents& lost : input.recording.lost) {
         if (lost.device == input.device.device)
             findings.add(
                 Check::EventsLost, std::min<std::int64_t>(lost.event, last), 0,
                 [&] {
-                    return fmt::format(
-                        "{} event{} before event {} did not fit the recorder's ring: what is said "
-                        "of memory from there on is not exact. Record with a larger ring (--ring).",
-                        formatCount(lost.count), lost.count == 1 ? "" : "s", formatCount(lost.event));
+                    return say("%1 before event %2 did not fit the recorder's ring: what is said of memory "
+                               "from there on is not exact. Record with a larger ring (--ring).",
+                        asEvents(lost.count), asCount(lost.event));
                 },
                 lost.count);
     }
@@ -301,24 +302,26 @@ void addNotes(const NotesInput& input, FindingList& findings)
     if (cut != input.recording.cuts.end()) {
         const auto& [before, after] = cut->second;
         findings.add(Finding{ Check::Cut, -1, 0, 1,
-            fmt::format("{} event{} before and {} after were left out when this was shared{}.",
-                formatCount(before), before == 1 ? "" : "s", formatCount(after),
-                after > 0 ? ", so rounded sizes, allocated and active among them, are lower bounds at the end"
-                          : "") });
+            after > 0 ? say("%1 before and %2 after were left out when this was shared, so rounded sizes, "
+                            "allocated and active among them, are lower bounds at the end.",
+                asEvents(before), asCount(after))
+                      : say("%1 before and %2 after were left out when this was shared.", asEvents(before),
+                          asCount(after)) });
     } else if (notes.olderFrees > 0) {
-        findings.add(Finding{ Check::RecordingBeganLate, notes.firstOlderFree, notes.olderFreedBytes,
-            notes.olderFrees,
-            fmt::format("{} block{} freed in the trace were allocated before it began: recording was "
-                        "switched on late, or its ring dropped older events. Who allocated them is unknown.",
-                formatCount(notes.olderFrees), notes.olderFrees == 1 ? "" : "s") });
+        findings.add(
+            Finding{ Check::RecordingBeganLate, notes.firstOlderFree, notes.olderFreedBytes, notes.olderFrees,
+                say("%1 freed in the trace were allocated before it began: recording was switched on late, "
+                    "or its "
+                    "ring dropped older events. Who allocated them is unknown.",
+                    sayCounted("%1 block", "%1 blocks", notes.olderFrees)) });
     }
 
     addRingNote(input, findings);
     addTimeNote(notes, findings);
 
     Finding pending{ Check::PendingFrees, last, 0, 0,
-        "Blocks were freed and still wait for another stream to "
-        "finish with them: they cannot be used again yet." };
+        say("Blocks were freed and still wait for another stream to finish with them: they cannot be used "
+            "again yet.") };
     for (const FinalBlock& block : input.device.finalBlocks)
         if (block.state == BlockState::PendingFree) {
             ++pending.count;
@@ -329,17 +332,16 @@ void addNotes(const NotesInput& input, FindingList& findings)
 
     if (input.totals.events == 0 && !input.recording.refusal)
         findings.add(Finding{ Check::NoEvents, -1, 0, 1,
-            "The snapshot has no events: recording was off. Call torch.cuda.memory._record_memory_history() "
-            "before the code to be seen." });
+            say("The snapshot has no events: recording was off. Call "
+                "torch.cuda.memory._record_memory_history() before the code to be seen.") });
 
     for (const auto& [key, count] : input.recording.unknownKeys)
-        findings.add(Finding{ Check::UnknownContent, -1, 0, count,
-            fmt::format("Strata does not know the key {}; it is kept.", key) });
+        findings.add(Finding{
+            Check::UnknownContent, -1, 0, count, say("Strata does not know the key %1; it is kept.", key) });
     for (const auto& [name, count] : input.totals.actions)
         if (!actionFromName(name))
             findings.add(Finding{ Check::UnknownContent, -1, 0, count,
-                fmt::format(
-                    "Strata does not know the action {}; its events are kept and change nothing.", name) });
+                say("Strata does not know the action %1; its events are kept and change nothing.", name) });
 }
 
 } // namespace strata::model

@@ -163,7 +163,7 @@ TEST_F(AgentTest, AnOutOfMemoryIsInTheFileBeforeTheExceptionLeaves)
     // As if the process were killed right here.
     const auto session = opened(options().file);
     ASSERT_NE(session, nullptr);
-    EXPECT_FALSE(session->recording().truncation) << session->recording().truncation->reason;
+    EXPECT_FALSE(session->recording().truncation) << session->recording().truncation->reason.text();
     EXPECT_TRUE(session->exact());
     const model::DeviceRecording& device = *session->recording().find(1);
     EXPECT_EQ(device.events.action[device.events.action.size() - 1], model::Action::Oom);
@@ -183,7 +183,7 @@ TEST_F(AgentTest, WhatWasNotEndedOpensAsFarAsItWasWritten)
     const auto session = opened(options().file);
     ASSERT_NE(session, nullptr);
     ASSERT_TRUE(session->recording().truncation);
-    EXPECT_NE(session->recording().truncation->reason.find("killed"), std::string::npos);
+    EXPECT_NE(session->recording().truncation->reason.text().find("killed"), std::string::npos);
     EXPECT_EQ(session->recording().find(0)->events.size(), 3001);
     agent.stop();
 }

@@ -19,7 +19,7 @@ inline void failOnWarning(QtMsgType type, const QMessageLogContext& context, con
         return;
     }
     // What the platform plugin says of its machine is no fault of ours.
-    if (message.contains(QLatin1String("propagateSizeHints"))
+    if (message.contains(QLatin1String("This plugin does not support"))
         || message.contains(QLatin1String("XDG_RUNTIME_DIR")))
         return;
     if (context.category && std::strncmp(context.category, "qt.qpa", 6) == 0) {

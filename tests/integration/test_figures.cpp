@@ -151,7 +151,7 @@ TEST(Figures, FindingsAreToldInTheWordsOfTheWindow)
                     for (std::size_t i = 0; i < model::kCheckCount; ++i)
                         if (const auto check = static_cast<model::Check>(i);
                             model::checkName(check) == finding["check"]) {
-                            EXPECT_THAT(text, HasSubstr(model::checkSentence(check)));
+                            EXPECT_THAT(text, HasSubstr(model::checkSentence(check).text()));
                             ++told;
                         }
     }

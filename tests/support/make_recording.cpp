@@ -259,7 +259,7 @@ void Maker::take(const Line& line)
         m_recording->settings.push_back({ line.words[1], line.words[2] });
     } else if (word == "truncated") {
         m_recording->truncation = Truncation{ static_cast<std::uint64_t>(line.numberAt(1)),
-            line.words.size() > 2 ? line.words[2] : "" };
+            verbatim(line.words.size() > 2 ? line.words[2] : "") };
     } else {
         event(line);
     }

@@ -36,7 +36,7 @@ public:
             notes.olderFrees, notes.olderFreedBytes, notes.firstOlderFree, notes.backwards,
             notes.firstBackwards);
         for (const Finding& f : m_trace.findings())
-            line("{} at {}: {} bytes, {}: {}", checkName(f.check), f.event, f.bytes, f.count, f.cause);
+            line("{} at {}: {} bytes, {}: {}", checkName(f.check), f.event, f.bytes, f.count, f.cause.text());
         addBlocks();
         addEvents();
         for (const SegmentLife& s : m_trace.segmentLives())

@@ -59,7 +59,7 @@ inline std::string summaryText(const model::Recording& recording, const model::D
         text += fmt::format("capacity {} {}\n", summary.capacity->bytes, summary.capacity->exact);
     for (const model::Finding& finding : findings)
         text += fmt::format("{} {} {} {} {}\n", model::checkName(finding.check), finding.event, finding.bytes,
-            finding.count, finding.cause);
+            finding.count, finding.cause.text());
     return text + model::verdictText(summary.verdict) + "\n";
 }
 

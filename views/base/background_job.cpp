@@ -41,8 +41,8 @@ void BackgroundJob::begin(JobQueue::Job job)
 {
     m_told = {};
     m_queue.start(std::move(job), [this] {
-        Q_EMIT failed({ model::Error::Kind::Refused, "not enough memory",
-            "close other programs, or open it on a machine with more memory", {} });
+        Q_EMIT failed({ model::Error::Kind::Refused, model::say("not enough memory"),
+            model::say("close other programs, or open it on a machine with more memory"), {} });
     });
 }
 

@@ -125,7 +125,7 @@ private:
             return {};
         const model::GroupingInfo& info = model::infoOf(table.grouping());
         Details d;
-        d.kind = text::translated(info.one);
+        d.kind = text::said(info.one);
         const model::StackId stack = table.stackOf(number);
         d.title = info.key == model::GroupingInfo::Key::Stack && stack.valid()
             ? byWhom(m_recording, stack)

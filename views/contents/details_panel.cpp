@@ -222,7 +222,7 @@ void DetailsPanel::addActions(QVBoxLayout& layout)
         const auto device = m_document.device();
         if (!device || !filterBy(m_document.viewState().filter(), *device, m_focus, grouping))
             continue;
-        QPushButton* button = linkButton(text::translated(info.narrower));
+        QPushButton* button = linkButton(text::said(info.narrower));
         connect(button, &QPushButton::clicked, this, [this, wanted = grouping] {
             const auto now = m_document.device();
             if (const auto filter

@@ -368,8 +368,8 @@ Notice DocumentContent::failure(const DocumentPane& pane)
     if (!QFileInfo::exists(path))
         m_context.recent.remove(QFileInfo(path).absoluteFilePath());
     return { .kind = Notice::Kind::Error,
-        .what = tr("%1: %2").arg(QFileInfo(where).fileName(), text::utf8(error.what)),
-        .hint = text::utf8(error.hint),
+        .what = tr("%1: %2").arg(QFileInfo(where).fileName(), text::said(error.what)),
+        .hint = text::said(error.hint),
         .toolTip = where };
 }
 
@@ -399,7 +399,7 @@ QList<Notice> DocumentContent::notices(const DocumentPane& pane)
         all.append({ .kind = Notice::Kind::Warning,
             .what = tr("This file is damaged or ends early, at byte %1: %2")
                         .arg(text::count(static_cast<std::int64_t>(recording.truncation->offset)),
-                            text::utf8(recording.truncation->reason)),
+                            text::said(recording.truncation->reason)),
             .hint = tr("What stands before that is shown. Where both the end state and the state that it "
                        "began with are missing, curves begin at zero and are relative.") });
     if (recording.user.unreadFrom)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/page_export.h"
 
-#include <QCoreApplication>
 #include <QFileInfo>
 #include <QPixmap>
 #include <QSaveFile>
@@ -10,16 +9,16 @@ namespace strata::views {
 
 namespace {
 
-struct Words {
-    Q_DECLARE_TR_FUNCTIONS(Export)
-};
-
-model::Failure cannotWrite(const QString& path, const QString& why)
+model::Failure cannotWrite(const QString& path, model::Sentence why)
 {
-    model::Error error{ model::Error::Kind::Unreadable,
-        Words::tr("cannot be written: %1").arg(why).toStdString(),
-        Words::tr("choose another place").toStdString(), path.toStdString() };
-    return model::Failure(std::move(error));
+    return model::Failure(
+        model::Error{ model::Error::Kind::Unreadable, model::say("cannot be written: %1", std::move(why)),
+            model::say("choose another place"), path.toStdString() });
+}
+
+model::Failure cannotWrite(const QFileDevice& file)
+{
+    return cannotWrite(file.fileName(), model::verbatim(file.errorString().toStdString()));
 }
 
 } // namespace
@@ -30,14 +29,14 @@ model::Result<void> savePicture(Page& page, const QString& path)
         if (page.hasSvg() && page.saveSvg(path))
             return {};
         return cannotWrite(path,
-            page.hasSvg() ? Words::tr("the disk or the folder refuses it")
-                          : Words::tr("this page has no vector picture"));
+            page.hasSvg() ? model::say("the disk or the folder refuses it")
+                          : model::say("this page has no vector picture"));
     }
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly))
-        return cannotWrite(path, file.errorString());
+        return cannotWrite(file);
     if (!page.pictureWidget()->grab().save(&file, "PNG") || !file.commit())
-        return cannotWrite(path, file.errorString());
+        return cannotWrite(file);
     return {};
 }
 
@@ -45,7 +44,7 @@ model::Result<void> saveTable(const Page& page, const QString& path)
 {
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || !page.writeCsv(file) || !file.commit())
-        return cannotWrite(path, file.errorString());
+        return cannotWrite(file);
     return {};
 }
 

@@ -79,8 +79,7 @@ void SearchBox::apply()
     ViewState& state = m_document->viewState();
     const auto filter = searchFilter(state.filter(), *m_document->recording(), text());
     if (!filter) {
-        QToolTip::showText(
-            mapToGlobal(rect().bottomLeft()), QString::fromStdString(filter.error().text()), this);
+        QToolTip::showText(mapToGlobal(rect().bottomLeft()), text::said(filter.error()), this);
         return;
     }
     state.setFilter(*filter);

@@ -93,7 +93,7 @@ Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
         Q_EMIT progressChanged();
     });
     connect(&m_loading, &BackgroundJob::failed, this,
-        [this](const model::Error& error) { ranOut(error, " to open it"); });
+        [this](const model::Error& error) { ranOut(error, model::say("not enough memory to open it")); });
 }
 
 Document::~Document()
@@ -229,9 +229,9 @@ void Document::failed(const model::Error& error)
 }
 
 /// `error` of a job that wanted more memory than there is; `what` says for what.
-void Document::ranOut(model::Error error, const char* what)
+void Document::ranOut(model::Error error, model::Sentence what)
 {
-    error.what += what;
+    error.what = std::move(what);
     error.where = QFile::encodeName(m_path).toStdString();
     failed(error);
 }
@@ -265,7 +265,7 @@ void Document::deriveSelected()
     auto& job = m_deriving[device] = std::make_unique<BackgroundJob>();
     connect(job.get(), &BackgroundJob::runningChanged, this, &Document::progressChanged);
     connect(job.get(), &BackgroundJob::failed, this,
-        [this](const model::Error& error) { ranOut(error, " to index it"); });
+        [this](const model::Error& error) { ranOut(error, model::say("not enough memory to index it")); });
     job->start([this, session = m_session, trace, colours = m_colours](const JobContext& context) {
         derive(session, *trace, colours, context.stop(), [&](std::shared_ptr<const DeviceData> data) {
             context.deliver([this, data = std::move(data)] { publish(data); });

@@ -110,7 +110,7 @@ private:
     void loaded(std::shared_ptr<const model::Session> session);
     [[nodiscard]] bool outlineFits() const;
     void failed(const model::Error& error);
-    void ranOut(model::Error error, const char* what);
+    void ranOut(model::Error error, model::Sentence what);
     void publish(std::shared_ptr<const DeviceData> data);
     void deriveSelected();
     void keepUser();

@@ -22,7 +22,7 @@ Waiting waiting(const Document& document)
         return { Texts::tr("Loading was cancelled"),
             Texts::tr("Only the summary of this file is here. Open the file again to see the rest.") };
     case Document::State::Failed:
-        return { Texts::tr("Only the summary could be loaded"), utf8(document.error().what) };
+        return { Texts::tr("Only the summary could be loaded"), said(document.error().what) };
     default:
         return { Texts::tr("Still loading"),
             Texts::tr("The summary is there already; this page follows once the events are read.") };

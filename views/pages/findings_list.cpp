@@ -86,7 +86,7 @@ FindingsList::FindingsList(std::span<const DeviceBrief> devices, const Palette& 
         mark->setAccessibleName(breach ? tr("Breach") : tr("Note"));
         grid->addWidget(mark, line, 0, Qt::AlignTop);
 
-        QString text = text::translated(model::checkSentence(finding->check));
+        QString text = text::said(model::checkSentence(finding->check));
         if (nameDevice)
             text = tr("GPU %1: %2").arg(device->device).arg(text);
         const QString amount = amountText(*finding);
@@ -99,7 +99,7 @@ FindingsList::FindingsList(std::span<const DeviceBrief> devices, const Palette& 
                 });
             grid->addWidget(link, line, 2, Qt::AlignTop | Qt::AlignRight);
         }
-        grid->addWidget(textLabel(text::utf8(finding->cause), true), line + 1, 1, 1, 2);
+        grid->addWidget(textLabel(text::said(finding->cause), true), line + 1, 1, 1, 2);
         line += 2;
     }
     if (rows.size() > kShown)

@@ -149,7 +149,7 @@ void MemoryPage::buildTools()
     label->setProperty("muted", true);
     label->setBuddy(m_groupings);
     for (const model::GroupingInfo& info : model::groupings())
-        m_groupings->addItem(text::translated(info.title));
+        m_groupings->addItem(text::said(info.title));
     m_groupings->setCurrentIndex(static_cast<int>(m_document.viewState().grouping()));
     connect(m_groupings, &QComboBox::activated, this,
         [this](int index) { m_document.viewState().setGrouping(static_cast<model::Grouping>(index)); });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_facts.h"
 
-#include "model/analysis/verdict.h"
 #include "model/base/wrap.h"
 #include "model/session/simulation.h"
 #include "views/style/rich_text.h"
@@ -225,10 +224,10 @@ std::vector<SettingFact> settingFacts(const model::Recording& recording)
     return facts;
 }
 
-QString verdictHtml(const std::vector<model::VerdictSentence>& verdict, const QString& link)
+QString verdictHtml(const std::vector<model::Sentence>& verdict, const QString& link)
 {
     QString html;
-    for (const model::SentencePiece& piece : model::verdictPieces(verdict, text::wording)) {
+    for (const model::SentencePiece& piece : model::piecesOf(verdict, text::wording)) {
         QString part = text::utf8(piece.text).toHtmlEscaped();
         if (piece.strong)
             part = QStringLiteral("<b>%1</b>").arg(part);
@@ -239,9 +238,9 @@ QString verdictHtml(const std::vector<model::VerdictSentence>& verdict, const QS
     return html;
 }
 
-QString verdictPlain(const std::vector<model::VerdictSentence>& verdict)
+QString verdictPlain(const std::vector<model::Sentence>& verdict)
 {
-    return text::utf8(model::plainText(model::verdictPieces(verdict, text::wording)));
+    return text::utf8(model::plainText(model::piecesOf(verdict, text::wording)));
 }
 
 } // namespace strata::views

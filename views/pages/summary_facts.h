@@ -40,7 +40,7 @@ struct SettingFact {
 
 /// The verdict as rich text: figures bold, those with an instant as links "event:N" in `link`, or in
 /// the usual colour of links.
-[[nodiscard]] QString verdictHtml(const std::vector<model::VerdictSentence>& verdict, const QString& link);
-[[nodiscard]] QString verdictPlain(const std::vector<model::VerdictSentence>& verdict);
+[[nodiscard]] QString verdictHtml(const std::vector<model::Sentence>& verdict, const QString& link);
+[[nodiscard]] QString verdictPlain(const std::vector<model::Sentence>& verdict);
 
 } // namespace strata::views

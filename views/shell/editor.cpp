@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/shell/editor.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <QProcess>
@@ -10,10 +9,6 @@
 namespace strata::views {
 
 namespace {
-
-struct Words {
-    Q_DECLARE_TR_FUNCTIONS(Editor)
-};
 
 struct Known {
     const char* program;
@@ -27,9 +22,9 @@ constexpr Known kEditors[] = { { "code", "-g %f:%l" }, { "codium", "-g %f:%l" },
     { "gnome-text-editor", "+%l %f" }, { "gedit", "+%l %f" }, { "xed", "+%l %f" },
     { "mousepad", "--line=%l %f" } };
 
-model::Failure missing(const QString& what, const QString& hint)
+model::Failure missing(model::Sentence what, model::Sentence hint)
 {
-    return model::fail(model::Error::Kind::NotFound, what.toStdString(), hint.toStdString());
+    return model::fail(model::Error::Kind::NotFound, std::move(what), std::move(hint));
 }
 
 } // namespace
@@ -67,7 +62,7 @@ model::Result<QString> locateSource(const QString& file, const QString& snapshot
 {
     if (file.isEmpty() || file == QLatin1String("??"))
         return missing(
-            Words::tr("this frame has no source file"), Words::tr("only frames with a file can be opened"));
+            model::say("this frame has no source file"), model::say("only frames with a file can be opened"));
     if (QFileInfo::exists(file))
         return QFileInfo(file).absoluteFilePath();
     if (QFileInfo(file).isRelative()) {
@@ -75,11 +70,12 @@ model::Result<QString> locateSource(const QString& file, const QString& snapshot
         if (QFileInfo::exists(beside))
             return beside;
     }
-    return missing(Words::tr("%1 does not exist on this machine").arg(file),
+    return missing(model::say("%1 does not exist on this machine", file.toStdString()),
         QFileInfo(file).isRelative()
-            ? Words::tr("the stack names it without a folder: put the snapshot beside it, or start Strata in "
-                        "its folder")
-            : Words::tr("the snapshot was recorded elsewhere: make the file available under the same path"));
+            ? model::say(
+                "the stack names it without a folder: put the snapshot beside it, or start Strata in "
+                "its folder")
+            : model::say("the snapshot was recorded elsewhere: make the file available under the same path"));
 }
 
 model::Result<void> openInEditor(
@@ -91,8 +87,8 @@ model::Result<void> openInEditor(
     QStringList words = editorCommand(command.trimmed().isEmpty() ? defaultEditor() : command, *path, line);
     const QString program = words.takeFirst();
     if (!QProcess::startDetached(program, words))
-        return missing(Words::tr("the editor %1 cannot be started").arg(program),
-            Words::tr("set another one under Edit, Preferences"));
+        return missing(model::say("the editor %1 cannot be started", program.toStdString()),
+            model::say("set another one under Edit, Preferences"));
     return {};
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/style/texts.h"
 
-#include "model/base/sentence.h"
 #include "model/base/shell.h"
 #include "model/trace/grouping.h"
 
@@ -20,6 +19,26 @@ struct Texts {
 };
 
 } // namespace
+
+std::string wording(std::string_view english)
+{
+    return QCoreApplication::translate("Model", std::string(english).c_str()).toStdString();
+}
+
+QString said(const model::Sentence& sentence)
+{
+    return utf8(sentence.text(wording));
+}
+
+QString said(model::English english)
+{
+    return said(model::Sentence(english));
+}
+
+QString said(const model::Error& error)
+{
+    return utf8(error.text(wording));
+}
 
 QString utf8(std::string_view text)
 {
@@ -85,7 +104,7 @@ QString address(std::uint64_t address)
 
 QString event(model::EventIndex event)
 {
-    return event < 0 ? translated(model::kBeforeFirstText) : translated(model::kEventText).arg(count(event));
+    return said(model::nameOf(event));
 }
 
 QString instant(const model::Clock& clock, model::EventIndex event)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/result.h"
 #include "model/base/units.h"
 #include "model/timeline/clock.h"
 #include "model/trace/recording.h"
@@ -8,20 +9,17 @@
 #include <QString>
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 /// Figures, instants and names as every part of the window writes them. Any thread.
 namespace strata::views::text {
 
-/// What the model says in English, in the language of the window: model_texts.cpp lists it all for
-/// translators.
-[[nodiscard]] QString translated(std::string_view english);
-/// The same for sentences of the model, see model/base/sentence.h.
-[[nodiscard]] std::string wording(std::string_view english);
-/// All that is listed.
-[[nodiscard]] std::span<const char* const> modelTexts();
+/// What the model says (model/base/sentence.h), in the language of the window.
+[[nodiscard]] QString said(const model::Sentence& sentence);
+[[nodiscard]] QString said(model::English english);
+[[nodiscard]] QString said(const model::Error& error); ///< all of it: "WHERE: WHAT: WHAT TO DO"
+[[nodiscard]] std::string wording(std::string_view english); ///< a model::Wording
 
 /// Bytes of a file that claim to be UTF-8; what is not is replaced.
 [[nodiscard]] QString utf8(std::string_view text);

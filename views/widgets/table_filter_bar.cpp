@@ -2,6 +2,7 @@
 #include "views/widgets/table_filter_bar.h"
 
 #include "model/trace/filter_language.h"
+#include "views/style/texts.h"
 #include "views/widgets/segmented.h"
 
 #include <QHBoxLayout>
@@ -120,7 +121,7 @@ void TableFilterBar::parse()
     const model::Result<model::FilterConditions> parsed = model::parseFilter(m_edit->text().toStdString());
     m_problem->setVisible(!parsed);
     if (!parsed) {
-        m_problem->setText(QString::fromStdString(parsed.error().text()));
+        m_problem->setText(text::said(parsed.error()));
         return; // what is shown stays until the box makes sense again
     }
     m_everywhere->setVisible(!parsed->empty());

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/change.h"
 
-#include <fmt/format.h>
-
 namespace strata::cli {
 
 namespace {
-
-constexpr const char* kKnown = "there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS, "
-                               "optimizer=NAME[,KEY=VALUE], fsdp[=MODULE_CLASS]";
 
 /// KEY=VALUE, where a value is a number, True, False or None.
 bool isOptimizerOption(std::string_view item)
@@ -46,8 +41,9 @@ model::Result<void> checkChange(std::string_view change)
         || (kind == "checkpoint" && !value.empty()) || (kind == "optimizer" && isOptimizer(value))
         || (kind == "fsdp" && (equals == change.npos || !value.empty()));
     if (!known || change.find('\n') != change.npos)
-        return model::fail(
-            model::Error::Kind::Usage, fmt::format("--change {}: no such change", change), kKnown);
+        return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),
+            model::say("there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS, optimizer=NAME[,KEY=VALUE], "
+                       "fsdp[=MODULE_CLASS]"));
     return {};
 }
 

@@ -113,8 +113,9 @@ private:
         }
         if (!m_options.fit.empty()
             && (m_options.spread || !m_options.changes.empty() || !m_options.output.empty()))
-            return model::fail(Error::Kind::Usage, "--fit goes with neither --spread nor --change nor -o",
-                "give them in a run of the value found");
+            return model::fail(Error::Kind::Usage,
+                model::say("--fit goes with neither --spread nor --change nor -o"),
+                model::say("give them in a run of the value found"));
         return {};
     }
 
@@ -124,24 +125,25 @@ private:
             return {};
         m_options.capacityBytes = model::parseBytes(m_capacity);
         if (!m_options.capacityBytes || *m_options.capacityBytes <= 0)
-            return model::fail(Error::Kind::Usage, "--capacity " + m_capacity + ": not a size", "e.g. 16GiB");
+            return model::fail(Error::Kind::Usage, model::say("%1 %2: not a size", "--capacity", m_capacity),
+                model::say("e.g. 16GiB"));
         return {};
     }
 
     [[nodiscard]] model::Result<void> checkRank() const
     {
         if (m_options.rank.has_value() != (m_worldSize->count() > 0))
-            return model::fail(Error::Kind::Usage, "--rank and --world-size belong together",
-                "e.g. --rank 0 --world-size 8");
+            return model::fail(Error::Kind::Usage, model::say("--rank and --world-size belong together"),
+                model::say("e.g. --rank 0 --world-size 8"));
         if (m_options.rank && (*m_options.rank < 0 || *m_options.rank >= m_options.worldSize))
             return model::fail(Error::Kind::Usage,
-                "--rank " + std::to_string(*m_options.rank) + ": there is no such rank",
-                "it goes from 0 to " + std::to_string(m_options.worldSize - 1));
+                model::say("--rank %1: there is no such rank", *m_options.rank),
+                model::say("it goes from 0 to %1", m_options.worldSize - 1));
         const bool shards = std::any_of(m_options.changes.begin(), m_options.changes.end(),
             [](const std::string& change) { return change.starts_with("fsdp"); });
         if (shards && !m_options.rank)
-            return model::fail(Error::Kind::Usage, "--change fsdp: over how many ranks?",
-                "add e.g. --rank 0 --world-size 8");
+            return model::fail(Error::Kind::Usage, model::say("--change fsdp: over how many ranks?"),
+                model::say("add e.g. --rank 0 --world-size 8"));
         return {};
     }
 

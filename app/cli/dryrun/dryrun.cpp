@@ -23,11 +23,11 @@ model::Result<void> keep(const std::filesystem::path& recording, const std::file
     std::error_code error;
     std::filesystem::remove(output, error);
     if (recording.empty())
-        return model::fail(Error::Kind::NotFound, "not written: the process left no recording");
+        return model::fail(Error::Kind::NotFound, model::say("not written: the process left no recording"));
     if (recording.extension() == output.extension()) {
         std::filesystem::copy_file(recording, output, error);
         if (error)
-            return model::fail(Error::Kind::NotFound, error.message());
+            return model::fail(Error::Kind::NotFound, model::verbatim(error.message()));
         return {};
     }
     const auto session = model::Session::open(recording);

@@ -49,12 +49,15 @@ model::Result<FitTrial> runTrial(
     result.capacityBytes = run->capacityBytes;
     if (run->interrupted())
         return model::fail(Error::Kind::Cancelled,
-            fmt::format("{}: ended with status {}", label, run->exitStatus), "interrupted");
+            model::say("%1: ended with status %2", label, run->exitStatus), model::say("interrupted"));
     if (run->fits() && (run->exitStatus != 0 || run->processes.empty()))
         return model::fail(Error::Kind::NotFound,
-            fmt::format("{}: the command ended with status {}{}", label, run->exitStatus,
-                run->processes.empty() ? " and never used the device" : ", and not for want of memory"),
-            "its last words:\n" + lastLines(options.log));
+            run->processes.empty()
+                ? model::say(
+                    "%1: the command ended with status %2 and never used the device", label, run->exitStatus)
+                : model::say("%1: the command ended with status %2, and not for want of memory", label,
+                    run->exitStatus),
+            model::say("its last words:\n%1", lastLines(options.log)));
     const FitTrial trial{ values, run->fits() && run->exitStatus == 0, run->requestedPeak(),
         run->reservedPeak(), run->firstRefused() };
     std::fprintf(stderr, "strata: %s: %s reserved, %s\n", label.c_str(),
@@ -76,7 +79,9 @@ model::Result<FitResult> runFit(const DryRunOptions& options)
     auto outcome = searchFit(
         result.variables,
         [&](const std::vector<std::int64_t>& values) { return runTrial(options, values, result); },
-        [](const Error& error) { std::fprintf(stderr, "strata: %s: once more\n", error.what.c_str()); });
+        [](const Error& error) {
+            std::fprintf(stderr, "strata: %s: once more\n", error.what.text().c_str());
+        });
     if (!outcome)
         return model::Failure(outcome.error());
     result.outcome = std::move(*outcome);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fmt/format.h>
 
 namespace strata::cli {
 
@@ -120,26 +119,26 @@ std::string placeholder(const FitVariable& variable)
 
 model::Result<FitVariable> parseFitVariable(std::string_view text, std::span<const std::string> command)
 {
-    const auto bad = [&](std::string_view why) {
-        return model::fail(
-            Error::Kind::Usage, fmt::format("--fit {}: {}", text, why), "e.g. --fit 'BATCH=1..512'");
+    const auto bad = [&](model::Sentence why) {
+        return model::fail(Error::Kind::Usage, model::say("--fit %1: %2", text, std::move(why)),
+            model::say("e.g. --fit 'BATCH=1..512'"));
     };
     const auto equals = text.find('=');
     const auto dots = text.find("..", equals == text.npos ? text.size() : equals);
     if (equals == text.npos || equals == 0 || dots == text.npos)
-        return bad("not a name with a range");
+        return bad(model::say("not a name with a range"));
     FitVariable variable;
     variable.name = text.substr(0, equals);
     if (!readInteger(text.substr(equals + 1, dots - equals - 1), variable.lowest)
         || !readInteger(text.substr(dots + 2), variable.highest))
-        return bad("its ends are no whole numbers");
+        return bad(model::say("its ends are no whole numbers"));
     constexpr std::int64_t kHighest = std::int64_t{ 1 } << 40;
     if (variable.lowest < 0 || variable.highest > kHighest || variable.lowest > variable.highest)
-        return bad("its ends are not in order between 0 and 2^40");
+        return bad(model::say("its ends are not in order between 0 and 2^40"));
     const bool used = std::any_of(command.begin(), command.end(),
         [&](const std::string& word) { return word.find(placeholder(variable)) != word.npos; });
     if (!used)
-        return bad(placeholder(variable) + " is nowhere in the command");
+        return bad(model::say("%1 is nowhere in the command", placeholder(variable)));
     return variable;
 }
 

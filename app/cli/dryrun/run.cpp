@@ -226,29 +226,30 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     const model::Card* card = model::findCard(options.device);
     if (!card) {
         const auto nearest = model::nearestCards(options.device);
-        return model::fail(Error::Kind::Usage, "--device " + options.device + ": no such card",
-            fmt::format("nearest are {}", fmt::join(nearest, ", ")));
+        return model::fail(Error::Kind::Usage, model::say("%1 %2: no such card", "--device", options.device),
+            model::say("nearest are %1", fmt::format("{}", fmt::join(nearest, ", "))));
     }
     std::vector<std::string> problems;
     const simgpu::Settings settings = settingsOf(options, *card, problems);
     if (!problems.empty())
-        return model::fail(Error::Kind::Usage, problems.front() + ": not understood", "strata dryrun --help");
+        return model::fail(Error::Kind::Usage, model::say("%1: not understood", problems.front()),
+            model::say("strata dryrun --help"));
     if (scratch.path().empty())
-        return model::fail(
-            Error::Kind::NotFound, "no folder for temporary files", "set TMPDIR to one that is writable");
+        return model::fail(Error::Kind::NotFound, model::say("no folder for temporary files"),
+            model::say("set TMPDIR to one that is writable"));
     const auto command = launch::findCommand(options.command);
     if (!command)
         return model::Failure(command.error());
     const auto& torch = command->torch;
     if (!torch)
-        return model::fail(Error::Kind::Usage, command->whyNoTorch);
+        return model::fail(Error::Kind::Usage, model::verbatim(command->whyNoTorch));
     const bool records = recordsItself(options, *torch);
     const auto library = launch::preloadable(launch::kPreloaded);
     if (!library)
         return model::Failure(library.error());
     auto variables = simgpu::deviceEnvironment(*torch, settings, launch::libraryFolder(), { *library });
     if (!variables)
-        return model::fail(Error::Kind::Usage, variables.error());
+        return model::fail(Error::Kind::Usage, model::verbatim(variables.error()));
     if (records)
         launch::addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
     variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());

@@ -17,7 +17,8 @@ model::Result<std::optional<std::int64_t>> sizeOf(const std::string& option, con
         return std::optional<std::int64_t>();
     const auto bytes = model::parseBytes(text);
     if (!bytes || *bytes <= 0)
-        return model::fail(Error::Kind::Usage, option + " " + text + ": not a size", "e.g. 512MiB");
+        return model::fail(
+            Error::Kind::Usage, model::say("%1 %2: not a size", option, text), model::say("e.g. 512MiB"));
     return bytes;
 }
 
@@ -64,11 +65,12 @@ public:
     {
         m_options.command = m_program.words;
         if (m_options.output.empty())
-            return model::fail(Error::Kind::Usage, "no file to write",
-                "name one with -o, as in strata record -o run.strata -- ...");
+            return model::fail(Error::Kind::Usage, model::say("no file to write"),
+                model::say("name one with -o, as in strata record -o run.strata -- ..."));
         if (m_options.simulated.empty() && (!m_capacity.empty() || m_options.devices != 1))
-            return model::fail(Error::Kind::Usage, "--capacity and --devices are of the simulated card",
-                "name one with --simulated");
+            return model::fail(Error::Kind::Usage,
+                model::say("--capacity and --devices are of the simulated card"),
+                model::say("name one with --simulated"));
         const auto memoryBytes = sizeOf("--memory", m_memory);
         const auto capacityBytes = sizeOf("--capacity", m_capacity);
         for (const auto* size : { &memoryBytes, &capacityBytes }) {

@@ -37,16 +37,19 @@ model::Result<fs::path> makeRoom(const std::string& output)
     std::error_code error;
     const fs::path path = fs::absolute(output, error);
     if (path.extension() != ".strata")
-        return model::fail(Error::Kind::Usage, output + ": a session's name ends in .strata", "name it so");
+        return model::fail(Error::Kind::Usage, model::say("%1: a session's name ends in .strata", output),
+            model::say("name it so"));
     if (fs::exists(path, error) && !fs::is_regular_file(path, error))
-        return model::fail(Error::Kind::Usage, output + ": there, and no file", "name another one");
+        return model::fail(
+            Error::Kind::Usage, model::say("%1: there, and no file", output), model::say("name another one"));
     if (!fs::remove(path, error) && error)
-        return model::fail(Error::Kind::Usage, output + ": " + error.message(), "name another file");
+        return model::fail(Error::Kind::Usage, model::say("%1: %2", output, error.message()),
+            model::say("name another file"));
     // The recorder makes it later, in the command: whether it can is known by trying alone.
     const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0)
-        return model::fail(Error::Kind::Usage, fmt::format("{}: {}", output, std::strerror(errno)),
-            "name a file in a folder that can be written to");
+        return model::fail(Error::Kind::Usage, model::say("%1: %2", output, std::strerror(errno)),
+            model::say("name a file in a folder that can be written to"));
     close(file);
     fs::remove(path, error);
     return path;
@@ -56,8 +59,10 @@ model::Result<simgpu::Settings> simulatedCard(const RecordOptions& options)
 {
     const model::Card* card = model::findCard(options.simulated);
     if (!card)
-        return model::fail(Error::Kind::Usage, "--simulated " + options.simulated + ": no such card",
-            fmt::format("nearest are {}", fmt::join(model::nearestCards(options.simulated), ", ")));
+        return model::fail(Error::Kind::Usage,
+            model::say("%1 %2: no such card", "--simulated", options.simulated),
+            model::say("nearest are %1",
+                fmt::format("{}", fmt::join(model::nearestCards(options.simulated), ", "))));
     return launch::settingsOf(*card, options.capacityBytes, options.devices);
 }
 
@@ -71,10 +76,10 @@ model::Result<simgpu::Variables> inFront(
     if (!settings)
         return model::Failure(settings.error());
     if (!command.torch)
-        return model::fail(Error::Kind::Usage, command.whyNoTorch);
+        return model::fail(Error::Kind::Usage, model::verbatim(command.whyNoTorch));
     auto variables = simgpu::deviceEnvironment(*command.torch, *settings, launch::libraryFolder(), libraries);
     if (!variables)
-        return model::fail(Error::Kind::Usage, variables.error());
+        return model::fail(Error::Kind::Usage, model::verbatim(variables.error()));
     return *std::move(variables);
 }
 
@@ -115,7 +120,7 @@ public:
 
     [[nodiscard]] const std::string& path() const { return m_path; }
 
-    void say() const
+    void print() const
     {
         std::ifstream file(m_path);
         bool any = false;
@@ -149,7 +154,7 @@ model::Result<int> record(const RecordOptions& options)
     if (!command)
         return model::Failure(command.error());
     if (!command->torch && command->isCertain())
-        return model::fail(Error::Kind::Usage, command->whyNoTorch);
+        return model::fail(Error::Kind::Usage, model::verbatim(command->whyNoTorch));
     const auto library = launch::preloadable(launch::kPreloaded);
     if (!library)
         return model::Failure(library.error());
@@ -169,7 +174,7 @@ model::Result<int> record(const RecordOptions& options)
     variables->emplace_back(inject::kListVariable, names.path());
     auto status = launch::runChild(*command, { .set = *std::move(variables) });
     if (status)
-        names.say();
+        names.print();
     return status;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/readers/json/json_reader.h"
 
-#include "model/base/units.h"
 #include "model/readers/values/open_values.h"
 
-#include <fmt/format.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -91,10 +89,11 @@ public:
     {
         const Value text = m_heap.text(value);
         if (m_marks.size() == 1 && isText(text, Known::TraceEvents)) {
-            m_error = Error{ Error::Kind::Refused, "this is a torch.profiler trace, not a memory snapshot",
-                "traces open in a later version of Strata; for memory, record a snapshot with "
-                "torch.cuda.memory._record_memory_history()",
-                {} };
+            m_error
+                = Error{ Error::Kind::Refused, say("this is a torch.profiler trace, not a memory snapshot"),
+                      say("traces open in a later version of Strata; for memory, record a snapshot with "
+                          "torch.cuda.memory._record_memory_history()"),
+                      {} };
             return false;
         }
         return push(text);
@@ -108,8 +107,8 @@ public:
         const std::string_view text = problem.what();
         const std::size_t colon = text.find(": ");
         m_error = Error{ Error::Kind::Format,
-            fmt::format("it is not valid JSON: {}", colon == text.npos ? text : text.substr(colon + 2)),
-            "the file is damaged or cut off; write it again with json.dump", {} };
+            say("it is not valid JSON: %1", colon == text.npos ? text : text.substr(colon + 2)),
+            say("the file is damaged or cut off; write it again with json.dump"), {} };
         return false;
     }
 
@@ -150,11 +149,7 @@ private:
     {
         if (m_heap.bytesUsed() + m_stack.size() * sizeof(Value) <= m_reader.m_memoryLimit)
             return true;
-        m_error = Error{ Error::Kind::Refused,
-            fmt::format("reading it takes more than {}, half of this machine's memory",
-                formatBytes(
-                    static_cast<std::int64_t>(std::min<std::uint64_t>(m_reader.m_memoryLimit, INT64_MAX)))),
-            "open it on a machine with more memory, or with --force", {} };
+        m_error = Heap::tooLarge(m_reader.m_memoryLimit);
         return false;
     }
 
@@ -185,7 +180,7 @@ Result<Value> JsonReader::run()
     if (!whole) {
         Error error = handler.error();
         if (error.kind == Error::Kind::Format)
-            error.what += fmt::format(", at byte {}{}", m_failedAt, m_stream.offsetSuffix());
+            error.what = say("%1, at %2", std::move(error.what), m_stream.nameOf(m_failedAt));
         return Failure(std::move(error));
     }
     return m_stack[0];

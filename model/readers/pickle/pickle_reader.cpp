@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/readers/pickle/pickle_reader.h"
 
-#include "model/base/units.h"
 #include "model/readers/pickle/opcodes.h"
 #include "model/readers/source/little_endian.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace strata::model {
 
@@ -30,12 +28,12 @@ Result<Value> PickleReader::run()
     if (!runLoop())
         return Failure(m_error);
     if (m_stack.size() != 1 || !m_marks.empty()) {
-        damaged(fmt::format("the pickle stops with {} values on its stack instead of one", m_stack.size()));
+        damaged(say("the pickle stops with %1 values on its stack instead of one", m_stack.size()));
         return Failure(m_error);
     }
     if (!m_heap.traces().allTaken()) {
-        m_error = Error{ Error::Kind::Refused, "an event was made and then left out of its list",
-            "no recorder writes this; write the snapshot again with pickle.dump", {} };
+        m_error = Error{ Error::Kind::Refused, say("an event was made and then left out of its list"),
+            say("no recorder writes this; write the snapshot again with pickle.dump"), {} };
         return Failure(m_error);
     }
     return m_stack[0];
@@ -61,7 +59,7 @@ bool PickleReader::runLoop()
     };
     const auto underflow = [&] {
         save();
-        return damaged("the pickle takes more values from its stack than there are");
+        return damaged(say("the pickle takes more values from its stack than there are"));
     };
 
     for (;;) {
@@ -265,7 +263,7 @@ bool PickleReader::runLoop()
                 }
             } else {
                 if (items.size() % 2 != 0)
-                    return damaged("a dict gets a key without a value");
+                    return damaged(say("a dict gets a key without a value"));
                 if (!m_heap.setItems(first[-1], items, homeOf(mark - 1)))
                     return heapFailed();
             }
@@ -291,10 +289,7 @@ bool PickleReader::runLoop()
 bool PickleReader::refill(const std::uint8_t*& at)
 {
     if (m_heap.bytesUsed() + (m_stack.size() + m_memo.size()) * sizeof(Value) > m_memoryLimit) {
-        m_error = Error{ Error::Kind::Refused,
-            fmt::format("reading it takes more than {}, half of this machine's memory",
-                formatBytes(static_cast<std::int64_t>(std::min<std::uint64_t>(m_memoryLimit, INT64_MAX)))),
-            "open it on a machine with more memory, or with --force", {} };
+        m_error = Heap::tooLarge(m_memoryLimit);
         return false;
     }
     return more(at, ByteStream::kSlack) || m_stream.ended();
@@ -320,7 +315,7 @@ bool PickleReader::need(const std::uint8_t*& at, std::uint64_t count)
 bool PickleReader::popMark(std::size_t& first)
 {
     if (m_marks.empty())
-        return damaged("the pickle closes a list that it never opened");
+        return damaged(say("the pickle closes a list that it never opened"));
     first = static_cast<std::size_t>(m_marks[m_marks.size() - 1]);
     m_marks.setSize(m_marks.size() - 1);
     return true;
@@ -345,13 +340,13 @@ bool PickleReader::memoGet(std::uint64_t key)
         m_stack.push_back(far->second);
         return true;
     }
-    return damaged(fmt::format("the pickle refers to value {}, which it never stored", key));
+    return damaged(say("the pickle refers to value %1, which it never stored", key));
 }
 
 bool PickleReader::memoPut(std::uint64_t key)
 {
     if (!has(1))
-        return damaged("the pickle stores a value when there is none");
+        return damaged(say("the pickle stores a value when there is none"));
     const Value value = m_stack[m_stack.size() - 1];
     if (key < m_memo.size() + kFarMemo && key <= m_stream.offsetOf(m_stream.end())) {
         // Gaps are filled, but only so far that the memo stays in proportion to the file.
@@ -378,11 +373,10 @@ void PickleReader::forgetShapes()
     m_keyShapes.fill({});
 }
 
-bool PickleReader::damaged(std::string what)
+bool PickleReader::damaged(Sentence what)
 {
-    m_error = Error{ Error::Kind::Format,
-        fmt::format("{}, at byte {}{}", std::move(what), m_opAt, m_stream.offsetSuffix()),
-        "the file is damaged; copy it again or record it again", {} };
+    m_error = Error{ Error::Kind::Format, say("%1, at %2", std::move(what), m_stream.nameOf(m_opAt)),
+        say("the file is damaged; copy it again or record it again"), {} };
     return false;
 }
 
@@ -393,16 +387,16 @@ bool PickleReader::tooShort()
         return false;
     }
     m_error = Error{ Error::Kind::Format,
-        fmt::format("the file ends at byte {}{} in the middle of the pickle",
-            m_stream.offsetOf(m_stream.end()), m_stream.offsetSuffix()),
-        "the file is cut off: copy it again, or let the program that writes it finish", {} };
+        say("the file ends at %1 in the middle of the pickle",
+            m_stream.nameOf(m_stream.offsetOf(m_stream.end()))),
+        say("the file is cut off: copy it again, or let the program that writes it finish"), {} };
     return false;
 }
 
 bool PickleReader::heapFailed()
 {
     m_error = m_heap.error();
-    m_error.what += fmt::format(", at byte {}{}", m_opAt, m_stream.offsetSuffix());
+    m_error.what = say("%1, at %2", std::move(m_error.what), m_stream.nameOf(m_opAt));
     return false;
 }
 

@@ -87,7 +87,7 @@ private:
     [[nodiscard]] bool mayDrop(std::size_t first);
     [[nodiscard]] Home homeOf(std::size_t object) const;
 
-    bool damaged(std::string what);
+    bool damaged(Sentence what);
     bool tooShort();
     bool heapFailed();
 

@@ -31,8 +31,7 @@ bool PickleReader::readRare(std::uint8_t op, const std::uint8_t*& at)
     case kProto:
         m_protocol = *at++;
         if (m_protocol > kNewestProtocol)
-            return damaged(
-                fmt::format("pickle protocol {} is newer than any that Strata knows (5)", m_protocol));
+            return damaged(say("pickle protocol %1 is newer than any that Strata knows (5)", m_protocol));
         return true;
     case kBinFloat:
         m_stack.push_back(m_heap.real(std::bit_cast<double>(bigEndian64(at))));
@@ -68,7 +67,7 @@ bool PickleReader::readRare(std::uint8_t op, const std::uint8_t*& at)
         const std::uint64_t count = littleEndian32(at);
         at += 4;
         if (count > INT32_MAX)
-            return damaged("an integer has a negative length");
+            return damaged(say("an integer has a negative length"));
         if (count > 9) {
             if (!skipBytes(at, count))
                 return false;
@@ -87,7 +86,7 @@ bool PickleReader::readRare(std::uint8_t op, const std::uint8_t*& at)
     case kTuple3: {
         const std::size_t count = op == kTuple1 ? 1 : 3;
         if (!has(count))
-            return damaged("the pickle takes more values from its stack than there are");
+            return damaged(say("the pickle takes more values from its stack than there are"));
         const std::size_t first = m_stack.size() - count;
         if (!mayDrop(first))
             return false;
@@ -105,7 +104,7 @@ bool PickleReader::readRare(std::uint8_t op, const std::uint8_t*& at)
         return makeFromMark(op);
     case kDup:
         if (!has(1))
-            return damaged("the pickle takes more values from its stack than there are");
+            return damaged(say("the pickle takes more values from its stack than there are"));
         m_stack.push_back(m_stack[m_stack.size() - 1]);
         return true;
     case kPop:
@@ -138,15 +137,13 @@ bool PickleReader::readRare(std::uint8_t op, const std::uint8_t*& at)
     }
     if (const std::string_view name = nameOfCode(op); !name.empty()) {
         m_error = Error{ Error::Kind::Refused,
-            fmt::format("this pickle wants to run code: opcode {} at byte {}{}", name, m_opAt,
-                m_stream.offsetSuffix()),
-            "a memory snapshot holds data alone; record it with torch.cuda.memory._record_memory_history() "
-            "and "
-            "torch.cuda.memory._dump_snapshot()",
+            say("this pickle wants to run code: opcode %1 at %2", name, m_stream.nameOf(m_opAt)),
+            say("a memory snapshot holds data alone; record it with "
+                "torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot()"),
             {} };
         return false;
     }
-    return damaged(fmt::format("byte {:#04x} is no pickle opcode", op));
+    return damaged(say("byte %1 is no pickle opcode", fmt::format("{:#04x}", op)));
 }
 
 /// An event that was made for the list below its mark must go there: see Home.
@@ -155,9 +152,8 @@ bool PickleReader::mayDrop(std::size_t first)
     for (std::size_t i = first; i < m_stack.size(); ++i) {
         if (m_heap.isWaitingEvent(m_stack[i])) {
             m_error = Error{ Error::Kind::Refused,
-                fmt::format(
-                    "an event is taken away from its list at byte {}{}", m_opAt, m_stream.offsetSuffix()),
-                "no recorder writes this; write the snapshot again with pickle.dump", {} };
+                say("an event is taken away from its list at %1", m_stream.nameOf(m_opAt)),
+                say("no recorder writes this; write the snapshot again with pickle.dump"), {} };
             return false;
         }
     }
@@ -178,7 +174,7 @@ bool PickleReader::makeFromMark(std::uint8_t op)
         made = *tuple;
     } else if (op == kDict) {
         if (items.size() % 2 != 0)
-            return damaged("a dict gets a key without a value");
+            return damaged(say("a dict gets a key without a value"));
         made = m_heap.newDict();
         if (!m_heap.setItems(made, items, homeOf(first)))
             return heapFailed();
@@ -198,10 +194,10 @@ bool PickleReader::pushText(const std::uint8_t*& at, std::uint64_t count)
         // A header that claims more than the file holds is a cut or damaged file, not a long text.
         if (!m_stream.skip(at, count))
             return tooShort();
-        return damaged(fmt::format("a text of {} bytes is longer than any in a snapshot", count));
+        return damaged(say("a text of %1 bytes is longer than any in a snapshot", count));
     }
     if (count > kLongestText)
-        return damaged(fmt::format("a text claims to have {} bytes", count));
+        return damaged(say("a text claims to have %1 bytes", count));
     if (!need(at, count))
         return false;
     m_stack.push_back(m_heap.text({ reinterpret_cast<const char*>(at), static_cast<std::size_t>(count) }));
@@ -251,7 +247,7 @@ bool PickleReader::readLine(const std::uint8_t*& at, std::string_view& line)
             return true;
         }
         if (have > kLongestText)
-            return damaged("a line is longer than any in a snapshot");
+            return damaged(say("a line is longer than any in a snapshot"));
         searched = have;
         if (!more(at, have + 1))
             return tooShort();
@@ -269,21 +265,21 @@ bool PickleReader::readTextForm(std::uint8_t op, const std::uint8_t*& at)
     case kString: {
         const std::optional<std::string> text = unquoteString(line);
         if (!text)
-            return damaged("a text is not quoted as Python quotes it");
+            return damaged(say("a text is not quoted as Python quotes it"));
         m_stack.push_back(m_heap.text(*text));
         return true;
     }
     case kUnicode: {
         const std::optional<std::string> text = unescapeUnicode(line);
         if (!text)
-            return damaged("a text is not escaped as Python escapes it");
+            return damaged(say("a text is not escaped as Python escapes it"));
         m_stack.push_back(m_heap.text(*text));
         return true;
     }
     case kFloat: {
         const std::optional<double> number = parseReal(line);
         if (!number)
-            return damaged("a number is not written as Python writes it");
+            return damaged(say("a number is not written as Python writes it"));
         m_stack.push_back(m_heap.real(*number));
         return true;
     }
@@ -302,10 +298,10 @@ bool PickleReader::readNumberLine(std::uint8_t op, std::string_view line)
         line.remove_suffix(1);
     const ParsedInteger number = parseInteger(line);
     if (number.kind == ParsedInteger::Kind::None)
-        return damaged("a number is not written as Python writes it");
+        return damaged(say("a number is not written as Python writes it"));
     if (op == kGet || op == kPut) {
         if (number.kind != ParsedInteger::Kind::Unsigned)
-            return damaged("a stored value has an impossible number");
+            return damaged(say("a stored value has an impossible number"));
         return op == kGet ? memoGet(number.bits) : memoPut(number.bits);
     }
     switch (number.kind) {

@@ -65,17 +65,17 @@ bool ChunkStream::passOver()
     return m_status == ChunkStatus::Ok;
 }
 
-std::string ChunkStream::problem() const
+Sentence ChunkStream::problem() const
 {
     if (!m_readError.empty())
         return m_readError;
     switch (m_status) {
     case ChunkStatus::Incomplete:
-        return "the file ends inside a chunk: the recording was cut off there";
+        return say("the file ends inside a chunk: the recording was cut off there");
     case ChunkStatus::Newer:
-        return "a chunk is of a newer version of the format";
+        return say("a chunk is of a newer version of the format");
     default:
-        return "a chunk is damaged";
+        return say("a chunk is damaged");
     }
 }
 

@@ -35,7 +35,7 @@ public:
     [[nodiscard]] const wire::ChunkHead& head() const { return m_head; }
     [[nodiscard]] wire::ChunkStatus status() const { return m_status; }
     /// What status() means to the user, or what the system said.
-    [[nodiscard]] std::string problem() const;
+    [[nodiscard]] Sentence problem() const;
     /// Of the chunk that next() gave last, or of where the stream ended.
     [[nodiscard]] std::uint64_t offset() const { return m_offset; }
     [[nodiscard]] std::uint32_t sequence() const { return m_sequence; } ///< of the next chunk
@@ -50,7 +50,7 @@ private:
     wire::Bytes m_payload;
     wire::ChunkHead m_head;
     wire::ChunkStatus m_status = wire::ChunkStatus::Ok;
-    std::string m_readError;
+    Sentence m_readError;
     bool m_begun = false;
     std::uint64_t m_offset = 0, m_chain = 0;
     std::uint32_t m_sequence = 0;

@@ -49,7 +49,7 @@ void SessionBuilder::takeInfoItem(const std::string& key, const std::string& val
     else if (key == info::kRefused)
         m_recording.refusal = value;
     else if (key == info::kTruncationReason)
-        truncation().reason = value;
+        truncation().reason = verbatim(value);
     else if (key == info::kTruncationOffset)
         truncation().offset = static_cast<std::uint64_t>(number(value));
     else if (key.starts_with(info::kUnknownKey))

@@ -6,7 +6,6 @@
 #include "model/wire/user_data.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace strata::model {
 
@@ -16,50 +15,50 @@ Result<void> readSessionFile(Recording& recording, std::unique_ptr<ByteSource> s
     SessionBuilder builder(recording);
     ChunkStream stream(*source);
     std::uint64_t unpacked = 0;
-    const auto stop = [&](const std::string& reason) -> Result<void> {
+    const auto stop = [&](Sentence reason) -> Result<void> {
         builder.finish();
         if (recording.devices.empty())
-            return fail(Error::Kind::Format, fmt::format("byte {}: {}", stream.offset(), reason),
-                "the recording holds nothing before that place; record it again");
+            return fail(Error::Kind::Format, say("byte %1: %2", stream.offset(), std::move(reason)),
+                say("the recording holds nothing before that place; record it again"));
         // Behind the index the recording is whole: only what somebody was about to add is missing.
         if (builder.hasIndex())
             recording.user.unreadFrom = stream.offset();
         else
-            recording.truncation = Truncation{ stream.offset(), reason };
+            recording.truncation = Truncation{ stream.offset(), std::move(reason) };
         return {};
     };
     while (true) {
         if (progress.cancelled())
-            return fail(Error::Kind::Cancelled, "cancelled");
+            return fail(Error::Kind::Cancelled, say("cancelled"));
         const ChunkStream::Step step = stream.next();
         if (step == ChunkStream::Step::End)
             break;
         if (step == ChunkStream::Step::Stopped) {
             if (stream.status() == wire::ChunkStatus::Newer && stream.offset() == 0)
                 return fail(Error::Kind::Format,
-                    fmt::format(
-                        "this session was written by a newer Strata (format {})", stream.head().major),
-                    "open it with that version or a later one");
+                    say("this session was written by a newer Strata (format %1)", stream.head().major),
+                    say("open it with that version or a later one"));
             return stop(stream.problem());
         }
         unpacked += stream.head().unpackedBytes;
         // Rows in memory take up to eight times their bytes in a payload.
         if (unpacked > memoryLimit / 8)
-            return fail(Error::Kind::Refused, "it unpacks to more than this machine's memory should hold",
-                "use --force to open it anyway");
+            return fail(Error::Kind::Refused,
+                say("it unpacks to more than this machine's memory should hold"),
+                say("use --force to open it anyway"));
         const wire::Bytes* const payload = stream.payload();
         if (!payload)
             return stop(stream.problem());
         if (!builder.take(stream.head().type, *payload))
-            return stop("a chunk is damaged");
+            return stop(say("a chunk is damaged"));
         progress({ Stage::Reading, static_cast<std::int64_t>(source->fileBytesDone()),
             static_cast<std::int64_t>(source->fileBytesTotal()), builder.eventCount() });
     }
     if (recording.devices.empty() && recording.format.empty())
-        return fail(Error::Kind::Format, "this session holds no recording");
+        return fail(Error::Kind::Format, say("this session holds no recording"));
     builder.finish();
     if (!builder.isEnded() && !recording.truncation)
-        recording.truncation = Truncation{ stream.offset(), "its program was killed or still runs" };
+        recording.truncation = Truncation{ stream.offset(), say("its program was killed or still runs") };
     return {};
 }
 

@@ -4,7 +4,6 @@
 #include "model/readers/snapshot/fields.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 
 namespace strata::model {
@@ -22,19 +21,19 @@ constexpr std::uint64_t kHistoryKeys
 
 } // namespace
 
-bool SegmentReader::wrong(const char* key, Value value, const char* expected)
+bool SegmentReader::wrong(const char* key, Value value, Sentence expected)
 {
     return m_heap.failWith(Error::Kind::Format,
-        fmt::format("segment {}: '{}' is {}, not {}", m_count, key,
-            value.is(Value::Tag::Unset) ? "missing" : m_heap.typeName(value), expected),
-        "the file is damaged or was changed by hand; record it again");
+        say("segment %1: '%2' is %3, not %4", m_count, key,
+            value.is(Value::Tag::Unset) ? say("missing") : m_heap.typeName(value), std::move(expected)),
+        say("the file is damaged or was changed by hand; record it again"));
 }
 
 bool SegmentReader::readSize(Value value, const char* key, std::int64_t& bytes)
 {
     const std::optional<std::int64_t> size = m_heap.signedOf(value);
     if (!size || *size < 0)
-        return wrong(key, value, "a whole number from 0 to 2^63");
+        return wrong(key, value, say("a whole number from 0 to 2^63"));
     bytes = *size;
     return m_heap.traces().addBytes(bytes);
 }
@@ -48,7 +47,7 @@ bool SegmentReader::readPool(Value owner, Value kind, PoolIndex& index)
 {
     Pool pool;
     if (!owner.is(Value::Tag::Unset) && !m_heap.traces().poolIdOf(owner, pool))
-        return wrong("segment_pool_id", owner, "a pair of whole numbers");
+        return wrong("segment_pool_id", owner, say("a pair of whole numbers"));
     pool.kind = isText(kind, Known::Small) ? SegmentKind::Small
         : isText(kind, Known::Large)       ? SegmentKind::Large
                                            : SegmentKind::Unknown;
@@ -58,23 +57,23 @@ bool SegmentReader::readPool(Value owner, Value kind, PoolIndex& index)
 bool SegmentReader::add(Value value)
 {
     if (!m_heap.isDict(value))
-        return m_heap.failWith(Error::Kind::Format,
-            fmt::format("{} stands where segment {} belongs", m_heap.typeName(value), m_count));
+        return m_heap.failWith(
+            Error::Kind::Format, say("%1 stands where segment %2 belongs", m_heap.typeName(value), m_count));
     if (!m_heap.spend(m_heap.contents(value).size()))
         return false;
     const Fields fields(m_heap, value, "segment", kSegmentKeys);
 
     const std::optional<std::int64_t> device = m_heap.signedOf(fields[Known::Device]);
     if (!device)
-        return wrong("device", fields[Known::Device], "a whole number");
+        return wrong("device", fields[Known::Device], say("a whole number"));
     if (*device < 0 || *device > kHighestDevice)
         return m_heap.failWith(
-            Error::Kind::Format, fmt::format("segment {}: device {} is impossible", m_count, *device));
+            Error::Kind::Format, say("segment %1: device %2 is impossible", m_count, *device));
 
     FinalSegment segment;
     const std::optional<std::uint64_t> address = m_heap.bitsOf(fields[Known::Address]);
     if (!address)
-        return wrong("address", fields[Known::Address], "a whole number");
+        return wrong("address", fields[Known::Address], say("a whole number"));
     segment.address = *address;
     if (!readSize(fields[Known::TotalSize], "total_size", segment.bytes)
         || !readSum(fields[Known::AllocatedSize], "allocated_size", segment.allocatedBytes)
@@ -87,7 +86,7 @@ bool SegmentReader::add(Value value)
     StackId native;
     if (!m_heap.consumeFrames(fields[Known::Frames], segment.stack)
         || !m_heap.consumeFrames(fields[Known::CppFrames], native))
-        return wrong("frames", fields[Known::Frames], "a list of frames");
+        return wrong("frames", fields[Known::Frames], say("a list of frames"));
     if (!m_heap.traces().joined(native, segment.stack, segment.stack))
         return false;
 
@@ -96,12 +95,11 @@ bool SegmentReader::add(Value value)
         return false;
     const auto known = m_devices.find(static_cast<int>(*device));
     if (known == m_devices.end() && m_devices.size() >= kMostDevices)
-        return m_heap.failWith(
-            Error::Kind::Format, fmt::format("there are more than {} devices", kMostDevices));
+        return m_heap.failWith(Error::Kind::Format, say("there are more than %1 devices", kMostDevices));
     DeviceRecording& target = m_devices[static_cast<int>(*device)];
     target.device = static_cast<int>(*device);
     if (target.finalBlocks.size() + blocks.size() > std::numeric_limits<std::uint32_t>::max())
-        return m_heap.failWith(Error::Kind::Format, "a device has more than 4,294,967,295 blocks");
+        return m_heap.failWith(Error::Kind::Format, say("a device has more than 4,294,967,295 blocks"));
     segment.firstBlock = static_cast<std::uint32_t>(target.finalBlocks.size());
     segment.blockCount = static_cast<std::uint32_t>(blocks.size());
     target.finalBlocks.insert(target.finalBlocks.end(), blocks.begin(), blocks.end());
@@ -113,7 +111,7 @@ bool SegmentReader::add(Value value)
 bool SegmentReader::readBlocks(Value list, const FinalSegment& segment, std::vector<FinalBlock>& out)
 {
     if (!m_heap.isPlainList(list))
-        return wrong("blocks", list, "a list of blocks");
+        return wrong("blocks", list, say("a list of blocks"));
     const std::span<const Value> items = m_heap.contents(list);
     if (!m_heap.spend(items.size()))
         return false;
@@ -136,7 +134,7 @@ bool SegmentReader::readBlocks(Value list, const FinalSegment& segment, std::vec
 bool SegmentReader::addBlock(Value value, std::uint64_t computedAddress, FinalBlock& block)
 {
     if (!m_heap.isDict(value))
-        return wrong("blocks", value, "a block");
+        return wrong("blocks", value, say("a block"));
     if (!m_heap.spend(m_heap.contents(value).size()))
         return false;
     const Fields fields(m_heap, value, "block", kBlockKeys);
@@ -147,7 +145,7 @@ bool SegmentReader::addBlock(Value value, std::uint64_t computedAddress, FinalBl
     if (fields.has(Known::Address)) {
         const std::optional<std::uint64_t> address = m_heap.bitsOf(fields[Known::Address]);
         if (!address)
-            return wrong("address", fields[Known::Address], "a whole number");
+            return wrong("address", fields[Known::Address], say("a whole number"));
         block.address = *address;
     }
 
@@ -159,13 +157,13 @@ bool SegmentReader::addBlock(Value value, std::uint64_t computedAddress, FinalBl
     else if (isText(state, Known::Inactive))
         block.state = BlockState::Inactive;
     else
-        return wrong("state", state, "one of the states of a block");
+        return wrong("state", state, say("one of the states of a block"));
 
     Value requested = fields[Known::RequestedSize];
     StackId native;
     if (!m_heap.consumeFrames(fields[Known::Frames], block.stack)
         || !m_heap.consumeFrames(fields[Known::CppFrames], native))
-        return wrong("frames", fields[Known::Frames], "a list of frames");
+        return wrong("frames", fields[Known::Frames], say("a list of frames"));
     if (fields.has(Known::History)) {
         // The first entry is the occupant; others are of blocks that were merged into this one.
         const std::span<const Value> entries = m_heap.contents(fields[Known::History]);
@@ -178,7 +176,7 @@ bool SegmentReader::addBlock(Value value, std::uint64_t computedAddress, FinalBl
             if (!block.stack.valid() && !native.valid()
                 && (!m_heap.consumeFrames(entry[Known::Frames], block.stack)
                     || !m_heap.consumeFrames(entry[Known::CppFrames], native)))
-                return wrong("history", entries[0], "an entry with frames");
+                return wrong("history", entries[0], say("an entry with frames"));
         }
     }
     if (!m_heap.traces().joined(native, block.stack, block.stack))

@@ -35,7 +35,7 @@ private:
     [[nodiscard]] bool readSize(Value value, const char* key, std::int64_t& bytes);
     [[nodiscard]] bool readSum(Value value, const char* key, std::int64_t& bytes);
     [[nodiscard]] bool readPool(Value owner, Value kind, PoolIndex& index);
-    [[nodiscard]] bool wrong(const char* key, Value value, const char* expected);
+    [[nodiscard]] bool wrong(const char* key, Value value, Sentence expected);
 
     Heap& m_heap;
     std::map<int, DeviceRecording>& m_devices;

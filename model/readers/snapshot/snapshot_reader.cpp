@@ -6,8 +6,6 @@
 #include "model/readers/values/json_text.h"
 #include "model/wire/info.h"
 
-#include <fmt/format.h>
-
 namespace strata::model {
 
 namespace {
@@ -17,8 +15,12 @@ constexpr std::uint64_t kSnapshotKeys
         Known::HostSegments, Known::HostTraces, Known::Categories);
 constexpr std::size_t kMostSettingBytes = 65536;
 constexpr std::int64_t kMostMicroseconds = std::numeric_limits<std::int64_t>::max() / 1000;
-constexpr const char* kHowToRecord
-    = "record one with torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot(FILE)";
+
+Sentence howToRecord()
+{
+    return say("record one with torch.cuda.memory._record_memory_history() and "
+               "torch.cuda.memory._dump_snapshot(FILE)");
+}
 
 class SnapshotReader {
 public:
@@ -38,7 +40,7 @@ public:
         countUnknownActions();
         m_heap.writeUnknownCounts();
         if (m_salvaged && m_recording.devices.empty())
-            return fail(Error::Kind::Format, "nothing whole is left in it");
+            return fail(Error::Kind::Format, say("nothing whole is left in it"));
         return {};
     }
 
@@ -59,20 +61,20 @@ private:
         };
         if (holds(Known::TraceEvents))
             return m_heap.failWith(Error::Kind::Format,
-                "this is a torch.profiler trace, not a memory snapshot",
-                "traces open in a later version of Strata; for memory, export a snapshot");
+                say("this is a torch.profiler trace, not a memory snapshot"),
+                say("traces open in a later version of Strata; for memory, export a snapshot"));
         if (!holds(Known::Segments) && !m_salvaged)
-            return noSnapshot("a dict without 'segments'");
+            return noSnapshot(say("a dict without 'segments'"));
         const Fields fields(m_heap, top, "snapshot", kSnapshotKeys);
         return readSegments(fields[Known::Segments]) && readTraces(fields[Known::DeviceTraces])
             && readSettings(fields[Known::AllocatorSettings])
             && readAnnotations(fields[Known::ExternalAnnotations]) && readHost(fields);
     }
 
-    bool noSnapshot(std::string_view what)
+    bool noSnapshot(Sentence what)
     {
-        return m_heap.failWith(
-            Error::Kind::Format, fmt::format("there is no snapshot in it: it holds {}", what), kHowToRecord);
+        return m_heap.failWith(Error::Kind::Format,
+            say("there is no snapshot in it: it holds %1", std::move(what)), howToRecord());
     }
 
     /// What torch 1.13 wrote: a list of segments and nothing else.
@@ -80,7 +82,7 @@ private:
     {
         const std::span<const Value> items = m_heap.contents(list);
         if (items.empty())
-            return noSnapshot("an empty list");
+            return noSnapshot(say("an empty list"));
         for (const Value item : items.first(1)) {
             const std::span<const Value> pairs
                 = m_heap.isDict(item) ? m_heap.contents(item) : std::span<const Value>{};
@@ -88,7 +90,7 @@ private:
             for (std::size_t i = 0; i < pairs.size(); i += 2)
                 keys |= bitOf(keyOf(pairs[i]));
             if ((keys & bitOf(Known::Blocks)) == 0 || (keys & bitOf(Known::TotalSize)) == 0)
-                return noSnapshot(fmt::format("a list of other things ({} first)", m_heap.typeName(item)));
+                return noSnapshot(say("a list of other things (%1 first)", m_heap.typeName(item)));
         }
         m_recording.format = "PyTorch 1.13 snapshot";
         return readSegments(list);
@@ -101,7 +103,7 @@ private:
         if (!m_heap.isPlainList(list))
             return m_salvaged
                 || m_heap.failWith(Error::Kind::Format,
-                    fmt::format("'segments' is {}, not a list", m_heap.typeName(list)), kHowToRecord);
+                    say("'segments' is %1, not a list", m_heap.typeName(list)), howToRecord());
         if (!m_heap.spend(m_heap.contents(list).size()))
             return false;
         SegmentReader reader(m_heap, m_devices);
@@ -123,27 +125,27 @@ private:
         if (!m_heap.isPlainList(list))
             return m_salvaged
                 || m_heap.failWith(Error::Kind::Format,
-                    fmt::format("'device_traces' is {}, not a list of lists", m_heap.typeName(list)));
+                    say("'device_traces' is %1, not a list of lists", m_heap.typeName(list)));
         const std::span<const Value> items = m_heap.contents(list);
         for (std::size_t number = 0; number < items.size(); ++number) {
             Trace* const trace = m_heap.traceOf(items[number]);
             if (trace != nullptr && number <= static_cast<std::size_t>(SegmentReader::kHighestDevice)) {
                 if (trace->rows() == 0)
                     return m_heap.failWith(
-                        Error::Kind::Format, fmt::format("device {} has the events of another one", number));
+                        Error::Kind::Format, say("device %1 has the events of another one", number));
                 const int device = static_cast<int>(number);
                 if (!m_devices.contains(device) && m_devices.size() >= SegmentReader::kMostDevices)
                     return m_heap.failWith(Error::Kind::Format,
-                        fmt::format("there are more than {} devices", SegmentReader::kMostDevices));
+                        say("there are more than %1 devices", SegmentReader::kMostDevices));
                 DeviceRecording& target = m_devices[device];
                 target.device = device;
                 target.events = std::move(trace->columns);
                 trace->columns = {};
             } else if (trace != nullptr) {
-                return m_heap.failWith(Error::Kind::Format, fmt::format("device {} is impossible", number));
+                return m_heap.failWith(Error::Kind::Format, say("device %1 is impossible", number));
             } else if (!m_heap.isEmptyList(items[number]) && !m_salvaged) {
                 return m_heap.failWith(Error::Kind::Format,
-                    fmt::format("the trace of device {} is {}, not a list of events", number,
+                    say("the trace of device %1 is %2, not a list of events", number,
                         m_heap.typeName(items[number])));
             }
         }

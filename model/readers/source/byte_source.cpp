@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,8 +35,8 @@ public:
             }
             if (errno != EINTR)
                 return fail(Error::Kind::Unreadable,
-                    fmt::format("reading failed at byte {}: {}", m_done, std::strerror(errno)),
-                    "copy the file to a healthy disk and try again");
+                    say("reading failed at byte %1: %2", m_done, std::strerror(errno)),
+                    say("copy the file to a healthy disk and try again"));
         }
     }
 
@@ -139,7 +138,7 @@ public:
 
     std::uint64_t fileBytesDone() const override { return m_tail->fileBytesDone(); }
     std::uint64_t fileBytesTotal() const override { return m_tail->fileBytesTotal(); }
-    const char* offsetSuffix() const override { return m_tail->offsetSuffix(); }
+    Sentence nameOf(std::uint64_t offset) const override { return m_tail->nameOf(offset); }
 
 private:
     std::vector<std::byte> m_head;
@@ -172,21 +171,22 @@ Result<std::unique_ptr<ByteSource>> openFile(const std::filesystem::path& path)
     if (fd < 0) {
         const int why = errno;
         if (why == ENOENT || why == ENOTDIR)
-            return fail(Error::Kind::Unreadable, "no such file", "check the name");
+            return fail(Error::Kind::Unreadable, say("no such file"), say("check the name"));
         if (why == EACCES || why == EPERM)
-            return fail(Error::Kind::Unreadable, "permission denied", "make it readable for this user");
-        return fail(Error::Kind::Unreadable, fmt::format("cannot be opened: {}", std::strerror(why)));
+            return fail(
+                Error::Kind::Unreadable, say("permission denied"), say("make it readable for this user"));
+        return fail(Error::Kind::Unreadable, say("cannot be opened: %1", std::strerror(why)));
     }
     struct stat info = {};
     if (::fstat(fd, &info) != 0) {
         const int why = errno;
         ::close(fd);
-        return fail(Error::Kind::Unreadable, fmt::format("cannot be examined: {}", std::strerror(why)));
+        return fail(Error::Kind::Unreadable, say("cannot be examined: %1", std::strerror(why)));
     }
     if (S_ISDIR(info.st_mode)) {
         ::close(fd);
-        return fail(Error::Kind::Unreadable, "this is a directory",
-            "name the snapshot file itself, e.g. DIR/snapshot.pickle");
+        return fail(Error::Kind::Unreadable, say("this is a directory"),
+            say("name the snapshot file itself, e.g. DIR/snapshot.pickle"));
     }
     const bool regular = S_ISREG(info.st_mode);
     if (!regular)

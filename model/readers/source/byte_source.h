@@ -31,8 +31,8 @@ public:
     [[nodiscard]] virtual std::uint64_t fileBytesDone() const = 0;
     [[nodiscard]] virtual std::uint64_t fileBytesTotal() const = 0;
 
-    /// What "byte N" counts: "", " of the unpacked file", " of the embedded snapshot".
-    [[nodiscard]] virtual const char* offsetSuffix() const { return ""; }
+    /// What a byte is called: "byte 17", "byte 17 of the unpacked file".
+    [[nodiscard]] virtual Sentence nameOf(std::uint64_t offset) const { return say("byte %1", offset); }
 };
 
 /// A regular file, pipe or device; a directory, a missing or unreadable file are told apart in words.

@@ -30,7 +30,7 @@ bool ByteStream::fill(const std::uint8_t* next, std::size_t count)
     std::size_t start = static_cast<std::size_t>(next - bufferStart());
     while (have < count && !m_ended) {
         if (m_progress.cancelled()) {
-            m_error = Error{ Error::Kind::Cancelled, "cancelled", {}, {} };
+            m_error = Error{ Error::Kind::Cancelled, say("cancelled"), {}, {} };
             m_ended = true;
             break;
         }
@@ -67,7 +67,7 @@ bool ByteStream::skip(const std::uint8_t* next, std::uint64_t count)
     std::memset(m_buffer.data(), 0, kSlack);
     while (left > 0 && !m_ended) {
         if (m_progress.cancelled()) {
-            m_error = Error{ Error::Kind::Cancelled, "cancelled", {}, {} };
+            m_error = Error{ Error::Kind::Cancelled, say("cancelled"), {}, {} };
             m_ended = true;
             break;
         }

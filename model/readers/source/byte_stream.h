@@ -42,7 +42,7 @@ public:
     /// cancelled.
     [[nodiscard]] bool ended() const { return m_ended; }
     [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
-    [[nodiscard]] const char* offsetSuffix() const { return m_source->offsetSuffix(); }
+    [[nodiscard]] Sentence nameOf(std::uint64_t offset) const { return m_source->nameOf(offset); }
     /// Everything from `next` on as a source of its own.
     [[nodiscard]] std::unique_ptr<ByteSource> rest(const std::uint8_t* next) &&;
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/base/units.h"
 #include "model/readers/source/byte_source.h"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <zlib.h>
 
 namespace strata::model {
@@ -29,7 +27,7 @@ public:
     Result<std::size_t> read(std::span<std::byte> into) override
     {
         if (!m_ready)
-            return fail(Error::Kind::Refused, "zlib has no memory to unpack");
+            return fail(Error::Kind::Refused, say("zlib has no memory to unpack"));
         if (m_ended || into.empty())
             return std::size_t{ 0 };
         m_zip.next_out = reinterpret_cast<Bytef*>(into.data());
@@ -43,15 +41,17 @@ public:
         m_made += made;
         if (m_made > m_limit)
             return fail(Error::Kind::Refused,
-                fmt::format("it unpacks to more than {}, half of this machine's memory",
-                    formatBytes(toSigned(m_limit))),
-                "open it with --force if you trust it");
+                say("it unpacks to more than %1, half of this machine's memory", asBytes(toSigned(m_limit))),
+                say("open it with --force if you trust it"));
         return made;
     }
 
     std::uint64_t fileBytesDone() const override { return m_packed->fileBytesDone(); }
     std::uint64_t fileBytesTotal() const override { return m_packed->fileBytesTotal(); }
-    const char* offsetSuffix() const override { return " of the unpacked file"; }
+    Sentence nameOf(std::uint64_t offset) const override
+    {
+        return say("byte %1 of the unpacked file", offset);
+    }
 
 private:
     static std::int64_t toSigned(std::uint64_t bytes)
@@ -68,8 +68,8 @@ private:
             if (*got == 0) {
                 m_ended = true;
                 if (!m_betweenMembers)
-                    return fail(
-                        Error::Kind::Format, "the gzip data end early", "copy or download the file again");
+                    return fail(Error::Kind::Format, say("the gzip data end early"),
+                        say("copy or download the file again"));
                 return {};
             }
             m_zip.next_in = reinterpret_cast<Bytef*>(m_buffer.data());
@@ -81,7 +81,7 @@ private:
                 return {};
             }
             if (inflateReset(&m_zip) != Z_OK)
-                return fail(Error::Kind::Format, "the gzip data are damaged");
+                return fail(Error::Kind::Format, say("the gzip data are damaged"));
             m_betweenMembers = false;
         }
         const int state = inflate(&m_zip, Z_NO_FLUSH);
@@ -89,9 +89,11 @@ private:
             m_betweenMembers = true;
         else if (state != Z_OK && state != Z_BUF_ERROR)
             return fail(Error::Kind::Format,
-                fmt::format("the gzip data are damaged near byte {} of the file{}{}", fileBytesDone(),
-                    m_zip.msg != nullptr ? ": " : "", m_zip.msg != nullptr ? m_zip.msg : ""),
-                "copy or download the file again");
+                m_zip.msg != nullptr
+                    ? say(
+                        "the gzip data are damaged near byte %1 of the file: %2", fileBytesDone(), m_zip.msg)
+                    : say("the gzip data are damaged near byte %1 of the file", fileBytesDone()),
+                say("copy or download the file again"));
         return {};
     }
 
@@ -157,7 +159,10 @@ public:
 
     std::uint64_t fileBytesDone() const override { return m_text->fileBytesDone(); }
     std::uint64_t fileBytesTotal() const override { return m_text->fileBytesTotal(); }
-    const char* offsetSuffix() const override { return " of the embedded snapshot"; }
+    Sentence nameOf(std::uint64_t offset) const override
+    {
+        return say("byte %1 of the embedded snapshot", offset);
+    }
 
 private:
     std::size_t decode(std::span<std::byte> into)

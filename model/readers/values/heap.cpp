@@ -2,7 +2,6 @@
 #include "model/readers/values/heap.h"
 
 #include <bit>
-#include <fmt/format.h>
 
 namespace strata::model {
 
@@ -56,7 +55,7 @@ std::optional<Value> Heap::newTuple(std::span<const Value> items)
     return list;
 }
 
-bool Heap::failWith(Error::Kind kind, std::string what, std::string hint)
+bool Heap::failWith(Error::Kind kind, Sentence what, Sentence hint)
 {
     m_error = Error{ kind, std::move(what), std::move(hint), {} };
     return false;
@@ -64,11 +63,11 @@ bool Heap::failWith(Error::Kind kind, std::string what, std::string hint)
 
 bool Heap::lateChange(Cell cell)
 {
-    const char* const what = cell.kind == Kind::Frame ? "a frame"
-        : cell.kind == Kind::Event                    ? "an event"
-                                                      : "a stack";
-    return failWith(Error::Kind::Refused, fmt::format("{} is changed after it was used", what),
-        "no recorder writes this; write the snapshot again with pickle.dump");
+    return failWith(Error::Kind::Refused,
+        cell.kind == Kind::Frame       ? say("a frame is changed after it was used")
+            : cell.kind == Kind::Event ? say("an event is changed after it was used")
+                                       : say("a stack is changed after it was used"),
+        say("no recorder writes this; write the snapshot again with pickle.dump"));
 }
 
 std::vector<Value>& Heap::contentsOf(Cell& cell, Kind kind)
@@ -102,7 +101,7 @@ void Heap::freeContents(Cell& cell)
 bool Heap::setItems(Value dict, std::span<const Value> pairs, Home home)
 {
     if (!dict.is(Value::Tag::Object))
-        return failWith(Error::Kind::Format, fmt::format("{} stands where a dict belongs", typeName(dict)));
+        return failWith(Error::Kind::Format, say("%1 stands where a dict belongs", typeName(dict)));
     Cell& cell = m_cells[dict.row()];
     switch (cell.kind) {
     case Kind::EmptyDict:
@@ -113,7 +112,7 @@ bool Heap::setItems(Value dict, std::span<const Value> pairs, Home home)
     case Kind::Event:
         return pairs.empty() || lateChange(cell);
     default:
-        return failWith(Error::Kind::Format, "a list stands where a dict belongs");
+        return failWith(Error::Kind::Format, say("a list stands where a dict belongs"));
     }
 
     const std::uint64_t keys = keySet(pairs);
@@ -164,7 +163,7 @@ bool Heap::storeInDict(Cell& cell, std::span<const Value> pairs)
     for (std::size_t i = 0; i < pairs.size(); i += 2) {
         Value member = pairs[i + 1];
         if (pairs[i].is(Value::Tag::Object))
-            return failWith(Error::Kind::Format, "a list or dict stands where a dict's key belongs");
+            return failWith(Error::Kind::Format, say("a list or dict stands where a dict's key belongs"));
         const Known key = keyOf(pairs[i]);
         StackId stack;
         if ((key == Known::Frames || key == Known::CppFrames) && consumeFrames(member, stack))
@@ -189,7 +188,7 @@ void Heap::storeInList(Cell& cell, std::span<const Value> items)
 bool Heap::append(Value list, std::span<const Value> items)
 {
     if (!list.is(Value::Tag::Object))
-        return failWith(Error::Kind::Format, fmt::format("{} stands where a list belongs", typeName(list)));
+        return failWith(Error::Kind::Format, say("%1 stands where a list belongs", typeName(list)));
     Cell& cell = m_cells[list.row()];
     if (items.empty())
         return true;
@@ -212,7 +211,7 @@ bool Heap::append(Value list, std::span<const Value> items)
     case Kind::Stack:
         return lateChange(cell);
     default:
-        return failWith(Error::Kind::Format, "a dict stands where a list belongs");
+        return failWith(Error::Kind::Format, say("a dict stands where a list belongs"));
     }
 }
 
@@ -312,14 +311,14 @@ bool Heap::appendEvents(Cell& cell, std::span<const Value> items)
             freeContents(dict);
             dict = { Kind::Event, static_cast<std::uint64_t>(row) << kEventRowBits | at };
         } else {
-            return failWith(Error::Kind::Format,
-                fmt::format("{} stands where event {} belongs", typeName(item), trace.taken));
+            return failWith(
+                Error::Kind::Format, say("%1 stands where event %2 belongs", typeName(item), trace.taken));
         }
         ++trace.taken;
     }
     if (trace.taken != trace.rows())
-        return failWith(Error::Kind::Refused, "an event was made and then left out of its list",
-            "no recorder writes this; write the snapshot again with pickle.dump");
+        return failWith(Error::Kind::Refused, say("an event was made and then left out of its list"),
+            say("no recorder writes this; write the snapshot again with pickle.dump"));
     return true;
 }
 
@@ -356,15 +355,15 @@ bool Heap::internFrame(std::span<const Value> pairs, FrameId& id)
         if (key == Known::Filename || key == Known::Name) {
             if (!value.is(Value::Tag::Text) && !value.is(Value::Tag::None))
                 return failWith(Error::Kind::Format,
-                    fmt::format("a frame's '{}' is {}, not text", textOf(pairs[i]), typeName(value)));
+                    say("a frame's '%1' is %2, not text", textOf(pairs[i]), typeName(value)));
             const StringId text = value.is(Value::Tag::Text) ? value.textId() : idOf(Known::Empty);
             (key == Known::Filename ? frame.file : frame.function) = text;
         } else if (key == Known::Line) {
             // C++ frames without a line can have 2^64 - 1.
             const std::optional<std::uint64_t> line = value.is(Value::Tag::None) ? 0 : bitsOf(value);
             if (!line)
-                return failWith(Error::Kind::Format,
-                    fmt::format("a frame's 'line' is {}, not a whole number", typeName(value)));
+                return failWith(
+                    Error::Kind::Format, say("a frame's 'line' is %1, not a whole number", typeName(value)));
             frame.line = static_cast<std::int64_t>(*line);
         } else {
             if (bitOf(key) < bitOf(Known::FxNodeOp) || bitOf(key) > bitOf(Known::FxNodeInfo))

@@ -104,7 +104,7 @@ public:
     [[nodiscard]] std::optional<double> realOf(Value v) const;
     [[nodiscard]] std::string_view textOf(Value v) const { return m_recording.strings[v.textId()]; }
     /// "text", "a list", ...: for messages.
-    [[nodiscard]] std::string_view typeName(Value v) const;
+    [[nodiscard]] Sentence typeName(Value v) const;
 
     /// Interns the list as a stack and consumes it; an absent or empty one is "none". False, and nothing
     /// changed, if it is no list of frames.
@@ -117,7 +117,9 @@ public:
     /// Refuses to walk values that refer to each other so often that the walk would take forever.
     [[nodiscard]] bool spend(std::size_t steps);
 
-    bool failWith(Error::Kind kind, std::string what, std::string hint = {});
+    /// That values would take more bytes than `memoryLimit`.
+    [[nodiscard]] static Error tooLarge(std::uint64_t memoryLimit);
+    bool failWith(Error::Kind kind, Sentence what, Sentence hint = {});
 
 private:
     enum class Kind : std::uint8_t {

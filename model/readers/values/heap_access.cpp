@@ -69,55 +69,55 @@ std::optional<double> Heap::realOf(Value v) const
     return std::nullopt;
 }
 
-std::string_view Heap::typeName(Value v) const
+Sentence Heap::typeName(Value v) const
 {
     switch (v.tag()) {
     case Value::Tag::Int:
     case Value::Tag::WideInt:
     case Value::Tag::WideUnsigned:
-        return "a whole number";
+        return say("a whole number");
     case Value::Tag::HugeInt:
-        return "a number of more than 64 bits";
+        return say("a number of more than 64 bits");
     case Value::Tag::None:
     case Value::Tag::Unset:
-        return "nothing (None)";
+        return say("nothing (None)");
     case Value::Tag::Bool:
-        return "true or false";
+        return say("true or false");
     case Value::Tag::Float:
-        return "a number with a fraction";
+        return say("a number with a fraction");
     case Value::Tag::Text:
-        return "text";
+        return say("text");
     case Value::Tag::Bytes:
-        return "binary data";
+        return say("binary data");
     case Value::Tag::Pair:
-        return "a pair of numbers";
+        return say("a pair of numbers");
     case Value::Tag::Stack:
-        return "a stack";
+        return say("a stack");
     case Value::Tag::Frame:
-        return "a frame";
+        return say("a frame");
     case Value::Tag::Object:
         break;
     }
     switch (m_cells[v.row()].kind) {
     case Kind::EmptyDict:
     case Kind::Dict:
-        return "a dict";
+        return say("a dict");
     case Kind::EmptyList:
     case Kind::List:
-        return "a list";
+        return say("a list");
     case Kind::FrameList:
     case Kind::FrameRun:
-        return "a list of frames";
+        return say("a list of frames");
     case Kind::Frame:
-        return "a frame";
+        return say("a frame");
     case Kind::Stack:
-        return "a stack";
+        return say("a stack");
     case Kind::Trace:
-        return "a list of events";
+        return say("a list of events");
     case Kind::Event:
-        return "an event";
+        return say("an event");
     }
-    return "something";
+    return say("something");
 }
 
 void Heap::countUnknown(const char* owner, Value key)
@@ -139,14 +139,22 @@ void Heap::writeUnknownCounts()
     m_unknown.clear();
 }
 
+Error Heap::tooLarge(std::uint64_t memoryLimit)
+{
+    const auto bytes = static_cast<std::int64_t>(std::min<std::uint64_t>(memoryLimit, INT64_MAX));
+    return { Error::Kind::Refused,
+        say("reading it takes more than %1, half of this machine's memory", asBytes(bytes)),
+        say("open it on a machine with more memory, or with --force"), {} };
+}
+
 bool Heap::spend(std::size_t steps)
 {
     m_steps += steps;
     if (m_steps <= kFewSteps + 4 * m_storedValues)
         return true;
     return failWith(Error::Kind::Refused,
-        "its parts refer to each other so often that reading would take forever",
-        "no recorder writes this; write the snapshot again with pickle.dump");
+        say("its parts refer to each other so often that reading would take forever"),
+        say("no recorder writes this; write the snapshot again with pickle.dump"));
 }
 
 } // namespace strata::model

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <boost/container_hash/hash.hpp>
-#include <fmt/format.h>
 
 namespace strata::model {
 
@@ -50,21 +49,21 @@ bool Traces::start(std::size_t& row)
 {
     if (m_traces.size() >= kMostTraces)
         return m_heap.failWith(
-            Error::Kind::Format, fmt::format("there are more than {} lists of events", kMostTraces));
+            Error::Kind::Format, say("there are more than %1 lists of events", kMostTraces));
     row = m_traces.size();
     m_traces.push_back(std::make_unique<Trace>());
     return true;
 }
 
-bool Traces::wrong(const Trace& trace, const char* key, Value value, const char* expected)
+bool Traces::wrong(const Trace& trace, const char* key, Value value, Sentence expected)
 {
     return m_heap.failWith(Error::Kind::Format,
-        fmt::format("event {}: '{}' is {}, not {}", trace.rows(), key, m_heap.typeName(value), expected));
+        say("event %1: '%2' is %3, not %4", trace.rows(), key, m_heap.typeName(value), std::move(expected)));
 }
 
 bool Traces::tooManyBytes()
 {
-    return m_heap.failWith(Error::Kind::Format, "its sizes add up to more than 4 EiB");
+    return m_heap.failWith(Error::Kind::Format, say("its sizes add up to more than 4 EiB"));
 }
 
 bool Traces::add(Trace& trace, std::span<const Value> pairs)
@@ -86,11 +85,11 @@ bool Traces::add(Trace& trace, EventFields& fields)
 {
     using Tag = Value::Tag;
     if (trace.rows() >= kMostEvents)
-        return m_heap.failWith(Error::Kind::Format, "a device has more than 4,294,967,294 events");
+        return m_heap.failWith(Error::Kind::Format, say("a device has more than 4,294,967,294 events"));
 
     const Value name = fields[Known::ActionName];
     if (!name.is(Tag::Text))
-        return wrong(trace, "action", name, "text");
+        return wrong(trace, "action", name, say("text"));
     Action action = Action::Other;
     if (name.row() - static_cast<std::uint64_t>(Known::Alloc)
         <= static_cast<std::uint64_t>(Known::Annotate) - static_cast<std::uint64_t>(Known::Alloc))
@@ -109,7 +108,7 @@ bool Traces::add(Trace& trace, EventFields& fields)
     else if (!at.is(Tag::Unset)) {
         const std::optional<std::uint64_t> bits = m_heap.bitsOf(at);
         if (!bits)
-            return wrong(trace, "addr", at, "a whole number");
+            return wrong(trace, "addr", at, say("a whole number"));
         address = *bits;
     }
 
@@ -120,12 +119,12 @@ bool Traces::add(Trace& trace, EventFields& fields)
     } else if (!size.is(Tag::Unset) || action <= Action::SegmentUnmap) {
         const std::optional<std::int64_t> wide = m_heap.signedOf(size);
         if (!wide)
-            return wrong(trace, "size", size, "a whole number below 2^63");
+            return wrong(trace, "size", size, say("a whole number below 2^63"));
         bytes = *wide;
     }
     if (bytes < 0)
         return m_heap.failWith(
-            Error::Kind::Format, fmt::format("event {}: 'size' is negative ({})", trace.rows(), bytes));
+            Error::Kind::Format, say("event %1: 'size' is negative (%2)", trace.rows(), bytes));
 
     StreamIndex stream = m_lastStreamIndex;
     if (fields[Known::Stream] != m_lastStream && !streamOf(fields[Known::Stream], stream))
@@ -138,22 +137,22 @@ bool Traces::add(Trace& trace, EventFields& fields)
     } else if (!clock.is(Tag::Unset)) {
         const std::optional<std::int64_t> wide = m_heap.signedOf(clock);
         if (!wide)
-            return wrong(trace, "time_us", clock, "a whole number");
+            return wrong(trace, "time_us", clock, say("a whole number"));
         timeUs = *wide;
     }
     if (timeUs > kMostMicroseconds || timeUs < -kMostMicroseconds)
-        return m_heap.failWith(Error::Kind::Format,
-            fmt::format("event {}: 'time_us' is {}, which is no time", trace.rows(), timeUs));
+        return m_heap.failWith(
+            Error::Kind::Format, say("event %1: 'time_us' is %2, which is no time", trace.rows(), timeUs));
 
     StackId stack;
     if (const Value frames = fields[Known::Frames]; frames.is(Tag::Stack))
         stack = { static_cast<std::uint32_t>(frames.row()) };
     else if (!m_heap.consumeFrames(frames, stack))
-        return wrong(trace, "frames", frames, "a list of frames");
+        return wrong(trace, "frames", frames, say("a list of frames"));
     if (fields.has(Known::CppFrames)) [[unlikely]] {
         StackId native;
         if (!m_heap.consumeFrames(fields[Known::CppFrames], native))
-            return wrong(trace, "cpp_frames", fields[Known::CppFrames], "a list of frames");
+            return wrong(trace, "cpp_frames", fields[Known::CppFrames], say("a list of frames"));
         if (!joined(native, stack, stack))
             return false;
     }
@@ -218,7 +217,7 @@ bool Traces::poolOfEvent(const Trace& trace, Value owner, PoolIndex& pool)
         return true;
     Pool found;
     if (!poolIdOf(owner, found))
-        return wrong(trace, "pool_id", owner, "a pair of whole numbers");
+        return wrong(trace, "pool_id", owner, say("a pair of whole numbers"));
     if (!poolOf(found, pool))
         return false;
     if (owner.is(Value::Tag::Pair)) {
@@ -231,7 +230,7 @@ bool Traces::poolOfEvent(const Trace& trace, Value owner, PoolIndex& pool)
 bool Traces::addCopy(Trace& trace, const Trace& from, std::uint64_t row)
 {
     if (trace.rows() >= kMostEvents)
-        return m_heap.failWith(Error::Kind::Format, "a device has more than 4,294,967,294 events");
+        return m_heap.failWith(Error::Kind::Format, say("a device has more than 4,294,967,294 events"));
     if (!addBytes(from.columns.bytes[row]))
         return false;
     EventColumns& to = trace.columns;
@@ -294,13 +293,12 @@ bool Traces::streamOf(Value value, StreamIndex& index)
     const std::optional<std::uint64_t> bits = m_heap.bitsOf(value);
     if (!bits)
         return m_heap.failWith(
-            Error::Kind::Format, fmt::format("a 'stream' is {}, not a whole number", m_heap.typeName(value)));
+            Error::Kind::Format, say("a 'stream' is %1, not a whole number", m_heap.typeName(value)));
     const auto handle = static_cast<std::int64_t>(*bits);
     const auto [entry, isNew] = m_streams.try_emplace(handle, static_cast<StreamIndex>(m_streams.size()));
     if (isNew) {
         if (m_recording.streams.size() >= kMostStreams)
-            return m_heap.failWith(
-                Error::Kind::Format, fmt::format("there are more than {} streams", kMostStreams));
+            return m_heap.failWith(Error::Kind::Format, say("there are more than %1 streams", kMostStreams));
         m_recording.streams.push_back(handle);
     }
     index = entry->second;
@@ -317,7 +315,7 @@ bool Traces::poolOf(const Pool& pool, PoolIndex& index)
     if (isNew) {
         if (m_recording.pools.size() >= kMostStreams)
             return m_heap.failWith(
-                Error::Kind::Format, fmt::format("there are more than {} memory pools", kMostStreams));
+                Error::Kind::Format, say("there are more than %1 memory pools", kMostStreams));
         m_recording.pools.push_back(pool);
     }
     index = entry->second;
@@ -358,7 +356,7 @@ bool Traces::joined(StackId native, StackId python, StackId& both)
     const std::span<const FrameId> outer = m_recording.stacks.stack(python);
     m_joinedFrames += inner.size() + outer.size();
     if (m_joinedFrames > kMostJoinedFrames)
-        return m_heap.failWith(Error::Kind::Refused, "its stacks are longer than memory allows");
+        return m_heap.failWith(Error::Kind::Refused, say("its stacks are longer than memory allows"));
     std::vector<FrameId> frames(inner.begin(), inner.end());
     frames.insert(frames.end(), outer.begin(), outer.end());
     both = m_recording.stacks.internStack(frames);

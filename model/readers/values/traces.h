@@ -93,7 +93,7 @@ private:
     [[nodiscard]] bool tooManyBytes();
     [[nodiscard]] bool poolOfEvent(const Trace& trace, Value owner, PoolIndex& pool);
     void setTexts(EventColumns& columns, std::uint32_t row, EventFields& fields);
-    [[nodiscard]] bool wrong(const Trace& trace, const char* key, Value value, const char* expected);
+    [[nodiscard]] bool wrong(const Trace& trace, const char* key, Value value, Sentence expected);
 
     Heap& m_heap;
     Recording& m_recording;

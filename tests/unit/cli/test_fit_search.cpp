@@ -39,11 +39,11 @@ struct Machine {
             [this](const Values& values) -> model::Result<FitTrial> {
                 ++runs[values];
                 if (failures[values]-- > 0)
-                    return model::fail(failure, "it failed", "");
+                    return model::fail(failure, model::verbatim("it failed"));
                 const std::int64_t bytes = need(values);
                 return FitTrial{ values, bytes <= capacity, bytes, bytes, bytes <= capacity ? 0 : bytes };
             },
-            [this](const Error& error) { saidAgain.push_back(error.what); });
+            [this](const Error& error) { saidAgain.push_back(error.what.text()); });
     }
 };
 
@@ -171,7 +171,7 @@ TEST(FitVariable, IsANameWithARangeThatTheCommandHas)
         EXPECT_EQ(refused.error().kind, Error::Kind::Usage);
         EXPECT_THAT(refused.error().text(), HasSubstr("e.g. --fit 'BATCH=1..512'"));
     }
-    EXPECT_THAT(parseFitVariable("OTHER=1..2", command).error().what, HasSubstr("{OTHER} is nowhere"));
+    EXPECT_THAT(parseFitVariable("OTHER=1..2", command).error().what.text(), HasSubstr("{OTHER} is nowhere"));
 }
 
 } // namespace strata::cli

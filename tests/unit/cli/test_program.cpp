@@ -34,7 +34,8 @@ public:
     model::Result<void> check() override
     {
         if (number < 0)
-            return model::fail(Error::Kind::Usage, "--number cannot be negative", "give 0");
+            return model::fail(Error::Kind::Usage, model::verbatim("--number cannot be negative"),
+                model::verbatim("give 0"));
         return {};
     }
     model::Result<int> run(Output& out, Output&) override { return m_work(out); }
@@ -150,7 +151,9 @@ TEST_F(ProgramTest, ExceptionsOfAnyCommandBecomeSentences)
 TEST_F(ProgramTest, ErrorsSayWhereAndBecomeExitCodes)
 {
     const auto failing = [](Error::Kind kind) {
-        return [kind](Output&) -> model::Result<int> { return model::fail(kind, "no", "yes"); };
+        return [kind](Output&) -> model::Result<int> {
+            return model::fail(kind, model::verbatim("no"), model::verbatim("yes"));
+        };
     };
     body = failing(Error::Kind::NotFound);
     EXPECT_EQ(strata({ "work" }), kFailed);

@@ -110,7 +110,7 @@ TEST(Damage, LastEventsAreThereInAFileCutJustBeforeTheEnd)
     const auto part = readBytes(std::string_view(bytes).substr(0, bytes.size() - 1));
     ASSERT_TRUE(whole && part) << part.error().text();
     EXPECT_EQ(linesOf(**part), linesOf(**whole));
-    EXPECT_THAT((*part)->truncation->reason, HasSubstr("ends at byte"));
+    EXPECT_THAT((*part)->truncation->reason.text(), HasSubstr("ends at byte"));
 }
 
 TEST(Damage, CutGzip)
@@ -120,7 +120,8 @@ TEST(Damage, CutGzip)
     for (std::size_t length = 0; length < bytes.size(); length += 3) {
         const auto part = readBytes(std::string_view(bytes).substr(0, length));
         if (part && (*part)->truncation) {
-            EXPECT_THAT((*part)->truncation->reason, testing::AnyOf(HasSubstr("gzip"), HasSubstr("unpacked file")));
+            EXPECT_THAT((*part)->truncation->reason.text(),
+                testing::AnyOf(HasSubstr("gzip"), HasSubstr("unpacked file")));
             ++opened;
         }
     }

@@ -27,7 +27,7 @@ TEST(RealFiles, MeetTheGoldenFigures)
         SCOPED_TRACE(name);
         const auto recording = readRecording(kReal / "snapshots" / name, {}, {});
         ASSERT_TRUE(recording) << recording.error().text();
-        EXPECT_FALSE((*recording)->truncation) << (*recording)->truncation->reason;
+        EXPECT_FALSE((*recording)->truncation) << (*recording)->truncation->reason.text();
         nlohmann::json figures = figuresOf(**recording);
         ASSERT_EQ(figures.size(), expected["devices"].size());
         for (std::size_t d = 0; d < figures.size(); ++d) {

@@ -50,7 +50,7 @@ TEST(Pickle, RefusesEveryOpcodeThatRunsCode)
         EXPECT_EQ(recording.error().kind, Error::Kind::Refused) << name;
         const std::size_t at
             = pickle.find(trace) + trace.size() + (bytes[0] == '(' ? bytes.find_first_of("io", 1) : 0);
-        EXPECT_THAT(recording.error().what,
+        EXPECT_THAT(recording.error().what.text(),
             HasSubstr(
                 fmt::format("opcode {} at byte {}", name, bytes[0] == '(' && bytes[1] == 'S' ? at + 0 : at)));
     }
@@ -287,8 +287,8 @@ TEST(Pickle, RefusesChangesToWhatWasUsed)
         const auto recording = readBytes(pickle);
         ASSERT_FALSE(recording) << what;
         EXPECT_EQ(recording.error().kind, Error::Kind::Refused) << recording.error().text();
-        EXPECT_THAT(recording.error().what, HasSubstr(what));
-        EXPECT_THAT(recording.error().what, HasSubstr("at byte"));
+        EXPECT_THAT(recording.error().what.text(), HasSubstr(what));
+        EXPECT_THAT(recording.error().what.text(), HasSubstr("at byte"));
     };
     refused(snapshotWith(PickleBytes()
                              .raw("](")
@@ -449,7 +449,7 @@ TEST(Pickle, ManyStreamsAreRefusedQuickly)
     const auto recording = readBytes(snapshotWith(trace.bytes()));
     ASSERT_TRUE(recording);
     ASSERT_TRUE((*recording)->truncation);
-    EXPECT_THAT((*recording)->truncation->reason, HasSubstr("65534 streams"));
+    EXPECT_THAT((*recording)->truncation->reason.text(), HasSubstr("65534 streams"));
     EXPECT_EQ((*recording)->devices[0].events.size(), 65534);
 }
 

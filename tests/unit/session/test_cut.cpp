@@ -101,7 +101,7 @@ std::vector<std::string> breachesOf(const DeviceTrace& trace)
     std::vector<std::string> causes;
     for (const Finding& finding : trace.findings())
         if (isBreach(finding.check))
-            causes.push_back(finding.cause);
+            causes.push_back(finding.cause.text());
     return causes;
 }
 

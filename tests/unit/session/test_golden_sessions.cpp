@@ -109,7 +109,7 @@ TEST(GoldenSessions, OfBeforeOpenAndSayTheSameInBothDepths)
         const auto outline = file->outline();
         const auto session = file->all();
         ASSERT_TRUE(session) << session.error().text();
-        EXPECT_FALSE((*session)->recording().truncation) << (*session)->recording().truncation->reason;
+        EXPECT_FALSE((*session)->recording().truncation) << (*session)->recording().truncation->reason.text();
         EXPECT_TRUE((*session)->exact());
         if (!outline) // its digest is of another version
             continue;

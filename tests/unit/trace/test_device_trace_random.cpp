@@ -134,7 +134,7 @@ TEST(DeviceTraceRandom, AgreesWithTheDefinitionsOnCleanTraces)
             expectPendingCurve(trace);
             expectReservedFromLives(trace);
             for (const Finding& f : trace.findings())
-                EXPECT_FALSE(isBreach(f.check)) << f.cause;
+                EXPECT_FALSE(isBreach(f.check)) << f.cause.text();
             // Every block lies in a segment of its own pool and stream.
             for (const BlockId b : trace.blocks().all()) {
                 const SegmentLife* const life

@@ -162,8 +162,8 @@ TEST(FilterLanguage, SaysWhereAndWhatToWrite)
         }
         ASSERT_FALSE(refused) << typed;
         EXPECT_EQ(refused.error().kind, Error::Kind::Usage);
-        EXPECT_EQ(refused.error().what, what);
-        EXPECT_THAT(refused.error().hint, HasSubstr(hint));
+        EXPECT_EQ(refused.error().what.text(), what);
+        EXPECT_THAT(refused.error().hint.text(), HasSubstr(hint));
     }
 }
 
@@ -245,7 +245,7 @@ TEST(FilterLanguage, NothingTypedCanBreakIt)
         const auto read = parseFilter(typed);
         if (!read) {
             EXPECT_FALSE(read.error().hint.empty());
-            EXPECT_THAT(read.error().what, HasSubstr("at column "));
+            EXPECT_THAT(read.error().what.text(), HasSubstr("at column "));
             continue;
         }
         const std::string printed = printFilter(*read);

@@ -123,10 +123,11 @@ TEST(Groupings, AreDescribedWhole)
     for (const GroupingInfo& info : groupings()) {
         EXPECT_EQ(&infoOf(info.grouping), &info);
         EXPECT_EQ(groupingFromName(info.name), info.grouping);
-        for (const std::string_view words : { info.name, info.title, info.one, info.narrower })
+        for (const std::string_view words :
+            { info.name, info.title.text(), info.one.text(), info.narrower.text() })
             EXPECT_FALSE(words.empty()) << info.name;
         EXPECT_TRUE(names.insert(info.name).second) << info.name;
-        EXPECT_TRUE(titles.insert(info.title).second) << info.name;
+        EXPECT_TRUE(titles.insert(info.title.text()).second) << info.name;
         ASSERT_TRUE(info.narrowToGroup && info.narrowToBlock) << info.name;
     }
     EXPECT_EQ(groupingNames(), "line, site, stream, pool or size");

@@ -118,7 +118,7 @@ QVariant GroupTableModel::headerData(int section, Qt::Orientation orientation, i
         return {};
     switch (section) {
     case GroupColumn:
-        return text::translated(model::infoOf(m_table ? m_table->grouping() : model::Grouping::Line).title);
+        return text::said(model::infoOf(m_table ? m_table->grouping() : model::Grouping::Line).title);
     case BytesColumn:
         return tr("Requested");
     case ShareColumn:
