@@ -104,7 +104,7 @@ void print(Output& out, const model::UserData& user, const std::vector<Row>& row
     Table table({ { "", Table::Align::Left }, { "", Table::Align::Left }, { "", Table::Align::Left },
         { "", Table::Align::Left } });
     for (const Row& row : rows) {
-        table.add({ kindName(row.item->kind), shortenRight(printable(row.item->text), kTextShown),
+        table.add({ kindName(row.item->kind), model::shortenRight(printable(row.item->text), kTextShown),
             severalDevices && row.isPlaced() ? deviceName(row.item->device) : "", printable(placeOf(row)) });
     }
     table.print(out);

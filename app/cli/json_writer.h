@@ -72,7 +72,7 @@ public:
     JsonWriter& foreign(std::string_view json)
     {
         separate();
-        appendValidUtf8(m_text, json);
+        model::appendValidUtf8(m_text, json);
         return *this;
     }
 

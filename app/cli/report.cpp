@@ -17,7 +17,7 @@ constexpr std::size_t kNarrowest = 16;
 
 std::string padded(std::string_view cell, std::size_t width, Table::Align align)
 {
-    const std::size_t points = length(cell);
+    const std::size_t points = model::characters(cell);
     const std::string blanks(width > points ? width - points : 0, ' ');
     return align == Table::Align::Right ? blanks + std::string(cell) : std::string(cell) + blanks;
 }
@@ -26,13 +26,13 @@ Table::Table(std::vector<Column> columns)
     : m_columns(std::move(columns))
 {
     for (const Column& column : m_columns)
-        m_widths.push_back(length(column.title));
+        m_widths.push_back(model::characters(column.title));
 }
 
 void Table::add(std::vector<std::string> cells)
 {
     for (std::size_t i = 0; i < m_widths.size(); ++i)
-        m_widths[i] = std::max(m_widths[i], length(cells[i]));
+        m_widths[i] = std::max(m_widths[i], model::characters(cells[i]));
     m_rows.push_back(std::move(cells));
 }
 
@@ -50,7 +50,7 @@ void Table::print(Output& out, std::size_t indent) const
         for (std::size_t i = 0; i < m_columns.size(); ++i) {
             const bool last = i + 1 == m_columns.size();
             if (last && m_columns[i].align == Align::Left)
-                line += shortenLeft(cellAt(i), lastWidth);
+                line += model::shortenLeft(cellAt(i), lastWidth);
             else
                 line += padded(cellAt(i), m_widths[i], m_columns[i].align);
             if (!last)

@@ -27,7 +27,7 @@ RowTable::RowTable(Output& out, std::vector<Column> columns, std::string_view la
 
 void RowTable::addCell(std::string_view cell, const Column& column)
 {
-    const std::size_t points = length(cell);
+    const std::size_t points = model::characters(cell);
     const std::size_t blanks = column.width > points ? column.width - points : 0;
     m_line.append(column.left ? 0 : blanks, ' ');
     m_line += cell;
@@ -45,7 +45,7 @@ void RowTable::row(std::initializer_list<std::string_view> cells, std::string_vi
     const auto terminal = static_cast<std::size_t>(m_out.width());
     m_line += terminal == 0
         ? last
-        : shortenLeft(last, terminal > m_line.size() + kNarrowest ? terminal - m_line.size() : kNarrowest);
+        : model::shortenLeft(last, terminal > m_line.size() + kNarrowest ? terminal - m_line.size() : kNarrowest);
     m_out.line(m_line);
 }
 

@@ -184,10 +184,7 @@ void printIntegrity(Output& out, const DeviceReport& device)
 
 std::string shortened(const std::string& value)
 {
-    std::string shown = printable(value);
-    if (length(shown) > kSettingShown)
-        shown = shown.substr(0, kSettingShown - 3) + "...";
-    return shown;
+    return model::shortenRight(printable(value), kSettingShown);
 }
 
 void printSimulation(Output& out, const model::Simulation& simulation)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/save.h"
 
+#include "model/base/utf8.h"
 #include "model/session/output_file.h"
 
 #include <bit>
@@ -18,9 +19,9 @@ namespace {
 /// Bytes that are not UTF-8, as old file names are, would keep Python from reading all the rest.
 std::string asUtf8(std::string_view text)
 {
-    using nlohmann::json;
-    const std::string escaped = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-    return json::parse(escaped).get<std::string>();
+    std::string valid;
+    appendValidUtf8(valid, text);
+    return valid;
 }
 
 /// The opcodes of protocol 4 that data needs (Python's Lib/pickletools.py describes them). Texts are
@@ -270,7 +271,7 @@ private:
         const Pool pool = segment.pool == kNoIndex ? Pool{} : m_recording.pools[segment.pool];
         if (pool.kind != SegmentKind::Unknown) {
             m_out.text("segment_type");
-            m_out.text(pool.kind == SegmentKind::Small ? "small" : "large");
+            m_out.text(kindName(pool.kind));
         }
         m_out.text("segment_pool_id");
         m_out.pair(pool.owner, pool.id);

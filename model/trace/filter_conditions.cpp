@@ -118,17 +118,4 @@ BlockFilter narrowed(BlockFilter base, const BlockFilter& extra)
     return base;
 }
 
-std::string_view kindName(SegmentKind kind)
-{
-    return kind == SegmentKind::Small ? "small" : kind == SegmentKind::Large ? "large" : "unknown";
-}
-
-std::optional<SegmentKind> kindFromName(std::string_view name)
-{
-    for (const SegmentKind kind : { SegmentKind::Small, SegmentKind::Large, SegmentKind::Unknown })
-        if (name == kindName(kind))
-            return kind;
-    return std::nullopt;
-}
-
 } // namespace strata::model

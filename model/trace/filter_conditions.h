@@ -41,7 +41,4 @@ struct FilterConditions {
 /// `base` and `extra`; where both name one thing, `extra` counts.
 [[nodiscard]] BlockFilter narrowed(BlockFilter base, const BlockFilter& extra);
 
-[[nodiscard]] std::string_view kindName(SegmentKind kind); ///< "small", "large", "unknown"
-[[nodiscard]] std::optional<SegmentKind> kindFromName(std::string_view name);
-
 } // namespace strata::model

@@ -3,6 +3,7 @@
 
 #include "model/base/ascii.h"
 #include "model/base/units.h"
+#include "model/base/utf8.h"
 
 #include <algorithm>
 #include <array>
@@ -160,8 +161,7 @@ private:
     /// Of a byte, in characters from 1.
     [[nodiscard]] std::int64_t column(std::size_t at) const
     {
-        const std::string_view before = m_text.substr(0, at);
-        return 1 + std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xc0) != 0x80; });
+        return 1 + static_cast<std::int64_t>(characters(m_text.substr(0, at)));
     }
     [[nodiscard]] Failure refuse(std::size_t at, Sentence what, Sentence hint) const
     {
@@ -485,11 +485,7 @@ std::string sizesText(std::int64_t least, std::int64_t most)
 
 std::string poolText(const std::optional<Pool>& pool)
 {
-    if (!pool)
-        return std::string(kNone);
-    const std::string_view kind = kindName(pool->kind);
-    return pool->owner == 0 && pool->id == 0 ? std::string(kind)
-                                             : fmt::format("({},{})/{}", pool->owner, pool->id, kind);
+    return pool ? poolName(*pool) : std::string(kNone);
 }
 
 } // namespace

@@ -144,13 +144,7 @@ std::string groupingNames()
 
 std::string poolLabel(const Recording& recording, PoolIndex pool)
 {
-    if (pool == kNoIndex)
-        return "unknown";
-    const Pool& p = recording.pools[pool];
-    const std::string_view kind = p.kind == SegmentKind::Small ? "small"
-        : p.kind == SegmentKind::Large                         ? "large"
-                                                               : "unknown";
-    return p.owner == 0 && p.id == 0 ? std::string(kind) : fmt::format("({},{})/{}", p.owner, p.id, kind);
+    return pool == kNoIndex ? std::string(kindName(SegmentKind::Unknown)) : poolName(recording.pools[pool]);
 }
 
 PoolIndex poolOfEvent(const DeviceTrace& trace, EventIndex event)

@@ -2,6 +2,7 @@
 #include "model/trace/recording.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace strata::model {
 
@@ -19,6 +20,26 @@ template <class T> std::uint16_t internIn(std::vector<T>& table, const T& value)
 }
 
 } // namespace
+
+std::string_view kindName(SegmentKind kind)
+{
+    return kind == SegmentKind::Small ? "small" : kind == SegmentKind::Large ? "large" : "unknown";
+}
+
+std::optional<SegmentKind> kindFromName(std::string_view name)
+{
+    for (const SegmentKind kind : { SegmentKind::Small, SegmentKind::Large, SegmentKind::Unknown })
+        if (name == kindName(kind))
+            return kind;
+    return std::nullopt;
+}
+
+std::string poolName(const Pool& pool)
+{
+    const std::string_view kind = kindName(pool.kind);
+    return pool.owner == 0 && pool.id == 0 ? std::string(kind)
+                                           : fmt::format("({},{})/{}", pool.owner, pool.id, kind);
+}
 
 StreamIndex Recording::internStream(std::int64_t stream)
 {

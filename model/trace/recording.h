@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strata::model {
@@ -27,6 +28,10 @@ struct Pool {
 
     friend auto operator<=>(const Pool&, const Pool&) = default;
 };
+
+[[nodiscard]] std::string_view kindName(SegmentKind kind); ///< "small", "large", "unknown"
+[[nodiscard]] std::optional<SegmentKind> kindFromName(std::string_view name);
+[[nodiscard]] std::string poolName(const Pool& pool); ///< its kind, or "(0,1)/large" of another than the default
 
 using BlockState = wire::BlockState;
 

@@ -195,4 +195,20 @@ TEST(Figures, ARangeMovesThePeakAndNotTheTotals)
         HasSubstr("between events 10 and 20"));
 }
 
+TEST(Figures, ALongSettingIsCutBetweenCharacters)
+{
+    const TemporaryDirectory folder;
+    std::string text;
+    for (int i = 0; i < 100; ++i)
+        text += "\xc3\xa9";
+    const json snapshot{ { "segments", json::array() }, { "device_traces", json::array() },
+        { "allocator_settings", { { "a", text }, { "b", "x" + text } } } };
+    const std::string out = strata({ "summary", folder.file("long.json", snapshot.dump()) }).out;
+    const auto shown = [&](const char* begin, int characters) {
+        return begin + text.substr(0, 2 * static_cast<std::size_t>(characters)) + "...";
+    };
+    EXPECT_THAT(out, HasSubstr(shown("\"", 56) + "\n"));
+    EXPECT_THAT(out, HasSubstr(shown("\"x", 55) + "\n"));
+}
+
 } // namespace strata::test

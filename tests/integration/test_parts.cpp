@@ -50,11 +50,6 @@ TEST(Text, BrokenUtf8IsReplaced)
         for (char& byte : bytes)
             byte = static_cast<char>(random());
         EXPECT_FALSE(nlohmann::json::parse(jsonOf(bytes), nullptr, false).is_discarded());
-        std::string valid;
-        appendValidUtf8(valid, bytes);
-        std::string again;
-        appendValidUtf8(again, valid);
-        EXPECT_EQ(again, valid);
     }
 }
 
@@ -62,24 +57,6 @@ TEST(Text, PrintableCannotSteerATerminal)
 {
     EXPECT_EQ(printable("a\x1b[31mb\x07\x7f\xc2\x9b\n"), "a?[31mb????");
     EXPECT_EQ(printable("caf\xc3\xa9 \xe4\xb8\xad"), "caf\xc3\xa9 \xe4\xb8\xad");
-}
-
-TEST(Text, ShortensFromTheLeftByCharacters)
-{
-    EXPECT_EQ(shortenLeft("/home/u/project/train.py:57", 15), ".../train.py:57");
-    EXPECT_EQ(shortenLeft("train.py:57", 15), "train.py:57");
-    EXPECT_EQ(shortenLeft("train.py:57", 0), "train.py:57");
-    EXPECT_EQ(shortenLeft("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4), "...\xc3\xa9");
-}
-
-TEST(Text, ShortensFromTheRightByCharacters)
-{
-    EXPECT_EQ(shortenRight("the evaluation begins", 10), "the eva...");
-    EXPECT_EQ(shortenRight("begins", 6), "begins");
-    EXPECT_EQ(shortenRight("begins", 0), "begins");
-    EXPECT_EQ(shortenRight("\xc3\xa9\xe4\xb8\xad\xc3\xa9\xc3\xa9\xc3\xa9", 4), "\xc3\xa9...");
-    EXPECT_EQ(shortenRight("\xc3\xa9\xe4\xb8\xad\xc3\xa9\xc3\xa9\xc3\xa9", 5),
-        "\xc3\xa9\xe4\xb8\xad\xc3\xa9\xc3\xa9\xc3\xa9");
 }
 
 TEST(Text, WrapsAtBlanksAndIgnoresColour)

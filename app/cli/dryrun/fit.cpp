@@ -3,6 +3,7 @@
 
 #include "app/cli/dryrun/run.h"
 #include "model/base/units.h"
+#include "model/base/utf8.h"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ std::string lastLines(const std::string& path)
     std::ifstream file(path, std::ios::binary);
     const std::string all{ std::istreambuf_iterator<char>(file), {} };
     constexpr std::size_t kMost = 1500;
-    return all.size() > kMost ? all.substr(all.size() - kMost) : all;
+    return std::string(model::lastBytes(all, kMost));
 }
 
 /// Runs the command with these values; `result` learns of the device.

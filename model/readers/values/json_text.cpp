@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/readers/values/json_text.h"
 
+#include "model/base/utf8.h"
 #include "model/readers/values/heap.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ void appendScalar(const Heap& heap, Value value, std::size_t limit, std::string&
         out += nlohmann::json(*heap.realOf(value)).dump();
         break;
     case Tag::Text:
-        appendJsonString(heap.textOf(value).substr(0, limit), out);
+        appendJsonString(firstBytes(heap.textOf(value), limit), out);
         break;
     case Tag::Pair:
         fmt::format_to(std::back_inserter(out), "[{},{}]", value.pairFirst(), value.pairSecond());
