@@ -185,6 +185,11 @@ Result<RecordingFile> RecordingFile::open(const std::filesystem::path& path, con
     return Failure(std::move(error));
 }
 
+int RecordingFile::descriptor() const
+{
+    return m_source->descriptor();
+}
+
 bool RecordingFile::begin()
 {
     return !std::exchange(m_begun, true) || m_source->rewind();

@@ -47,6 +47,8 @@ public:
     /// else is an error that names file, byte offset and remedy.
     [[nodiscard]] Result<std::unique_ptr<Recording>> all(const Progress& progress = {});
 
+    [[nodiscard]] int descriptor() const; ///< as of a ByteSource: it was opened once, and nobody needs to again
+
 private:
     RecordingFile(std::unique_ptr<ByteSource> source, std::string path, const ReadLimits& limits);
     [[nodiscard]] bool begin(); // at the first byte; false: it was read and cannot be again

@@ -43,6 +43,11 @@ ChunkFile::ChunkFile(const fs::path& path, int flags)
 {
 }
 
+ChunkFile::ChunkFile(int descriptor)
+    : m_file(descriptor < 0 ? -1 : ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0))
+{
+}
+
 ChunkFile::~ChunkFile()
 {
     if (m_file >= 0)

@@ -26,6 +26,8 @@ public:
     /// `flags` as of open(2). Nothing but a regular file is opened, or with O_CREAT made: what comes through
     /// a pipe can be read once, and not by us.
     ChunkFile(const std::filesystem::path& path, int flags);
+    /// The file that somebody has open, to be read; -1: none.
+    explicit ChunkFile(int descriptor);
     ~ChunkFile();
     ChunkFile(const ChunkFile&) = delete;
     ChunkFile& operator=(const ChunkFile&) = delete;

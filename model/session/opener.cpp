@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/opener.h"
 
+#include "model/session/chunk_file.h"
 #include "model/session/user_file.h"
 
 #include <utility>
 
 namespace strata::model {
 
-Opener::Opener(RecordingFile file, std::filesystem::path path, std::filesystem::path notesFolder)
+Opener::Opener(RecordingFile file, std::filesystem::path notesFolder)
     : m_file(std::move(file))
-    , m_path(std::move(path))
     , m_notesFolder(std::move(notesFolder))
 {
 }
@@ -21,14 +21,13 @@ Result<Opener> Opener::open(const std::filesystem::path& path, const OpenOptions
     Result<RecordingFile> file = RecordingFile::open(path, limits);
     if (!file)
         return Failure(std::move(file.error()));
-    return Opener(std::move(*file), path, options.notesFolder);
+    return Opener(std::move(*file), options.notesFolder);
 }
 
-/// Without a folder there is nothing to look for, nor a second look at the file to know it by.
 void Opener::addNotes(Recording& recording) const
 {
     if (!m_notesFolder.empty())
-        UserFile(m_path, m_notesFolder).addTo(recording.user);
+        UserFile::addBeside(ChunkFile(m_file.descriptor()), m_notesFolder, recording.user);
 }
 
 std::optional<SessionOutline> Opener::outline()

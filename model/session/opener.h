@@ -27,11 +27,11 @@ public:
     [[nodiscard]] Result<std::shared_ptr<const Session>> all(const Progress& progress = {});
 
 private:
-    Opener(RecordingFile file, std::filesystem::path path, std::filesystem::path notesFolder);
+    Opener(RecordingFile file, std::filesystem::path notesFolder);
     void addNotes(Recording& recording) const;
 
     RecordingFile m_file;
-    std::filesystem::path m_path, m_notesFolder;
+    std::filesystem::path m_notesFolder;
 };
 
 } // namespace strata::model

@@ -42,6 +42,14 @@ std::uint64_t contentKey(const ChunkFile& file)
     return key;
 }
 
+/// Where what is said of a recording lies; empty: there can be none.
+fs::path besideFile(const ChunkFile& recording, const fs::path& folder)
+{
+    return folder.empty() || !recording.isOpen()
+        ? fs::path()
+        : folder / fmt::format("{:016x}.strata", contentKey(recording));
+}
+
 Error systemError(const fs::path& path, Sentence hint)
 {
     return { Error::Kind::Unreadable, say("cannot be written: %1", std::strerror(errno)), std::move(hint),
@@ -81,16 +89,9 @@ fs::path UserFile::usualFolder()
     return home != nullptr && home[0] == '/' ? fs::path(home) / ".local/share/strata/notes" : fs::path();
 }
 
-fs::path UserFile::besideFile() const
+void UserFile::addBeside(const ChunkFile& recording, const fs::path& folder, UserData& user)
 {
-    const ChunkFile file(m_recording, O_RDONLY);
-    return m_folder.empty() || !file.isOpen() ? fs::path()
-                                              : m_folder / fmt::format("{:016x}.strata", contentKey(file));
-}
-
-void UserFile::addTo(UserData& user) const
-{
-    const fs::path beside = besideFile();
+    const fs::path beside = besideFile(recording, folder);
     if (beside.empty())
         return;
     const ChunkFile file(beside, O_RDONLY);
@@ -106,6 +107,7 @@ void UserFile::addTo(UserData& user) const
 
 Result<fs::path> UserFile::append(std::span<const UserChange> changes) const
 {
+    fs::path beside;
     {
         const ChunkFile file(m_recording, O_RDWR);
         if (file.isOpen() && file.lock()) {
@@ -115,8 +117,11 @@ Result<fs::path> UserFile::append(std::span<const UserChange> changes) const
                 return Failure(systemError(m_recording, say("free some space; what was there is unchanged")));
             }
         }
+        if (file.isOpen())
+            beside = besideFile(file, m_folder);
     }
-    const fs::path beside = besideFile();
+    if (beside.empty()) // it cannot be written
+        beside = besideFile(ChunkFile(m_recording, O_RDONLY), m_folder);
     if (beside.empty())
         return fail(Error::Kind::Unreadable, say("there is no place for notes on this recording"),
             say("convert it to a session: strata convert FILE -o FILE.strata"));

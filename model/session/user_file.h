@@ -10,6 +10,8 @@
 
 namespace strata::model {
 
+class ChunkFile;
+
 /// A change to the user data of a recording: an item as it is now, or (removed) the key of one that is gone.
 struct UserChange {
     UserItem item;
@@ -30,9 +32,9 @@ public:
     /// home.
     [[nodiscard]] static std::filesystem::path usualFolder();
 
-    /// Adds to `user`, which is what the recording itself has, what lies beside it. A file that cannot be
-    /// read adds what stands before the damage. O(size of that file), and 128 KiB of the recording.
-    void addTo(UserData& user) const;
+    /// Adds to `user`, which is what the recording itself has, what lies in `folder` beside it. A file that
+    /// cannot be read adds what stands before the damage. O(size of that file), and 128 KiB of the recording.
+    static void addBeside(const ChunkFile& recording, const std::filesystem::path& folder, UserData& user);
 
     /// Appends changes and has the system keep them: once this returns they survive the process and, where
     /// the disk keeps its word, the machine. What a crash had left half-written at the end is cut off first.
@@ -40,8 +42,6 @@ public:
     [[nodiscard]] Result<std::filesystem::path> append(std::span<const UserChange> changes) const;
 
 private:
-    [[nodiscard]] std::filesystem::path besideFile() const; ///< empty: there can be none
-
     std::filesystem::path m_recording, m_folder;
 };
 

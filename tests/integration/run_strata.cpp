@@ -67,6 +67,18 @@ Ran strata(const std::vector<std::string>& arguments)
     return runProgram(STRATA_PROGRAM, arguments);
 }
 
+OwnData::OwnData()
+{
+    if (const char* known = std::getenv("XDG_DATA_HOME"))
+        m_before = known;
+    ::setenv("XDG_DATA_HOME", m_directory.path().c_str(), 1);
+}
+
+OwnData::~OwnData()
+{
+    m_before.empty() ? ::unsetenv("XDG_DATA_HOME") : ::setenv("XDG_DATA_HOME", m_before.c_str(), 1);
+}
+
 std::string dataFile(const std::string& name)
 {
     return std::string(STRATA_TEST_DATA) + "/" + name;

@@ -27,6 +27,22 @@ struct Ran {
 /// Runs the built strata.
 [[nodiscard]] Ran strata(const std::vector<std::string>& arguments);
 
+/// A folder of its own for what the user keeps, while it lives: notes of whoever runs the tests stay what they
+/// are.
+class OwnData {
+public:
+    OwnData();
+    ~OwnData();
+    OwnData(const OwnData&) = delete;
+    OwnData& operator=(const OwnData&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const { return m_directory.path(); }
+
+private:
+    TemporaryDirectory m_directory;
+    std::string m_before;
+};
+
 /// A recording of our own in the repository: "versions/torch2.6_oom.pickle.gz".
 [[nodiscard]] std::string dataFile(const std::string& name);
 /// A file beside the repository; empty if it is not there.

@@ -10,21 +10,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// With a data folder of its own: notes of the user who runs the tests stay what they are.
 class Notes : public testing::Test {
 protected:
     void SetUp() override
     {
-        if (const char* known = std::getenv("XDG_DATA_HOME"))
-            m_before = known;
-        ::setenv("XDG_DATA_HOME", (m_directory.path() / "data").c_str(), 1);
         m_pickle = dataFile("versions/torch2.6_oom.pickle.gz");
         m_session = m_directory.path() / "a.strata";
         ASSERT_EQ(strata({ "convert", m_pickle, "-o", m_session }).code, 0);
-    }
-    void TearDown() override
-    {
-        m_before.empty() ? ::unsetenv("XDG_DATA_HOME") : ::setenv("XDG_DATA_HOME", m_before.c_str(), 1);
     }
     static nlohmann::json items(const std::string& file)
     {
@@ -34,7 +26,8 @@ protected:
     }
 
     TemporaryDirectory m_directory;
-    std::string m_before, m_pickle, m_session;
+    OwnData m_data;
+    std::string m_pickle, m_session;
 };
 
 } // namespace
@@ -77,7 +70,7 @@ TEST_F(Notes, OnASnapshotLieInTheUsersDataAndGoWithWhatIsMadeOfIt)
     const std::string bytes = contentOf(m_pickle);
     const nlohmann::json added
         = strata({ "notes", m_pickle, "--json", "--add", "from peak on", "--from", "peak" }).json();
-    EXPECT_TRUE(std::string(added["kept_in"]).starts_with((m_directory.path() / "data").string()));
+    EXPECT_TRUE(std::string(added["kept_in"]).starts_with(m_data.path().string()));
     EXPECT_EQ(contentOf(m_pickle), bytes);
     EXPECT_EQ(items(m_pickle).size(), 1u);
     const std::string made = m_directory.path() / "b.strata", shared = m_directory.path() / "c.strata";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How often a command opens its recording, as the kernel sees it.
+// How often a program opens its recording, as the kernel sees it.
 #include "tests/integration/run_strata.h"
 
 #include <algorithm>
@@ -130,30 +130,69 @@ private:
     int m_exitCode = -1;
 };
 
-class Opens : public testing::TestWithParam<const char*> { };
+class Opens : public testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override
+    {
+        const std::string sample = dataFile("versions/torch2.6_plain.pickle.gz");
+        m_file = m_folder.path() / GetParam();
+        if (m_file.ends_with(".strata"))
+            ASSERT_EQ(strata({ "convert", sample, "-o", m_file }).code, 0);
+        else
+            fs::copy_file(sample, m_file);
+        // So that there are notes to look for: behind the session, beside the snapshot.
+        ASSERT_EQ(strata({ "notes", m_file, "--add", "look here", "--from", "peak" }).code, 0);
+    }
+
+    /// Runs a program on the file, which ends with success having opened it so often.
+    void expectOpens(int times, const std::vector<std::string>& words)
+    {
+        OpenCounter counter(m_file);
+        const std::optional<int> opened = counter.count(words);
+        if (!opened)
+            GTEST_SKIP() << "this machine lets no process be traced";
+        EXPECT_EQ(counter.exitCode(), 0) << testing::PrintToString(words);
+        EXPECT_EQ(*opened, times) << testing::PrintToString(words);
+    }
+
+    const TemporaryDirectory m_folder;
+    const OwnData m_data;
+    std::string m_file;
+};
 
 } // namespace
 
 TEST_P(Opens, SummaryOpensItsFileOnce)
 {
-    const TemporaryDirectory folder;
-    const std::string sample = dataFile("versions/torch2.6_plain.pickle.gz");
-    const std::string file = folder.path() / GetParam();
-    if (file.ends_with(".strata"))
-        ASSERT_EQ(strata({ "convert", sample, "-o", file }).code, 0);
-    else
-        fs::copy_file(sample, file);
-    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-             { STRATA_PROGRAM, "summary", file }, { STRATA_PROGRAM, "summary", "--json", file },
-             { STRATA_PROGRAM, "summary", "--from", "10", file } }) {
-        OpenCounter counter(file);
-        const std::optional<int> opened = counter.count(words);
-        if (!opened)
-            GTEST_SKIP() << "this machine lets no process be traced";
-        EXPECT_EQ(counter.exitCode(), 0);
-        EXPECT_EQ(*opened, 1) << testing::PrintToString(words);
-    }
+    expectOpens(1, { STRATA_PROGRAM, "summary", m_file });
+    expectOpens(1, { STRATA_PROGRAM, "summary", "--json", m_file });
+    expectOpens(1, { STRATA_PROGRAM, "summary", "--from", "10", m_file });
+    expectOpens(1, { STRATA_PROGRAM, "check", m_file });
 }
+
+TEST_P(Opens, CommandsOnAllOfItOpenItOnce)
+{
+    expectOpens(1, { STRATA_PROGRAM, "notes", m_file });
+    expectOpens(1, { STRATA_PROGRAM, "at", m_file, "peak" });
+    expectOpens(1, { STRATA_PROGRAM, "blocks", m_file, "--limit", "5" });
+    expectOpens(1, { STRATA_PROGRAM, "events", m_file, "--limit", "5" });
+    const std::string copy = m_folder.path() / "copy.strata";
+    expectOpens(1, { STRATA_PROGRAM, "convert", m_file, "-o", copy });
+    expectOpens(1, { STRATA_PROGRAM, "share", m_file, "-o", copy });
+}
+
+TEST_P(Opens, ANoteTakesOneMoreToWriteIt)
+{
+    expectOpens(2, { STRATA_PROGRAM, "notes", m_file, "--add", "and here", "--from", "3" });
+}
+
+#ifdef STRATA_WINDOW_PROGRAM
+TEST_P(Opens, ADocumentOfTheWindowOpensItOnce)
+{
+    ::setenv("QT_QPA_PLATFORM", "offscreen", 1);
+    expectOpens(1, { STRATA_WINDOW_PROGRAM, "--render", m_folder.path() / "pictures", m_file });
+}
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Of, Opens, testing::Values("snapshot.pickle.gz", "session.strata"),
     [](const testing::TestParamInfo<const char*>& parameter) {

@@ -61,6 +61,7 @@ public:
 
     std::uint64_t fileBytesDone() const override { return m_done; }
     std::uint64_t fileBytesTotal() const override { return m_size; }
+    int descriptor() const override { return m_seekable ? m_fd : -1; }
 
 private:
     int m_fd;

@@ -31,6 +31,9 @@ public:
     [[nodiscard]] virtual std::uint64_t fileBytesDone() const = 0;
     [[nodiscard]] virtual std::uint64_t fileBytesTotal() const = 0;
 
+    /// A regular file's, for others to look at places of it (pread); -1: it is none. It lives as long as the source.
+    [[nodiscard]] virtual int descriptor() const { return -1; }
+
     /// What a byte is called: "byte 17", "byte 17 of the unpacked file".
     [[nodiscard]] virtual Sentence nameOf(std::uint64_t offset) const { return say("byte %1", offset); }
 };
