@@ -3,6 +3,9 @@
 #include "model/wire/tables.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
 namespace strata::model {
 
@@ -36,10 +39,42 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
     }
 }
 
+/// Those of the kept time, and the starts before it that end in it or later.
+void keep(const Recording& from, const KeptRows& kept, Recording& to)
+{
+    const auto add = [&](Annotation annotation) {
+        annotation.name = kept.text(annotation.name);
+        to.annotations.push_back(annotation);
+    };
+    if (!kept.time) {
+        std::ranges::for_each(from.annotations, add);
+        return;
+    }
+    std::map<std::pair<int, StringId>, std::vector<Annotation>> open;
+    for (const Annotation& annotation : from.annotations) {
+        if (annotation.timeNs >= kept.time->firstNs)
+            continue;
+        auto& starts = open[{ annotation.device, annotation.name }];
+        const wire::AnnotationRole role = wire::roleOf(annotation.kind);
+        if (role == wire::AnnotationRole::Begins)
+            starts.push_back(annotation);
+        else if (role == wire::AnnotationRole::Ends && !starts.empty())
+            starts.pop_back();
+    }
+    std::vector<Annotation> earlier;
+    for (const auto& [place, starts] : open)
+        earlier.insert(earlier.end(), starts.begin(), starts.end());
+    std::ranges::stable_sort(earlier, {}, &Annotation::timeNs);
+    std::ranges::for_each(earlier, add);
+    for (const Annotation& annotation : from.annotations)
+        if (annotation.timeNs >= kept.time->firstNs && annotation.timeNs <= kept.time->lastNs)
+            add(annotation);
+}
+
 } // namespace
 
 extern const ChunkKind kAnnotationsChunk;
-const ChunkKind kAnnotationsChunk{ wire::ChunkType::Annotations, ChunkKind::Place::BehindEvents, take,
-    write };
+const ChunkKind kAnnotationsChunk{ wire::ChunkType::Annotations, ChunkKind::Place::BehindEvents, take, write,
+    keep };
 
 } // namespace strata::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/chunks/kept_rows.h"
 #include "model/trace/recording.h"
 #include "model/wire/chunk_writer.h"
 
@@ -47,6 +48,9 @@ struct ChunkKind {
     /// Writes what the recording has of this kind, if it has anything. Numbers of rows are those of the
     /// recording.
     void (*write)(const Recording& recording, wire::ChunkWriter& writer) = nullptr;
+    /// Adds to `to` what `from` has of this kind within what is kept of it, in terms of `to`. None for what a
+    /// person added (BehindIndex), of which cut() says what became of it.
+    void (*keep)(const Recording& from, const KeptRows& kept, Recording& to) = nullptr;
 };
 
 /// All of them, in the order in which they are written. To add one: HACKING.md.

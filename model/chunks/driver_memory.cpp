@@ -2,6 +2,8 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/wire/tables.h"
 
+#include <map>
+
 namespace strata::model {
 
 namespace {
@@ -28,9 +30,36 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
         writer.chunk(wire::ChunkType::DriverMemory, [&](wire::Bytes& out) { wire::encodeDriver(rows, out); });
 }
 
+/// Readings are where something changed: the last one before what is kept holds at its beginning.
+void keep(const Recording& from, const KeptRows& kept, Recording& to)
+{
+    std::map<int, DriverReading> before;
+    for (const DriverReading& reading : from.driver) {
+        const auto span = kept.spans.find(reading.device);
+        if (span != kept.spans.end() && reading.event < span->second.first)
+            before[reading.device] = reading;
+    }
+    for (DriverReading reading : from.driver) {
+        const auto place = kept.placeOf(reading.device, reading.event);
+        if (!place)
+            continue;
+        if (auto held = before.extract(reading.device); held && *place > 0) {
+            held.mapped().event = 0;
+            to.driver.push_back(held.mapped());
+        }
+        reading.event = *place;
+        to.driver.push_back(reading);
+    }
+    for (auto& [device, reading] : before) {
+        reading.event = 0;
+        to.driver.push_back(reading);
+    }
+}
+
 } // namespace
 
 extern const ChunkKind kDriverChunk;
-const ChunkKind kDriverChunk{ wire::ChunkType::DriverMemory, ChunkKind::Place::BehindEvents, take, write };
+const ChunkKind kDriverChunk{ wire::ChunkType::DriverMemory, ChunkKind::Place::BehindEvents, take, write,
+    keep };
 
 } // namespace strata::model

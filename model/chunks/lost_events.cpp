@@ -27,9 +27,16 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
         writer.chunk(wire::ChunkType::Lost, [&](wire::Bytes& out) { wire::encodeLost(rows, out); });
 }
 
+void keep(const Recording& from, const KeptRows& kept, Recording& to)
+{
+    for (const LostEvents& lost : from.lost)
+        if (const auto place = kept.placeOf(lost.device, lost.event))
+            to.lost.push_back({ lost.device, *place, lost.count });
+}
+
 } // namespace
 
 extern const ChunkKind kLostChunk;
-const ChunkKind kLostChunk{ wire::ChunkType::Lost, ChunkKind::Place::BehindEvents, take, write };
+const ChunkKind kLostChunk{ wire::ChunkType::Lost, ChunkKind::Place::BehindEvents, take, write, keep };
 
 } // namespace strata::model

@@ -32,9 +32,15 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
         writer.chunk(wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(items, out); });
 }
 
+void keep(const Recording& from, const KeptRows& kept, Recording& to)
+{
+    for (const Setting& setting : from.settings)
+        to.settings.push_back(kept.setting(setting));
+}
+
 } // namespace
 
 extern const ChunkKind kSettingsChunk;
-const ChunkKind kSettingsChunk{ wire::ChunkType::Settings, ChunkKind::Place::Front, take, write };
+const ChunkKind kSettingsChunk{ wire::ChunkType::Settings, ChunkKind::Place::Front, take, write, keep };
 
 } // namespace strata::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/cut.h"
 
+#include "model/chunks/chunk_kinds.h"
 #include "model/session/filter_text.h"
 #include "model/trace/frames.h"
 
@@ -217,46 +218,16 @@ const AllocatorState& recordedBase(const Recording& recording, int device)
     return std::ranges::find(recording.devices, device, &DeviceRecording::device)->base;
 }
 
-struct TimeSpan {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    std::int64_t last = std::numeric_limits<std::int64_t>::min();
-};
-
 /// The time that the kept events take up: empty where they have no times.
 TimeSpan timeSpanOf(const Recording& recording)
 {
-    TimeSpan span;
+    TimeSpan span{ std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min() };
     for (const DeviceRecording& device : recording.devices)
         for (std::size_t e = 0; e < device.events.timeNs.size(); ++e) {
-            span.first = std::min(span.first, device.events.timeNs[e]);
-            span.last = std::max(span.last, device.events.timeNs[e]);
+            span.firstNs = std::min(span.firstNs, device.events.timeNs[e]);
+            span.lastNs = std::max(span.lastNs, device.events.timeNs[e]);
         }
     return span;
-}
-
-/// Those of the span, and the starts before it that end in it or later; all without one.
-std::vector<Annotation> annotationsWithin(const Recording& recording, const std::optional<TimeSpan>& span)
-{
-    if (!span)
-        return recording.annotations;
-    std::vector<Annotation> kept;
-    std::map<std::pair<int, StringId>, std::vector<Annotation>> open;
-    for (const Annotation& annotation : recording.annotations) {
-        if (annotation.timeNs >= span->first)
-            continue;
-        auto& starts = open[{ annotation.device, annotation.name }];
-        if (annotation.kind == Annotation::Kind::Start)
-            starts.push_back(annotation);
-        else if (annotation.kind == Annotation::Kind::End && !starts.empty())
-            starts.pop_back();
-    }
-    for (const auto& [place, starts] : open)
-        kept.insert(kept.end(), starts.begin(), starts.end());
-    std::ranges::stable_sort(kept, {}, &Annotation::timeNs);
-    for (const Annotation& annotation : recording.annotations)
-        if (annotation.timeNs >= span->first && annotation.timeNs <= span->last)
-            kept.push_back(annotation);
-    return kept;
 }
 
 /// Conditions of a filter in the words of the new recording; none if they are not known here.
@@ -368,29 +339,16 @@ Cut cut(const Session& session, const CutOptions& options)
                 scrubber.countMetadata();
     }
 
-    for (Annotation annotation :
-        annotationsWithin(from, whole ? std::nullopt : std::optional(timeSpanOf(to)))) {
-        annotation.name = copy.text(annotation.name);
-        to.annotations.push_back(annotation);
-    }
-    for (const Setting& setting : from.settings)
-        to.settings.push_back(scrubber.setting(setting));
+    const KeptRows rows{ std::move(kept), whole ? std::nullopt : std::optional(timeSpanOf(to)),
+        [&](StringId text) { return copy.text(text); },
+        [&](const Setting& setting) { return scrubber.setting(setting); } };
+    for (const ChunkKind* const kind : chunkKinds())
+        if (kind->keep != nullptr)
+            kind->keep(from, rows, to);
     for (const auto& [key, value] : from.facts)
         if (scrubber.keepsFact(key))
             to.facts.emplace(key, scrubber.text(value));
-    for (LostEvents lost : from.lost)
-        if (const auto span = kept.find(lost.device);
-            span != kept.end() && lost.event >= span->second.first && lost.event <= span->second.last + 1) {
-            lost.event -= span->second.first;
-            to.lost.push_back(lost);
-        }
-    for (DriverReading reading : from.driver)
-        if (const auto span = kept.find(reading.device); span != kept.end()
-            && reading.event >= span->second.first && reading.event <= span->second.last + 1) {
-            reading.event -= span->second.first;
-            to.driver.push_back(reading);
-        }
-    copyUserData(from, result, kept, options.scrub.notes, copy, scrubber);
+    copyUserData(from, result, rows.spans, options.scrub.notes, copy, scrubber);
     result.scrubbed = scrubber.counts();
     return result;
 }

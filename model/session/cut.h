@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/chunks/kept_rows.h"
 #include "model/session/scrub.h"
 #include "model/session/session.h"
 
@@ -8,12 +9,6 @@
 #include <memory>
 
 namespace strata::model {
-
-/// Events of one device's trace, both ends kept.
-struct EventSpan {
-    EventIndex first = 0;
-    EventIndex last = -1;
-};
 
 struct CutOptions {
     std::map<int, EventSpan> spans; ///< of the devices to keep; others are left out
@@ -33,7 +28,8 @@ struct Cut {
 /// the first kept event goes with it. A span that ends before the trace does ends in a state made from the
 /// trace: its rounded sizes, and so allocated and active at its end, are lower bounds (Recording::cut, a note
 /// of `strata check`). Strings and stacks that nothing kept refers to are left out.
-/// Notes and named ranges go with it, numbered like the events, and all filters. O(events kept + blocks).
+/// What other chunks say goes with it within the same events or times (ChunkKind::keep). Notes and named
+/// ranges go with it, numbered like the events, and all filters. O(events kept + blocks).
 [[nodiscard]] Cut cut(const Session& session, const CutOptions& options);
 
 } // namespace strata::model

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace strata::model {
 
@@ -67,6 +68,8 @@ TEST(ChunkKinds, AreEachOfATypeOfTheirOwn)
     for (const ChunkKind* const kind : chunkKinds()) {
         EXPECT_TRUE(types.insert(kind->type).second) << static_cast<int>(kind->type);
         EXPECT_TRUE(kind->take && kind->write);
+        EXPECT_EQ(kind->keep != nullptr, kind->place != ChunkKind::Place::BehindIndex)
+            << "strata share would leave out chunks " << static_cast<int>(kind->type);
         EXPECT_EQ(chunkKindOf(kind->type), kind);
     }
     EXPECT_EQ(chunkKindOf(wire::ChunkType::Events), nullptr);
@@ -106,6 +109,56 @@ TEST(ChunkKinds, ComeBackAsTheyWereWritten)
         const bool isUserData = kind->place == ChunkKind::Place::BehindIndex;
         EXPECT_EQ(kind->take(payload, tables, to), isUserData); // which is passed over
     }
+}
+
+TEST(ChunkKinds, KeepWhatLiesWithinAPart)
+{
+    const Recording from = recordingWithAll();
+    const auto kept
+        = [&](const ChunkKind& kind, const std::map<int, EventSpan>& spans, std::optional<TimeSpan> time) {
+              Recording to;
+              const KeptRows rows{ spans, time,
+                  [&](StringId text) { return to.strings.intern(from.strings[text]); },
+                  [](const Setting& setting) { return setting; } };
+              kind.keep(from, rows, to);
+              return to;
+          };
+    for (const ChunkKind* const kind : chunkKinds())
+        if (kind->keep) {
+            SCOPED_TRACE(static_cast<int>(kind->type));
+            EXPECT_EQ(written(*kind, kept(*kind, { { 0, { 0, 99 } } }, std::nullopt)), written(*kind, from));
+        }
+    const ChunkKind& lost = *chunkKindOf(wire::ChunkType::Lost);
+    EXPECT_EQ(kept(lost, { { 0, { 5, 9 } } }, {}).lost.at(0).event, 2);
+    EXPECT_EQ(kept(lost, { { 0, { 5, 6 } } }, {}).lost.at(0).event, 2); // behind the last
+    EXPECT_TRUE(kept(lost, { { 0, { 8, 9 } } }, {}).lost.empty());
+    EXPECT_TRUE(kept(lost, { { 1, { 0, 99 } } }, {}).lost.empty());
+    const ChunkKind& annotations = *chunkKindOf(wire::ChunkType::Annotations);
+    EXPECT_EQ(kept(annotations, {}, TimeSpan{ 6, 7 }).annotations.size(), 2u) << "the step goes on in it";
+    EXPECT_EQ(kept(annotations, {}, TimeSpan{ 4, 5 }).annotations.size(), 1u);
+}
+
+TEST(ChunkKinds, WhatTheDriverSaidLastHoldsAtTheBeginningOfAPart)
+{
+    Recording from;
+    for (const auto& [device, event] : { std::pair(0, 2), { 1, 3 }, { 0, 4 }, { 0, 8 }, { 1, 50 }, { 2, 1 } })
+        from.driver.push_back(
+            { device, event, 1000 + event, 100 * device + event, std::nullopt, std::nullopt });
+    const auto kept = [&](EventSpan span) {
+        Recording to;
+        chunkKindOf(wire::ChunkType::DriverMemory)
+            ->keep(from, { { { 0, span }, { 1, { 10, 20 } } }, {}, {}, {} }, to);
+        std::vector<std::tuple<int, std::int64_t, std::int64_t>> readings;
+        for (const DriverReading& reading : to.driver)
+            readings.emplace_back(reading.device, reading.event, reading.usedBytes);
+        std::ranges::sort(readings);
+        return readings;
+    };
+    using Readings = std::vector<std::tuple<int, std::int64_t, std::int64_t>>;
+    EXPECT_EQ(kept({ 5, 9 }), (Readings{ { 0, 0, 4 }, { 0, 3, 8 }, { 1, 0, 103 } }));
+    EXPECT_EQ(kept({ 4, 9 }), (Readings{ { 0, 0, 4 }, { 0, 4, 8 }, { 1, 0, 103 } })) << "said right there";
+    EXPECT_EQ(kept({ 9, 12 }), (Readings{ { 0, 0, 8 }, { 1, 0, 103 } }));
+    EXPECT_EQ(kept({ 0, 1 }), (Readings{ { 0, 2, 2 }, { 1, 0, 103 } }));
 }
 
 TEST(ChunkKinds, NamesThatNeverCameAreDamage)
