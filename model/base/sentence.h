@@ -21,7 +21,7 @@ namespace strata::model {
 /// It becomes words where it is read: the command line prints the English, a window may word it in another
 /// language. `say("there is no device %1", device)` makes one.
 
-/// English as a literal of the source, where resources/translations/model_texts.py finds it for translators.
+/// English as a literal of the source, where resources/translations/update.py finds it for translators.
 /// "%1" to "%9" are what it speaks of, "*words*" stand out.
 class English {
 public:

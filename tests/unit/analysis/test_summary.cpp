@@ -170,7 +170,7 @@ TEST(Verdict, NeedsAtLeastWhatIsLeftOfAFile)
     auto cut = test::makeRecording(
         "segment_alloc 0x1000 2097152\nalloc 0x1000 500 stack=f@a.py:1\nsegment 0x1000 2097152 small\n"
         "block 0x1000 512 req=500 allocated\n");
-    cut->truncation = { 77, "the file ends" };
+    cut->truncation = { 77, verbatim("the file ends") };
     EXPECT_THAT(verdictOf(Opened(std::move(cut))), testing::StartsWith("Needs at least 2.00 MiB (peak "));
 }
 
