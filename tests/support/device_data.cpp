@@ -20,8 +20,8 @@ std::shared_ptr<const views::DeviceData> makeDeviceData(
     data->summary
         = std::make_shared<model::DeviceSummary>(model::summarize(*session, *data->timeline, *data->byLine));
     data->lineOrder = model::layerOrder(trace, data->timeline->live(), *data->byLine);
-    data->colourTable = std::make_shared<views::ColourTable>();
-    data->lineRank = views::coloursOf(*data->colourTable, *data->byLine, data->lineOrder, data->lineColours);
+    data->colours = std::make_shared<views::DocumentColours>(nullptr);
+    data->lineRank = views::coloursOf(*data->colours, device, *data->byLine, data->lineOrder);
     data->strips = std::make_shared<model::StripLayout>(trace);
     data->blocksIndex
         = std::make_shared<model::BlocksIndex>(trace, data->timeline->clock(), *data->strips, *data->byLine);

@@ -82,7 +82,7 @@ DocumentContent::~DocumentContent()
 
 void DocumentContent::load(const QString& path, bool force)
 {
-    m_pending = new DocumentPane(path, force, this);
+    m_pending = new DocumentPane(path, force, m_context.colours, this);
     m_pending->hide();
     m_pending->setPalette(m_palette);
     connect(m_pending, &DocumentPane::prepared, this, &DocumentContent::adopt);

@@ -14,9 +14,10 @@
 
 namespace strata::views {
 
-DocumentPane::DocumentPane(const QString& path, bool force, QWidget* parent)
+DocumentPane::DocumentPane(
+    const QString& path, bool force, std::shared_ptr<ColourTable> colours, QWidget* parent)
     : QWidget(parent)
-    , m_document(std::make_unique<Document>())
+    , m_document(std::make_unique<Document>(nullptr, std::move(colours)))
     , m_header(makeHeader())
 {
     connect(m_document.get(), &Document::stateChanged, this, &DocumentPane::follow);

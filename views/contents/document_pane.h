@@ -22,7 +22,9 @@ class DocumentView;
 class DocumentPane : public QWidget {
     Q_OBJECT
 public:
-    DocumentPane(const QString& path, bool force, QWidget* parent = nullptr);
+    /// `colours` is that of the window.
+    DocumentPane(
+        const QString& path, bool force, std::shared_ptr<ColourTable> colours, QWidget* parent = nullptr);
     ~DocumentPane() override;
 
     [[nodiscard]] Document& document() const { return *m_document; }

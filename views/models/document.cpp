@@ -13,19 +13,18 @@
 
 namespace strata::views {
 
-std::vector<int> coloursOf(ColourTable& table, const model::GroupTable& groups,
-    const std::vector<std::uint32_t>& largestFirst, std::shared_ptr<const NamedColours>& kept)
+std::vector<int> coloursOf(DocumentColours& colours, int device, const model::GroupTable& groups,
+    const std::vector<std::uint32_t>& largestFirst)
 {
     std::vector<std::string_view> names;
     names.reserve(largestFirst.size());
     for (const std::uint32_t group : largestFirst)
         names.emplace_back(groups.label(group));
-    const auto before = kept;
-    kept = table.assign(model::infoOf(groups.grouping()).name, names, before.get());
-    std::vector<int> colours(groups.count(), std::numeric_limits<int>::max());
+    const std::vector<int> byPlace = colours.assign(model::infoOf(groups.grouping()).name, device, names);
+    std::vector<int> byGroup(groups.count(), std::numeric_limits<int>::max());
     for (std::size_t place = 0; place < largestFirst.size(); ++place)
-        colours[largestFirst[place]] = kept->colours[place];
-    return colours;
+        byGroup[largestFirst[place]] = byPlace[place];
+    return byGroup;
 }
 
 std::shared_ptr<const model::GroupTable> DeviceData::groups(model::Grouping grouping) const
@@ -42,10 +41,10 @@ namespace {
 /// Returns early when stopped.
 template <class Publish>
 void derive(const std::shared_ptr<const model::Session>& session, const model::DeviceTrace& trace,
-    const std::shared_ptr<ColourTable>& colours, const std::stop_token& stop, const Publish& publish)
+    const std::shared_ptr<DocumentColours>& colours, const std::stop_token& stop, const Publish& publish)
 {
     DeviceData data;
-    data.colourTable = colours;
+    data.colours = colours;
     data.session = session;
     data.trace = &trace;
     data.timeline = std::make_shared<model::DeviceTimeline>(trace);
@@ -58,7 +57,7 @@ void derive(const std::shared_ptr<const model::Session>& session, const model::D
     if (stop.stop_requested())
         return;
     data.lineOrder = model::layerOrder(trace, data.timeline->live(), *data.byLine);
-    data.lineRank = coloursOf(*colours, *data.byLine, data.lineOrder, data.lineColours);
+    data.lineRank = coloursOf(*colours, trace.device(), *data.byLine, data.lineOrder);
     publish(std::make_shared<const DeviceData>(data));
     if (stop.stop_requested())
         return;
@@ -76,8 +75,7 @@ void derive(const std::shared_ptr<const model::Session>& session, const model::D
 Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
     : QObject(parent)
     , m_viewState(new ViewState(this))
-    , m_colours(std::move(colours))
-    , m_ownColours(!m_colours)
+    , m_windowColours(std::move(colours))
 {
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::deriveSelected);
     connect(m_viewState, &ViewState::userChanged, this, &Document::keepUser);
@@ -112,8 +110,7 @@ void Document::open(const QString& path, bool force)
     m_error = {};
     m_progress = {};
     m_state = State::Loading;
-    if (m_ownColours)
-        m_colours = std::make_shared<ColourTable>();
+    m_colours = std::make_shared<DocumentColours>(m_windowColours);
     m_loading.start([this, file = QFile::encodeName(path).toStdString(), force, colours = m_colours](
                         const JobContext& context) {
         auto opener

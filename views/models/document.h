@@ -28,8 +28,7 @@ struct DeviceData {
     std::shared_ptr<const model::DeviceSummary> summary;
     std::vector<std::uint32_t> lineOrder; ///< layerOrder() by line: the colours of the session
     std::vector<int> lineRank; ///< group -> its colour in the window, for Palette::group()
-    std::shared_ptr<ColourTable> colourTable; ///< of the window: for other groupings
-    std::shared_ptr<const NamedColours> lineColours; ///< keeps those of lineRank
+    std::shared_ptr<DocumentColours> colours; ///< for other groupings; keeps those of lineRank
     std::shared_ptr<const model::StripLayout> strips; ///< later
     std::shared_ptr<const model::BlocksIndex> blocksIndex; ///< later; coloured by line
 
@@ -37,10 +36,10 @@ struct DeviceData {
     [[nodiscard]] std::shared_ptr<const model::GroupTable> groups(model::Grouping grouping) const;
 };
 
-/// Gives the groups of a table, in the order of their share, their colours in a window: group -> colour, for
-/// Palette::group(). `kept` holds them for as long as it lives.
-[[nodiscard]] std::vector<int> coloursOf(ColourTable& table, const model::GroupTable& groups,
-    const std::vector<std::uint32_t>& largestFirst, std::shared_ptr<const NamedColours>& kept);
+/// The colours of the groups of a table of a device, whose share decides: group -> colour, for
+/// Palette::group(). `colours` keeps them.
+[[nodiscard]] std::vector<int> coloursOf(DocumentColours& colours, int device,
+    const model::GroupTable& groups, const std::vector<std::uint32_t>& largestFirst);
 
 /// A device of what is open, in figures. Valid until the document changes.
 struct DeviceBrief {
@@ -67,7 +66,7 @@ public:
         Stopped, ///< loading was cancelled once there was an outline, which stays
     };
 
-    /// `colours` is that of the window; a document without one has its own.
+    /// `colours` is that of the window; a document without one has colours of its own.
     explicit Document(QObject* parent = nullptr, std::shared_ptr<ColourTable> colours = nullptr);
     ~Document() override;
 
@@ -128,8 +127,8 @@ private:
     std::map<int, std::shared_ptr<const SummaryData>> m_summaries;
     std::map<int, std::shared_ptr<const DeviceData>> m_devices;
     ViewState* m_viewState;
-    std::shared_ptr<ColourTable> m_colours;
-    bool m_ownColours = false; ///< each file begins anew
+    const std::shared_ptr<ColourTable> m_windowColours; // or nullptr
+    std::shared_ptr<DocumentColours> m_colours; // of what is open
     std::shared_ptr<const model::UserData> m_keptUser; // as it is in files, or will be once m_writing is over
     BackgroundJob m_loading;
     std::map<int, std::unique_ptr<BackgroundJob>> m_deriving; // of a device, at work or done

@@ -38,7 +38,8 @@ auto figuresOf(const model::DeviceSummary& s)
 {
     return std::tuple(figuresOf(s.totals), s.waste.rounding, s.waste.freeInSegments, s.waste.pendingFree,
         s.peak.event, s.peak.requestedBytes, s.peak.blocks, s.peak.beforeTraceBytes, s.peakTimeNs,
-        s.firstTimeNs, s.latestTimeNs, s.capacity, s.peakUse, model::verdictText(s.verdict), s.outOfMemory.size());
+        s.firstTimeNs, s.latestTimeNs, s.capacity, s.peakUse, model::verdictText(s.verdict),
+        s.outOfMemory.size());
 }
 
 auto figuresOf(const model::Recording& r)
@@ -52,7 +53,7 @@ auto figuresOf(const model::Recording& r)
 
 /// Colours follow layerOrder(), which begins with the lines of the peak as they are listed, but counts blocks
 /// of the trace alone: where older ones are among them, colours come with the events.
-void colour(SummaryData& data, ColourTable& table)
+void colour(SummaryData& data, DocumentColours& all)
 {
     data.lineRank.assign(data.byLine->count(), -1);
     if (data.summary->peak.beforeTraceBytes > 0 && data.summary->totals.events > 0)
@@ -61,7 +62,7 @@ void colour(SummaryData& data, ColourTable& table)
     for (const model::GroupSum& sum : data.summary->peak.groups)
         if (sum.bytes > 0)
             largestFirst.push_back(sum.group);
-    const std::vector<int> colours = coloursOf(table, *data.byLine, largestFirst, data.lineColours);
+    const std::vector<int> colours = coloursOf(all, data.summary->device, *data.byLine, largestFirst);
     for (const std::uint32_t group : largestFirst)
         data.lineRank[group] = colours[group];
 }
@@ -84,12 +85,11 @@ std::shared_ptr<const SummaryData> summaryOf(const DeviceData& device)
     data->byLine = device.byLine;
     data->findings = device.trace->findings();
     data->lineRank = device.lineRank;
-    data->lineColours = device.lineColours;
     return data;
 }
 
 std::vector<std::shared_ptr<const SummaryData>> summariesOf(
-    const std::shared_ptr<const model::SessionOutline>& outline, ColourTable& colours)
+    const std::shared_ptr<const model::SessionOutline>& outline, DocumentColours& colours)
 {
     std::vector<std::shared_ptr<const SummaryData>> all;
     for (std::size_t i = 0; i < outline->devices.size(); ++i) {

@@ -12,9 +12,8 @@
 
 namespace strata::views {
 
-class ColourTable;
+class DocumentColours;
 struct DeviceData;
-struct NamedColours;
 
 /// What the page Summary shows of one device: from its digest, while the rest of the session still loads, or
 /// from its events. Both say the same of a file whose digest is right. Immutable; any thread.
@@ -25,7 +24,6 @@ struct SummaryData {
     std::shared_ptr<const model::GroupTable> byLine; ///< of the lines that the summary names, at least
     std::span<const model::Finding> findings;
     std::vector<int> lineRank; ///< group -> its colour, for Palette::group(); -1: not known yet
-    std::shared_ptr<const NamedColours> lineColours; ///< keeps those of lineRank
 
     /// Since the first event; none without times and at other events than the peak.
     [[nodiscard]] std::optional<std::int64_t> timeOfPeakNs() const;
@@ -33,9 +31,9 @@ struct SummaryData {
 
 [[nodiscard]] std::shared_ptr<const SummaryData> summaryOf(const DeviceData& device);
 
-/// Of each device, in their order, with the colours of a window. O(stacks that the digests name).
+/// Of each device, in their order, with the colours of a document. O(stacks that the digests name).
 [[nodiscard]] std::vector<std::shared_ptr<const SummaryData>> summariesOf(
-    const std::shared_ptr<const model::SessionOutline>& outline, ColourTable& colours);
+    const std::shared_ptr<const model::SessionOutline>& outline, DocumentColours& colours);
 
 /// Whether a page shows the same for both, colours apart.
 [[nodiscard]] bool sameFigures(const SummaryData& a, const SummaryData& b);

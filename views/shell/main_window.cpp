@@ -7,6 +7,7 @@
 #include "views/shell/status_bar.h"
 #include "views/shell/theme.h"
 #include "views/shell/top_bar.h"
+#include "views/style/colour_table.h"
 
 #include <QApplication>
 #include <QCloseEvent>
@@ -32,6 +33,7 @@ MainWindow::MainWindow(Theme& theme, QSettings& settings, const ContentList& con
     , m_settings(settings)
     , m_contents(contents)
     , m_recent(settings)
+    , m_colours(std::make_shared<ColourTable>())
     , m_actions(new Actions(*this, contents.kinds))
 {
     setAcceptDrops(true);
@@ -64,7 +66,7 @@ MainWindow::~MainWindow()
 
 ContentContext MainWindow::context()
 {
-    return { *m_actions, m_recent, m_settings };
+    return { *m_actions, m_recent, m_settings, m_colours };
 }
 
 void MainWindow::build()

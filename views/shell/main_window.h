@@ -82,6 +82,7 @@ private:
     QSettings& m_settings;
     const ContentList& m_contents;
     RecentFiles m_recent;
+    std::shared_ptr<ColourTable> m_colours; // jobs may still ask it when the window is gone
     Actions* m_actions;
     ActionMap m_own; // what the window itself does
     TopBar* m_top = nullptr;

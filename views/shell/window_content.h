@@ -9,6 +9,7 @@
 #include "views/style/palette.h"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 class QMimeData;
@@ -16,6 +17,7 @@ class QSettings;
 
 namespace strata::views {
 
+class ColourTable;
 class RecentFiles;
 
 /// What a window shows between its bars: the start page, a dry run, documents. The window knows none of them
@@ -106,6 +108,7 @@ struct ContentContext {
     Actions& actions;
     RecentFiles& recent;
     QSettings& settings;
+    std::shared_ptr<ColourTable> colours; ///< of the window: a name looks the same wherever it stands
 };
 
 /// A content that every window can show on request, by an action in the menu File and a button in the top

@@ -56,4 +56,28 @@ std::shared_ptr<const NamedColours> ColourTable::assign(
     return made;
 }
 
+void ColourTable::add(const std::shared_ptr<const NamedColours>& picture)
+{
+    const std::scoped_lock lock(m_mutex);
+    m_open.push_back(picture);
+}
+
+DocumentColours::DocumentColours(std::shared_ptr<ColourTable> window)
+    : m_window(window ? std::move(window) : std::make_shared<ColourTable>())
+{
+}
+
+std::vector<int> DocumentColours::assign(
+    std::string_view kind, int device, std::span<const std::string_view> largestFirst)
+{
+    const std::scoped_lock lock(m_mutex);
+    std::shared_ptr<const NamedColours>& kept = m_kept[{ std::string(kind), device }];
+    auto made = std::make_shared<NamedColours>(*m_window->assign(kind, largestFirst, kept.get()));
+    if (kept) // names that are not among the largest now; one of them may have given its colour to another
+        made->byName.insert(kept->byName.begin(), kept->byName.end());
+    kept = made;
+    m_window->add(kept);
+    return kept->colours;
+}
+
 } // namespace strata::views

@@ -20,7 +20,7 @@ struct NamedColours {
 };
 
 /// Which colour a name has in one window, whatever the document and the device. A name takes a colour by its
-/// share and keeps it while a picture with it is open; in another picture of the same kind it has the same
+/// share and keeps it while a document with it is open; in another picture of the same kind it has the same
 /// one, unless a larger name there has it already: the kGroupColours largest of a picture always differ from
 /// each other.
 ///
@@ -41,8 +41,28 @@ public:
         std::span<const std::string_view> largestFirst, const NamedColours* before = nullptr);
 
 private:
+    friend class DocumentColours;
+    void add(const std::shared_ptr<const NamedColours>& picture);
+
     std::mutex m_mutex;
     std::vector<std::weak_ptr<const NamedColours>> m_open; // in the order of their coming
+};
+
+/// The colours of one document in its window, for as long as this lives. A picture whose names were others
+/// for a while, or which was not shown, has those back that it had. Safe from any thread.
+class DocumentColours {
+public:
+    /// nullptr: in a window of its own.
+    explicit DocumentColours(std::shared_ptr<ColourTable> window);
+
+    /// By place, for the picture of that kind of a device: see ColourTable::assign().
+    [[nodiscard]] std::vector<int> assign(
+        std::string_view kind, int device, std::span<const std::string_view> largestFirst);
+
+private:
+    const std::shared_ptr<ColourTable> m_window;
+    std::mutex m_mutex;
+    std::map<std::pair<std::string, int>, std::shared_ptr<const NamedColours>> m_kept; // by kind and device
 };
 
 } // namespace strata::views

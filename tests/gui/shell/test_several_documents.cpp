@@ -3,14 +3,19 @@
 #include "tests/gui/shell/shell_test.h"
 #include "views/contents/details_panel.h"
 #include "views/contents/minimap.h"
+#include "views/pages/memory_page.h"
 #include "views/shell/actions.h"
 #include "views/shell/banner.h"
 #include "views/shell/status_bar.h"
+#include "views/style/colour_table.h"
 
 #include <QDockWidget>
 #include <QLabel>
 #include <QPushButton>
 #include <QToolButton>
+
+#include <map>
+#include <set>
 
 using namespace strata;
 using namespace strata::views;
@@ -32,6 +37,26 @@ protected:
             if (button->accessibleName() == QLatin1String("Close this file"))
                 return button;
         return nullptr;
+    }
+    /// The names that have a colour of their own in the picture of the page Memory, which must be shown.
+    using Colours = std::map<std::string, QRgb>;
+    static Colours coloursOf(const DocumentPane& pane, model::Grouping grouping)
+    {
+        auto& page = dynamic_cast<MemoryPage&>(*pane.view().findPage(QStringLiteral("memory")));
+        pane.document().viewState().setGrouping(grouping);
+        EXPECT_TRUE(
+            test::until([&] { return !page.busy() && page.groupTable()->table()->grouping() == grouping; }));
+        Colours colours;
+        std::set<std::string> again; // stacks are named by their line
+        const model::GroupTable& groups = *page.groupTable()->table();
+        for (std::uint32_t group = 0; group < groups.count(); ++group)
+            if (const QRgb colour = page.canvas()->styles().group(group).colour;
+                colour != page.canvas()->styles().other().colour
+                && !colours.emplace(groups.label(group), colour).second)
+                again.insert(groups.label(group));
+        for (const std::string& name : again)
+            colours.erase(name);
+        return colours;
     }
     static QString twoDevices() { return QStringLiteral(STRATA_TEST_DATA "/devices/two_devices.pickle.gz"); }
 };
@@ -66,6 +91,39 @@ TEST_F(SeveralDocuments, StandSideBySideEachWithItsOwn)
     EXPECT_EQ(panes()[1]->view().currentPage()->id(), QStringLiteral("summary"));
     window().actions().peak->trigger();
     EXPECT_NE(panes()[0]->document().viewState().selection(), panes()[1]->document().viewState().selection());
+}
+
+TEST_F(SeveralDocuments, GiveANameTheSameColour)
+{
+    open(sample());
+    ASSERT_NO_FATAL_FAILURE(openBeside(outOfMemorySample())); // of the same program
+    for (DocumentPane* pane : panes())
+        pane->view().showPage(QStringLiteral("memory"));
+    std::map<model::Grouping, Colours> before;
+    for (const model::GroupingInfo& info : model::groupings()) {
+        SCOPED_TRACE(info.name);
+        const Colours first = coloursOf(*panes()[0], info.grouping);
+        const Colours second = coloursOf(*panes()[1], info.grouping);
+        EXPECT_LE(first.size(), std::size_t{ ColourTable::kGroupColours });
+        EXPECT_LE(second.size(), std::size_t{ ColourTable::kGroupColours });
+        for (const Colours& colours : { first, second }) {
+            std::set<QRgb> different;
+            for (const auto& [name, colour] : colours)
+                EXPECT_TRUE(different.insert(colour).second) << name;
+        }
+        int both = 0;
+        for (const auto& [name, colour] : first)
+            if (const auto found = second.find(name); found != second.end()) {
+                EXPECT_EQ(found->second, colour) << name;
+                ++both;
+            }
+        EXPECT_GT(both, 0) << "nothing was compared";
+        before[info.grouping] = second;
+    }
+    closeButton(*panes()[0])->click();
+    ASSERT_TRUE(test::until([&] { return panes().size() == 1; }));
+    for (const auto& [grouping, colours] : before)
+        EXPECT_EQ(coloursOf(*panes()[0], grouping), colours) << "one keeps its colours when the other goes";
 }
 
 TEST_F(SeveralDocuments, TheOneWithTheKeyboardIsTheActiveOne)

@@ -104,6 +104,46 @@ TEST(ColourTable, ForgetsWhatIsClosed)
     EXPECT_EQ(assign(table, { "b", "a" })->colours, (std::vector{ 0, 1 }));
 }
 
+std::vector<int> assign(DocumentColours& document, int device, const Names& names)
+{
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return document.assign("line", device, views);
+}
+
+TEST(DocumentColours, NamesComeBackAsTheyWere)
+{
+    const auto window = std::make_shared<ColourTable>();
+    auto one = std::make_unique<DocumentColours>(window);
+    DocumentColours two(window);
+    EXPECT_EQ(assign(*one, 0, { "a", "b" }), (std::vector{ 0, 1 }));
+    EXPECT_EQ(assign(two, 0, { "x", "b", "z" }), (std::vector{ 0, 1, 2 }));
+    one.reset();
+    EXPECT_EQ(assign(two, 0, { "z", "b" }), (std::vector{ 2, 1 }));
+    EXPECT_EQ(assign(two, 0, { "b" }), std::vector{ 1 });
+    EXPECT_EQ(assign(two, 0, { "z", "x" }), (std::vector{ 2, 0 }));
+    DocumentColours third(window);
+    EXPECT_EQ(assign(third, 0, { "q", "z", "b" }), (std::vector{ 0, 2, 1 }))
+        << "as in a document that does not show them now";
+}
+
+TEST(DocumentColours, AreThoseOfAnotherDeviceWhereTheyCanBe)
+{
+    DocumentColours document(nullptr);
+    EXPECT_EQ(assign(document, 0, { "a", "b" }), (std::vector{ 0, 1 }));
+    EXPECT_EQ(assign(document, 1, { "c", "b" }), (std::vector{ 0, 1 }));
+    // Both stand in one picture now: the larger keeps it. The other device has nothing to do with that.
+    EXPECT_EQ(assign(document, 0, { "a", "b", "c" }), (std::vector{ 0, 1, 2 }));
+    EXPECT_EQ(assign(document, 1, { "d", "c", "b" }), (std::vector{ 2, 0, 1 }));
+}
+
+TEST(DocumentColours, WithoutAWindowBeginAnew)
+{
+    for (int i = 0; i < 2; ++i) {
+        DocumentColours document(nullptr);
+        EXPECT_EQ(assign(document, 0, i == 0 ? Names{ "a", "b" } : Names{ "b", "a" }), (std::vector{ 0, 1 }));
+    }
+}
+
 /// Any documents, opened, grown and closed in any order.
 TEST(ColourTable, HoldsWhateverOpensAndCloses)
 {

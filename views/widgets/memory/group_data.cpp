@@ -19,7 +19,7 @@ std::shared_ptr<const GroupData> makeGroupData(
     if (stop.stop_requested())
         return nullptr;
     data->order = model::layerOrder(*device->trace, device->timeline->live(), *data->table);
-    data->rank = coloursOf(*device->colourTable, *data->table, data->order, data->colours);
+    data->rank = coloursOf(*device->colours, device->trace->device(), *data->table, data->order);
     if (device->strips && !stop.stop_requested())
         data->blocks = std::make_shared<model::BlocksIndex>(
             *device->trace, device->timeline->clock(), *device->strips, *data->table, stop);

@@ -15,7 +15,6 @@ struct GroupData {
     std::shared_ptr<const model::GroupTable> table;
     std::vector<std::uint32_t> order; ///< layerOrder()
     std::vector<int> rank; ///< group -> its colour in the window
-    std::shared_ptr<const NamedColours> colours; ///< keeps those of rank
     std::shared_ptr<const model::BlocksIndex> blocks; ///< none until the document has its strips
 };
 
