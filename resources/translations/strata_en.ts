@@ -128,6 +128,16 @@
     </message>
 </context>
 <context>
+    <name>strata::views::DeviceList</name>
+    <message numerus="yes">
+        <source>%n request(s) failed</source>
+        <translation>
+            <numerusform>%n request failed</numerusform>
+            <numerusform>%n requests failed</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>strata::views::DocumentContent</name>
     <message numerus="yes">
         <source>copied %n line(s) as CSV</source>

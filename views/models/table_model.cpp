@@ -72,6 +72,8 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
         return column.description;
     if (role == Qt::TextAlignmentRole)
         return static_cast<int>((column.number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    if (role == Qt::InitialSortOrderRole) // who sorts by figures looks for the largest
+        return static_cast<int>(column.number ? Qt::DescendingOrder : Qt::AscendingOrder);
     return {};
 }
 

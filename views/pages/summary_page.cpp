@@ -2,6 +2,7 @@
 #include "views/pages/summary_page.h"
 
 #include "views/models/csv.h"
+#include "views/pages/device_list.h"
 #include "views/pages/findings_list.h"
 #include "views/pages/oom_panel.h"
 #include "views/pages/share_list.h"
@@ -208,6 +209,7 @@ void SummaryPage::addNextPart()
         bool fact; ///< of the second column
     };
     static constexpr Part kParts[] = {
+        { &SummaryPage::fillDevices, false },
         { &SummaryPage::fillOutOfMemory, false },
         { &SummaryPage::fillPeak, false },
         { &SummaryPage::fillIntegrity, true },
@@ -254,6 +256,19 @@ void SummaryPage::resizeEvent(QResizeEvent*)
     m_columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     m_facts->setMinimumWidth(two ? qRound(kFactsWidth * scale) : 0);
     m_facts->setMaximumWidth(two ? qRound(kFactsWidth * scale) : QWIDGETSIZE_MAX);
+}
+
+void SummaryPage::fillDevices(QVBoxLayout& part, const SummaryData& device)
+{
+    const std::vector<DeviceBrief> devices = m_document.devices();
+    if (devices.size() < 2)
+        return;
+    part.addWidget(headingLabel(tr("The peak of each device")));
+    auto* list = new DeviceList(devices, device.summary->device, m_palette);
+    connect(
+        list, &DeviceList::deviceChosen, this,
+        [this](int chosen) { m_document.viewState().setDevice(chosen); }, Qt::QueuedConnection);
+    part.addWidget(list);
 }
 
 void SummaryPage::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device)

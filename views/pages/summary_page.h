@@ -42,6 +42,7 @@ private:
     /// Makes the next part of the page, one a turn of the event loop: all at once would hold up the window.
     /// A part that has nothing to say stays empty.
     void addNextPart();
+    void fillDevices(QVBoxLayout& part, const SummaryData& device);
     void fillOutOfMemory(QVBoxLayout& part, const SummaryData& device);
     void fillPeak(QVBoxLayout& part, const SummaryData& device);
     void addFacts(QVBoxLayout& part, const std::vector<Fact>& facts);

@@ -60,6 +60,12 @@ TEST(TableModel, ShowsTextWithItsUnitAndAlignsNumbers)
     EXPECT_TRUE(requested.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight);
     EXPECT_TRUE(model.headerData(views::BlocksTable::Requested, Qt::Horizontal, Qt::TextAlignmentRole).toInt()
         & Qt::AlignRight);
+    EXPECT_EQ(
+        model.headerData(views::BlocksTable::Requested, Qt::Horizontal, Qt::InitialSortOrderRole).toInt(),
+        static_cast<int>(Qt::DescendingOrder))
+        << "a first click looks for the largest";
+    EXPECT_EQ(model.headerData(views::BlocksTable::Line, Qt::Horizontal, Qt::InitialSortOrderRole).toInt(),
+        static_cast<int>(Qt::AscendingOrder));
     EXPECT_FALSE(model.headerData(99, Qt::Horizontal, Qt::DisplayRole).isValid());
 }
 

@@ -158,7 +158,12 @@ TEST_F(TableViewTest, SortsByHeaderAndByKeys)
         QPoint(m_view.header()->sectionViewportPosition(2) + 10, 8));
     ASSERT_EQ(sorts.size(), 1);
     EXPECT_EQ(sorts[0][0].toInt(), 2);
-    EXPECT_FALSE(sorts[0][1].toBool());
+    EXPECT_TRUE(sorts[0][1].toBool()) << "figures: the largest first";
+    QTest::mouseClick(m_view.header()->viewport(), Qt::LeftButton, Qt::NoModifier,
+        QPoint(m_view.header()->sectionViewportPosition(1) + 10, 8));
+    ASSERT_EQ(sorts.size(), 2);
+    EXPECT_FALSE(sorts[1][1].toBool()) << "names: from A on";
+    sorts.removeLast();
     m_view.setCurrentIndex(m_model.index(3, 1));
     press(Qt::Key_Down, Qt::AltModifier);
     ASSERT_EQ(sorts.size(), 2);

@@ -114,6 +114,8 @@ QVariant GroupTableModel::headerData(int section, Qt::Orientation orientation, i
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(
             Qt::Alignment(Qt::AlignVCenter | (section == GroupColumn ? Qt::AlignLeft : Qt::AlignRight)));
+    if (role == Qt::InitialSortOrderRole) // who sorts by figures looks for the largest
+        return static_cast<int>(section == GroupColumn ? Qt::AscendingOrder : Qt::DescendingOrder);
     if (role != Qt::DisplayRole)
         return {};
     switch (section) {
