@@ -8,12 +8,15 @@
 #include "views/style/texts.h"
 #include "views/style/type.h"
 
+#include <QAbstractButton>
+#include <QApplication>
 #include <QClipboard>
 #include <QGridLayout>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QVBoxLayout>
 
 namespace strata::views {
@@ -24,6 +27,14 @@ namespace {
 /// and must not stumble over them.
 constexpr int kSettleMs = 45;
 
+/// A link in line with the texts above and below it.
+QPushButton* edgeLink(const QString& text)
+{
+    QPushButton* button = linkButton(text);
+    button->setProperty("atEdge", true);
+    return button;
+}
+
 } // namespace
 
 DetailsPanel::DetailsPanel(Document& document, QWidget* parent)
@@ -33,6 +44,7 @@ DetailsPanel::DetailsPanel(Document& document, QWidget* parent)
 {
     setObjectName(QStringLiteral("page"));
     setAttribute(Qt::WA_StyledBackground);
+    setFocusPolicy(Qt::ClickFocus);
     setAccessibleName(tr("Details"));
     setMinimumWidth(scaled(264.0, font()));
     m_layout->setContentsMargins(0, 0, 0, 0);
@@ -87,7 +99,15 @@ void DetailsPanel::refresh()
 void DetailsPanel::rebuild()
 {
     m_rebuildLater.stop();
+    // What had the keyboard has it again, and what was scrolled to stays where it was.
+    const auto* before = qobject_cast<const QAbstractButton*>(QApplication::focusWidget());
+    const bool focused = m_content && m_content->isAncestorOf(QApplication::focusWidget());
+    const QString focusedText = focused && before ? before->text() : QString();
+    const int scrolled = m_content && m_built == m_focus ? m_content->verticalScrollBar()->value() : 0;
+    m_built = m_focus;
     if (m_content) {
+        if (focused)
+            setFocus(Qt::OtherFocusReason); // or the next in the window takes it
         m_content->hide();
         m_content->deleteLater(); // a button of it may be the sender
     }
@@ -121,6 +141,18 @@ void DetailsPanel::rebuild()
     scroll->viewport()->setAutoFillBackground(false);
     m_content = scroll;
     m_layout->addWidget(scroll);
+    if (scrolled > 0) {
+        scroll->show();
+        m_layout->activate();
+        layout->activate();
+        scroll->verticalScrollBar()->setValue(scrolled);
+    }
+    if (!focused)
+        return;
+    scroll->show();
+    for (QAbstractButton* button : scroll->findChildren<QAbstractButton*>())
+        if (button->text() == focusedText)
+            return button->setFocus(Qt::OtherFocusReason);
 }
 
 void DetailsPanel::addHead(QVBoxLayout& layout)
@@ -137,9 +169,9 @@ void DetailsPanel::addRows(QVBoxLayout& layout, const QString& heading, const st
     if (rows.empty())
         return;
     auto* grid = new QGridLayout;
-    grid->setHorizontalSpacing(kMargin);
+    grid->setHorizontalSpacing(kGrid);
     grid->setVerticalSpacing(kGrid / 2);
-    grid->setColumnMinimumWidth(0, scaled(88.0, font()));
+    grid->setColumnMinimumWidth(0, scaled(72.0, font()));
     grid->setColumnStretch(1, 1);
     int line = 0;
     if (!heading.isEmpty())
@@ -148,7 +180,7 @@ void DetailsPanel::addRows(QVBoxLayout& layout, const QString& heading, const st
     for (const DetailsRow& row : rows) {
         grid->addWidget(textLabel(row.label, true), line, 0, Qt::AlignTop);
         if (row.event) {
-            QPushButton* button = linkButton(row.value);
+            QPushButton* button = edgeLink(row.value);
             button->setFont(numbers);
             button->setToolTip(tr("Show this instant"));
             connect(button, &QPushButton::clicked, this,
@@ -194,15 +226,21 @@ void DetailsPanel::addStack(QVBoxLayout& layout)
     });
     part->addWidget(stack);
     if (const int hidden = StackList::foldable(m_details.frames); hidden > 0) {
-        QPushButton* fold = linkButton(m_folded ? tr("Show %n framework frame(s)", nullptr, hidden)
-                                                : tr("Hide %n framework frame(s)", nullptr, hidden));
-        connect(fold, &QPushButton::clicked, this, [this] {
+        QPushButton* fold = edgeLink(foldText(hidden));
+        connect(fold, &QPushButton::clicked, this, [this, stack, fold, hidden] {
             m_folded = !m_folded;
-            rebuild();
+            stack->show(m_details.frames, m_folded, m_palette);
+            fold->setText(foldText(hidden));
         });
         part->addWidget(fold);
     }
     layout.addLayout(part);
+}
+
+QString DetailsPanel::foldText(int hidden) const
+{
+    return m_folded ? tr("Show %n framework frame(s)", nullptr, hidden)
+                    : tr("Hide %n framework frame(s)", nullptr, hidden);
 }
 
 void DetailsPanel::addActions(QVBoxLayout& layout)
@@ -210,7 +248,7 @@ void DetailsPanel::addActions(QVBoxLayout& layout)
     auto* part = new QVBoxLayout;
     part->setSpacing(0);
     if (!m_details.frames.empty()) {
-        QPushButton* copy = linkButton(tr("Copy the stack"));
+        QPushButton* copy = edgeLink(tr("Copy the stack"));
         connect(copy, &QPushButton::clicked, this,
             [this] { QGuiApplication::clipboard()->setText(stackText(m_details)); });
         part->addWidget(copy);
@@ -222,7 +260,7 @@ void DetailsPanel::addActions(QVBoxLayout& layout)
         const auto device = m_document.device();
         if (!device || !filterBy(m_document.viewState().filter(), *device, m_focus, grouping))
             continue;
-        QPushButton* button = linkButton(text::said(info.narrower));
+        QPushButton* button = edgeLink(text::said(info.narrower));
         connect(button, &QPushButton::clicked, this, [this, wanted = grouping] {
             const auto now = m_document.device();
             if (const auto filter

@@ -9,6 +9,7 @@
 #include "views/pages/page.h"
 #include "views/style/palette.h"
 
+class QScrollArea;
 class QVBoxLayout;
 
 namespace strata::views {
@@ -34,6 +35,7 @@ private:
     void addHead(QVBoxLayout& layout);
     void addRows(QVBoxLayout& layout, const QString& heading, const std::vector<DetailsRow>& rows);
     void addStack(QVBoxLayout& layout);
+    [[nodiscard]] QString foldText(int hidden) const;
     void addActions(QVBoxLayout& layout);
     [[nodiscard]] model::EventIndex instant(const DeviceData& device) const;
 
@@ -44,7 +46,8 @@ private:
     bool m_folded = true;
     QTimer m_rebuildLater; // laying out labels takes as long as a frame
     QVBoxLayout* m_layout;
-    QWidget* m_content = nullptr;
+    QScrollArea* m_content = nullptr;
+    Focus m_built; // what m_content shows
 };
 
 } // namespace strata::views

@@ -7,6 +7,7 @@
 #include <QContextMenuEvent>
 #include <QGuiApplication>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QWheelEvent>
 
@@ -21,6 +22,14 @@ QString placeText(const DetailsFrame& frame)
     return frame.line > 0 ? QStringLiteral("%1:%2").arg(frame.file).arg(frame.line) : frame.file;
 }
 
+constexpr int kItemMargin = 4; // that the style leaves on either side of a text
+
+/// A line of a stack as the clipboard has it.
+QString frameText(const DetailsFrame& frame)
+{
+    return QStringLiteral("%1 %2").arg(placeText(frame), frame.function);
+}
+
 } // namespace
 
 StackList::StackList(QWidget* parent)
@@ -32,6 +41,8 @@ StackList::StackList(QWidget* parent)
     setRootIsDecorated(false);
     setUniformRowHeights(true);
     setTextElideMode(Qt::ElideMiddle);
+    setSelectionMode(ExtendedSelection);
+    header()->setMinimumSectionSize(1);
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -64,7 +75,6 @@ void StackList::show(const std::vector<DetailsFrame>& frames, bool folded, const
         auto* item
             = new QTreeWidgetItem({ frame.place.isEmpty() ? frame.function : frame.place, frame.function });
         item->setData(0, Qt::UserRole, static_cast<qulonglong>(i));
-        item->setSizeHint(0, QSize(0, scaled(kRowHeight, font())));
         const QString tip = QStringLiteral("%1\n%2").arg(placeText(frame), frame.function);
         item->setToolTip(0, tip);
         item->setToolTip(1, tip);
@@ -76,7 +86,32 @@ void StackList::show(const std::vector<DetailsFrame>& frames, bool folded, const
         items.append(item);
     }
     addTopLevelItems(items);
+    const int high = scaled(kRowHeight, font());
+    m_placeWidth = m_functionWidth = 0;
+    for (QTreeWidgetItem* item : items) {
+        const int place = textWidth(*item, 0);
+        m_placeWidth = std::max(m_placeWidth, place);
+        m_functionWidth = std::max(m_functionWidth, textWidth(*item, 1));
+        item->setSizeHint(0, QSize(place, high));
+    }
+    fitColumns();
     updateGeometry();
+}
+
+int StackList::textWidth(const QTreeWidgetItem& item, int column) const
+{
+    const QVariant own = item.data(column, Qt::FontRole);
+    const QFont used = own.isValid() ? own.value<QFont>().resolve(font()) : font();
+    return QFontMetrics(used).horizontalAdvance(item.text(column)) + 2 * kItemMargin;
+}
+
+/// The place in full and the function in what is left; a place gives way where it would leave nothing to read
+/// of the function.
+void StackList::fitColumns()
+{
+    const int room = viewport()->width();
+    const int least = std::min(m_functionWidth, room / 4);
+    setColumnWidth(0, std::clamp(m_placeWidth + kGrid, 1, std::max(room - least, 1)));
 }
 
 QSize StackList::sizeHint() const
@@ -111,8 +146,30 @@ void StackList::contextMenuEvent(QContextMenuEvent* event)
 void StackList::resizeEvent(QResizeEvent* event)
 {
     QTreeWidget::resizeEvent(event);
-    const int wanted = sizeHintForColumn(0);
-    setColumnWidth(0, std::min(wanted + kGrid, viewport()->width() * 2 / 3));
+    fitColumns();
+}
+
+bool StackList::event(QEvent* event)
+{
+    // Copy is of the selected frames while the list has the keyboard, whatever the window copies.
+    if (event->type() == QEvent::ShortcutOverride && !selectedItems().isEmpty()
+        && static_cast<QKeyEvent*>(event)->matches(QKeySequence::Copy)) {
+        event->accept();
+        return true;
+    }
+    return QTreeWidget::event(event);
+}
+
+void StackList::keyPressEvent(QKeyEvent* event)
+{
+    if (!event->matches(QKeySequence::Copy))
+        return QTreeWidget::keyPressEvent(event);
+    QStringList lines;
+    for (int row = 0; row < topLevelItemCount(); ++row)
+        if (const QTreeWidgetItem* item = topLevelItem(row); item->isSelected())
+            lines.append(frameText(*frameOf(item)));
+    if (!lines.isEmpty())
+        QGuiApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
 }
 
 void StackList::wheelEvent(QWheelEvent* event)

@@ -9,7 +9,8 @@
 namespace strata::views {
 
 /// A stack, innermost frame first, as tall as its rows: place and function, the user's own frames in full
-/// strength. While folded, frames of frameworks are left out, unless there are no others.
+/// strength. Rows can be selected and copied. While folded, frames of frameworks are left out, unless there
+/// are no others.
 class StackList : public QTreeWidget {
     Q_OBJECT
 public:
@@ -27,14 +28,19 @@ Q_SIGNALS:
     void filterByLine(const QString& label);
 
 protected:
+    bool event(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
 
 private:
     [[nodiscard]] const DetailsFrame* frameOf(const QTreeWidgetItem* item) const;
+    [[nodiscard]] int textWidth(const QTreeWidgetItem& item, int column) const;
+    void fitColumns();
 
     std::vector<DetailsFrame> m_frames;
+    int m_placeWidth = 0, m_functionWidth = 0; // of the widest
 };
 
 } // namespace strata::views
