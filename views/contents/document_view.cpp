@@ -138,7 +138,6 @@ DocumentView::~DocumentView()
 
 void DocumentView::addPage(Page* page)
 {
-    const int index = static_cast<int>(m_pages.size());
     m_pages.push_back(page);
     m_windows.push_back(nullptr);
     m_stack->addWidget(page);
@@ -163,11 +162,6 @@ void DocumentView::addPage(Page* page)
         if (Page* shown = findPage(id); shown && event)
             shown->goTo(*event);
     });
-    for (QAction* action : page->pageActions()) {
-        action->setProperty("page", index);
-        page->addAction(action);
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    }
 }
 
 Page* DocumentView::currentPage() const

@@ -117,7 +117,8 @@ void MemoryPage::buildTools()
     m_hintText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     auto* copy = new QToolButton;
     copy->setText(tr("Copy the line"));
-    connect(copy, &QToolButton::clicked, this, [] { QApplication::clipboard()->setText(text::recordLine()); });
+    connect(
+        copy, &QToolButton::clicked, this, [] { QApplication::clipboard()->setText(text::recordLine()); });
     hint->addWidget(m_hintText, 1);
     hint->addWidget(copy);
 
@@ -145,7 +146,7 @@ void MemoryPage::buildTools()
     connect(
         m_modes, &QButtonGroup::idClicked, this, [this](int id) { setMode(static_cast<PictureMode>(id)); });
 
-    auto* label = new QLabel(tr("&Group by"));
+    auto* label = new QLabel(tr("Group &by"));
     label->setProperty("muted", true);
     label->setBuddy(m_groupings);
     for (const model::GroupingInfo& info : model::groupings())

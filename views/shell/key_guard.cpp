@@ -3,6 +3,7 @@
 
 #include <QAbstractItemView>
 #include <QAbstractSlider>
+#include <QApplication>
 #include <QComboBox>
 #include <QKeyEvent>
 #include <QTabBar>
@@ -28,7 +29,10 @@ bool KeyGuard::eventFilter(QObject* watched, QEvent* event)
 {
     if (event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
-        if (key->modifiers() == Qt::NoModifier && movesBy(watched, key->key())) {
+        const bool plain = !(key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier));
+        // What is open takes the letters: it chooses by them.
+        const bool choosing = plain && QApplication::activePopupWidget();
+        if (choosing || (key->modifiers() == Qt::NoModifier && movesBy(watched, key->key()))) {
             event->accept();
             return true;
         }
