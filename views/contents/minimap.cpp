@@ -182,8 +182,11 @@ void Minimap::mouseMoveEvent(QMouseEvent* event)
     if (m_grip == Grip::None) {
         setCursor(gripAt(x) == Grip::None ? Qt::ArrowCursor : Qt::SizeHorCursor);
         const model::CurveRange& range = m_columns[static_cast<std::size_t>(column)];
-        Q_EMIT hoverText(
-            tr("%1: requested %2").arg(text::instant(*m_device, range.maxEvent), text::bytes(range.max)));
+        const model::Clock& clock = m_device->timeline->clock();
+        const QString when = m_x.axis() == model::Axis::Time
+            ? text::pointed(clock, range.maxEvent, std::llround(m_x.valueAt(column)))
+            : text::instant(clock, range.maxEvent);
+        Q_EMIT hoverText(tr("%1: requested %2").arg(when, text::bytes(range.max)));
         return;
     }
     m_dragged = m_dragged || std::abs(x - m_pressX) >= kDragThreshold;

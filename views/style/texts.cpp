@@ -120,6 +120,14 @@ QString instant(model::EventIndex event, std::optional<std::int64_t> sinceStartN
     return Texts::tr("event %1 at %2").arg(count(event), duration(*sinceStartNs));
 }
 
+QString pointed(const model::Clock& clock, model::EventIndex event, std::int64_t pointerSinceStartNs)
+{
+    // The event may be later than the pointer within one column of pixels.
+    const std::int64_t own = event < 0 ? pointerSinceStartNs
+                                       : std::max(pointerSinceStartNs, clock.timeNs(event) - clock.startNs());
+    return Texts::tr("%1; %2").arg(duration(own), instant(clock, event));
+}
+
 QString stream(const model::Recording& recording, model::StreamIndex stream)
 {
     if (stream >= recording.streams.size())

@@ -47,6 +47,9 @@ namespace strata::views::text {
 /// times.
 [[nodiscard]] QString instant(const model::Clock& clock, model::EventIndex event);
 [[nodiscard]] QString instant(model::EventIndex event, std::optional<std::int64_t> sinceStartNs);
+/// What a pointer on an axis of time reads, its own time first: "390 ms; event 35 at 3.5 ms".
+[[nodiscard]] QString pointed(
+    const model::Clock& clock, model::EventIndex event, std::int64_t pointerSinceStartNs);
 
 /// A stream as programs call it: its number, or its handle as an address; empty for none.
 [[nodiscard]] QString stream(const model::Recording& recording, model::StreamIndex stream);

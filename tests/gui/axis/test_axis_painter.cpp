@@ -2,6 +2,7 @@
 #include "views/widgets/axis/axis_painter.h"
 #include "views/widgets/axis/ticks.h"
 
+#include <QFontMetricsF>
 #include <QImage>
 #include <QPainter>
 
@@ -73,6 +74,23 @@ TEST_P(AxisPainterTest, MarksOfEventsStandOnTheirColumns)
         EXPECT_EQ(marks[i], strip.left() + int(std::floor(double(i) * step)));
     EXPECT_EQ(at(strip.center().x(), strip.top()), kLine);
     EXPECT_EQ(at(strip.left() - 1, strip.top()), kLine);
+}
+
+TEST_P(AxisPainterTest, TheNameOfAnAxisKeepsAwayFromItsLastNumber)
+{
+    const QRect strip(50, 200, 400, 32);
+    const XMapping x(model::Axis::Time, { 0, 1e12 }, 400 * GetParam()); // "1,000 s" stands at its end
+    {
+        QPainter painter(&m_image);
+        paintEventAxis(painter, m_look, strip, x);
+    }
+    const std::vector<Tick> ticks = timeTicks(x.view(), 4);
+    ASSERT_EQ(ticks.back().value, 1e12);
+    const double half = QFontMetricsF(m_look.font).horizontalAdvance(ticks.back().label) / 2;
+    const int end = static_cast<int>(std::ceil(strip.left() + strip.width() + half)) + 1;
+    for (int column = end; column < end + 4; ++column)
+        for (int row = strip.top() + 6; row <= strip.bottom(); ++row)
+            EXPECT_EQ(at(column, row), QColor(Qt::white)) << column - end << ", " << row;
 }
 
 TEST_P(AxisPainterTest, TheFrameStandsOutsideTheArea)

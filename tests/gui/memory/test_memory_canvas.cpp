@@ -119,6 +119,37 @@ TEST_F(MemoryCanvasTest, TheFirstFrameOfAZoomShowsTheNewRangeAndItsSpike)
     expectSpikeInView(m_canvas.grab().toImage());
 }
 
+/// Where time passes without events, the pointer's own time is not that of the last event before it.
+TEST_F(MemoryCanvasTest, OnAnAxisOfTimeThePointerReadsItsOwnTime)
+{
+    std::string text;
+    for (int e = 0; e < 36; ++e)
+        text += "alloc " + std::to_string(0x1000 + e * 0x1000)
+            + " 1000 stack=f@train.py:3 time=" + std::to_string(e * 100'000) + "\n";
+    text += "alloc 0x900000 1000 stack=f@train.py:3 time=1000000000\n";
+    const auto device = test::makeDeviceData(test::makeRecording(text));
+    const PictureSubject subject{ makeGroupData(device, model::Grouping::Line, {}), nullptr };
+    m_canvas.setDevice(device);
+    m_canvas.setSubject(subject);
+    m_canvas.setAxis(model::Axis::Time);
+    settle();
+    const CanvasScene& scene = m_canvas.scene();
+    const QPointF point(scene.pointOf(390e6), scene.layout.picture.center().y());
+    const Hit hit = hitAt(scene, subject, m_canvas.store().stacked(), point);
+    EXPECT_EQ(hit.event, 35);
+    const QString read = instantText(scene, hit);
+    const double ms = read.section(QLatin1Char(' '), 0, 0).toDouble();
+    EXPECT_NEAR(ms, 390, 2) << qPrintable(read);
+    EXPECT_TRUE(read.endsWith(QStringLiteral(" ms; event 35 at 3.5 ms"))) << qPrintable(read);
+    EXPECT_TRUE(cardText(cardFor(scene, subject, hit)).contains(read));
+
+    m_canvas.setAxis(model::Axis::Events);
+    settle();
+    const Hit onEvents = hitAt(m_canvas.scene(), subject, m_canvas.store().stacked(),
+        QPointF(m_canvas.scene().pointOfEvent(35) + 0.5, m_canvas.scene().layout.axis.center().y()));
+    EXPECT_EQ(instantText(m_canvas.scene(), onEvents), QStringLiteral("event 35 at 3.5 ms"));
+}
+
 /// Zooming out, the columns that the latest picture does not reach show the picture of everything.
 TEST_F(MemoryCanvasTest, WhatTheLatestPictureLacksComesFromThatOfEverything)
 {

@@ -20,6 +20,7 @@ struct Words {
 constexpr int kTickRoom = 36; // points between gridlines, at least
 constexpr int kTickMark = 4;
 constexpr int kGridAlpha = 56;
+constexpr int kNameGap = 8; // before the name of an axis, at least
 
 /// As many as their own widest label allows.
 std::vector<Tick> ticksThatFit(const XMapping& x, int width, const QFontMetricsF& metrics)
@@ -64,9 +65,7 @@ void paintEventAxis(QPainter& painter, const AxisLook& look, const QRect& strip,
     painter.setFont(look.font);
     const QFontMetricsF metrics(look.font);
     painter.setPen(look.text);
-    const double nameWidth = metrics.horizontalAdvance(QStringLiteral("events"));
-    painter.drawText(QRectF(strip.right() + 9, strip.top() + 8, nameWidth + 8, metrics.height()),
-        Qt::AlignLeft, x.axis() == model::Axis::Events ? Words::tr("events") : Words::tr("time"));
+    double nameLeft = strip.right() + kNameGap + 1.0;
     for (const Tick& tick : ticksThatFit(x, strip.width(), metrics)) {
         const double at = strip.left() + x.columnOf(tick.value) / look.ratio;
         if (at < strip.left() - 0.5 || at > strip.right() + 1)
@@ -75,7 +74,11 @@ void paintEventAxis(QPainter& painter, const AxisLook& look, const QRect& strip,
         const double width = metrics.horizontalAdvance(tick.label) + 2;
         painter.drawText(
             QRectF(at - width / 2, strip.top() + 8, width, metrics.height()), Qt::AlignHCenter, tick.label);
+        nameLeft = std::max(nameLeft, at + width / 2 + kNameGap);
     }
+    const QString name = x.axis() == model::Axis::Events ? Words::tr("events") : Words::tr("time");
+    painter.drawText(QRectF(nameLeft, strip.top() + 8, metrics.horizontalAdvance(name) + 8, metrics.height()),
+        Qt::AlignLeft, name);
 }
 
 void paintAxisFrame(QPainter& painter, const AxisLook& look, const QRect& area)

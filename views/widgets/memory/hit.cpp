@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/hit.h"
 
+#include "views/style/texts.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -56,6 +58,12 @@ Hit blockHit(const CanvasScene& scene, const PictureSubject& subject, int column
 
 } // namespace
 
+QString instantText(const CanvasScene& scene, const Hit& hit)
+{
+    return hit.pointerNs ? text::pointed(scene.clock(), hit.event, *hit.pointerNs)
+                         : text::instant(scene.clock(), hit.event);
+}
+
 bool Hit::sameThing(const Hit& other) const
 {
     return kind == other.kind && group == other.group && block == other.block
@@ -87,7 +95,9 @@ Hit layerHit(const model::StackedPicture& picture, int column, std::size_t layer
     return hit;
 }
 
-Hit hitAt(const CanvasScene& scene, const PictureSubject& subject,
+namespace {
+
+Hit thingAt(const CanvasScene& scene, const PictureSubject& subject,
     const std::shared_ptr<const StackedData>& stacked, QPointF point)
 {
     const CanvasLayout& layout = scene.layout;
@@ -120,6 +130,17 @@ Hit hitAt(const CanvasScene& scene, const PictureSubject& subject,
         hit.kind = Hit::Kind::Curves;
     else if (QRectF(layout.annotations).contains(point) || QRectF(layout.axis).contains(point))
         hit.kind = Hit::Kind::Above;
+    return hit;
+}
+
+} // namespace
+
+Hit hitAt(const CanvasScene& scene, const PictureSubject& subject,
+    const std::shared_ptr<const StackedData>& stacked, QPointF point)
+{
+    Hit hit = thingAt(scene, subject, stacked, point);
+    if (hit.onTimeAxis() && scene.x.axis() == model::Axis::Time && scene.hasEvents())
+        hit.pointerNs = std::llround(scene.x.valueAt((point.x() - scene.layout.left()) * scene.ratio));
     return hit;
 }
 

@@ -7,6 +7,8 @@
 
 #include <QStringList>
 
+#include <optional>
+
 namespace strata::views {
 
 /// What lies under a point of the canvas.
@@ -25,6 +27,7 @@ struct Hit {
     };
     Kind kind = Kind::Nothing;
     model::EventIndex event = -1; ///< the instant that the pixel column shows
+    std::optional<std::int64_t> pointerNs{}; ///< since the first event: where an axis of time was pointed at
     std::uint32_t group = 0; ///< of Group
     std::int64_t bytes = 0; ///< of the layer at the instant
     model::BlockId block; ///< of Block
@@ -35,6 +38,9 @@ struct Hit {
     [[nodiscard]] bool onTimeAxis() const { return kind != Kind::Nothing; }
     [[nodiscard]] bool sameThing(const Hit& other) const;
 };
+
+/// What the pointer reads: the instant, on an axis of time behind the pointer's own time.
+[[nodiscard]] QString instantText(const CanvasScene& scene, const Hit& hit);
 
 /// A layer of the stack at an instant, as a hit.
 [[nodiscard]] Hit layerHit(

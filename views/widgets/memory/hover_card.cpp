@@ -172,7 +172,7 @@ HoverCard cardFor(const CanvasScene& scene, const PictureSubject& subject, const
         return card;
     }
     if (scene.hasEvents())
-        card.lines << text::instant(scene.clock(), hit.event);
+        card.lines << instantText(scene, hit);
     return card;
 }
 

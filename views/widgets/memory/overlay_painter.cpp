@@ -123,7 +123,7 @@ void paintCrosshair(
         painter.drawText(place, Qt::AlignCenter, text);
     }
     if (scene.hasEvents()) {
-        const QString text = text::instant(scene.clock(), overlay.hover.event);
+        const QString text = instantText(scene, overlay.hover);
         paintAxisTag(painter, scene, axisTagPlace(scene, overlay.mouse->x(), text, taken), text,
             Palette::Role::Tooltip, Palette::Role::TooltipText);
     }
