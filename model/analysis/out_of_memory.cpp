@@ -19,11 +19,11 @@ std::vector<GroupSum> biggestOf(LiveGroups live)
 } // namespace
 
 std::vector<OutOfMemory> outOfMemories(
-    const DeviceTrace& trace, const GroupTable& byLine, const ActiveBlocks& activeBlocksAt)
+    const DeviceTrace& trace, const GroupTable& byLine, const StateAt& stateAt)
 {
     std::map<std::size_t, std::vector<GroupSum>> biggest;
     const std::vector<OutOfMemoryFigures> figures
-        = outOfMemoryFigures(trace, activeBlocksAt, [&](std::size_t number, std::span<const BlockId> active) {
+        = outOfMemoryFigures(trace, stateAt, [&](std::size_t number, std::span<const BlockId> active) {
               biggest[number] = biggestOf(groupBlocks(trace, active, byLine, -1));
           });
     std::vector<OutOfMemory> found;

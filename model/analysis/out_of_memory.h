@@ -16,7 +16,7 @@ struct OutOfMemory : OutOfMemoryFigures {
 
 /// Every out-of-memory of the trace, in order. O(events), plus a live set for each of the last kDetailedOoms.
 [[nodiscard]] std::vector<OutOfMemory> outOfMemories(
-    const DeviceTrace& trace, const GroupTable& byLine, const ActiveBlocks& activeBlocksAt);
+    const DeviceTrace& trace, const GroupTable& byLine, const StateAt& stateAt);
 
 /// The same of a device without its events. `byLine` knows the stacks of its digest.
 [[nodiscard]] std::vector<OutOfMemory> outOfMemories(const DeviceDigest& digest, const GroupTable& byLine);

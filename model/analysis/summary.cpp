@@ -50,36 +50,41 @@ void addRest(DeviceSummary& summary, const Recording& recording, std::span<const
     summary.verdict = verdictOn(recording, summary, byLine);
 }
 
-DeviceSummary summarizeWith(
-    const DeviceTrace& trace, const GroupTable& byLine, const ActiveBlocks& activeBlocksAt)
+DeviceSummary summarizeWith(const DeviceTrace& trace, const GroupTable& byLine, const StateAt& stateAt,
+    std::optional<std::int64_t> latestTimeNs)
 {
     DeviceSummary summary;
     summary.device = trace.device();
     summary.totals = trace.totals();
     const EventIndex peak = summary.totals.requestedPeakEvent;
-    const std::vector<BlockId> active = activeBlocksAt(peak);
+    const std::vector<BlockId> active = stateAt.activeBlocks(peak);
     summary.peak = groupBlocks(trace, active, byLine, peak);
-    summary.peakUse = peakUseOf(trace, active);
+    summary.peakUse = peakUseOf(trace, stateAt, active);
     summary.peakTimeNs = timeOf(trace, peak);
     if (trace.eventCount() > 0)
         summary.firstTimeNs = timeOf(trace, 0);
-    summary.latestTimeNs = latestTimeOf(trace);
-    summary.outOfMemory = outOfMemories(trace, byLine, activeBlocksAt);
+    summary.latestTimeNs = latestTimeNs;
+    summary.outOfMemory = outOfMemories(trace, byLine, stateAt);
     addRest(summary, trace.recording(), trace.finalBlocks(), trace.findings(), byLine);
     return summary;
 }
 
 } // namespace
 
-DeviceSummary summarize(const Session&, const DeviceTimeline& timeline, const GroupTable& byLine)
+DeviceSummary summarize(const DeviceTimeline& timeline, const GroupTable& byLine)
 {
-    return summarizeWith(
-        timeline.trace(), byLine, [&](EventIndex event) { return timeline.live().liveAt(event); });
+    const Clock& clock = timeline.clock();
+    return summarizeWith(timeline.trace(), byLine,
+        { [&](EventIndex event) { return timeline.live().liveAt(event); },
+            [&](EventIndex event) { return timeline.requested().at(event); },
+            [&](EventIndex event) { return timeline.reserved().at(event); },
+            [&](EventIndex event) { return timeline.pendingFree().at(event); } },
+        clock.hasTimes() ? std::optional(clock.endNs()) : std::nullopt);
 }
 
 DeviceSummary summarize(const DeviceTrace& trace, const GroupTable& byLine)
 {
-    return summarizeWith(trace, byLine, [&](EventIndex event) { return activeBlocks(trace, event); });
+    return summarizeWith(trace, byLine, walkingStateAt(trace), latestTimeOf(trace));
 }
 
 DeviceSummary summarize(const Recording& recording, const DeviceRecording& device,

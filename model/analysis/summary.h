@@ -84,9 +84,9 @@ struct DeviceSummary {
     std::vector<Sentence> verdict; ///< the first sentences of the page
 };
 
-/// O(blocks) without a timeline, which is what one summary needs; with one only the live sets are faster.
-[[nodiscard]] DeviceSummary summarize(
-    const Session& session, const DeviceTimeline& timeline, const GroupTable& byLine);
+/// O(events) without a timeline, which is what one summary needs; with one O(live blocks), for the peak and
+/// for each out-of-memory that has details.
+[[nodiscard]] DeviceSummary summarize(const DeviceTimeline& timeline, const GroupTable& byLine);
 [[nodiscard]] DeviceSummary summarize(const DeviceTrace& trace, const GroupTable& byLine);
 
 /// The same of a device without its events.

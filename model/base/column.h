@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,6 +32,11 @@ public:
     static constexpr std::size_t kChunk = std::size_t{ 1 } << kChunkBits;
 
     Column() = default;
+    Column(std::initializer_list<T> items)
+    {
+        for (const T& item : items)
+            push_back(item);
+    }
     Column(Column&&) noexcept = default;
     Column& operator=(Column&&) noexcept = default;
     Column(const Column& other)

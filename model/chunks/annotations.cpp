@@ -27,15 +27,16 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
 
 void write(const Recording& recording, wire::ChunkWriter& writer)
 {
-    for (std::span<const Annotation> rest = recording.annotations; !rest.empty();) {
-        const std::size_t count = std::min(rest.size(), kRowsAChunk);
+    for (std::size_t first = 0; first < recording.annotations.size(); first += kRowsAChunk) {
+        const std::size_t end = std::min(recording.annotations.size(), first + kRowsAChunk);
         std::vector<wire::AnnotationRow> rows;
-        for (const Annotation& annotation : rest.first(count))
+        for (std::size_t i = first; i < end; ++i) {
+            const Annotation& annotation = recording.annotations[i];
             rows.push_back(
                 { annotation.kind, annotation.device, numberOf(annotation.name), annotation.timeNs });
+        }
         writer.chunk(
             wire::ChunkType::Annotations, [&](wire::Bytes& out) { wire::encodeAnnotations(rows, out); });
-        rest = rest.subspan(count);
     }
 }
 

@@ -59,15 +59,14 @@ DeviceDigest digestOf(const DeviceTrace& trace)
 
     const std::vector<BlockId> active = activeBlocks(trace, totals.requestedPeakEvent);
     digest.peak = stackSums(trace, active);
-    digest.peakUse = peakUseOf(trace, active);
+    digest.peakUse = peakUseOf(trace, walkingStateAt(trace), active);
     for (const BlockId block : active)
         if (block.isOlder())
             digest.olderBytes = wrapAdd(digest.olderBytes, trace.blocks().requestedBytes[block]);
 
     std::map<std::size_t, std::vector<StackSum>> stacks;
     const std::vector<OutOfMemoryFigures> ooms = outOfMemoryFigures(
-        trace, [&](EventIndex event) { return activeBlocks(trace, event); },
-        [&](std::size_t number, std::span<const BlockId> blocks) {
+        trace, walkingStateAt(trace), [&](std::size_t number, std::span<const BlockId> blocks) {
             stacks[number] = stackSums(trace, blocks);
         });
     for (std::size_t i = 0; i < ooms.size(); ++i)
@@ -81,7 +80,7 @@ DeviceDigest digestOf(const DeviceTrace& trace)
 std::vector<DeviceDigest> digestsOf(std::span<const DeviceTrace> devices)
 {
     const auto isCertain = [](const DeviceTrace& trace) {
-        return !trace.recording().truncation
+        return trace.endKnown() && !trace.recording().truncation
             && std::ranges::none_of(
                 trace.findings(), [](const Finding& finding) { return isBreach(finding.check); });
     };

@@ -36,10 +36,11 @@ EventIndex quietFrom(const DeviceTrace& trace)
     return e;
 }
 
-/// Nothing moves memory after `event`: the end state is what there was then.
-bool endStateHoldsFrom(const DeviceTrace& trace, EventIndex event)
+/// The first event after which nothing moves memory: from it on the end state is what there is. Past the end
+/// where the end state is not known.
+EventIndex endStateFrom(const DeviceTrace& trace)
 {
-    return !trace.recording().truncation && event + 1 >= quietFrom(trace);
+    return trace.endKnown() ? quietFrom(trace) - 1 : trace.eventCount();
 }
 
 } // namespace
@@ -63,65 +64,67 @@ std::int64_t freeInSegmentsAtMost(
     return std::max<std::int64_t>(0, wrapSub(reservedBytes, activeAtLeast(trace, active)));
 }
 
-PeakUse peakUseOf(const DeviceTrace& trace, std::span<const BlockId> active)
+PeakUse peakUseOf(const DeviceTrace& trace, StateAt stateAt, std::span<const BlockId> active)
 {
     const Totals& totals = trace.totals();
-    PeakUse use{ totals.reservedBytesStart, totals.requestedBytesPeak, activeAtLeast(trace, active),
-        totals.pendingBytesStart };
-    for (EventIndex e = 0; e <= totals.requestedPeakEvent; ++e) {
-        use.reservedBytes = wrapAdd(use.reservedBytes, trace.reservedDelta(e));
-        use.pendingBytes = wrapAdd(use.pendingBytes, trace.pendingDelta(e));
-    }
-    use.exact = endStateHoldsFrom(trace, totals.requestedPeakEvent);
+    const EventIndex peak = totals.requestedPeakEvent;
+    PeakUse use{ stateAt.reservedBytes(peak), totals.requestedBytesPeak, activeAtLeast(trace, active),
+        stateAt.pendingBytes(peak) };
+    use.exact = peak >= endStateFrom(trace);
     if (use.exact)
         use.activeAtLeastBytes = totals.activeBytesEnd;
     return use;
 }
 
 std::vector<OutOfMemoryFigures> outOfMemoryFigures(
-    const DeviceTrace& trace, const ActiveBlocks& activeBlocksAt, const TakeActive& take)
+    const DeviceTrace& trace, const StateAt& stateAt, const TakeActive& take)
 {
     const EventColumns& events = trace.events();
     const Totals& totals = trace.totals();
     std::vector<OutOfMemoryFigures> found;
-    for (EventIndex e = 0; e < trace.eventCount(); ++e) {
-        const auto row = static_cast<std::size_t>(e);
-        if (events.action[row] == Action::Oom)
-            found.push_back({ .event = e,
-                .requestedBytes = events.bytes[row],
-                .deviceFreeBytes = static_cast<std::int64_t>(events.address[row]) });
+    for (const std::uint32_t event : trace.outOfMemories()) {
+        OutOfMemoryFigures oom{ .event = event,
+            .requestedBytes = events.bytes[event],
+            .deviceFreeBytes = static_cast<std::int64_t>(events.address[event]) };
+        oom.requestedLiveBytes = stateAt.requestedBytes(event);
+        oom.reservedBytes = stateAt.reservedBytes(event);
+        oom.pendingBytes = stateAt.pendingBytes(event);
+        oom.freeInSegmentsBytes
+            = std::max<std::int64_t>(0, wrapSub(oom.reservedBytes, oom.requestedLiveBytes));
+        found.push_back(oom);
     }
     if (found.empty())
         return found;
 
-    std::int64_t requested = totals.requestedBytesStart;
-    std::int64_t reserved = totals.reservedBytesStart;
-    std::int64_t pending = totals.pendingBytesStart;
-    EventIndex next = 0;
-    for (OutOfMemoryFigures& oom : found) {
-        for (; next <= oom.event; ++next) {
-            requested = wrapAdd(requested, trace.requestedDelta(next));
-            reserved = wrapAdd(reserved, trace.reservedDelta(next));
-            pending = wrapAdd(pending, trace.pendingDelta(next));
-        }
-        oom.requestedLiveBytes = requested;
-        oom.pendingBytes = pending;
-        oom.reservedBytes = reserved;
-        oom.freeInSegmentsBytes = std::max<std::int64_t>(0, wrapSub(reserved, requested));
-    }
-
     for (std::size_t i = found.size() - std::min(found.size(), kDetailedOoms); i < found.size(); ++i) {
-        const std::vector<BlockId> active = activeBlocksAt(found[i].event);
+        const std::vector<BlockId> active = stateAt.activeBlocks(found[i].event);
         found[i].freeInSegmentsBytes = freeInSegmentsAtMost(trace, active, found[i].reservedBytes);
         take(i, active);
     }
+    const EventIndex atEnd = endStateFrom(trace);
     for (OutOfMemoryFigures& oom : std::views::reverse(found)) {
-        if (!endStateHoldsFrom(trace, oom.event))
+        if (oom.event < atEnd)
             break;
         oom.freeInSegmentsBytes = wrapSub(totals.reservedBytesEnd, totals.activeBytesEnd);
         oom.freeInSegmentsExact = true;
     }
     return found;
+}
+
+StateAt walkingStateAt(const DeviceTrace& trace)
+{
+    const auto curve = [&trace](std::int64_t start, auto delta) {
+        return [&trace, delta, value = start, next = EventIndex{ 0 }](EventIndex event) mutable {
+            for (; next <= event; ++next)
+                value = wrapAdd(value, (trace.*delta)(next));
+            return value;
+        };
+    };
+    const Totals& totals = trace.totals();
+    return { [&trace](EventIndex event) { return activeBlocks(trace, event); },
+        curve(totals.requestedBytesStart, &DeviceTrace::requestedDelta),
+        curve(totals.reservedBytesStart, &DeviceTrace::reservedDelta),
+        curve(totals.pendingBytesStart, &DeviceTrace::pendingDelta) };
 }
 
 std::vector<BlockId> activeBlocks(const DeviceTrace& trace, EventIndex event)

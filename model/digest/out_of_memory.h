@@ -39,21 +39,27 @@ struct PeakUse {
     friend bool operator==(const PeakUse&, const PeakUse&) = default;
 };
 
-/// `active` are the blocks that were active at the peak. O(events).
-[[nodiscard]] PeakUse peakUseOf(const DeviceTrace& trace, std::span<const BlockId> active);
-
 using wire::kDetailedOoms; ///< more live sets than these nobody reads
 
-/// Gives the blocks that are active after an event, from whatever index is at hand.
-using ActiveBlocks = std::function<std::vector<BlockId>(EventIndex)>;
+/// What there is after an event, from whatever index is at hand. Curves are asked of events that never fall.
+struct StateAt {
+    std::function<std::vector<BlockId>(EventIndex)> activeBlocks;
+    std::function<std::int64_t(EventIndex)> requestedBytes, reservedBytes, pendingBytes;
+};
+/// Without an index: O(blocks) for the active ones, and one walk over the trace for each curve.
+[[nodiscard]] StateAt walkingStateAt(const DeviceTrace& trace);
+
+/// `active` are the blocks that were active at the peak. Walks a copy of `stateAt`: the caller's stays where
+/// it is.
+[[nodiscard]] PeakUse peakUseOf(const DeviceTrace& trace, StateAt stateAt, std::span<const BlockId> active);
 
 /// Takes the blocks that were active after the out-of-memory of that number.
 using TakeActive = std::function<void(std::size_t number, std::span<const BlockId> active)>;
 
-/// Every out-of-memory of the trace, in order; `take` is called for each of the last kDetailedOoms.
-/// O(events), plus a live set for each of these.
+/// Every out-of-memory of the trace, in order; `take` is called for each of the last kDetailedOoms, of which
+/// each costs a live set.
 [[nodiscard]] std::vector<OutOfMemoryFigures> outOfMemoryFigures(
-    const DeviceTrace& trace, const ActiveBlocks& activeBlocksAt, const TakeActive& take);
+    const DeviceTrace& trace, const StateAt& stateAt, const TakeActive& take);
 
 /// The least that `active` can take: the rounded size where the end state has it, else the requested size
 /// rounded up to 512 bytes, which every rounding setting of PyTorch's allocator does at least.

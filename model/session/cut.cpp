@@ -68,9 +68,9 @@ public:
     /// As the recording has it.
     AllocatorState state(AllocatorState state)
     {
-        for (FinalSegment& each : state.segments)
+        for (FinalSegment& each : state.segments.edit())
             each = segment(each);
-        for (FinalBlock& block : state.blocks)
+        for (FinalBlock& block : state.blocks.edit())
             block.stack = stack(block.stack);
         return state;
     }
@@ -129,7 +129,8 @@ void copyEvents(const EventColumns& from, EventSpan span, EventColumns& to, Copi
 std::vector<FinalSegment> segmentsAt(const DeviceTrace& trace, EventIndex at)
 {
     std::vector<FinalSegment> segments;
-    for (const SegmentLife& life : trace.segmentLives()) {
+    for (const SegmentLife* const each : trace.segments().byAddress()) {
+        const SegmentLife& life = *each;
         if (!life.liveAt(at))
             continue;
         FinalSegment* last = segments.empty() ? nullptr : &segments.back();
@@ -175,21 +176,21 @@ std::int64_t roundedBytes(const BlockColumns& blocks, BlockId block, std::int64_
 /// blocks are as large as their requests rounded up, unless the end state knows better.
 AllocatorState stateAt(const DeviceTrace& trace, EventIndex at, Copier& copy)
 {
-    AllocatorState state;
-    state.segments = segmentsAt(trace, at);
+    std::vector<FinalSegment> segments = segmentsAt(trace, at);
+    std::vector<FinalBlock> held;
     const BlockColumns& blocks = trace.blocks();
     const std::vector<BlockId> live = blocksAt(trace, at);
     const auto addressOf = [&](BlockId b) { return blocks.address[b]; };
     auto next = live.begin();
-    for (FinalSegment& segment : state.segments) {
+    for (FinalSegment& segment : segments) {
         const std::uint64_t end = segment.address + static_cast<std::uint64_t>(segment.bytes);
         next = std::lower_bound(
             next, live.end(), segment.address, [&](BlockId b, std::uint64_t a) { return addressOf(b) < a; });
-        segment.firstBlock = static_cast<std::uint32_t>(state.blocks.size());
+        segment.firstBlock = static_cast<std::uint32_t>(held.size());
         std::uint64_t reached = segment.address;
         const auto addFree = [&](std::uint64_t to) {
             if (to > reached)
-                state.blocks.push_back(
+                held.push_back(
                     { reached, static_cast<std::int64_t>(to - reached), 0, {}, BlockState::Inactive });
         };
         for (; next != live.end() && addressOf(*next) < end; ++next) {
@@ -203,13 +204,13 @@ AllocatorState stateAt(const DeviceTrace& trace, EventIndex at, Copier& copy)
             block.stack = copy.stack(blocks.stack[*next]);
             block.state = blocks.pendingAt(*next, at) ? BlockState::PendingFree : BlockState::Allocated;
             reached = block.address + static_cast<std::uint64_t>(block.bytes);
-            state.blocks.push_back(block);
+            held.push_back(block);
         }
         addFree(end);
-        segment.blockCount = static_cast<std::uint32_t>(state.blocks.size()) - segment.firstBlock;
+        segment.blockCount = static_cast<std::uint32_t>(held.size()) - segment.firstBlock;
         segment = copy.segment(segment);
     }
-    return state;
+    return { std::move(segments), std::move(held) };
 }
 
 /// The state before the first event, where the recording has it.

@@ -19,10 +19,11 @@ Result<std::shared_ptr<const Session>> GrowingSession::append(
     const auto cancelled = [] { return fail(Error::Kind::Cancelled, say("cancelled")); };
     for (DeviceRecording& device : m_recording->devices) {
         Device& known = m_devices[device.device];
-        const FinalSegment* const base = device.base.segments.data();
-        const FinalSegment* const end = device.finalSegments.data();
-        if (!known.growth.append(*m_recording, device, std::exchange(known.base, base) != base,
-                std::exchange(known.end, end) != end, progress))
+        const bool newBase = !known.base.isSame(device.base.segments);
+        const bool newEnd = !known.end.isSame(device.finalSegments);
+        known.base = device.base.segments;
+        known.end = device.finalSegments;
+        if (!known.growth.append(*m_recording, device, newBase, newEnd, progress))
             return cancelled();
     }
 

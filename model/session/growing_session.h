@@ -46,9 +46,7 @@ public:
 private:
     struct Device {
         DeviceGrowth growth;
-        // A state that replaces another one lies elsewhere: told apart without a look at its rows.
-        const FinalSegment* base = nullptr;
-        const FinalSegment* end = nullptr;
+        SharedVector<FinalSegment> base, end; ///< as it was appended last: what replaces it is told apart
     };
 
     std::unique_ptr<Recording> m_recording;

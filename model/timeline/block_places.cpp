@@ -33,17 +33,22 @@ struct PlaceHash {
 
 } // namespace
 
+class BlockPlaces::Known : public boost::unordered_flat_map<PlaceKey, std::uint32_t, PlaceHash> { };
+
 /// Numbers the places.
-class BlockPlaces::Known {
+class BlockPlaces::Finder {
 public:
-    Known(BlockPlaces& places, const StripLayout& strips, const GroupTable& groups)
+    Finder(BlockPlaces& places, const StripLayout& strips, const GroupTable& groups, Known& known)
         : m_places(places)
         , m_strips(strips)
         , m_groups(groups)
+        , m_known(known)
     {
-        m_numbers.reserve(places.m_firstIn.size());
+        if (!m_known.empty())
+            return;
+        m_known.reserve(places.m_firstIn.size());
         for (std::uint32_t number = 0; number < places.m_firstIn.size(); ++number)
-            m_numbers.emplace(keyOf(places.m_firstIn[number]), number);
+            m_known.emplace(keyOf(places.m_firstIn[number]), number);
     }
 
     /// Of the block in that row; none if it needs a new one beyond `most`.
@@ -51,7 +56,7 @@ public:
     {
         const PlaceKey key = keyOf(row);
         const auto next = static_cast<std::uint32_t>(m_places.m_places.size());
-        const auto [entry, isNew] = m_numbers.try_emplace(key, next);
+        const auto [entry, isNew] = m_known.try_emplace(key, next);
         if (isNew) {
             if (next >= most)
                 return std::nullopt;
@@ -73,8 +78,11 @@ private:
     BlockPlaces& m_places;
     const StripLayout& m_strips;
     const GroupTable& m_groups;
-    boost::unordered_flat_map<PlaceKey, std::uint32_t, PlaceHash> m_numbers;
+    Known& m_known;
 };
+
+BlockPlaces::BlockPlaces(BlockPlaces&&) noexcept = default;
+BlockPlaces::~BlockPlaces() = default;
 
 BlockPlaces::BlockPlaces(const BlockColumns& blocks, const StripLayout& strips, const GroupTable& groups,
     const std::stop_token& stop)
@@ -92,12 +100,16 @@ BlockPlaces::BlockPlaces(const BlockColumns& blocks, const StripLayout& strips, 
     , m_places(earlier.m_places)
     , m_firstIn(earlier.m_firstIn)
     , m_table(earlier.m_table)
+    , m_known(std::move(earlier.m_known))
 {
     placeOlder(strips, groups);
-    if (std::visit([&](auto& table) { return append(table, strips, groups, stop); }, m_table))
+    if (!m_known)
+        m_known = std::make_unique<Known>();
+    if (std::visit([&](auto& table) { return append(table, strips, groups, *m_known, stop); }, m_table))
         return;
-    m_places.clear();
-    m_firstIn.clear();
+    m_known.reset();
+    m_places = {};
+    m_firstIn = {};
     placeBorn(strips, groups, stop);
 }
 
@@ -121,23 +133,23 @@ void BlockPlaces::placeBorn(const StripLayout& strips, const GroupTable& groups,
 {
     if (findPlaces(strips, groups, stop))
         return;
-    m_places = std::vector<BlockPlace>(); // with their memory, which "= {}" would keep
-    m_firstIn = std::vector<std::uint32_t>();
+    m_places = {};
+    m_firstIn = {};
     if (std::max<std::size_t>(m_strips.size(), groups.count()) < kNarrow)
         m_table = Marks<std::uint16_t>();
     else
         m_table = Marks<std::uint32_t>();
-    std::visit([&](auto& table) { (void)append(table, strips, groups, stop); }, m_table);
+    Known known;
+    std::visit([&](auto& table) { (void)append(table, strips, groups, known, stop); }, m_table);
 }
 
 /// False if there are too many different places.
 bool BlockPlaces::findPlaces(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop)
 {
     Numbers<std::uint32_t> wide;
-    if (!append(wide, strips, groups, stop))
+    Known known;
+    if (!append(wide, strips, groups, known, stop))
         return false;
-    m_places.shrink_to_fit();
-    m_firstIn.shrink_to_fit();
     if (m_places.size() > kNarrow) {
         m_table = std::move(wide);
         return true;
@@ -151,19 +163,19 @@ bool BlockPlaces::findPlaces(const StripLayout& strips, const GroupTable& groups
 
 /// The blocks that the table does not hold yet. False if its numbers do not suffice.
 template <class Rows>
-bool BlockPlaces::append(
-    Rows& table, const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop)
+bool BlockPlaces::append(Rows& table, const StripLayout& strips, const GroupTable& groups, Known& known,
+    const std::stop_token& stop)
 {
     const std::size_t count = m_blocks.bornCount();
     using Entry = std::remove_cvref_t<decltype(table[0])>;
     if constexpr (std::is_integral_v<Entry>) {
         const std::size_t most = std::min<std::size_t>(count / 16 + 256, // 1.75 bytes a block
             sizeof(Entry) == 2 ? kNarrow : std::numeric_limits<std::uint32_t>::max());
-        Known known(*this, strips, groups);
+        Finder finder(*this, strips, groups, known);
         for (std::size_t row = table.size(); row < count; ++row) {
             if (row % kBlocksBetweenStops == 0 && stop.stop_requested())
                 return true;
-            const std::optional<std::uint32_t> number = known.of(row, most);
+            const std::optional<std::uint32_t> number = finder.of(row, most);
             if (!number)
                 return false;
             table.push_back(static_cast<Entry>(*number));
@@ -186,8 +198,7 @@ bool BlockPlaces::append(
 
 std::size_t BlockPlaces::bytesResident() const
 {
-    return (m_older.capacity() + m_places.capacity()) * sizeof(BlockPlace)
-        + m_firstIn.capacity() * sizeof(std::uint32_t)
+    return m_older.capacity() * sizeof(BlockPlace) + m_places.bytesResident() + m_firstIn.bytesResident()
         + std::visit([](const auto& table) { return table.bytesResident(); }, m_table);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <variant>
 #include <vector>
@@ -46,10 +47,13 @@ public:
     /// Stops early, with a useless table, once the token is set.
     BlockPlaces(const BlockColumns& blocks, const StripLayout& strips, const GroupTable& groups,
         const std::stop_token& stop);
-    /// Goes on from a table of fewer blocks, with the same strips and the groups grown: a step for each place
-    /// and each new block, and one for all blocks where the places outgrow the numbers they have.
+    /// Goes on from a table of fewer blocks, with the same strips and the groups grown: a step for each new
+    /// block, the first time one for each place, and one for all blocks where the places outgrow the numbers
+    /// they have. One thread at a time goes on from a table.
     BlockPlaces(const BlockColumns& blocks, const StripLayout& strips, const GroupTable& groups,
         const BlockPlaces& earlier, const std::stop_token& stop);
+    BlockPlaces(BlockPlaces&&) noexcept;
+    ~BlockPlaces();
 
     [[nodiscard]] BlockPlace operator[](BlockId block) const
     {
@@ -60,7 +64,8 @@ public:
 
     /// The table by row of blocks of the trace, and what its entries mean: for loops that visit it once.
     [[nodiscard]] const Table& table() const { return m_table; }
-    [[nodiscard]] const std::vector<BlockPlace>& places() const { return m_places; }
+    using Places = Column<BlockPlace, 6>;
+    [[nodiscard]] const Places& places() const { return m_places; }
     template <class Number> [[nodiscard]] BlockPlace at(const Numbers<Number>& table, std::size_t row) const
     {
         return m_places[table[row]];
@@ -81,18 +86,21 @@ private:
         const StripLayout& strips, std::uint64_t address, std::int64_t bytes, std::uint32_t group) const;
     void placeOlder(const StripLayout& strips, const GroupTable& groups);
     class Known; // places, by what is in them
+    class Finder; // gives blocks their places
     void placeBorn(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop);
     bool findPlaces(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop);
     template <class Rows>
-    bool append(
-        Rows& table, const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop);
+    bool append(Rows& table, const StripLayout& strips, const GroupTable& groups, Known& known,
+        const std::stop_token& stop);
 
     const BlockColumns& m_blocks;
     std::span<const Strip> m_strips;
     std::vector<BlockPlace> m_older; // of blocks older than the trace, which are few
-    std::vector<BlockPlace> m_places; // empty if the table holds marks
-    std::vector<std::uint32_t> m_firstIn; // of each place: the row of a block that lies there
+    Places m_places; // empty if the table holds marks
+    Column<std::uint32_t, 6> m_firstIn; // of each place: the row of a block that lies there
     Table m_table;
+    /// Once the table goes on from another: for the one that goes on from it, which takes it away.
+    mutable std::unique_ptr<Known> m_known;
 };
 
 } // namespace strata::model

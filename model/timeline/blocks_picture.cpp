@@ -2,7 +2,6 @@
 #include "model/timeline/blocks_picture.h"
 
 #include "model/timeline/block_drawing.h"
-#include "model/timeline/live_index.h"
 
 #include <algorithm>
 
@@ -15,29 +14,26 @@ constexpr std::size_t kLivesBetweenStops = std::size_t{ 1 } << 13;
 } // namespace
 
 struct BlocksIndex::Data {
-    const DeviceTrace& trace;
-    const Clock& clock;
+    const DeviceTimeline& timeline;
     const StripLayout& strips;
-    LiveIndex live;
     BlockPlaces places;
     bool stopped; // while it was built: answers nothing
 };
 
-BlocksIndex::BlocksIndex(const DeviceTrace& trace, const Clock& clock, const StripLayout& strips,
-    const GroupTable& groups, std::stop_token stop)
-    : m_data(new Data{ trace, clock, strips, LiveIndex(trace),
-        BlockPlaces(trace.blocks(), strips, groups, stop), stop.stop_requested() })
+BlocksIndex::BlocksIndex(
+    const DeviceTimeline& timeline, const StripLayout& strips, const GroupTable& groups, std::stop_token stop)
+    : m_data(new Data{ timeline, strips, BlockPlaces(timeline.trace().blocks(), strips, groups, stop),
+        stop.stop_requested() })
 {
 }
 
-BlocksIndex::BlocksIndex(const DeviceTrace& trace, const Clock& clock, const StripLayout& strips,
-    const GroupTable& groups, const BlocksIndex& earlier, std::stop_token stop)
-    : m_data(earlier.m_data->stopped
-            ? new Data{ trace, clock, strips, LiveIndex(trace),
-                BlockPlaces(trace.blocks(), strips, groups, stop), stop.stop_requested() }
-            : new Data{ trace, clock, strips, LiveIndex(trace, earlier.m_data->live),
-                BlockPlaces(trace.blocks(), strips, groups, earlier.m_data->places, stop),
-                stop.stop_requested() })
+BlocksIndex::BlocksIndex(const DeviceTimeline& timeline, const StripLayout& strips, const GroupTable& groups,
+    const BlocksIndex& earlier, std::stop_token stop)
+    : m_data(new Data{ timeline, strips,
+        earlier.m_data->stopped
+            ? BlockPlaces(timeline.trace().blocks(), strips, groups, stop)
+            : BlockPlaces(timeline.trace().blocks(), strips, groups, earlier.m_data->places, stop),
+        stop.stop_requested() })
 {
 }
 
@@ -49,18 +45,20 @@ BlocksPicture BlocksIndex::picture(
     if (window.x.columns <= 0 || window.rows <= 0 || !(window.x.begin < window.x.end)
         || !(window.yBegin < window.yEnd) || m_data->stopped)
         return {};
-    BlockDrawing drawing(m_data->trace, m_data->clock, m_data->strips, m_data->places, window, filter);
+    BlockDrawing drawing(
+        m_data->timeline.trace(), m_data->timeline.clock(), m_data->strips, m_data->places, window, filter);
 
     // Live at the left edge, then born inside the window, which is by ascending column.
-    const EventIndex before = eventAtPosition(window.x.axis, m_data->clock, window.x.begin);
-    const EventIndex last = eventAtPosition(window.x.axis, m_data->clock, window.x.end);
-    for (const BlockId block : m_data->live.liveAtUnordered(before))
+    const EventIndex before = eventAtPosition(window.x.axis, m_data->timeline.clock(), window.x.begin);
+    const EventIndex last = eventAtPosition(window.x.axis, m_data->timeline.clock(), window.x.end);
+    for (const BlockId block : m_data->timeline.live().liveAtUnordered(before))
         drawing.addOlder(block);
-    if (!drawing.addBorn(m_data->live.rowsBornUpTo(before), m_data->live.rowsBornUpTo(last), stop))
+    if (!drawing.addBorn(
+            m_data->timeline.live().rowsBornUpTo(before), m_data->timeline.live().rowsBornUpTo(last), stop))
         return {};
 
     std::size_t count = 0;
-    for (const SegmentLife& life : m_data->trace.segmentLives()) {
+    for (const SegmentLife& life : m_data->timeline.trace().segmentLives()) {
         if (++count % kLivesBetweenStops == 0 && stop.stop_requested())
             return {};
         drawing.addSegment(life);
@@ -71,12 +69,12 @@ BlocksPicture BlocksIndex::picture(
 
 BlockId BlocksIndex::pick(EventIndex e, double yBegin, double yEnd, const BlockMatcher* filter) const
 {
-    const BlockColumns& blocks = m_data->trace.blocks();
+    const BlockColumns& blocks = m_data->timeline.trace().blocks();
     BlockId best;
     if (m_data->stopped)
         return best;
     double most = 0;
-    for (const BlockId block : m_data->live.liveAtUnordered(e)) {
+    for (const BlockId block : m_data->timeline.live().liveAtUnordered(e)) {
         const BlockPlace place = m_data->places[block];
         const auto y = static_cast<double>(place.y);
         const double held = std::min(yEnd, y + static_cast<double>(place.bytes)) - std::max(yBegin, y);
@@ -92,7 +90,7 @@ BlockId BlocksIndex::pick(EventIndex e, double yBegin, double yEnd, const BlockM
 
 std::size_t BlocksIndex::bytesResident() const
 {
-    return m_data->live.bytesResident() + m_data->places.bytesResident();
+    return m_data->places.bytesResident();
 }
 
 } // namespace strata::model

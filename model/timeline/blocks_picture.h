@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/timeline/columns.h"
+#include "model/timeline/device_timeline.h"
 #include "model/timeline/strips.h"
 #include "model/trace/filter.h"
 #include "model/trace/grouping.h"
@@ -69,13 +70,13 @@ struct BlocksWindow {
 /// Immutable; safe from any thread.
 class BlocksIndex {
 public:
-    BlocksIndex(const DeviceTrace& trace, const Clock& clock, const StripLayout& strips,
-        const GroupTable& groups, std::stop_token stop = {});
+    BlocksIndex(const DeviceTimeline& timeline, const StripLayout& strips, const GroupTable& groups,
+        std::stop_token stop = {});
     /// Of a trace that keeps the rows of the one of `earlier`, with the same strips and with the groups of
-    /// `earlier` grown with it: for what the new blocks and events cost, and one step for each of the places
-    /// that blocks have. One thread at a time goes on from an index.
-    BlocksIndex(const DeviceTrace& trace, const Clock& clock, const StripLayout& strips,
-        const GroupTable& groups, const BlocksIndex& earlier, std::stop_token stop = {});
+    /// `earlier` grown with it: for what the new blocks cost, and the first time one step for each of the
+    /// places that blocks have. One thread at a time goes on from an index.
+    BlocksIndex(const DeviceTimeline& timeline, const StripLayout& strips, const GroupTable& groups,
+        const BlocksIndex& earlier, std::stop_token stop = {});
     ~BlocksIndex();
     BlocksIndex(const BlocksIndex&) = delete;
     BlocksIndex& operator=(const BlocksIndex&) = delete;

@@ -4,6 +4,7 @@
 #include "model/base/wrap.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <type_traits>
 
@@ -12,6 +13,15 @@ namespace strata::model {
 namespace {
 
 constexpr EventIndex kBucket = 128;
+
+/// Changes a value, or appends it.
+template <class Values, class Value> void put(Values& values, std::size_t at, Value value)
+{
+    if (at < values.size())
+        values.edit(at) = value;
+    else
+        values.push_back(value);
+}
 
 std::int64_t startOf(const Totals& totals, CurveKind kind)
 {
@@ -73,12 +83,6 @@ template <CurveKind kind> void Curve::append()
 {
     const EventIndex count = std::max<EventIndex>(m_trace->eventCount(), 0);
     const auto firstBucket = static_cast<std::size_t>(m_events / kBucket);
-    const auto put = [](auto& values, std::size_t at, auto value) {
-        if (at < values.size())
-            values.edit(at) = value;
-        else
-            values.push_back(value);
-    };
     std::int64_t value = firstBucket < m_bucketStart.size() ? m_bucketStart[firstBucket] : m_end;
     std::size_t bucket = firstBucket;
     for (EventIndex first = static_cast<EventIndex>(firstBucket) * kBucket; first < count;
@@ -98,29 +102,36 @@ template <CurveKind kind> void Curve::append()
         }
         put(m_nodes, bucket, node);
         put(m_maxOffset, bucket, static_cast<std::uint8_t>(maxEvent - first));
+        if (end - first == kBucket)
+            closeBucket(bucket);
     }
     m_end = value;
     m_events = count;
-    appendLevels(firstBucket);
 }
 
-void Curve::appendLevels(std::size_t firstBucket)
+/// Adds the nodes that end with the bucket, which is full:
+///
+///     bucket   0   1   2   3   4   5   6   7
+///     level 1    a       b       d       e          in m_upper: a b c d e f g
+///     level 2        c               f
+///     level 3                g
+void Curve::closeBucket(std::size_t bucket)
 {
-    std::size_t first = firstBucket;
-    for (std::size_t level = 1, below = m_nodes.size(); below > 1; ++level) {
-        if (level == levels())
-            m_upper.emplace_back();
-        std::vector<Node>& nodes = m_upper[level - 1];
-        first /= 2;
-        const std::size_t count = (below + 1) / 2;
-        nodes.resize(count);
-        for (std::size_t i = first; i < count; ++i) {
-            const Node& left = nodeAt(level - 1, 2 * i);
-            const Node& right = nodeAt(level - 1, std::min(2 * i + 1, below - 1));
-            nodes[i] = { std::min(left.min, right.min), std::max(left.max, right.max) };
-        }
-        below = count;
+    const std::size_t count = bucket + 1;
+    for (std::size_t level = 1; count % (std::size_t{ 1 } << level) == 0; ++level) {
+        const std::size_t node = (count >> level) - 1;
+        const Node left = nodeAt(level - 1, 2 * node), right = nodeAt(level - 1, 2 * node + 1);
+        m_upper.push_back({ std::min(left.min, right.min), std::max(left.max, right.max) });
     }
+}
+
+/// Of n buckets, n - popcount(n) nodes come to be.
+const Curve::Node& Curve::nodeAt(std::size_t level, std::size_t node) const
+{
+    if (level == 0)
+        return m_nodes[node];
+    const std::size_t before = ((node + 1) << level) - 1; // buckets, but for the last of the node
+    return m_upper[before - static_cast<std::size_t>(std::popcount(before)) + level - 1];
 }
 
 std::int64_t Curve::at(EventIndex e) const
@@ -237,10 +248,11 @@ void Curve::widenBackwards(
 /// Covers buckets [first, end) by the largest nodes that fit, from left to right.
 void Curve::widenByBuckets(CurveRange& range, std::size_t first, std::size_t end) const
 {
+    const std::size_t full = std::min(end, static_cast<std::size_t>(m_events / kBucket));
     while (first < end) {
         std::size_t level = 0;
-        while (level + 1 < levels() && (first & ((std::size_t{ 2 } << level) - 1)) == 0
-            && first + (std::size_t{ 2 } << level) <= end)
+        while (
+            (first & ((std::size_t{ 2 } << level) - 1)) == 0 && first + (std::size_t{ 2 } << level) <= full)
             ++level;
         const std::size_t index = first >> level;
         const Node& node = nodeAt(level, index);
@@ -392,10 +404,8 @@ std::vector<CurveRange> Curve::columns(std::span<const EventIndex> edges) const
 
 std::size_t Curve::bytesResident() const
 {
-    std::size_t bytes = m_bucketStart.bytesResident() + m_maxOffset.bytesResident() + m_nodes.bytesResident();
-    for (const std::vector<Node>& level : m_upper)
-        bytes += level.capacity() * sizeof(Node);
-    return bytes;
+    return m_bucketStart.bytesResident() + m_maxOffset.bytesResident() + m_nodes.bytesResident()
+        + m_upper.bytesResident();
 }
 
 } // namespace strata::model

@@ -27,8 +27,10 @@ struct CurveRange {
 ///     start   | value before   | value     | ...
 ///     events  | delta, delta, ...          |          not stored: the trace's own
 ///
-/// Nodes are relative to the value before the first event, which the trace may learn of later. A third of a
-/// byte an event. Immutable; safe from any thread. Keeps a pointer to the trace, which must outlive it.
+/// Each further level joins two nodes of the one below, once both are full: nodes never change, and stand in
+/// the order in which they came to be. Nodes are relative to the value before the first event, which the
+/// trace may learn of later. A third of a byte an event. Immutable; safe from any thread. Keeps a pointer to
+/// the trace, which must outlive it.
 class Curve {
 public:
     Curve(const DeviceTrace& trace, CurveKind kind);
@@ -64,12 +66,8 @@ private:
     template <class Call> auto withKind(const Call& call) const;
     template <CurveKind kind> [[nodiscard]] std::int64_t delta(EventIndex e) const;
     template <CurveKind kind> void append();
-    void appendLevels(std::size_t firstBucket);
-    [[nodiscard]] std::size_t levels() const { return 1 + m_upper.size(); }
-    [[nodiscard]] const Node& nodeAt(std::size_t level, std::size_t node) const
-    {
-        return level == 0 ? m_nodes[node] : m_upper[level - 1][node];
-    }
+    void closeBucket(std::size_t bucket);
+    [[nodiscard]] const Node& nodeAt(std::size_t level, std::size_t node) const;
     [[nodiscard]] std::int64_t absolute(std::int64_t value) const { return wrapAdd(m_start, value); }
     [[nodiscard]] CurveRange absolute(const CurveRange& range) const
     {
@@ -95,7 +93,7 @@ private:
     Values<std::int64_t> m_bucketStart; // the value before the bucket's first event
     Values<std::uint8_t> m_maxOffset; // of the first event in the bucket that has its maximum
     Values<Node> m_nodes; // level 0: one node a bucket
-    std::vector<std::vector<Node>> m_upper; // each further level joins two nodes of the one below
+    Values<Node> m_upper; // further levels, of full buckets
 };
 
 } // namespace strata::model

@@ -39,7 +39,7 @@ void LiveIndex::Forest::set(std::size_t level, std::size_t node, std::uint32_t m
     if (level == 0)
         m_leaves.edit(node) = max;
     else
-        m_upper[level - 1][node] = max;
+        m_upper[level - 1].edit(node) = max;
 }
 
 void LiveIndex::Forest::append(const Column<EventId>& deaths)
@@ -53,9 +53,9 @@ void LiveIndex::Forest::append(const Column<EventId>& deaths)
         if (level == levels())
             m_upper.emplace_back();
         first >>= kFanOutBits;
-        m_upper[level - 1].resize((nodes(level - 1) + kFanOut - 1) >> kFanOutBits);
+        m_upper[level - 1].extendTo((nodes(level - 1) + kFanOut - 1) >> kFanOutBits, 0);
         for (std::size_t node = first; node < nodes(level); ++node)
-            m_upper[level - 1][node] = nodeMax(level, node);
+            m_upper[level - 1].edit(node) = nodeMax(level, node);
     }
 }
 
@@ -109,8 +109,8 @@ void LiveIndex::Forest::visit(
 std::size_t LiveIndex::Forest::bytesResident() const
 {
     std::size_t bytes = m_leaves.bytesResident();
-    for (const std::vector<std::uint32_t>& level : m_upper)
-        bytes += level.capacity() * sizeof(std::uint32_t);
+    for (const Level& level : m_upper)
+        bytes += level.bytesResident();
     return bytes;
 }
 

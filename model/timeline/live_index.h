@@ -70,8 +70,9 @@ private:
         void set(std::size_t level, std::size_t node, std::uint32_t max);
 
         std::size_t m_rows = 0;
-        Column<std::uint32_t, 8> m_leaves; // small chunks: those with a new death are copied
-        std::vector<std::vector<std::uint32_t>> m_upper;
+        using Level = Column<std::uint32_t, 8>; // small chunks: those with a new death are copied
+        Level m_leaves;
+        std::vector<Level> m_upper;
     };
     template <class Visit> void visit(EventIndex e, Visit&& visit) const;
 

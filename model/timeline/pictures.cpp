@@ -186,45 +186,4 @@ StackedPicture stackedPicture(const DeviceTrace& trace, const Clock& clock, cons
     return picture;
 }
 
-std::vector<std::uint32_t> layerOrder(
-    const DeviceTrace& trace, const LiveIndex& live, const GroupTable& groups)
-{
-    struct Weight {
-        double atPeak = 0;
-        double overTime = 0;
-        double older = 0; // at the peak
-        std::uint32_t group = 0;
-    };
-    std::vector<Weight> weights(groups.count());
-    for (std::uint32_t group = 0; group < weights.size(); ++group)
-        weights[group].group = group;
-
-    const BlockColumns& blocks = trace.blocks();
-    for (const BlockId block : live.liveAtUnordered(trace.totals().requestedPeakEvent)) {
-        Weight& weight = weights[groups.groupOf(block)];
-        (block.isOlder() ? weight.older : weight.atPeak) += static_cast<double>(blocks.requestedBytes[block]);
-    }
-    for (std::size_t row = 0; row < blocks.bornCount(); ++row) {
-        const BlockId block = BlockId::born(row);
-        const EventIndex end = std::min(blocks.death(block), trace.eventCount());
-        weights[groups.groupOf(block)].overTime += static_cast<double>(blocks.requestedBytes[block])
-            * static_cast<double>(end - blocks.birth(block));
-    }
-    std::sort(weights.begin(), weights.end(), [&groups](const Weight& a, const Weight& b) {
-        if (a.atPeak != b.atPeak)
-            return a.atPeak > b.atPeak;
-        if (a.atPeak == 0 && a.overTime != b.overTime)
-            return a.overTime > b.overTime;
-        if (a.atPeak == 0 && a.older != b.older)
-            return a.older > b.older;
-        const int order = groups.label(a.group).compare(groups.label(b.group)); // as LiveGroups lists them
-        return order != 0 ? order < 0 : groups.valueOf(a.group) < groups.valueOf(b.group);
-    });
-    std::vector<std::uint32_t> order;
-    order.reserve(weights.size());
-    for (const Weight& weight : weights)
-        order.push_back(weight.group);
-    return order;
-}
-
 } // namespace strata::model

@@ -36,17 +36,11 @@ struct StackedPicture {
 inline constexpr int kStackedGroups = 30;
 
 /// Cost: one pass over the blocks born in the window, a few nanoseconds each. The groups shown are the first
-/// kStackedGroups of `layerOrder` (from the function below, the same one for every zoom) that have bytes in
-/// the window, in that order. Returns an empty picture once the token is set.
+/// kStackedGroups of `layerOrder` (LayerOrder::groups(), the same for every zoom) that have bytes in the
+/// window, in that order. Returns an empty picture once the token is set.
 [[nodiscard]] StackedPicture stackedPicture(const DeviceTrace& trace, const Clock& clock,
     const Curve& requested, const LiveIndex& live, const GroupTable& groups,
     const std::vector<std::uint32_t>& layerOrder, const BlockMatcher* filter, const ColumnWindow& window,
     std::stop_token stop);
-
-/// All groups, by bytes at the peak of requested bytes, those with equally many by label, as LiveGroups lists
-/// them; those without by bytes over the events of the trace, then by bytes that are older than it: the order
-/// and colours of a session. Blocks older than the trace count for no more: they are a layer of their own.
-[[nodiscard]] std::vector<std::uint32_t> layerOrder(
-    const DeviceTrace& trace, const LiveIndex& live, const GroupTable& groups);
 
 } // namespace strata::model

@@ -77,9 +77,9 @@ std::vector<Piece> segmentPieces(const DeviceTrace& trace)
 {
     std::vector<Piece> pieces;
     pieces.reserve(trace.segmentLives().size());
-    for (const SegmentLife& life : trace.segmentLives())
-        pieces.push_back(
-            { life.address, endOf(life.address, life.bytes), life.pool, life.stream, life.expandable, true });
+    for (const SegmentLife* const life : trace.segments().byAddress())
+        pieces.push_back({ life->address, endOf(life->address, life->bytes), life->pool, life->stream,
+            life->expandable, true });
     return pieces;
 }
 
@@ -159,13 +159,40 @@ std::shared_ptr<const StripLayout> StripLayout::of(const DeviceTrace& trace, con
     return earlier && earlier->fits(trace, earlierTrace) ? earlier : std::make_shared<StripLayout>(trace);
 }
 
+/// Whether each life that `earlier` does not have, or not so, lies in a strip that is as it would have it:
+/// such a life joins the strip and changes nothing of it. False is no answer yet.
+bool StripLayout::holdsNewLives(const SegmentLives& lives, const SegmentLives& earlier) const
+{
+    const auto fits = [this](const SegmentLife& life) {
+        const int at = stripOf(life.address);
+        if (at < 0)
+            return false;
+        const Strip& strip = m_strips[static_cast<std::size_t>(at)];
+        return strip.known && endOf(life.address, life.bytes) <= endOf(strip.address, strip.bytes)
+            && strip.pool == life.pool && strip.stream == life.stream && strip.expandable == life.expandable;
+    };
+    for (std::size_t row = earlier.rows().size(); row < lives.rows().size(); ++row)
+        if (!fits(lives.rows()[row]))
+            return false;
+    for (std::size_t i = earlier.ended().size(); i < lives.ended().size(); ++i) {
+        const std::uint32_t row = lives.ended()[i];
+        if (row >= earlier.rows().size())
+            continue;
+        const SegmentLife &now = lives.rows()[row], &before = earlier.rows()[row];
+        // What was cut falls into pieces that touch: those of an expandable segment stay together.
+        if (now.bytes != before.bytes && !(now.expandable && fits(now)))
+            return false;
+    }
+    return true;
+}
+
 /// Whether the layout, that of `earlier`, is also that of `trace`. Blocks without a segment lead to a new
 /// one: sound recordings with a base state have none.
 bool StripLayout::fits(const DeviceTrace& trace, const DeviceTrace& earlier) const
 {
     if (!trace.keepsRowsOf(earlier) || m_height == kMaxHeight)
         return false;
-    if (&trace.segmentLives() != &earlier.segmentLives()) {
+    if (!holdsNewLives(trace.segments(), earlier.segments())) {
         const std::vector<Piece> pieces = joined(segmentPieces(trace));
         std::size_t known = 0;
         for (const Strip& strip : m_strips)

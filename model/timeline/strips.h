@@ -34,7 +34,8 @@ public:
 
     explicit StripLayout(const DeviceTrace& trace);
     /// The layout of `trace`: `earlier`, that of a trace whose rows it keeps, where no new strip is needed.
-    /// Then O(new blocks x log strips), and O(segments x log segments) where events on segments came.
+    /// Then O(new blocks and segments x log strips), and O(segments x log segments) where addresses go over
+    /// to another pool or stream.
     [[nodiscard]] static std::shared_ptr<const StripLayout> of(const DeviceTrace& trace,
         const DeviceTrace& earlierTrace, const std::shared_ptr<const StripLayout>& earlier);
 
@@ -49,6 +50,7 @@ public:
 
 private:
     [[nodiscard]] bool fits(const DeviceTrace& trace, const DeviceTrace& earlier) const;
+    [[nodiscard]] bool holdsNewLives(const SegmentLives& lives, const SegmentLives& earlier) const;
 
     std::vector<Strip> m_strips;
     std::vector<std::uint32_t> m_byAddress; // strips in address order

@@ -78,7 +78,7 @@ std::vector<std::pair<std::uint32_t, std::uint64_t>> BlockPairing::requests() co
 
 void BlockPairing::begin(const DeviceRecording& device)
 {
-    m_finalSegments = &device.finalSegments;
+    m_finalSegments = &device.finalSegments.get();
     for (const FinalSegment& segment : device.base.segments) {
         for (std::uint32_t i = 0; i < segment.blockCount; ++i) {
             const FinalBlock& base = device.base.blocks[segment.firstBlock + i];
@@ -131,7 +131,7 @@ void BlockPairing::addRows()
 bool BlockPairing::append(DeviceRecording& device, const Progress& progress)
 {
     m_device = &device;
-    m_finalSegments = &device.finalSegments;
+    m_finalSegments = &device.finalSegments.get();
     m_changedEarlierEvents = false;
     m_appendedFrom = m_nextEvent;
     EventColumns& events = device.events;

@@ -11,15 +11,15 @@ namespace strata::model {
 namespace {
 
 /// Blocks that no final segment holds take the pool of the segment that held them at their birth.
-void takePoolsOfLives(BlockColumn<PoolIndex>& pools, const BlockColumns& blocks, const SegmentIndex& index,
-    const std::vector<SegmentLife>& lives, std::size_t bornFrom, std::size_t olderFrom)
+void takePoolsOfLives(BlockColumn<PoolIndex>& pools, const BlockColumns& blocks, const SegmentLives& lives,
+    std::size_t bornFrom, std::size_t olderFrom)
 {
     const auto take = [&](BlockId block) {
         if (pools[block] != kNoIndex)
             return;
-        const auto life = index.find(lives, blocks.address[block], blocks.birth(block));
-        if (life && lives[*life].pool != kNoIndex)
-            pools.edit(block) = lives[*life].pool;
+        const SegmentLife* const life = lives.find(blocks.address[block], blocks.birth(block));
+        if (life != nullptr && life->pool != kNoIndex)
+            pools.edit(block) = life->pool;
     };
     for (std::size_t row = olderFrom; row < blocks.olderCount(); ++row)
         take(BlockId::older(row));
@@ -42,8 +42,7 @@ struct DeviceGrowth::State {
     std::optional<EventChecks> checks;
 
     // The lives as far as the events and the base state tell, of version `livesVersion` of the tracker.
-    std::shared_ptr<const std::vector<SegmentLife>> lives;
-    std::shared_ptr<const SegmentIndex> index;
+    std::shared_ptr<const SegmentLives> lives;
     std::size_t livesVersion = 0;
     std::size_t olderLives = 0; // that the pools below know
     std::size_t pooledBorn = 0, pooledOlder = 0; // blocks that have the pools of these lives
@@ -52,8 +51,12 @@ struct DeviceGrowth::State {
     std::int64_t lastTimeNs = std::numeric_limits<std::int64_t>::min();
     std::int64_t backwards = 0;
     EventIndex firstBackwards = -1;
+    DeviceTrace::EventNumbers outOfMemories;
+    std::size_t outOfMemoriesSought = 0; // events among which they were looked for
     std::map<std::string, std::int64_t> otherActions;
     std::size_t otherActionsCounted = 0;
+
+    std::size_t replacedFrames = 0; // of the recording's
 
     std::shared_ptr<const TraceLineage> history = newLineage(), rows = newLineage();
 };
@@ -98,6 +101,19 @@ void DeviceGrowth::takeTimes(const EventColumns& events)
     }
 }
 
+void DeviceGrowth::takeOutOfMemories(const EventColumns& events)
+{
+    State& s = *m_state;
+    if (s.pairing.count(Action::Oom) == static_cast<std::int64_t>(s.outOfMemories.size()))
+        s.outOfMemoriesSought = events.action.size();
+    while (s.outOfMemoriesSought < events.action.size())
+        for (const Action action : events.action.run(s.outOfMemoriesSought)) {
+            if (action == Action::Oom)
+                s.outOfMemories.push_back(static_cast<std::uint32_t>(s.outOfMemoriesSought));
+            ++s.outOfMemoriesSought;
+        }
+}
+
 bool DeviceGrowth::append(
     Recording& recording, DeviceRecording& device, bool newBase, bool newEnd, const Progress& progress)
 {
@@ -116,6 +132,10 @@ bool DeviceGrowth::append(
         s.history = newLineage();
     s.segments.append(recording, device, s.segmentFindings);
     takeTimes(device.events);
+    takeOutOfMemories(device.events);
+    if (const std::size_t replaced = recording.stacks.replacedFrames();
+        std::exchange(s.replacedFrames, replaced) != replaced)
+        s.rows = newLineage(); // their labels may be others
     const auto& others = device.events.otherAction.items();
     for (; s.otherActionsCounted < others.size(); ++s.otherActionsCounted)
         ++s.otherActions[std::string(recording.strings[others[s.otherActionsCounted].second])];
@@ -127,9 +147,7 @@ void DeviceGrowth::updateLives()
 {
     State& s = *m_state;
     if (!s.lives || s.livesVersion != s.segments.version()) {
-        auto lives = std::make_shared<const std::vector<SegmentLife>>(s.segments.lives());
-        s.index = std::make_shared<const SegmentIndex>(*lives);
-        s.lives = std::move(lives);
+        s.lives = std::make_shared<const SegmentLives>(s.segments.lives());
         s.livesVersion = s.segments.version();
     }
     if (s.olderLives != s.segments.olderFound()) { // which may have held blocks that had no pool so far
@@ -138,7 +156,7 @@ void DeviceGrowth::updateLives()
             s.rows = newLineage();
         s.pooledBorn = s.pooledOlder = 0;
     }
-    takePoolsOfLives(s.blocks.pool, s.blocks, *s.index, *s.lives, s.pooledBorn, s.pooledOlder);
+    takePoolsOfLives(s.blocks.pool, s.blocks, *s.lives, s.pooledBorn, s.pooledOlder);
     s.pooledBorn = s.blocks.bornCount();
     s.pooledOlder = s.blocks.olderCount();
 }
@@ -168,6 +186,8 @@ std::optional<DeviceTrace> DeviceGrowth::assemble(BlockColumns blocks, const Rec
     trace.m_device = &device;
     trace.m_blocks = std::move(blocks);
     trace.m_overwritten = s.pairing.overwritten();
+    trace.m_outOfMemories = s.outOfMemories;
+    trace.m_endKnown = endKnown;
     trace.m_history = s.history;
     trace.m_rows = s.rows;
 
@@ -185,14 +205,11 @@ std::optional<DeviceTrace> DeviceGrowth::assemble(BlockColumns blocks, const Rec
         findings.add(s.segmentFindings);
         SegmentTracker segments = s.segments;
         segments.joinWithEndState(device, findings);
-        auto lives = std::make_shared<const std::vector<SegmentLife>>(segments.lives());
-        trace.m_segmentIndex = std::make_shared<const SegmentIndex>(*lives);
-        trace.m_segments = std::move(lives);
-        takePoolsOfLives(trace.m_blocks.pool, trace.m_blocks, *trace.m_segmentIndex, *trace.m_segments, 0, 0);
+        trace.m_segments = std::make_shared<const SegmentLives>(segments.lives());
+        takePoolsOfLives(trace.m_blocks.pool, trace.m_blocks, *trace.m_segments, 0, 0);
     } else {
         findings.add(s.segmentFindings);
         trace.m_segments = s.lives;
-        trace.m_segmentIndex = s.index;
     }
     fillTotals(trace.m_totals, device, older, endKnown);
     trace.m_totals.liveNotInSegments = liveNotInSegments;

@@ -3,7 +3,7 @@
 
 #include "model/trace/block_pairing.h"
 #include "model/trace/device_trace.h"
-#include "model/trace/segment_lives.h"
+#include "model/trace/segment_tracker.h"
 #include "model/trace/trace_checks.h"
 
 #include <cstddef>
@@ -44,6 +44,7 @@ private:
     void restart(const DeviceRecording& device);
     void takePools(const DeviceRecording& device);
     void takeTimes(const EventColumns& events);
+    void takeOutOfMemories(const EventColumns& events);
     void updateLives();
     std::optional<DeviceTrace> assemble(BlockColumns blocks, const Recording& recording,
         DeviceRecording& device, bool endKnown, const Progress& progress);

@@ -25,12 +25,16 @@ void addEndState(const DeviceRecording& device, Totals& totals)
     }
 }
 
+bool isEndKnown(const Recording& recording, const DeviceRecording& device)
+{
+    // Where the file ends inside the trace, the final segments are of another moment.
+    return !recording.truncation || (device.events.size() == 0 && device.base.segments.empty());
+}
+
 Result<DeviceTrace> DeviceTrace::build(
     Recording& recording, DeviceRecording& device, const Progress& progress)
 {
-    // Where the file ends inside the trace, the final segments are of a later moment.
-    const bool endKnown
-        = !recording.truncation || (device.events.size() == 0 && device.base.segments.empty());
+    const bool endKnown = isEndKnown(recording, device);
     DeviceGrowth growth;
     if (growth.append(recording, device, true, true, progress))
         if (std::optional<DeviceTrace> trace = growth.finish(recording, device, endKnown, progress))
@@ -48,12 +52,6 @@ bool DeviceTrace::keepsRowsOf(const DeviceTrace& earlier) const
     return m_rows == earlier.m_rows && continues(earlier);
 }
 
-const SegmentLife* DeviceTrace::segmentAt(std::uint64_t address, EventIndex at) const
-{
-    const std::optional<std::size_t> row = m_segmentIndex->find(*m_segments, address, at);
-    return row ? &(*m_segments)[*row] : nullptr;
-}
-
 BlockId DeviceTrace::overwrittenAt(EventIndex e) const
 {
     const auto rows = std::views::iota(std::size_t{ 0 }, m_overwritten.size());
@@ -66,8 +64,7 @@ BlockId DeviceTrace::overwrittenAt(EventIndex e) const
 
 std::size_t DeviceTrace::bytesResident() const
 {
-    return m_blocks.bytesResident() + m_segments->capacity() * sizeof(SegmentLife)
-        + m_segmentIndex->bytesResident() + m_overwritten.bytesResident()
+    return m_blocks.bytesResident() + m_segments->bytesResident() + m_overwritten.bytesResident()
         + m_findings.capacity() * sizeof(Finding);
 }
 

@@ -7,7 +7,7 @@
 #include "model/trace/blocks.h"
 #include "model/trace/findings.h"
 #include "model/trace/recording.h"
-#include "model/trace/segment_index.h"
+#include "model/trace/segment_lives.h"
 
 #include <cstdint>
 #include <map>
@@ -65,6 +65,9 @@ struct TraceNotes {
     EventIndex firstBackwards = -1;
 };
 
+/// Whether the final segments of a device of a whole file are what there is after its last event.
+[[nodiscard]] bool isEndKnown(const Recording& recording, const DeviceRecording& device);
+
 /// Adds to `totals` what the final segments say.
 void addEndState(const DeviceRecording& device, Totals& totals);
 
@@ -87,12 +90,15 @@ public:
     [[nodiscard]] const BlockColumns& blocks() const { return m_blocks; }
     [[nodiscard]] const std::vector<FinalSegment>& finalSegments() const { return m_device->finalSegments; }
     [[nodiscard]] const std::vector<FinalBlock>& finalBlocks() const { return m_device->finalBlocks; }
-    [[nodiscard]] const std::vector<SegmentLife>& segmentLives() const
-    {
-        return *m_segments;
-    } ///< by address, then birth
+    /// As the trace tells of them: first those of the base state, by address.
+    [[nodiscard]] const SegmentLives::Rows& segmentLives() const { return m_segments->rows(); }
+    [[nodiscard]] const SegmentLives& segments() const { return *m_segments; }
     [[nodiscard]] const Totals& totals() const { return m_totals; }
     [[nodiscard]] const TraceNotes& notes() const { return m_notes; }
+    /// The final segments are what there is after the last event. Else they are of another moment, or none.
+    [[nodiscard]] bool endKnown() const { return m_endKnown; }
+    using EventNumbers = Column<std::uint32_t, 6>;
+    [[nodiscard]] const EventNumbers& outOfMemories() const { return m_outOfMemories; } ///< in order
     [[nodiscard]] const std::vector<Finding>& findings() const { return m_findings; }
     /// Whether this is `earlier` with more events: those of `earlier` add the same to each curve, and born
     /// blocks are the same. (Starts of curves, blocks older than the trace and deaths of blocks that were
@@ -101,8 +107,11 @@ public:
     /// ... and all blocks of `earlier` have the stacks, sizes, streams and pools that they had there.
     [[nodiscard]] bool keepsRowsOf(const DeviceTrace& earlier) const;
 
-    /// The life whose segment holds `address` after event `at`; nullptr if none does. O(log² segments).
-    [[nodiscard]] const SegmentLife* segmentAt(std::uint64_t address, EventIndex at) const;
+    /// The life whose segment holds `address` after event `at`; nullptr if none does: SegmentLives::find().
+    [[nodiscard]] const SegmentLife* segmentAt(std::uint64_t address, EventIndex at) const
+    {
+        return m_segments->find(address, at);
+    }
 
     /// What event `e` adds to each curve (state after e minus state after e - 1). O(1), but O(log n) in
     /// allocs over live blocks where a damaged recording has them.
@@ -123,9 +132,10 @@ private:
     const Recording* m_recording = nullptr;
     const DeviceRecording* m_device = nullptr;
     BlockColumns m_blocks;
-    std::shared_ptr<const std::vector<SegmentLife>> m_segments;
-    std::shared_ptr<const SegmentIndex> m_segmentIndex;
+    std::shared_ptr<const SegmentLives> m_segments;
     Column<std::pair<std::uint32_t, BlockId>, 12> m_overwritten; // (alloc, block), in event order
+    EventNumbers m_outOfMemories;
+    bool m_endKnown = false;
     std::shared_ptr<const TraceLineage> m_history, m_rows; // the same: continues() and keepsRowsOf()
     Totals m_totals;
     TraceNotes m_notes;

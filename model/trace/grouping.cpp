@@ -183,10 +183,14 @@ GroupTable::GroupTable(const DeviceTrace& trace, const GroupTable& earlier)
 GroupTable::GroupTable(const Recording& recording, std::span<const StackId> stacks)
     : m_grouping(Grouping::Line)
 {
-    std::vector<bool> used(recording.stacks.stackCount() + 1);
+    m_groupOfValue.extendTo(recording.stacks.stackCount(), kNoGroup);
+    std::vector<std::size_t> rows;
     for (const StackId stack : stacks)
-        used[std::min<std::size_t>(stack.index(), used.size() - 1)] = true;
-    groupStacks(recording, used);
+        rows.push_back(std::min<std::size_t>(stack.index(), m_groupOfValue.size()));
+    std::ranges::sort(rows);
+    const auto twice = std::ranges::unique(rows);
+    rows.erase(twice.begin(), twice.end());
+    groupStacks(recording, rows);
 }
 
 /// Gives the blocks that it does not know yet their groups.
@@ -197,17 +201,17 @@ void GroupTable::groupBlocks()
     switch (m_grouping) {
     case Grouping::Line:
     case Grouping::Site:
-        groupStacks(recording, usedRows(blocks.stack, recording.stacks.stackCount(), [](StackId stack) {
+        groupStacks(recording, newRows(blocks.stack, recording.stacks.stackCount(), [](StackId stack) {
             return stack.index();
         }));
         break;
     case Grouping::Stream:
-        groupStreams(usedRows(
-            blocks.stream, recording.streams.size(), [](StreamIndex s) { return std::size_t{ s }; }));
+        groupStreams(
+            newRows(blocks.stream, recording.streams.size(), [](StreamIndex s) { return std::size_t{ s }; }));
         break;
     case Grouping::Pool:
         groupPools(
-            usedRows(blocks.pool, recording.pools.size(), [](PoolIndex p) { return std::size_t{ p }; }));
+            newRows(blocks.pool, recording.pools.size(), [](PoolIndex p) { return std::size_t{ p }; }));
         break;
     case Grouping::Size:
         groupSizes();
@@ -217,21 +221,31 @@ void GroupTable::groupBlocks()
     m_older = blocks.olderCount();
 }
 
-/// Which rows of a table the new blocks refer to; the last one stands for "none".
+/// Which rows of a table the new blocks refer to that no block has before, ascending; `rows` stands for
+/// "none".
 template <class T, class Row>
-std::vector<bool> GroupTable::usedRows(const BlockColumn<T>& column, std::size_t rows, Row&& rowOf) const
+std::vector<std::size_t> GroupTable::newRows(const BlockColumn<T>& column, std::size_t rows, Row&& rowOf)
 {
-    std::vector<bool> used(rows + 1);
+    m_groupOfValue.extendTo(rows, kNoGroup);
+    std::vector<bool> met(rows + 1);
+    std::vector<std::size_t> found;
     const auto addFrom = [&](const Column<T>& part, std::size_t first) {
         for (std::span<const T> run = part.run(first); !run.empty(); run = part.run(first)) {
-            for (const T value : run)
-                used[std::min<std::size_t>(rowOf(value), rows)] = true;
+            for (const T value : run) {
+                const std::size_t row = std::min<std::size_t>(rowOf(value), rows);
+                if (met[row])
+                    continue;
+                met[row] = true;
+                if (groupOfRow(row) == kNoGroup)
+                    found.push_back(row);
+            }
             first += run.size();
         }
     };
     addFrom(column.born, m_born);
     addFrom(column.older, m_older);
-    return used;
+    std::ranges::sort(found);
+    return found;
 }
 
 std::uint32_t GroupTable::add(std::string label, std::int64_t value, StackId stack)
@@ -242,85 +256,68 @@ std::uint32_t GroupTable::add(std::string label, std::int64_t value, StackId sta
     return count() - 1;
 }
 
-/// Makes room for `rows` values; "none" stays the last.
-void GroupTable::growValues(std::size_t rows)
+void GroupTable::groupStacks(const Recording& recording, const std::vector<std::size_t>& rows)
 {
-    const std::uint32_t none = m_groupOfValue.empty() ? kNoGroup : m_groupOfValue.back();
-    if (!m_groupOfValue.empty())
-        m_groupOfValue.back() = kNoGroup;
-    m_groupOfValue.resize(rows + 1, kNoGroup);
-    m_groupOfValue.back() = none;
-}
-
-/// Those that are `used`; its last entry stands for "none".
-void GroupTable::groupStacks(const Recording& recording, const std::vector<bool>& used)
-{
-    const std::size_t stacks = recording.stacks.stackCount();
-    growValues(stacks);
-    std::optional<UserFrames> userFrames;
-    boost::unordered_flat_map<std::string, std::uint32_t> byLabel;
-    std::uint32_t& none = m_groupOfValue[stacks];
-    bool withoutStack = used[stacks] && none == kNoGroup;
+    if (rows.empty())
+        return;
+    UserFrames userFrames(recording);
+    boost::unordered_flat_map<std::string_view, std::uint32_t> byLabel;
+    if (m_grouping == Grouping::Line)
+        for (std::uint32_t group = 0; group < count(); ++group)
+            if (group != m_groupOfNone)
+                byLabel.try_emplace(label(group), group);
+    bool withoutStack = false;
     std::vector<std::size_t> empty; // stacks without frames are no stacks
-    for (std::size_t row = 0; row < stacks; ++row) {
-        if (!used[row] || m_groupOfValue[row] != kNoGroup)
+    for (const std::size_t row : rows) {
+        if (row == m_groupOfValue.size()) {
+            withoutStack = true;
             continue;
-        if (!userFrames) { // what follows costs a step for each group that is there
-            userFrames.emplace(recording);
-            if (m_grouping == Grouping::Line)
-                for (std::uint32_t group = 0; group < count(); ++group)
-                    if (group != none)
-                        byLabel.try_emplace(m_labels[group], group);
         }
         const StackId stack{ static_cast<std::uint32_t>(row) };
-        const FrameId frame = userFrames->of(stack);
+        const FrameId frame = userFrames.of(stack);
         if (!frame.valid()) {
-            withoutStack = withoutStack || none == kNoGroup;
+            withoutStack = true;
             empty.push_back(row);
             continue;
         }
         std::string label = frameLabel(recording, frame);
+        std::uint32_t& group = m_groupOfValue.edit(row);
         if (m_grouping == Grouping::Site) {
-            m_groupOfValue[row] = add(std::move(label), stack.value, stack);
-            continue;
-        }
-        if (const auto known = byLabel.find(label); known != byLabel.end()) {
-            m_groupOfValue[row] = known->second;
+            group = add(std::move(label), stack.value, stack);
+        } else if (const auto known = byLabel.find(label); known != byLabel.end()) {
+            group = known->second;
         } else {
-            m_groupOfValue[row] = add(label, stack.value, stack);
-            byLabel.emplace(std::move(label), m_groupOfValue[row]);
+            group = add(std::move(label), stack.value, stack);
+            byLabel.emplace(m_labels[group], group);
         }
     }
-    if (withoutStack)
-        none = add(std::string(kNoStackLabel), -1);
+    if (withoutStack && m_groupOfNone == kNoGroup)
+        m_groupOfNone = add(std::string(kNoStackLabel), -1);
     for (const std::size_t row : empty)
-        m_groupOfValue[row] = none;
+        m_groupOfValue.edit(row) = m_groupOfNone;
 }
 
-void GroupTable::groupStreams(const std::vector<bool>& used)
+void GroupTable::groupStreams(const std::vector<std::size_t>& rows)
 {
     const std::vector<std::int64_t>& streams = m_trace->recording().streams;
-    growValues(streams.size());
-    for (std::size_t row = 0; row < streams.size(); ++row)
-        if (used[row] && m_groupOfValue[row] == kNoGroup)
-            m_groupOfValue[row] = add(streamLabel(streams[row]), streams[row]);
-    if (used[streams.size()] && m_groupOfValue.back() == kNoGroup)
-        m_groupOfValue.back() = add("unknown stream", -1);
+    for (const std::size_t row : rows)
+        if (row < streams.size())
+            m_groupOfValue.edit(row) = add(streamLabel(streams[row]), streams[row]);
+        else
+            m_groupOfNone = add("unknown stream", -1);
 }
 
-void GroupTable::groupPools(const std::vector<bool>& used)
+void GroupTable::groupPools(const std::vector<std::size_t>& rows)
 {
     const std::size_t pools = m_trace->recording().pools.size();
-    growValues(pools);
-    for (std::size_t row = 0; row <= pools; ++row) {
-        if (!used[row] || m_groupOfValue[row] != kNoGroup)
-            continue;
+    for (const std::size_t row : rows) {
         const PoolIndex pool = row < pools ? static_cast<PoolIndex>(row) : kNoIndex;
         std::string label = poolLabel(m_trace->recording(), pool);
         const auto known = std::find(m_labels.begin(), m_labels.end(), label);
-        m_groupOfValue[row] = known != m_labels.end()
-            ? static_cast<std::uint32_t>(known - m_labels.begin())
+        const std::uint32_t group = known != m_labels.end()
+            ? static_cast<std::uint32_t>(std::distance(m_labels.begin(), known))
             : add(std::move(label), pool == kNoIndex ? -1 : std::int64_t{ pool });
+        (row < pools ? m_groupOfValue.edit(row) : m_groupOfNone) = group;
     }
 }
 
@@ -353,22 +350,20 @@ void GroupTable::groupSizes()
 
 std::uint32_t GroupTable::groupOfStack(StackId stack) const
 {
-    return m_groupOfValue[std::min<std::size_t>(stack.index(), m_groupOfValue.size() - 1)];
+    return groupOfRow(stack.index());
 }
 
 std::uint32_t GroupTable::groupOf(BlockId block) const
 {
     const BlockColumns& blocks = m_trace->blocks();
-    const auto ofRow
-        = [&](std::size_t row) { return m_groupOfValue[std::min(row, m_groupOfValue.size() - 1)]; };
     switch (m_grouping) {
     case Grouping::Line:
     case Grouping::Site:
         return groupOfStack(blocks.stack[block]);
     case Grouping::Stream:
-        return ofRow(blocks.stream[block]);
+        return groupOfRow(blocks.stream[block]);
     case Grouping::Pool:
-        return ofRow(blocks.pool[block]);
+        return groupOfRow(blocks.pool[block]);
     case Grouping::Size:
         break;
     }

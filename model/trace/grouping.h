@@ -68,12 +68,12 @@ struct GroupingInfo {
 /// one group. groupOf is O(1), for sizes O(log count); safe from any thread once built.
 ///
 /// The table of a trace that grew may number groups in another order than one made anew: groups keep the
-/// numbers that they have, new ones come behind.
+/// numbers that they have, new ones come behind. It shares what is the same.
 class GroupTable {
 public:
     GroupTable(const DeviceTrace& trace, Grouping grouping);
-    /// Of a trace that keeps the rows of the one of `earlier` (DeviceTrace::keepsRowsOf()). O(groups + new
-    /// blocks + stacks).
+    /// Of a trace that keeps the rows of the one of `earlier` (DeviceTrace::keepsRowsOf()). O(new blocks),
+    /// and O(groups) where new groups come.
     GroupTable(const DeviceTrace& trace, const GroupTable& earlier);
     /// By line, of these stacks; none is one too. It knows no blocks: groupOfStack() alone.
     GroupTable(const Recording& recording, std::span<const StackId> stacks);
@@ -96,21 +96,25 @@ private:
 
     std::uint32_t add(std::string label, std::int64_t value, StackId stack = {});
     void groupBlocks();
-    void groupStacks(const Recording& recording, const std::vector<bool>& used);
-    void groupStreams(const std::vector<bool>& used);
-    void groupPools(const std::vector<bool>& used);
+    void groupStacks(const Recording& recording, const std::vector<std::size_t>& rows);
+    void groupStreams(const std::vector<std::size_t>& rows);
+    void groupPools(const std::vector<std::size_t>& rows);
     void groupSizes();
     template <class T, class Row>
-    [[nodiscard]] std::vector<bool> usedRows(
-        const BlockColumn<T>& column, std::size_t rows, Row&& rowOf) const;
-    void growValues(std::size_t rows);
+    [[nodiscard]] std::vector<std::size_t> newRows(
+        const BlockColumn<T>& column, std::size_t rows, Row&& rowOf);
+    [[nodiscard]] std::uint32_t groupOfRow(std::size_t row) const
+    {
+        return row < m_groupOfValue.size() ? m_groupOfValue[row] : m_groupOfNone;
+    }
 
     const DeviceTrace* m_trace = nullptr; // none: made of stacks
     Grouping m_grouping;
-    std::vector<std::string> m_labels;
-    std::vector<StackId> m_stacks;
-    std::vector<std::int64_t> m_values;
-    std::vector<std::uint32_t> m_groupOfValue; // by stack, stream or pool index; last: of "none"
+    Column<std::string, 8> m_labels;
+    Column<StackId, 8> m_stacks;
+    Column<std::int64_t, 8> m_values;
+    Column<std::uint32_t, 10> m_groupOfValue; // by stack, stream or pool index
+    std::uint32_t m_groupOfNone = kNoGroup;
     std::size_t m_born = 0, m_older = 0; // blocks that it knows the groups of
     std::vector<std::pair<std::int64_t, std::uint32_t>> m_groupOfSize; // sorted
 };

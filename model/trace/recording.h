@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/base/sentence.h"
+#include "model/base/shared_vector.h"
 #include "model/trace/events.h"
 #include "model/trace/parts.h"
 #include "model/trace/stacks.h"
@@ -61,16 +62,16 @@ struct FinalSegment {
 
 /// Segments and their blocks at one instant, sorted by address.
 struct AllocatorState {
-    std::vector<FinalSegment> segments;
-    std::vector<FinalBlock> blocks;
+    SharedVector<FinalSegment> segments;
+    SharedVector<FinalBlock> blocks;
 };
 
 /// What one device left behind: its trace and its segments at the end, segments sorted by address.
 struct DeviceRecording {
     int device = 0;
     EventColumns events;
-    std::vector<FinalSegment> finalSegments;
-    std::vector<FinalBlock> finalBlocks;
+    SharedVector<FinalSegment> finalSegments;
+    SharedVector<FinalBlock> finalBlocks;
     AllocatorState base; ///< before the first event, where a session has it: tells the stacks of older blocks
 };
 
@@ -128,7 +129,8 @@ struct Truncation {
     Sentence reason;
 };
 
-/// Everything a reader found in a file, nothing derived from it. Rows as in the file, in the file's order.
+/// Everything a reader found in a file, nothing derived from it. Rows as in the file, in the file's order. A
+/// copy is a snapshot that shares what is large: it costs little and never changes when the original does.
 struct Recording {
     std::string path;
     std::string format; ///< for people: "PyTorch snapshot (pickle protocol 4, gzip)"
@@ -139,12 +141,12 @@ struct Recording {
     std::vector<std::int64_t> streams; ///< cudaStream_t values by StreamIndex, in order of first appearance
     std::vector<Pool> pools; ///< by PoolIndex
     std::vector<DeviceRecording> devices; ///< by ascending device number; those with segments or events
-    std::vector<Annotation> annotations; ///< in the file's order
+    Column<Annotation, 10> annotations; ///< in the file's order
     std::vector<Setting> settings;
     std::optional<HostMemory> host; ///< pinned host memory, where the snapshot has it
     std::optional<Truncation> truncation;
-    std::vector<LostEvents> lost; ///< in the file's order
-    std::vector<DriverReading> driver; ///< likewise
+    Column<LostEvents, 6> lost; ///< in the file's order
+    Column<DriverReading, 8> driver; ///< likewise
     std::map<std::string, std::int64_t> unknownKeys; ///< "segment.foo" -> how often
     std::map<std::string, std::int64_t> unknownActions;
     std::map<int, CutOff> cuts; ///< by device

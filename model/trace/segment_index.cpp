@@ -38,30 +38,31 @@ template <class Node> void forNodes(std::size_t from, std::size_t to, std::size_
 
 } // namespace
 
-SegmentIndex::SegmentIndex(std::span<const SegmentLife> lives)
+SegmentIndex::SegmentIndex(const SegmentLives::Rows& lives, std::span<const std::uint32_t> rows)
 {
-    m_instants.reserve(2 * lives.size());
-    for (const SegmentLife& life : lives) {
-        m_instants.push_back(birthOf(life));
-        m_instants.push_back(deathOf(life));
+    m_instants.reserve(2 * rows.size());
+    for (const std::uint32_t row : rows) {
+        m_instants.push_back(birthOf(lives[row]));
+        m_instants.push_back(deathOf(lives[row]));
     }
     std::sort(m_instants.begin(), m_instants.end());
     m_instants.erase(std::unique(m_instants.begin(), m_instants.end()), m_instants.end());
     m_instants.shrink_to_fit();
 
     const std::size_t leaves = m_instants.size() + 1;
-    const auto forNodesOf = [&](const SegmentLife& life, auto&& node) {
-        forNodes(leafOf(m_instants, birthOf(life)), leafOf(m_instants, deathOf(life)), leaves, node);
+    const auto forNodesOf = [&](std::uint32_t row, auto&& node) {
+        forNodes(
+            leafOf(m_instants, birthOf(lives[row])), leafOf(m_instants, deathOf(lives[row])), leaves, node);
     };
     m_firstEntry.assign(2 * leaves + 1, 0);
-    for (const SegmentLife& life : lives)
-        forNodesOf(life, [&](std::size_t node) { ++m_firstEntry[node + 1]; });
+    for (const std::uint32_t row : rows)
+        forNodesOf(row, [&](std::size_t node) { ++m_firstEntry[node + 1]; });
     for (std::size_t node = 1; node < m_firstEntry.size(); ++node)
         m_firstEntry[node] += m_firstEntry[node - 1];
     m_entries.resize(m_firstEntry.back());
     std::vector<std::uint32_t> next(m_firstEntry.begin(), m_firstEntry.end() - 1);
-    for (std::uint32_t row = 0; row < lives.size(); ++row)
-        forNodesOf(lives[row], [&](std::size_t node) { m_entries[next[node]++] = row; });
+    for (const std::uint32_t row : rows)
+        forNodesOf(row, [&](std::size_t node) { m_entries[next[node]++] = row; });
 
     std::vector<std::uint32_t> reach = m_entries;
     bool overlaps = false;
@@ -77,12 +78,12 @@ SegmentIndex::SegmentIndex(std::span<const SegmentLife> lives)
         m_reach = std::move(reach);
 }
 
-std::optional<std::size_t> SegmentIndex::find(
-    std::span<const SegmentLife> lives, std::uint64_t address, EventIndex at) const
+std::optional<std::uint32_t> SegmentIndex::find(
+    const SegmentLives::Rows& lives, std::uint64_t address, EventIndex at) const
 {
-    std::optional<std::size_t> found;
-    const auto consider = [&](std::size_t row) {
-        if (lives[row].end() > address && (!found || row > *found))
+    std::optional<std::uint32_t> found;
+    const auto consider = [&](std::uint32_t row) {
+        if (lives[row].end() > address && (!found || isBefore(lives[*found], lives[row])))
             found = row;
     };
     for (std::size_t node = leafOf(m_instants, at) + m_instants.size() + 1; node >= 1; node /= 2) {

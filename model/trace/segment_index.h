@@ -25,13 +25,13 @@ namespace strata::model {
 class SegmentIndex {
 public:
     SegmentIndex() = default; ///< of no lives
-    /// `lives` by address, as SegmentTracker gives them. O(n log n) time and, at most, entries of 4 bytes.
-    explicit SegmentIndex(std::span<const SegmentLife> lives);
+    /// Of those in `rows`, which stand as isBefore() says. O(n log n) time and, at most, entries of 4 bytes.
+    SegmentIndex(const SegmentLives::Rows& lives, std::span<const std::uint32_t> rows);
 
-    /// The row of a life whose range holds `address` after event `at`. The same `lives` as in the
-    /// constructor. Where several do, which a sound recording does not have, one of them, the same each time.
-    [[nodiscard]] std::optional<std::size_t> find(
-        std::span<const SegmentLife> lives, std::uint64_t address, EventIndex at) const;
+    /// The row of a life whose range holds `address` after event `at`. `lives` as in the constructor, or
+    /// grown. Where several do, which a sound recording does not have, one of them, the same each time.
+    [[nodiscard]] std::optional<std::uint32_t> find(
+        const SegmentLives::Rows& lives, std::uint64_t address, EventIndex at) const;
 
     [[nodiscard]] std::size_t bytesResident() const;
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/column.h"
 #include "model/base/ids.h"
-#include "model/trace/findings.h"
-#include "model/trace/recording.h"
+#include "model/trace/events.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <utility>
+#include <memory>
 #include <vector>
 
 namespace strata::model {
@@ -33,54 +32,55 @@ struct SegmentLife {
     }
 };
 
-/// A set of addresses as disjoint ranges that do not touch.
-class AddressSet {
-public:
-    void add(std::uint64_t begin, std::uint64_t end);
-    /// How many addresses of [begin, end) are in the set.
-    [[nodiscard]] std::uint64_t covered(std::uint64_t begin, std::uint64_t end) const;
+/// By address, then birth, then end.
+[[nodiscard]] bool isBefore(const SegmentLife& a, const SegmentLife& b);
 
-private:
-    std::map<std::uint64_t, std::uint64_t> m_ranges;
-};
-
-/// Follows the segments of a device from its base state through the events on segments; as the trace grows,
-/// for what each new event of them costs, O(log n). A value: a copy goes its own way.
+/// All lives of the segments of a device, in the order in which its recording tells of them, and which of
+/// them holds an address at an instant. A value; a copy is a snapshot, as of a Column.
 ///
-/// Pool of a life that no end state knows: 2 MiB or less is small, more is large, of the pool_id that its
-/// event has, else of the default pool.
-class SegmentTracker {
+/// Lives that have ended never change, so their indexes are kept: one for each of a few batches, of which
+/// those of like size are joined (the logarithmic method of Bentley and Saxe). Those that live are disjoint:
+///
+///     ended    | index of thousands | index of hundreds | of tens |    a new batch joins what is not larger
+///     live     | rows by address |                                     made anew
+///
+/// Where a life that only the end state tells of lies over one that has ended, which a sound recording does
+/// not have, an address has two.
+class SegmentLives {
 public:
-    /// What was mapped when the trace began, as the base state has it. Before the first event.
-    void begin(const DeviceRecording& device);
-    /// The events of the device behind those of the last call. May add pools to the recording.
-    void append(Recording& recording, const DeviceRecording& device, FindingList& findings);
-    /// Compares what lives with the final segments, which are what there is after the last event: tells the
-    /// pools of what they hold, and adds what nothing else told of. Nothing may be appended after that.
-    void joinWithEndState(const DeviceRecording& device, FindingList& findings);
+    using Rows = Column<SegmentLife, 8>;
+    using Numbers = Column<std::uint32_t, 8>;
 
-    /// Grows with every event on segments: with it, what lives() gives.
-    [[nodiscard]] std::size_t version() const { return m_version; }
-    /// Lives from before the trace that events told of, not the base state.
-    [[nodiscard]] std::size_t olderFound() const { return m_olderFound; }
-    /// The lives by address, then birth. O(n log n).
-    [[nodiscard]] std::vector<SegmentLife> lives() const;
+    [[nodiscard]] const Rows& rows() const { return m_rows; }
+    /// Rows of those that have ended, in that order: what is behind those of an earlier snapshot has ended
+    /// since, or was cut then.
+    [[nodiscard]] const Numbers& ended() const { return m_ended; }
+
+    /// A life whose range holds `address` after event `at`; nullptr if none does. O(log³ n) at most, O(log²
+    /// n) where all were indexed at once.
+    [[nodiscard]] const SegmentLife* find(std::uint64_t address, EventIndex at) const;
+    /// All of them, as isBefore() says. O(n log n).
+    [[nodiscard]] std::vector<const SegmentLife*> byAddress() const;
+
+    [[nodiscard]] std::size_t bytesResident() const;
+
+    // For who follows the trace; find() knows of it after index().
+    std::uint32_t add(const SegmentLife& life); ///< its row
+    [[nodiscard]] SegmentLife& edit(std::uint32_t row) { return m_rows.edit(row); } ///< of one that lives
+    void end(std::uint32_t row) { m_ended.push_back(row); } ///< once edited; nothing of it changes any more
+    /// `live`: rows of those that live, by address. O(live + ended since the last call x log² n), on average.
+    void index(std::vector<std::uint32_t> live);
 
 private:
-    void onMapped(Recording& recording, const EventColumns& events, std::uint32_t e, FindingList& findings);
-    void onUnmapped(Recording& recording, const EventColumns& events, std::uint32_t e, FindingList& findings);
-    template <class Gap> void endLives(std::uint64_t begin, std::uint64_t end, EventId at, Gap&& gap);
-    void addLive(SegmentLife life);
-    PoolIndex poolOfEvent(Recording& recording, const EventColumns& events, std::uint32_t e);
-    void joinWith(const FinalSegment& segment, EventIndex last, FindingList& findings);
+    struct Batch;
 
-    std::vector<SegmentLife> m_lives;
-    std::map<std::uint64_t, std::size_t> m_live; // mapped at the moment, by address: disjoint rows of m_lives
-    AddressSet m_seen; // mapped or unmapped by the trace
-    std::map<std::pair<PoolIndex, bool>, PoolIndex> m_pools; // (pool_id of the event, small) -> pool
-    std::size_t m_next = 0; // event
-    std::size_t m_version = 0;
-    std::size_t m_olderFound = 0;
+    Rows m_rows;
+    Numbers m_ended;
+    std::size_t m_indexed = 0; // of m_ended
+    std::vector<std::shared_ptr<const Batch>> m_batches; // each at most half as large as the one before
+    std::shared_ptr<const std::vector<std::uint32_t>> m_live = noRows(); // by address
+
+    [[nodiscard]] static const std::shared_ptr<const std::vector<std::uint32_t>>& noRows();
 };
 
 } // namespace strata::model

@@ -89,6 +89,7 @@ struct StackTable::Data {
     boost::unordered_flat_set<StackId, StackHash, StackEqual> stackIndex{ 0, StackHash{ this },
         StackEqual{ this } };
     bool withoutIndexes = false;
+    std::size_t replaced = 0; // frames
 };
 
 StackTable::StackTable()
@@ -101,6 +102,7 @@ StackTable::StackTable(const StackTable& other)
     m_data->frames = other.m_data->frames;
     m_data->chunks = other.m_data->chunks;
     m_data->frameIds = other.m_data->frameIds;
+    m_data->replaced = other.m_data->replaced;
     m_data->stacks = other.m_data->stacks;
     m_data->withoutIndexes = true;
 }
@@ -121,6 +123,12 @@ FrameId StackTable::internFrame(const Frame& frame)
 void StackTable::replaceFrame(FrameId id, const Frame& frame)
 {
     m_data->frames.edit(id.index()) = frame;
+    ++m_data->replaced;
+}
+
+std::size_t StackTable::replacedFrames() const
+{
+    return m_data->replaced;
 }
 
 StackId StackTable::internStack(std::span<const FrameId> innermostFirst)

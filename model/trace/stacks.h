@@ -32,8 +32,10 @@ public:
     StackTable& operator=(StackTable&&) noexcept;
 
     [[nodiscard]] FrameId internFrame(const Frame& frame);
-    /// For a frame that more is known of; nothing may be interned later.
+    /// For a frame that more is known of. It is found by what it was.
     void replaceFrame(FrameId id, const Frame& frame);
+    /// How often that was done.
+    [[nodiscard]] std::size_t replacedFrames() const;
     [[nodiscard]] StackId internStack(std::span<const FrameId> innermostFirst);
 
     [[nodiscard]] const Frame& frame(FrameId id) const;

@@ -4,9 +4,11 @@
 //
 // usage: bench_grow [--events N] [--append N] [--at-once | --grown]
 //        --at-once / --grown  only that, for its peak memory
+#include "model/analysis/summary.h"
 #include "model/session/cut.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
+#include "model/timeline/layer_order.h"
 #include "model/trace/grouping.h"
 #include "tests/support/grow.h"
 #include "tests/support/random_recording.h"
@@ -40,7 +42,8 @@ double peakMib()
     return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// A program that trains, recorded with the state that it began with: `events` events of the same steps.
+/// A program that trains, recorded with the state that it began with: `events` events of the same steps, in
+/// which it takes a segment again and again and gives it back.
 std::unique_ptr<Recording> training(std::int64_t events)
 {
     auto session = Session::fromRecording(
@@ -82,19 +85,93 @@ std::unique_ptr<Recording> training(std::int64_t events)
 
     EventColumns& to = steps->devices[0].events;
     const EventColumns from = to;
+    const auto add = [&](Action action, std::uint64_t address, std::int64_t bytes, std::size_t like) {
+        to.action.push_back(action);
+        to.address.push_back(address);
+        to.bytes.push_back(bytes);
+        to.timeNs.push_back(to.timeNs.back() + 1000);
+        to.stack.push_back(from.stack[like]);
+        to.block.push_back({});
+        to.stream.push_back(from.stream[like]);
+        to.pool.push_back(from.pool[like]);
+    };
+    constexpr std::uint64_t kSegment = 0x7fff'0000'0000; // behind all others
+    constexpr std::int64_t kSegmentBytes = 20 << 20;
     for (std::size_t i = 0; to.size() < events; ++i) {
         const std::size_t e = repeated[i % repeated.size()];
-        to.action.push_back(from.action[e]);
-        to.address.push_back(from.address[e]);
-        to.bytes.push_back(from.bytes[e]);
-        to.timeNs.push_back(to.timeNs.back() + 1000);
-        to.stack.push_back(from.stack[e]);
-        to.block.push_back({});
-        to.stream.push_back(from.stream[e]);
-        to.pool.push_back(from.pool[e]);
+        add(from.action[e], from.address[e], from.bytes[e], e);
+        if (i % 500 == 0)
+            add(i % 1000 == 0 ? Action::SegmentAlloc : Action::SegmentFree, kSegment, kSegmentBytes,
+                repeated.front());
     }
     return steps;
 }
+
+/// What the window derives of a generation before it can show it, from that of the one before where that
+/// goes.
+struct Indexes {
+    Indexes(const DeviceTrace& of, const Indexes* earlier)
+        : trace(&of)
+        , timeline(DeviceTimeline::of(of, earlier ? earlier->timeline.get() : nullptr))
+        , keepsRows(earlier && of.keepsRowsOf(*earlier->trace))
+        , groups(keepsRows ? std::make_shared<const GroupTable>(of, *earlier->groups)
+                           : std::make_shared<const GroupTable>(of, Grouping::Line))
+        , order(keepsRows ? std::make_shared<const LayerOrder>(of, timeline->live(), *groups, *earlier->order)
+                          : std::make_shared<const LayerOrder>(of, timeline->live(), *groups))
+        , summary(summarize(*timeline, *groups))
+        , strips(keepsRows ? StripLayout::of(of, *earlier->trace, earlier->strips)
+                           : std::make_shared<const StripLayout>(of))
+        , blocks(keepsRows && strips == earlier->strips
+                  ? std::make_shared<const BlocksIndex>(*timeline, *strips, *groups, *earlier->blocks)
+                  : std::make_shared<const BlocksIndex>(*timeline, *strips, *groups))
+    {
+    }
+
+    const DeviceTrace* trace;
+    std::shared_ptr<const DeviceTimeline> timeline;
+    bool keepsRows;
+    std::shared_ptr<const GroupTable> groups;
+    std::shared_ptr<const LayerOrder> order;
+    DeviceSummary summary;
+    std::shared_ptr<const StripLayout> strips;
+    std::shared_ptr<const BlocksIndex> blocks;
+};
+
+/// A session that grows, and what is derived of its last generation.
+class Growing {
+public:
+    explicit Growing(const Recording& whole)
+        : m_feeder(whole)
+    {
+        m_feeder.addBase(0);
+    }
+
+    /// What `times` appends of `count` events cost together, with the release of what they replace.
+    void append(std::int64_t count, int times)
+    {
+        trace = indexes = 0;
+        for (int i = 0; i < times; ++i) {
+            m_feeder.addEvents(0, count);
+            double start = cpuMs();
+            auto session = m_feeder.append();
+            trace += cpuMs() - start;
+            start = cpuMs();
+            auto derived = std::make_unique<Indexes>(session->devices()[0], m_derived.get());
+            anew = !derived->keepsRows || !m_derived || derived->strips != m_derived->strips;
+            m_derived = std::move(derived);
+            m_session = std::move(session);
+            indexes += cpuMs() - start;
+        }
+    }
+
+    double trace = 0, indexes = 0; // CPU time in ms
+    bool anew = false;
+
+private:
+    test::Feeder m_feeder;
+    std::shared_ptr<const Session> m_session;
+    std::unique_ptr<Indexes> m_derived;
+};
 
 } // namespace
 
@@ -112,70 +189,32 @@ int main(int argc, char** argv)
         else if (std::strcmp(argv[i], "--grown") == 0)
             atOnce = false;
     }
+    constexpr int kSmall = 100; // appends of a hundredth
     // The whole recording stays in memory in either case: what is compared is what comes on top of it.
-    const std::unique_ptr<Recording> whole = training(events + 2 * more);
+    const std::unique_ptr<Recording> whole = training(events + 3 * more);
     std::printf("%lld events, then %lld more; the recording alone: %.0f MiB\n",
         static_cast<long long>(events), static_cast<long long>(more), peakMib());
-    double anew = 0;
+    double all = 0;
     if (atOnce) {
-        test::Feeder feeder(*whole);
-        feeder.addBase(0);
-        feeder.addEvents(0, events + more);
-        double start = cpuMs();
-        const auto session = feeder.append();
-        const double trace = cpuMs() - start;
-        start = cpuMs();
-        const DeviceTimeline timeline(session->devices()[0]);
-        const GroupTable groups(session->devices()[0], Grouping::Line);
-        const StripLayout strips(session->devices()[0]);
-        const BlocksIndex index(session->devices()[0], timeline.clock(), strips, groups);
-        anew = trace + cpuMs() - start;
+        Growing once(*whole);
+        once.append(events + more, 1);
+        all = once.trace + once.indexes;
         std::printf(
-            "anew:   trace %8.1f ms, indexes %8.1f ms; peak %.0f MiB\n", trace, anew - trace, peakMib());
+            "anew:   trace %8.1f ms, indexes %8.1f ms; peak %.0f MiB\n", once.trace, once.indexes, peakMib());
     }
     if (!grown)
         return 0;
-    test::Feeder feeder(*whole);
-    feeder.addBase(0);
-    auto session = feeder.append();
-    feeder.addEvents(0, events);
-    session = feeder.append();
-    const DeviceTrace* trace = &session->devices()[0];
-    auto timeline = DeviceTimeline::of(*trace, nullptr);
-    auto groups = std::make_shared<const GroupTable>(*trace, Grouping::Line);
-    std::shared_ptr<const StripLayout> strips = std::make_shared<const StripLayout>(*trace);
-    auto index = std::make_shared<const BlocksIndex>(*trace, timeline->clock(), *strips, *groups);
-    double first = 0;
-    for (const std::int64_t count : { more, more / 10, more / 100, more / 100 }) {
-        feeder.addEvents(0, count);
-        double start = cpuMs();
-        const auto next = feeder.append();
-        const double grow = cpuMs() - start;
-        const DeviceTrace* const grew = &next->devices()[0];
-        start = cpuMs();
-        const auto nextTimeline = DeviceTimeline::of(*grew, timeline.get());
-        const bool keeps = grew->keepsRowsOf(*trace);
-        const auto nextGroups = keeps ? std::make_shared<const GroupTable>(*grew, *groups)
-                                      : std::make_shared<const GroupTable>(*grew, Grouping::Line);
-        const auto nextStrips = StripLayout::of(*grew, *trace, strips);
-        const bool same = keeps && nextStrips == strips;
-        const auto nextIndex = same
-            ? std::make_shared<const BlocksIndex>(
-                *grew, nextTimeline->clock(), *nextStrips, *nextGroups, *index)
-            : std::make_shared<const BlocksIndex>(*grew, nextTimeline->clock(), *nextStrips, *nextGroups);
-        const double indexes = cpuMs() - start;
-        if (first == 0)
-            first = grow + indexes;
-        std::printf("append %lld: trace %6.2f ms, indexes %6.2f ms%s; peak %.0f MiB\n",
-            static_cast<long long>(count), grow, indexes, same ? "" : ", strips anew", peakMib());
-        session = next;
-        trace = grew;
-        timeline = nextTimeline;
-        groups = nextGroups;
-        strips = nextStrips;
-        index = nextIndex;
+    Growing growing(*whole);
+    growing.append(events, 1);
+    for (const auto& [count, times] :
+        { std::pair{ more, 1 }, std::pair{ more / 10, 10 }, std::pair{ more / kSmall, kSmall } }) {
+        growing.append(count, times);
+        std::printf(
+            "append %lld: trace %6.3f ms, indexes %6.3f ms (%d of them on average)%s; peak %.0f MiB\n",
+            static_cast<long long>(count), growing.trace / times, growing.indexes / times, times,
+            growing.anew ? ", strips anew" : "", peakMib());
+        if (all > 0)
+            std::printf("        1/%.0f of anew each\n", all / ((growing.trace + growing.indexes) / times));
     }
-    if (anew > 0)
-        std::printf("the first append: 1/%.0f of anew\n", anew / first);
     return 0;
 }

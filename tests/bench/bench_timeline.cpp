@@ -7,6 +7,7 @@
 #include "model/session/session.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
+#include "model/timeline/layer_order.h"
 #include "model/timeline/pictures.h"
 #include "tests/support/random_recording.h"
 
@@ -161,7 +162,7 @@ void benchPictures(const DeviceTimeline& timeline, const GroupTable& groups)
 {
     const DeviceTrace& trace = timeline.trace();
     std::vector<std::uint32_t> order;
-    measure("layerOrder", 3, [&] { order = layerOrder(trace, timeline.live(), groups); });
+    measure("LayerOrder", 3, [&] { order = LayerOrder(trace, timeline.live(), groups).groups(); });
     for (const Axis axis : { Axis::Events, Axis::Time })
         for (const ColumnWindow& window : zooms(axis, timeline))
             measure(name("stackedPicture", axis, window), 5, [&] {
@@ -174,8 +175,7 @@ void benchPictures(const DeviceTimeline& timeline, const GroupTable& groups)
     std::printf(
         "    %zu strips, %.3g bytes high\n", strips->strips().size(), static_cast<double>(strips->height()));
     std::unique_ptr<BlocksIndex> index;
-    measure("BlocksIndex", 3,
-        [&] { index = std::make_unique<BlocksIndex>(trace, timeline.clock(), *strips, groups); });
+    measure("BlocksIndex", 3, [&] { index = std::make_unique<BlocksIndex>(timeline, *strips, groups); });
     report("BlocksIndex", index->bytesResident(), static_cast<double>(trace.blocks().size()), "block");
 
     const auto height = static_cast<double>(strips->height());

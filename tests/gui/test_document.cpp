@@ -46,9 +46,10 @@ TEST(Document, LoadsAFileAndDerivesItsDevice)
     ASSERT_TRUE(device);
     EXPECT_EQ(device->trace->eventCount(), 19'970);
     EXPECT_TRUE(device->summary && device->strips && device->blocksIndex);
-    EXPECT_EQ(device->lineOrder.size(), device->byLine->count());
-    for (std::size_t rank = 0; rank < device->lineOrder.size(); ++rank)
-        EXPECT_EQ(device->lineRank[device->lineOrder[rank]], static_cast<int>(rank));
+    const std::vector<std::uint32_t>& order = device->lineOrder->groups();
+    EXPECT_EQ(order.size(), device->byLine->count());
+    for (std::size_t rank = 0; rank < order.size(); ++rank)
+        EXPECT_EQ(device->lineRank[order[rank]], static_cast<int>(rank));
 }
 
 TEST(Document, SaysWhyAFileCannotBeRead)

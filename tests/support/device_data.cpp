@@ -17,14 +17,12 @@ std::shared_ptr<const views::DeviceData> makeDeviceData(
     data->timeline = std::make_shared<model::DeviceTimeline>(trace);
     data->byLine = std::make_shared<model::GroupTable>(trace, model::Grouping::Line);
     data->bySite = std::make_shared<model::GroupTable>(trace, model::Grouping::Site);
-    data->summary
-        = std::make_shared<model::DeviceSummary>(model::summarize(*session, *data->timeline, *data->byLine));
-    data->lineOrder = model::layerOrder(trace, data->timeline->live(), *data->byLine);
+    data->summary = std::make_shared<model::DeviceSummary>(model::summarize(*data->timeline, *data->byLine));
+    data->lineOrder = std::make_shared<model::LayerOrder>(trace, data->timeline->live(), *data->byLine);
     data->colours = std::make_shared<views::DocumentColours>(nullptr);
-    data->lineRank = views::coloursOf(*data->colours, device, *data->byLine, data->lineOrder);
+    data->lineRank = views::coloursOf(*data->colours, device, *data->byLine, data->lineOrder->groups());
     data->strips = std::make_shared<model::StripLayout>(trace);
-    data->blocksIndex
-        = std::make_shared<model::BlocksIndex>(trace, data->timeline->clock(), *data->strips, *data->byLine);
+    data->blocksIndex = std::make_shared<model::BlocksIndex>(*data->timeline, *data->strips, *data->byLine);
     return data;
 }
 

@@ -305,8 +305,9 @@ void Maker::finish(Device& device)
         give(s.row.requestedBytes, requested);
         s.row.firstBlock = static_cast<std::uint32_t>(device.recording.finalBlocks.size());
         s.row.blockCount = static_cast<std::uint32_t>(blocks.size());
-        device.recording.finalBlocks.insert(device.recording.finalBlocks.end(), blocks.begin(), blocks.end());
-        device.recording.finalSegments.push_back(s.row);
+        std::vector<FinalBlock>& all = device.recording.finalBlocks.edit();
+        all.insert(all.end(), blocks.begin(), blocks.end());
+        device.recording.finalSegments.edit().push_back(s.row);
     }
 }
 

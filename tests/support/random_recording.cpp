@@ -379,16 +379,17 @@ DeviceRecording Allocator::write(int device)
             s.stream = b.arena.stream;
             s.pool = poolOf(b.arena, true);
             s.expandable = m_options.expandable;
-            out.finalSegments.push_back(s);
+            out.finalSegments.edit().push_back(s);
         }
-        FinalSegment& s = out.finalSegments.back();
+        FinalSegment& s = out.finalSegments.edit().back();
         const bool active = b.state != BlockState::Inactive;
         s.bytes += b.bytes;
         s.allocatedBytes += b.state == BlockState::Allocated ? b.bytes : 0;
         s.activeBytes += active ? b.bytes : 0;
         s.requestedBytes += active ? b.requested : 0;
         ++s.blockCount;
-        out.finalBlocks.push_back({ address, b.bytes, b.requested, active ? b.stack : StackId{}, b.state });
+        out.finalBlocks.edit().push_back(
+            { address, b.bytes, b.requested, active ? b.stack : StackId{}, b.state });
         end = address + static_cast<std::uint64_t>(b.bytes);
     }
     return out;

@@ -2,10 +2,10 @@
 #include "tests/support/session_text.h"
 
 #include "model/analysis/groups.h"
-#include "model/analysis/summary.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/pictures.h"
 #include "tests/support/naive_trace.h"
+#include "tests/support/summary_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -35,16 +35,16 @@ public:
         line("pending at start {}, older frees {} {} {}, backwards {} {}", m_trace.totals().pendingBytesStart,
             notes.olderFrees, notes.olderFreedBytes, notes.firstOlderFree, notes.backwards,
             notes.firstBackwards);
-        for (const Finding& f : m_trace.findings())
-            line("{} at {}: {} bytes, {}: {}", checkName(f.check), f.event, f.bytes, f.count, f.cause.text());
         addBlocks();
         addEvents();
         for (const SegmentLife& s : m_trace.segmentLives())
             line("segment {:x} {} {} {} {} {} {} {}", s.address, s.bytes, number(s.alloc), number(s.free),
                 s.stack.value, s.stream, pool(s.pool), s.expandable);
         addLiveSets();
-        for (const auto& table : m_derived.groups)
-            addGroups(*table);
+        for (std::size_t i = 0; i < m_derived.groups.size(); ++i)
+            addGroups(*m_derived.groups[i], *m_derived.orders[i]);
+        const GroupTable& lines = *m_derived.groups[static_cast<std::size_t>(Grouping::Line)];
+        m_text += summaryText(m_trace.recording(), summarize(m_timeline, lines), lines, m_trace.findings());
         addPictures(*m_derived.groups[static_cast<std::size_t>(Grouping::Site)]);
         return std::move(m_text);
     }
@@ -99,8 +99,13 @@ private:
             line(" after {}, {} born", e, m_timeline.live().rowsBornUpTo(e));
         }
     }
-    void addGroups(const GroupTable& table)
+    void addGroups(const GroupTable& table, const LayerOrder& order)
     {
+        m_text += "layers";
+        for (const std::uint32_t group : order.groups())
+            fmt::format_to(std::back_inserter(m_text), " {}/{}", table.label(group),
+                table.grouping() == Grouping::Pool ? 0 : table.valueOf(group));
+        m_text += '\n';
         for (const EventIndex e : { m_trace.totals().requestedPeakEvent, m_trace.eventCount() - 1 }) {
             const LiveGroups live = groupsAt(m_timeline, table, e);
             line("by {} after {}: {} {} {}", infoOf(table.grouping()).name, e, live.requestedBytes,
@@ -131,8 +136,9 @@ private:
                     r.pendingFree);
             for (const BlocksPicture::Cell& c : picture.cells)
                 line("cell {} {} {}", c.used, c.reserved, name(c.group));
-            const StackedPicture stacked = stackedPicture(m_trace, clock, m_timeline.requested(),
-                m_timeline.live(), table, layerOrder(m_trace, m_timeline.live(), table), nullptr, x, {});
+            const StackedPicture stacked
+                = stackedPicture(m_trace, clock, m_timeline.requested(), m_timeline.live(), table,
+                    m_derived.orders[static_cast<std::size_t>(Grouping::Site)]->groups(), nullptr, x, {});
             for (const StackedPicture::Layer& layer : stacked.layers)
                 line("layer {} {}", static_cast<int>(layer.kind), name(layer.group));
             for (std::size_t i = 0; i < stacked.bytes.size(); ++i)
@@ -154,17 +160,21 @@ Derived::Derived(const DeviceTrace& of, const Derived* earlier)
     , timeline(DeviceTimeline::of(of, earlier != nullptr ? earlier->timeline.get() : nullptr))
     , keepsRows(earlier != nullptr && of.keepsRowsOf(*earlier->trace))
 {
-    for (const Grouping grouping :
-        { Grouping::Line, Grouping::Site, Grouping::Stream, Grouping::Pool, Grouping::Size })
-        groups.push_back(keepsRows
-                ? std::make_shared<const GroupTable>(of, *earlier->groups[static_cast<std::size_t>(grouping)])
-                : std::make_shared<const GroupTable>(of, grouping));
+    for (const GroupingInfo& info : groupings()) {
+        const auto place = static_cast<std::size_t>(info.grouping);
+        groups.push_back(keepsRows ? std::make_shared<const GroupTable>(of, *earlier->groups[place])
+                                   : std::make_shared<const GroupTable>(of, info.grouping));
+        orders.push_back(keepsRows
+                ? std::make_shared<const LayerOrder>(
+                    of, timeline->live(), *groups.back(), *earlier->orders[place])
+                : std::make_shared<const LayerOrder>(of, timeline->live(), *groups.back()));
+    }
     strips = keepsRows ? StripLayout::of(of, *earlier->trace, earlier->strips)
                        : std::make_shared<const StripLayout>(of);
     const GroupTable& sites = *groups[static_cast<std::size_t>(Grouping::Site)];
     index = keepsRows && strips == earlier->strips
-        ? std::make_shared<const BlocksIndex>(of, timeline->clock(), *strips, sites, *earlier->index)
-        : std::make_shared<const BlocksIndex>(of, timeline->clock(), *strips, sites);
+        ? std::make_shared<const BlocksIndex>(*timeline, *strips, sites, *earlier->index)
+        : std::make_shared<const BlocksIndex>(*timeline, *strips, sites);
 }
 
 std::string everythingOf(const Derived& derived)

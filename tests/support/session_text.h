@@ -3,6 +3,7 @@
 
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
+#include "model/timeline/layer_order.h"
 #include "model/trace/grouping.h"
 
 #include <memory>
@@ -18,6 +19,7 @@ struct Derived {
     const model::DeviceTrace* trace;
     std::shared_ptr<const model::DeviceTimeline> timeline;
     std::vector<std::shared_ptr<const model::GroupTable>> groups; ///< by Grouping
+    std::vector<std::shared_ptr<const model::LayerOrder>> orders; ///< likewise
     std::shared_ptr<const model::StripLayout> strips;
     std::shared_ptr<const model::BlocksIndex> index; ///< by site
     bool keepsRows = false; ///< of the trace before

@@ -90,7 +90,7 @@ void SearchBox::refreshProposals()
 {
     QStringList lines;
     if (const auto device = m_document ? m_document->device() : nullptr)
-        for (const std::uint32_t group : device->lineOrder)
+        for (const std::uint32_t group : device->lineOrder->groups())
             if (device->byLine->stackOf(group).valid())
                 lines.append(text::utf8(device->byLine->label(group)));
     m_proposals->setStringList(lines);

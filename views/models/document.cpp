@@ -52,18 +52,16 @@ void derive(const std::shared_ptr<const model::Session>& session, const model::D
         return;
     data.byLine = std::make_shared<model::GroupTable>(trace, model::Grouping::Line);
     data.bySite = std::make_shared<model::GroupTable>(trace, model::Grouping::Site);
-    data.summary
-        = std::make_shared<model::DeviceSummary>(model::summarize(*session, *data.timeline, *data.byLine));
+    data.summary = std::make_shared<model::DeviceSummary>(model::summarize(*data.timeline, *data.byLine));
     if (stop.stop_requested())
         return;
-    data.lineOrder = model::layerOrder(trace, data.timeline->live(), *data.byLine);
-    data.lineRank = coloursOf(*colours, trace.device(), *data.byLine, data.lineOrder);
+    data.lineOrder = std::make_shared<model::LayerOrder>(trace, data.timeline->live(), *data.byLine);
+    data.lineRank = coloursOf(*colours, trace.device(), *data.byLine, data.lineOrder->groups());
     publish(std::make_shared<const DeviceData>(data));
     if (stop.stop_requested())
         return;
     data.strips = std::make_shared<model::StripLayout>(trace);
-    auto index = std::make_shared<model::BlocksIndex>(
-        trace, data.timeline->clock(), *data.strips, *data.byLine, stop);
+    auto index = std::make_shared<model::BlocksIndex>(*data.timeline, *data.strips, *data.byLine, stop);
     if (stop.stop_requested())
         return;
     data.blocksIndex = std::move(index);

@@ -8,6 +8,7 @@
 #include "model/session/session.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
+#include "model/timeline/layer_order.h"
 #include "views/base/background_job.h"
 #include "views/models/summary_data.h"
 #include "views/models/view_state.h"
@@ -26,7 +27,7 @@ struct DeviceData {
     std::shared_ptr<const model::DeviceTimeline> timeline;
     std::shared_ptr<const model::GroupTable> byLine, bySite;
     std::shared_ptr<const model::DeviceSummary> summary;
-    std::vector<std::uint32_t> lineOrder; ///< layerOrder() by line: the colours of the session
+    std::shared_ptr<const model::LayerOrder> lineOrder; ///< by line: the colours of the session
     std::vector<int> lineRank; ///< group -> its colour in the window, for Palette::group()
     std::shared_ptr<DocumentColours> colours; ///< for other groupings; keeps those of lineRank
     std::shared_ptr<const model::StripLayout> strips; ///< later

@@ -51,7 +51,7 @@ auto figuresOf(const model::Recording& r)
         std::move(settings), r.host.has_value(), r.driver.size(), r.stacks.stackCount() == 0);
 }
 
-/// Colours follow layerOrder(), which begins with the lines of the peak as they are listed, but counts blocks
+/// Colours follow the LayerOrder, which begins with the lines of the peak as they are listed, but counts blocks
 /// of the trace alone: where older ones are among them, colours come with the events.
 void colour(SummaryData& data, DocumentColours& all)
 {

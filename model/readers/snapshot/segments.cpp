@@ -102,8 +102,9 @@ bool SegmentReader::add(Value value)
         return m_heap.failWith(Error::Kind::Format, say("a device has more than 4,294,967,295 blocks"));
     segment.firstBlock = static_cast<std::uint32_t>(target.finalBlocks.size());
     segment.blockCount = static_cast<std::uint32_t>(blocks.size());
-    target.finalBlocks.insert(target.finalBlocks.end(), blocks.begin(), blocks.end());
-    target.finalSegments.push_back(segment);
+    std::vector<FinalBlock>& all = target.finalBlocks.edit();
+    all.insert(all.end(), blocks.begin(), blocks.end());
+    target.finalSegments.edit().push_back(segment);
     ++m_count;
     return true;
 }
@@ -194,7 +195,7 @@ bool SegmentReader::addBlock(Value value, std::uint64_t computedAddress, FinalBl
 void SegmentReader::finish()
 {
     for (auto& [number, device] : m_devices) {
-        std::vector<FinalSegment>& segments = device.finalSegments;
+        std::vector<FinalSegment>& segments = device.finalSegments.edit();
         const auto below = [](const FinalSegment& a, const FinalSegment& b) { return a.address < b.address; };
         if (std::is_sorted(segments.begin(), segments.end(), below))
             continue;

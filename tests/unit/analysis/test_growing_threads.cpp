@@ -18,6 +18,18 @@ using test::Feeder;
 /// What a reader of a live session sees, while the writer goes on.
 void expectWhole(const Session& session)
 {
+    const Recording& recording = session.recording();
+    for (const Annotation& annotation : recording.annotations)
+        ASSERT_FALSE(recording.strings[annotation.name].empty());
+    for (const DriverReading& reading : recording.driver)
+        ASSERT_GE(reading.usedBytes, reading.event);
+    for (const DeviceRecording& device : recording.devices) {
+        std::size_t blocks = 0;
+        for (const SharedVector<FinalSegment>& segments : { device.base.segments, device.finalSegments })
+            for (const FinalSegment& segment : segments)
+                blocks += segment.blockCount;
+        ASSERT_EQ(blocks, device.base.blocks.size() + device.finalBlocks.size());
+    }
     for (const DeviceTrace& trace : session.devices()) {
         const DeviceTimeline timeline(trace);
         const BlockColumns& blocks = trace.blocks();
@@ -75,7 +87,11 @@ TEST(GrowingSession, NeverDisturbsThoseWhoRead)
             const StringId name = recording.strings.intern("name " + std::to_string(pieces * 50 + i));
             const FrameId frame = recording.stacks.internFrame({ name, name, i, {} });
             (void)recording.stacks.internStack({ &frame, 1 });
+            recording.annotations.push_back({ Annotation::Kind::Mark, 0, name, i });
+            recording.driver.push_back({ 0, i, 0, i, {}, {} });
         }
+        if (pieces % 20 == 0) // as at an out-of-memory
+            feeder.addEnd(0);
         feeder.addEvents(0, 400);
         ASSERT_TRUE(feeder.append());
         ++pieces;

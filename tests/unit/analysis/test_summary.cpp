@@ -104,7 +104,7 @@ TEST(OutOfMemory, BoundsHoldInRandomTraces)
             EXPECT_GE(oom.freeInSegmentsBytes, 0);
         }
         const GroupTable lines(opened.trace(), Grouping::Line);
-        const DeviceSummary indexed = summarize(opened.session(), opened.timeline(), lines);
+        const DeviceSummary indexed = summarize(opened.timeline(), lines);
         ASSERT_EQ(indexed.outOfMemory.size(), summary.outOfMemory.size());
         for (std::size_t i = 0; i < indexed.outOfMemory.size(); ++i)
             EXPECT_EQ(indexed.outOfMemory[i].freeInSegmentsBytes, summary.outOfMemory[i].freeInSegmentsBytes);

@@ -218,7 +218,7 @@ TEST(Cut, KeepsWhatTheDriverSaidWithinTheRange)
     const SessionPtr session = opened(std::move(recording));
     const SessionPtr part = sent(*cut(*session, { { { 0, { 1, 3 } } }, {} }).recording);
     ASSERT_TRUE(part);
-    const std::vector<DriverReading>& kept = part->recording().driver;
+    const auto& kept = part->recording().driver;
     ASSERT_EQ(kept.size(), 2u);
     EXPECT_EQ(kept[0].event, 0); // before what was event 1
     EXPECT_EQ(kept[1].event, 2);

@@ -131,9 +131,9 @@ TEST_F(Unfinished, WithoutAnyEventIsTheStateThatItFound)
     Recording start;
     start.format = "test";
     start.devices.emplace_back().base = whole->recording().devices[0].base;
-    for (FinalSegment& segment : start.devices[0].base.segments)
+    for (FinalSegment& segment : start.devices[0].base.segments.edit())
         segment.stack = StackId{}, segment.stream = kNoIndex, segment.pool = kNoIndex;
-    for (FinalBlock& block : start.devices[0].base.blocks)
+    for (FinalBlock& block : start.devices[0].base.blocks.edit())
         block.stack = StackId{};
     const SessionPtr session = killed(start);
     ASSERT_TRUE(session);
@@ -150,8 +150,8 @@ TEST_F(Unfinished, SaysWhenABlockOfTheStartIsAllocatedAgain)
     segment.address = 0x1000;
     segment.bytes = 4096;
     segment.blockCount = 1;
-    device.base.segments.push_back(segment);
-    device.base.blocks.push_back({ 0x1000, 4096, 4000, {}, BlockState::Allocated });
+    device.base.segments.edit().push_back(segment);
+    device.base.blocks.edit().push_back({ 0x1000, 4096, 4000, {}, BlockState::Allocated });
     const SessionPtr session = killed(*recording);
     ASSERT_TRUE(session);
     const auto& findings = session->devices().at(0).findings();

@@ -19,15 +19,17 @@ using test::Traced;
 struct Indexed {
     explicit Indexed(Traced made)
         : t(std::move(made))
-        , clock(t.trace)
+        , timeline(t.trace)
+        , clock(timeline.clock())
         , strips(t.trace)
         , groups(t.trace, Grouping::Line)
-        , index(t.trace, clock, strips, groups)
+        , index(timeline, strips, groups)
     {
     }
 
     Traced t;
-    Clock clock;
+    DeviceTimeline timeline;
+    const Clock& clock;
     StripLayout strips;
     GroupTable groups;
     BlocksIndex index;
@@ -313,7 +315,7 @@ TEST(BlocksPicture, BadWindowsAreEmpty)
     const BlocksWindow window{ { Axis::Events, -1, 5, 10 }, 0, 1000, 10 };
     EXPECT_TRUE(i.index.picture(window, nullptr, stop.get_token()).cells.empty());
     EXPECT_FALSE(i.index.picture(window, nullptr, {}).cells.empty());
-    const BlocksIndex stopped(i.t.trace, i.clock, i.strips, i.groups, stop.get_token());
+    const BlocksIndex stopped(i.timeline, i.strips, i.groups, stop.get_token());
     EXPECT_TRUE(stopped.picture(window, nullptr, {}).cells.empty());
     EXPECT_FALSE(stopped.pick(0, 0, 1000).valid());
 }

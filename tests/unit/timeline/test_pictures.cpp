@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/timeline/pictures.h"
 
+#include "model/timeline/layer_order.h"
+
 #include "tests/unit/timeline/traced.h"
 
 #include <algorithm>
@@ -113,7 +115,7 @@ TEST_P(PicturesOfRandomTrace, StackedPictureAddsUp)
     const DeviceTrace& trace = i.t.trace;
     for (const Grouping grouping : { Grouping::Line, Grouping::Size }) {
         const GroupTable groups(trace, grouping);
-        const std::vector<std::uint32_t> order = layerOrder(trace, i.live, groups);
+        const std::vector<std::uint32_t> order = LayerOrder(trace, i.live, groups).groups();
         BlockFilter large;
         large.minBytes = 4096;
         const BlockMatcher matcher(trace, large);
@@ -154,7 +156,7 @@ TEST_P(PicturesOfRandomTrace, LayersKeepTheirOrder)
 {
     const Indexed i(traced(GetParam()));
     const GroupTable groups(i.t.trace, Grouping::Size);
-    const std::vector<std::uint32_t> order = layerOrder(i.t.trace, i.live, groups);
+    const std::vector<std::uint32_t> order = LayerOrder(i.t.trace, i.live, groups).groups();
     std::vector<std::uint32_t> sorted = order;
     std::sort(sorted.begin(), sorted.end());
     std::vector<std::uint32_t> all(groups.count());
@@ -193,7 +195,7 @@ TEST(StackedPicture, OfSmallTrace)
         free_completed 0x2000 200
     )"));
     const GroupTable groups(i.t.trace, Grouping::Line);
-    const std::vector<std::uint32_t> order = layerOrder(i.t.trace, i.live, groups);
+    const std::vector<std::uint32_t> order = LayerOrder(i.t.trace, i.live, groups).groups();
     ASSERT_GE(order.size(), 2u);
     EXPECT_EQ(groups.label(order[0]), "a.py:1");
     const StackedPicture picture = stackedPicture(

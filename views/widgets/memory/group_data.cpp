@@ -18,11 +18,11 @@ std::shared_ptr<const GroupData> makeGroupData(
     data->table = device->groups(grouping);
     if (stop.stop_requested())
         return nullptr;
-    data->order = model::layerOrder(*device->trace, device->timeline->live(), *data->table);
-    data->rank = coloursOf(*device->colours, device->trace->device(), *data->table, data->order);
+    data->order = std::make_shared<model::LayerOrder>(*device->trace, device->timeline->live(), *data->table);
+    data->rank = coloursOf(*device->colours, device->trace->device(), *data->table, data->order->groups());
     if (device->strips && !stop.stop_requested())
-        data->blocks = std::make_shared<model::BlocksIndex>(
-            *device->trace, device->timeline->clock(), *device->strips, *data->table, stop);
+        data->blocks
+            = std::make_shared<model::BlocksIndex>(*device->timeline, *device->strips, *data->table, stop);
     return stop.stop_requested() ? nullptr : data;
 }
 

@@ -13,7 +13,7 @@ namespace strata::views {
 struct GroupData {
     std::shared_ptr<const DeviceData> device; ///< keeps alive what the index points to
     std::shared_ptr<const model::GroupTable> table;
-    std::vector<std::uint32_t> order; ///< layerOrder()
+    std::shared_ptr<const model::LayerOrder> order;
     std::vector<int> rank; ///< group -> its colour in the window
     std::shared_ptr<const model::BlocksIndex> blocks; ///< none until the document has its strips
 };

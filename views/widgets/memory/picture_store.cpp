@@ -18,7 +18,8 @@ PictureAnswer stackedAnswer(const PictureRequest& request, const std::stop_token
         made->picture = device.trace->eventCount() == 0
             ? flatPicture(request.subject, request.x)
             : model::stackedPicture(*device.trace, timeline.clock(), timeline.requested(), timeline.live(),
-                *groups.table, groups.order, request.subject.filter.get(), request.x.window(), stop);
+                *groups.table, groups.order->groups(), request.subject.filter.get(), request.x.window(),
+                stop);
         made->x = request.x;
         stacked = std::move(made);
     }
@@ -76,8 +77,9 @@ model::StackedPicture flatPicture(const PictureSubject& subject, const XMapping&
         picture.bytes.insert(picture.bytes.end(), columns, bytes);
     };
     std::int64_t rest = live.requestedBytes;
-    for (std::size_t i = 0; i < groups.order.size() && i < std::size_t{ model::kStackedGroups }; ++i) {
-        const std::uint32_t group = groups.order[i];
+    const std::vector<std::uint32_t>& order = groups.order->groups();
+    for (const std::uint32_t group :
+        std::span(order).first(std::min(order.size(), std::size_t{ model::kStackedGroups }))) {
         layer(Kind::Group, group, bytesOf[group]);
         rest -= bytesOf[group];
     }
