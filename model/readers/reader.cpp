@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/readers/reader.h"
 
+#include "model/readers/guarded.h"
 #include "model/readers/html_page.h"
 #include "model/readers/json/json_reader.h"
 #include "model/readers/pickle/pickle_reader.h"
@@ -11,8 +12,6 @@
 #include "model/readers/source/byte_stream.h"
 
 #include <fmt/format.h>
-#include <new>
-#include <stdexcept>
 #include <unistd.h>
 #include <utility>
 
@@ -143,19 +142,6 @@ public:
 private:
     ByteSource& m_source;
 };
-
-/// What a reader does, with what the system says of memory as an error.
-template <class Read> Result<void> guarded(Read&& read)
-{
-    try {
-        return read();
-    } catch (const std::bad_alloc&) {
-        return fail(Error::Kind::Refused, say("this machine has not enough memory to read it"),
-            say("open it on a machine with more memory"));
-    } catch (const std::length_error&) {
-        return fail(Error::Kind::Refused, say("it is larger than this machine can hold"));
-    }
-}
 
 } // namespace
 

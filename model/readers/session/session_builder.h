@@ -26,6 +26,7 @@ public:
 
     /// False: the payload is not what its type says. User data that cannot be read is passed over.
     [[nodiscard]] bool take(wire::ChunkType type, std::span<const std::byte> payload);
+    /// Puts what came so far in order; more may come.
     void finish();
     [[nodiscard]] std::int64_t eventCount() const { return m_events; }
     /// Each device has a state behind its last event, or the stream an index: a recorder that was killed

@@ -3,6 +3,7 @@
 
 #include "model/readers/session/chunk_stream.h"
 #include "model/readers/session/session_builder.h"
+#include "model/readers/session/session_reading.h"
 #include "model/wire/user_data.h"
 
 #include <algorithm>
@@ -12,54 +13,18 @@ namespace strata::model {
 Result<void> readSessionFile(Recording& recording, std::unique_ptr<ByteSource> source,
     std::uint64_t memoryLimit, const Progress& progress)
 {
-    SessionBuilder builder(recording);
-    ChunkStream stream(*source);
-    std::uint64_t unpacked = 0;
-    const auto stop = [&](Sentence reason) -> Result<void> {
-        builder.finish();
-        if (recording.devices.empty())
-            return fail(Error::Kind::Format, say("byte %1: %2", stream.offset(), std::move(reason)),
-                say("the recording holds nothing before that place; record it again"));
-        // Behind the index the recording is whole: only what somebody was about to add is missing.
-        if (builder.hasIndex())
-            recording.user.unreadFrom = stream.offset();
-        else
-            recording.truncation = Truncation{ stream.offset(), std::move(reason) };
-        return {};
-    };
+    SessionReading reading(recording, *source, memoryLimit);
     while (true) {
         if (progress.cancelled())
             return fail(Error::Kind::Cancelled, say("cancelled"));
-        const ChunkStream::Step step = stream.next();
-        if (step == ChunkStream::Step::End)
-            break;
-        if (step == ChunkStream::Step::Stopped) {
-            if (stream.status() == wire::ChunkStatus::Newer && stream.offset() == 0)
-                return fail(Error::Kind::Format,
-                    say("this session was written by a newer Strata (format %1)", stream.head().major),
-                    say("open it with that version or a later one"));
-            return stop(stream.problem());
-        }
-        unpacked += stream.head().unpackedBytes;
-        // Rows in memory take up to eight times their bytes in a payload.
-        if (unpacked > memoryLimit / 8)
-            return fail(Error::Kind::Refused,
-                say("it unpacks to more than this machine's memory should hold"),
-                say("use --force to open it anyway"));
-        const wire::Bytes* const payload = stream.payload();
-        if (!payload)
-            return stop(stream.problem());
-        if (!builder.take(stream.head().type, *payload))
-            return stop(say("a chunk is damaged"));
+        const Result<bool> more = reading.next();
+        if (!more)
+            return Failure(more.error());
+        if (!*more)
+            return reading.finish();
         progress({ Stage::Reading, static_cast<std::int64_t>(source->fileBytesDone()),
-            static_cast<std::int64_t>(source->fileBytesTotal()), builder.eventCount() });
+            static_cast<std::int64_t>(source->fileBytesTotal()), reading.eventCount() });
     }
-    if (recording.devices.empty() && recording.format.empty())
-        return fail(Error::Kind::Format, say("this session holds no recording"));
-    builder.finish();
-    if (!builder.isEnded() && !recording.truncation)
-        recording.truncation = Truncation{ stream.offset(), say("its program was killed or still runs") };
-    return {};
 }
 
 std::optional<std::vector<DeviceDigest>> readSessionOutline(
