@@ -32,6 +32,14 @@ std::string lineName(const Recording& recording, const GroupTable& byLine, std::
     return frame.valid() ? frameShortLabel(recording, frame) : byLine.label(group);
 }
 
+/// The name of a group, which a click selects at that instant.
+Argument groupName(const Recording& recording, const GroupTable& byLine, std::uint32_t group, EventIndex at)
+{
+    Argument name = strong(argument(lineName(recording, byLine, group)), at);
+    name.line = byLine.label(group);
+    return name;
+}
+
 using Verdict = std::vector<Sentence>;
 
 void sayOutOfMemory(
@@ -42,8 +50,10 @@ void sayOutOfMemory(
     const Argument size = bytes(oom.requestedBytes), free = bytes(oom.deviceFreeBytes);
     const Argument times = asCount(std::ssize(summary.outOfMemory));
     const FrameId asked = userFrame(recording, oom.request);
-    const Argument line
+    Argument line
         = strong(argument(asked.valid() ? frameShortLabel(recording, asked) : std::string()), oom.event);
+    if (asked.valid())
+        line.line = frameLabel(recording, asked);
     if (const bool once = summary.outOfMemory.size() == 1; asked.valid())
         out.push_back(once
                 ? say("*Out of memory* at %1: %4 asked for %2, the driver had %3 free.", event, size, free,
@@ -69,7 +79,7 @@ void sayOutOfMemory(
     std::vector<Argument> biggest;
     for (const GroupSum& sum :
         std::span(oom.biggest).first(std::min(oom.biggest.size(), std::size(kBiggest)))) {
-        biggest.push_back(strong(argument(lineName(recording, byLine, sum.group)), oom.event));
+        biggest.push_back(groupName(recording, byLine, sum.group, oom.event));
         biggest.push_back(bytes(sum.bytes));
     }
     if (!biggest.empty())
@@ -86,8 +96,7 @@ void sayBiggest(
     const EventIndex peak = summary.totals.requestedPeakEvent;
     const Argument size = bytes(biggest.bytes, peak);
     if (byLine.stackOf(biggest.group).valid())
-        out.push_back(
-            say("Biggest: %1 %2.", strong(argument(lineName(recording, byLine, biggest.group)), peak), size));
+        out.push_back(say("Biggest: %1 %2.", groupName(recording, byLine, biggest.group, peak), size));
     else if (summary.peak.beforeTraceBytes * 2 > biggest.bytes)
         out.push_back(say("Biggest: %1 from before the recording began: start it before the model is built "
                           "to see who.",

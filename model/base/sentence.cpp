@@ -58,7 +58,8 @@ Pieces filledIn(std::string_view wording, std::span<const SentenceArgument> argu
             && static_cast<std::size_t>(next - '1') < arguments.size()) {
             endWords();
             const SentenceArgument& argument = arguments[static_cast<std::size_t>(next - '1')];
-            pieces.push_back({ textOf(argument, word), argument.strong || strong, argument.link });
+            pieces.push_back(
+                { textOf(argument, word), argument.strong || strong, argument.link, argument.line });
             ++i;
         } else {
             words += wording[i];

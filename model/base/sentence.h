@@ -70,6 +70,7 @@ struct SentencePiece {
     std::string text;
     bool strong = false;
     std::optional<EventIndex> link;
+    std::string line = {};
 };
 
 struct SentenceArgument;
@@ -109,6 +110,7 @@ struct SentenceArgument {
     std::string text = {};
     bool strong = false; ///< stands out
     std::optional<EventIndex> link = {}; ///< the event that a click on it goes to
+    std::string line = {}; ///< the line of code that a click on it selects, by its label
     Sentence sentence = {};
 
     friend bool operator==(const SentenceArgument&, const SentenceArgument&) = default;

@@ -14,10 +14,10 @@ struct Words {
     Q_DECLARE_TR_FUNCTIONS(Details)
 };
 
-std::vector<DetailsFrame> framesOf(const model::Recording& recording, model::StackId stack)
+template <class Ids> std::vector<DetailsFrame> framesOf(const model::Recording& recording, const Ids& ids)
 {
     std::vector<DetailsFrame> frames;
-    for (const model::FrameId id : recording.stacks.stack(stack)) {
+    for (const model::FrameId id : ids) {
         const model::Frame& frame = recording.stacks.frame(id);
         const std::string_view file = recording.strings[frame.file];
         frames.push_back({ text::utf8(model::frameShortLabel(recording, id)),
@@ -118,6 +118,25 @@ public:
         return group(*m_device.groups(grouping), number, at);
     }
 
+    Details frame(const FrameFocus& frame, model::EventIndex at) const
+    {
+        Details d;
+        d.kind = Words::tr("Frame");
+        d.title = frame.title;
+        if (!frame.countsBlocks) {
+            d.size.push_back(sizeRow(Words::tr("with callees"), frame.total));
+            d.size.push_back(sizeRow(Words::tr("by itself"), frame.self));
+        }
+        d.size.push_back({ Words::tr("share"), text::share(frame.total, frame.whole), {}, {} });
+        d.size.push_back({ Words::tr("blocks"), text::count(frame.blocks), {}, {} });
+        d.frames = framesOf(m_recording, frame.frames);
+        if (!d.frames.empty())
+            d.frameHeading = Words::tr("Called by");
+        if (at >= 0)
+            d.life.push_back({ Words::tr("counted"), text::instant(m_device, at), {}, at });
+        return d;
+    }
+
 private:
     Details group(const model::GroupTable& table, std::uint32_t number, model::EventIndex at) const
     {
@@ -175,7 +194,7 @@ private:
     void addFrames(Details& d, model::StackId stack) const
     {
         d.frameHeading = Words::tr("Allocated by");
-        d.frames = framesOf(m_recording, stack);
+        d.frames = framesOf(m_recording, m_recording.stacks.stack(stack));
         if (d.frames.empty())
             d.noFrames
                 = Words::tr("No stack was recorded here: record with context=\"all\", and start before the "
@@ -220,6 +239,8 @@ Details detailsOf(const DeviceData& device, const Focus& focus, model::EventInde
         return builder.event(focus.event);
     case Focus::Kind::Group:
         return builder.group(focus.grouping, focus.group, at);
+    case Focus::Kind::Frame:
+        return builder.frame(*focus.frame, focus.event);
     }
     return {};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/details_panel.h"
 
-#include "model/analysis/range_peak.h"
 #include "views/contents/stack_list.h"
+#include "views/models/shown_instant.h"
 #include "views/pages/filter_text.h"
 #include "views/style/labels.h"
 #include "views/style/texts.h"
@@ -83,10 +83,7 @@ void DetailsPanel::setPalette(const Palette& palette)
 
 model::EventIndex DetailsPanel::instant(const DeviceData& device) const
 {
-    const auto& selection = m_document.viewState().selection();
-    if (!selection)
-        return device.trace->totals().requestedPeakEvent;
-    return model::instantWithin(*device.timeline, selection->first, selection->last);
+    return shownInstant(device, m_document.viewState().selection());
 }
 
 void DetailsPanel::refresh()

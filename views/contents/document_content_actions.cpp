@@ -9,6 +9,7 @@
 #include "views/contents/navigator.h"
 #include "views/contents/page_export.h"
 #include "views/contents/search_box.h"
+#include "views/models/shown_instant.h"
 #include "views/pages/filter_text.h"
 #include "views/shell/dialogs.h"
 #include "views/shell/editor.h"
@@ -167,6 +168,10 @@ void DocumentContent::serveView()
 void DocumentContent::selectEvent(model::EventIndex event)
 {
     selectRange({ event, event });
+    // A line or block that the details show stays: its figures are those of the new instant.
+    const Focus::Kind shown = view().details().focusShown().kind;
+    if (shown == Focus::Kind::Nothing || shown == Focus::Kind::Event)
+        view().focusOn(Focus::onEvent(event));
 }
 
 void DocumentContent::selectRange(const EventRange& range)
@@ -188,7 +193,7 @@ void DocumentContent::serveGo()
     serve(
         a.outOfMemory,
         [this] {
-            if (const auto event = navigator::outOfMemory(*device()))
+            if (const auto event = lastOutOfMemory(*device()))
                 selectEvent(*event);
             else
                 Q_EMIT flash(tr("no request failed in this recording"));

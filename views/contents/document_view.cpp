@@ -150,13 +150,7 @@ void DocumentView::addPage(Page* page)
         error.where = page->title().toStdString();
         Q_EMIT failed(error);
     });
-    connect(page, &Page::focusChanged, this, [this, page](const Focus& focus) {
-        m_details->setFocusShown(focus);
-        for (Page* other : m_pages)
-            if (other != page)
-                other->showFocus(focus);
-        Q_EMIT focusShown(focus);
-    });
+    connect(page, &Page::focusChanged, this, [this, page](const Focus& focus) { focusOn(focus, page); });
     connect(page, &Page::openPage, this, [this](const QString& id, std::optional<model::EventIndex> event) {
         showPage(id);
         if (Page* shown = findPage(id); shown && event)
@@ -232,6 +226,15 @@ void DocumentView::goTo(int device, model::EventIndex event)
     m_document.viewState().select(device, EventRange{ event, event });
     if (Page* page = currentPage())
         page->goTo(event);
+}
+
+void DocumentView::focusOn(const Focus& focus, const Page* clicked)
+{
+    m_details->setFocusShown(focus);
+    for (Page* page : m_pages)
+        if (page != clicked)
+            page->showFocus(focus);
+    Q_EMIT focusShown(focus);
 }
 
 void DocumentView::tearOff(int index)

@@ -44,6 +44,8 @@ public:
     void showPage(const QString& id);
     /// Selects the event on its device and has the current page bring it into view.
     void goTo(int device, model::EventIndex event);
+    /// Shows it in the details and has the pages mark it: all but the one that was clicked.
+    void focusOn(const Focus& focus, const Page* clicked = nullptr);
     void tearOff(int index);
     /// Gives the keyboard to the page that is shown.
     void focusPage();

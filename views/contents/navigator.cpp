@@ -12,12 +12,6 @@ model::EventIndex peak(const DeviceData& device)
     return device.trace->totals().requestedPeakEvent;
 }
 
-std::optional<model::EventIndex> outOfMemory(const DeviceData& device)
-{
-    const auto& all = device.summary->outOfMemory;
-    return all.empty() ? std::nullopt : std::optional(all.back().event);
-}
-
 std::optional<model::EventIndex> event(
     const DeviceData& device, const std::optional<EventRange>& selection, model::EventIndex by)
 {

@@ -14,8 +14,6 @@ namespace navigator {
 
 /// The first event of the highest requested memory.
 [[nodiscard]] model::EventIndex peak(const DeviceData& device);
-/// The last out-of-memory event; nothing without one.
-[[nodiscard]] std::optional<model::EventIndex> outOfMemory(const DeviceData& device);
 /// `by` events after (or before) the end of the selection that lies in that direction; without a selection
 /// the first or the last event. Stays within the trace; nothing for an empty one.
 [[nodiscard]] std::optional<model::EventIndex> event(

@@ -141,15 +141,35 @@ void FlamePage::startSearch()
 std::optional<std::uint32_t> FlamePage::lineGroupOf(FlameTree::Node node) const
 {
     const model::FrameId frame = m_shownTree->frame(node);
-    if (!frame.valid() || !m_device->byLine)
+    if (!m_device->byLine || node == 0)
         return std::nullopt;
+    if (!frame.valid()) // what has no stack is a group by that name
+        return groupByLabel(*m_device->byLine, m_shownTree->function(node).toStdString());
     return groupByLabel(*m_device->byLine, model::frameLabel(m_device->trace->recording(), frame));
 }
 
 void FlamePage::frameChosen(FlameTree::Node node)
 {
+    if (!m_shownTree || !m_device)
+        return;
     if (const std::optional<std::uint32_t> group = lineGroupOf(node))
-        Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, *group));
+        return Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, *group));
+    FrameFocus frame;
+    frame.total = m_shownTree->total(node);
+    frame.self = m_shownTree->self(node);
+    frame.whole = m_shownTree->total(0);
+    frame.blocks = m_shownTree->blocks(node);
+    frame.countsBlocks = m_shownTree->countsBlocks();
+    const QString place = m_shownTree->place(node);
+    frame.title = place.isEmpty() ? m_shownTree->function(node)
+                                  : tr("%1 (%2)").arg(m_shownTree->function(node), place);
+    for (FlameTree::Node at = node; at != 0; at = m_shownTree->parent(at))
+        if (m_shownTree->frame(at).valid())
+            frame.frames.push_back(m_shownTree->frame(at));
+    if (m_made->query.order == model::TreeOrder::BottomUp)
+        std::ranges::reverse(frame.frames);
+    const bool ofInstant = m_made->query.cost == model::TreeCost::Bytes;
+    Q_EMIT focusChanged(Focus::onFrame(std::move(frame), ofInstant ? m_shownTree->tree().at : -1));
 }
 
 void FlamePage::showMenu(FlameTree::Node node, const QPoint& at)

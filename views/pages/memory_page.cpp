@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/memory_page.h"
 
-#include "model/analysis/range_peak.h"
+#include "views/models/shown_instant.h"
 #include "views/pages/filter_text.h"
 #include "views/pages/memory_verdict.h"
 #include "views/style/texts.h"
@@ -89,11 +89,11 @@ void MemoryPage::showSubject(const PictureSubject& subject)
 {
     const bool regrouped = !m_subject.groups || m_subject.groups->table != subject.groups->table;
     m_subject = subject;
-    if (regrouped) {
-        m_canvas->setHighlight({});
+    if (regrouped)
         m_canvas->pin(std::nullopt);
-    }
     m_canvas->setSubject(subject);
+    if (regrouped)
+        markFocus();
     m_table->setStyles(m_canvas->styles());
     requestTable();
 }
@@ -101,12 +101,7 @@ void MemoryPage::showSubject(const PictureSubject& subject)
 model::EventIndex MemoryPage::tableEvent() const
 {
     const auto device = m_document.device();
-    if (!device)
-        return -1;
-    const auto& selection = m_document.viewState().selection();
-    if (!selection)
-        return device->trace->totals().requestedPeakEvent;
-    return model::instantWithin(*device->timeline, selection->first, selection->last);
+    return device ? shownInstant(*device, m_document.viewState().selection()) : -1;
 }
 
 void MemoryPage::requestTable()
@@ -124,8 +119,7 @@ void MemoryPage::requestTable()
 void MemoryPage::showTable(const std::shared_ptr<const GroupData>& groups, model::LiveGroups live)
 {
     m_table->setGroups(groups->table, std::move(live));
-    if (const auto& group = m_canvas->highlight().group)
-        selectRowQuietly(*group);
+    markRow();
     updateTableTitle();
 }
 
@@ -140,6 +134,8 @@ void MemoryPage::updateTableTitle()
     QString when;
     if (device->trace->eventCount() == 0)
         when = tr("At the end");
+    else if (!selection && lastOutOfMemory(*device))
+        when = tr("At the out-of-memory, %1").arg(text::instant(clock, live.event));
     else if (!selection)
         when = tr("At the peak, %1").arg(text::instant(clock, live.event));
     else if (selection->isInstant())
@@ -155,6 +151,16 @@ void MemoryPage::updateTableTitle()
     m_tableTitle->setText(text);
 }
 
+void MemoryPage::selectionMoved()
+{
+    if (!m_document.viewState().selection()) {
+        m_canvas->pin(std::nullopt);
+        m_focus = {};
+        markFocus();
+    }
+    showSelection();
+}
+
 void MemoryPage::showSelection()
 {
     m_lateSelection = inBackground();
@@ -164,12 +170,6 @@ void MemoryPage::showSelection()
     m_canvas->setSelection(selection);
     if (selection && selection->isInstant()) {
         m_canvas->viewport().reveal(selection->first);
-    } else if (!selection) {
-        m_canvas->pin(std::nullopt);
-        m_canvas->setHighlight({});
-        m_quiet = true;
-        m_view->clearSelection();
-        m_quiet = false;
     }
     requestTable();
 }
@@ -185,8 +185,8 @@ void MemoryPage::pickedThing(const Hit& hit)
         focus = Focus::onEvent(hit.event);
     if (hit.kind == Hit::Kind::Note)
         focusBlockOf(m_canvas->scene().notes[static_cast<std::size_t>(hit.note)], focus);
-    if (hit.kind == Hit::Kind::Group || hit.kind == Hit::Kind::Block)
-        selectRowQuietly(hit.group);
+    m_focus = focus;
+    markRow();
     Q_EMIT focusChanged(focus);
 }
 
@@ -244,20 +244,48 @@ void MemoryPage::stepNote(int direction)
 
 void MemoryPage::showFocus(const Focus& focus)
 {
-    if (focus.kind != Focus::Kind::Block) {
+    m_focus = focus;
+    if (focus.kind == Focus::Kind::Block) {
+        Hit hit;
+        hit.kind = Hit::Kind::Block;
+        hit.block = focus.block;
+        hit.event = focus.event;
+        m_canvas->pin(hit);
+    } else {
         m_canvas->pin(std::nullopt);
-        return;
     }
-    Hit hit;
-    hit.kind = Hit::Kind::Block;
-    hit.block = focus.block;
-    hit.event = focus.event;
-    m_canvas->pin(hit);
+    markFocus();
 }
 
-void MemoryPage::selectRowQuietly(std::uint32_t group)
+/// The group that is shown in the details, or that of the block there, among those of the picture.
+std::optional<std::uint32_t> MemoryPage::focusedGroup() const
 {
-    const int row = m_table->rowOf(group);
+    if (!m_subject.groups)
+        return std::nullopt;
+    const model::GroupTable& groups = *m_subject.groups->table;
+    if (m_focus.kind == Focus::Kind::Group && m_focus.grouping == groups.grouping()
+        && m_focus.group < groups.count())
+        return m_focus.group;
+    if (m_focus.kind == Focus::Kind::Block
+        && m_subject.groups->device->trace->blocks().contains(m_focus.block))
+        return groups.groupOf(m_focus.block);
+    return std::nullopt;
+}
+
+/// In the picture a line stands out; a block has its own mark.
+void MemoryPage::markFocus()
+{
+    Highlight highlight;
+    if (m_focus.kind == Focus::Kind::Group)
+        highlight.group = focusedGroup();
+    m_canvas->setHighlight(highlight);
+    markRow();
+}
+
+void MemoryPage::markRow()
+{
+    const std::optional<std::uint32_t> group = focusedGroup();
+    const int row = group ? m_table->rowOf(*group) : -1;
     m_quiet = true;
     if (row < 0)
         m_view->clearSelection();
@@ -270,14 +298,29 @@ void MemoryPage::rowSelected()
 {
     if (m_quiet)
         return;
-    Highlight highlight;
+    m_focus = {};
     const QModelIndexList rows = m_view->selectionModel()->selectedRows();
-    if (!rows.isEmpty()) {
-        highlight.group = m_table->groupAt(rows.front().row());
-        Q_EMIT focusChanged(
-            Focus::onGroup(m_table->table()->grouping(), *highlight.group, m_table->live().event));
-    }
+    if (!rows.isEmpty())
+        m_focus = Focus::onGroup(
+            m_table->table()->grouping(), m_table->groupAt(rows.front().row()), m_table->live().event);
+    Highlight highlight;
+    highlight.group = focusedGroup();
     m_canvas->setHighlight(highlight);
+    if (!rows.isEmpty())
+        Q_EMIT focusChanged(m_focus);
+}
+
+void MemoryPage::chooseLine(const text::LineLink& link)
+{
+    const auto device = m_document.device();
+    const auto group = device ? groupByLabel(*device->byLine, link.line) : std::nullopt;
+    if (!group)
+        return;
+    m_document.viewState().setGrouping(model::Grouping::Line);
+    if (link.event)
+        select(EventRange{ *link.event, *link.event });
+    showFocus(Focus::onGroup(model::Grouping::Line, *group));
+    Q_EMIT focusChanged(m_focus);
 }
 
 void MemoryPage::filterByGroup(std::uint32_t group)

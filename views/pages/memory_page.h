@@ -4,6 +4,7 @@
 #include <QKeySequence>
 
 #include "views/pages/page.h"
+#include "views/style/rich_text.h"
 #include "views/widgets/memory/group_table_model.h"
 #include "views/widgets/memory/memory_canvas.h"
 
@@ -67,13 +68,17 @@ private:
     void showHint(bool shown); ///< why there is no curve, and what records one
     void requestSubject();
     void showSubject(const PictureSubject& subject);
+    void selectionMoved();
     void showSelection();
     void requestTable();
     void showTable(const std::shared_ptr<const GroupData>& groups, model::LiveGroups live);
     void updateTableTitle();
     void pickedThing(const Hit& hit);
     void rowSelected();
-    void selectRowQuietly(std::uint32_t group);
+    void chooseLine(const text::LineLink& link);
+    void markFocus();
+    void markRow();
+    [[nodiscard]] std::optional<std::uint32_t> focusedGroup() const;
     void filterByGroup(std::uint32_t group);
     void select(std::optional<EventRange> range);
     void stepEvents(model::EventIndex by);
@@ -93,6 +98,7 @@ private:
     QLabel* m_tableTitle;
     QSplitter* m_splitter;
     PictureSubject m_subject;
+    Focus m_focus; ///< what the details show
     bool m_lateSubject = false, m_lateSelection = false; ///< changed while the page was in the background
     bool m_quiet = false; ///< the row is being selected by us, not by the user
     BackgroundJob m_subjectJob{ Earlier::Stop, BackgroundJob::Thread::Own };

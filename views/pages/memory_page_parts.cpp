@@ -57,7 +57,9 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     m_verdict->setTextInteractionFlags(Qt::TextBrowserInteraction);
     m_verdict->setAccessibleName(tr("Verdict"));
     connect(m_verdict, &QLabel::linkActivated, this, [this](const QString& link) {
-        if (const auto event = text::eventOfLink(link))
+        if (const auto line = text::lineOfLink(link))
+            chooseLine(*line);
+        else if (const auto event = text::eventOfLink(link))
             select(EventRange{ *event, *event });
     });
 
@@ -86,8 +88,11 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     connect(&document, &Document::outlineReady, this, &MemoryPage::showDevice);
     connect(&document, &Document::deviceReady, this, &MemoryPage::showDevice);
     connect(&document, &Document::stateChanged, this, &MemoryPage::showDevice);
-    connect(&state, &ViewState::deviceChanged, this, &MemoryPage::showDevice);
-    connect(&state, &ViewState::selectionChanged, this, &MemoryPage::showSelection);
+    connect(&state, &ViewState::deviceChanged, this, [this] {
+        m_focus = {}; // of the device before
+        showDevice();
+    });
+    connect(&state, &ViewState::selectionChanged, this, &MemoryPage::selectionMoved);
     connect(&state, &ViewState::filterChanged, this, &MemoryPage::filterMoved);
     const auto showNotes = [this, &state] {
         std::vector<model::UserItem> notes = state.user().items;

@@ -16,6 +16,13 @@ QString tr(const char* text)
     return QCoreApplication::translate("MemoryVerdict", text);
 }
 
+/// "train.py:32", as a link that selects it at that instant.
+QString lineLink(const model::Recording& recording, model::FrameId frame, model::EventIndex event)
+{
+    return text::linked(text::utf8(model::frameShortLabel(recording, frame)).toHtmlEscaped(),
+        text::LineLink{ model::frameLabel(recording, frame), event });
+}
+
 /// " in train.py:32": the line whose allocation made the peak.
 QString placeOf(const DeviceData& device, model::EventIndex event)
 {
@@ -28,8 +35,7 @@ QString placeOf(const DeviceData& device, model::EventIndex event)
         = model::userFrame(device.trace->recording(), device.trace->blocks().stack[block]);
     if (!frame.valid())
         return {};
-    return tr(" in %1").arg(
-        QString::fromStdString(model::frameShortLabel(device.trace->recording(), frame)).toHtmlEscaped());
+    return tr(" in %1").arg(lineLink(device.trace->recording(), frame, event));
 }
 
 } // namespace
@@ -56,9 +62,16 @@ QString memoryVerdict(const DeviceData& device)
     if (!summary.peak.groups.empty()) {
         const model::GroupSum& biggest = summary.peak.groups.front();
         const QString share = text::strong(text::share(biggest.bytes, summary.peak.requestedBytes));
-        all += device.byLine->stackOf(biggest.group).valid()
+        const model::StackId stack = device.byLine->stackOf(biggest.group);
+        const model::FrameId frame = model::userFrame(device.trace->recording(), stack);
+        const QString name
+            = text::utf8(frame.valid() ? model::frameShortLabel(device.trace->recording(), frame)
+                                       : device.byLine->label(biggest.group));
+        all += stack.valid()
             ? tr("; %1 of it is %2")
-                  .arg(share, QString::fromStdString(device.byLine->label(biggest.group)).toHtmlEscaped())
+                  .arg(share,
+                      text::linked(name.toHtmlEscaped(),
+                          text::LineLink{ device.byLine->label(biggest.group), totals.requestedPeakEvent }))
             : tr("; %1 of it has no stack recorded").arg(share);
     }
     if (summary.peak.beforeTraceBytes > 0 && !flat)

@@ -10,20 +10,32 @@
 #include "views/style/palette.h"
 
 #include <functional>
+#include <memory>
+#include <vector>
 
 class QAction;
 class QIODevice;
 
 namespace strata::views {
 
+/// A frame of a call tree, with what the tree says of it.
+struct FrameFocus {
+    std::vector<model::FrameId> frames; ///< from the innermost to the outermost of them
+    QString title; ///< "main (train.py:57)"
+    std::int64_t total = 0, self = 0, whole = 0; ///< bytes, or blocks where these are counted
+    std::int64_t blocks = 0;
+    bool countsBlocks = false;
+};
+
 /// What a click on a page tells the details dock to show.
 struct Focus {
-    enum class Kind { Nothing, Block, Event, Group };
+    enum class Kind { Nothing, Block, Event, Group, Frame };
     Kind kind = Kind::Nothing;
     model::BlockId block;
     model::EventIndex event = -1;
     model::Grouping grouping = model::Grouping::Line;
     std::uint32_t group = 0;
+    std::shared_ptr<const FrameFocus> frame{};
 
     [[nodiscard]] static Focus onBlock(model::BlockId block, model::EventIndex event = -1)
     {
@@ -37,6 +49,13 @@ struct Focus {
         model::Grouping grouping, std::uint32_t group, model::EventIndex event = -1)
     {
         return { .kind = Kind::Group, .event = event, .grouping = grouping, .group = group };
+    }
+    /// `event`: the instant that its figures are of; -1 where they are of a range.
+    [[nodiscard]] static Focus onFrame(FrameFocus frame, model::EventIndex event)
+    {
+        return {
+            .kind = Kind::Frame, .event = event, .frame = std::make_shared<const FrameFocus>(std::move(frame))
+        };
     }
     friend bool operator==(const Focus&, const Focus&) = default;
 };

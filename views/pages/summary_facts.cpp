@@ -231,7 +231,9 @@ QString verdictHtml(const std::vector<model::Sentence>& verdict, const QString& 
         QString part = text::utf8(piece.text).toHtmlEscaped();
         if (piece.strong)
             part = QStringLiteral("<b>%1</b>").arg(part);
-        if (piece.link)
+        if (!piece.line.empty())
+            part = text::linked(part, text::LineLink{ piece.line, piece.link }, link);
+        else if (piece.link)
             part = text::linked(part, *piece.link, link);
         html += part;
     }

@@ -179,7 +179,9 @@ void SummaryPage::rebuild()
     verdict->setFont(sized(font(), kVerdictPx));
     verdict->setAccessibleName(verdictPlain(m_data->summary->verdict));
     connect(verdict, &QLabel::linkActivated, this, [this](const QString& target) {
-        if (const auto event = text::eventOfLink(target))
+        if (const auto line = text::lineOfLink(target))
+            chooseLine(*line);
+        else if (const auto event = text::eventOfLink(target))
             showInstant(*event);
     });
     page->addWidget(verdict);
@@ -289,17 +291,38 @@ void SummaryPage::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device)
         who->addWidget(label);
         QPushButton* line = linkButton(text::utf8(model::frameShortLabel(*device.recording, asked)));
         line->setToolTip(text::utf8(model::frameLabel(*device.recording, asked)));
-        connect(line, &QPushButton::clicked, this, [this, event = oom.event] { showInstant(event); });
+        connect(line, &QPushButton::clicked, this,
+            [this, link = text::LineLink{ model::frameLabel(*device.recording, asked), oom.event }] {
+                chooseLine(link);
+            });
         who->addWidget(line);
         who->addStretch();
         part.addLayout(who);
     }
     if (oom.biggest.empty())
         return;
-    part.addWidget(textLabel(
-        tr("The biggest lines at that moment, of %1 requested:").arg(text::bytes(oom.requestedLiveBytes)),
-        true));
+    part.addSpacing(kGrid);
+    part.addWidget(headingLabel(tr("What filled the device when it failed")));
+    addAmount(part, tr("The biggest lines, of %1 requested:").arg(text::bytes(oom.requestedLiveBytes)),
+        text::event(oom.event), oom.event);
     part.addWidget(shareList(device, oom.biggest, oom.requestedLiveBytes, oom.biggest.size()));
+}
+
+/// How much, and the instant that it is of.
+void SummaryPage::addAmount(
+    QVBoxLayout& part, const QString& amount, const QString& instant, model::EventIndex event)
+{
+    auto* where = new QHBoxLayout;
+    where->setSpacing(0);
+    QLabel* sum = textLabel(amount, true);
+    sum->setWordWrap(false);
+    where->addWidget(sum);
+    QPushButton* link = linkButton(instant);
+    link->setToolTip(tr("Show this instant"));
+    connect(link, &QPushButton::clicked, this, [this, event] { showInstant(event); });
+    where->addWidget(link);
+    where->addStretch();
+    part.addLayout(where);
 }
 
 void SummaryPage::fillPeak(QVBoxLayout& part, const SummaryData& device)
@@ -311,19 +334,11 @@ void SummaryPage::fillPeak(QVBoxLayout& part, const SummaryData& device)
     part.addWidget(headingLabel(events ? tr("What fills the peak") : tr("What fills the device")));
     const QString amount
         = tr("%1 requested in %2 blocks").arg(text::bytes(peak.requestedBytes), text::count(peak.blocks));
-    auto* where = new QHBoxLayout;
-    where->setSpacing(0);
-    QLabel* sum = textLabel(
-        events ? amount + QLatin1Char(',') : tr("%1, when the snapshot was taken").arg(amount), true);
-    sum->setWordWrap(false);
-    where->addWidget(sum);
-    if (events) {
-        QPushButton* instant = linkButton(text::instant(peak.event, device.timeOfPeakNs()));
-        connect(instant, &QPushButton::clicked, this, [this, event = peak.event] { showInstant(event); });
-        where->addWidget(instant);
-    }
-    where->addStretch();
-    part.addLayout(where);
+    if (events)
+        addAmount(
+            part, amount + QLatin1Char(','), text::instant(peak.event, device.timeOfPeakNs()), peak.event);
+    else
+        part.addWidget(textLabel(tr("%1, when the snapshot was taken").arg(amount), true));
     part.addWidget(shareList(device, peak.groups, peak.requestedBytes, kPeakRows));
     if (device.recording->stacks.stackCount() == 0)
         part.addWidget(textLabel(
@@ -473,6 +488,18 @@ void SummaryPage::showInstant(model::EventIndex event)
 {
     m_document.viewState().select(EventRange{ event, event });
     Q_EMIT openPage(QStringLiteral("memory"), event);
+    Q_EMIT focusChanged(Focus::onEvent(event));
+}
+
+void SummaryPage::chooseLine(const text::LineLink& link)
+{
+    m_document.viewState().setGrouping(model::Grouping::Line); // where Memory can show it
+    if (link.event)
+        m_document.viewState().select(EventRange{ *link.event, *link.event });
+    Q_EMIT openPage(QStringLiteral("memory"), link.event);
+    if (link.event)
+        Q_EMIT focusChanged(Focus::onEvent(*link.event)); // unless the line holds memory
+    focusOn(link.line);
 }
 
 void SummaryPage::focusOn(const std::string& line)

@@ -4,6 +4,7 @@
 #include <QTimer>
 
 #include "views/pages/page.h"
+#include "views/style/rich_text.h"
 
 class QBoxLayout;
 class QLabel;
@@ -55,7 +56,9 @@ private:
     void fillSettings(QVBoxLayout& part, const SummaryData& device);
     QWidget* shareList(const SummaryData& device, const std::vector<model::GroupSum>& groups,
         std::int64_t whole, std::size_t most);
+    void addAmount(QVBoxLayout& part, const QString& amount, const QString& instant, model::EventIndex event);
     void recolour();
+    void chooseLine(const text::LineLink& link);
     void showInstant(model::EventIndex event);
     void focusOn(const std::string& line);
     void filterBy(const std::string& line, bool named);

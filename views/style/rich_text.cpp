@@ -6,6 +6,13 @@ namespace strata::views::text {
 namespace {
 
 constexpr QLatin1String kScheme("event:");
+constexpr QLatin1String kLineScheme("line:");
+
+QString anchor(const QString& target, const QString& html, const QString& colour)
+{
+    return QStringLiteral("<a href=\"%1\" style=\"%2text-decoration:none\">%3</a>")
+        .arg(target, colour.isEmpty() ? QString() : QStringLiteral("color:%1;").arg(colour), html);
+}
 
 } // namespace
 
@@ -21,9 +28,26 @@ QString link(const QString& plain, model::EventIndex event)
 
 QString linked(const QString& html, model::EventIndex event, const QString& colour)
 {
-    return QStringLiteral("<a href=\"%1%2\" style=\"%3text-decoration:none\">%4</a>")
-        .arg(kScheme, QString::number(event),
-            colour.isEmpty() ? QString() : QStringLiteral("color:%1;").arg(colour), html);
+    return anchor(kScheme + QString::number(event), html, colour);
+}
+
+QString linked(const QString& html, const LineLink& line, const QString& colour)
+{
+    const QByteArray name = QByteArray::fromStdString(line.line).toPercentEncoding();
+    const QString event = line.event ? QString::number(*line.event) : QString();
+    return anchor(kLineScheme + event + QLatin1Char(':') + QString::fromLatin1(name), html, colour);
+}
+
+std::optional<LineLink> lineOfLink(const QString& link)
+{
+    if (!link.startsWith(kLineScheme))
+        return std::nullopt;
+    const QString rest = link.mid(kLineScheme.size());
+    const qsizetype colon = rest.indexOf(QLatin1Char(':'));
+    bool hasEvent = false;
+    const qlonglong event = rest.left(colon).toLongLong(&hasEvent);
+    return LineLink{ QByteArray::fromPercentEncoding(rest.mid(colon + 1).toLatin1()).toStdString(),
+        hasEvent ? std::optional<model::EventIndex>(event) : std::nullopt };
 }
 
 std::optional<model::EventIndex> eventOfLink(const QString& link)

@@ -15,6 +15,15 @@ namespace strata::views::text {
 [[nodiscard]] QString link(const QString& plain, model::EventIndex event);
 /// The same of what is rich text already, in a colour; empty: as links look.
 [[nodiscard]] QString linked(const QString& html, model::EventIndex event, const QString& colour = {});
+/// A link to a line of code by its label, at an instant where there is one.
+struct LineLink {
+    std::string line;
+    std::optional<model::EventIndex> event;
+    friend bool operator==(const LineLink&, const LineLink&) = default;
+};
+[[nodiscard]] QString linked(const QString& html, const LineLink& line, const QString& colour = {});
+/// What linked() made of it; none if it is no such link.
+[[nodiscard]] std::optional<LineLink> lineOfLink(const QString& link);
 /// The event of a link "event:N"; none if it is no such link.
 [[nodiscard]] std::optional<model::EventIndex> eventOfLink(const QString& link);
 

@@ -28,7 +28,7 @@ std::string printed(const std::vector<SentencePiece>& pieces)
 TEST(Sentence, PutsItsArgumentsWhereTheEnglishHasThem)
 {
     const std::vector<SentenceArgument> arguments{
-        { .kind = Kind::Bytes, .value = 1536, .strong = true, .link = 9 },
+        { .kind = Kind::Bytes, .value = 1536, .strong = true, .link = 9, .line = {} },
         { .kind = Kind::Count, .value = 1234567 }, { .kind = Kind::Event, .value = 41207 },
         { .text = "train.py:57" }, { .kind = Kind::Event, .value = -1 }
     };
