@@ -27,12 +27,17 @@ def events(snapshot, device=0):
             for e in snapshot["device_traces"][device]]
 
 
-def runs(snapshot, device=0):
-    """events(), where consecutive frees are one multiset: their order may be that of a set of addresses."""
+def runs(rows):
+    """Of events(), where consecutive frees are one multiset: their order may be that of a set of addresses."""
     out = []
-    for frees, rows in itertools.groupby(events(snapshot, device), lambda e: e[0] in FREES):
-        out += [collections.Counter(rows)] if frees else rows
+    for frees, some in itertools.groupby(rows, lambda e: e[0] in FREES):
+        out += [collections.Counter(some)] if frees else some
     return out
+
+
+def requests(rows):
+    """Of events(), those that the program asks for; segments follow from them, and from the order in which frees come."""
+    return [row for row in rows if row[0] not in GROWS + SHRINKS]
 
 
 def totals(snapshot, device=None):
@@ -62,17 +67,19 @@ def peaks(snapshot, device=0):
 
 
 def ranges(snapshots, device=0):
-    """Address ranges that the segments of the recordings lay in, ascending and joined where they touch."""
-    segments = set()
+    """Address ranges that the segments of the recordings lay in, in the order in which they came, without what an earlier one has."""
+    segments = []
     for snapshot in snapshots:
-        segments |= {(s["address"], s["total_size"]) for s in snapshot["segments"] if s["device"] == device}
-        segments |= {(e["addr"], e["size"]) for e in snapshot["device_traces"][device]
-                     if e["action"] in GROWS + SHRINKS}
-    joined = []
-    for address, size in sorted(segments):
-        end = address + (size + GRANULE - 1) // GRANULE * GRANULE
-        if joined and address <= joined[-1][1]:
-            joined[-1][1] = max(joined[-1][1], end)
-        else:
-            joined.append([address, end])
-    return joined
+        trace = snapshot["device_traces"][device]
+        known = {(e["addr"], e["size"]) for e in trace if e["action"] in GROWS + SHRINKS}
+        # What was there before the recording began, then what came while it ran.
+        segments += sorted((s["address"], s["total_size"]) for s in snapshot["segments"]
+                           if s["device"] == device and not any(a <= s["address"] < a + size for a, size in known))
+        segments += [(e["addr"], e["size"]) for e in trace if e["action"] in GROWS + SHRINKS]
+    taken = []
+    for address, size in segments:
+        pieces = [(address // GRANULE * GRANULE, (address + size + GRANULE - 1) // GRANULE * GRANULE)]
+        for begin, end in taken:
+            pieces = [piece for b, e in pieces for piece in ((b, min(e, begin)), (max(b, end), e)) if piece[0] < piece[1]]
+        taken += pieces
+    return taken
