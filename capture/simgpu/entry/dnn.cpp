@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuDNN's older interface: descriptors, sizes, the layout of recurrent weights. Computations do nothing.
 #include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/machine/workspaces.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,9 +33,19 @@ struct TensorDescriptor {
     int stride[kMaxDims] = {};
 };
 
+struct DropoutDescriptor {
+    float probability = 0;
+};
+
+struct RnnDataDescriptor {
+    int length = 0; ///< of the longest sequence
+    int batch = 0;
+    int width = 0;
+};
+
 struct RnnDescriptor {
-    enum Mode { kRelu = 0, kTanh = 1, kLstm = 2, kGru = 3 };
-    int mode = kTanh;
+    int algorithm = 0;
+    int mode = Recurrence::kTanh;
     int bias = 2;
     bool bidirectional = false;
     int type = 0;
@@ -42,8 +53,9 @@ struct RnnDescriptor {
     int hiddenSize = 0;
     int projectedSize = 0;
     int layers = 1;
+    bool dropout = false;
 
-    int gates() const { return mode == kLstm ? 4 : mode == kGru ? 3 : 1; }
+    int gates() const { return mode == Recurrence::kLstm ? 4 : mode == Recurrence::kGru ? 3 : 1; }
     int directions() const { return bidirectional ? 2 : 1; }
     int outputSize() const { return projectedSize > 0 ? projectedSize : hiddenSize; }
     bool projects() const { return projectedSize > 0 && projectedSize != hiddenSize; }
@@ -260,6 +272,20 @@ STRATA_API Result cudnnGetFilterNdDescriptor(
     return 0;
 }
 
+STRATA_API Result cudnnSetDropoutDescriptor(
+    void* descriptor, void*, float probability, void*, std::size_t, unsigned long long)
+{
+    static_cast<DropoutDescriptor*>(descriptor)->probability = probability;
+    return 0;
+}
+
+STRATA_API Result cudnnRestoreDropoutDescriptor(
+    void* descriptor, void*, float probability, void*, std::size_t, unsigned long long)
+{
+    static_cast<DropoutDescriptor*>(descriptor)->probability = probability;
+    return 0;
+}
+
 STRATA_API Result cudnnDropoutGetStatesSize(void*, std::size_t* bytes)
 {
     *bytes = kDropoutBytesPerMultiprocessor * static_cast<std::size_t>(machine().settings.multiprocessors);
@@ -319,11 +345,21 @@ STRATA_CONVOLUTION(Forward)
 STRATA_CONVOLUTION(BackwardData)
 STRATA_CONVOLUTION(BackwardFilter)
 
-STRATA_API Result cudnnSetRNNDescriptor_v8(void* descriptor, int, int mode, int bias, int direction, int,
-    int type, int, int, int inputSize, int hiddenSize, int projectedSize, int layers, void*, unsigned)
+STRATA_API Result cudnnSetRNNDataDescriptor(
+    void* descriptor, int, int, int length, int batch, int width, const int*, void*)
+{
+    *static_cast<RnnDataDescriptor*>(descriptor) = { length, batch, width };
+    return 0;
+}
+
+STRATA_API Result cudnnSetRNNDescriptor_v8(void* descriptor, int algorithm, int mode, int bias, int direction,
+    int, int type, int, int, int inputSize, int hiddenSize, int projectedSize, int layers, void* dropout,
+    unsigned)
 {
     static_assert(sizeof(RnnDescriptor) <= kOpaqueBytes);
     auto* rnn = static_cast<RnnDescriptor*>(descriptor);
+    rnn->algorithm = algorithm;
+    rnn->dropout = dropout && static_cast<const DropoutDescriptor*>(dropout)->probability > 0;
     rnn->mode = mode;
     rnn->bias = bias;
     rnn->bidirectional = direction == 1;
@@ -342,12 +378,31 @@ STRATA_API Result cudnnGetRNNWeightSpaceSize(void*, void* descriptor, std::size_
     return 0;
 }
 
-STRATA_API Result cudnnGetRNNTempSpaceSizes(void*, void*, int, void*, std::size_t* work, std::size_t* reserve)
+STRATA_API Result cudnnGetRNNTempSpaceSizes(
+    void*, void* descriptor, int training, void* data, std::size_t* work, std::size_t* reserve)
 {
-    if (work)
-        *work = machine().settings.cudnnWorkspaceBytes;
+    const auto& rnn = *static_cast<const RnnDescriptor*>(descriptor);
+    const auto& x = *static_cast<const RnnDataDescriptor*>(data);
+    const std::size_t weightElements = biasOffset(rnn, rnn.layers * rnn.directions(), 0);
+    const auto elementBytes = static_cast<int>(sizeOfType(rnn.type));
+    const Recurrence recurrence{ .mode = rnn.mode,
+        .persistent = rnn.algorithm != 0,
+        .dropout = rnn.dropout,
+        .elementBytes = elementBytes,
+        .input = rnn.inputSize,
+        .hidden = rnn.hiddenSize,
+        .projected = rnn.outputSize(),
+        .layers = rnn.layers,
+        .directions = rnn.directions(),
+        .length = x.length,
+        .batch = x.batch,
+        .weightBytes = static_cast<std::int64_t>(weightElements) * elementBytes };
+    if (work) {
+        const std::size_t wanted = machine().settings.cudnnWorkspaceBytes;
+        *work = wanted > 0 ? wanted : recurrenceWorkspace(recurrence);
+    }
     if (reserve)
-        *reserve = 0;
+        *reserve = training ? recurrenceReserve(recurrence) : 0;
     return 0;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuDNN's graph interface: descriptors that keep what is set and give it back, and one engine that can do
-// everything.
+// everything. What it asks LibTorch to lay aside follows from the operations: machine/workspaces.h.
 #include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/machine/workspaces.h"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace strata::simgpu {
@@ -14,15 +16,35 @@ namespace {
 
 using api::Result;
 
+enum Kind {
+    kForward = 10,
+    kFilterGradient = 11,
+    kDataGradient = 12,
+    kMatmul = 19,
+    kAttention = 41,
+};
+
 enum Attribute {
+    kConvolutionStrides = 103,
+    kConvolutionPadding = 104,
+    kHeuristicGraph = 201,
     kHeuristicResults = 202,
     kConfigEngine = 300,
     kConfigIntermediates = 301,
     kConfigKnobs = 302,
     kConfigWorkspace = 303,
     kConfigShared = 304,
+    kPlanConfig = 401,
     kPlanWorkspace = 402,
+    kForwardConvolution = 702, ///< then filters, input, output
+    kDataGradientConvolution = 708,
+    kFilterGradientConvolution = 714,
+    kGraphOperations = 801,
     kGraphEngineCount = 802,
+    kTensorType = 901,
+    kTensorSize = 902,
+    kTensorStride = 903,
+    kEngineGraph = 1300,
     kEngineIndex = 1301,
     kEngineKnobs = 1302,
     kEngineNumericalNotes = 1303,
@@ -50,14 +72,157 @@ std::size_t elementSize(int type)
     }
 }
 
+struct Contents;
+
 struct Value {
     std::int64_t count = 0;
     std::vector<char> bytes;
+    std::vector<std::shared_ptr<const Contents>>
+        descriptors; ///< where the value is some: they may go before who names them
+
+    std::vector<std::int64_t> integers() const
+    {
+        std::vector<std::int64_t> out(bytes.size() / sizeof(std::int64_t));
+        std::memcpy(out.data(), bytes.data(), out.size() * sizeof(std::int64_t));
+        return out;
+    }
+};
+
+struct Contents {
+    int kind = 0;
+    std::map<int, Value> values;
+    std::shared_ptr<const Contents> graph; ///< that a result of a heuristic is for
+
+    const Value* find(int attribute) const
+    {
+        const auto found = values.find(attribute);
+        return found == values.end() ? nullptr : &found->second;
+    }
+    /// The first descriptor of a value.
+    std::shared_ptr<const Contents> descriptor(int attribute) const
+    {
+        const Value* value = find(attribute);
+        return value && !value->descriptors.empty() ? value->descriptors.front() : nullptr;
+    }
 };
 
 struct Descriptor {
-    std::map<int, Value> values;
+    std::shared_ptr<Contents> contents = std::make_shared<Contents>();
 };
+
+constexpr int kDescriptorType = 15; ///< of cudnnBackendAttributeType_t
+
+DnnTensor tensorOf(const std::shared_ptr<const Contents>& contents)
+{
+    const auto integers = [&](int attribute) {
+        const Value* value = contents ? contents->find(attribute) : nullptr;
+        return value ? value->integers() : std::vector<std::int64_t>();
+    };
+    return { integers(kTensorSize), integers(kTensorStride) };
+}
+
+/// Bytes of an element of floating point, 0 for other types.
+int elementBytesOf(const std::shared_ptr<const Contents>& tensor)
+{
+    const Value* value = tensor ? tensor->find(kTensorType) : nullptr;
+    int type = -1;
+    if (value && value->bytes.size() >= sizeof type)
+        std::memcpy(&type, value->bytes.data(), sizeof type);
+    switch (type) {
+    case 0:
+        return 4;
+    case 1:
+        return 8;
+    case 2:
+    case 9:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+/// `first` is the attribute of the convolution; filters, input and output follow it.
+std::uint64_t workspaceOf(const Contents& operation, Convolution::Pass pass, int first)
+{
+    const auto shape = operation.descriptor(first);
+    if (!shape)
+        return 0;
+    Convolution convolution;
+    convolution.pass = pass;
+    convolution.elementBytes = elementBytesOf(operation.descriptor(first + 2));
+    convolution.w = tensorOf(operation.descriptor(first + 1));
+    convolution.x = tensorOf(operation.descriptor(first + 2));
+    convolution.y = tensorOf(operation.descriptor(first + 3));
+    if (const Value* stride = shape->find(kConvolutionStrides))
+        convolution.stride = stride->integers();
+    if (const Value* padding = shape->find(kConvolutionPadding))
+        convolution.padding = padding->integers();
+    const Settings& settings = machine().settings;
+    return convolutionWorkspace(convolution, settings.computeMajor * 10 + settings.computeMinor);
+}
+
+std::uint64_t workspaceOf(const std::shared_ptr<const Contents>& graph)
+{
+    const Value* operations = graph ? graph->find(kGraphOperations) : nullptr;
+    std::uint64_t most = machine().settings.cudnnWorkspaceBytes;
+    if (!operations || most > 0)
+        return most;
+    for (const auto& operation : operations->descriptors) {
+        using Pass = Convolution::Pass;
+        std::uint64_t bytes = 0;
+        switch (operation->kind) {
+        case kForward:
+            bytes = workspaceOf(*operation, Pass::Forward, kForwardConvolution);
+            break;
+        case kDataGradient:
+            bytes = workspaceOf(*operation, Pass::DataGradient, kDataGradientConvolution);
+            break;
+        case kFilterGradient:
+            bytes = workspaceOf(*operation, Pass::FilterGradient, kFilterGradientConvolution);
+            break;
+        case kMatmul:
+        case kAttention:
+            bytes = kAttentionWorkspace;
+            break;
+        default:
+            break;
+        }
+        most = std::max(most, bytes);
+    }
+    return most;
+}
+
+/// The graph that a plan, a configuration, an engine or a heuristic is for.
+std::shared_ptr<const Contents> graphOf(std::shared_ptr<const Contents> contents)
+{
+    while (contents && !contents->graph) {
+        std::shared_ptr<const Contents> next;
+        for (const int attribute : { kPlanConfig, kConfigEngine, kEngineGraph, kHeuristicGraph }) {
+            if (!next)
+                next = contents->descriptor(attribute);
+        }
+        if (!next)
+            return contents->find(kGraphOperations) ? contents : nullptr;
+        contents = next;
+    }
+    return contents ? contents->graph : nullptr;
+}
+
+/// The caller made the descriptors that come back: the first stands for the one engine.
+void giveResults(const Contents& from, int attribute, std::int64_t wanted, void* elements)
+{
+    if (!elements || wanted < 1)
+        return;
+    void* given = nullptr;
+    std::memcpy(&given, elements, sizeof given);
+    if (!given)
+        return;
+    const std::shared_ptr<const Contents> graph = attribute == kHeuristicResults
+        ? graphOf(from.descriptor(kHeuristicGraph))
+        : from.graph ? from.graph
+                     : graphOf(from.descriptor(kConfigEngine));
+    static_cast<Descriptor*>(given)->contents->graph = graph;
+}
 
 Result giveCount(std::int64_t count, std::int64_t* out)
 {
@@ -75,9 +240,11 @@ Result giveInteger(std::int64_t value, std::int64_t wanted, std::int64_t* count,
 
 } // namespace
 
-STRATA_API Result cudnnBackendCreateDescriptor(int, void** out)
+STRATA_API Result cudnnBackendCreateDescriptor(int kind, void** out)
 {
-    *out = new Descriptor;
+    auto* made = new Descriptor;
+    made->contents->kind = kind;
+    *out = made;
     return 0;
 }
 
@@ -105,25 +272,35 @@ STRATA_API Result cudnnBackendExecute(void*, void*, void*)
 STRATA_API Result cudnnBackendSetAttribute(
     void* descriptor, int attribute, int type, std::int64_t count, const void* elements)
 {
-    Value& value = static_cast<Descriptor*>(descriptor)->values[attribute];
+    Value& value = static_cast<Descriptor*>(descriptor)->contents->values[attribute];
     value.count = count;
     value.bytes.assign(static_cast<std::size_t>(count) * elementSize(type), 0);
-    if (elements && count > 0)
-        std::memcpy(value.bytes.data(), elements, value.bytes.size());
+    value.descriptors.clear();
+    if (!elements || count <= 0)
+        return 0;
+    std::memcpy(value.bytes.data(), elements, value.bytes.size());
+    if (type != kDescriptorType)
+        return 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        if (const auto* named = static_cast<Descriptor* const*>(elements)[i])
+            value.descriptors.push_back(named->contents);
+    }
     return 0;
 }
 
 STRATA_API Result cudnnBackendGetAttribute(
     void* descriptor, int attribute, int type, std::int64_t wanted, std::int64_t* count, void* elements)
 {
+    const std::shared_ptr<const Contents> contents = static_cast<Descriptor*>(descriptor)->contents;
     switch (attribute) {
-    case kHeuristicResults: // the caller made the descriptors that come back: they stand for the one engine
+    case kHeuristicResults:
     case kConfigEngine:
+        giveResults(*contents, attribute, wanted, elements);
         return giveCount(1, count);
     case kConfigWorkspace:
     case kPlanWorkspace:
         return giveInteger(
-            static_cast<std::int64_t>(machine().settings.cudnnWorkspaceBytes), wanted, count, elements);
+            static_cast<std::int64_t>(workspaceOf(graphOf(contents))), wanted, count, elements);
     case kConfigShared:
     case kEngineIndex:
         return giveInteger(0, wanted, count, elements);
@@ -139,18 +316,17 @@ STRATA_API Result cudnnBackendGetAttribute(
     default:
         break;
     }
-    const auto& values = static_cast<Descriptor*>(descriptor)->values;
-    const auto found = values.find(attribute);
-    if (found == values.end()) {
+    const Value* found = contents->find(attribute);
+    if (!found) {
         if (elements && wanted > 0)
             std::memset(elements, 0, elementSize(type));
         return giveCount(0, count);
     }
     if (elements && wanted > 0) {
         const std::size_t room = static_cast<std::size_t>(wanted) * elementSize(type);
-        std::memcpy(elements, found->second.bytes.data(), std::min(room, found->second.bytes.size()));
+        std::memcpy(elements, found->bytes.data(), std::min(room, found->bytes.size()));
     }
-    return giveCount(found->second.count, count);
+    return giveCount(found->count, count);
 }
 
 } // namespace strata::simgpu

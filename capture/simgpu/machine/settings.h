@@ -35,7 +35,7 @@ struct Settings {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges; ///< [begin, end), for AddressOrder::Recorded
 
     int eventLag = 0; ///< queries that an event answers with "not ready" after it was recorded
-    std::uint64_t cudnnWorkspaceBytes = 0;
+    std::uint64_t cudnnWorkspaceBytes = 0; ///< of every operation; 0: by rule, see workspaces.h
     int cudnnVersion = 0; ///< 0: that of the stand-in's CUDA version
 };
 
