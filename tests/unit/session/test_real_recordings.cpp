@@ -168,6 +168,45 @@ TEST(RealRecordings, OfEveryVersionAreExact)
     EXPECT_EQ(files, 15);
 }
 
+TEST(RealRecordings, OfARealGpuAreExact)
+{
+    int files = 0;
+    for (const auto& entry : fs::directory_iterator(fs::path(STRATA_TEST_DATA) / "gpu")) {
+        const std::string name = entry.path().filename().string();
+        if (!name.ends_with(".pickle.gz") && !name.ends_with(".strata"))
+            continue;
+        SCOPED_TRACE(name);
+        const auto session = openFile(entry.path());
+        ASSERT_TRUE(session);
+        EXPECT_TRUE(session->exact());
+        expectSameAsNaive(*session);
+        ++files;
+    }
+    EXPECT_EQ(files, 13);
+}
+
+/// What Strata's recorder and PyTorch's wrote of the same run; PyTorch's trace has a row for the snapshot
+/// that begins ours.
+TEST(RealRecordings, OfARealGpuAreThoseOfPyTorch)
+{
+    for (const std::string name : { "several", "sdpa-bf16" }) {
+        SCOPED_TRACE(name);
+        const fs::path folder = fs::path(STRATA_TEST_DATA) / "gpu";
+        const auto ours = openFile(folder / (name + ".recorded.strata"));
+        const auto theirs = openFile(folder / (name + ".recorded.pickle.gz"));
+        ASSERT_TRUE(ours && theirs);
+        const auto told = [](const Session& session) {
+            nlohmann::json totals = toJson(session.devices().at(0).totals());
+            totals["actions"].erase("snapshot");
+            for (const char* place : { "events", "reserved_peak_event", "requested_peak_event" })
+                totals.erase(place);
+            return totals;
+        };
+        EXPECT_EQ(told(*ours), told(*theirs));
+        EXPECT_GT(told(*ours)["actions"]["alloc"], 70);
+    }
+}
+
 TEST(RealRecordings, OfTheSamplesAreExact)
 {
     if (!fs::exists(kShared / "samples"))
