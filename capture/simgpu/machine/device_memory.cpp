@@ -9,11 +9,17 @@ namespace strata::simgpu {
 namespace {
 
 constexpr std::size_t kChargeStep = 512;
+constexpr std::size_t kSmall = std::size_t{ 1 } << 20; ///< up to here several share a granule, as on an H100
 constexpr std::size_t kPoolStep = std::size_t{ 32 } << 20;
 
 std::size_t roundUp(std::size_t bytes, std::size_t step)
 {
     return bytes > SIZE_MAX - step ? SIZE_MAX / step * step : (bytes + step - 1) / step * step;
+}
+
+std::size_t chargeOf(std::size_t bytes)
+{
+    return roundUp(bytes, bytes <= kSmall ? kChargeStep : AddressSpace::kGranule);
 }
 
 } // namespace
@@ -63,7 +69,7 @@ Status DeviceMemory::allocate(int device, std::size_t bytes, Address& out)
     out = 0;
     if (bytes == 0)
         return Status::Ok;
-    const std::size_t size = roundUp(bytes, kChargeStep);
+    const std::size_t size = chargeOf(bytes);
     if (const Status status = charge(device, size); status != Status::Ok)
         return status;
     const Status status = place(size, { .device = device, .kind = DeviceRange::Kind::Malloc }, out);

@@ -42,7 +42,8 @@ public:
     std::size_t capacity(int device) const { return m_devices[static_cast<std::size_t>(device)].capacity; }
     std::size_t used(int device) const { return m_devices[static_cast<std::size_t>(device)].used; }
 
-    /// cudaMalloc: charged in steps of 512 bytes. 0 bytes give the null address.
+    /// cudaMalloc: charged in steps of 512 bytes up to 1 MiB, in whole granules above. 0 bytes give the null
+    /// address.
     Status allocate(int device, std::size_t bytes, Address& out);
     /// cudaFree, of what allocate() or allocateFromPool() gave; the null address is fine.
     Status release(Address address);

@@ -24,6 +24,20 @@ void* at(Address address)
     return reinterpret_cast<void*>(address);
 }
 
+TEST(DeviceMemory, ChargesWholeGranulesAboveAMebibyte)
+{
+    DeviceMemory memory(small());
+    Address a = 0;
+    ASSERT_EQ(memory.allocate(0, kMiB, a), Status::Ok);
+    EXPECT_EQ(memory.used(0), kMiB);
+    ASSERT_EQ(memory.allocate(0, kMiB + 1, a), Status::Ok);
+    EXPECT_EQ(memory.used(0), 3 * kMiB);
+    EXPECT_EQ(memory.release(a), Status::Ok);
+    EXPECT_EQ(memory.used(0), kMiB);
+    ASSERT_EQ(memory.allocate(0, 21 * kMiB + 512, a), Status::Ok);
+    EXPECT_EQ(memory.used(0), 23 * kMiB);
+}
+
 TEST(DeviceMemory, RefusesWhatDoesNotFit)
 {
     DeviceMemory memory(small(2));
