@@ -129,8 +129,8 @@ TEST(ChunkKinds, KeepWhatLiesWithinAPart)
             EXPECT_EQ(written(*kind, kept(*kind, { { 0, { 0, 99 } } }, std::nullopt)), written(*kind, from));
         }
     const ChunkKind& lost = *chunkKindOf(wire::ChunkType::Lost);
-    EXPECT_EQ(kept(lost, { { 0, { 5, 9 } } }, {}).lost.at(0).event, 2);
-    EXPECT_EQ(kept(lost, { { 0, { 5, 6 } } }, {}).lost.at(0).event, 2); // behind the last
+    EXPECT_EQ(kept(lost, { { 0, { 5, 9 } } }, {}).lost[0].event, 2);
+    EXPECT_EQ(kept(lost, { { 0, { 5, 6 } } }, {}).lost[0].event, 2); // behind the last
     EXPECT_TRUE(kept(lost, { { 0, { 8, 9 } } }, {}).lost.empty());
     EXPECT_TRUE(kept(lost, { { 1, { 0, 99 } } }, {}).lost.empty());
     const ChunkKind& annotations = *chunkKindOf(wire::ChunkType::Annotations);
