@@ -52,6 +52,22 @@ bool DeviceTrace::keepsRowsOf(const DeviceTrace& earlier) const
     return m_rows == earlier.m_rows && continues(earlier);
 }
 
+BlockId DeviceTrace::sameBlock(const DeviceTrace& other, BlockId block) const
+{
+    if (!other.m_blocks.contains(block))
+        return {};
+    const auto isSame = [&](BlockId here) {
+        return m_blocks.contains(here) && m_blocks.address[here] == other.m_blocks.address[block];
+    };
+    if (!block.isOlder() || isSame(block))
+        return isSame(block) ? block : BlockId{};
+    // A state that came later has told of others.
+    for (std::size_t row = 0; row < m_blocks.olderCount(); ++row)
+        if (isSame(BlockId::older(row)))
+            return BlockId::older(row);
+    return {};
+}
+
 BlockId DeviceTrace::overwrittenAt(EventIndex e) const
 {
     const auto rows = std::views::iota(std::size_t{ 0 }, m_overwritten.size());

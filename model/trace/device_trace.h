@@ -107,6 +107,9 @@ public:
     /// ... and all blocks of `earlier` have the stacks, sizes, streams and pools that they had there.
     [[nodiscard]] bool keepsRowsOf(const DeviceTrace& earlier) const;
 
+    /// The block here that `block` of another generation is; none if this one knows of none.
+    [[nodiscard]] BlockId sameBlock(const DeviceTrace& other, BlockId block) const;
+
     /// The life whose segment holds `address` after event `at`; nullptr if none does: SegmentLives::find().
     [[nodiscard]] const SegmentLife* segmentAt(std::uint64_t address, EventIndex at) const
     {

@@ -193,6 +193,30 @@ GroupTable::GroupTable(const Recording& recording, std::span<const StackId> stac
     groupStacks(recording, rows);
 }
 
+std::optional<std::uint32_t> GroupTable::sameGroup(const GroupTable& other, std::uint32_t group) const
+{
+    if (m_grouping != other.m_grouping || group >= other.count())
+        return std::nullopt;
+    if (sharesGroups(other))
+        return group < count() ? std::optional(group) : std::nullopt;
+    return find(other.keyOf(group));
+}
+
+GroupKey GroupTable::keyOf(std::uint32_t group) const
+{
+    return infoOf(m_grouping).key == GroupingInfo::Key::Label ? GroupKey{ label(group), 0 }
+                                                              : GroupKey{ {}, valueOf(group) };
+}
+
+std::optional<std::uint32_t> GroupTable::find(const GroupKey& key) const
+{
+    const bool byLabel = infoOf(m_grouping).key == GroupingInfo::Key::Label;
+    for (std::uint32_t group = 0; group < count(); ++group)
+        if (byLabel ? label(group) == key.label : valueOf(group) == key.value)
+            return group;
+    return std::nullopt;
+}
+
 /// Gives the blocks that it does not know yet their groups.
 void GroupTable::groupBlocks()
 {

@@ -63,6 +63,14 @@ struct GroupingInfo {
 /// not say small or large. O(1), O(log segments) for events of segments.
 [[nodiscard]] PoolIndex poolOfEvent(const DeviceTrace& trace, EventIndex event);
 
+/// What a group is known by, in every table of its grouping (GroupingInfo::Key).
+struct GroupKey {
+    std::string label; ///< empty where it is known by its value
+    std::int64_t value = 0; ///< 0 where it is known by its label
+
+    friend bool operator==(const GroupKey&, const GroupKey&) = default;
+};
+
 /// Numbers the groups of a device's blocks under one grouping, 0 to count() - 1, in the order of stacks,
 /// streams, pools or sizes, of those that the device's blocks have. Lines and pools with the same label are
 /// one group. groupOf is O(1), for sizes O(log count); safe from any thread once built.
@@ -83,6 +91,14 @@ public:
     [[nodiscard]] std::uint32_t groupOf(BlockId block) const;
     /// Under Line and Site; of a stack that the table was made with.
     [[nodiscard]] std::uint32_t groupOfStack(StackId stack) const;
+
+    /// Whether both are of tables that went on from the same one: what both know has the same numbers.
+    [[nodiscard]] bool sharesGroups(const GroupTable& other) const { return m_lineage == other.m_lineage; }
+    /// The group here that `group` of another table of the grouping is; none if it is not there, or the other
+    /// is of another grouping. O(1) if they share groups, else O(count).
+    [[nodiscard]] std::optional<std::uint32_t> sameGroup(const GroupTable& other, std::uint32_t group) const;
+    [[nodiscard]] GroupKey keyOf(std::uint32_t group) const;
+    [[nodiscard]] std::optional<std::uint32_t> find(const GroupKey& key) const; ///< O(count)
 
     /// For people: "train.py:57", "stream 0", "512 MiB", "no stack recorded".
     [[nodiscard]] const std::string& label(std::uint32_t group) const { return m_labels[group]; }
@@ -109,6 +125,7 @@ private:
     }
 
     const DeviceTrace* m_trace = nullptr; // none: made of stacks
+    std::shared_ptr<const TraceLineage> m_lineage = std::make_shared<const TraceLineage>();
     Grouping m_grouping;
     Column<std::string, 8> m_labels;
     Column<StackId, 8> m_stacks;
