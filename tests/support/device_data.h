@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/models/document.h"
+#include "views/models/device_data.h"
+
+#include <map>
+#include <memory>
+#include <string>
 
 namespace strata::test {
 
@@ -13,5 +17,8 @@ namespace strata::test {
 /// The same of a recording's default device.
 [[nodiscard]] std::shared_ptr<const views::DeviceData> makeDeviceData(
     std::unique_ptr<model::Recording> recording);
+
+/// The lines that have a colour of their own, with it.
+[[nodiscard]] std::map<std::string, int> colouredNames(const views::DeviceData& device);
 
 } // namespace strata::test

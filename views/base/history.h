@@ -35,6 +35,13 @@ public:
     /// What is there instead of `current`. Only when canGoBack() or canGoForward().
     [[nodiscard]] T back(T current) { return step(m_back, m_forward, std::move(current)); }
     [[nodiscard]] T forward(T current) { return step(m_forward, m_back, std::move(current)); }
+    /// Calls change(T&) for all there is both ways: what it means is another now.
+    template <class Change> void changeAll(const Change& change)
+    {
+        for (std::vector<T>* const steps : { &m_back, &m_forward })
+            for (T& step : *steps)
+                change(step);
+    }
     [[nodiscard]] const T& previous() const { return m_back.back(); } ///< only when canGoBack()
 
 private:

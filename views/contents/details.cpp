@@ -113,9 +113,11 @@ public:
         return d;
     }
 
-    Details group(model::Grouping grouping, std::uint32_t number, model::EventIndex at) const
+    Details group(model::Grouping grouping, const model::GroupKey& key, model::EventIndex at) const
     {
-        return group(*m_device.groups(grouping), number, at);
+        const auto table = m_device.groups(grouping);
+        const auto number = table->find(key);
+        return number ? group(*table, *number, at) : Details();
     }
 
     Details frame(const FrameFocus& frame, model::EventIndex at) const
@@ -140,8 +142,6 @@ public:
 private:
     Details group(const model::GroupTable& table, std::uint32_t number, model::EventIndex at) const
     {
-        if (number >= table.count())
-            return {};
         const model::GroupingInfo& info = model::infoOf(table.grouping());
         Details d;
         d.kind = text::said(info.one);

@@ -17,6 +17,8 @@ struct DetailsRow {
     QString value;
     QString exact; ///< the same to the byte, in grey; may be empty
     std::optional<model::EventIndex> event; ///< a click shows this instant
+
+    friend bool operator==(const DetailsRow&, const DetailsRow&) = default;
 };
 
 struct DetailsFrame {
@@ -25,6 +27,8 @@ struct DetailsFrame {
     QString file; ///< as recorded, with directories
     std::int64_t line = 0;
     bool user = false; ///< of the user's own code
+
+    friend bool operator==(const DetailsFrame&, const DetailsFrame&) = default;
 };
 
 /// What the details dock says of a focus, always in this order: what it is, its size, who, when it lived,
@@ -40,6 +44,7 @@ struct Details {
     std::vector<DetailsRow> place;
     std::vector<DetailsRow> recorded;
     [[nodiscard]] bool empty() const { return kind.isEmpty(); }
+    friend bool operator==(const Details&, const Details&) = default;
 };
 
 /// Empty for Focus::Kind::Nothing and for rows that the device does not have. `at` is the instant for which

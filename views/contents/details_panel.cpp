@@ -56,10 +56,7 @@ DetailsPanel::DetailsPanel(Document& document, QWidget* parent)
             refresh();
     });
     connect(&document, &Document::outlineReady, this, &DetailsPanel::refresh);
-    connect(&document, &Document::deviceReady, this, [this] {
-        if (m_details.empty())
-            refresh();
-    });
+    connect(&document, &Document::deviceReady, this, &DetailsPanel::goOn);
     m_rebuildLater.setSingleShot(true);
     m_rebuildLater.setInterval(kSettleMs);
     connect(&m_rebuildLater, &QTimer::timeout, this, &DetailsPanel::rebuild);
@@ -88,9 +85,47 @@ model::EventIndex DetailsPanel::instant(const DeviceData& device) const
 
 void DetailsPanel::refresh()
 {
-    const auto device = m_document.device();
-    m_details = device ? detailsOf(*device, m_focus, instant(*device)) : Details();
+    m_refreshing.cancel();
+    m_shown = m_document.device();
+    m_details = m_shown ? detailsOf(*m_shown, m_focus, instant(*m_shown)) : Details();
     m_rebuildLater.start();
+}
+
+/// The device is there, or has more than before. A newer generation may tell more of what is shown.
+void DetailsPanel::goOn()
+{
+    const auto device = m_document.device();
+    if (!device || !m_shown || !device->follows(*m_shown) || m_details.empty()) {
+        if (m_details.empty())
+            refresh();
+        return;
+    }
+    if (device->trace == m_shown->trace)
+        return;
+    struct Told {
+        Focus focus;
+        Details details;
+    };
+    m_refreshing.start(
+        [device, before = m_shown, focus = m_focus, at = instant(*device)](const JobContext&) {
+            Told told{ focus, {} };
+            if (focus.kind == Focus::Kind::Block)
+                told.focus.block = device->trace->sameBlock(*before->trace, focus.block);
+            told.details = detailsOf(*device, told.focus, at);
+            return told;
+        },
+        [this, device, asked = m_focus](Told told) {
+            if (m_focus != asked)
+                return; // something else was chosen meanwhile
+            if (m_built == m_focus)
+                m_built = told.focus;
+            m_focus = told.focus;
+            m_shown = device;
+            if (m_details == told.details)
+                return;
+            m_details = std::move(told.details);
+            m_rebuildLater.start();
+        });
 }
 
 void DetailsPanel::rebuild()

@@ -4,6 +4,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "views/base/background_job.h"
 #include "views/contents/details.h"
 #include "views/models/document.h"
 #include "views/pages/page.h"
@@ -31,6 +32,7 @@ Q_SIGNALS:
 
 private:
     void refresh(); ///< details() at once; what is shown of it after the frame that is due
+    void goOn();
     void rebuild();
     void addHead(QVBoxLayout& layout);
     void addRows(QVBoxLayout& layout, const QString& heading, const std::vector<DetailsRow>& rows);
@@ -43,7 +45,9 @@ private:
     Palette m_palette = Palette::light();
     Focus m_focus;
     Details m_details;
+    std::shared_ptr<const DeviceData> m_shown; // what m_details and blocks of m_focus are of
     bool m_folded = true;
+    BackgroundJob m_refreshing{ Earlier::Finish }; // of a newer generation
     QTimer m_rebuildLater; // laying out labels takes as long as a frame
     QVBoxLayout* m_layout;
     QScrollArea* m_content = nullptr;

@@ -89,6 +89,7 @@ void DocumentBar::setDocument(Document* document)
         return;
     const ViewState& state = document->viewState();
     connect(document, &Document::deviceReady, this, &DocumentBar::showState);
+    connect(document, &Document::grown, this, &DocumentBar::fillDevices);
     connect(&state, &ViewState::deviceChanged, this, &DocumentBar::showState);
     connect(&state, &ViewState::axisChanged, this, &DocumentBar::showState);
     fillDevices();
@@ -104,14 +105,25 @@ void DocumentBar::setPalette(const Palette& palette)
 void DocumentBar::fillDevices()
 {
     const QSignalBlocker blocker(m_devices);
-    m_devices->clear();
-    for (const DeviceBrief& device : m_document->devices()) {
-        m_devices->addItem(tr("GPU %1").arg(device.device), device.device);
-        m_devices->setItemData(m_devices->count() - 1,
-            tr("reserved peak %1, %2 events")
-                .arg(text::bytes(device.totals->reservedBytesPeak), text::count(device.totals->events)),
-            Qt::ToolTipRole);
+    const std::vector<DeviceBrief> devices = m_document->devices();
+    const auto has = [this](int row, const DeviceBrief& device) {
+        return row < m_devices->count() && m_devices->itemData(row) == device.device;
+    };
+    bool same = m_devices->count() == static_cast<int>(devices.size());
+    for (std::size_t i = 0; i < devices.size() && same; ++i)
+        same = has(static_cast<int>(i), devices[i]);
+    if (!same) { // else it may be open
+        m_devices->clear();
+        for (const DeviceBrief& device : devices)
+            m_devices->addItem(tr("GPU %1").arg(device.device), device.device);
+        m_devices->setCurrentIndex(m_devices->findData(m_document->viewState().device()));
     }
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        m_devices->setItemData(static_cast<int>(i),
+            tr("reserved peak %1, %2 events")
+                .arg(text::bytes(devices[i].totals->reservedBytesPeak),
+                    text::count(devices[i].totals->events)),
+            Qt::ToolTipRole);
     m_devices->setEnabled(m_devices->count() > 1);
 }
 

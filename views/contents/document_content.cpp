@@ -178,6 +178,7 @@ void DocumentContent::connectPane(DocumentPane& pane)
 {
     const Document& document = pane.document();
     connect(&document, &Document::stateChanged, this, &DocumentContent::announce);
+    connect(&document, &Document::grown, this, &DocumentContent::announceGrown);
     connect(&document, &Document::deviceReady, this, [this] {
         Q_EMIT changed();
         Q_EMIT statusChanged();
@@ -351,13 +352,34 @@ void DocumentContent::closing()
 void DocumentContent::announce()
 {
     Q_EMIT noticesGone();
+    m_announced.clear();
+    for (const Notice& notice : notices()) {
+        m_announced.append(notice.what);
+        Q_EMIT noticed(notice);
+    }
+    Q_EMIT changed();
+}
+
+/// Of a newer generation: what stands there already is not said again.
+void DocumentContent::announceGrown()
+{
+    QStringList now;
+    for (const Notice& notice : notices())
+        now.append(notice.what);
+    if (now != m_announced)
+        announce();
+}
+
+QList<Notice> DocumentContent::notices()
+{
+    QList<Notice> all;
     for (const DocumentPane* pane : m_panes)
         for (Notice notice : notices(*pane)) {
             if (m_panes.size() > 1 && !notice.what.startsWith(pane->fileName()))
                 notice.what = tr("%1: %2").arg(pane->fileName(), notice.what);
-            Q_EMIT noticed(notice);
+            all.append(notice);
         }
-    Q_EMIT changed();
+    return all;
 }
 
 Notice DocumentContent::failure(const DocumentPane& pane)

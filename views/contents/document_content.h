@@ -66,6 +66,8 @@ private:
     void followFocus(QWidget* now);
     void arrange(); // headers, and which is the active one
     void announce(); // what is to be said of the documents as they are now
+    void announceGrown();
+    [[nodiscard]] QList<Notice> notices();
     [[nodiscard]] QList<Notice> notices(const DocumentPane& pane);
     [[nodiscard]] Notice failure(const DocumentPane& pane);
 
@@ -101,6 +103,7 @@ private:
     DocumentPane* m_active = nullptr;
     DocumentPane* m_pending = nullptr;
     QWidget* m_progress = nullptr; // of m_pending, beside others
+    QStringList m_announced; // what the notices say
 };
 
 } // namespace strata::views

@@ -62,11 +62,10 @@ void Minimap::refresh()
 {
     const auto device = m_document.device();
     if (device != m_device) {
+        const int before = strips();
         m_device = device;
-        m_spans = device ? model::annotationSpans(
-                      device->trace->recording(), device->trace->device(), device->timeline->clock())
-                         : std::vector<model::AnnotationSpan>();
-        updateGeometry();
+        if (strips() != before)
+            updateGeometry();
     }
     computeColumns();
     describe();
@@ -103,10 +102,9 @@ int Minimap::columns() const
 
 int Minimap::strips() const
 {
-    int levels = 0;
-    for (const model::AnnotationSpan& span : m_spans)
-        levels = std::max(levels, span.level + 1);
-    return std::min(levels, kMostStrips);
+    if (!m_device || m_device->annotations->empty())
+        return 0;
+    return std::min(m_device->annotations->back().level + 1, kMostStrips); // they stand level by level
 }
 
 QRect Minimap::curveRect() const
@@ -261,9 +259,9 @@ void Minimap::paintStrips(QPainter& painter) const
     painter.setFont(sized(font(), kAxisPx));
     const QFontMetrics metrics(painter.font());
     int odd = 0;
-    for (const model::AnnotationSpan& span : m_spans) {
+    for (const model::AnnotationSpan& span : *m_device->annotations) {
         if (span.level >= strips())
-            continue;
+            break;
         const bool time = m_x.axis() == model::Axis::Time;
         const double x0 = time ? xOf(static_cast<double>(span.beginNs)) : endOfEvent(span.first);
         const double x1 = time ? xOf(static_cast<double>(span.endNs)) : endOfEvent(span.last);

@@ -60,7 +60,6 @@ private:
     Document& m_document;
     Palette m_palette = Palette::light();
     std::shared_ptr<const DeviceData> m_device;
-    std::vector<model::AnnotationSpan> m_spans;
     XMapping m_x; // of the curve's columns
     std::vector<model::EventIndex> m_edges;
     std::vector<model::CurveRange> m_columns;

@@ -26,8 +26,7 @@ std::optional<model::EventIndex> event(
 std::vector<EventRange> steps(const DeviceData& device)
 {
     std::vector<EventRange> found;
-    for (const model::AnnotationSpan& span : model::stepsAmong(model::annotationSpans(
-             device.trace->recording(), device.trace->device(), device.timeline->clock())))
+    for (const model::AnnotationSpan& span : model::stepsAmong(*device.annotations))
         found.push_back(
             { std::max<model::EventIndex>(span.first, 0), std::max<model::EventIndex>(span.last, 0) });
     return found;

@@ -47,8 +47,21 @@ void SearchBox::setDocument(Document* document)
     m_document = document;
     clear();
     if (m_document)
-        connect(m_document, &Document::deviceReady, this, &SearchBox::refreshProposals);
-    refreshProposals();
+        connect(m_document, &Document::deviceReady, this, [this] {
+            if (hasFocus() && m_proposals->rowCount() == 0)
+                refreshProposals();
+        });
+    m_proposals->setStringList({});
+    if (hasFocus())
+        refreshProposals();
+}
+
+/// Proposals are those of now, and stay while somebody chooses among them.
+void SearchBox::focusInEvent(QFocusEvent* event)
+{
+    if (event->reason() != Qt::PopupFocusReason)
+        refreshProposals();
+    QLineEdit::focusInEvent(event);
 }
 
 bool SearchBox::event(QEvent* event)

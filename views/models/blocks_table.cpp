@@ -54,6 +54,13 @@ std::uint32_t BlocksTable::rowCount() const
     return static_cast<std::uint32_t>(blocks().size());
 }
 
+std::optional<std::uint32_t> BlocksTable::sameRow(const TableSource& other, std::uint32_t row) const
+{
+    const model::DeviceTrace& before = *static_cast<const BlocksTable&>(other).m_device->trace;
+    const BlockId block = m_device->trace->sameBlock(before, before.blocks().at(row));
+    return block.valid() ? std::optional(static_cast<std::uint32_t>(blocks().placeOf(block))) : std::nullopt;
+}
+
 TableCell BlocksTable::cell(std::uint32_t row, int column) const
 {
     const model::Recording& recording = m_device->trace->recording();

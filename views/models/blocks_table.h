@@ -33,6 +33,8 @@ public:
 
     [[nodiscard]] const std::vector<TableColumn>& columns() const override { return m_columns; }
     [[nodiscard]] std::uint32_t rowCount() const override;
+    [[nodiscard]] std::optional<std::uint32_t> sameRow(
+        const TableSource& other, std::uint32_t row) const override;
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
     [[nodiscard]] QString tooltip(std::uint32_t row, int column) const override;
     [[nodiscard]] Key sortKey(int column) const override;

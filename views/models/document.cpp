@@ -13,60 +13,11 @@
 
 namespace strata::views {
 
-std::vector<int> coloursOf(DocumentColours& colours, int device, const model::GroupTable& groups,
-    const std::vector<std::uint32_t>& largestFirst)
-{
-    std::vector<std::string_view> names;
-    names.reserve(largestFirst.size());
-    for (const std::uint32_t group : largestFirst)
-        names.emplace_back(groups.label(group));
-    const std::vector<int> byPlace = colours.assign(model::infoOf(groups.grouping()).name, device, names);
-    std::vector<int> byGroup(groups.count(), std::numeric_limits<int>::max());
-    for (std::size_t place = 0; place < largestFirst.size(); ++place)
-        byGroup[largestFirst[place]] = byPlace[place];
-    return byGroup;
-}
-
-std::shared_ptr<const model::GroupTable> DeviceData::groups(model::Grouping grouping) const
-{
-    for (const auto& known : { byLine, bySite })
-        if (known && known->grouping() == grouping)
-            return known;
-    return std::make_shared<model::GroupTable>(*trace, grouping);
-}
-
 namespace {
 
-/// Derives what the pages share, in the order in which they need it, and calls `publish` after each part.
-/// Returns early when stopped.
-template <class Publish>
-void derive(const std::shared_ptr<const model::Session>& session, const model::DeviceTrace& trace,
-    const std::shared_ptr<DocumentColours>& colours, const std::stop_token& stop, const Publish& publish)
-{
-    DeviceData data;
-    data.colours = colours;
-    data.session = session;
-    data.trace = &trace;
-    data.timeline = std::make_shared<model::DeviceTimeline>(trace);
-    if (stop.stop_requested())
-        return;
-    data.byLine = std::make_shared<model::GroupTable>(trace, model::Grouping::Line);
-    data.bySite = std::make_shared<model::GroupTable>(trace, model::Grouping::Site);
-    data.summary = std::make_shared<model::DeviceSummary>(model::summarize(*data.timeline, *data.byLine));
-    if (stop.stop_requested())
-        return;
-    data.lineOrder = std::make_shared<model::LayerOrder>(trace, data.timeline->live(), *data.byLine);
-    data.lineRank = coloursOf(*colours, trace.device(), *data.byLine, data.lineOrder->groups());
-    publish(std::make_shared<const DeviceData>(data));
-    if (stop.stop_requested())
-        return;
-    data.strips = std::make_shared<model::StripLayout>(trace);
-    auto index = std::make_shared<model::BlocksIndex>(*data.timeline, *data.strips, *data.byLine, stop);
-    if (stop.stop_requested())
-        return;
-    data.blocksIndex = std::move(index);
-    publish(std::make_shared<const DeviceData>(std::move(data)));
-}
+/// Between two generations that are shown, at least; and so many times what it took to show the last one.
+constexpr int kPaceMs = 100;
+constexpr int kShareOfTime = 4;
 
 } // namespace
 
@@ -76,6 +27,7 @@ Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
     , m_windowColours(std::move(colours))
 {
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::deriveSelected);
+    connect(m_viewState, &ViewState::deviceChanged, this, &Document::grow);
     connect(m_viewState, &ViewState::userChanged, this, &Document::keepUser);
     m_viewState->setClocks([this](int device) {
         const auto found = m_devices.find(device);
@@ -90,6 +42,10 @@ Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
     });
     connect(&m_loading, &BackgroundJob::failed, this,
         [this](const model::Error& error) { ranOut(error, model::say("not enough memory to open it")); });
+    connect(&m_growing, &BackgroundJob::failed, this,
+        [this](const model::Error& error) { ranOut(error, model::say("not enough memory to index it")); });
+    m_pace.setSingleShot(true);
+    connect(&m_pace, &QTimer::timeout, this, &Document::grow);
 }
 
 Document::~Document()
@@ -99,7 +55,7 @@ Document::~Document()
     release();
 }
 
-void Document::open(const QString& path, bool force)
+void Document::begin(const QString& path)
 {
     abandonWork();
     release();
@@ -109,6 +65,13 @@ void Document::open(const QString& path, bool force)
     m_progress = {};
     m_state = State::Loading;
     m_colours = std::make_shared<DocumentColours>(m_windowColours);
+    m_following = false;
+    m_source = std::make_shared<int>();
+}
+
+void Document::open(const QString& path, bool force)
+{
+    begin(path);
     m_loading.start([this, file = QFile::encodeName(path).toStdString(), force, colours = m_colours](
                         const JobContext& context) {
         auto opener
@@ -124,6 +87,33 @@ void Document::open(const QString& path, bool force)
         else
             context.deliver([this, error = session.error()] { failed(error); });
     });
+    Q_EMIT stateChanged();
+}
+
+void Document::follow(const QString& path)
+{
+    begin(path);
+    m_following = true;
+    Q_EMIT stateChanged();
+}
+
+void Document::show(std::shared_ptr<const model::Session> generation)
+{
+    if (m_state == State::Loading && m_following)
+        return loaded(std::move(generation));
+    if (m_state != State::Ready)
+        return;
+    m_newest = std::move(generation);
+    grow();
+}
+
+void Document::endFollowing()
+{
+    if (!std::exchange(m_following, false))
+        return;
+    if (m_state == State::Loading) { // it never told anything
+        m_state = State::Empty;
+    }
     Q_EMIT stateChanged();
 }
 
@@ -144,6 +134,14 @@ bool Document::working() const
 {
     return m_loading.running()
         || std::ranges::any_of(m_deriving, [](const auto& entry) { return entry.second->running(); });
+}
+
+bool Document::isBehind() const
+{
+    if (m_growing.running())
+        return true;
+    const auto shown = device();
+    return m_newest && (shown ? shown->session != m_newest : m_session != m_newest);
 }
 
 std::shared_ptr<const DeviceData> Document::device() const
@@ -203,7 +201,7 @@ bool Document::outlineFits() const
 
 void Document::loaded(std::shared_ptr<const model::Session> session)
 {
-    m_session = std::move(session);
+    m_session = m_newest = std::move(session);
     m_state = State::Ready;
     m_progress.stage = model::Stage::Indexing;
     m_progress.done = m_progress.total = 0;
@@ -251,6 +249,14 @@ void Document::publish(std::shared_ptr<const DeviceData> data)
         m_outline.reset(); // its last user, the page, has let go of it
 }
 
+DeviceTask Document::taskOf(
+    const std::shared_ptr<const model::Session>& session, const model::DeviceTrace* trace) const
+{
+    const auto known = m_devices.find(trace->device());
+    const bool isComplete = known != m_devices.end() && known->second->blocksIndex;
+    return { session, trace, m_source, m_colours, isComplete ? known->second : nullptr };
+}
+
 void Document::deriveSelected()
 {
     const int device = m_viewState->device();
@@ -259,20 +265,93 @@ void Document::deriveSelected()
         return;
     auto& job = m_deriving[device] = std::make_unique<BackgroundJob>();
     connect(job.get(), &BackgroundJob::runningChanged, this, &Document::progressChanged);
+    connect(job.get(), &BackgroundJob::runningChanged, this, &Document::grow);
     connect(job.get(), &BackgroundJob::failed, this,
         [this](const model::Error& error) { ranOut(error, model::say("not enough memory to index it")); });
-    job->start([this, session = m_session, trace, colours = m_colours](const JobContext& context) {
-        derive(session, *trace, colours, context.stop(), [&](std::shared_ptr<const DeviceData> data) {
+    job->start([this, task = taskOf(m_session, trace)](const JobContext& context) {
+        deriveDevice(task, context.stop(), [&](std::shared_ptr<const DeviceData> data) {
             context.deliver([this, data = std::move(data)] { publish(data); });
         });
     });
+}
+
+/// Derives the newest generation for the selected device, unless it is shown already or its turn has not
+/// come.
+void Document::grow()
+{
+    if (m_state != State::Ready || m_growing.running() || m_pace.isActive() || !isBehind())
+        return;
+    const int device = m_viewState->device();
+    const model::DeviceTrace* const trace = m_newest->find(device);
+    const auto first = m_deriving.find(device);
+    if (!trace || first == m_deriving.end()) { // there was no device yet, or this one is not in it
+        takeSession(m_newest);
+        if (const model::DeviceTrace* const chosen = m_session->defaultDevice();
+            chosen && m_deriving.empty())
+            m_viewState->reset(chosen->device(), m_viewState->user());
+        m_pace.start(kPaceMs);
+        return;
+    }
+    if (first->second->running())
+        return; // what comes of it is gone on from
+    m_growing.start(
+        [task = taskOf(m_newest, trace)](const JobContext& context) {
+            std::shared_ptr<const DeviceData> complete;
+            deriveDevice(task, context.stop(),
+                [&](std::shared_ptr<const DeviceData> data) { complete = std::move(data); });
+            return complete;
+        },
+        [this](std::shared_ptr<const DeviceData> data) { publishGrown(std::move(data)); });
+}
+
+void Document::takeSession(std::shared_ptr<const model::Session> session)
+{
+    const auto before = std::exchange(m_session, std::move(session));
+    if (const model::UserData& user = m_session->recording().user; user != before->recording().user)
+        takeUser(user);
+    Q_EMIT grown();
+}
+
+/// Takes over notes that came with a generation. What was written here comes back so, too, and is no news.
+void Document::takeUser(const model::UserData& told)
+{
+    model::UserData all = *m_keptUser, later;
+    all.merge(told);
+    for (const model::UserItem& item : all.items) {
+        const model::UserItem* const kept = m_keptUser->find(item.key);
+        model::UserItem same = item;
+        same.changedNs = kept ? kept->changedNs : 0;
+        if (!kept || same != *kept)
+            later.set(item);
+    }
+    for (const model::UserItem& item : m_keptUser->items)
+        if (!all.find(item.key))
+            later.remove(item.key, item.changedNs);
+    all = *m_keptUser;
+    all.merge(later);
+    m_keptUser = std::make_shared<const model::UserData>(std::move(all));
+    m_viewState->takeUser(later);
+}
+
+void Document::publishGrown(std::shared_ptr<const DeviceData> data)
+{
+    QElapsedTimer shown;
+    shown.start();
+    if (data->session != m_session)
+        takeSession(data->session);
+    const int device = data->trace->device();
+    m_summaries[device] = summaryOf(*data);
+    m_devices[device] = std::move(data);
+    Q_EMIT deviceReady(device);
+    m_viewState->clocksChanged();
+    m_pace.start(std::max(kPaceMs, kShareOfTime * static_cast<int>(shown.elapsed())));
 }
 
 /// Writes what differs from what is kept, in a moment.
 void Document::keepUser()
 {
     const model::UserData& now = m_viewState->user();
-    if (!m_session || !m_keptUser || now == *m_keptUser)
+    if (!m_session || !m_keptUser || m_path.isEmpty() || now == *m_keptUser)
         return;
     const auto nowNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::system_clock::now().time_since_epoch())
@@ -314,6 +393,9 @@ void Document::abandonWork()
 {
     m_loading.cancel();
     m_deriving.clear();
+    m_growing.cancel();
+    m_pace.stop();
+    m_newest.reset();
     m_writing.cancel(); // whose file it writes is not shown any more
 }
 

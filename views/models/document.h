@@ -1,46 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QString>
+#include <QTimer>
 
-#include "model/analysis/summary.h"
-#include "model/session/session.h"
-#include "model/timeline/blocks_picture.h"
-#include "model/timeline/device_timeline.h"
-#include "model/timeline/layer_order.h"
 #include "views/base/background_job.h"
+#include "views/models/device_data.h"
 #include "views/models/summary_data.h"
 #include "views/models/view_state.h"
-#include "views/style/colour_table.h"
 
 #include <map>
 #include <memory>
 
 namespace strata::views {
-
-/// Everything derived from one device that the pages share. Immutable once published; the members marked
-/// "later" come a moment after the rest and are announced by Document::deviceReady again.
-struct DeviceData {
-    std::shared_ptr<const model::Session> session; ///< keeps the trace alive
-    const model::DeviceTrace* trace = nullptr;
-    std::shared_ptr<const model::DeviceTimeline> timeline;
-    std::shared_ptr<const model::GroupTable> byLine, bySite;
-    std::shared_ptr<const model::DeviceSummary> summary;
-    std::shared_ptr<const model::LayerOrder> lineOrder; ///< by line: the colours of the session
-    std::vector<int> lineRank; ///< group -> its colour in the window, for Palette::group()
-    std::shared_ptr<DocumentColours> colours; ///< for other groupings; keeps those of lineRank
-    std::shared_ptr<const model::StripLayout> strips; ///< later
-    std::shared_ptr<const model::BlocksIndex> blocksIndex; ///< later; coloured by line
-
-    /// By line and by site what is here, else built: O(blocks).
-    [[nodiscard]] std::shared_ptr<const model::GroupTable> groups(model::Grouping grouping) const;
-};
-
-/// The colours of the groups of a table of a device, whose share decides: group -> colour, for
-/// Palette::group(). `colours` keeps them.
-[[nodiscard]] std::vector<int> coloursOf(DocumentColours& colours, int device,
-    const model::GroupTable& groups, const std::vector<std::uint32_t>& largestFirst);
 
 /// A device of what is open, in figures. Valid until the document changes.
 struct DeviceBrief {
@@ -49,13 +23,26 @@ struct DeviceBrief {
     std::span<const model::Finding> findings;
 };
 
-/// One opened file: its session, what is derived from it, and its ViewState. Loads and derives in background
-/// jobs, in the global pool; nothing here blocks the GUI thread, the destructor
-/// included: it asks the work to stop and leaves what is left of it, and the release of the columns, to the
-/// pool. It waits for one thing, changes of notes that are being written. GUI thread only.
+/// One opened file, or what a source tells of a program that runs: its session, what is derived from it, and
+/// its ViewState. Loads and derives in background jobs, in the global pool; nothing here blocks the GUI
+/// thread, the destructor included: it asks the work to stop and leaves what is left of it, and the release
+/// of the columns, to the pool. It waits for one thing, changes of notes that are being written. GUI thread
+/// only.
 ///
 /// A session with digests that can be believed has an outline a moment after open(): its summaries, while the
 /// rest loads. They are replaced by those of the events, device by device.
+///
+/// A session that grows is shown generation by generation:
+///
+///     show(1)  show(2) show(3)  show(4)            by the source, as often as it likes
+///     |        |                |
+///     derives 1          derives 3, from 1     derives 4, from 3      off the GUI thread, at most ten a
+///     second
+///                 |                    |
+///          grown(), deviceReady()    grown(), deviceReady()           session() and device() change at once
+///
+/// Of several that wait, only the newest is derived. What the user made of the document stays: device,
+/// selection, filter, undo stack, notes.
 class Document : public QObject {
     Q_OBJECT
 public:
@@ -74,6 +61,14 @@ public:
     /// Drops what is loaded and loads `path`; a load that is under way is cancelled. `force` reads even what
     /// unpacks to more than half of this machine's memory.
     void open(const QString& path, bool force = false);
+    /// Drops what is loaded: a source follows, which shows what it knows from then on. Notes are kept with
+    /// `path`, the file that it is written to; without one, for as long as the document is there.
+    void follow(const QString& path = {});
+    /// What a source knows now: after follow(), or a newer generation of what is Ready. It becomes session()
+    /// once it is derived; the first one at once.
+    void show(std::shared_ptr<const model::Session> generation);
+    /// The source has ended: what was shown last is all there is.
+    void endFollowing();
     /// Stops loading (the document is Empty again, or Stopped) or deriving (what is published stays).
     void cancel();
 
@@ -82,7 +77,9 @@ public:
     [[nodiscard]] qint64 fileBytes() const { return m_fileBytes; }
     [[nodiscard]] const model::Error& error() const { return m_error; } ///< when Failed
     [[nodiscard]] model::ProgressReport progress() const { return m_progress; }
-    [[nodiscard]] bool working() const; ///< loading, or deriving a device
+    [[nodiscard]] bool working() const; ///< loading, or deriving a device for the first time
+    [[nodiscard]] bool isFollowing() const { return m_following; } ///< more may be shown
+    [[nodiscard]] bool isBehind() const; ///< a newer generation of the device is to be seen in a moment
     [[nodiscard]] std::shared_ptr<const model::Session> session() const { return m_session; }
     [[nodiscard]] ViewState& viewState() { return *m_viewState; }
 
@@ -100,11 +97,13 @@ Q_SIGNALS:
     void progressChanged(); ///< at most ten times a second, and when working() changes
     void outlineReady(); ///< there is one: summary(), recording() and devices() say something
     void outlineWrong(int device); ///< what its digest said of that device is not what its events say
-    void deviceReady(int device); ///< device() is there, or has more than before
+    void deviceReady(int device); ///< device() is there, or has more than before, or is of a newer generation
+    void grown(); ///< session() is a newer generation; deviceReady() comes next
     void userKept(const QString& file); ///< a change of ViewState::user() is in that file now
     void userNotKept(const strata::model::Error& error); ///< it is not
 
 private:
+    void begin(const QString& path);
     void outlined(
         std::shared_ptr<model::SessionOutline> outline, std::vector<std::shared_ptr<const SummaryData>> all);
     void loaded(std::shared_ptr<const model::Session> session);
@@ -113,6 +112,12 @@ private:
     void ranOut(model::Error error, model::Sentence what);
     void publish(std::shared_ptr<const DeviceData> data);
     void deriveSelected();
+    [[nodiscard]] DeviceTask taskOf(
+        const std::shared_ptr<const model::Session>& session, const model::DeviceTrace* trace) const;
+    void grow();
+    void publishGrown(std::shared_ptr<const DeviceData> data);
+    void takeSession(std::shared_ptr<const model::Session> session);
+    void takeUser(const model::UserData& told);
     void keepUser();
     void userWritten(const model::Result<std::filesystem::path>& file);
     void abandonWork();
@@ -124,6 +129,9 @@ private:
     model::Error m_error;
     model::ProgressReport m_progress;
     std::shared_ptr<const model::Session> m_session;
+    std::shared_ptr<const void> m_source; // of the generations of what is shown
+    std::shared_ptr<const model::Session> m_newest; // of them; m_session once it is derived
+    bool m_following = false;
     std::shared_ptr<const model::SessionOutline> m_outline; // until every device is derived
     std::map<int, std::shared_ptr<const SummaryData>> m_summaries;
     std::map<int, std::shared_ptr<const DeviceData>> m_devices;
@@ -133,6 +141,8 @@ private:
     std::shared_ptr<const model::UserData> m_keptUser; // as it is in files, or will be once m_writing is over
     BackgroundJob m_loading;
     std::map<int, std::unique_ptr<BackgroundJob>> m_deriving; // of a device, at work or done
+    BackgroundJob m_growing; // derives the newest generation
+    QTimer m_pace; // until the next one may be derived
     BackgroundJob m_writing{ Earlier::Keep, BackgroundJob::Thread::Own }; // changes of notes
 };
 

@@ -80,6 +80,7 @@ std::shared_ptr<const SummaryData> summaryOf(const DeviceData& device)
 {
     auto data = std::make_shared<SummaryData>();
     data->owner = device.session;
+    data->source = device.source;
     data->recording = &device.trace->recording();
     data->summary = device.summary;
     data->byLine = device.byLine;
@@ -122,14 +123,6 @@ bool sameFigures(const SummaryData& a, const SummaryData& b)
         return std::tie(f.check, f.event, f.bytes, f.count, f.cause)
             == std::tie(g.check, g.event, g.bytes, g.count, g.cause);
     });
-}
-
-std::optional<std::uint32_t> groupByLabel(const model::GroupTable& table, const std::string& label)
-{
-    for (std::uint32_t group = 0; group < table.count(); ++group)
-        if (table.label(group) == label)
-            return group;
-    return std::nullopt;
 }
 
 } // namespace strata::views

@@ -19,12 +19,18 @@ struct DeviceData;
 /// from its events. Both say the same of a file whose digest is right. Immutable; any thread.
 struct SummaryData {
     std::shared_ptr<const void> owner; ///< keeps what the pointers lead to alive
+    std::shared_ptr<const void> source; ///< DeviceData::source; none of a digest
     const model::Recording* recording = nullptr;
     std::shared_ptr<const model::DeviceSummary> summary;
     std::shared_ptr<const model::GroupTable> byLine; ///< of the lines that the summary names, at least
     std::span<const model::Finding> findings;
     std::vector<int> lineRank; ///< group -> its colour, for Palette::group(); -1: not known yet
 
+    /// DeviceData::follows()
+    [[nodiscard]] bool follows(const SummaryData& other) const
+    {
+        return source && source == other.source && summary->device == other.summary->device;
+    }
     /// Since the first event; none without times and at other events than the peak.
     [[nodiscard]] std::optional<std::int64_t> timeOfPeakNs() const;
 };
@@ -37,9 +43,5 @@ struct SummaryData {
 
 /// Whether a page shows the same for both, colours apart.
 [[nodiscard]] bool sameFigures(const SummaryData& a, const SummaryData& b);
-
-/// The group of that label; none if the table has none.
-[[nodiscard]] std::optional<std::uint32_t> groupByLabel(
-    const model::GroupTable& table, const std::string& label);
 
 } // namespace strata::views

@@ -32,6 +32,7 @@ public:
         return m_rows.empty() ? position : m_rows[position];
     }
     [[nodiscard]] const TableSums& sums() const { return m_sums; }
+    [[nodiscard]] bool isOrdered() const { return m_ordered; } ///< in the order of the table
     [[nodiscard]] bool isWholeTable() const { return m_rows.empty() && m_count > 0; }
 
     /// The position that shows `row`, if any. O(1) for the whole table, O(log n) in the table's own order,

@@ -67,6 +67,11 @@ std::vector<std::uint32_t> sorted(const TableSource& source, const TableQuery& q
 
 } // namespace
 
+std::optional<std::uint32_t> TableSource::sameRow(const TableSource&, std::uint32_t row) const
+{
+    return row < rowCount() ? std::optional(row) : std::nullopt;
+}
+
 TableSource::Span TableSource::rowsNear(const std::optional<EventRange>&) const
 {
     return { 0, rowCount() };

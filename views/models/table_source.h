@@ -53,6 +53,10 @@ public:
 
     [[nodiscard]] virtual const std::vector<TableColumn>& columns() const = 0;
     [[nodiscard]] virtual std::uint32_t rowCount() const = 0;
+    /// The row here that is `row` of the same table of another generation of the session; none if it is not
+    /// there. Ascending rows give ascending ones.
+    [[nodiscard]] virtual std::optional<std::uint32_t> sameRow(
+        const TableSource& other, std::uint32_t row) const;
     [[nodiscard]] virtual TableCell cell(std::uint32_t row, int column) const = 0;
     [[nodiscard]] virtual QString tooltip(std::uint32_t row, int column) const = 0;
 

@@ -89,6 +89,19 @@ void ViewState::setUser(model::UserData user)
     change(std::move(next));
 }
 
+void ViewState::takeUser(const model::UserData& later)
+{
+    const auto merged = [&later](const std::shared_ptr<const model::UserData>& before) {
+        model::UserData all = *before;
+        all.merge(later);
+        return all == *before ? before : std::make_shared<const model::UserData>(std::move(all));
+    };
+    m_history.changeAll([&](Value& value) { value.user = merged(value.user); });
+    Value next = m_value;
+    next.user = merged(next.user);
+    apply(next);
+}
+
 void ViewState::setAxis(model::Axis axis)
 {
     if (axis == m_axis)

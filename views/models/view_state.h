@@ -73,6 +73,8 @@ public:
     void select(int device, const EventRange& range); ///< and shows that device: one entry
     void setFilter(const model::BlockFilter& filter);
     void setUser(model::UserData user);
+    /// Takes over what another knows later: to undo a change of ours leaves it there.
+    void takeUser(const model::UserData& later);
     void setAxis(model::Axis axis);
     void setGrouping(model::Grouping grouping);
 

@@ -150,9 +150,10 @@ std::optional<model::BlockFilter> filterBy(
     if (focus.kind != Focus::Kind::Group)
         return std::nullopt;
     const auto table = device.groups(focus.grouping);
-    if (focus.group >= table->count())
+    const auto group = table->find(focus.group);
+    if (!group)
         return std::nullopt;
-    model::infoOf(focus.grouping).narrowToGroup(next, *device.trace, *table, focus.group);
+    model::infoOf(focus.grouping).narrowToGroup(next, *device.trace, *table, *group);
     return next;
 }
 

@@ -20,6 +20,8 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace strata::views {
 
 using model::EventIndex;
@@ -37,7 +39,7 @@ bool sameQuery(const model::TreeQuery& a, const model::TreeQuery& b)
 
 bool FlamePage::Shown::operator==(const Shown& other) const
 {
-    return sameQuery(query, other.query) && filter == other.filter;
+    return sameQuery(query, other.query) && filter == other.filter && trace == other.trace;
 }
 
 FlamePage::FlamePage(Document& document, QWidget* parent)
@@ -191,13 +193,23 @@ void FlamePage::showDevice(std::shared_ptr<const DeviceData> device)
     if (device == m_device)
         return;
     const bool sameTrace = device && m_device && device->trace == m_device->trace;
+    const bool goesOn = device && m_device && device->follows(*m_device);
     m_device = std::move(device);
     if (sameTrace)
         return;
+    if (goesOn) { // the old picture stays until the new one is there
+        if (m_computing.running())
+            m_again = true; // else it might never come to an end
+        else
+            compute();
+        return;
+    }
     m_computing.cancel();
+    m_again = false;
     m_asked.reset();
     m_made.reset();
     m_shownTree.reset();
+    m_shownDevice.reset();
     m_graph->setTree(nullptr);
     m_tree->setTree(nullptr);
     compute();
@@ -206,7 +218,7 @@ void FlamePage::showDevice(std::shared_ptr<const DeviceData> device)
 
 FlamePage::Shown FlamePage::wanted() const
 {
-    Shown shown{ m_options, m_document.viewState().filter() };
+    Shown shown{ m_options, m_document.viewState().filter(), m_device->trace };
     const std::optional<EventRange>& selection = m_document.viewState().selection();
     const bool needsRange = m_options.cost == TreeCost::Leaked || m_options.cost == TreeCost::Temporary;
     if (selection && !(needsRange && selection->isInstant())) {
@@ -231,8 +243,12 @@ void FlamePage::compute()
         return;
     m_asked = shown;
     m_computing.start(
-        [derived = m_device, shown](const JobContext& context) { return make(*derived, shown, context); },
-        [this, shown](Made made) { show(shown, std::move(made)); });
+        [device = m_device, shown](const JobContext& context) { return make(device, shown, context); },
+        [this, shown](Made made) {
+            show(shown, std::move(made));
+            if (std::exchange(m_again, false))
+                compute();
+        });
     Q_EMIT busyChanged();
 }
 
@@ -243,12 +259,15 @@ void FlamePage::showEvent(QShowEvent* event)
         compute();
 }
 
-FlamePage::Made FlamePage::make(const DeviceData& device, const Shown& shown, const JobContext& context)
+FlamePage::Made FlamePage::make(
+    std::shared_ptr<const DeviceData> of, const Shown& shown, const JobContext& context)
 {
+    const DeviceData& device = *of;
     std::optional<model::BlockMatcher> matcher;
     if (!shown.filter.empty())
         matcher.emplace(*device.trace, shown.filter);
     Made made;
+    made.device = std::move(of);
     made.tree = std::make_shared<const FlameTree>(device.session,
         model::callTree(*device.timeline, shown.query, matcher ? &*matcher : nullptr, context.stop()));
     if (!shown.query.byLine)
@@ -269,13 +288,21 @@ FlamePage::Made FlamePage::make(const DeviceData& device, const Shown& shown, co
 
 void FlamePage::show(const Shown& shown, Made made)
 {
+    const bool goesOn
+        = m_shownDevice && m_shownDevice->trace != made.device->trace && made.device->follows(*m_shownDevice);
     m_made = shown;
+    m_shownDevice = std::move(made.device);
     m_shownTree = std::move(made.tree);
     m_graph->setRanks(std::move(made.ranks));
-    m_graph->setTree(m_shownTree);
-    m_tree->setTree(m_shownTree);
-    if (m_graph->current() != 0)
-        m_tree->setCurrentNode(m_graph->current());
+    if (goesOn) {
+        m_graph->goOn(m_shownTree);
+        m_tree->goOn(m_shownTree);
+    } else {
+        m_graph->setTree(m_shownTree);
+        m_tree->setTree(m_shownTree);
+        if (m_graph->current() != 0)
+            m_tree->setCurrentNode(m_graph->current());
+    }
     showNotice();
     startSearch();
     Q_EMIT busyChanged();
@@ -283,7 +310,7 @@ void FlamePage::show(const Shown& shown, Made made)
 
 void FlamePage::refreshSentence()
 {
-    const bool any = m_shownTree && m_device;
+    const bool any = m_shownTree != nullptr;
     m_sentence->setVisible(any);
     m_footer->setVisible(any);
     if (!any)
@@ -297,7 +324,7 @@ QString FlamePage::rangeText() const
 {
     const model::TreeQuery& query = m_made->query;
     if (!m_document.viewState().selection() || query.from < 0)
-        return query.to + 1 == m_device->trace->eventCount()
+        return query.to + 1 == m_shownDevice->trace->eventCount()
             ? tr("in the whole trace")
             : tr("up to event %1").arg(text::count(query.to));
     return tr("between event %1 and event %2").arg(text::count(query.from), text::count(query.to));

@@ -72,6 +72,7 @@ private:
     struct Shown { // what the picture on screen was made from
         model::TreeQuery query;
         model::BlockFilter filter;
+        const model::DeviceTrace* trace = nullptr; // of the device that is asked for; not read
         [[nodiscard]] bool operator==(const Shown& other) const;
     };
 
@@ -81,25 +82,28 @@ private:
     [[nodiscard]] Shown wanted() const;
     void compute();
     struct Made {
+        std::shared_ptr<const DeviceData> device;
         std::shared_ptr<const FlameTree> tree;
         std::map<model::FrameId, int> ranks; // of lines, where the picture is by line
     };
-    [[nodiscard]] static Made make(const DeviceData& device, const Shown& shown, const JobContext& context);
+    [[nodiscard]] static Made make(
+        std::shared_ptr<const DeviceData> device, const Shown& shown, const JobContext& context);
     void show(const Shown& shown, Made made);
     void showNotice();
     void refreshSentence();
     [[nodiscard]] QString sentence() const;
     [[nodiscard]] QString rangeText() const;
     void frameChosen(FlameTree::Node node);
-    [[nodiscard]] std::optional<std::uint32_t> lineGroupOf(FlameTree::Node node) const;
+    [[nodiscard]] std::optional<model::GroupKey> lineGroupOf(FlameTree::Node node) const;
     void showMenu(FlameTree::Node node, const QPoint& at);
     void startSearch();
     void copyFolded();
 
-    std::shared_ptr<const DeviceData> m_device;
+    std::shared_ptr<const DeviceData> m_device, m_shownDevice; // the newest; that of the tree
     std::shared_ptr<const FlameTree> m_shownTree;
     std::optional<Shown> m_asked, m_made;
     bool m_late = false; // something changed while the page was in the background
+    bool m_again = false; // a newer generation came while a tree was made
     model::TreeQuery m_options; // what the controls say; its range is set by wanted()
     BackgroundJob m_computing, m_searching, m_copying;
 

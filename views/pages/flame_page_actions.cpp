@@ -138,22 +138,22 @@ void FlamePage::startSearch()
         });
 }
 
-std::optional<std::uint32_t> FlamePage::lineGroupOf(FlameTree::Node node) const
+std::optional<model::GroupKey> FlamePage::lineGroupOf(FlameTree::Node node) const
 {
     const model::FrameId frame = m_shownTree->frame(node);
-    if (!m_device->byLine || node == 0)
+    if (node == 0)
         return std::nullopt;
-    if (!frame.valid()) // what has no stack is a group by that name
-        return groupByLabel(*m_device->byLine, m_shownTree->function(node).toStdString());
-    return groupByLabel(*m_device->byLine, model::frameLabel(m_device->trace->recording(), frame));
+    const model::GroupKey key{ frame.valid() ? model::frameLabel(m_shownDevice->trace->recording(), frame)
+                                             : m_shownTree->function(node).toStdString() }; // without a stack
+    return m_shownDevice->byLine->find(key) ? std::optional(key) : std::nullopt;
 }
 
 void FlamePage::frameChosen(FlameTree::Node node)
 {
-    if (!m_shownTree || !m_device)
+    if (!m_shownTree)
         return;
-    if (const std::optional<std::uint32_t> group = lineGroupOf(node))
-        return Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, *group));
+    if (std::optional<model::GroupKey> group = lineGroupOf(node))
+        return Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, std::move(*group)));
     FrameFocus frame;
     frame.total = m_shownTree->total(node);
     frame.self = m_shownTree->self(node);
@@ -194,14 +194,14 @@ void FlamePage::showMenu(FlameTree::Node node, const QPoint& at)
 
 QString FlamePage::commandLine() const
 {
-    if (!m_made || !m_shownTree || !m_device || m_made->query.cost != model::TreeCost::Bytes)
+    if (!m_made || !m_shownTree || m_made->query.cost != model::TreeCost::Bytes)
         return {};
     return QStringLiteral("strata at %1 %2 --device %3 --by %4")
                .arg(text::shellQuoted(m_document.path()))
                .arg(m_shownTree->tree().at)
-               .arg(m_device->trace->device())
+               .arg(m_shownDevice->trace->device())
                .arg(m_made->query.byLine ? QLatin1String("line") : QLatin1String("site"))
-        + filterOption(m_made->filter, m_device->trace->recording());
+        + filterOption(m_made->filter, m_shownDevice->trace->recording());
 }
 
 QString FlamePage::copyText() const

@@ -9,6 +9,7 @@
 #include <QAbstractItemView>
 #include <QLabel>
 #include <QPainter>
+#include <QScrollBar>
 #include <QSvgGenerator>
 #include <QTableView>
 #include <QToolButton>
@@ -23,10 +24,14 @@ namespace strata::views {
 void MemoryPage::showDevice()
 {
     const auto device = m_document.device();
+    if (const auto& shown = m_canvas->scene().device;
+        device && shown && device->follows(*shown) && device->trace != shown->trace && m_subject.groups)
+        return goOn();
     m_canvas->setDevice(device);
     m_verdict->setVisible(device != nullptr);
     if (!device) {
         m_subject = {};
+        m_shownIn.reset();
         m_subjectJob.cancel();
         m_tableJob.cancel();
         m_table->clear();
@@ -41,6 +46,18 @@ void MemoryPage::showDevice()
     m_canvas->setAxis(m_document.viewState().axis());
     m_canvas->setSelection(m_document.viewState().selection());
     requestSubject(); // in the background too: most users come here next
+}
+
+/// A newer generation of what is shown: all of the page changes once its groups are there.
+void MemoryPage::goOn()
+{
+    m_lateSubject = inBackground();
+    if (m_lateSubject)
+        return;
+    if (m_subjectJob.running())
+        m_again = true; // else it might never come to an end
+    else
+        requestSubject();
 }
 
 void MemoryPage::showEvent(QShowEvent* event)
@@ -67,9 +84,9 @@ void MemoryPage::requestSubject()
     m_lateSubject = false;
     const model::Grouping grouping = m_document.viewState().grouping();
     const model::BlockFilter filter = m_document.viewState().filter();
-    const auto make = [device, grouping, filter](const std::stop_token& stop) {
+    const auto make = [device, grouping, filter, earlier = m_subject.groups](const std::stop_token& stop) {
         PictureSubject subject;
-        subject.groups = makeGroupData(device, grouping, stop);
+        subject.groups = makeGroupData(device, grouping, earlier, stop);
         if (!filter.empty())
             subject.filter = std::make_shared<model::BlockMatcher>(*device->trace, filter);
         return subject;
@@ -82,16 +99,33 @@ void MemoryPage::requestSubject()
         [this](const PictureSubject& subject) {
             if (subject.groups)
                 showSubject(subject);
+            if (std::exchange(m_again, false))
+                requestSubject();
         });
 }
 
 void MemoryPage::showSubject(const PictureSubject& subject)
 {
-    const bool regrouped = !m_subject.groups || m_subject.groups->table != subject.groups->table;
+    const GroupData* const shown = m_subject.groups.get();
+    const bool goesOn = shown && shown->device->trace != subject.groups->device->trace
+        && subject.groups->device->follows(*shown->device);
+    const bool regrouped = !shown
+        || (goesOn ? shown->table->grouping() != subject.groups->table->grouping()
+                   : !shown->table->sharesGroups(*subject.groups->table));
+    if (goesOn) {
+        if (m_focus.kind == Focus::Kind::Block)
+            m_focus.block
+                = subject.groups->device->trace->sameBlock(*shown->device->trace, m_focus.block);
+        m_verdict->setText(memoryVerdict(*subject.groups->device));
+        showHint(subject.groups->device->trace->eventCount() == 0);
+    }
     m_subject = subject;
     if (regrouped)
         m_canvas->pin(std::nullopt);
-    m_canvas->setSubject(subject);
+    if (goesOn)
+        m_canvas->goOn(subject);
+    else
+        m_canvas->setSubject(subject);
     if (regrouped)
         markFocus();
     m_table->setStyles(m_canvas->styles());
@@ -118,8 +152,13 @@ void MemoryPage::requestTable()
 
 void MemoryPage::showTable(const std::shared_ptr<const GroupData>& groups, model::LiveGroups live)
 {
+    const bool goesOn = m_shownIn && groups->device->follows(*m_shownIn->device);
+    const int scrolled = m_view->verticalScrollBar()->value();
     m_table->setGroups(groups->table, std::move(live));
     markRow();
+    if (goesOn)
+        m_view->verticalScrollBar()->setValue(scrolled);
+    m_shownIn = groups;
     updateTableTitle();
 }
 
@@ -180,7 +219,8 @@ void MemoryPage::pickedThing(const Hit& hit)
     if (hit.kind == Hit::Kind::Block)
         focus = Focus::onBlock(hit.block, hit.event);
     else if (hit.kind == Hit::Kind::Group)
-        focus = Focus::onGroup(m_document.viewState().grouping(), hit.group, hit.event);
+        focus = Focus::onGroup(m_document.viewState().grouping(),
+            m_subject.groups->table->keyOf(hit.group), hit.event);
     else if (hit.event >= 0)
         focus = Focus::onEvent(hit.event);
     if (hit.kind == Hit::Kind::Note)
@@ -263,9 +303,8 @@ std::optional<std::uint32_t> MemoryPage::focusedGroup() const
     if (!m_subject.groups)
         return std::nullopt;
     const model::GroupTable& groups = *m_subject.groups->table;
-    if (m_focus.kind == Focus::Kind::Group && m_focus.grouping == groups.grouping()
-        && m_focus.group < groups.count())
-        return m_focus.group;
+    if (m_focus.kind == Focus::Kind::Group && m_focus.grouping == groups.grouping())
+        return groups.find(m_focus.group);
     if (m_focus.kind == Focus::Kind::Block
         && m_subject.groups->device->trace->blocks().contains(m_focus.block))
         return groups.groupOf(m_focus.block);
@@ -301,8 +340,8 @@ void MemoryPage::rowSelected()
     m_focus = {};
     const QModelIndexList rows = m_view->selectionModel()->selectedRows();
     if (!rows.isEmpty())
-        m_focus = Focus::onGroup(
-            m_table->table()->grouping(), m_table->groupAt(rows.front().row()), m_table->live().event);
+        m_focus = Focus::onGroup(m_table->table()->grouping(),
+            m_table->table()->keyOf(m_table->groupAt(rows.front().row())), m_table->live().event);
     Highlight highlight;
     highlight.group = focusedGroup();
     m_canvas->setHighlight(highlight);
@@ -313,13 +352,13 @@ void MemoryPage::rowSelected()
 void MemoryPage::chooseLine(const text::LineLink& link)
 {
     const auto device = m_document.device();
-    const auto group = device ? groupByLabel(*device->byLine, link.line) : std::nullopt;
-    if (!group)
+    const model::GroupKey key{ link.line };
+    if (!device || !device->byLine->find(key))
         return;
     m_document.viewState().setGrouping(model::Grouping::Line);
     if (link.event)
         select(EventRange{ *link.event, *link.event });
-    showFocus(Focus::onGroup(model::Grouping::Line, *group));
+    showFocus(Focus::onGroup(model::Grouping::Line, key));
     Q_EMIT focusChanged(m_focus);
 }
 

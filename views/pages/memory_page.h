@@ -64,6 +64,7 @@ private:
     void buildActions();
 
     void showDevice();
+    void goOn();
     void filterMoved();
     void showHint(bool shown); ///< why there is no curve, and what records one
     void requestSubject();
@@ -99,6 +100,8 @@ private:
     QSplitter* m_splitter;
     PictureSubject m_subject;
     Focus m_focus; ///< what the details show
+    std::shared_ptr<const GroupData> m_shownIn; ///< what the table shows is of these
+    bool m_again = false; ///< a newer generation came while groups were made
     bool m_lateSubject = false, m_lateSelection = false; ///< changed while the page was in the background
     bool m_quiet = false; ///< the row is being selected by us, not by the user
     BackgroundJob m_subjectJob{ Earlier::Stop, BackgroundJob::Thread::Own };

@@ -172,9 +172,11 @@ void MemoryPage::showHint(bool shown)
     // Where the allocator tells of no event, the verdict says what there is.
     const bool refused = m_document.device() && m_document.device()->trace->recording().refusal;
     m_hint->setVisible((shown && !refused) || !waiting.title.isEmpty());
-    m_hint->findChild<QToolButton*>()->setVisible(waiting.title.isEmpty());
+    m_hint->findChild<QToolButton*>()->setVisible(waiting.title.isEmpty() && !m_document.isFollowing());
     if (!waiting.title.isEmpty())
         return m_hintText->setText(tr("%1. %2").arg(waiting.title, waiting.reason));
+    if (!m_document.device() && m_document.isFollowing())
+        return m_hintText->setText(tr("Nothing has been recorded yet."));
     const QString why = m_document.device()
         ? tr("This file has no events, so what you see is the state at its end.")
         : tr("This file holds no memory of a GPU: neither segments nor events.");

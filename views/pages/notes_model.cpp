@@ -42,6 +42,10 @@ NotesModel::NotesModel(Document& document, QObject* parent)
     connect(&document, &Document::outlineReady, this, &NotesModel::refresh);
     connect(&document, &Document::stateChanged, this, &NotesModel::refresh);
     connect(&document.viewState(), &ViewState::userChanged, this, &NotesModel::refresh);
+    connect(&document, &Document::grown, this, [this] { // which may have what notes are about
+        if (!m_items.empty())
+            Q_EMIT dataChanged(index(0, WhereColumn), index(rowCount() - 1, WhereColumn));
+    });
     refresh();
 }
 

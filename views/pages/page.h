@@ -27,14 +27,15 @@ struct FrameFocus {
     bool countsBlocks = false;
 };
 
-/// What a click on a page tells the details dock to show.
+/// What a click on a page tells the details dock to show. It means the same in every generation of a session,
+/// but for blocks older than the trace (DeviceTrace::sameBlock()).
 struct Focus {
     enum class Kind { Nothing, Block, Event, Group, Frame };
     Kind kind = Kind::Nothing;
     model::BlockId block;
     model::EventIndex event = -1;
     model::Grouping grouping = model::Grouping::Line;
-    std::uint32_t group = 0;
+    model::GroupKey group{};
     std::shared_ptr<const FrameFocus> frame{};
 
     [[nodiscard]] static Focus onBlock(model::BlockId block, model::EventIndex event = -1)
@@ -46,9 +47,9 @@ struct Focus {
         return { .kind = Kind::Event, .event = event };
     }
     [[nodiscard]] static Focus onGroup(
-        model::Grouping grouping, std::uint32_t group, model::EventIndex event = -1)
+        model::Grouping grouping, model::GroupKey group, model::EventIndex event = -1)
     {
-        return { .kind = Kind::Group, .event = event, .grouping = grouping, .group = group };
+        return { .kind = Kind::Group, .event = event, .grouping = grouping, .group = std::move(group) };
     }
     /// `event`: the instant that its figures are of; -1 where they are of a range.
     [[nodiscard]] static Focus onFrame(FrameFocus frame, model::EventIndex event)

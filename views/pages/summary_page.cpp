@@ -4,6 +4,7 @@
 #include "views/models/csv.h"
 #include "views/pages/device_list.h"
 #include "views/pages/findings_list.h"
+#include "views/pages/kept_view.h"
 #include "views/pages/oom_panel.h"
 #include "views/pages/share_list.h"
 #include "views/pages/summary_facts.h"
@@ -34,6 +35,7 @@ constexpr int kLabelWidth = 112;
 constexpr int kValueWidth = 72;
 constexpr int kFactHeight = 20;
 constexpr int kWidest = 1280;
+constexpr int kRestMs = 300;
 
 /// Label, value, exact figure in grey: three columns, figures right-aligned. Words take the room of both.
 template <class OnEvent>
@@ -102,8 +104,16 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refresh);
     m_step.setInterval(0);
     connect(&m_step, &QTimer::timeout, this, &SummaryPage::addNextPart);
+    m_rest.setSingleShot(true);
+    m_rest.setInterval(kRestMs);
+    connect(&m_rest, &QTimer::timeout, this, &SummaryPage::makeNext);
     m_data = document.summary();
     rebuild();
+}
+
+SummaryPage::~SummaryPage()
+{
+    delete m_next.widget;
 }
 
 void SummaryPage::setPalette(const Palette& palette)
@@ -114,23 +124,51 @@ void SummaryPage::setPalette(const Palette& palette)
 
 bool SummaryPage::busy() const
 {
-    return m_data ? m_step.isActive() : m_document.working();
+    return m_data ? m_step.isActive() || m_rest.isActive() : m_document.working();
 }
 
 void SummaryPage::refresh()
 {
-    const auto shown = std::exchange(m_data, m_document.summary());
-    if (!m_data || !shown || m_data->summary->device != shown->summary->device)
+    const auto before = std::exchange(m_data, m_document.summary());
+    if (!m_data || !before || m_data->summary->device != before->summary->device)
         m_wanted.clear();
-    // What comes later does not change a summary, and events say what their digest said.
-    if (!m_data || !shown || (m_data != shown && !sameFigures(*m_data, *shown))) {
-        rebuild();
-        Q_EMIT busyChanged();
+    const std::shared_ptr<const SummaryData>& shown = m_shown.data;
+    if (!m_data || !shown || !m_data->follows(*shown)) {
+        // What comes later does not change a summary, and events say what their digest said.
+        if (!m_data || !shown || (m_data != shown && !sameFigures(*m_data, *shown))) {
+            rebuild();
+            Q_EMIT busyChanged();
+        } else if (m_data != shown) {
+            m_shown.data = m_data;
+            recolour();
+        }
     } else if (m_data != shown) {
-        recolour();
+        makeNext();
     }
     if (!m_wanted.empty() && m_document.device())
         focusOn(std::exchange(m_wanted, {}));
+}
+
+/// Begins to make the content of the newest generation, unless one is being made or was shown just now.
+void SummaryPage::makeNext()
+{
+    m_late = inBackground();
+    if (m_late || m_step.isActive() || m_rest.isActive() || !m_data || m_data == m_shown.data)
+        return;
+    if (sameFigures(*m_data, *m_shown.data)) {
+        m_shown.data = m_data;
+        return recolour();
+    }
+    m_next = begin();
+    m_step.start();
+    Q_EMIT busyChanged();
+}
+
+void SummaryPage::showEvent(QShowEvent* event)
+{
+    Page::showEvent(event);
+    if (m_late)
+        makeNext();
 }
 
 /// Colours may need the events.
@@ -138,15 +176,27 @@ void SummaryPage::recolour()
 {
     for (ShareList* list : findChildren<ShareList*>())
         list->setColours([this](const ShareRow& row) {
-            const auto group = groupByLabel(*m_data->byLine, row.key);
-            return m_palette.group(group ? m_data->lineRank[*group] : -1);
+            const SummaryData& shown = *m_shown.data;
+            const auto group = shown.byLine->find({ row.key });
+            return m_palette.group(group ? shown.lineRank[*group] : -1);
         });
 }
 
 void SummaryPage::rebuild()
 {
-    auto* content = new QWidget;
-    auto* outer = new QHBoxLayout(content);
+    m_step.stop();
+    m_rest.stop();
+    delete std::exchange(m_next, {}).widget;
+    showContent(begin());
+    if (m_data)
+        m_step.start();
+}
+
+/// Content of the newest data, without its parts.
+SummaryPage::Content SummaryPage::begin()
+{
+    Content made{ m_data, new QWidget };
+    auto* outer = new QHBoxLayout(made.widget);
     outer->setContentsMargins(2 * kMargin, 2 * kGrid, 2 * kMargin, 2 * kMargin);
     auto* body = new QWidget;
     body->setMaximumWidth(scaled(kWidest, font()));
@@ -155,21 +205,18 @@ void SummaryPage::rebuild()
     auto* page = new QVBoxLayout(body);
     page->setContentsMargins(0, 0, 0, 0);
     page->setSpacing(3 * kGrid);
-    m_columns = nullptr;
-    m_facts = nullptr;
-    m_step.stop();
     if (!m_data) {
         const auto session = m_document.session();
         const bool empty = session && session->devices().empty();
-        page->addWidget(
-            textLabel(empty ? tr("This file holds no memory of a GPU: neither segments nor events. Call %1 "
-                                 "before the program allocates.")
-                                  .arg(text::recordLine())
-                            : tr("Working out the totals…"),
-                true));
+        page->addWidget(textLabel(!empty ? tr("Working out the totals…")
+                : m_document.isFollowing()
+                ? tr("Nothing has been recorded yet.")
+                : tr("This file holds no memory of a GPU: neither segments nor events. Call %1 before the "
+                     "program allocates.")
+                      .arg(text::recordLine()),
+            true));
         page->addStretch();
-        showContent(content);
-        return;
+        return made;
     }
 
     QLabel* verdict
@@ -186,22 +233,20 @@ void SummaryPage::rebuild()
     });
     page->addWidget(verdict);
 
-    m_columns = new QBoxLayout(QBoxLayout::LeftToRight);
-    m_columns->setSpacing(4 * kGrid);
+    made.columns = new QBoxLayout(QBoxLayout::LeftToRight);
+    made.columns->setSpacing(4 * kGrid);
     auto* story = new QVBoxLayout;
-    m_facts = new QWidget;
-    auto* facts = new QVBoxLayout(m_facts);
+    made.facts = new QWidget;
+    auto* facts = new QVBoxLayout(made.facts);
     facts->setContentsMargins(0, 0, 0, 0);
     for (QVBoxLayout* column : { story, facts })
         column->setSpacing(3 * kGrid);
-    m_columns->addLayout(story, 1);
-    m_columns->addWidget(m_facts);
-    page->addLayout(m_columns);
+    made.columns->addLayout(story, 1);
+    made.columns->addWidget(made.facts);
+    page->addLayout(made.columns);
     page->addStretch();
-    showContent(content);
-    resizeEvent(nullptr);
-    m_partsMade = 0;
-    m_step.start();
+    arrange(made);
+    return made;
 }
 
 void SummaryPage::addNextPart()
@@ -222,42 +267,57 @@ void SummaryPage::addNextPart()
         { &SummaryPage::fillHostMemory, true },
         { &SummaryPage::fillSettings, true },
     };
-    auto* story = static_cast<QVBoxLayout*>(m_columns->itemAt(0)->layout());
-    auto* facts = static_cast<QVBoxLayout*>(m_facts->layout());
-    const Part& part = kParts[m_partsMade++];
+    Content& made = m_next.widget ? m_next : m_shown;
+    auto* story = static_cast<QVBoxLayout*>(made.columns->itemAt(0)->layout());
+    auto* facts = static_cast<QVBoxLayout*>(made.facts->layout());
+    const Part& part = kParts[made.parts++];
     // Filled before it has a parent: labels added to what is shown would be laid out one by one.
     auto* widget = new QWidget;
     auto* inside = new QVBoxLayout(widget);
     inside->setContentsMargins(0, 0, 0, 0);
     inside->setSpacing(kGrid);
-    (this->*part.fill)(*inside, *m_data);
+    (this->*part.fill)(*inside, *made.data);
     if (inside->count() > 0)
         (part.fact ? facts : story)->addWidget(widget);
     else
         delete widget;
-    if (m_partsMade < std::size(kParts))
+    if (made.parts < std::size(kParts))
         return;
     story->addStretch();
     facts->addStretch();
     m_step.stop();
+    if (m_next.widget) {
+        const KeptView kept(m_scroll);
+        showContent(std::exchange(m_next, {}));
+        kept.restore(*m_scroll);
+        m_rest.start();
+    }
     Q_EMIT busyChanged();
+    makeNext();
 }
 
-void SummaryPage::showContent(QWidget* content)
+void SummaryPage::showContent(const Content& content)
 {
-    m_scroll->setWidget(content);
-    content->setAutoFillBackground(false); // the scroll area switches it on
+    m_shown = content;
+    m_scroll->setWidget(content.widget);
+    content.widget->setAutoFillBackground(false); // the scroll area switches it on
+}
+
+void SummaryPage::arrange(const Content& content) const
+{
+    if (!content.columns)
+        return;
+    const double scale = scaleOf(font());
+    const bool two = width() >= kTwoColumns * scale;
+    content.columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    content.facts->setMinimumWidth(two ? qRound(kFactsWidth * scale) : 0);
+    content.facts->setMaximumWidth(two ? qRound(kFactsWidth * scale) : QWIDGETSIZE_MAX);
 }
 
 void SummaryPage::resizeEvent(QResizeEvent*)
 {
-    if (!m_columns)
-        return;
-    const double scale = scaleOf(font());
-    const bool two = width() >= kTwoColumns * scale;
-    m_columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-    m_facts->setMinimumWidth(two ? qRound(kFactsWidth * scale) : 0);
-    m_facts->setMaximumWidth(two ? qRound(kFactsWidth * scale) : QWIDGETSIZE_MAX);
+    arrange(m_shown);
+    arrange(m_next);
 }
 
 void SummaryPage::fillDevices(QVBoxLayout& part, const SummaryData& device)
@@ -472,16 +532,17 @@ void SummaryPage::fillSettings(QVBoxLayout& part, const SummaryData& device)
     auto* inside = new QVBoxLayout(rest);
     inside->setContentsMargins(0, 0, 0, 0);
     addFacts(*inside, folded);
-    rest->hide();
     QPushButton* more
         = linkButton(tr("Show %n more, all at their defaults", nullptr, static_cast<int>(folded.size())));
     more->setProperty("atEdge", true); // in line with what stands above it
-    connect(more, &QPushButton::clicked, rest, [rest, more] {
+    connect(more, &QPushButton::clicked, rest, [this, rest, more] {
+        m_allSettings = true;
         rest->show();
         more->hide();
     });
     part.addWidget(more);
     part.addWidget(rest);
+    (m_allSettings ? static_cast<QWidget*>(more) : rest)->hide();
 }
 
 void SummaryPage::showInstant(model::EventIndex event)
@@ -509,8 +570,8 @@ void SummaryPage::focusOn(const std::string& line)
         m_wanted = line;
         return;
     }
-    if (const auto group = groupByLabel(*device->byLine, line))
-        Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, *group));
+    if (const model::GroupKey key{ line, 0 }; device->byLine->find(key))
+        Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, key));
 }
 
 void SummaryPage::filterBy(const std::string& line, bool named)

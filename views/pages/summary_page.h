@@ -17,11 +17,13 @@ struct Fact;
 
 /// What someone whose run just died reads first: the verdict, the failed request if there is one and what
 /// fills the peak; beside it whether the figures can be trusted, waste, settings and numbers. Shown from the
-/// outline of a session while the rest of it loads; what is shown stays as it is when that says the same.
+/// outline of a session while the rest of it loads; what is shown stays as it is when that says the same. A
+/// newer generation is made ready beside it, part by part, and takes its place at once.
 class SummaryPage : public Page {
     Q_OBJECT
 public:
     explicit SummaryPage(Document& document, QWidget* parent = nullptr);
+    ~SummaryPage() override;
 
     [[nodiscard]] QString id() const override { return QStringLiteral("summary"); }
     [[nodiscard]] QString title() const override { return tr("Summary"); }
@@ -35,11 +37,23 @@ public:
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
+    /// What the scroll area shows, or will show once all its parts are made.
+    struct Content {
+        std::shared_ptr<const SummaryData> data; ///< nullptr: it says why there is none
+        QWidget* widget = nullptr;
+        QBoxLayout* columns = nullptr; ///< beside or below each other
+        QWidget* facts = nullptr; ///< the second of them
+        std::size_t parts = 0; ///< made
+    };
     void refresh();
     void rebuild();
-    void showContent(QWidget* content);
+    void makeNext();
+    [[nodiscard]] Content begin();
+    void arrange(const Content& content) const;
+    void showContent(const Content& content);
     /// Makes the next part of the page, one a turn of the event loop: all at once would hold up the window.
     /// A part that has nothing to say stays empty.
     void addNextPart();
@@ -63,13 +77,15 @@ private:
     void focusOn(const std::string& line);
     void filterBy(const std::string& line, bool named);
 
-    std::shared_ptr<const SummaryData> m_data;
+    std::shared_ptr<const SummaryData> m_data; // the newest
+    Content m_shown;
+    Content m_next; // of a newer generation, while it is made
     std::string m_wanted; // a line that was clicked before there was a device to tell of it
     QScrollArea* m_scroll;
-    QBoxLayout* m_columns = nullptr; // of the content, beside or below each other
-    QWidget* m_facts = nullptr; // the second of them
     QTimer m_step; // runs while parts are missing
-    std::size_t m_partsMade = 0;
+    QTimer m_rest; // between two generations: figures are there to be read
+    bool m_late = false; // a newer generation came while the page was in the background
+    bool m_allSettings = false; // those at their defaults are shown, too
 };
 
 } // namespace strata::views

@@ -3,6 +3,7 @@
 
 #include "views/pages/document_texts.h"
 #include "views/pages/filter_text.h"
+#include "views/pages/kept_rows.h"
 #include "views/style/rich_text.h"
 #include "views/style/type.h"
 #include "views/widgets/table_filter_bar.h"
@@ -14,6 +15,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
@@ -56,8 +58,8 @@ TablePage::TablePage(Document& document, QWidget* parent)
         if (job == &m_arranging && m_asked) // the table still shows what was there before
             m_view->setSortIndicator(m_query.sortColumn, m_query.descending);
     });
-    follow(m_arranging);
-    follow(m_exporting);
+    for (const BackgroundJob* job : { &m_arranging, &m_refreshing, &m_exporting })
+        follow(*job);
 
     connect(m_filterBar, &TableFilterBar::filterChanged, this, &TablePage::arrangeRows);
     connect(m_filterBar, &TableFilterBar::scopeChanged, this, &TablePage::arrangeRows);
@@ -91,7 +93,7 @@ TablePage::TablePage(Document& document, QWidget* parent)
         if (!m_device)
             return;
         m_source = makeSource(m_device);
-        m_model->replaceSource(m_source);
+        m_model->replaceSource(m_shown == m_device ? m_source : makeSource(m_shown));
         m_asked.reset(); // lifetimes may sort differently
         arrangeRows();
     });
@@ -111,15 +113,21 @@ void TablePage::showDevice(std::shared_ptr<const DeviceData> device)
 {
     if (device == m_device)
         return;
-    const bool sameRows = device && m_device && device->trace == m_device->trace;
     m_device = std::move(device);
     m_source = m_device ? makeSource(m_device) : nullptr;
-    if (sameRows && m_model->source()) {
+    if (m_device && m_shown && m_device->trace == m_shown->trace) {
+        m_shown = m_device;
+        m_askedOf = m_source;
         m_model->replaceSource(m_source);
         refreshSentence();
         return;
     }
+    if (m_device && m_shown && m_device->follows(*m_shown))
+        return arrangeRows();
     m_arranging.cancel();
+    m_refreshing.cancel();
+    m_again = false;
+    m_shown = m_device;
     m_asked.reset();
     m_query = {};
     m_view->setSortIndicator(0, false);
@@ -195,26 +203,52 @@ void TablePage::arrangeRows()
     m_filterBar->setSelectionAvailable(selection && restriction(*selection));
     m_query.filters = filters();
     m_query.range = range();
-    if (!m_source || m_asked == m_query) {
+    if (!m_source || (m_asked == m_query && m_askedOf == m_source)) {
         refreshSentence();
         return;
     }
-    m_asked = m_query;
-    m_arranging.start(
-        [source = m_source, query = m_query](const JobContext& context) {
-            return std::make_shared<const TableRows>(arrange(*source, query, context));
-        },
-        [this](std::shared_ptr<const TableRows> rows) { show(std::move(rows)); });
+    if (m_asked != m_query) {
+        m_refreshing.cancel();
+        m_again = false;
+        arrange(m_arranging);
+    } else if (m_arranging.running() || m_refreshing.running()) {
+        m_again = true; // else it might never come to an end
+    } else {
+        arrange(m_refreshing);
+    }
     Q_EMIT busyChanged();
 }
 
-void TablePage::show(std::shared_ptr<const TableRows> rows)
+void TablePage::arrange(BackgroundJob& job)
 {
-    const std::optional<std::uint32_t> current = currentRow();
-    m_model->show(m_source, std::move(rows));
-    if (current) {
-        if (const std::optional<std::uint32_t> position = m_model->rows()->positionOf(*current))
-            m_view->setCurrentRow(static_cast<int>(*position), QAbstractItemView::PositionAtCenter);
+    m_asked = m_query;
+    m_askedOf = m_source;
+    job.start(
+        [source = m_source, query = m_query](const JobContext& context) {
+            return std::make_shared<const TableRows>(views::arrange(*source, query, context));
+        },
+        [this, device = m_device, source = m_source](std::shared_ptr<const TableRows> rows) {
+            show(device, source, std::move(rows));
+            if (std::exchange(m_again, false))
+                arrangeRows();
+        });
+}
+
+void TablePage::show(std::shared_ptr<const DeviceData> device, std::shared_ptr<const TableSource> source,
+    std::shared_ptr<const TableRows> rows)
+{
+    if (device->trace != m_shown->trace) { // the same rows, and more
+        const KeptRows kept(*m_model, *m_view);
+        m_shown = std::move(device);
+        m_model->show(std::move(source), std::move(rows));
+        kept.restore(*m_model, *m_view);
+    } else {
+        const std::optional<std::uint32_t> current = currentRow();
+        m_model->show(std::move(source), std::move(rows));
+        if (current) {
+            if (const std::optional<std::uint32_t> position = m_model->rows()->positionOf(*current))
+                m_view->setCurrentRow(static_cast<int>(*position), QAbstractItemView::PositionAtCenter);
+        }
     }
     showNotice();
     refreshSentence();
@@ -239,7 +273,7 @@ void TablePage::showRow(std::uint32_t row)
 
 void TablePage::refreshSentence()
 {
-    const bool any = m_device && m_source && m_source->rowCount() > 0;
+    const bool any = m_shown && m_model->source()->rowCount() > 0;
     m_sentence->setVisible(any);
     m_footer->setVisible(any);
     if (!any)
@@ -252,14 +286,14 @@ void TablePage::showNotice()
 {
     EmptyNotice::Text text;
     const bool empty = m_model->rowCount() == 0 && !m_arranging.running() && !m_late;
-    if (!m_device)
+    if (!m_shown)
         text = noticeWithoutDevice(m_document);
-    else if (m_source->rowCount() == 0)
+    else if (m_model->source()->rowCount() == 0)
         text = nothingRecorded();
     else if (empty)
         text = { nothingMatches(), {}, {}, filtered() ? tr("Clear the filter") : tr("Show the whole trace") };
     m_notice->setText(text);
-    m_filterBar->setVisible(m_device && m_source->rowCount() > 0);
+    m_filterBar->setVisible(m_shown && m_model->source()->rowCount() > 0);
     m_stack->setCurrentWidget(text.title.isEmpty() ? static_cast<QWidget*>(m_view) : m_notice);
     refreshSentence();
 }
@@ -315,6 +349,9 @@ EmptyNotice::Text noticeWithoutDevice(const Document& document)
         return { TablePage::tr("Nothing is open"), {}, {}, {} };
     if (!session->devices().empty())
         return { TablePage::tr("Working out the totals…"), {}, {}, {} };
+    if (document.isFollowing())
+        return { TablePage::tr("Nothing has been recorded yet"),
+            TablePage::tr("What the program allocates is shown here as soon as it is recorded."), {}, {} };
     return { TablePage::tr("This file holds no memory of a GPU"),
         TablePage::tr(
             "There are neither segments nor events in it. Switch the recorder on before the program "

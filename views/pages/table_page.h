@@ -32,14 +32,16 @@ public:
 
     void setPalette(const Palette& palette) override;
     void resetView() override; ///< own filter off, own order, whole trace
-    [[nodiscard]] bool busy() const override { return m_arranging.running(); }
+    [[nodiscard]] bool busy() const override { return m_arranging.running() || m_refreshing.running(); }
     [[nodiscard]] QString copyText() const override;
     [[nodiscard]] bool hasCsv() const override;
     [[nodiscard]] bool writeCsv(QIODevice& out) const override;
     bool saveCsvLater(const QString& path) override;
     bool copyCsvLater() override;
 
-    /// The page shows this device; what it is called with when the document has one ready.
+    /// The page shows this device; what it is called with when the document has one ready. Of a newer
+    /// generation of what is shown, the rows take the place of the old ones once they are arranged: sorted,
+    /// filtered, selected and scrolled as those are.
     void showDevice(std::shared_ptr<const DeviceData> device);
 
     [[nodiscard]] TableView& table() const { return *m_view; }
@@ -71,7 +73,8 @@ protected:
     virtual void selectionMoved() = 0; ///< of the document
     virtual void rowsShown() = 0; ///< other rows stand in the table now
 
-    [[nodiscard]] const std::shared_ptr<const DeviceData>& device() const { return m_device; }
+    /// Of the rows that stand in the table.
+    [[nodiscard]] const std::shared_ptr<const DeviceData>& device() const { return m_shown; }
     /// What restricts the rows that are asked for: by the filter, by the selection.
     [[nodiscard]] bool filtered() const;
     [[nodiscard]] std::optional<EventRange> range() const;
@@ -86,19 +89,24 @@ private:
     void makeActions();
     [[nodiscard]] model::BlockFilter ownFilter() const; ///< of this page alone
     void arrangeRows();
-    void show(std::shared_ptr<const TableRows> rows);
+    void arrange(BackgroundJob& job);
+    void show(std::shared_ptr<const DeviceData> device, std::shared_ptr<const TableSource> source,
+        std::shared_ptr<const TableRows> rows);
     void showNotice();
     void clearFilters();
     void filterEverywhere(const model::BlockFilter& filter);
     void showMenu(const QPoint& at);
     void copyCsv(const RowRanges& ranges) const; // off the GUI thread
 
-    std::shared_ptr<const DeviceData> m_device;
-    std::shared_ptr<const TableSource> m_source; // what the rows are made from
+    std::shared_ptr<const DeviceData> m_device, m_shown; // the newest; that of the rows in the table
+    std::shared_ptr<const TableSource> m_source; // of m_device
     TableQuery m_query;
     std::optional<TableQuery> m_asked; // what the table shows or is about to show
+    std::shared_ptr<const TableSource> m_askedOf; // likewise
     bool m_late = false; // something changed while the page was in the background
-    BackgroundJob m_arranging;
+    bool m_again = false; // a newer generation came while rows were arranged
+    BackgroundJob m_arranging; // as the user wants it
+    BackgroundJob m_refreshing; // as before, of a newer generation
     mutable BackgroundJob m_exporting; // copying leaves the page as it is
 
     TableModel* m_model;

@@ -36,24 +36,24 @@ void TablePage::makeActions()
 QString TablePage::copyText() const
 {
     const RowRanges ranges = m_view->selectedRanges();
-    if (!m_source || ranges.empty())
+    if (!m_model->source() || ranges.empty())
         return {};
     if (countRows(ranges) <= kRowsAsText)
-        return rowsAsText(*m_source, *m_model->rows(), ranges);
+        return rowsAsText(*m_model->source(), *m_model->rows(), ranges);
     copyCsv(ranges);
     return {};
 }
 
 void TablePage::copyCsv(const RowRanges& ranges) const
 {
-    if (!m_source || ranges.empty())
+    if (!m_model->source() || ranges.empty())
         return;
     if (countRows(ranges) > kRowsToCopy) {
         m_footer->announce(tr("Too many rows for the clipboard: save the table as CSV instead"));
         return;
     }
     m_exporting.start(
-        [source = m_source, rows = m_model->rows(), ranges](const JobContext& context) {
+        [source = m_model->source(), rows = m_model->rows(), ranges](const JobContext& context) {
             QBuffer buffer;
             buffer.open(QIODevice::WriteOnly);
             return views::writeCsv(*source, *rows, ranges, buffer, context) ? QString::fromUtf8(buffer.data())

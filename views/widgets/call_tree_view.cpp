@@ -4,9 +4,11 @@
 #include "views/widgets/table_header.h"
 
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 
 #include <algorithm>
+#include <vector>
 
 namespace strata::views {
 
@@ -114,6 +116,43 @@ void CallTreeView::setTree(std::shared_ptr<const FlameTree> tree)
     m_model->setTree(std::move(tree));
     openHeaviestPath();
     fitColumns();
+    m_quiet = false;
+}
+
+void CallTreeView::goOn(std::shared_ptr<const FlameTree> tree)
+{
+    const std::shared_ptr<const FlameTree> before = m_model->tree();
+    if (!before || !tree || before->total(0) <= 0 || tree->total(0) <= 0)
+        return setTree(std::move(tree));
+    std::vector<FlameTree::Node> open; // parents first
+    if (isExpanded(m_model->indexOf(0)))
+        open.push_back(0);
+    for (std::size_t i = 0; i < open.size(); ++i)
+        for (const FlameTree::Node child : before->children(open[i]))
+            if (isExpanded(m_model->indexOf(child)))
+                open.push_back(child);
+    const auto inNew
+        = [&](FlameTree::Node node) { return m_model->indexOf(before->counterpart(*tree, node)); };
+    const QModelIndex current = currentIndex(), top = indexAt(QPoint(0, 0));
+    const auto nodesOf = [](const QModelIndex& index) { // one, or none
+        return index.isValid() ? std::vector{ CallTreeModel::nodeOf(index) } : std::vector<FlameTree::Node>{};
+    };
+    const std::vector<FlameTree::Node> currentNode = nodesOf(current), topNode = nodesOf(top);
+    const int offset = top.isValid() ? visualRect(top).top() : 0, x = horizontalScrollBar()->value();
+    m_quiet = true;
+    setUpdatesEnabled(false);
+    m_model->setTree(tree);
+    for (const FlameTree::Node node : open)
+        expand(inNew(node));
+    for (const FlameTree::Node node : currentNode)
+        selectionModel()->setCurrentIndex(
+            inNew(node), QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+    fitColumns();
+    for (const FlameTree::Node node : topNode)
+        if (const QRect now = visualRect(inNew(node)); now.height() > 0) // it scrolls row by row
+            verticalScrollBar()->setValue(verticalScrollBar()->value() + (now.top() - offset) / now.height());
+    horizontalScrollBar()->setValue(x);
+    setUpdatesEnabled(true);
     m_quiet = false;
 }
 

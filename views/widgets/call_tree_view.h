@@ -16,6 +16,8 @@ public:
     explicit CallTreeView(QWidget* parent = nullptr);
 
     void setTree(std::shared_ptr<const FlameTree> tree);
+    /// The same tree of a newer generation: what is open, current and in view stays.
+    void goOn(std::shared_ptr<const FlameTree> tree);
     void setColours(const Palette& palette);
     /// Opens the way to a frame and marks it, without telling it as the user's choice.
     void setCurrentNode(FlameTree::Node node);

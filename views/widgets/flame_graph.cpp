@@ -4,6 +4,7 @@
 #include "views/style/texts.h"
 
 #include <QAccessible>
+#include <QCursor>
 #include <QScrollBar>
 
 #include <algorithm>
@@ -84,6 +85,43 @@ void FlameGraph::setTree(std::shared_ptr<const FlameTree> tree)
     m_piece = m_tree ? pieceOf(zoomed) : Piece{};
     updateScrollBar();
     viewport()->update();
+    Q_EMIT zoomChanged();
+}
+
+/// What of the frame that is zoomed into is seen, is seen of the same one in another tree.
+FlameGraph::Place FlameGraph::placeIn(const FlameTree& tree, const Place& place) const
+{
+    const Node node = m_tree->counterpart(tree, place.zoomed);
+    const auto before = static_cast<double>(m_tree->begin(place.zoomed));
+    const auto begin = static_cast<double>(tree.begin(node));
+    const double stretch = static_cast<double>(tree.total(node))
+        / std::max(1.0, static_cast<double>(m_tree->total(place.zoomed)));
+    return { { begin + (place.piece.begin - before) * stretch, begin + (place.piece.end - before) * stretch },
+        node };
+}
+
+void FlameGraph::goOn(std::shared_ptr<const FlameTree> tree)
+{
+    if (!m_tree || !tree || m_tree->total(0) <= 0 || tree->total(0) <= 0)
+        return setTree(std::move(tree));
+    if (m_animation.state() == QAbstractAnimation::Running) { // to where it was going
+        m_animation.stop();
+        m_piece = pieceOf(m_zoomed);
+    }
+    const Place now = placeIn(*tree, { m_piece, m_zoomed });
+    m_history.changeAll([&](Place& place) { place = placeIn(*tree, place); });
+    const Node current = m_tree->counterpart(*tree, m_current);
+    const std::optional<QPoint> mouse
+        = m_hovered ? std::optional(viewport()->mapFromGlobal(QCursor::pos())) : std::nullopt;
+    m_tree = std::move(tree);
+    m_laidOut.reset();
+    m_hovered.reset();
+    m_zoomed = now.zoomed;
+    m_current = current;
+    updateScrollBar();
+    setPiece(now.piece);
+    if (mouse)
+        hover(*mouse);
     Q_EMIT zoomChanged();
 }
 

@@ -32,6 +32,9 @@ public:
 
     /// Another tree; stays zoomed into the same frames where the new tree has them.
     void setTree(std::shared_ptr<const FlameTree> tree);
+    /// The same tree of a newer generation: what is seen of a frame, the history and what is scrolled to
+    /// stay, too.
+    void goOn(std::shared_ptr<const FlameTree> tree);
     [[nodiscard]] const std::shared_ptr<const FlameTree>& tree() const { return m_tree; }
     void setColours(const Palette& palette);
     /// Colours by rank (Palette::group()) for frames that have one: a picture by line looks as on other
@@ -100,6 +103,7 @@ private:
     [[nodiscard]] Piece pieceOf(Node node) const;
     [[nodiscard]] Piece clamped(Piece piece) const;
     void choose(Node node);
+    [[nodiscard]] Place placeIn(const FlameTree& tree, const Place& place) const;
     void showLevel(Node node);
     void hover(const QPoint& at);
     void leave();

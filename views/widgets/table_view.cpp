@@ -285,6 +285,24 @@ void TableView::setCurrentRow(int row, ScrollHint hint)
     m_quiet = false;
 }
 
+void TableView::restore(
+    int currentRow, int currentColumn, const std::vector<std::pair<int, int>>& selected, int firstRow)
+{
+    m_quiet = true;
+    const int x = horizontalOffset();
+    QItemSelection rows;
+    for (const auto& [first, last] : selected)
+        rows.append(
+            QItemSelectionRange(m_table->index(first, 0), m_table->index(last, m_table->columnCount() - 1)));
+    selectionModel()->select(rows, QItemSelectionModel::ClearAndSelect);
+    if (currentRow >= 0)
+        selectionModel()->setCurrentIndex(
+            m_table->index(currentRow, currentColumn), QItemSelectionModel::NoUpdate);
+    verticalScrollBar()->setValue(firstRow);
+    horizontalScrollBar()->setValue(x);
+    m_quiet = false;
+}
+
 void TableView::currentChanged(const QModelIndex& current, const QModelIndex& previous)
 {
     QAbstractItemView::currentChanged(current, previous);

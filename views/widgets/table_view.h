@@ -35,6 +35,10 @@ public:
     [[nodiscard]] TableHeader* header() const { return m_header; }
     /// Makes a row the current and only selected one without telling it as the user's choice; -1: none.
     void setCurrentRow(int row, ScrollHint hint);
+    /// Rows that are selected, the current cell and the first row in view, after the model was reset. Nothing
+    /// of it is told as the user's choice.
+    void restore(
+        int currentRow, int currentColumn, const std::vector<std::pair<int, int>>& selected, int firstRow);
     /// Selected rows as ranges of the model, ascending: a few pairs even when all are selected.
     [[nodiscard]] std::vector<std::pair<int, int>> selectedRanges() const;
     /// Moves the current row by so many, as the arrow keys do.

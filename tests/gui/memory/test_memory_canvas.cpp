@@ -41,7 +41,7 @@ protected:
         m_canvas.resize(900, 400);
         m_canvas.show();
         m_canvas.setDevice(m_device);
-        m_canvas.setSubject({ makeGroupData(m_device, model::Grouping::Line, {}), nullptr });
+        m_canvas.setSubject({ makeGroupData(m_device, model::Grouping::Line, nullptr, {}), nullptr });
         settle();
     }
     void settle()
@@ -128,7 +128,7 @@ TEST_F(MemoryCanvasTest, OnAnAxisOfTimeThePointerReadsItsOwnTime)
             + " 1000 stack=f@train.py:3 time=" + std::to_string(e * 100'000) + "\n";
     text += "alloc 0x900000 1000 stack=f@train.py:3 time=1000000000\n";
     const auto device = test::makeDeviceData(test::makeRecording(text));
-    const PictureSubject subject{ makeGroupData(device, model::Grouping::Line, {}), nullptr };
+    const PictureSubject subject{ makeGroupData(device, model::Grouping::Line, nullptr, {}), nullptr };
     m_canvas.setDevice(device);
     m_canvas.setSubject(subject);
     m_canvas.setAxis(model::Axis::Time);

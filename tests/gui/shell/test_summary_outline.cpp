@@ -97,7 +97,7 @@ TEST_P(SummaryOutline, SaysWhatTheEventsSay)
         ASSERT_EQ(listsEarly.size(), listsLate.size());
         // A colour may be missing until the events are there; none is another one then.
         for (std::uint32_t group = 0; group < first.summary()->byLine->count(); ++group) {
-            const auto same = groupByLabel(*whole.device()->byLine, first.summary()->byLine->label(group));
+            const auto same = whole.device()->byLine->find({ first.summary()->byLine->label(group) });
             ASSERT_TRUE(same);
             const int rank = first.summary()->lineRank[group];
             EXPECT_TRUE(rank == -1 || rank == whole.device()->lineRank[*same]);

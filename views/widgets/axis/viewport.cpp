@@ -2,6 +2,7 @@
 #include "views/widgets/axis/viewport.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
@@ -23,6 +24,37 @@ void Viewport::setTrace(const model::Clock* clock)
     m_history.clear();
     Q_EMIT changed();
     Q_EMIT historyChanged();
+}
+
+template <class Change> void Viewport::changeAll(const Change& change)
+{
+    change(m_now);
+    m_history.changeAll(change);
+    Q_EMIT changed();
+}
+
+void Viewport::growTrace(const model::Clock* clock)
+{
+    m_clock = clock;
+    const Span before = std::exchange(m_xLimits, XMapping::wholeSpan(m_axis, *clock));
+    changeAll([&](ViewWindow& window) {
+        window.x
+            = window.x == before ? m_xLimits : clampSpan(window.x, m_xLimits, XMapping::narrowest(m_axis));
+    });
+}
+
+void Viewport::growHeight(std::size_t picture, double height, const std::function<double(double)>& moved)
+{
+    const Span before = std::exchange(m_yLimits[picture], { 0, std::max(height, m_lowest) });
+    changeAll([&](ViewWindow& window) {
+        Span& y = window.y[picture];
+        if (y == before) {
+            y = m_yLimits[picture];
+            return;
+        }
+        const double middle = (y.begin + y.end) / 2, by = moved ? moved(middle) - middle : 0;
+        y = clampSpan({ y.begin + by, y.end + by }, m_yLimits[picture], m_lowest);
+    });
 }
 
 void Viewport::setHeight(std::size_t picture, double height)

@@ -6,6 +6,7 @@
 #include <QElapsedTimer>
 #include <QObject>
 
+#include <functional>
 #include <vector>
 
 namespace strata::views {
@@ -22,7 +23,12 @@ public:
     /// A new trace: everything in view, no history. `clock` must stay alive until the next call; nullptr:
     /// none.
     void setTrace(const model::Clock* clock);
+    /// The same trace, of which there is more: where all of it was in view, all of it stays in view, and what
+    /// was zoomed into stays where it is. So does the history. `clock` as above, not nullptr.
+    void growTrace(const model::Clock* clock);
     void setHeight(std::size_t picture, double height); ///< shows all of it
+    /// Another height of the same: as growTrace(). `moved` says where a height lies now, if they have moved.
+    void growHeight(std::size_t picture, double height, const std::function<double(double)>& moved = {});
     void setAxis(model::Axis axis); ///< keeps the events in view
     void setPicture(std::size_t picture);
 
@@ -56,6 +62,7 @@ Q_SIGNALS:
 private:
     void move(const ViewWindow& next);
     void restore(ViewWindow window); // from the history, or what it knows of
+    template <class Change> void changeAll(const Change& change); // the history, too
 
     const model::Clock* m_clock = nullptr;
     model::Axis m_axis = model::Axis::Events;

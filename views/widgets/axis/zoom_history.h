@@ -26,7 +26,7 @@ public:
     void clear();
     /// Call before the view changes from `current` to something else.
     void leaving(const ViewWindow& current, std::int64_t nowMs);
-    using History::canGoBack, History::canGoForward;
+    using History::changeAll, History::canGoBack, History::canGoForward;
     /// The view to show instead of `current`. Only when canGoBack() or canGoForward().
     [[nodiscard]] ViewWindow back(const ViewWindow& current);
     [[nodiscard]] ViewWindow forward(const ViewWindow& current);

@@ -28,8 +28,6 @@ struct CanvasScene {
     YMapping y; ///< of the picture, on device pixels
     YMapping curveY; ///< of the curves; the same as y in the stacked mode
     CurveColumns curves;
-    model::DriverCurve driver; ///< empty where it was not recorded
-    std::vector<model::AnnotationSpan> annotations;
     std::vector<model::UserItem> notes; ///< notes and named ranges of the device
     std::vector<NotePlace> notePlaces; ///< where they stand in this frame
     std::vector<StripGroup> strips;
@@ -37,6 +35,11 @@ struct CanvasScene {
 
     [[nodiscard]] QFont axisFont() const;
     [[nodiscard]] QColor colour(Palette::Role role) const { return palette[role]; }
+    [[nodiscard]] const std::vector<model::AnnotationSpan>& annotations() const
+    {
+        return *device->annotations;
+    }
+    [[nodiscard]] const model::DriverCurve& driver() const { return *device->driver; }
     [[nodiscard]] const model::DeviceTimeline& timeline() const { return *device->timeline; }
     [[nodiscard]] const model::Clock& clock() const { return device->timeline->clock(); }
     [[nodiscard]] bool hasEvents() const { return device->trace->eventCount() > 0; }

@@ -26,7 +26,7 @@ void paintReading(QPainter& painter, const CanvasScene& scene, QPointF at)
 
 std::optional<std::int64_t> driverBytesAt(const CanvasScene& scene, model::EventIndex event)
 {
-    const auto& points = scene.driver.points;
+    const auto& points = scene.driver().points;
     const auto after = std::upper_bound(points.begin(), points.end(), event,
         [](model::EventIndex at, const model::DriverPoint& point) { return at + 1 < point.event; });
     return after == points.begin() ? std::nullopt : std::optional(std::prev(after)->bytes);
@@ -36,7 +36,7 @@ void paintDriver(QPainter& painter, const CanvasScene& scene)
 {
     const QRectF area = scene.layout.curves;
     QPointF last(-1e9, -1e9);
-    for (const model::DriverPoint& point : scene.driver.points) {
+    for (const model::DriverPoint& point : scene.driver().points) {
         const QPointF at(scene.pointOfEvent(point.event), scene.curvePoint(point.bytes));
         const bool isNear = at.x() - last.x() < kNear && std::abs(at.y() - last.y()) < 1;
         if (isNear || !area.contains(at))

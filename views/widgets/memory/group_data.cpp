@@ -3,8 +3,8 @@
 
 namespace strata::views {
 
-std::shared_ptr<const GroupData> makeGroupData(
-    std::shared_ptr<const DeviceData> device, model::Grouping grouping, const std::stop_token& stop)
+std::shared_ptr<const GroupData> makeGroupData(std::shared_ptr<const DeviceData> device,
+    model::Grouping grouping, const std::shared_ptr<const GroupData>& earlier, const std::stop_token& stop)
 {
     auto data = std::make_shared<GroupData>();
     data->device = device;
@@ -15,14 +15,26 @@ std::shared_ptr<const GroupData> makeGroupData(
         data->blocks = device->blocksIndex;
         return data;
     }
-    data->table = device->groups(grouping);
+    const model::DeviceTrace& trace = *device->trace;
+    const bool keepsRows = earlier && earlier->table->grouping() == grouping
+        && trace.keepsRowsOf(*earlier->device->trace);
+    data->table = grouping == model::Grouping::Site ? device->bySite
+        : keepsRows ? std::make_shared<const model::GroupTable>(trace, *earlier->table)
+                    : std::make_shared<const model::GroupTable>(trace, grouping);
     if (stop.stop_requested())
         return nullptr;
-    data->order = std::make_shared<model::LayerOrder>(*device->trace, device->timeline->live(), *data->table);
-    data->rank = coloursOf(*device->colours, device->trace->device(), *data->table, data->order->groups());
+    const model::LiveIndex& live = device->timeline->live();
+    const bool sharesGroups = keepsRows && data->table->sharesGroups(*earlier->table);
+    data->order = sharesGroups
+        ? std::make_shared<const model::LayerOrder>(trace, live, *data->table, *earlier->order)
+        : std::make_shared<const model::LayerOrder>(trace, live, *data->table);
+    data->rank = coloursOf(*device->colours, trace.device(), *data->table, data->order->groups());
     if (device->strips && !stop.stop_requested())
-        data->blocks
-            = std::make_shared<model::BlocksIndex>(*device->timeline, *device->strips, *data->table, stop);
+        data->blocks = sharesGroups && earlier->blocks && earlier->device->strips == device->strips
+            ? std::make_shared<const model::BlocksIndex>(
+                *device->timeline, *device->strips, *data->table, *earlier->blocks, stop)
+            : std::make_shared<const model::BlocksIndex>(
+                *device->timeline, *device->strips, *data->table, stop);
     return stop.stop_requested() ? nullptr : data;
 }
 

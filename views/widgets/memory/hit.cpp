@@ -104,7 +104,7 @@ Hit thingAt(const CanvasScene& scene, const PictureSubject& subject,
     if (const model::AnnotationSpan* span = annotationAt(scene, point)) {
         Hit hit;
         hit.kind = Hit::Kind::Annotation;
-        hit.annotation = static_cast<int>(span - scene.annotations.data());
+        hit.annotation = static_cast<int>(span - scene.annotations().data());
         hit.event = model::eventAtPosition(
             scene.x.axis(), scene.clock(), scene.x.valueAt((point.x() - layout.left()) * scene.ratio));
         return hit;
@@ -203,7 +203,7 @@ std::optional<Extent> extentOf(
     const model::Axis axis = scene.x.axis();
     const model::Clock& clock = scene.clock();
     if (hit.kind == Hit::Kind::Annotation) {
-        const model::AnnotationSpan& span = scene.annotations[static_cast<std::size_t>(hit.annotation)];
+        const model::AnnotationSpan& span = scene.annotations()[static_cast<std::size_t>(hit.annotation)];
         if (axis == model::Axis::Time)
             return Extent{ { double(span.beginNs), double(span.endNs) }, {} };
         return Extent{ { double(span.first + 1), double(span.last + 1) }, {} };

@@ -53,7 +53,7 @@ void describeBlock(HoverCard& card, const CanvasScene& scene, const Hit& hit)
 
 void describeAnnotation(HoverCard& card, const CanvasScene& scene, const Hit& hit)
 {
-    const model::AnnotationSpan& span = scene.annotations[static_cast<std::size_t>(hit.annotation)];
+    const model::AnnotationSpan& span = scene.annotations()[static_cast<std::size_t>(hit.annotation)];
     card.title = text::utf8(span.name);
     const QString length = text::duration(span.endNs - span.beginNs);
     card.lines << (span.openBegin || span.openEnd
@@ -118,8 +118,8 @@ void describeCurves(HoverCard& card, const CanvasScene& scene, const Hit& hit)
     if (const std::int64_t pending = timeline.pendingFree().at(hit.event); pending > 0)
         card.lines << QObject::tr("%1 of it pending free").arg(text::bytes(pending));
     if (const auto driver = driverBytesAt(scene, hit.event))
-        card.lines << (scene.driver.ofProcess ? QObject::tr("%1 in the process, the driver last said")
-                                              : QObject::tr("%1 in all processes, the driver last said"))
+        card.lines << (scene.driver().ofProcess ? QObject::tr("%1 in the process, the driver last said")
+                                                : QObject::tr("%1 in all processes, the driver last said"))
                           .arg(text::bytes(*driver));
 }
 

@@ -211,7 +211,8 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
     }
     if (const auto driver = driverBytesAt(scene, at))
         add(Sample::Ring, Palette::Role::TextMuted,
-            scene.driver.ofProcess ? QObject::tr("driver, process") : QObject::tr("driver, all"), *driver, 6);
+            scene.driver().ofProcess ? QObject::tr("driver, process") : QObject::tr("driver, all"), *driver,
+            6);
     if (const auto& capacity = scene.device->summary->capacity)
         add(Sample::Dashes, Palette::Role::Warning,
             capacity->exact ? QObject::tr("capacity") : QObject::tr("capacity, estimate"), capacity->bytes,

@@ -5,9 +5,11 @@
 
 #include <QEvent>
 #include <QPainter>
+#include <QSignalBlocker>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace strata::views {
 
@@ -61,23 +63,12 @@ MemoryCanvas::~MemoryCanvas() = default;
 void MemoryCanvas::setDevice(std::shared_ptr<const DeviceData> next)
 {
     const bool same = next && m_scene.device && next->trace == m_scene.device->trace;
-    m_scene.device = std::move(next);
-    m_scene.driver = {};
-    if (m_scene.device)
-        m_scene.driver
-            = model::driverCurveOf(m_scene.device->trace->recording(), m_scene.device->trace->device());
-    m_scene.annotations.clear();
-    m_scene.strips.clear();
+    takeDevice(std::move(next));
     if (!m_scene.device) {
         m_subject = {};
         m_store.setSubject({});
         m_viewport.setTrace(nullptr);
     } else {
-        const DeviceData& device = *m_scene.device;
-        m_scene.annotations
-            = model::annotationSpans(device.session->recording(), device.trace->device(), m_scene.clock());
-        if (device.strips)
-            m_scene.strips = stripGroups(*device.strips, device.session->recording());
         if (!same) {
             m_overlay = CanvasOverlay{ .focused = m_overlay.focused };
             m_viewport.setTrace(&m_scene.clock());
@@ -88,12 +79,72 @@ void MemoryCanvas::setDevice(std::shared_ptr<const DeviceData> next)
     updateScene();
 }
 
+void MemoryCanvas::takeDevice(std::shared_ptr<const DeviceData> next)
+{
+    const auto before = std::exchange(m_scene.device, std::move(next));
+    if (!m_scene.device || !m_scene.device->strips)
+        m_scene.strips.clear();
+    else if (!before || before->strips != m_scene.device->strips)
+        m_scene.strips = stripGroups(*m_scene.device->strips, m_scene.device->session->recording());
+}
+
 void MemoryCanvas::setSubject(const PictureSubject& subject)
 {
     m_subject = subject;
     updateLook();
     m_store.setSubject(subject);
     updateScene();
+}
+
+void MemoryCanvas::goOn(const PictureSubject& subject)
+{
+    const auto before = m_scene.device;
+    keepPinned(*before, subject);
+    takeDevice(subject.groups->device);
+    m_subject = subject;
+    m_curvesValid = false;
+    m_store.goOn(subject, makeLook());
+    {
+        const QSignalBlocker once(m_viewport); // what it says is looked at below
+        m_viewport.growTrace(&m_scene.clock());
+        growHeights(*before);
+    }
+    updateScene();
+    updateHover();
+    pin(std::optional(m_overlay.pinned));
+}
+
+/// Numbers of what is marked and pinned, as the newer generation has them.
+void MemoryCanvas::keepPinned(const DeviceData& before, const PictureSubject& subject)
+{
+    const DeviceData& device = *subject.groups->device;
+    const auto groupNow = [&](std::uint32_t group) {
+        return m_subject.groups ? subject.groups->table->sameGroup(*m_subject.groups->table, group)
+                                : std::nullopt;
+    };
+    if (m_look.highlight.group)
+        m_look.highlight.group = groupNow(*m_look.highlight.group);
+    if (!m_overlay.pinned)
+        return;
+    Hit hit = *m_overlay.pinned;
+    bool found = true;
+    if (hit.kind == Hit::Kind::Block) {
+        hit.block = device.trace->sameBlock(*before.trace, hit.block);
+        found = hit.block.valid();
+        hit.group = found ? subject.groups->table->groupOf(hit.block) : 0;
+    } else if (hit.kind == Hit::Kind::Group) {
+        const auto group = groupNow(hit.group);
+        found = group.has_value();
+        hit.group = group.value_or(0);
+    } else if (hit.kind == Hit::Kind::Annotation) {
+        const model::AnnotationSpan& span = (*before.annotations)[static_cast<std::size_t>(hit.annotation)];
+        const auto now = std::ranges::find_if(*device.annotations, [&](const model::AnnotationSpan& other) {
+            return other.name == span.name && other.beginNs == span.beginNs;
+        });
+        found = now != device.annotations->end();
+        hit.annotation = static_cast<int>(now - device.annotations->begin());
+    }
+    m_overlay.pinned = found ? std::optional(hit) : std::nullopt;
 }
 
 void MemoryCanvas::setColours(const Palette& palette)
@@ -157,25 +208,52 @@ void MemoryCanvas::pin(const std::optional<Hit>& hit)
     update();
 }
 
-void MemoryCanvas::updateLook()
+const RasterLook& MemoryCanvas::makeLook()
 {
     m_look.scale = std::max(static_cast<int>(devicePixelRatioF()), 1);
     if (m_subject.groups)
         m_look.styles = GroupStyles(m_scene.palette, *m_subject.groups->table, m_subject.groups->rank);
-    m_store.setLook(m_look);
+    return m_look;
+}
+
+void MemoryCanvas::updateLook()
+{
+    m_store.setLook(makeLook());
+}
+
+std::array<double, kPictureModes> MemoryCanvas::heights() const
+{
+    const QRect stacked = CanvasLayout::make(size(), PictureMode::Stacked, 0).picture;
+    std::array<double, kPictureModes> heights{};
+    heights[pictureOf(PictureMode::Stacked)]
+        = withHeadroom(highestCurve(*m_scene.device), stacked.height(), 28);
+    heights[pictureOf(PictureMode::Blocks)]
+        = m_scene.device->strips ? static_cast<double>(m_scene.device->strips->height()) : 1;
+    return heights;
+}
+
+void MemoryCanvas::growHeights(const DeviceData& before)
+{
+    const auto now = heights();
+    m_viewport.growHeight(pictureOf(PictureMode::Stacked), now[pictureOf(PictureMode::Stacked)]);
+    const model::StripLayout* const strips = m_scene.device->strips.get();
+    if (!strips || strips == before.strips.get())
+        return;
+    m_viewport.growHeight(pictureOf(PictureMode::Blocks), now[pictureOf(PictureMode::Blocks)],
+        [&before, strips](double height) {
+            if (!before.strips || before.strips->stripAtY(static_cast<std::int64_t>(height)) < 0)
+                return height;
+            const std::int64_t y = strips->yOf(before.strips->addressAt(static_cast<std::int64_t>(height)));
+            return y < 0 ? height : static_cast<double>(y);
+        });
 }
 
 void MemoryCanvas::updateHeights()
 {
-    const DeviceData& device = *m_scene.device;
-    const double highest = highestCurve(device);
-    const QRect stacked = CanvasLayout::make(size(), PictureMode::Stacked, 0).picture;
-    const double stackedHeight = withHeadroom(highest, stacked.height(), 28);
-    if (m_viewport.yLimits(pictureOf(PictureMode::Stacked)).end != stackedHeight)
-        m_viewport.setHeight(pictureOf(PictureMode::Stacked), stackedHeight);
-    const double blocksHeight = device.strips ? static_cast<double>(device.strips->height()) : 1;
-    if (m_viewport.yLimits(pictureOf(PictureMode::Blocks)).end != blocksHeight)
-        m_viewport.setHeight(pictureOf(PictureMode::Blocks), blocksHeight);
+    const auto now = heights();
+    for (std::size_t picture = 0; picture < now.size(); ++picture)
+        if (m_viewport.yLimits(picture).end != now[picture])
+            m_viewport.setHeight(picture, now[picture]);
 }
 
 void MemoryCanvas::updateScene()
@@ -187,7 +265,7 @@ void MemoryCanvas::updateScene()
     m_scene.font = font();
     m_scene.ratio = devicePixelRatioF();
     m_scene.mode = mode();
-    const int levels = m_scene.annotations.empty() ? 0 : m_scene.annotations.back().level + 1;
+    const int levels = m_scene.annotations().empty() ? 0 : m_scene.annotations().back().level + 1;
     m_scene.layout = CanvasLayout::make(size(), m_scene.mode, levels);
     const auto pixels = [this](int points) { return static_cast<int>(std::lround(points * m_scene.ratio)); };
     m_scene.x = XMapping(m_viewport.axis(), m_viewport.x(), pixels(m_scene.layout.width()));

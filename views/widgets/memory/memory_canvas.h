@@ -8,6 +8,8 @@
 #include "views/widgets/memory/overlay_painter.h"
 #include "views/widgets/memory/picture_store.h"
 
+#include <array>
+
 namespace strata::views {
 
 /// Memory over time, painted: the stacked or the blocks picture, curves, marks, annotations and axis.
@@ -26,6 +28,9 @@ public:
 
     void setDevice(std::shared_ptr<const DeviceData> next); ///< nullptr: nothing to show
     void setSubject(const PictureSubject& subject); ///< groups and filter, once they are computed
+    /// Groups and filter of a newer generation of what is shown (DeviceData::follows()), and that itself:
+    /// zoom, marks and what is pinned stay, and the picture until its own is there.
+    void goOn(const PictureSubject& subject);
     void setColours(const Palette& palette);
     void setMode(PictureMode mode);
     void setAxis(model::Axis axis);
@@ -89,9 +94,14 @@ private:
     void hover(QPointF at) override;
     void showCursor(Qt::CursorShape shape) override { setCursor(shape); }
 
+    void takeDevice(std::shared_ptr<const DeviceData> next);
+    void keepPinned(const DeviceData& before, const PictureSubject& subject);
     void updateScene(); ///< layout and mappings from size, mode and viewport; asks for the picture
     void updateCurves();
+    [[nodiscard]] std::array<double, kPictureModes> heights() const;
     void updateHeights();
+    void growHeights(const DeviceData& before);
+    const RasterLook& makeLook();
     void updateLook();
     void renderFrame();
     void paintPictures(QRgb surface);

@@ -68,7 +68,7 @@ void MemoryCanvas::click(QPointF at)
     if (hit.kind == Hit::Kind::Nothing)
         return;
     if (hit.kind == Hit::Kind::Annotation) {
-        const model::AnnotationSpan& span = m_scene.annotations[static_cast<std::size_t>(hit.annotation)];
+        const model::AnnotationSpan& span = m_scene.annotations()[static_cast<std::size_t>(hit.annotation)];
         Q_EMIT selectionWanted(EventRange{ std::min(span.first + 1, span.last), span.last });
     } else if (hit.kind == Hit::Kind::Note) {
         const model::UserItem& note = m_scene.notes[static_cast<std::size_t>(hit.note)];

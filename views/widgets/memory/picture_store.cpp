@@ -11,7 +11,7 @@ PictureAnswer stackedAnswer(const PictureRequest& request, const std::stop_token
 {
     const GroupData& groups = *request.subject.groups;
     auto stacked = request.known;
-    if (!stacked || stacked->x != request.x) {
+    if (!stacked || stacked->x != request.x || stacked->subject != request.subject) {
         auto made = std::make_shared<StackedData>();
         const DeviceData& device = *groups.device;
         const model::DeviceTimeline& timeline = *device.timeline;
@@ -21,6 +21,7 @@ PictureAnswer stackedAnswer(const PictureRequest& request, const std::stop_token
                 *groups.table, groups.order->groups(), request.subject.filter.get(), request.x.window(),
                 stop);
         made->x = request.x;
+        made->subject = request.subject;
         stacked = std::move(made);
     }
     if (stop.stop_requested() || stacked->picture.columns != request.x.columns())
@@ -116,6 +117,22 @@ void PictureStore::setSubject(PictureSubject subject)
     start();
 }
 
+void PictureStore::goOn(PictureSubject subject, const RasterLook& look)
+{
+    m_subject = std::move(subject);
+    m_look = look;
+    if (m_stacked && !tells(*m_stacked))
+        m_stacked.reset();
+    ++m_lookNumber;
+    m_detailed = false; // want() comes next
+}
+
+/// Whether its layers are groups of what is shown.
+bool PictureStore::tells(const StackedData& stacked) const
+{
+    return m_subject.groups && stacked.subject.groups->table->sharesGroups(*m_subject.groups->table);
+}
+
 void PictureStore::setLook(const RasterLook& look)
 {
     m_look = look;
@@ -128,7 +145,8 @@ void PictureStore::want(PictureMode mode, const XMapping& x, const YMapping& y, 
 {
     m_wholeX = wholeX;
     m_wholeY = wholeY;
-    if (mode == m_mode && x == m_x && y == m_y && (m_detailed || m_view.running()))
+    if (mode == m_mode && x == m_x && y == m_y
+        && (m_detailed || (m_view.running() && m_started == m_lookNumber)))
         return;
     m_mode = mode;
     m_x = x;
@@ -146,6 +164,7 @@ void PictureStore::start()
     PictureRequest request{ m_subject, m_mode, m_x, m_y, m_look, m_stacked };
     m_view.start([request](const JobContext& context) { return makePicture(request, context.stop()); },
         [this, request, look = m_lookNumber](const PictureAnswer& answer) { took(request, answer, look); });
+    m_started = m_lookNumber;
     m_whole.cancel(); // of what was wanted before
 }
 
@@ -155,7 +174,7 @@ void PictureStore::took(const PictureRequest& request, const PictureAnswer& answ
         return;
     Slot& target = slot(request.mode);
     target.latest = answer.picture;
-    if (answer.stacked)
+    if (answer.stacked && tells(*answer.stacked))
         m_stacked = answer.stacked;
     m_detailed = request.mode == m_mode && request.x == m_x && request.y == m_y && look == m_lookNumber;
     if (request.x.view() == m_wholeX && request.y.view() == m_wholeY) {

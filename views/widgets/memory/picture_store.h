@@ -22,6 +22,7 @@ struct PictureSubject {
 struct StackedData {
     model::StackedPicture picture;
     XMapping x;
+    PictureSubject subject; ///< whose it is
 };
 
 struct PictureRequest {
@@ -53,6 +54,9 @@ public:
     explicit PictureStore(QObject* parent = nullptr);
 
     void setSubject(PictureSubject subject); ///< drops the pictures of another one
+    /// A newer generation of the same: its pictures take the place of the old ones when they are there, and
+    /// those that are on their way are shown until then.
+    void goOn(PictureSubject subject, const RasterLook& look);
     void setLook(const RasterLook& look); ///< palette, highlight: old pictures stay until redrawn
     /// The canvas shows this now. Starts work unless the latest picture shows just that.
     void want(PictureMode mode, const XMapping& x, const YMapping& y, Span wholeX, Span wholeY);
@@ -76,6 +80,7 @@ private:
     };
     [[nodiscard]] Slot& slot(PictureMode mode) { return m_slots[static_cast<std::size_t>(mode)]; }
     [[nodiscard]] const Slot& slot(PictureMode mode) const { return m_slots[static_cast<std::size_t>(mode)]; }
+    [[nodiscard]] bool tells(const StackedData& stacked) const;
     void start();
     void startOverview();
     void took(const PictureRequest& request, const PictureAnswer& answer, std::uint64_t look);
@@ -83,6 +88,7 @@ private:
     PictureSubject m_subject;
     RasterLook m_look;
     std::uint64_t m_lookNumber = 0;
+    std::uint64_t m_started = 0; // m_lookNumber of what was started last
     std::array<Slot, 2> m_slots;
     std::shared_ptr<const StackedData> m_stacked;
     PictureMode m_mode = PictureMode::Stacked;

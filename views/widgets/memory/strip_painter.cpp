@@ -30,7 +30,7 @@ Place placeOf(const CanvasScene& scene, const model::AnnotationSpan& span)
 std::pair<const model::AnnotationSpan*, const model::AnnotationSpan*> visibleSpans(
     const CanvasScene& scene, int level)
 {
-    const auto& all = scene.annotations;
+    const auto& all = scene.annotations();
     const auto [first, last]
         = std::equal_range(all.begin(), all.end(), model::AnnotationSpan{ .level = level },
             [](const auto& a, const auto& b) { return a.level < b.level; });
