@@ -182,7 +182,7 @@ TEST(RealRecordings, OfARealGpuAreExact)
         expectSameAsNaive(*session);
         ++files;
     }
-    EXPECT_EQ(files, 13);
+    EXPECT_EQ(files, 15);
 }
 
 /// What Strata's recorder and PyTorch's wrote of the same run; PyTorch's trace has a row for the snapshot
