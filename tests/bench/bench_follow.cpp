@@ -159,8 +159,9 @@ int main(int argc, char** argv)
             && !document.isBehind();
     };
     waitFor(isShown);
+    auto most = source.next(options.events);
     application.watchForStalls();
-    document.show(source.next(options.events));
+    document.show(std::move(most));
     waitFor(isShown);
     for (views::Page* page : driver.view().pages())
         driver.waitUntilQuiet(*page);
