@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/device_data.h"
 
+#include "views/models/group_colours.h"
+#include "views/style/palette.h"
+
 #include <QThreadPool>
 
 #include <limits>
@@ -33,6 +36,10 @@ std::vector<int> coloursOf(DocumentColours& colours, int device, const model::Gr
         names.emplace_back(groups.label(group));
     const std::vector<int> byPlace = colours.assign(model::infoOf(groups.grouping()).name, device, names);
     std::vector<int> byGroup(groups.count(), std::numeric_limits<int>::max());
+    if (model::infoOf(groups.grouping()).ofStacks)
+        for (std::uint32_t group = 0; group < groups.count(); ++group)
+            if (!groups.stackOf(group).valid())
+                byGroup[group] = Palette::kHatched;
     for (std::size_t place = 0; place < largestFirst.size(); ++place)
         byGroup[largestFirst[place]] = byPlace[place];
     return byGroup;
@@ -74,7 +81,8 @@ void deriveDevice(const DeviceTask& task, const std::stop_token& stop,
         ? std::make_shared<const model::LayerOrder>(
             trace, data.timeline->live(), *data.byLine, *earlier->lineOrder)
         : std::make_shared<const model::LayerOrder>(trace, data.timeline->live(), *data.byLine);
-    data.lineRank = coloursOf(*task.colours, trace.device(), *data.byLine, data.lineOrder->groups());
+    data.lineRank = coloursOf(*task.colours, trace.device(), *data.byLine,
+        largestFirst(data.summary->peak, *data.byLine, data.lineOrder->groups()));
     data.annotations = std::make_shared<const std::vector<model::AnnotationSpan>>(
         model::annotationSpans(trace.recording(), trace.device(), data.timeline->clock()));
     data.driver

@@ -118,7 +118,11 @@ TableCell EventsTable::lineCellOf(std::uint32_t row) const
     TableCell cell = lineCell(recording(), stackOf(row));
     if (!events().stack[row].valid() && !cell.text.isEmpty())
         cell = noteCell(cell.text + QLatin1Char(' ') + cell.note); // not its own: where its block is from
-    const std::uint32_t group = block.valid() && m_device->byLine ? m_device->byLine->groupOf(block) : ~0u;
+    // The colour of the line that is named, which of a free may be where it was freed.
+    const model::StackId stack = stackOf(row);
+    const std::uint32_t group = !m_device->byLine ? ~0u
+        : stack.valid()                           ? m_device->byLine->groupOfStack(stack)
+                                                  : m_device->byLine->groupOf(block);
     if (group < m_device->lineRank.size())
         cell.swatch = m_device->lineRank[group];
     return cell;

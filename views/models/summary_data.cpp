@@ -4,6 +4,7 @@
 #include "model/analysis/verdict.h"
 #include "model/base/wrap.h"
 #include "views/models/document.h"
+#include "views/models/group_colours.h"
 
 #include <algorithm>
 #include <tuple>
@@ -51,20 +52,17 @@ auto figuresOf(const model::Recording& r)
         std::move(settings), r.host.has_value(), r.driver.size(), r.stacks.stackCount() == 0);
 }
 
-/// Colours follow the LayerOrder, which begins with the lines of the peak as they are listed, but counts blocks
-/// of the trace alone: where older ones are among them, colours come with the events.
+/// Lines that only other instants show take theirs with the events.
 void colour(SummaryData& data, DocumentColours& all)
 {
+    const std::vector<std::uint32_t> largest = largestFirst(data.summary->peak, *data.byLine, {});
+    const std::vector<int> colours = coloursOf(all, data.summary->device, *data.byLine, largest);
     data.lineRank.assign(data.byLine->count(), -1);
-    if (data.summary->peak.beforeTraceBytes > 0 && data.summary->totals.events > 0)
-        return;
-    std::vector<std::uint32_t> largestFirst;
-    for (const model::GroupSum& sum : data.summary->peak.groups)
-        if (sum.bytes > 0)
-            largestFirst.push_back(sum.group);
-    const std::vector<int> colours = coloursOf(all, data.summary->device, *data.byLine, largestFirst);
-    for (const std::uint32_t group : largestFirst)
+    for (const std::uint32_t group : largest)
         data.lineRank[group] = colours[group];
+    for (std::uint32_t group = 0; group < data.byLine->count(); ++group)
+        if (!data.byLine->stackOf(group).valid())
+            data.lineRank[group] = colours[group];
 }
 
 } // namespace

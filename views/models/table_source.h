@@ -32,7 +32,7 @@ struct TableCell {
 
     QString text;
     QString note;
-    int swatch = kNoSwatch; ///< rank for Palette::group()
+    int swatch = kNoSwatch; ///< rank for Palette::group(), Palette::kHatched included
 };
 
 /// The rows of a table in their own order, without Qt's models: what stands in a cell, what it sorts by, what

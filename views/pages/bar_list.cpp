@@ -35,7 +35,7 @@ public:
     {
         QStyleOptionViewItem cell = option;
         cell.state.setFlag(QStyle::State_HasFocus, false);
-        const auto colour = index.data(kColourRole).value<QColor>();
+        const auto colour = index.data(kColourRole).value<QBrush>();
         const bool swatch = index.column() == Label && index.data(kSwatchRole).toBool();
         if (swatch) {
             // Under the swatch too, so that a selected row is one band.
@@ -108,7 +108,7 @@ int BarList::scaled(int px) const
     return views::scaled(px, font());
 }
 
-void BarList::setColour(int row, const QColor& colour)
+void BarList::setColour(int row, const QBrush& colour)
 {
     for (int c = 0; c < columnCount(); ++c)
         item(row, c)->setData(kColourRole, colour);

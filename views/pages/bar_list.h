@@ -16,7 +16,7 @@ public:
         QString label;
         QString toolTip;
         double fraction = 0; ///< of the bar, 0 to 1
-        QColor colour; ///< of the bar and the swatch
+        QBrush colour; ///< of the bar and the swatch
         QStringList figures; ///< right-aligned; as many in every row
         QColor ink; ///< of the text; invalid: as usual
         bool marked = false; ///< in bold: the one that it is about
@@ -27,7 +27,7 @@ public:
     explicit BarList(QWidget* parent = nullptr);
 
     void setRows(const std::vector<Row>& rows);
-    void setColour(int row, const QColor& colour); ///< of its bar and swatch
+    void setColour(int row, const QBrush& colour); ///< of its bar and swatch
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;

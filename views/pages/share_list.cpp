@@ -54,7 +54,7 @@ void ShareList::setRows(const std::vector<ShareRow>& rows, std::int64_t whole, c
     }
 }
 
-void ShareList::setColours(const std::function<QColor(const ShareRow&)>& colourOf)
+void ShareList::setColours(const std::function<QBrush(const ShareRow&)>& colourOf)
 {
     for (std::size_t r = 0; r < m_rows.size(); ++r) {
         ShareRow& row = m_rows[r];

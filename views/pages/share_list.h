@@ -19,7 +19,7 @@ struct ShareRow {
     QString toolTip;
     std::int64_t bytes = 0;
     std::int64_t blocks = 0;
-    QColor colour;
+    QBrush colour;
     std::string key; ///< these two: whatever the user of the list wants to be told at a click
     bool named = false;
     bool clickable = true;
@@ -35,7 +35,7 @@ public:
     /// Bars are drawn to the scale of `whole`, shares are of it.
     void setRows(const std::vector<ShareRow>& rows, std::int64_t whole, const Palette& palette);
     /// Of the rows that can be clicked; nothing else changes.
-    void setColours(const std::function<QColor(const ShareRow&)>& colourOf);
+    void setColours(const std::function<QBrush(const ShareRow&)>& colourOf);
 
 Q_SIGNALS:
     void rowChosen(const strata::views::ShareRow& row);

@@ -111,6 +111,30 @@ bool isRefused(const model::Recording& recording)
 
 } // namespace
 
+QString aboutWord(const QString& label)
+{
+    const QString word = label.section(QLatin1Char(','), 0, 0).trimmed();
+    const std::pair<QString, QString> words[] = {
+        { Words::tr("requested"),
+            Words::tr(
+                "bytes that the program asked for; counts a block until its memory can be used again") },
+        { Words::tr("allocated"), Words::tr("requested, rounded up by the allocator; owned by the program") },
+        { Words::tr("active"),
+            Words::tr("allocated, and blocks that are freed but still wait for another stream") },
+        { Words::tr("reserved"), Words::tr("all segments: what PyTorch holds of the device") },
+        { Words::tr("free in segments"),
+            Words::tr("reserved and in no block: PyTorch uses it again before it asks the driver for more") },
+        { Words::tr("rounding"), Words::tr("what the allocator adds to a request, up to its own sizes") },
+        { Words::tr("pending free"),
+            Words::tr("freed by the program, waiting for another stream: free_requested came, free_completed "
+                      "did not") },
+    };
+    for (const auto& [known, about] : words)
+        if (word == known)
+            return about;
+    return {};
+}
+
 std::vector<Fact> numberFacts(const SummaryData& device)
 {
     const model::Totals& totals = device.summary->totals;
@@ -153,10 +177,7 @@ std::vector<Fact> wasteFacts(const SummaryData& device)
                                             : Words::tr("≤ %1").arg(most);
         const QString share = text::share(bound.most, use.reservedBytes);
         return Fact{ label, value,
-            use.reservedBytes > 0
-                ? Words::tr("%1 of reserved").arg(bound.exact() ? share : Words::tr("≤ %1").arg(share))
-                : QString(),
-            {} };
+            use.reservedBytes > 0 ? (bound.exact() ? share : Words::tr("≤ %1").arg(share)) : QString(), {} };
     };
     return { fact(Words::tr("free in segments"), waste.freeInSegments),
         fact(Words::tr("rounding"), waste.rounding),

@@ -19,6 +19,10 @@ struct Fact {
     bool words = false; ///< no figure: "no times recorded"
 };
 
+/// What a word of the allocator means, in the sentence of the manual (docs/words.md); empty for others.
+/// "requested, peak" is about "requested".
+[[nodiscard]] QString aboutWord(const QString& label);
+
 [[nodiscard]] std::vector<Fact> numberFacts(const SummaryData& device);
 [[nodiscard]] std::vector<Fact> wasteFacts(const SummaryData& device);
 /// What the driver said was in use; empty where it was not recorded.

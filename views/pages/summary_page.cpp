@@ -31,7 +31,7 @@ constexpr std::size_t kPeakRows = 10;
 constexpr std::size_t kUnusualSettings = 4; // shown before the rest is folded
 constexpr int kTwoColumns = 760; // from this width on, before scaling
 constexpr int kFactsWidth = 328; // of the second one
-constexpr int kLabelWidth = 112;
+constexpr int kLabelWidth = 124;
 constexpr int kValueWidth = 72;
 constexpr int kFactHeight = 20;
 constexpr int kWidest = 1280;
@@ -53,6 +53,7 @@ QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const O
     for (const Fact& fact : facts) {
         grid->setRowMinimumHeight(line, qRound(kFactHeight * scale));
         QLabel* label = textLabel(fact.label, true);
+        label->setToolTip(aboutWord(fact.label));
         grid->addWidget(label, line, 0, fact.words ? Qt::AlignTop : Qt::AlignVCenter);
         if (fact.words) {
             QLabel* words = textLabel(fact.value);
@@ -178,7 +179,7 @@ void SummaryPage::recolour()
         list->setColours([this](const ShareRow& row) {
             const SummaryData& shown = *m_shown.data;
             const auto group = shown.byLine->find({ row.key });
-            return m_palette.group(group ? shown.lineRank[*group] : -1);
+            return m_palette.groupFill(group ? shown.lineRank[*group] : -1);
         });
 }
 
@@ -438,7 +439,7 @@ QWidget* SummaryPage::shareList(const SummaryData& device, const std::vector<mod
         row.toolTip = tr("%1\nClick: details. Double click: filter by it.").arg(label);
         row.bytes = sum.bytes;
         row.blocks = sum.blocks;
-        row.colour = m_palette.group(device.lineRank[sum.group]);
+        row.colour = m_palette.groupFill(device.lineRank[sum.group]);
         row.key = device.byLine->label(sum.group);
         row.named = device.byLine->stackOf(sum.group).valid();
     }
@@ -479,6 +480,8 @@ void SummaryPage::fillWaste(QVBoxLayout& part, const SummaryData& device)
         return;
     part.addWidget(headingLabel(
         device.summary->totals.events > 0 ? tr("Not used at the peak") : tr("Not used by tensors")));
+    if (const std::int64_t reserved = device.summary->peakUse.reservedBytes; reserved > 0)
+        part.addWidget(textLabel(tr("Of %1 reserved").arg(text::bytes(reserved)), true));
     addFacts(part, waste);
 }
 

@@ -27,6 +27,7 @@ public:
 
     [[nodiscard]] QString id() const override { return QStringLiteral("summary"); }
     [[nodiscard]] QString title() const override { return tr("Summary"); }
+    [[nodiscard]] QString absence() const override { return {}; }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("summary"); }
     [[nodiscard]] QString commandLine() const override;
     [[nodiscard]] QString copyText() const override; ///< the verdict and what fills the peak

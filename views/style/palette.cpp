@@ -4,6 +4,7 @@
 #include "resources/resources.h"
 
 #include <QFile>
+#include <QImage>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -71,6 +72,20 @@ QColor Palette::group(int rank) const
     if (rank < 0 || rank >= groupCount())
         return (*this)[Role::Other];
     return m_groups[static_cast<std::size_t>(rank)];
+}
+
+QBrush Palette::groupFill(int rank) const
+{
+    if (rank != kHatched)
+        return group(rank);
+    constexpr int kPeriod = 6, kScale = 2;
+    QImage tile(kPeriod * kScale, kPeriod * kScale, QImage::Format_RGB32);
+    const QRgb ground = group(rank).rgb(), mark = (*this)[Role::Surface].rgb();
+    for (int y = 0; y < tile.height(); ++y)
+        for (int x = 0; x < tile.width(); ++x)
+            tile.setPixel(x, y, (x / kScale + y / kScale) % kPeriod == 0 ? mark : ground);
+    tile.setDevicePixelRatio(kScale);
+    return tile;
 }
 
 } // namespace strata::views

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QBrush>
 #include <QColor>
 #include <QString>
 #include <vector>
@@ -41,8 +42,11 @@ public:
 
     [[nodiscard]] bool isDark() const { return m_dark; }
     [[nodiscard]] QColor operator[](Role role) const;
+    /// Of what has no stack, in place of a rank: grey, and hatched wherever it is drawn.
+    static constexpr int kHatched = -2;
     /// Colour of the n-th largest group of the session; groups beyond the last one are Role::Other.
     [[nodiscard]] QColor group(int rank) const;
+    [[nodiscard]] QBrush groupFill(int rank) const; ///< the same, for a swatch or a bar
     [[nodiscard]] int groupCount() const { return static_cast<int>(m_groups.size()); }
 
 private:

@@ -85,8 +85,10 @@ void TableView::paintCell(
     }
 
     if (cell.swatch != TableCell::kNoSwatch) {
-        painter.fillRect(QRectF(left, rect.top() + (rect.height() - kSwatch) / 2, kSwatch, kSwatch),
-            m_palette.group(cell.swatch));
+        const QRectF box(left, rect.top() + (rect.height() - kSwatch) / 2, kSwatch, kSwatch);
+        painter.setBrushOrigin(box.topLeft());
+        painter.fillRect(box, m_palette.groupFill(cell.swatch));
+        painter.setBrushOrigin(0, 0);
         left += kSwatch + kPadding;
     }
     painter.setPen(text);

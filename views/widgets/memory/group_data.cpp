@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/group_data.h"
 
+#include "model/analysis/groups.h"
+#include "views/models/group_colours.h"
+
 namespace strata::views {
 
 std::shared_ptr<const GroupData> makeGroupData(std::shared_ptr<const DeviceData> device,
@@ -28,7 +31,10 @@ std::shared_ptr<const GroupData> makeGroupData(std::shared_ptr<const DeviceData>
     data->order = sharesGroups
         ? std::make_shared<const model::LayerOrder>(trace, live, *data->table, *earlier->order)
         : std::make_shared<const model::LayerOrder>(trace, live, *data->table);
-    data->rank = coloursOf(*device->colours, trace.device(), *data->table, data->order->groups());
+    const model::LiveGroups peak
+        = model::groupsAt(*device->timeline, *data->table, trace.totals().requestedPeakEvent);
+    data->rank = coloursOf(*device->colours, trace.device(), *data->table,
+        largestFirst(peak, *data->table, data->order->groups()));
     if (device->strips && !stop.stop_requested())
         data->blocks = sharesGroups && earlier->blocks && earlier->device->strips == device->strips
             ? std::make_shared<const model::BlocksIndex>(
