@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+class QGridLayout;
+
 namespace strata::views {
 
 /// How far the figures of a session can be trusted, in one line: "totals exact", "totals exact, 2 notes",
@@ -21,7 +23,9 @@ struct Integrity {
 };
 [[nodiscard]] Integrity integrityOf(std::span<const DeviceBrief> devices);
 
-/// Breaches and notes of devices, each with its bytes, its likely cause and a link to its event.
+/// Breaches and notes of devices, each with its bytes, its likely cause and a link to its event. Three or
+/// more of one check on a device are one row with their sum and the first of their events, and a list on
+/// click.
 class FindingsList : public QWidget {
     Q_OBJECT
 public:
@@ -29,6 +33,9 @@ public:
 
 Q_SIGNALS:
     void eventChosen(int device, strata::model::EventIndex event);
+
+private:
+    void addLink(QGridLayout& grid, int line, int column, const DeviceBrief& device, model::EventIndex event);
 };
 
 } // namespace strata::views
