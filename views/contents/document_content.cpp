@@ -6,6 +6,7 @@
 #include "views/contents/document_view.h"
 #include "views/contents/loading_view.h"
 #include "views/contents/minimap.h"
+#include "views/contents/rail.h"
 #include "views/pages/document_texts.h"
 #include "views/shell/main_window.h"
 #include "views/shell/recent_files.h"
@@ -26,6 +27,8 @@ namespace {
 
 const QString kDock = QStringLiteral("window/dock");
 const QString kMinimap = QStringLiteral("window/minimap");
+const QString kSplitter = QStringLiteral("window/splitter/");
+const QString kRail = QStringLiteral("window/railFolded");
 const QString kAxis = QStringLiteral("view/timeAxis");
 
 /// Windows of torn-off pages included, which QWidget::isAncestorOf() leaves out.
@@ -34,6 +37,17 @@ bool holds(const QWidget& pane, const QWidget* widget)
     while (widget && widget != &pane)
         widget = widget->parentWidget();
     return widget != nullptr;
+}
+
+/// Those of pages that are remembered: they have a name.
+QList<QSplitter*> splitters(const DocumentView& view)
+{
+    QList<QSplitter*> named;
+    for (const Page* page : view.pages())
+        for (QSplitter* splitter : page->findChildren<QSplitter*>())
+            if (!splitter->objectName().isEmpty() && !splitter->objectName().startsWith(QLatin1String("qt_")))
+                named.append(splitter);
+    return named;
 }
 
 } // namespace
@@ -159,6 +173,9 @@ void DocumentContent::adopt()
         [this, &state] { m_context.settings.setValue(kAxis, state.axis() == model::Axis::Time); });
     DocumentView& view = pane->view();
     view.setShared(m_context.actions.all());
+    view.rail().setFolded(m_context.settings.value(kRail).toStringList());
+    connect(&view, &DocumentView::railFolded, this,
+        [this, &view] { m_context.settings.setValue(kRail, view.rail().folded()); });
     if (first) {
         m_active = pane;
         arrange();
@@ -333,6 +350,11 @@ void DocumentContent::enter(const QString&)
 {
     DocumentView& shown = view();
     shown.restoreState(m_context.settings.value(kDock).toByteArray());
+    for (QSplitter* splitter : splitters(shown))
+        if (const QByteArray state
+            = m_context.settings.value(kSplitter + splitter->objectName()).toByteArray();
+            !state.isEmpty())
+            splitter->restoreState(state);
     shown.minimap().setVisible(m_context.settings.value(kMinimap, true).toBool());
     announce();
 }
@@ -346,6 +368,8 @@ void DocumentContent::closing()
 {
     const DocumentView& first = m_panes.front()->view();
     m_context.settings.setValue(kDock, first.saveState());
+    for (const QSplitter* splitter : splitters(first))
+        m_context.settings.setValue(kSplitter + splitter->objectName(), splitter->saveState());
     m_context.settings.setValue(kMinimap, !first.minimap().isHidden());
 }
 

@@ -104,6 +104,11 @@ DocumentView::DocumentView(Document& document, QWidget* parent)
     layout->addWidget(m_minimap);
 
     connect(m_rail, &Rail::chosen, this, qOverload<int>(&DocumentView::showPage));
+    for (const auto signal : { &Document::outlineReady, &Document::stateChanged })
+        connect(&document, signal, this, &DocumentView::showAbsences);
+    connect(&document, &Document::deviceReady, this, &DocumentView::showAbsences);
+    connect(&document.viewState(), &ViewState::deviceChanged, this, &DocumentView::showAbsences);
+    connect(m_rail, &Rail::foldedChanged, this, &DocumentView::railFolded);
     connect(m_rail, &Rail::tearOffChosen, this, &DocumentView::tearOff);
     connect(m_minimap, &Minimap::hoverText, this, &DocumentView::hoverText);
     connect(m_details, &DetailsPanel::openFrame, this, &DocumentView::openFrame);
@@ -111,20 +116,29 @@ DocumentView::DocumentView(Document& document, QWidget* parent)
         [this](model::EventIndex event) { goTo(m_document.viewState().device(), event); });
 }
 
+void DocumentView::showAbsences()
+{
+    for (std::size_t i = 0; i < m_pages.size(); ++i)
+        m_rail->setAbsence(static_cast<int>(i), m_pages[i]->absence());
+}
+
 bool DocumentView::complete() const
 {
-    return m_pages.size() == pageMakers().size();
+    return m_pages.size() == pageKinds().size();
 }
 
 bool DocumentView::addNextPage()
 {
     if (complete())
         return false;
-    addPage(pageMakers()[m_pages.size()](m_document, m_stack));
+    const PageKind& kind = pageKinds()[m_pages.size()];
+    addPage(kind.make(m_document, m_stack), groupTitle(kind.group));
     if (m_pages.size() == 1)
         showPage(0);
-    if (complete())
+    if (complete()) {
         m_rail->setPalette(m_palette);
+        showAbsences();
+    }
     return true;
 }
 
@@ -136,12 +150,12 @@ DocumentView::~DocumentView()
             disconnect(window, nullptr, this, nullptr);
 }
 
-void DocumentView::addPage(Page* page)
+void DocumentView::addPage(Page* page, const QString& group)
 {
     m_pages.push_back(page);
     m_windows.push_back(nullptr);
     m_stack->addWidget(page);
-    m_rail->addPage(*page);
+    m_rail->addPage(*page, group);
     page->setPalette(m_palette);
     connect(page, &Page::hoverText, this, &DocumentView::hoverText);
     connect(page, &Page::historyChanged, this, &DocumentView::historyChanged);

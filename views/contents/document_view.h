@@ -58,11 +58,13 @@ public:
     void setPalette(const Palette& palette);
     void setCompact(bool compact); ///< its rail shows icons alone: others stand beside it
     void setShared(const QList<QAction*>& actions); ///< work in windows of torn-off pages too
+    [[nodiscard]] Rail& rail() const { return *m_rail; }
     [[nodiscard]] QByteArray saveState() const; ///< of the dock
     void restoreState(const QByteArray& state);
 
 Q_SIGNALS:
     void currentPageChanged();
+    void railFolded(); ///< other groups of the rail show their icons alone
     void historyChanged();
     void failed(const strata::model::Error& error); ///< of a page: something of it cannot be shown
     void busyChanged(); ///< a page began or ended some work: what can be copied may differ
@@ -72,7 +74,8 @@ Q_SIGNALS:
     void filesDropped(const QMimeData& files); ///< on the window of a torn-off page
 
 private:
-    void addPage(Page* page);
+    void addPage(Page* page, const QString& group);
+    void showAbsences(); ///< which pages the file cannot fill
     void place(int index);
     void bringBack(int index);
     [[nodiscard]] int indexOf(const Page* page) const;

@@ -8,6 +8,8 @@
 #include "views/pages/notes_page.h"
 #include "views/pages/summary_page.h"
 
+#include <QCoreApplication>
+
 namespace strata::views {
 
 namespace {
@@ -19,18 +21,33 @@ template <class Made> Page* make(Document& document, QWidget* parent)
 
 } // namespace
 
-const std::vector<PageMaker>& pageMakers()
+const std::vector<PageKind>& pageKinds()
 {
-    static const std::vector<PageMaker> makers{ make<SummaryPage>, make<MemoryPage>, make<FlamePage>,
-        make<BlocksPage>, make<EventsPage>, make<NotesPage> };
-    return makers;
+    using enum PageKind::Group;
+    static const std::vector<PageKind> kinds{ { Overview, make<SummaryPage> },
+        { PageKind::Group::Memory, make<MemoryPage> }, { PageKind::Group::Memory, make<FlamePage> },
+        { Raw, make<BlocksPage> }, { Raw, make<EventsPage> }, { Raw, make<NotesPage> } };
+    return kinds;
+}
+
+QString groupTitle(PageKind::Group group)
+{
+    switch (group) {
+    case PageKind::Group::Overview:
+        return QCoreApplication::translate("PageGroups", "Overview");
+    case PageKind::Group::Memory:
+        return QCoreApplication::translate("PageGroups", "Memory");
+    case PageKind::Group::Raw:
+        return QCoreApplication::translate("PageGroups", "Raw");
+    }
+    return {};
 }
 
 std::vector<Page*> createPages(Document& document, QWidget* parent)
 {
     std::vector<Page*> pages;
-    for (const PageMaker& maker : pageMakers())
-        pages.push_back(maker(document, parent));
+    for (const PageKind& kind : pageKinds())
+        pages.push_back(kind.make(document, parent));
     return pages;
 }
 

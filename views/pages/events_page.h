@@ -14,6 +14,7 @@ public:
 
     [[nodiscard]] QString id() const override { return QStringLiteral("events"); }
     [[nodiscard]] QString title() const override { return tr("Events"); }
+    [[nodiscard]] QString absence() const override { return eventsAbsence(); }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("events"); }
     [[nodiscard]] QString commandLine() const override;
     void goTo(model::EventIndex event) override;

@@ -34,6 +34,7 @@ public:
 
     [[nodiscard]] QString id() const override { return QStringLiteral("flame"); }
     [[nodiscard]] QString title() const override { return tr("Flame graph"); }
+    [[nodiscard]] QString absence() const override { return stacksAbsence(); }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("flame"); }
     void setPalette(const Palette& palette) override;
     void resetView() override;

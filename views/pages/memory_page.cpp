@@ -42,6 +42,7 @@ void MemoryPage::showDevice()
         return;
     }
     m_verdict->setText(memoryVerdict(*device));
+    fitVerdict();
     showHint(device->trace->eventCount() == 0);
     m_canvas->setAxis(m_document.viewState().axis());
     m_canvas->setSelection(m_document.viewState().selection());
@@ -58,6 +59,22 @@ void MemoryPage::goOn()
         m_again = true; // else it might never come to an end
     else
         requestSubject();
+}
+
+/// Two lines, until more are asked for: the picture and eight rows of the table need the room.
+void MemoryPage::fitVerdict()
+{
+    const int two = 2 * QFontMetrics(m_verdict->font()).lineSpacing() + 2;
+    const int all = m_verdict->heightForWidth(
+        width() - layout()->contentsMargins().left() - layout()->contentsMargins().right());
+    m_verdict->setMaximumHeight(m_unfolded || all <= two ? QWIDGETSIZE_MAX : two);
+    m_more->setVisible(!m_unfolded && all > two);
+}
+
+void MemoryPage::resizeEvent(QResizeEvent* event)
+{
+    Page::resizeEvent(event);
+    fitVerdict();
 }
 
 void MemoryPage::showEvent(QShowEvent* event)
@@ -114,9 +131,9 @@ void MemoryPage::showSubject(const PictureSubject& subject)
                    : !shown->table->sharesGroups(*subject.groups->table));
     if (goesOn) {
         if (m_focus.kind == Focus::Kind::Block)
-            m_focus.block
-                = subject.groups->device->trace->sameBlock(*shown->device->trace, m_focus.block);
+            m_focus.block = subject.groups->device->trace->sameBlock(*shown->device->trace, m_focus.block);
         m_verdict->setText(memoryVerdict(*subject.groups->device));
+        fitVerdict();
         showHint(subject.groups->device->trace->eventCount() == 0);
     }
     m_subject = subject;
@@ -219,8 +236,8 @@ void MemoryPage::pickedThing(const Hit& hit)
     if (hit.kind == Hit::Kind::Block)
         focus = Focus::onBlock(hit.block, hit.event);
     else if (hit.kind == Hit::Kind::Group)
-        focus = Focus::onGroup(m_document.viewState().grouping(),
-            m_subject.groups->table->keyOf(hit.group), hit.event);
+        focus = Focus::onGroup(
+            m_document.viewState().grouping(), m_subject.groups->table->keyOf(hit.group), hit.event);
     else if (hit.event >= 0)
         focus = Focus::onEvent(hit.event);
     if (hit.kind == Hit::Kind::Note)
@@ -414,8 +431,6 @@ void MemoryPage::setPalette(const Palette& palette)
     Page::setPalette(palette);
     m_canvas->setColours(palette);
     m_table->setStyles(m_canvas->styles());
-    if (const auto device = m_document.device())
-        m_verdict->setText(memoryVerdict(*device)); // links take their colour when the text is set
 }
 
 bool MemoryPage::busy() const

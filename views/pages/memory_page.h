@@ -14,6 +14,7 @@ class QButtonGroup;
 class QComboBox;
 class QFrame;
 class QLabel;
+class QPushButton;
 class QSplitter;
 class QTableView;
 
@@ -57,6 +58,7 @@ public:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void buildTools();
@@ -65,6 +67,7 @@ private:
 
     void showDevice();
     void goOn();
+    void fitVerdict();
     void filterMoved();
     void showHint(bool shown); ///< why there is no curve, and what records one
     void requestSubject();
@@ -91,6 +94,8 @@ private:
     GroupTableModel* m_table;
     QTableView* m_view;
     QLabel* m_verdict;
+    QPushButton* m_more; ///< shows all of the verdict
+    bool m_unfolded = false; ///< it does
     QFrame* m_hint;
     QLabel* m_hintText;
     QWidget* m_tools;

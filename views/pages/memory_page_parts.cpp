@@ -4,6 +4,7 @@
 
 #include "views/pages/document_texts.h"
 #include "views/pages/memory_verdict.h"
+#include "views/style/labels.h"
 #include "views/style/rich_text.h"
 
 #include <QAction>
@@ -14,6 +15,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
+#include <QPushButton>
 #include <QSplitter>
 #include <QTableView>
 #include <QToolButton>
@@ -23,7 +25,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kMargin = 12, kSpacing = 8, kRowHeight = 24;
+constexpr int kSpacing = 8;
 
 QFont scaled(const QFont& base, double factor)
 {
@@ -43,6 +45,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     , m_table(new GroupTableModel(this))
     , m_view(new QTableView)
     , m_verdict(new QLabel)
+    , m_more(linkButton(tr("All of the verdict")))
     , m_hint(new QFrame)
     , m_hintText(new QLabel)
     , m_tools(new QWidget)
@@ -52,6 +55,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     , m_splitter(new QSplitter(Qt::Vertical))
 {
     m_verdict->setWordWrap(true);
+    m_verdict->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_verdict->setTextFormat(Qt::RichText);
     m_verdict->setFont(scaled(font(), 15.0 / 13));
     m_verdict->setTextInteractionFlags(Qt::TextBrowserInteraction);
@@ -164,6 +168,12 @@ void MemoryPage::buildTools()
     row->addWidget(label);
     row->addWidget(m_groupings);
     row->addStretch();
+    row->addWidget(m_more);
+    m_more->hide();
+    connect(m_more, &QPushButton::clicked, this, [this] {
+        m_unfolded = true;
+        fitVerdict();
+    });
 }
 
 void MemoryPage::showHint(bool shown)
@@ -222,7 +232,8 @@ void MemoryPage::buildTable()
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 1);
     m_splitter->setChildrenCollapsible(false);
-    m_splitter->setSizes({ 480, 200 });
+    m_splitter->setObjectName(QStringLiteral("memory")); // under which the window remembers it
+    m_splitter->setSizes({ 260, 260 }); // eight rows in a window of 800 pixels; pictures take what is more
 }
 
 void MemoryPage::buildActions()

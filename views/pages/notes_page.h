@@ -21,6 +21,7 @@ public:
 
     [[nodiscard]] QString id() const override { return QStringLiteral("notes"); }
     [[nodiscard]] QString title() const override { return tr("Notes"); }
+    [[nodiscard]] QString absence() const override { return {}; }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("notes"); }
     [[nodiscard]] QString commandLine() const override;
     [[nodiscard]] QString copyText() const override; ///< the selected rows

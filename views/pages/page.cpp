@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/page.h"
 
+#include "views/style/texts.h"
+
 #include <QAction>
+#include <QLabel>
 
 namespace strata::views {
 
@@ -11,6 +14,29 @@ Page::Page(Document& document, QWidget* parent)
 {
     setObjectName(QStringLiteral("page")); // as the style sheet knows it
     setAttribute(Qt::WA_StyledBackground);
+}
+
+QString Page::absence() const
+{
+    return m_document.recording() && m_document.devices().empty()
+        ? tr("This file holds no memory of a GPU. %1 records it.").arg(text::recordLine())
+        : QString();
+}
+
+QString Page::eventsAbsence() const
+{
+    for (const DeviceBrief& device : m_document.devices())
+        if (device.device == m_document.viewState().device() && device.totals->events == 0)
+            return tr("No events were recorded. %1 records them.").arg(text::recordLine());
+    return Page::absence();
+}
+
+QString Page::stacksAbsence() const
+{
+    const model::Recording* recording = m_document.recording();
+    return recording && !recording->devices.empty() && recording->stacks.stackCount() == 0
+        ? tr("No stacks were recorded. %1 records them.").arg(text::recordLine())
+        : Page::absence();
 }
 
 void Page::follow(const BackgroundJob& job)
@@ -34,6 +60,11 @@ QAction* Page::addPageAction(
 void Page::setPalette(const Palette& palette)
 {
     m_palette = palette;
+    for (QLabel* label : findChildren<QLabel*>()) // links take their colour when the text is set
+        if (const QString text = label->text(); text.contains(QLatin1String("<a "))) {
+            label->clear();
+            label->setText(text);
+        }
     update();
 }
 

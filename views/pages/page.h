@@ -73,6 +73,8 @@ public:
     [[nodiscard]] virtual QString title() const = 0;
     [[nodiscard]] virtual QString iconName() const = 0; ///< file in resources/icons, without ".svg"
 
+    /// Why the file cannot fill the page, and what would record it; empty where it can, or is still read.
+    [[nodiscard]] virtual QString absence() const;
     /// Actions of the page, with shortcuts: shown in the menu "Page" and on the list of shortcuts.
     [[nodiscard]] const QList<QAction*>& pageActions() const { return m_actions; }
     /// The shell calls it once after construction and at every change of theme: repaint with colours().
@@ -121,6 +123,8 @@ Q_SIGNALS:
     void openPage(const QString& id, std::optional<strata::model::EventIndex> event);
 
 protected:
+    [[nodiscard]] QString eventsAbsence() const; ///< absence() of a page that shows events
+    [[nodiscard]] QString stacksAbsence() const; ///< absence() of a page that shows stacks
     void follow(const BackgroundJob& job); ///< says of it what the window is to know
     /// One more of pageActions(). Its keys count in all of the page, or while `part` has the keyboard.
     QAction* addPageAction(const QString& text, const QList<QKeySequence>& keys, std::function<void()> run,

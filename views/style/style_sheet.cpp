@@ -91,6 +91,10 @@ QTabWidget::pane { border: none; }
 #rail { background: @frame; border-right: 1px solid @line; }
 #rail QToolButton { border-radius: 0; border: none; border-left: 3px solid transparent; padding: 0 8px 0 9px; min-height: 32px; text-align: left; }
 #rail QToolButton:checked { background: @surface; border-left-color: @accent; }
+#rail QToolButton[absent="true"] { color: @textMuted; }
+#rail QPushButton[railHeading="true"] { background: transparent; border: 1px solid transparent; border-radius: 0; color: @textMuted; padding: 0 0 0 11px; margin: 6px 0 0 0; min-height: 18px; text-align: left; }
+#rail QPushButton[railHeading="true"]:hover { color: @text; }
+#rail QPushButton[railHeading="true"]:focus { border-color: @accent; }
 #rail QToolButton:focus { color: @accent; text-decoration: underline; }
 #statusBar { background: @frame; border-top: 1px solid @line; }
 #statusBar QLabel { color: @textMuted; }

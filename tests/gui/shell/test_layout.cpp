@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What fits a window of 1280x800, what is remembered, and what follows the theme.
+#include "tests/gui/shell/shell_test.h"
+#include "views/pages/memory_page.h"
+#include "views/pages/summary_facts.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTableView>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+class Layout : public test::ShellTest {
+protected:
+    QSplitter& splitter()
+    {
+        return *driver().page<Page>("memory").findChild<QSplitter*>(QStringLiteral("memory"));
+    }
+};
+
+TEST_F(Layout, MemoryShowsEightRowsBesideAVerdictOfTwoLines)
+{
+    window().resize(1280, 800);
+    ASSERT_NO_FATAL_FAILURE(open(outOfMemorySample()));
+    auto& memory = driver().shown<MemoryPage>("memory");
+    EXPECT_GE(memory.groupView()->viewport()->height(), 8 * memory.groupView()->rowHeight(0));
+    QLabel* verdict = nullptr;
+    for (auto* label : memory.findChildren<QLabel*>())
+        if (label->text().contains(QStringLiteral("Out of memory")))
+            verdict = label;
+    ASSERT_TRUE(verdict);
+    const int two = 2 * QFontMetrics(verdict->font()).lineSpacing() + 2;
+    EXPECT_LE(verdict->height(), two);
+    QPushButton* more = nullptr;
+    for (auto* button : memory.findChildren<QPushButton*>())
+        if (button->isVisible() && button->text() == QStringLiteral("All of the verdict"))
+            more = button;
+    ASSERT_TRUE(more) << "it has three lines";
+    more->click();
+    ASSERT_TRUE(test::until([&] { return verdict->height() > two; }));
+    EXPECT_FALSE(more->isVisible());
+    EXPECT_GE(verdict->height(), verdict->heightForWidth(verdict->width()));
+}
+
+TEST_F(Layout, TheSplitterOfMemoryIsRemembered)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    (void)driver().shown<MemoryPage>("memory");
+    const int whole = splitter().height();
+    splitter().setSizes({ whole / 4, whole - whole / 4 });
+    const QList<int> sizes = splitter().sizes();
+    window().close();
+    makeWindow();
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    (void)driver().shown<MemoryPage>("memory");
+    EXPECT_NEAR(splitter().sizes().front(), sizes.front(), 8);
+}
+
+TEST_F(Layout, LinksFollowTheThemeAtOnce)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    m_theme.choose(Theme::Choice::Light);
+    int links = 0;
+    for (Page* page : driver().view().pages()) {
+        driver().view().showPage(page->id());
+        settle();
+        m_theme.choose(Theme::Choice::Dark);
+        for (auto* label : page->findChildren<QLabel*>()) {
+            const QString text = label->text();
+            if (!label->isVisible() || !text.contains(QStringLiteral("<a ")))
+                continue;
+            const QImage shown = label->grab().toImage();
+            label->clear();
+            label->setText(text);
+            EXPECT_EQ(label->grab().toImage(), shown) << qPrintable(page->id()) << " " << qPrintable(text);
+            ++links;
+        }
+        m_theme.choose(Theme::Choice::Light);
+    }
+    EXPECT_GE(links, 3);
+}
+
+TEST_F(Layout, WordsExplainThemselvesAsTheManualDoes)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    QFile manual(QStringLiteral(STRATA_TEST_DATA "/../../docs/words.md"));
+    ASSERT_TRUE(manual.open(QIODevice::ReadOnly));
+    const QString words = QString::fromUtf8(manual.readAll()).remove(QLatin1Char('`'));
+    int explained = 0;
+    for (const auto* label : driver().page<Page>("summary").findChildren<QLabel*>()) {
+        const QString about = aboutWord(label->text());
+        if (about.isEmpty())
+            continue;
+        EXPECT_EQ(label->toolTip(), about) << qPrintable(label->text());
+        const QString word = label->text().section(QLatin1Char(','), 0, 0);
+        EXPECT_TRUE(words.contains(QStringLiteral("| %1 | %2 |").arg(word, about))) << qPrintable(word);
+        ++explained;
+    }
+    EXPECT_GE(explained, 10);
+}
+
+} // namespace

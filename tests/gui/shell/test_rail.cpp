@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rail: pages in groups that fold to icons, grey where the file cannot fill them.
+#include "tests/gui/shell/shell_test.h"
+#include "views/contents/rail.h"
+
+#include <QPushButton>
+#include <QToolButton>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+class RailTest : public test::ShellTest {
+protected:
+    Rail& rail() { return driver().view().rail(); }
+    QToolButton* button(int index) { return rail().findChildren<QToolButton*>().at(index); }
+    QPushButton* heading(const char* title)
+    {
+        for (auto* found : rail().findChildren<QPushButton*>())
+            if (found->text() == QLatin1String(title))
+                return found;
+        return nullptr;
+    }
+};
+
+TEST_F(RailTest, GroupsHaveHeadingsAndFoldToIconsWhichIsRemembered)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    QStringList texts;
+    for (const char* title : { "Overview", "Memory", "Raw" }) {
+        ASSERT_TRUE(heading(title)) << title;
+        EXPECT_TRUE(heading(title)->isVisible());
+    }
+    EXPECT_LT(heading("Overview")->y(), button(0)->y());
+    EXPECT_LT(button(0)->y(), heading("Memory")->y());
+    EXPECT_LT(button(2)->y(), heading("Raw")->y());
+    EXPECT_LT(button(3)->y(), button(4)->y()) << "one below the other";
+
+    test::WindowDriver::click(*heading("Raw"));
+    ASSERT_TRUE(test::until([&] { return button(3)->y() == button(4)->y(); })) << "beside each other";
+    for (int page = 3; page < 6; ++page) {
+        EXPECT_EQ(button(page)->toolButtonStyle(), Qt::ToolButtonIconOnly);
+        EXPECT_TRUE(button(page)->toolTip().startsWith(driver().view().pages()[std::size_t(page)]->title()));
+        EXPECT_LE(button(page)->geometry().right(), rail().width());
+    }
+    EXPECT_EQ(button(0)->toolButtonStyle(), Qt::ToolButtonTextBesideIcon);
+    test::WindowDriver::click(*button(4));
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("events"));
+
+    makeWindow();
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    EXPECT_EQ(rail().folded(), QStringList{ QStringLiteral("Raw") });
+    EXPECT_EQ(button(4)->toolButtonStyle(), Qt::ToolButtonIconOnly);
+    test::WindowDriver::click(*heading("Raw"));
+    EXPECT_TRUE(rail().folded().isEmpty());
+}
+
+TEST_F(RailTest, APageThatTheFileCannotFillIsGreyAndSaysWhatWouldRecordIt)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    for (int page = 0; page < 6; ++page)
+        EXPECT_TRUE(button(page)->accessibleDescription().isEmpty()) << page;
+    const QString bare = file("bare.json",
+        R"({"segments":[{"device":0,"address":1024,"total_size":2048,"allocated_size":512,"active_size":512,)"
+        R"("stream":0,"segment_type":"small","blocks":[{"size":512,"requested_size":512,"state":"active_allocated"},)"
+        R"({"size":1536,"state":"inactive"}]}]})");
+    ASSERT_NO_FATAL_FAILURE(open(bare));
+    for (const int page : { 2, 4 }) { // Flame graph, Events
+        EXPECT_TRUE(button(page)->property("absent").toBool()) << page;
+        EXPECT_TRUE(button(page)->isVisible() && button(page)->isEnabled()) << page;
+        EXPECT_TRUE(button(page)->toolTip().contains(QStringLiteral("_record_memory_history")))
+            << qPrintable(button(page)->toolTip());
+    }
+    for (const int page : { 0, 1, 3, 5 })
+        EXPECT_FALSE(button(page)->property("absent").toBool()) << page;
+    test::WindowDriver::click(*button(4));
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("events")) << "it can be looked at all the same";
+}
+
+} // namespace
