@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/document.h"
 
+#include "views/style/palette.h"
+
 #include <QFile>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -48,8 +50,10 @@ TEST(Document, LoadsAFileAndDerivesItsDevice)
     EXPECT_TRUE(device->summary && device->strips && device->blocksIndex);
     const std::vector<std::uint32_t>& order = device->lineOrder->groups();
     EXPECT_EQ(order.size(), device->byLine->count());
-    for (std::size_t rank = 0; rank < order.size(); ++rank)
-        EXPECT_EQ(device->lineRank[order[rank]], static_cast<int>(rank));
+    int colour = 0;
+    for (const std::uint32_t group : order)
+        EXPECT_EQ(device->lineRank[group],
+            device->byLine->stackOf(group).valid() ? colour++ : strata::views::Palette::kHatched);
 }
 
 TEST(Document, SaysWhyAFileCannotBeRead)
