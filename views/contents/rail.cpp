@@ -34,7 +34,7 @@ Rail::Rail(QWidget* parent)
     connect(m_group, &QButtonGroup::idClicked, this, &Rail::chosen);
 }
 
-void Rail::addGroup(const QString& title)
+void Rail::addGroup(const QString& title, const QString& id)
 {
     auto* heading = new QPushButton(title, this);
     heading->setProperty("railHeading", true);
@@ -47,7 +47,7 @@ void Rail::addGroup(const QString& title)
     m_layout->insertWidget(end, heading);
     m_layout->insertLayout(end + 1, row);
     const std::size_t group = m_groups.size();
-    m_groups.push_back({ title, heading, row, {} });
+    m_groups.push_back({ title, id, heading, row, {} });
     connect(heading, &QPushButton::clicked, this, [this, group] {
         m_groups[group].folded = !m_groups[group].folded;
         arrange();
@@ -58,7 +58,7 @@ void Rail::addGroup(const QString& title)
 void Rail::addPage(const Page& page, const QString& group)
 {
     if (m_groups.empty() || m_groups.back().title != group)
-        addGroup(group);
+        addGroup(group, page.id());
     const int index = static_cast<int>(m_entries.size());
     auto* button = new QToolButton(this);
     button->setText(page.title());
@@ -121,17 +121,17 @@ void Rail::setCompact(bool compact)
 
 QStringList Rail::folded() const
 {
-    QStringList titles;
+    QStringList ids;
     for (const Group& group : m_groups)
         if (group.folded)
-            titles.append(group.title);
-    return titles;
+            ids.append(group.id);
+    return ids;
 }
 
 void Rail::setFolded(const QStringList& groups)
 {
     for (Group& group : m_groups)
-        group.folded = groups.contains(group.title);
+        group.folded = groups.contains(group.id);
     arrange();
 }
 

@@ -32,7 +32,8 @@ public:
     void setCompact(bool compact); ///< icons alone
     void setPalette(const Palette& palette);
 
-    [[nodiscard]] QStringList folded() const; ///< titles of groups that show their icons alone
+    /// Groups that show their icons alone, each by the id of its first page: the same in every language.
+    [[nodiscard]] QStringList folded() const;
     void setFolded(const QStringList& groups);
 
 Q_SIGNALS:
@@ -46,13 +47,13 @@ private:
         QString icon, title, toolTip, absence;
     };
     struct Group {
-        QString title;
+        QString title, id;
         QPushButton* heading;
         QBoxLayout* row; // its buttons: below each other, or beside each other while it is folded
         std::vector<int> pages;
         bool folded = false;
     };
-    void addGroup(const QString& title);
+    void addGroup(const QString& title, const QString& id);
     void arrange();
     void showEntry(const Entry& entry);
 

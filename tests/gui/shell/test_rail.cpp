@@ -50,7 +50,7 @@ TEST_F(RailTest, GroupsHaveHeadingsAndFoldToIconsWhichIsRemembered)
 
     makeWindow();
     ASSERT_NO_FATAL_FAILURE(open(sample()));
-    EXPECT_EQ(rail().folded(), QStringList{ QStringLiteral("Raw") });
+    EXPECT_EQ(rail().folded(), QStringList{ QStringLiteral("blocks") });
     EXPECT_EQ(button(4)->toolButtonStyle(), Qt::ToolButtonIconOnly);
     test::WindowDriver::click(*heading("Raw"));
     EXPECT_TRUE(rail().folded().isEmpty());
