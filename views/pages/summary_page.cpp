@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t kPeakRows = 10;
 constexpr std::size_t kUnusualSettings = 4; // shown before the rest is folded
 constexpr int kTwoColumns = 760; // from this width on, before scaling
-constexpr int kFactsWidth = 328; // of the second one
+constexpr int kFactsWidth = 352; // of the second one
 constexpr int kLabelWidth = 124;
 constexpr int kValueWidth = 72;
 constexpr int kFactHeight = 20;
