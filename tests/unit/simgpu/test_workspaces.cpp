@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <sstream>
@@ -89,7 +90,7 @@ TEST(Workspaces, OfNoShapeAreNone)
 /// The rows of a table of numbers and words, without its heading.
 std::vector<std::vector<std::string>> rowsOf(const char* name)
 {
-    std::ifstream file(std::string(STRATA_TEST_DATA) + "/gpu/" + name);
+    std::ifstream file(std::filesystem::path(STRATA_TEST_DATA) / "gpu" / name);
     std::vector<std::vector<std::string>> rows;
     std::string line;
     std::getline(file, line);
