@@ -41,6 +41,8 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
+    static constexpr std::size_t kPeakRows = 10; ///< lines of the peak that are shown and copied
+
     /// What the scroll area shows, or will show once all its parts are made.
     struct Content {
         std::shared_ptr<const SummaryData> data; ///< nullptr: it says why there is none
