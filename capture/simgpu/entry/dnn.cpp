@@ -62,19 +62,6 @@ struct RnnDescriptor {
     int biases() const { return bias == 0 ? 0 : bias == 2 ? 2 * gates() : gates(); }
 };
 
-std::size_t sizeOfType(int type)
-{
-    switch (type) {
-    case 1:
-        return 8;
-    case 2:
-    case 9:
-        return 2;
-    default:
-        return 4;
-    }
-}
-
 /// Matrices of all pseudo-layers first, then their biases:
 ///
 ///     | W_0 .. W_g-1  R_0 .. R_g-1 (P) | of layer 1 ... | b of layer 0 | b of layer 1 ... |
@@ -374,7 +361,7 @@ STRATA_API Result cudnnSetRNNDescriptor_v8(void* descriptor, int algorithm, int 
 STRATA_API Result cudnnGetRNNWeightSpaceSize(void*, void* descriptor, std::size_t* bytes)
 {
     const auto& rnn = *static_cast<const RnnDescriptor*>(descriptor);
-    *bytes = biasOffset(rnn, rnn.layers * rnn.directions(), 0) * sizeOfType(rnn.type);
+    *bytes = biasOffset(rnn, rnn.layers * rnn.directions(), 0) * static_cast<std::size_t>(dnnElementBytes(rnn.type));
     return 0;
 }
 
@@ -384,7 +371,7 @@ STRATA_API Result cudnnGetRNNTempSpaceSizes(
     const auto& rnn = *static_cast<const RnnDescriptor*>(descriptor);
     const auto& x = *static_cast<const RnnDataDescriptor*>(data);
     const std::size_t weightElements = biasOffset(rnn, rnn.layers * rnn.directions(), 0);
-    const auto elementBytes = static_cast<int>(sizeOfType(rnn.type));
+    const int elementBytes = dnnElementBytes(rnn.type);
     const Recurrence recurrence{ .mode = rnn.mode,
         .persistent = rnn.algorithm != 0,
         .dropout = rnn.dropout,
@@ -411,7 +398,7 @@ STRATA_API Result cudnnGetRNNWeightParams(void*, void* descriptor, int pseudoLay
     const void* weights, int linear, void* matrixDescriptor, void** matrix, void* biasDescriptor, void** bias)
 {
     const auto& rnn = *static_cast<const RnnDescriptor*>(descriptor);
-    const std::size_t element = sizeOfType(rnn.type);
+    const auto element = static_cast<std::size_t>(dnnElementBytes(rnn.type));
     const auto place = [&](std::size_t offset) { return pointerTo(addressOf(weights) + offset * element); };
     const int matrices = 2 * rnn.gates() + (rnn.projects() ? 1 : 0);
     const bool hasMatrix = linear < matrices;

@@ -121,24 +121,14 @@ DnnTensor tensorOf(const std::shared_ptr<const Contents>& contents)
     return { integers(kTensorSize), integers(kTensorStride) };
 }
 
-/// Bytes of an element of floating point, 0 for other types.
+/// Bytes of an element of a tensor, 0 for types that are no floating point.
 int elementBytesOf(const std::shared_ptr<const Contents>& tensor)
 {
     const Value* value = tensor ? tensor->find(kTensorType) : nullptr;
     int type = -1;
     if (value && value->bytes.size() >= sizeof type)
         std::memcpy(&type, value->bytes.data(), sizeof type);
-    switch (type) {
-    case 0:
-        return 4;
-    case 1:
-        return 8;
-    case 2:
-    case 9:
-        return 2;
-    default:
-        return 0;
-    }
+    return dnnElementBytes(type);
 }
 
 /// `first` is the attribute of the convolution; filters, input and output follow it.

@@ -98,6 +98,21 @@ std::int64_t gatesOf(const Recurrence& r)
 
 } // namespace
 
+int dnnElementBytes(int type)
+{
+    switch (type) {
+    case 0: // float
+        return 4;
+    case 1: // double
+        return 8;
+    case 2: // half
+    case 9: // bfloat16
+        return 2;
+    default:
+        return 0;
+    }
+}
+
 std::uint64_t convolutionWorkspace(const Convolution& c, int capability)
 {
     const bool hasTensorCores

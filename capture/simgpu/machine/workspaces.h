@@ -10,6 +10,9 @@ namespace strata::simgpu {
 /// (tests/gpu/RESULTS.md tells how often each is met). cuDNN's own choice among its engines is not known
 /// here; what an engine needs follows from the operation.
 
+/// Of an element of cudnnDataType_t `type`; 0 for types that are no floating point of 16 bits or more.
+int dnnElementBytes(int type);
+
 /// Channels second, as PyTorch and cuDNN count: batch, channels, extents of space.
 struct DnnTensor {
     std::vector<std::int64_t> size;
