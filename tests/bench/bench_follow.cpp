@@ -9,7 +9,6 @@
 // --bars: exit 1 if a bar is missed.
 #include "app/gui/contents.h"
 #include "model/session/save.h"
-#include "resources/resources.h"
 #include "tests/bench/training_run.h"
 #include "tests/bench/window_driver.h"
 #include "tests/support/grow.h"
@@ -23,7 +22,6 @@
 
 #include <QSettings>
 #include <QTemporaryDir>
-#include <QThreadPool>
 
 #include <algorithm>
 #include <atomic>
@@ -117,12 +115,7 @@ template <class Done> void waitFor(const Done& done)
 
 int main(int argc, char** argv)
 {
-    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM") && !qEnvironmentVariableIsSet("DISPLAY"))
-        qputenv("QT_QPA_PLATFORM", "offscreen");
-    initResources();
     bench::Application application(argc, argv);
-    QThreadPool* pool = QThreadPool::globalInstance(); // as the program itself does
-    pool->setMaxThreadCount(std::max(pool->maxThreadCount(), 4));
     const Options options = parse(QCoreApplication::arguments());
     struct Look {
         const char* page;

@@ -11,13 +11,11 @@
 #include "tests/bench/page_drives.h"
 
 #include "app/gui/contents.h"
-#include "resources/resources.h"
 #include "views/contents/document_view.h"
 #include "views/shell/theme.h"
 
 #include <QSettings>
 #include <QTemporaryDir>
-#include <QThreadPool>
 
 #include <algorithm>
 #include <cstdio>
@@ -100,12 +98,7 @@ bool open(bench::Application& application, views::MainWindow& window, const QStr
 
 int main(int argc, char** argv)
 {
-    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM") && !qEnvironmentVariableIsSet("DISPLAY"))
-        qputenv("QT_QPA_PLATFORM", "offscreen");
-    initResources();
     bench::Application application(argc, argv);
-    QThreadPool* pool = QThreadPool::globalInstance(); // as the program itself does
-    pool->setMaxThreadCount(std::max(pool->maxThreadCount(), 4));
     const Options options = parse(QCoreApplication::arguments());
 
     const QTemporaryDir scratch;

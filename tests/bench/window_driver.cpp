@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/bench/window_driver.h"
 
+#include "resources/resources.h"
 #include "views/contents/document_view.h"
 
 #include <QMouseEvent>
+#include <QThreadPool>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -50,9 +52,23 @@ bool report(const std::string& what, const Samples& samples, double barMs)
     return !missed;
 }
 
-Application::Application(int& argc, char** argv)
-    : QApplication(argc, argv)
+namespace {
+
+int& prepared(int& argc)
 {
+    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM") && !qEnvironmentVariableIsSet("DISPLAY"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    initResources();
+    return argc;
+}
+
+} // namespace
+
+Application::Application(int& argc, char** argv)
+    : QApplication(prepared(argc), argv)
+{
+    QThreadPool* pool = QThreadPool::globalInstance(); // as the program itself does
+    pool->setMaxThreadCount(std::max(pool->maxThreadCount(), 4));
     m_clock.start();
     m_heart.setTimerType(Qt::PreciseTimer);
     m_heart.setInterval(1);

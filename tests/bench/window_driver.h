@@ -29,6 +29,7 @@ bool report(const std::string& what, const Samples& samples, double barMs);
 /// request has been served.
 class Application : public QApplication {
 public:
+    /// With the resources and threads of the program; without a display it paints off screen.
     Application(int& argc, char** argv);
 
     bool notify(QObject* receiver, QEvent* event) override;
