@@ -10,6 +10,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QVBoxLayout>
 
 #include <algorithm>
 #include <tuple>
@@ -24,6 +25,23 @@ struct Checks {
 
 constexpr std::size_t kShown = 200;
 constexpr std::size_t kAlike = 3; // so many of one check and device are one row
+
+QGridLayout* rowGrid(QWidget* parent, int stretched)
+{
+    auto* grid = new QGridLayout(parent);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(kGrid);
+    grid->setVerticalSpacing(kGrid / 2);
+    grid->setColumnStretch(stretched, 1);
+    return grid;
+}
+
+QLabel* rest(std::size_t count)
+{
+    return textLabel(
+        Checks::tr("%1 more; strata check prints them all").arg(text::count(static_cast<std::int64_t>(count))),
+        true);
+}
 
 QString amountText(const model::Finding& finding)
 {
@@ -58,111 +76,103 @@ Integrity integrityOf(std::span<const DeviceBrief> devices)
 FindingsList::FindingsList(std::span<const DeviceBrief> devices, const Palette& palette, QWidget* parent)
     : QWidget(parent)
 {
-    auto* grid = new QGridLayout(this);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(kGrid);
-    grid->setVerticalSpacing(kGrid / 2);
-    grid->setColumnStretch(1, 1);
-
-    struct Row {
-        const DeviceBrief* device;
-        const model::Finding* finding;
-    };
+    QGridLayout* grid = rowGrid(this, 1);
     std::vector<Row> rows;
     for (const DeviceBrief& device : devices)
         for (const model::Finding& finding : device.findings)
-            rows.push_back({ &device, &finding });
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-        const auto key = [](const Row& row) {
-            return std::tuple(!model::isBreach(row.finding->check), row.device, row.finding->check);
-        };
-        return key(a) < key(b);
-    });
+            rows.push_back({ device.device, device.totals->events > 0, &finding });
+    const auto key = [](const Row& row) {
+        const model::Finding& finding = *row.finding;
+        return std::tuple(
+            !model::isBreach(finding.check), row.device, finding.check, finding.event < 0, finding.event);
+    };
+    std::ranges::stable_sort(rows, [&key](const Row& a, const Row& b) { return key(a) < key(b); });
 
-    const bool nameDevice = devices.size() > 1;
-    int line = 0;
-    std::size_t shown = 0, listed = 0;
-    for (std::size_t first = 0; first < rows.size() && shown < kShown;) {
-        std::size_t end = first + 1;
-        while (end < rows.size() && rows[end].device == rows[first].device
-            && rows[end].finding->check == rows[first].finding->check)
-            ++end;
-        if (end - first < kAlike)
-            end = first + 1;
-        const auto& [device, finding] = rows[first];
-        const std::span<const Row> alike(rows.data() + first, end - first);
-        const bool breach = model::isBreach(finding->check);
-        auto* mark = new QLabel;
-        mark->setPixmap(iconPixmap(breach ? QStringLiteral("error") : QStringLiteral("info"),
-            palette[breach ? Palette::Role::Bad : Palette::Role::TextMuted], 16, devicePixelRatioF()));
-        mark->setAccessibleName(breach ? tr("Breach") : tr("Note"));
-        grid->addWidget(mark, line, 0, Qt::AlignTop);
-
-        QString text = text::said(model::checkSentence(finding->check));
-        if (nameDevice)
-            text = tr("GPU %1: %2").arg(device->device).arg(text);
-        model::Finding sum = *finding;
-        for (const Row& other : alike.subspan(1)) {
-            sum.bytes += other.finding->bytes;
-            sum.count += other.finding->count;
-            if (sum.event < 0 || (other.finding->event >= 0 && other.finding->event < sum.event))
-                sum.event = other.finding->event;
-        }
-        const QString amount = amountText(sum);
-        grid->addWidget(textLabel(amount.isEmpty() ? text : tr("%1 (%2)").arg(text, amount)), line, 1);
-        addLink(*grid, line, 2, *device, sum.event);
-        grid->addWidget(textLabel(text::said(finding->cause), true), line + 1, 1, 1, 2);
-        line += 2;
-        if (alike.size() > 1) {
-            QPushButton* more
-                = linkButton(tr("List all %1").arg(text::count(static_cast<std::int64_t>(alike.size()))));
-            more->setProperty("atEdge", true);
-            grid->addWidget(more, line++, 1, 1, 2, Qt::AlignLeft);
-            auto* all = new QWidget;
-            auto* inside = new QGridLayout(all);
-            inside->setContentsMargins(0, 0, 0, 0);
-            inside->setHorizontalSpacing(kGrid);
-            inside->setVerticalSpacing(kGrid / 2);
-            inside->setColumnStretch(0, 1);
-            int row = 0;
-            for (const Row& one : alike.first(std::min(alike.size(), kShown))) {
-                const QString each = amountText(*one.finding);
-                inside->addWidget(
-                    textLabel(each.isEmpty() ? text::said(one.finding->cause)
-                                             : tr("%1: %2").arg(each, text::said(one.finding->cause)),
-                        true),
-                    row, 0);
-                addLink(*inside, row++, 1, *device, one.finding->event);
-            }
-            all->hide();
-            grid->addWidget(all, line++, 1, 1, 2);
-            connect(more, &QPushButton::clicked, all, [all, more] {
-                all->show();
-                more->hide();
-            });
-        }
-        ++shown;
-        listed += alike.size();
-        first = end;
+    std::span<const Row> left = rows;
+    for (std::size_t shown = 0; !left.empty() && shown < kShown; ++shown) {
+        const auto other = std::ranges::find_if(left, [&](const Row& row) {
+            return row.device != left.front().device || row.finding->check != left.front().finding->check;
+        });
+        auto alike = static_cast<std::size_t>(other - left.begin());
+        if (alike < kAlike)
+            alike = 1;
+        addRow(*grid, left.first(alike), devices.size() > 1, palette);
+        left = left.subspan(alike);
     }
-    if (rows.size() > listed)
-        grid->addWidget(textLabel(tr("%1 more; strata check prints them all")
-                                      .arg(text::count(static_cast<std::int64_t>(rows.size() - listed))),
-                            true),
-            line, 1, 1, 2);
+    if (!left.empty())
+        grid->addWidget(rest(left.size()), grid->rowCount(), 1, 1, 2);
     if (rows.empty())
         grid->addWidget(
             textLabel(tr("The end state, the sums of every segment and every event agree."), true), 0, 1);
 }
 
-void FindingsList::addLink(
-    QGridLayout& grid, int line, int column, const DeviceBrief& device, model::EventIndex event)
+/// One, or several of one check and device, the first of them first.
+void FindingsList::addRow(
+    QGridLayout& grid, std::span<const Row> alike, bool nameDevice, const Palette& palette)
 {
-    if (event < 0 || device.totals->events == 0)
+    const Row& first = alike.front();
+    const int line = grid.rowCount();
+    const bool breach = model::isBreach(first.finding->check);
+    auto* mark = new QLabel;
+    mark->setPixmap(iconPixmap(breach ? QStringLiteral("error") : QStringLiteral("info"),
+        palette[breach ? Palette::Role::Bad : Palette::Role::TextMuted], 16, devicePixelRatioF()));
+    mark->setAccessibleName(breach ? tr("Breach") : tr("Note"));
+    grid.addWidget(mark, line, 0, Qt::AlignTop);
+
+    QString text = text::said(model::checkSentence(first.finding->check));
+    if (nameDevice)
+        text = tr("GPU %1: %2").arg(first.device).arg(text);
+    model::Finding sum = *first.finding;
+    for (const Row& other : alike.subspan(1)) {
+        sum.bytes += other.finding->bytes;
+        sum.count += other.finding->count;
+    }
+    const QString amount = amountText(sum);
+    grid.addWidget(textLabel(amount.isEmpty() ? text : tr("%1 (%2)").arg(text, amount)), line, 1);
+    addLink(grid, line, 2, first, *first.finding);
+    grid.addWidget(textLabel(text::said(first.finding->cause), true), line + 1, 1, 1, 2);
+    if (alike.size() == 1)
         return;
-    QPushButton* link = linkButton(text::event(event));
+    QPushButton* more = linkButton(tr("List all %1").arg(text::count(static_cast<std::int64_t>(alike.size()))));
+    more->setProperty("atEdge", true);
+    grid.addWidget(more, line + 2, 1, 1, 2, Qt::AlignLeft);
+    auto* room = new QVBoxLayout;
+    grid.addLayout(room, line + 3, 1, 1, 2);
+    std::vector<model::Finding> all; // nobody keeps the document's own until the click
+    for (const Row& row : alike)
+        all.push_back(*row.finding);
+    connect(more, &QPushButton::clicked, this, [this, room, more, of = first, all = std::move(all)] {
+        more->hide();
+        QWidget* const list = listOf(of, all);
+        room->addWidget(list);
+        list->show();
+    });
+}
+
+QWidget* FindingsList::listOf(const Row& of, std::span<const model::Finding> alike)
+{
+    auto* list = new QWidget(this);
+    QGridLayout* grid = rowGrid(list, 0);
+    int line = 0;
+    for (const model::Finding& finding : alike.first(std::min(alike.size(), kShown))) {
+        const QString amount = amountText(finding), cause = text::said(finding.cause);
+        grid->addWidget(
+            textLabel(amount.isEmpty() ? cause : tr("%1: %2").arg(amount, cause), true), line, 0);
+        addLink(*grid, line++, 1, of, finding);
+    }
+    if (alike.size() > kShown)
+        grid->addWidget(rest(alike.size() - kShown), line, 0);
+    return list;
+}
+
+void FindingsList::addLink(
+    QGridLayout& grid, int line, int column, const Row& of, const model::Finding& finding)
+{
+    if (finding.event < 0 || !of.hasEvents)
+        return;
+    QPushButton* link = linkButton(text::event(finding.event));
     connect(link, &QPushButton::clicked, this,
-        [this, number = device.device, event] { Q_EMIT eventChosen(number, event); });
+        [this, device = of.device, event = finding.event] { Q_EMIT eventChosen(device, event); });
     grid.addWidget(link, line, column, Qt::AlignTop | Qt::AlignRight);
 }
 

@@ -35,7 +35,14 @@ Q_SIGNALS:
     void eventChosen(int device, strata::model::EventIndex event);
 
 private:
-    void addLink(QGridLayout& grid, int line, int column, const DeviceBrief& device, model::EventIndex event);
+    struct Row {
+        int device;
+        bool hasEvents;
+        const model::Finding* finding;
+    };
+    void addRow(QGridLayout& grid, std::span<const Row> alike, bool nameDevice, const Palette& palette);
+    [[nodiscard]] QWidget* listOf(const Row& of, std::span<const model::Finding> alike);
+    void addLink(QGridLayout& grid, int line, int column, const Row& of, const model::Finding& finding);
 };
 
 } // namespace strata::views

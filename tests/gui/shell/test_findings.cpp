@@ -32,7 +32,8 @@ TEST(FindingsListTest, ManyOfOneKindAreOneRowWithACountTheFirstInstantAndAListOn
     const QStringList texts = test::shownTexts(list);
     EXPECT_EQ(texts.filter(QStringLiteral("24 times, 24.0 KiB")).size(), 1) << qPrintable(texts.join(u'\n'));
     EXPECT_TRUE(texts.contains(QStringLiteral("event 670"))) << "the first of them";
-    EXPECT_EQ(texts.filter(QStringLiteral("was live")).size(), 1);
+    EXPECT_EQ(texts.filter(QStringLiteral("was live")), QStringList{ QStringLiteral("The block at 0x18 was live.") })
+        << "that of the first instant";
     EXPECT_LT(texts.size(), 12);
 
     QSignalSpy chosen(&list, &FindingsList::eventChosen);
@@ -48,6 +49,20 @@ TEST(FindingsListTest, ManyOfOneKindAreOneRowWithACountTheFirstInstantAndAListOn
             button->click();
     ASSERT_EQ(chosen.size(), 1);
     EXPECT_EQ(chosen[0][1].value<model::EventIndex>(), 900);
+}
+
+TEST(FindingsListTest, AListSaysWhereTheRestIsPrinted)
+{
+    model::Totals totals;
+    totals.events = 10'000;
+    const std::vector<model::Finding> all = breaches(250);
+    const DeviceBrief brief{ 0, &totals, all };
+    FindingsList list({ &brief, 1 }, Palette::light());
+    list.show();
+    for (auto* button : list.findChildren<QPushButton*>())
+        if (button->text() == QStringLiteral("List all 250"))
+            button->click();
+    EXPECT_TRUE(test::shows(list, QStringLiteral("50 more; strata check prints them all")));
 }
 
 TEST(FindingsListTest, TwoOfAKindStandForThemselves)
