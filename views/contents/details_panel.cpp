@@ -4,19 +4,17 @@
 #include "views/contents/stack_list.h"
 #include "views/models/shown_instant.h"
 #include "views/pages/filter_text.h"
+#include "views/pages/kept_view.h"
 #include "views/style/labels.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 
-#include <QAbstractButton>
-#include <QApplication>
 #include <QClipboard>
 #include <QGridLayout>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QScrollBar>
 #include <QVBoxLayout>
 
 namespace strata::views {
@@ -131,14 +129,10 @@ void DetailsPanel::goOn()
 void DetailsPanel::rebuild()
 {
     m_rebuildLater.stop();
-    // What had the keyboard has it again, and what was scrolled to stays where it was.
-    const auto* before = qobject_cast<const QAbstractButton*>(QApplication::focusWidget());
-    const bool focused = m_content && m_content->isAncestorOf(QApplication::focusWidget());
-    const QString focusedText = focused && before ? before->text() : QString();
-    const int scrolled = m_content && m_built == m_focus ? m_content->verticalScrollBar()->value() : 0;
+    const KeptView kept(m_content, m_built == m_focus);
     m_built = m_focus;
     if (m_content) {
-        if (focused)
+        if (kept.hasFocus())
             setFocus(Qt::OtherFocusReason); // or the next in the window takes it
         m_content->hide();
         m_content->deleteLater(); // a button of it may be the sender
@@ -173,18 +167,8 @@ void DetailsPanel::rebuild()
     scroll->viewport()->setAutoFillBackground(false);
     m_content = scroll;
     m_layout->addWidget(scroll);
-    if (scrolled > 0) {
-        scroll->show();
-        m_layout->activate();
-        layout->activate();
-        scroll->verticalScrollBar()->setValue(scrolled);
-    }
-    if (!focused)
-        return;
-    scroll->show();
-    for (QAbstractButton* button : scroll->findChildren<QAbstractButton*>())
-        if (button->text() == focusedText)
-            return button->setFocus(Qt::OtherFocusReason);
+    scroll->show(); // now, for the keyboard
+    kept.restore(*scroll);
 }
 
 void DetailsPanel::addHead(QVBoxLayout& layout)

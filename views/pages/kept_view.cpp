@@ -2,16 +2,19 @@
 #include "views/pages/kept_view.h"
 
 #include <QAbstractButton>
+#include <QLayout>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QTimer>
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 
 namespace strata::views {
 
 namespace {
+
+constexpr int kLaidOutMs = 200; // until then
 
 QList<QWidget*> focusable(const QScrollArea& area)
 {
@@ -31,11 +34,12 @@ QString textOf(const QWidget& widget)
 
 } // namespace
 
-KeptView::KeptView(const QScrollArea* area)
+KeptView::KeptView(const QScrollArea* area, bool sameThing)
+    : m_sameThing(sameThing)
 {
     if (!area)
         return;
-    m_scrolled = area->verticalScrollBar()->value();
+    m_scrolled = sameThing ? area->verticalScrollBar()->value() : 0;
     const QList<QWidget*> parts = focusable(*area);
     for (qsizetype i = 0; i < parts.size(); ++i)
         if (parts[i]->hasFocus()) {
@@ -45,6 +49,26 @@ KeptView::KeptView(const QScrollArea* area)
 }
 
 void KeptView::restore(QScrollArea& area) const
+{
+    restoreFocus(area);
+    QScrollBar* const bar = area.verticalScrollBar();
+    for (QWidget* widget : { area.parentWidget(), area.widget() })
+        if (widget && widget->layout())
+            widget->layout()->activate();
+    bar->setValue(m_scrolled);
+    if (bar->value() == m_scrolled)
+        return;
+    // It may know only later how long it is.
+    auto* waiting = new QObject(bar);
+    QObject::connect(bar, &QScrollBar::rangeChanged, waiting, [bar, waiting, value = m_scrolled](int, int most) {
+        bar->setValue(std::min(value, most));
+        if (most >= value)
+            waiting->deleteLater();
+    });
+    QTimer::singleShot(kLaidOutMs, waiting, &QObject::deleteLater);
+}
+
+void KeptView::restoreFocus(const QScrollArea& area) const
 {
     if (m_focused >= 0) {
         // Parts may have come in between: then the nearest that says the same.
@@ -57,24 +81,11 @@ void KeptView::restore(QScrollArea& area) const
                 nearest = parts[i];
                 off = by;
             }
-        if (!nearest && !parts.isEmpty())
+        if (!nearest && m_sameThing && !parts.isEmpty())
             nearest = parts[std::min(m_focused, parts.size() - 1)];
         if (nearest)
             nearest->setFocus(Qt::OtherFocusReason);
     }
-    QScrollBar* const bar = area.verticalScrollBar();
-    bar->setValue(m_scrolled);
-    if (bar->value() == m_scrolled)
-        return;
-    // It knows how long it is when it is laid out.
-    auto waiting = std::make_shared<QMetaObject::Connection>();
-    *waiting = QObject::connect(
-        bar, &QScrollBar::rangeChanged, bar, [bar, waiting, value = m_scrolled](int, int most) {
-            if (most < value)
-                return;
-            QObject::disconnect(*waiting);
-            bar->setValue(value);
-        });
 }
 
 } // namespace strata::views
