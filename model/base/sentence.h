@@ -69,8 +69,8 @@ using Wording = std::function<std::string(std::string_view english)>;
 struct SentencePiece {
     std::string text;
     bool strong = false;
-    std::optional<EventIndex> link;
-    std::string line = {};
+    std::optional<EventIndex> link; ///< as SentenceArgument::link
+    std::string line = {}; ///< as SentenceArgument::line
 };
 
 struct SentenceArgument;

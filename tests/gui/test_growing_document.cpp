@@ -73,6 +73,7 @@ TEST_F(GrowingDocument, ShowsWhatItsSourceTells)
     EXPECT_EQ(m_document.session(), second->session);
     EXPECT_TRUE(second->follows(*first));
     EXPECT_TRUE(second->byLine->sharesGroups(*first->byLine)) << "it went on";
+    // No new address: the same layout, not a copy of it.
     EXPECT_EQ(second->strips == first->strips, second->strips->height() == first->strips->height());
     EXPECT_EQ(first->trace->eventCount(), 1000) << "nobody disturbs who looks at the old one";
     m_document.endFollowing();

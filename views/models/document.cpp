@@ -111,9 +111,8 @@ void Document::endFollowing()
 {
     if (!std::exchange(m_following, false))
         return;
-    if (m_state == State::Loading) { // it never told anything
+    if (m_state == State::Loading) // it never told anything
         m_state = State::Empty;
-    }
     Q_EMIT stateChanged();
 }
 

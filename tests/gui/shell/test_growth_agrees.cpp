@@ -90,14 +90,17 @@ protected:
         EXPECT_EQ(textsOf(grown), textsOf(whole));
     }
 
-    void expectSame()
+    /// Kept: names have colours since before the peak, so pictures differ in them.
+    enum class Colours { Same, Kept };
+    void expectSame(Colours colours = Colours::Same)
     {
         {
             const auto [grown, whole] = both<SummaryPage>("summary");
             expectSameTexts(grown, whole);
             EXPECT_EQ(csvOf(grown), csvOf(whole));
         }
-        const bool sameColours = test::colouredNames(driver().device()) == test::colouredNames(other().device());
+        const bool sameColours = colours == Colours::Same;
+        EXPECT_EQ(test::colouredNames(driver().device()) == test::colouredNames(other().device()), sameColours);
         {
             const auto [grown, whole] = both<MemoryPage>("memory");
             expectSameTexts(grown, whole);
@@ -176,8 +179,6 @@ TEST_F(GrowthAgrees, OfARunThatWasRecordedLate)
         ASSERT_NO_FATAL_FAILURE(grow(share));
     ASSERT_NO_FATAL_FAILURE(end());
     ASSERT_NO_FATAL_FAILURE(openWhole());
-    EXPECT_EQ(test::colouredNames(driver().device()), test::colouredNames(other().device()))
-        << "else the pictures below differ in colour";
     expectSame();
 }
 
@@ -188,7 +189,7 @@ TEST_F(GrowthAgrees, OfARunThatFailed)
         ASSERT_NO_FATAL_FAILURE(grow(share));
     ASSERT_NO_FATAL_FAILURE(end());
     ASSERT_NO_FATAL_FAILURE(openWhole());
-    expectSame();
+    expectSame(Colours::Kept);
 }
 
 TEST_F(GrowthAgrees, OnTheAxisOfTime)
