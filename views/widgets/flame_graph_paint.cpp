@@ -45,7 +45,7 @@ QColor FlameGraph::colourOf(Node node) const
     if (node == 0)
         return mixed(surface, m_palette[Palette::Role::Other], 0.3);
     if (!m_tree->frame(node).valid())
-        return mixed(surface, m_palette[Palette::Role::BeforeTrace], 0.4);
+        return mixed(surface, m_palette.group(Palette::kHatched), 0.4);
     constexpr double kStrong = 0.72;
     if (const auto rank = m_ranks.find(m_tree->frame(node)); rank != m_ranks.end())
         return mixed(surface, m_palette.group(rank->second), kStrong);
@@ -122,6 +122,8 @@ void FlameGraph::paintBox(QPainter& painter, const FlameBox& box, const QRectF& 
     if (!vector && m_hovered && m_hovered->node == box.node && m_hovered->merged == 0)
         fill = mixed(fill, m_palette[Palette::Role::Text], 0.15);
     painter.fillRect(rect, fill);
+    if (box.node != 0 && !frame.valid()) // as what has no stack is everywhere; faint, for there are words on it
+        painter.fillRect(rect, QBrush(mixed(fill, surface, 0.4), Qt::BDiagPattern));
     if (hit)
         painter.fillRect(
             QRectF(rect.left(), rect.bottom() - 3, rect.width(), 3), m_palette[Palette::Role::Accent]);
