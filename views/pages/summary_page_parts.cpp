@@ -22,7 +22,7 @@ namespace strata::views {
 namespace {
 
 constexpr std::size_t kUnusualSettings = 4; // shown before the rest is folded
-constexpr int kLabelWidth = 136;
+constexpr int kLabelWidth = 144; // of the longest: "free in segments, end"
 constexpr int kValueWidth = 72;
 constexpr int kFactHeight = 20;
 
@@ -44,6 +44,7 @@ QGridLayout* factGrid(const std::vector<Fact>& facts, const QFont& font, const O
         QLabel* label = textLabel(fact.label, true);
         label->setToolTip(aboutWord(fact.label));
         grid->addWidget(label, line, 0, fact.words ? Qt::AlignTop : Qt::AlignVCenter);
+        label->setWordWrap(fact.words);
         if (fact.words) {
             QLabel* words = textLabel(fact.value);
             for (QLabel* part : { label, words }) // in line with the rows of one line
