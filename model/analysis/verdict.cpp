@@ -101,6 +101,8 @@ void sayBiggest(
         out.push_back(say("Biggest: %1 from before the recording began: start it before the model is built "
                           "to see who.",
             size));
+    else if (recording.facts.contains(wire::info::kHook)) // by Strata's own recorder
+        out.push_back(say("Biggest: %1 without a recorded stack: record with --stacks auto to see who.", size));
     else
         out.push_back(
             say("Biggest: %1 without a recorded stack: record with stacks=\"all\" to see who.", size));

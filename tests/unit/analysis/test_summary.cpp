@@ -155,6 +155,9 @@ TEST(Verdict, NamesTheBiggestGroupWithoutAStackToo)
     EXPECT_THAT(verdictOf(Opened(text.c_str())),
         testing::StartsWith("Needs 2.00 MiB (peak 1.14 MiB at event 2). Biggest: 1.14 MiB without a recorded "
                             "stack: record with stacks=\"all\" to see who."));
+    auto own = test::makeRecording(text);
+    own->facts[wire::info::kHook] = "2.11.0";
+    EXPECT_THAT(verdictOf(Opened(std::move(own))), testing::HasSubstr("record with --stacks auto to see who."));
     EXPECT_THAT(verdictOf(Opened(R"(
         alloc 0x1000 512 stack=f@a.py:1
         free_requested 0x200000 1200000
