@@ -171,6 +171,38 @@ void writeDriver(JsonWriter& json, const std::vector<DeviceReport>& devices)
     json.endArray();
 }
 
+/// "unknown" where only what does not fit is certain.
+std::string_view fitWord(const model::CardFit& one, bool atLeast)
+{
+    if (one.fit == model::Fit::No)
+        return "no";
+    return atLeast ? "unknown" : one.fit == model::Fit::Tight ? "tight" : "yes";
+}
+
+/// What the whole trace needs, and the cards of the catalogue, the smallest first.
+void writeFits(JsonWriter& json, const std::vector<DeviceReport>& devices)
+{
+    json.key("fits").beginArray();
+    for (const DeviceReport& device : devices) {
+        const auto& needs = device.summary.needs;
+        if (!needs)
+            continue;
+        json.beginObject().member("device", device.summary.device);
+        json.member("needed_bytes", needs->bytes).member("at_least", needs->atLeast);
+        json.member("outside_bytes", model::outsideBytesOfProcess());
+        json.member("text", model::verdictText(needs->line)).key("cards").beginArray();
+        for (const model::CardFit& one : needs->cards)
+            json.beginObject()
+                .member("name", one.card->name)
+                .member("capacity_bytes", one.card->capacityBytes)
+                .member("margin_bytes", one.marginBytes)
+                .member("fits", fitWord(one, needs->atLeast))
+                .endObject();
+        json.endArray().endObject();
+    }
+    json.endArray();
+}
+
 /// Stretches and marks: an end is no annotation of its own.
 std::int64_t annotationCount(const model::Recording& recording)
 {
@@ -214,6 +246,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
     writeBounds(json, devices);
     writeWasteAtPeak(json, devices);
     writeDriver(json, devices);
+    writeFits(json, devices);
     json.key("verdicts").beginArray();
     for (const DeviceReport& device : devices)
         json.beginObject()

@@ -41,10 +41,10 @@ void printFile(Output& out, const std::string& file, const model::Recording& rec
             printable(recording.truncation->reason.text())));
 }
 
-void printVerdict(Output& out, const DeviceReport& device)
+void printSentences(Output& out, const std::vector<model::Sentence>& sentences)
 {
     std::string text;
-    for (const model::SentencePiece& piece : model::piecesOf(device.summary.verdict))
+    for (const model::SentencePiece& piece : model::piecesOf(sentences))
         text += piece.strong ? out.strong(printable(piece.text)) : printable(piece.text);
     printParagraph(out, text);
 }
@@ -235,7 +235,9 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
         out.line("");
         if (devices.size() > 1)
             out.line(out.strong(deviceName(device.summary.device)));
-        printVerdict(out, device);
+        printSentences(out, device.summary.verdict);
+        if (device.summary.needs)
+            printSentences(out, device.summary.needs->line);
         if (!recording.refusal) {
             printTotals(out, device);
             printPeak(out, device);

@@ -47,6 +47,7 @@ void addRest(DeviceSummary& summary, const Recording& recording, std::span<const
     summary.waste = wasteOf(finalBlocks);
     summary.capacity = capacityOf(recording, summary.device, summary.outOfMemory);
     summary.driver = driverSummaryOf(recording, summary.device);
+    summary.needs = needsOf(recording, summary);
     summary.verdict = verdictOn(recording, summary, byLine);
 }
 

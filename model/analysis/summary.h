@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/analysis/groups.h"
+#include "model/analysis/needs.h"
 #include "model/analysis/out_of_memory.h"
 #include "model/base/sentence.h"
 #include "model/digest/outline.h"
@@ -81,6 +82,7 @@ struct DeviceSummary {
     bool olderEventsGone = false; ///< the recorder's ring was full
     std::optional<Capacity> capacity;
     std::optional<DriverSummary> driver; ///< where it was recorded
+    std::optional<Needs> needs; ///< and the cards that have as much
     std::vector<Sentence> verdict; ///< the first sentences of the page
 };
 

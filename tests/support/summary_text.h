@@ -60,6 +60,9 @@ inline std::string summaryText(const model::Recording& recording, const model::D
     for (const model::Finding& finding : findings)
         text += fmt::format("{} {} {} {} {}\n", model::checkName(finding.check), finding.event, finding.bytes,
             finding.count, finding.cause.text());
+    if (summary.needs)
+        text += fmt::format("needs {} {}: {}\n", summary.needs->bytes, summary.needs->atLeast,
+            model::verdictText(summary.needs->line));
     return text + model::verdictText(summary.verdict) + "\n";
 }
 

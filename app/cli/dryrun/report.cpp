@@ -5,7 +5,7 @@
 #include "model/analysis/groups.h"
 #include "model/analysis/position.h"
 #include "model/base/units.h"
-#include "model/cards/catalogue.h"
+#include "model/cards/fits.h"
 #include "model/session/session.h"
 
 #include <algorithm>
@@ -95,17 +95,11 @@ std::string failureText(const DryRun& run)
 
 std::string fitsOnText(const DryRun& run)
 {
-    std::int64_t outside = 0;
-    for (const model::Assumption& one : model::assumptions()) {
-        if (one.each == "process")
-            outside += one.highBytes;
-    }
     std::string out = "\nFits on\n";
-    for (const model::Card& card : model::cards()) {
-        const std::int64_t margin = card.capacityBytes - run.reservedPeak();
-        if (margin >= 0)
-            out += fmt::format("  {:<18}{:>10} left{}\n", card.name, formatBytes(margin),
-                margin < outside ? ", which CUDA itself may need" : "");
+    for (const model::CardFit& one : model::cardFits(run.reservedPeak())) {
+        if (one.fit != model::Fit::No)
+            out += fmt::format("  {:<18}{:>10} left{}\n", one.card->name, formatBytes(one.marginBytes),
+                one.fit == model::Fit::Tight ? ", which CUDA itself may need" : "");
     }
     return out;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/report.h"
-#include "model/cards/catalogue.h"
+#include "model/cards/fits.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -64,10 +64,11 @@ ordered_json trackedJson(const DryRun& run)
 ordered_json fitsOnJson(const DryRun& run)
 {
     ordered_json out = ordered_json::array();
-    for (const model::Card& card : model::cards()) {
-        const std::int64_t margin = card.capacityBytes - run.reservedPeak();
-        if (run.fits() && !run.processes.empty() && margin >= 0)
-            out.push_back({ { "name", card.name }, { "margin_bytes", margin } });
+    if (!run.fits() || run.processes.empty())
+        return out;
+    for (const model::CardFit& one : model::cardFits(run.reservedPeak())) {
+        if (one.fit != model::Fit::No)
+            out.push_back({ { "name", one.card->name }, { "margin_bytes", one.marginBytes } });
     }
     return out;
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/summary.h"
+#include "model/analysis/verdict.h"
+#include "tests/unit/analysis/opened.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace strata::model {
+
+using test::Opened;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{ 1 } << 30;
+
+/// A run that reserves `bytes` and, after them, `more`.
+std::string reserving(std::int64_t bytes, const char* more = "")
+{
+    return fmt::format("segment_alloc 0x10000000 {0}\nalloc 0x10000000 {1}\n{2}\n"
+                       "segment 0x10000000 {0} large\nblock 0x10000000 {1} req={1} allocated\n",
+        bytes, bytes / 2, more);
+}
+
+std::optional<Needs> needsOf(const Opened& opened)
+{
+    return summarize(opened.trace(), GroupTable(opened.trace(), Grouping::Line)).needs;
+}
+
+std::string lineOf(const std::string& text)
+{
+    const auto needs = needsOf(Opened(text));
+    return needs ? verdictText(needs->line) : std::string("none");
+}
+
+} // namespace
+
+TEST(Needs, NamesTheSmallestCardsThatItFitsOn)
+{
+    const auto needs = needsOf(Opened(reserving(22 * kGiB)));
+    ASSERT_TRUE(needs);
+    EXPECT_EQ(needs->bytes, 22 * kGiB);
+    EXPECT_FALSE(needs->atLeast);
+    ASSERT_EQ(needs->cards.size(), cards().size());
+    for (std::size_t i = 1; i < needs->cards.size(); ++i)
+        EXPECT_LE(needs->cards[i - 1].card->capacityBytes, needs->cards[i].card->capacityBytes);
+    // An L4 has 22.03 GiB, of which CUDA takes some; an A10 21.99.
+    EXPECT_EQ(verdictText(needs->line),
+        "Fits on RTX-4090-24GB, RTX-3090-24GB, RTX-5090-32GB and 7 larger. Tight on L4-24GB. "
+        "Not on A10-24GB, V100-16GB, RTX-4080-16GB and 9 smaller.");
+}
+
+TEST(Needs, SaysWhereAllCardsAgree)
+{
+    EXPECT_EQ(lineOf(reserving(kGiB)), fmt::format("Fits on all {} cards of the catalogue.", cards().size()));
+    EXPECT_EQ(lineOf(reserving(500 * kGiB)),
+        fmt::format("Fits on none of the {} cards of the catalogue.", cards().size()));
+    EXPECT_EQ(lineOf("other:workspace 0x1000 1\n"), "none");
+}
+
+TEST(Needs, NamesOneMoreRatherThanCountOne)
+{
+    const std::string line = lineOf(reserving(78 * kGiB));
+    EXPECT_THAT(line, StartsWith("Fits on H100-80GB, A100-80GB, H200-141GB, B200-180GB. Not on "));
+}
+
+TEST(Needs, IsALowerBoundOfWhatDidNotEnd)
+{
+    const auto needs = needsOf(Opened(reserving(20 * kGiB, "oom size=6442450944 free=3865470566")));
+    ASSERT_TRUE(needs);
+    EXPECT_TRUE(needs->atLeast);
+    EXPECT_EQ(needs->bytes, 26 * kGiB) << "what was reserved and what was asked for";
+    EXPECT_EQ(verdictText(needs->line),
+        "Did not fit on the 23.6 GiB that this device had for PyTorch. Needs at least 26.0 GiB: not on "
+        "RTX-3090-24GB, RTX-4090-24GB, L4-24GB and 12 smaller.");
+    const std::string cut = lineOf(reserving(20 * kGiB) + "truncated 4096 \"unexpected end of file\"\n");
+    EXPECT_THAT(cut, StartsWith("Needs at least 20.0 GiB: not on "));
+    EXPECT_THAT(cut, Not(HasSubstr("Fits")));
+    EXPECT_THAT(lineOf(reserving(kGiB) + "truncated 4096 \"unexpected end of file\"\n"),
+        HasSubstr("no card of the catalogue is too small"));
+}
+
+TEST(Needs, OfASnapshotWithoutEventsIsWhatItHeld)
+{
+    EXPECT_EQ(lineOf("segment 0x10000000 42949672960 large\nblock 0x10000000 512 req=512 allocated\n"),
+        "Needs at least 40.0 GiB: not on A100-40GB, V100-32GB, RTX-5090-32GB and 15 smaller.");
+}
+
+TEST(Needs, OfFiguresThatAreNoneIsNothingToCompare)
+{
+    const std::string line = lineOf(reserving(20 * kGiB, "oom size=9223372036854775807 free=0"));
+    EXPECT_THAT(line, HasSubstr("Needs at least 20.0 GiB"));
+}
+
+} // namespace strata::model
