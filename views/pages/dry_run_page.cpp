@@ -31,11 +31,12 @@ using Role = Palette::Role;
 
 namespace {
 
-constexpr int kFormWidth = 384; // before scaling
+constexpr int kFormWidth = 400; // before scaling: the form beside a scroll bar
 constexpr int kTextWidth = 600;
 constexpr int kWidest = 1280;
 constexpr int kSecondMs = 500;
 constexpr int kMarkPx = 20;
+constexpr qsizetype kPathShown = 56; // characters
 
 /// Small, runs wherever there is PyTorch, and asks for 12 GiB.
 const QString kExample = QStringLiteral("python3 -c \"import torch; torch.ones(3 << 30, device='cuda')\"");
@@ -257,6 +258,8 @@ QWidget* DryRunPage::makeRun()
     auto* next = new QHBoxLayout;
     next->setSpacing(kMargin);
     next->addWidget(m_open);
+    m_path->setWordWrap(false);
+    m_path->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // it has no say in the page's width
     next->addWidget(m_path, 1);
 
     auto* body = new QWidget;
@@ -267,6 +270,7 @@ QWidget* DryRunPage::makeRun()
     m_runLayout->addLayout(verdict);
     m_runLayout->addLayout(next);
     m_runLayout->addSpacing(kGrid / 2);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded); // of a table that is wider than the window
     m_runLayout->addWidget(m_scroll, 3);
     m_runLayout->addWidget(m_outputButton, 0, Qt::AlignLeft);
     m_runLayout->addWidget(m_output, 2);
@@ -435,7 +439,8 @@ void DryRunPage::showResult()
     const bool recording = !m_outcome->recording.isEmpty();
     m_open->setVisible(recording);
     m_path->setVisible(recording);
-    m_path->setText(text::homeShort(m_outcome->recording));
+    m_path->setText(text::shortened(text::homeShort(m_outcome->recording), kPathShown, text::Keep::End));
+    m_path->setToolTip(m_outcome->recording);
 
     const bool figures
         = m_outcome->result && (m_outcome->result->isFit() || m_outcome->result->run.touched());

@@ -8,9 +8,9 @@
 #include "views/style/texts.h"
 #include "views/style/type.h"
 
-#include <QDir>
 #include <QGridLayout>
 #include <QLabel>
+#include <QRegularExpression>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ constexpr int kMostDevices = 64; // rows of the table of devices
 constexpr int kTwoColumns = 720; // from this width on, before scaling
 constexpr int kSideWidth = 344;
 constexpr int kFactHeight = 20;
-constexpr int kLabelWidth = 112;
+constexpr int kLabelWidth = 80;
+constexpr int kColumnGap = 4 * kGrid;
 
 QVBoxLayout* section(QVBoxLayout& column, const QString& title)
 {
@@ -46,7 +47,7 @@ public:
         , m_grid(new QGridLayout)
     {
         m_grid->setContentsMargins(0, 0, 0, 0);
-        m_grid->setHorizontalSpacing(2 * kMargin);
+        m_grid->setHorizontalSpacing(kMargin);
         m_grid->setVerticalSpacing(0);
     }
 
@@ -66,6 +67,7 @@ public:
         QString toolTip = {};
         QColor ink = {};
         bool muted = false;
+        bool words = false; ///< at the end of a row: takes what room is left, in several lines if it must
     };
 
     void addRow(const std::vector<Cell>& cells)
@@ -75,13 +77,18 @@ public:
             const Cell& cell = cells[static_cast<std::size_t>(c)];
             QLabel* label = place(cell.text, c, cell.muted);
             label->setToolTip(cell.toolTip);
-            if (c > 0)
+            if (cell.words) {
+                label->setWordWrap(true);
+                m_grid->setAlignment(label, Qt::AlignVCenter); // across the column
+                m_grid->setColumnStretch(c, 1);
+            } else if (c > 0)
                 label->setFont(numberFont(m_font));
             if (cell.ink.isValid())
                 label->setStyleSheet(QStringLiteral("color: %1").arg(cell.ink.name()));
         }
         ++m_row;
-        m_grid->setColumnStretch(static_cast<int>(cells.size()), 1);
+        if (!cells.back().words)
+            m_grid->setColumnStretch(static_cast<int>(cells.size()), 1);
     }
 
 private:
@@ -99,11 +106,12 @@ private:
     int m_row = 0;
 };
 
-/// The file of a group's key as seen from the folder of the run.
-QString shortKey(const QString& key, const QString& folder)
+/// "/home/user/train.py:57" as the lists of other pages have it: "train.py:57".
+QString shortKey(const QString& key)
 {
-    const QString base = QDir(folder).canonicalPath();
-    return !base.isEmpty() && key.startsWith(base + QLatin1Char('/')) ? key.mid(base.size() + 1) : key;
+    static const QRegularExpression place(QStringLiteral("^.*/([^/]+:\\d+)$"));
+    const QRegularExpressionMatch match = place.match(key);
+    return match.hasMatch() ? match.captured(1) : key;
 }
 
 QString difference(qint64 before, qint64 after)
@@ -122,8 +130,10 @@ DryRunResultView::DryRunResultView(const DryRunOutcome& outcome, const Palette& 
     , m_side(new QWidget)
 {
     m_columns->setContentsMargins(0, 0, 0, 0);
-    m_columns->setSpacing(4 * kGrid);
-    auto* story = new QVBoxLayout;
+    m_columns->setSpacing(kColumnGap);
+    m_story = new QWidget;
+    auto* story = new QVBoxLayout(m_story);
+    story->setContentsMargins(0, 0, 0, 0);
     auto* side = new QVBoxLayout(m_side);
     side->setContentsMargins(0, 0, 0, 0);
     for (QVBoxLayout* column : { story, side })
@@ -141,7 +151,7 @@ DryRunResultView::DryRunResultView(const DryRunOutcome& outcome, const Palette& 
     }
     story->addStretch();
     side->addStretch();
-    m_columns->addLayout(story, 1);
+    m_columns->addWidget(m_story, 1);
     m_columns->addWidget(m_side);
     m_side->setVisible(!m_result.isFit());
     resizeEvent(nullptr);
@@ -150,10 +160,13 @@ DryRunResultView::DryRunResultView(const DryRunOutcome& outcome, const Palette& 
 void DryRunResultView::resizeEvent(QResizeEvent*)
 {
     const double scale = scaleOf(font());
-    const bool two = width() >= kTwoColumns * scale;
+    const int side = qRound(kSideWidth * scale);
+    // Tables do not shrink: what has no room beside them stands below.
+    const bool two = width()
+        >= std::max(qRound(kTwoColumns * scale), m_story->minimumSizeHint().width() + kColumnGap + side);
     m_columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-    m_side->setMinimumWidth(two ? qRound(kSideWidth * scale) : 0);
-    m_side->setMaximumWidth(two ? qRound(kSideWidth * scale) : QWIDGETSIZE_MAX);
+    m_side->setMinimumWidth(two ? side : 0);
+    m_side->setMaximumWidth(two ? side : QWIDGETSIZE_MAX);
 }
 
 void DryRunResultView::addPeaks(QVBoxLayout& column)
@@ -179,7 +192,7 @@ void DryRunResultView::addDeviceFacts(QVBoxLayout& column, const DryRunDevice& d
     grid.layout()->setColumnMinimumWidth(0, scaled(kLabelWidth, font()));
     const auto row = [&](const QString& label, qint64 bytes, const QString& when) {
         grid.addRow({ { label, {}, {}, true }, { text::bytes(bytes) },
-            { text::exactBytes(bytes), {}, {}, true }, { when, {}, {}, true } });
+            { text::exactBytes(bytes), {}, {}, true }, { when, {}, {}, true, true } });
     };
     row(tr("reserved"), device.reservedPeak, momentText(device.reservedPeakEvent, device.reservedPeakSteps));
     row(tr("allocated"), device.allocatedPeak, {});
@@ -235,7 +248,6 @@ void DryRunResultView::addGroups(QVBoxLayout& column)
         whole += group.bytes;
     QVBoxLayout* part = section(column,
         m_result.changed ? tr("What fills the peak as it is, by line") : tr("What fills the peak, by line"));
-    const QString folder = m_outcome.request.workingFolder();
     const qint64 longest = std::max(m_result.groups.front().bytes, qint64{ 1 });
     const bool fold = m_result.groups.size() > kMostGroups + 1;
     std::vector<BarList::Row> rows;
@@ -246,11 +258,11 @@ void DryRunResultView::addGroups(QVBoxLayout& column)
             others += group.bytes;
             continue;
         }
-        rows.push_back({ shortKey(group.key, folder),
-            QStringLiteral("%1\n%2").arg(group.key, text::exactBytes(group.bytes)),
-            static_cast<double>(group.bytes) / static_cast<double>(longest),
-            m_palette.group(static_cast<int>(i)),
-            { text::share(group.bytes, whole), text::bytes(group.bytes) }, {} });
+        rows.push_back(
+            { shortKey(group.key), QStringLiteral("%1\n%2").arg(group.key, text::exactBytes(group.bytes)),
+                static_cast<double>(group.bytes) / static_cast<double>(longest),
+                m_palette.group(static_cast<int>(i)),
+                { text::share(group.bytes, whole), text::bytes(group.bytes) }, {} });
     }
     if (fold)
         rows.push_back(

@@ -39,6 +39,7 @@ private:
     const DryRunResult& m_result; // of m_outcome
     Palette m_palette;
     QBoxLayout* m_columns;
+    QWidget* m_story;
     QWidget* m_side;
 };
 

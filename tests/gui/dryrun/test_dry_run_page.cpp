@@ -9,10 +9,12 @@
 #include "views/pages/dry_run_result_view.h"
 #include "views/shell/theme.h"
 #include "views/style/texts.h"
+#include "views/style/type.h"
 
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -112,6 +114,17 @@ TEST_F(DryRunFormTest, SaysWhatAShellIsNeededFor)
     EXPECT_THAT(says("python train.py"), testing::Not(testing::HasSubstr("shell")));
 }
 
+TEST_F(DryRunFormTest, FitsItsColumn)
+{
+    constexpr int kRoom = 400 - 4 * kMargin - 1 - 12; // of the page, with a scroll bar
+    m_form.show();
+    for (auto* button : m_form.findChildren<QPushButton*>())
+        if (button->isCheckable())
+            button->setChecked(true); // further options
+    QCoreApplication::processEvents();
+    EXPECT_LE(m_form.minimumSizeHint().width(), kRoom);
+}
+
 using DryRunResultViewTest = Themed;
 
 /// Every figure of a recorded document is on the page, written as the command line writes it.
@@ -161,6 +174,39 @@ TEST_F(DryRunResultViewTest, ShowsTheFiguresOfTheDocument)
             EXPECT_THAT(all,
                 testing::HasSubstr(card["name"].get<std::string>() + "\n"
                     + text::exactBytes(card["margin_bytes"].get<qint64>()).toStdString() + " left of"));
+    }
+}
+
+/// Beside the form in a window of 1280x800 nothing is cut, and lines read as in other lists.
+TEST_F(DryRunResultViewTest, FitsBesideTheFormAndNamesLinesShortly)
+{
+    for (const char* name : { "fits", "out_of_memory", "rank", "changed", "fit" }) {
+        SCOPED_TRACE(name);
+        DryRunOutcome outcome;
+        outcome.result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText(name)));
+        DryRunResultView view(outcome, Palette::light());
+        view.resize(832, 600);
+        view.show();
+        QCoreApplication::processEvents();
+        EXPECT_LE(view.minimumSizeHint().width(), 832);
+        for (const auto* part : view.findChildren<QWidget*>()) {
+            if (!part->isVisible() || part->parentWidget()->inherits("QAbstractScrollArea"))
+                continue;
+            EXPECT_LE(part->mapTo(&view, QPoint()).x() + part->width(), view.width())
+                << part->metaObject()->className();
+            const auto* label = qobject_cast<const QLabel*>(part);
+            if (label && !label->wordWrap()) {
+                EXPECT_GE(label->width(), label->sizeHint().width()) << qPrintable(label->text());
+            }
+        }
+        for (const auto* list : view.findChildren<BarList*>())
+            for (int row = 0; row < list->rowCount(); ++row) {
+                EXPECT_FALSE(list->item(row, 0)->text().contains(QLatin1Char('/')))
+                    << qPrintable(list->item(row, 0)->text());
+                for (int column = 2; column < list->columnCount(); ++column)
+                    EXPECT_LE(
+                        list->visualItemRect(list->item(row, column)).right(), list->viewport()->width());
+            }
     }
 }
 
