@@ -10,7 +10,6 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QScrollArea>
 #include <QSettings>
 #include <QVBoxLayout>
 
@@ -22,26 +21,9 @@ struct Words {
     Q_DECLARE_TR_FUNCTIONS(Dialogs)
 };
 
-QWidget* keyTable(const QString& title, const QList<std::pair<QString, QString>>& rows)
-{
-    auto* part = new QWidget;
-    auto* grid = new QGridLayout(part);
-    grid->setContentsMargins(0, 0, 0, kGrid);
-    grid->setHorizontalSpacing(2 * kMargin);
-    grid->setVerticalSpacing(kGrid / 2);
-    grid->setColumnStretch(0, 1);
-    grid->addWidget(headingLabel(title), 0, 0, 1, 2);
-    int line = 1;
-    for (const auto& [what, key] : rows) {
-        grid->addWidget(new QLabel(what), line, 0);
-        auto* keys = new QLabel(key);
-        keys->setProperty("muted", true);
-        grid->addWidget(keys, line++, 1, Qt::AlignRight);
-    }
-    return part;
-}
+} // namespace
 
-QDialog* dialog(QWidget& parent, const QString& title)
+QDialog* makeDialog(QWidget& parent, const QString& title)
 {
     auto* made = new QDialog(&parent);
     made->setAttribute(Qt::WA_DeleteOnClose);
@@ -52,72 +34,16 @@ QDialog* dialog(QWidget& parent, const QString& title)
     return made;
 }
 
-void addClose(QDialog& dialog)
+void addCloseButton(QDialog& dialog)
 {
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
     QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
     dialog.layout()->addWidget(buttons);
 }
 
-} // namespace
-
-QList<std::pair<QString, QString>> shortcutRows(const QList<QAction*>& actions)
-{
-    QList<std::pair<QString, QString>> rows;
-    for (const QAction* action : actions) {
-        QStringList keys;
-        for (const QKeySequence& key : action->shortcuts())
-            keys.append(key.toString(QKeySequence::NativeText));
-        if (!action->isVisible())
-            continue;
-        QString text = action->text();
-        text.remove(QLatin1Char('&')).remove(QStringLiteral("…"));
-        rows.append({ text, keys.isEmpty() ? Words::tr("menu") : keys.join(Words::tr(" or ")) });
-    }
-    return rows;
-}
-
-void showShortcuts(QWidget& parent, const QList<Actions::Section>& sections)
-{
-    QDialog* shown = dialog(parent, Words::tr("Keyboard and Mouse"));
-    auto* content = new QWidget;
-    auto* columns = new QHBoxLayout(content);
-    columns->setContentsMargins(0, 0, kMargin, 0);
-    columns->setSpacing(4 * kMargin);
-    QVBoxLayout* column[2];
-    int length[2] = { 0, 0 };
-    for (QVBoxLayout*& made : column)
-        columns->addLayout(made = new QVBoxLayout, 1);
-    const auto place = [&](const QString& title, const QList<std::pair<QString, QString>>& rows) {
-        if (rows.isEmpty())
-            return;
-        const int shorter = length[0] <= length[1] ? 0 : 1;
-        column[shorter]->addWidget(keyTable(title, rows));
-        length[shorter] += static_cast<int>(rows.size()) + 2;
-    };
-    for (const Actions::Section& section : sections)
-        place(section.title, shortcutRows(section.actions));
-    place(Words::tr("Mouse, in pictures"),
-        { { Words::tr("Zoom at the cursor"), Words::tr("Wheel") },
-            { Words::tr("Pan"), Words::tr("Shift+Wheel, middle drag, Space+drag") },
-            { Words::tr("Select a range"), Words::tr("Drag") },
-            { Words::tr("Show in the details"), Words::tr("Click") },
-            { Words::tr("Zoom to the thing"), Words::tr("Double click") } });
-    for (QVBoxLayout* made : column)
-        made->addStretch();
-    auto* scroll = new QScrollArea;
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(content);
-    shown->layout()->addWidget(scroll);
-    addClose(*shown);
-    const double scale = scaleOf(shown->font());
-    shown->resize(qRound(800 * scale), qRound(600 * scale));
-    shown->show();
-}
-
 void showAbout(QWidget& parent)
 {
-    QDialog* shown = dialog(parent, Words::tr("About Strata"));
+    QDialog* shown = makeDialog(parent, Words::tr("About Strata"));
     auto* mark = new QLabel;
     mark->setPixmap(
         QIcon(QStringLiteral(":/strata/icons/strata.svg")).pixmap(QSize(64, 64), parent.devicePixelRatioF()));
@@ -133,7 +59,7 @@ void showAbout(QWidget& parent)
     text->setWordWrap(true);
     text->setMinimumWidth(400);
     shown->layout()->addWidget(text);
-    addClose(*shown);
+    addCloseButton(*shown);
     shown->show();
 }
 

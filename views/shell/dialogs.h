@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "views/shell/actions.h"
-#include "views/style/palette.h"
-
+class QDialog;
 class QSettings;
+class QString;
 class QWidget;
 
 namespace strata::views {
 
-/// A list of every action with its shortcut, made from the actions themselves, and of what the mouse does in
-/// pictures. `pageSections` are the actions of the pages. Deletes itself when closed.
-void showShortcuts(QWidget& parent, const QList<Actions::Section>& sections);
-
-/// Lines of a key list: "Undo", "Ctrl+Z"; actions that are not visible now are left out.
-[[nodiscard]] QList<std::pair<QString, QString>> shortcutRows(const QList<QAction*>& actions);
+/// A dialog with a column for its parts; it deletes itself when closed.
+[[nodiscard]] QDialog* makeDialog(QWidget& parent, const QString& title);
+void addCloseButton(QDialog& dialog);
 
 void showAbout(QWidget& parent);
 

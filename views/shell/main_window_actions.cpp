@@ -3,6 +3,7 @@
 #include "views/shell/main_window.h"
 
 #include "views/shell/dialogs.h"
+#include "views/shell/shortcut_list.h"
 #include "views/shell/status_bar.h"
 #include "views/shell/theme.h"
 #include "views/style/texts.h"

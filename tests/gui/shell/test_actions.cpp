@@ -2,6 +2,7 @@
 #include "tests/gui/shell/shell_test.h"
 #include "views/shell/actions.h"
 #include "views/shell/dialogs.h"
+#include "views/shell/shortcut_list.h"
 
 #include <QClipboard>
 #include <QDialog>
