@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/memory/memory_canvas.h"
 
+#include "views/widgets/memory/curve_scale.h"
 #include "views/widgets/memory/vector_painter.h"
 
 #include <QEvent>
@@ -15,26 +16,11 @@ namespace strata::views {
 
 namespace {
 
-/// The curves' scale ends a little above what it must show, so that the peak's label has room.
-double withHeadroom(double bytes, int rows, int room)
+double highestOf(const DeviceData& device)
 {
-    return rows > 2 * room ? bytes * rows / (rows - room) : bytes;
-}
-
-/// The height of the curves: what is reserved at most, what the driver says, and the capacity unless that
-/// would dwarf it.
-double highestCurve(const DeviceData& device)
-{
-    const model::Totals& totals = device.trace->totals();
-    double highest = static_cast<double>(std::max(
-        { totals.reservedBytesPeak, totals.requestedBytesPeak, totals.activeBytesEnd, std::int64_t{ 1 } }));
-    if (const auto& driver = device.summary->driver)
-        highest = std::max(
-            highest, static_cast<double>(driver->processBytesPeak.value_or(driver->usedBytesPeak)));
-    if (const auto& capacity = device.summary->capacity)
-        if (static_cast<double>(capacity->bytes) < 2 * highest)
-            highest = std::max(highest, static_cast<double>(capacity->bytes));
-    return highest;
+    const auto& driver = device.summary->driver;
+    return highestCurve(
+        *device.summary, driver ? driver->processBytesPeak.value_or(driver->usedBytesPeak) : 0);
 }
 
 } // namespace
@@ -225,8 +211,7 @@ std::array<double, kPictureModes> MemoryCanvas::heights() const
 {
     const QRect stacked = CanvasLayout::make(size(), PictureMode::Stacked, 0).picture;
     std::array<double, kPictureModes> heights{};
-    heights[pictureOf(PictureMode::Stacked)]
-        = withHeadroom(highestCurve(*m_scene.device), stacked.height(), 28);
+    heights[pictureOf(PictureMode::Stacked)] = withHeadroom(highestOf(*m_scene.device), stacked.height(), 28);
     heights[pictureOf(PictureMode::Blocks)]
         = m_scene.device->strips ? static_cast<double>(m_scene.device->strips->height()) : 1;
     return heights;
@@ -273,7 +258,7 @@ void MemoryCanvas::updateScene()
     m_scene.curveY = m_scene.y;
     if (m_scene.mode == PictureMode::Blocks) {
         const int rows = pixels(m_scene.layout.curves.height());
-        m_scene.curveY = YMapping({ 0, withHeadroom(highestCurve(*m_scene.device), rows, pixels(24)) }, rows);
+        m_scene.curveY = YMapping({ 0, withHeadroom(highestOf(*m_scene.device), rows, pixels(24)) }, rows);
     }
     m_store.want(m_scene.mode, m_scene.x, m_scene.y, m_viewport.xLimits(), m_viewport.yLimits());
 }
