@@ -29,6 +29,7 @@ const QString kDock = QStringLiteral("window/dock");
 const QString kMinimap = QStringLiteral("window/minimap");
 const QString kSplitter = QStringLiteral("window/splitter/");
 const QString kRail = QStringLiteral("window/railFolded");
+const QString kUnfolded = QStringLiteral("window/unfolded/");
 const QString kAxis = QStringLiteral("view/timeAxis");
 
 /// Windows of torn-off pages included, which QWidget::isAncestorOf() leaves out.
@@ -176,6 +177,11 @@ void DocumentContent::adopt()
     view.rail().setFolded(m_context.settings.value(kRail).toStringList());
     connect(&view, &DocumentView::railFolded, this,
         [this, &view] { m_context.settings.setValue(kRail, view.rail().folded()); });
+    for (Page* page : view.pages()) {
+        page->setUnfolded(m_context.settings.value(kUnfolded + page->id()).toStringList());
+        connect(page, &Page::unfoldedChanged, this,
+            [this, page] { m_context.settings.setValue(kUnfolded + page->id(), page->unfolded()); });
+    }
     if (first) {
         m_active = pane;
         arrange();

@@ -40,7 +40,7 @@ auto figuresOf(const model::DeviceSummary& s)
     return std::tuple(figuresOf(s.totals), s.waste.rounding, s.waste.freeInSegments, s.waste.pendingFree,
         s.peak.event, s.peak.requestedBytes, s.peak.blocks, s.peak.beforeTraceBytes, s.peakTimeNs,
         s.firstTimeNs, s.latestTimeNs, s.capacity, s.peakUse, model::verdictText(s.verdict),
-        s.outOfMemory.size());
+        s.needs ? model::verdictText(s.needs->line) : std::string(), s.outOfMemory.size());
 }
 
 auto figuresOf(const model::Recording& r)

@@ -128,7 +128,7 @@ OomPanel::OomPanel(const model::OutOfMemory& oom, const Palette& palette, QWidge
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(kMargin);
     auto* figures = new QHBoxLayout;
-    figures->setSpacing(3 * kGrid);
+    figures->setSpacing(kMargin); // all of it beside the facts in a window of 1280 pixels
     figures->addWidget(figure(tr("asked"), oom.requestedBytes, {}, palette[Role::Bad]));
     figures->addWidget(figure(tr("driver free"), oom.deviceFreeBytes, {}, {}));
     figures->addWidget(figure(tr("reserved by PyTorch"), oom.reservedBytes, {}, {}));

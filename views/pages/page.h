@@ -3,6 +3,7 @@
 
 #include <QKeySequence>
 #include <QList>
+#include <QStringList>
 #include <QWidget>
 
 #include "views/base/background_job.h"
@@ -79,6 +80,9 @@ public:
     [[nodiscard]] const QList<QAction*>& pageActions() const { return m_actions; }
     /// The shell calls it once after construction and at every change of theme: repaint with colours().
     virtual void setPalette(const Palette& palette);
+    /// Parts that the user unfolded, by their names: the window remembers them for all of its documents.
+    [[nodiscard]] virtual QStringList unfolded() const { return {}; }
+    virtual void setUnfolded(const QStringList& /*parts*/) { }
     virtual void resetView() { } ///< Home: show all
     virtual void goTo(model::EventIndex event); ///< scrolls or zooms so that the event is in view
     /// The dock shows something else now (or nothing): the page may mark it. Not called for its own clicks.
@@ -117,6 +121,7 @@ Q_SIGNALS:
     void focusChanged(const strata::views::Focus& focus); ///< a click: for the details dock
     void hoverText(const QString& text); ///< for the status bar; empty when the mouse leaves
     void busyChanged();
+    void unfoldedChanged(); ///< by the user
     void failed(const strata::model::Error& error); ///< something of it cannot be shown
     void historyChanged(); ///< canGoBack() or canGoForward() may say something else now
     /// "Show it there": another page (by id) should come up, with the event, if there is one, in view.

@@ -9,13 +9,16 @@
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
+#include "views/widgets/memory/curve_overview.h"
 
 #include <QLabel>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QVBoxLayout>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace strata::views {
@@ -45,6 +48,7 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     connect(&document, &Document::deviceReady, this, &SummaryPage::refresh);
     connect(&document, &Document::stateChanged, this, &SummaryPage::refresh);
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refresh);
+    connect(&document.viewState(), &ViewState::axisChanged, this, &SummaryPage::showCurves);
     m_step.setInterval(0);
     connect(&m_step, &QTimer::timeout, this, &SummaryPage::addNextPart);
     m_rest.setSingleShot(true);
@@ -67,7 +71,10 @@ void SummaryPage::setPalette(const Palette& palette)
 
 bool SummaryPage::busy() const
 {
-    return m_data ? m_step.isActive() || m_rest.isActive() : m_document.working();
+    if (!m_data)
+        return m_document.working();
+    const CurveOverview* picture = curves(m_shown.widget);
+    return m_step.isActive() || m_rest.isActive() || (picture && picture->waits() && m_document.working());
 }
 
 void SummaryPage::refresh()
@@ -87,6 +94,11 @@ void SummaryPage::refresh()
         }
     } else if (m_data != shown) {
         makeNext();
+    }
+    if (const CurveOverview* picture = curves(m_shown.widget); picture && picture->waits()) {
+        showCurves();
+        if (!busy())
+            Q_EMIT busyChanged();
     }
     if (!m_wanted.empty() && m_document.device())
         focusOn(std::exchange(m_wanted, {}));
@@ -123,6 +135,7 @@ void SummaryPage::recolour()
             const auto group = shown.byLine->find({ row.key });
             return m_palette.groupFill(group ? shown.lineRank[*group] : -1);
         });
+    showCurves();
 }
 
 void SummaryPage::rebuild()
@@ -174,7 +187,12 @@ SummaryPage::Content SummaryPage::begin()
         else if (const auto event = text::eventOfLink(target))
             showInstant(*event);
     });
-    page->addWidget(verdict);
+    auto* top = new QVBoxLayout;
+    top->setSpacing(kGrid / 2);
+    top->addWidget(verdict);
+    if (m_data->summary->needs)
+        top->addWidget(needsLabel(*m_data->summary->needs));
+    page->addLayout(top);
 
     made.columns = new QBoxLayout(QBoxLayout::LeftToRight);
     made.columns->setSpacing(4 * kGrid);
@@ -199,6 +217,7 @@ void SummaryPage::addNextPart()
         bool fact; ///< of the second column
     };
     static constexpr Part kParts[] = {
+        { &SummaryPage::fillCurves, false },
         { &SummaryPage::fillDevices, false },
         { &SummaryPage::fillOutOfMemory, false },
         { &SummaryPage::fillPeak, false },
@@ -220,14 +239,17 @@ void SummaryPage::addNextPart()
     inside->setContentsMargins(0, 0, 0, 0);
     inside->setSpacing(kGrid);
     (this->*part.fill)(*inside, *made.data);
-    if (inside->count() > 0)
+    if (inside->count() > 0) {
         (part.fact ? facts : story)->addWidget(widget);
-    else
+        widget->show(); // now, not when the layout gets to it: what is made is there
+    } else {
         delete widget;
+    }
     if (made.parts < std::size(kParts))
         return;
     story->addStretch();
     facts->addStretch();
+    arrange(made);
     m_step.stop();
     if (m_next.widget) {
         const KeptView kept(m_scroll);
@@ -241,6 +263,9 @@ void SummaryPage::addNextPart()
 
 void SummaryPage::showContent(const Content& content)
 {
+    const CurveOverview* before = curves(m_shown.widget);
+    if (CurveOverview* next = curves(content.widget); before && next && content.data->follows(*m_shown.data))
+        next->goOnFrom(*before);
     m_shown = content;
     m_scroll->setWidget(content.widget);
     content.widget->setAutoFillBackground(false); // the scroll area switches it on
@@ -251,7 +276,11 @@ void SummaryPage::arrange(const Content& content) const
     if (!content.columns)
         return;
     const double scale = scaleOf(font());
-    const bool two = width() >= kTwoColumns * scale;
+    // Figures do not shrink: what has no room beside them stands below.
+    const int around = 4 * kMargin + m_scroll->verticalScrollBar()->sizeHint().width();
+    const int least = content.columns->itemAt(0)->minimumSize().width() + content.columns->spacing()
+        + qRound(kFactsWidth * scale);
+    const bool two = width() >= std::max(qRound(kTwoColumns * scale), least + around);
     content.columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     content.facts->setMinimumWidth(two ? qRound(kFactsWidth * scale) : 0);
     content.facts->setMaximumWidth(two ? qRound(kFactsWidth * scale) : QWIDGETSIZE_MAX);
@@ -315,6 +344,8 @@ QString SummaryPage::copyText() const
     if (!m_data)
         return {};
     QString all = verdictPlain(m_data->summary->verdict) + QLatin1Char('\n');
+    if (const auto& needs = m_data->summary->needs)
+        all += verdictPlain(needs->line) + QLatin1Char('\n');
     std::size_t row = 0;
     for (const model::GroupSum& sum : m_data->summary->peak.groups) {
         if (row++ == kPeakRows)

@@ -13,6 +13,8 @@ class QVBoxLayout;
 
 namespace strata::views {
 
+class CurveOverview;
+class FoldSection;
 struct Fact;
 
 /// What someone whose run just died reads first: the verdict, the failed request if there is one and what
@@ -30,10 +32,12 @@ public:
     [[nodiscard]] QString absence() const override { return {}; }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("summary"); }
     [[nodiscard]] QString commandLine() const override;
-    [[nodiscard]] QString copyText() const override; ///< the verdict and what fills the peak
+    [[nodiscard]] QString copyText() const override; ///< the verdict, where it fits, what fills the peak
     [[nodiscard]] bool hasCsv() const override { return true; }
     [[nodiscard]] bool writeCsv(QIODevice& out) const override; ///< what fills the peak, every line
     [[nodiscard]] bool busy() const override;
+    [[nodiscard]] QStringList unfolded() const override { return m_unfolded; }
+    void setUnfolded(const QStringList& parts) override;
     void setPalette(const Palette& palette) override;
 
 protected:
@@ -55,14 +59,20 @@ private:
     void rebuild();
     void makeNext();
     [[nodiscard]] Content begin();
+    [[nodiscard]] QWidget* needsLabel(const model::Needs& needs);
     void arrange(const Content& content) const;
     void showContent(const Content& content);
     /// Makes the next part of the page, one a turn of the event loop: all at once would hold up the window.
     /// A part that has nothing to say stays empty.
     void addNextPart();
+    void fillCurves(QVBoxLayout& part, const SummaryData& device);
     void fillDevices(QVBoxLayout& part, const SummaryData& device);
     void fillOutOfMemory(QVBoxLayout& part, const SummaryData& device);
     void fillPeak(QVBoxLayout& part, const SummaryData& device);
+    /// A part that is folded while nothing is wrong, unless the user has unfolded it; `name` as in
+    /// unfolded().
+    FoldSection* addFold(
+        QVBoxLayout& part, const QString& name, const QString& title, const QString& essence, bool wrong);
     void addFacts(QVBoxLayout& part, const std::vector<Fact>& facts);
     void fillIntegrity(QVBoxLayout& part, const SummaryData& device);
     void fillWaste(QVBoxLayout& part, const SummaryData& device);
@@ -74,6 +84,8 @@ private:
     QWidget* shareList(const SummaryData& device, const std::vector<model::GroupSum>& groups,
         std::int64_t whole, std::size_t most);
     void addAmount(QVBoxLayout& part, const QString& amount, const QString& instant, model::EventIndex event);
+    [[nodiscard]] CurveOverview* curves(const QWidget* content) const; ///< nullptr: it has none
+    void showCurves();
     void recolour();
     void chooseLine(const text::LineLink& link);
     void showInstant(model::EventIndex event);
@@ -89,6 +101,8 @@ private:
     QTimer m_rest; // between two generations: figures are there to be read
     bool m_late = false; // a newer generation came while the page was in the background
     bool m_allSettings = false; // those at their defaults are shown, too
+    QStringList m_unfolded; // by the user, who wants to see them of every file
+    QStringList m_folded; // by the user, though something is wrong: of this file alone
 };
 
 } // namespace strata::views

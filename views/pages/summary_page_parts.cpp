@@ -2,8 +2,10 @@
 // What the parts of the page "Summary" say; summary_page.cpp puts them together.
 #include "views/pages/summary_page.h"
 
+#include "model/base/wrap.h"
 #include "views/pages/device_list.h"
 #include "views/pages/findings_list.h"
+#include "views/pages/fold_section.h"
 #include "views/pages/oom_panel.h"
 #include "views/pages/share_list.h"
 #include "views/pages/summary_facts.h"
@@ -17,14 +19,24 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace strata::views {
 
 namespace {
 
-constexpr std::size_t kUnusualSettings = 4; // shown before the rest is folded
 constexpr int kLabelWidth = 144; // of the longest: "free in segments, end"
 constexpr int kValueWidth = 72;
 constexpr int kFactHeight = 20;
+
+/// Checks that can fail.
+std::int64_t breachKinds()
+{
+    std::int64_t count = 0;
+    for (std::size_t check = 0; check < model::kCheckCount; ++check)
+        count += model::isBreach(static_cast<model::Check>(check)) ? 1 : 0;
+    return count;
+}
 
 /// Label, value, exact figure in grey: three columns, figures right-aligned. Words take the room of both.
 template <class OnEvent>
@@ -217,11 +229,43 @@ QWidget* SummaryPage::shareList(const SummaryData& device, const std::vector<mod
 void SummaryPage::fillIntegrity(QVBoxLayout& part, const SummaryData& device)
 {
     const DeviceBrief brief{ device.summary->device, &device.summary->totals, device.findings };
-    part.addWidget(headingLabel(tr("Integrity: %1").arg(integrityOf({ &brief, 1 }).text())));
+    const Integrity integrity = integrityOf({ &brief, 1 });
+    QString essence = integrity.text();
+    if (device.findings.empty())
+        essence = tr("%1, all %2 checks hold").arg(essence, text::count(breachKinds()));
+    FoldSection* fold
+        = addFold(part, QStringLiteral("integrity"), tr("Integrity"), essence, !device.findings.empty());
     auto* findings = new FindingsList({ &brief, 1 }, m_palette);
     connect(findings, &FindingsList::eventChosen, this,
         [this](int, model::EventIndex event) { showInstant(event); });
-    part.addWidget(findings);
+    fold->inside().addWidget(findings);
+}
+
+FoldSection* SummaryPage::addFold(
+    QVBoxLayout& part, const QString& name, const QString& title, const QString& essence, bool wrong)
+{
+    auto* fold = new FoldSection(title, essence, m_palette);
+    fold->setObjectName(name);
+    fold->setProperty("wrong", wrong);
+    fold->setOpen(wrong ? !m_folded.contains(name) : m_unfolded.contains(name));
+    connect(fold, &FoldSection::foldedByUser, this, [this, name, wrong](bool open) {
+        QStringList& kept = wrong ? m_folded : m_unfolded;
+        kept.removeAll(name);
+        if (open != wrong)
+            kept.append(name);
+        if (!wrong)
+            Q_EMIT unfoldedChanged();
+    });
+    part.addWidget(fold);
+    return fold;
+}
+
+void SummaryPage::setUnfolded(const QStringList& parts)
+{
+    m_unfolded = parts;
+    for (FoldSection* fold : findChildren<FoldSection*>())
+        if (!fold->property("wrong").toBool())
+            fold->setOpen(parts.contains(fold->objectName()));
 }
 
 void SummaryPage::addFacts(QVBoxLayout& part, const std::vector<Fact>& facts)
@@ -243,8 +287,15 @@ void SummaryPage::fillWaste(QVBoxLayout& part, const SummaryData& device)
 
 void SummaryPage::fillNumbers(QVBoxLayout& part, const SummaryData& device)
 {
-    part.addWidget(headingLabel(tr("Numbers")));
-    addFacts(part, numberFacts(device));
+    const model::DeviceSummary& summary = *device.summary;
+    const QString events = text::counted(summary.totals.events, tr("1 event"), tr("%1 events"));
+    const bool times = summary.firstTimeNs && summary.latestTimeNs;
+    FoldSection* fold = addFold(part, QStringLiteral("numbers"), tr("Numbers"),
+        times ? tr("%1 in %2")
+                    .arg(events, text::duration(model::wrapSub(*summary.latestTimeNs, *summary.firstTimeNs)))
+              : events,
+        false);
+    addFacts(fold->inside(), numberFacts(device));
 }
 
 void SummaryPage::fillDriver(QVBoxLayout& part, const SummaryData& device)
@@ -276,21 +327,27 @@ void SummaryPage::fillSimulation(QVBoxLayout& part, const SummaryData& device)
 
 void SummaryPage::fillSettings(QVBoxLayout& part, const SummaryData& device)
 {
-    part.addWidget(headingLabel(tr("Allocator settings")));
     const std::vector<SettingFact> all = settingFacts(*device.recording);
+    const auto unusual = std::ranges::count(all, false, &SettingFact::usual);
+    FoldSection* fold = addFold(part, QStringLiteral("settings"), tr("Allocator settings"),
+        all.empty() ? tr("not recorded")
+            : unusual == 0
+            ? tr("all at their defaults")
+            : tr("%1 of %2 not at the default").arg(text::count(unusual), text::count(std::ssize(all))),
+        unusual > 0);
+    QVBoxLayout& inside = fold->inside();
     if (all.empty())
-        part.addWidget(textLabel(tr("None in this snapshot: PyTorch writes them since 2.3."), true));
+        inside.addWidget(textLabel(tr("None in this snapshot: PyTorch writes them since 2.3."), true));
     std::vector<Fact> shown, folded;
     for (const SettingFact& fact : all)
-        (fact.usual && shown.size() >= kUnusualSettings ? folded : shown)
-            .push_back({ fact.key, fact.value, {}, {}, true });
-    addFacts(part, shown);
+        (fact.usual && unusual > 0 ? folded : shown).push_back({ fact.key, fact.value, {}, {}, true });
+    addFacts(inside, shown);
     if (folded.empty())
         return;
     auto* rest = new QWidget;
-    auto* inside = new QVBoxLayout(rest);
-    inside->setContentsMargins(0, 0, 0, 0);
-    addFacts(*inside, folded);
+    auto* below = new QVBoxLayout(rest);
+    below->setContentsMargins(0, 0, 0, 0);
+    addFacts(*below, folded);
     QPushButton* more
         = linkButton(tr("Show %n more, all at their defaults", nullptr, static_cast<int>(folded.size())));
     more->setProperty("atEdge", true); // in line with what stands above it
@@ -299,8 +356,8 @@ void SummaryPage::fillSettings(QVBoxLayout& part, const SummaryData& device)
         rest->show();
         more->hide();
     });
-    part.addWidget(more);
-    part.addWidget(rest);
+    inside.addWidget(more);
+    inside.addWidget(rest);
     (m_allSettings ? static_cast<QWidget*>(more) : rest)->hide();
 }
 

@@ -7,6 +7,7 @@
 #include "views/pages/blocks_page.h"
 #include "views/pages/events_page.h"
 #include "views/pages/flame_page.h"
+#include "views/pages/fold_section.h"
 #include "views/pages/memory_page.h"
 #include "views/pages/notes_page.h"
 #include "views/pages/summary_page.h"
@@ -16,6 +17,7 @@
 #include "views/style/texts.h"
 #include "views/widgets/call_tree_view.h"
 #include "views/widgets/flame_graph.h"
+#include "views/widgets/memory/curve_overview.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_header.h"
 #include "views/widgets/table_view.h"
@@ -91,8 +93,10 @@ private:
             isEmpty = list->model()->rowCount() == 0;
         else if (const auto* graph = qobject_cast<const FlameGraph*>(widget.parentWidget()))
             isEmpty = !graph->tree() || graph->tree()->total(0) == 0;
+        else if (const auto* overview = qobject_cast<const CurveOverview*>(&widget))
+            isEmpty = overview->waits();
         else if (const auto* page = qobject_cast<const SummaryPage*>(widget.parentWidget()))
-            isEmpty = test::shownTexts(*page).size() < 20;
+            isEmpty = test::shownTexts(*page).size() < 12;
         else
             return;
         ++paints;
@@ -390,6 +394,7 @@ TEST_F(Growth, KeepsTheSummaryScrolledAndUnfolded)
     ASSERT_NO_FATAL_FAILURE(beginTraining(0.4));
     window().resize(900, 420);
     auto& page = driver().shown<SummaryPage>("summary");
+    page.setUnfolded({ QStringLiteral("integrity"), QStringLiteral("numbers"), QStringLiteral("settings") });
     auto* area = page.findChild<QScrollArea*>();
     const auto peakLine = [&] { return test::shownTexts(page).front(); };
     QPushButton* link = nullptr;
@@ -411,6 +416,8 @@ TEST_F(Growth, KeepsTheSummaryScrolledAndUnfolded)
     if (folds) {
         EXPECT_FALSE(test::shows(page, QStringLiteral("more, all at their defaults")));
     }
+    for (const auto* fold : page.findChildren<FoldSection*>())
+        EXPECT_TRUE(fold->isOpen()) << qPrintable(fold->objectName());
     EXPECT_FALSE(peakLine().isEmpty());
     // The keyboard stays on the link that it was on.
     QPushButton* chosen = nullptr;
@@ -427,6 +434,34 @@ TEST_F(Growth, KeepsTheSummaryScrolledAndUnfolded)
     ASSERT_TRUE(after);
     EXPECT_TRUE(page.isAncestorOf(after));
     EXPECT_TRUE(after->text().startsWith(QLatin1String("event"))) << after->text().toStdString();
+}
+
+TEST_F(Growth, ThePictureOfTheSummaryGoesOnWithWhatIsPointedAt)
+{
+    ASSERT_NO_FATAL_FAILURE(beginTraining(0.4));
+    auto& page = driver().shown<SummaryPage>("summary");
+    const auto picture = [&]() -> CurveOverview& { return *page.findChild<CurveOverview*>(); };
+    window().activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window()));
+    picture().setFocus(Qt::TabFocusReason);
+    for (int i = 0; i < 20; ++i)
+        driver().key(Qt::Key_Left);
+    ASSERT_TRUE(picture().pointedAt());
+    const double place
+        = model::axisPosition(picture().scene().x.axis(), picture().scene().clock(), *picture().pointedAt());
+    for (const double share : { 0.6, 0.8 }) {
+        ASSERT_NO_FATAL_FAILURE(grow(share));
+        ASSERT_TRUE(test::until([&] { return picture().scene().clock().eventCount() == events(); }));
+        EXPECT_FALSE(picture().waits());
+        EXPECT_TRUE(picture().hasFocus());
+        EXPECT_EQ(picture().scene().x.view(),
+            XMapping::wholeSpan(picture().scene().x.axis(), picture().scene().clock()));
+        ASSERT_TRUE(picture().pointedAt());
+        const double column = picture().scene().x.view().width() / picture().scene().x.columns();
+        EXPECT_NEAR(model::axisPosition(
+                        picture().scene().x.axis(), picture().scene().clock(), *picture().pointedAt()),
+            place, 2 * column);
+    }
 }
 
 TEST_F(Growth, KeepsNotesAndWhatCanBeUndone)

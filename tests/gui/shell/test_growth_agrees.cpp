@@ -13,6 +13,7 @@
 #include "views/style/texts.h"
 #include "views/widgets/call_tree_view.h"
 #include "views/widgets/flame_graph.h"
+#include "views/widgets/memory/curve_overview.h"
 
 #include <QBuffer>
 
@@ -96,7 +97,12 @@ protected:
     {
         {
             const auto [grown, whole] = both<SummaryPage>("summary");
+            for (SummaryPage* page : { &grown, &whole })
+                page->setUnfolded(
+                    { QStringLiteral("integrity"), QStringLiteral("numbers"), QStringLiteral("settings") });
             expectSameTexts(grown, whole);
+            EXPECT_EQ(
+                pictureOf(*grown.findChild<CurveOverview*>()), pictureOf(*whole.findChild<CurveOverview*>()));
             EXPECT_EQ(csvOf(grown), csvOf(whole));
         }
         const bool sameColours = colours == Colours::Same;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The Summary page and the status bar against `strata summary --json`.
 #include "tests/gui/shell/agreement_test.h"
+#include "views/pages/fold_section.h"
 #include "views/pages/oom_panel.h"
 #include "views/pages/share_list.h"
 #include "views/shell/status_bar.h"
@@ -181,9 +182,57 @@ TEST_P(SummaryAgrees, InVerdictOutOfMemoryAndIntegrity)
     if (notes > 0)
         integrity += QStringLiteral(", %1 note%2").arg(notes).arg(QLatin1String(notes == 1 ? "" : "s"));
     EXPECT_EQ(device["integrity"]["exact"].get<bool>(), breaches == 0);
-    EXPECT_TRUE(test::shows(page(), QStringLiteral("Integrity: ") + integrity)) << qPrintable(integrity);
+    const auto* fold = page().findChild<FoldSection*>(QStringLiteral("integrity"));
+    EXPECT_TRUE(test::shows(*fold, integrity)) << qPrintable(integrity);
+    EXPECT_EQ(fold->isOpen(), breaches + notes > 0) << "folded while nothing is wrong";
     EXPECT_TRUE(test::shows(driver().window().status(), integrity)) << qPrintable(integrity);
     EXPECT_TRUE(test::shows(driver().window().status(), bytes(all["file_bytes"])));
+}
+
+TEST_P(SummaryAgrees, InTheCardsThatItFitsOn)
+{
+    const nlohmann::json all = json("summary");
+    for (const nlohmann::json& device : all["devices"]) {
+        SCOPED_TRACE("device " + device["device"].dump());
+        driver().state().setDevice(device["device"]);
+        settle();
+        const nlohmann::json* fits = nullptr;
+        for (const nlohmann::json& one : all["fits"])
+            if (one["device"] == device["device"])
+                fits = &one;
+        const auto most = std::max({ device["reserved_bytes_peak"].get<std::int64_t>(),
+            device["reserved_bytes_end"].get<std::int64_t>(), device["requested_bytes_peak"].get<std::int64_t>() });
+        ASSERT_EQ(fits != nullptr, most > 0);
+        if (!fits)
+            continue;
+        EXPECT_GE((*fits)["needed_bytes"], most);
+        EXPECT_TRUE((*fits)["at_least"] || (*fits)["needed_bytes"] == most);
+        EXPECT_EQ(test::shownTexts(page()).at(1).toStdString(), (*fits)["text"].get<std::string>());
+        const QLabel* line = nullptr;
+        for (const auto* label : page().findChildren<QLabel*>())
+            if (label->accessibleName().toStdString() == (*fits)["text"].get<std::string>())
+                line = label;
+        ASSERT_TRUE(line);
+        std::int64_t before = 0;
+        for (const nlohmann::json& card : (*fits)["cards"]) {
+            const auto capacity = card["capacity_bytes"].get<std::int64_t>();
+            const auto margin = card["margin_bytes"].get<std::int64_t>();
+            EXPECT_GE(capacity, std::exchange(before, capacity)) << "the smallest first";
+            EXPECT_EQ(margin, capacity - (*fits)["needed_bytes"].get<std::int64_t>());
+            const std::string word = card["fits"].get<std::string>();
+            EXPECT_EQ(word == "no", margin < 0);
+            EXPECT_EQ(word == "unknown", margin >= 0 && (*fits)["at_least"].get<bool>());
+            EXPECT_EQ(word == "tight",
+                margin >= 0 && margin < (*fits)["outside_bytes"].get<std::int64_t>()
+                    && !(*fits)["at_least"].get<bool>());
+            const QString left = word == "unknown" ? QStringLiteral("not known")
+                : word == "no"                     ? bytes(-margin) + QStringLiteral(" too little")
+                                                   : bytes(margin) + QStringLiteral(" left");
+            EXPECT_TRUE(line->toolTip().contains(
+                QString::fromStdString(card["name"].get<std::string>()) + QStringLiteral("</td><td>") + left))
+                << qPrintable(left);
+        }
+    }
 }
 
 TEST_P(SummaryAgrees, InWhatFillsThePeak)

@@ -8,6 +8,7 @@
 #include "views/contents/document_view.h"
 #include "views/pages/share_list.h"
 #include "views/pages/summary_page.h"
+#include "views/widgets/memory/curve_overview.h"
 
 #include <QScrollArea>
 #include <QScrollBar>
@@ -63,8 +64,11 @@ protected:
         document.open(path());
         ASSERT_TRUE(test::until([&] { return document.device() && !document.working(); }));
     }
-    static void finish(const SummaryPage& page)
+    /// All that it has to say is made, and unfolded.
+    static void finish(SummaryPage& page)
     {
+        page.setUnfolded(
+            { QStringLiteral("integrity"), QStringLiteral("numbers"), QStringLiteral("settings") });
         ASSERT_TRUE(test::until([&] { return !page.busy(); }));
     }
 
@@ -125,6 +129,12 @@ TEST_P(SummaryOutline, SaysWhatTheCommandLineSays)
         finish(page);
         EXPECT_EQ(
             test::shownTexts(page).front().toStdString(), all["verdicts"][i]["text"].get<std::string>());
+        const auto fits = std::ranges::find(
+            all["fits"], device["device"], [](const nlohmann::json& one) { return one["device"]; });
+        ASSERT_EQ(fits != all["fits"].end(), document.summary()->summary->needs.has_value());
+        if (fits != all["fits"].end()) {
+            EXPECT_EQ(test::shownTexts(page).at(1).toStdString(), (*fits)["text"].get<std::string>());
+        }
         const model::Totals& totals = document.summary()->summary->totals;
         EXPECT_EQ(totals.reservedBytesPeak, device["reserved_bytes_peak"].get<std::int64_t>());
         EXPECT_EQ(totals.requestedBytesPeak, device["requested_bytes_peak"].get<std::int64_t>());
@@ -160,6 +170,11 @@ TEST_P(SummaryOutline, StaysAsItIsWhenTheEventsCome)
     if (!atOutline)
         return;
     EXPECT_EQ(contentOf(page), atOutline) << "the page was made anew";
+    const auto* picture = page.findChild<CurveOverview*>();
+    ASSERT_EQ(picture != nullptr, document.device()->trace->eventCount() > 0);
+    if (picture) {
+        EXPECT_FALSE(picture->waits());
+    }
     if (document.device()->trace->eventCount() > 0) {
         EXPECT_EQ(document.viewState().selection(), (EventRange{ 0, 0 }));
     }
@@ -243,6 +258,10 @@ TEST_F(OutlineView, OtherPagesSayThatLoadingWasCancelled)
     const Page& summary = *m_view.findPage(QStringLiteral("summary"));
     ASSERT_TRUE(test::until([&] { return !summary.busy(); }));
     EXPECT_TRUE(test::shows(summary, QStringLiteral("What fills the peak")));
+    const auto* picture = summary.findChild<CurveOverview*>();
+    ASSERT_TRUE(picture) << "its room is kept";
+    EXPECT_TRUE(picture->waits());
+    EXPECT_EQ(picture->accessibleDescription(), QStringLiteral("Loading was cancelled"));
 }
 
 } // namespace
