@@ -2,6 +2,7 @@
 #include "views/pages/dry_run_result_view.h"
 
 #include "model/cards/catalogue.h"
+#include "model/trace/frames.h"
 #include "views/pages/bar_list.h"
 #include "views/pages/dry_run_texts.h"
 #include "views/style/labels.h"
@@ -261,7 +262,8 @@ void DryRunResultView::addGroups(QVBoxLayout& column)
         rows.push_back(
             { shortKey(group.key), QStringLiteral("%1\n%2").arg(group.key, text::exactBytes(group.bytes)),
                 static_cast<double>(group.bytes) / static_cast<double>(longest),
-                m_palette.group(static_cast<int>(i)),
+                group.key == text::utf8(model::kNoStackLabel) ? m_palette.groupFill(Palette::kHatched)
+                                                              : m_palette.groupFill(static_cast<int>(i)),
                 { text::share(group.bytes, whole), text::bytes(group.bytes) }, {} });
     }
     if (fold)

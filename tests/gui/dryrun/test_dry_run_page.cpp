@@ -201,8 +201,10 @@ TEST_F(DryRunResultViewTest, FitsBesideTheFormAndNamesLinesShortly)
         }
         for (const auto* list : view.findChildren<BarList*>())
             for (int row = 0; row < list->rowCount(); ++row) {
-                EXPECT_FALSE(list->item(row, 0)->text().contains(QLatin1Char('/')))
-                    << qPrintable(list->item(row, 0)->text());
+                const QString label = list->item(row, 0)->text();
+                EXPECT_FALSE(label.contains(QLatin1Char('/'))) << qPrintable(label);
+                EXPECT_EQ(list->item(row, 1)->data(Qt::UserRole).value<QBrush>().style() == Qt::SolidPattern,
+                    label != QStringLiteral("no stack recorded"));
                 for (int column = 2; column < list->columnCount(); ++column)
                     EXPECT_LE(
                         list->visualItemRect(list->item(row, column)).right(), list->viewport()->width());
