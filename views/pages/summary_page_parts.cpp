@@ -293,7 +293,9 @@ void SummaryPage::fillNumbers(QVBoxLayout& part, const SummaryData& device)
     FoldSection* fold = addFold(part, QStringLiteral("numbers"), tr("Numbers"),
         times ? tr("%1 in %2")
                     .arg(events, text::duration(model::wrapSub(*summary.latestTimeNs, *summary.firstTimeNs)))
-              : events,
+            : summary.totals.events > 0 || device.recording->refusal
+            ? events
+            : tr("%1 reserved, no events").arg(text::bytes(summary.totals.reservedBytesEnd)),
         false);
     addFacts(fold->inside(), numberFacts(device));
 }

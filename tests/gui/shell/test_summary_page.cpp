@@ -151,6 +151,7 @@ TEST_F(SummaryPageTest, WhatIsRightFoldsToALineAndWhatTheUserUnfoldsIsRemembered
         EXPECT_FALSE(fold(name).isOpen()) << name;
         EXPECT_GE(test::shownTexts(fold(name)).size(), 2) << "its heading says the essence";
     }
+    EXPECT_TRUE(test::shows(fold("numbers"), QStringLiteral("2.00 KiB reserved, no events")));
     ASSERT_NO_FATAL_FAILURE(open(sample()));
     (void)page();
     ASSERT_TRUE(driver().document().summary()->findings.empty());
