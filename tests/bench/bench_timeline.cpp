@@ -4,6 +4,7 @@
 //     bench_timeline               a synthetic trace of 6.3 million events
 //     bench_timeline EVENTS        one of another length
 //     bench_timeline FILE          a recording
+#include "model/analysis/search.h"
 #include "model/session/session.h"
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
@@ -108,6 +109,14 @@ std::string name(const char* what, Axis axis, const ColumnWindow& window)
     std::snprintf(text, sizeof text, "%s, %s, %.3g wide", what, axis == Axis::Events ? "events" : "time",
         window.end - window.begin);
     return text;
+}
+
+void benchSearch(const DeviceTimeline& timeline)
+{
+    const GroupTable byLine(timeline.trace(), Grouping::Line);
+    const EventIndex peak = timeline.trace().totals().requestedPeakEvent;
+    for (const char* text : { "e", "forward", "model.py:1", "forward > 1 MiB", "> 1 MiB", "0x7f0000000000" })
+        measure(std::string("search ") + text, 5, [&] { (void)search(timeline, byLine, text, peak); });
 }
 
 void benchCurves(const DeviceTimeline& timeline)
@@ -226,6 +235,7 @@ int main(int argc, char** argv)
     report("clock", timeline->clock().bytesResident(), events, "event");
     report("live index", timeline->live().bytesResident(), events, "event");
 
+    benchSearch(*timeline);
     benchCurves(*timeline);
     benchLive(*timeline);
     const GroupTable byLine(trace, Grouping::Line);
