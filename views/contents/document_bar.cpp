@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/document_bar.h"
 
+#include "views/contents/document_view.h"
 #include "views/contents/filter_bar.h"
 #include "views/contents/search_box.h"
 #include "views/style/icons.h"
@@ -16,13 +17,15 @@
 
 namespace strata::views {
 
-DocumentBar::DocumentBar(QAction* details, QWidget* parent)
+DocumentBar::DocumentBar(Finder& finder, const Actions& actions, QWidget* parent)
     : QWidget(parent)
     , m_devices(new QComboBox)
     , m_events(new QToolButton)
     , m_time(new QToolButton)
     , m_filters(new FilterBar)
-    , m_search(new SearchBox)
+    , m_search(new SearchBox(finder))
+    , m_previous(new QToolButton)
+    , m_next(new QToolButton)
     , m_details(new QToolButton)
 {
     auto* layout = new QHBoxLayout(this);
@@ -42,11 +45,14 @@ DocumentBar::DocumentBar(QAction* details, QWidget* parent)
     layout->addWidget(m_filters, 1);
     m_search->setFixedWidth(scaled(264.0, font()));
     layout->addWidget(m_search);
-
-    m_details->setDefaultAction(details);
-    m_details->setToolButtonStyle(Qt::ToolButtonIconOnly);
-    m_details->setFocusPolicy(Qt::TabFocus);
-    layout->addWidget(m_details);
+    const std::pair<QToolButton*, QAction*> buttons[] = { { m_previous, actions.previousHit },
+        { m_next, actions.nextHit }, { m_details, actions.details } };
+    for (const auto& [button, action] : buttons) {
+        button->setDefaultAction(action);
+        button->setToolButtonStyle(Qt::ToolButtonIconOnly);
+        button->setFocusPolicy(Qt::TabFocus);
+        layout->addWidget(button);
+    }
 }
 
 QWidget* DocumentBar::makeAxisSwitch()
@@ -76,15 +82,16 @@ QWidget* DocumentBar::makeAxisSwitch()
     return axis;
 }
 
-void DocumentBar::setDocument(Document* document)
+void DocumentBar::setView(DocumentView* view)
 {
+    Document* document = view ? &view->document() : nullptr;
     if (m_document) {
         disconnect(m_document, nullptr, this, nullptr);
         disconnect(&m_document->viewState(), nullptr, this, nullptr);
     }
     m_document = document;
     m_filters->setDocument(document);
-    m_search->setDocument(document);
+    m_search->setView(view);
     if (!document)
         return;
     const ViewState& state = document->viewState();
@@ -99,7 +106,10 @@ void DocumentBar::setDocument(Document* document)
 void DocumentBar::setPalette(const Palette& palette)
 {
     m_filters->setPalette(palette);
+    m_search->setPalette(palette);
     m_details->defaultAction()->setIcon(icon(QStringLiteral("details"), palette));
+    m_previous->defaultAction()->setIcon(icon(QStringLiteral("up"), palette));
+    m_next->defaultAction()->setIcon(icon(QStringLiteral("down"), palette));
 }
 
 void DocumentBar::fillDevices()

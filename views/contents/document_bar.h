@@ -4,24 +4,27 @@
 #include <QWidget>
 
 #include "views/models/document.h"
+#include "views/shell/actions.h"
 #include "views/style/palette.h"
 
-class QAction;
 class QComboBox;
 class QToolButton;
 
 namespace strata::views {
 
+class DocumentView;
 class FilterBar;
+class Finder;
 class SearchBox;
 
 /// What the window's top bar says of a document: device, axis, active filters, search.
 class DocumentBar : public QWidget {
     Q_OBJECT
 public:
-    explicit DocumentBar(QAction* details, QWidget* parent = nullptr);
+    /// Buttons for the actions; the search is that of `finder`, which outlives the bar.
+    DocumentBar(Finder& finder, const Actions& actions, QWidget* parent = nullptr);
 
-    void setDocument(Document* document); ///< nullptr: none
+    void setView(DocumentView* view); ///< with the document that it shows; nullptr: none
     void setPalette(const Palette& palette);
     [[nodiscard]] SearchBox* searchBox() const { return m_search; }
 
@@ -36,6 +39,7 @@ private:
     QToolButton* m_time;
     FilterBar* m_filters;
     SearchBox* m_search;
+    QToolButton *m_previous, *m_next; // hit of the search
     QToolButton* m_details;
 };
 

@@ -4,6 +4,7 @@
 #include "views/contents/document_bar.h"
 #include "views/contents/document_status.h"
 #include "views/contents/document_view.h"
+#include "views/contents/finder.h"
 #include "views/contents/loading_view.h"
 #include "views/contents/minimap.h"
 #include "views/contents/rail.h"
@@ -62,7 +63,13 @@ DocumentContent::DocumentContent(const ContentContext& context, const QString& p
     : m_context(context)
     , m_column(new QVBoxLayout(this))
     , m_splitter(new QSplitter(Qt::Horizontal))
-    , m_bar(new DocumentBar(context.actions.details))
+    , m_finder(new Finder(
+          [this] {
+              return m_context.actions.sections()
+                  + QList<Actions::Section>{ { page().title(), page().pageActions() } };
+          },
+          this))
+    , m_bar(new DocumentBar(*m_finder, context.actions))
     , m_status(new DocumentStatus)
 {
     m_column->setContentsMargins(0, 0, 0, 0);
@@ -75,6 +82,7 @@ DocumentContent::DocumentContent(const ContentContext& context, const QString& p
     serveNotes();
     serveView();
     serveGo();
+    serveSearch();
     connect(m_status, &DocumentStatus::findingChosen, this,
         [this](int number, model::EventIndex event) { view().goTo(number, event); });
     connect(
@@ -280,7 +288,7 @@ void DocumentContent::arrange()
         pane->setBesideOthers(m_panes.size() > 1);
         pane->setActive(pane == m_active);
     }
-    m_bar->setDocument(&document());
+    m_bar->setView(&view());
     m_status->setDocument(&document());
     Q_EMIT rearranged();
     Q_EMIT statusChanged();

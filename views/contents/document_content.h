@@ -16,6 +16,7 @@ namespace strata::views {
 
 class DocumentBar;
 class DocumentStatus;
+class Finder;
 class MainWindow;
 
 /// Documents as a content of the window: one, or several side by side, each with its own rail, pages, details
@@ -76,6 +77,7 @@ private:
     void serveNotes();
     void serveView();
     void serveGo();
+    void serveSearch();
     void saveTable();
     void savePicture();
     void copyTable();
@@ -97,6 +99,7 @@ private:
     Palette m_palette = Palette::light();
     QVBoxLayout* m_column;
     QSplitter* m_splitter;
+    Finder* m_finder;
     QPointer<DocumentBar> m_bar; // of the window's bar while this is shown
     QPointer<DocumentStatus> m_status;
     std::vector<DocumentPane*> m_panes;

@@ -5,6 +5,7 @@
 #include "views/contents/details_panel.h"
 #include "views/contents/document_bar.h"
 #include "views/contents/document_view.h"
+#include "views/contents/finder.h"
 #include "views/contents/minimap.h"
 #include "views/contents/navigator.h"
 #include "views/contents/page_export.h"
@@ -105,10 +106,6 @@ void DocumentContent::serveEdit()
     serve(a.copyPicture, [this] {
         QApplication::clipboard()->setPixmap(page().pictureWidget()->grab());
         Q_EMIT flash(tr("copied the picture"));
-    });
-    serve(a.find, [this] {
-        m_bar->searchBox()->setFocus(Qt::ShortcutFocusReason);
-        m_bar->searchBox()->selectAll();
     });
     serve(a.filter, [this] {
         const auto now = device();
@@ -220,6 +217,21 @@ void DocumentContent::serveGo()
         a.nextEvent, [byEvent] { byEvent(1); }, derived);
     serve(
         a.previousEvent, [byEvent] { byEvent(-1); }, derived);
+}
+
+void DocumentContent::serveSearch()
+{
+    const Actions& a = m_context.actions;
+    serve(a.find, [this] { m_bar->searchBox()->takeKeyboard(); });
+    serve(a.findAll, [this] { m_bar->searchBox()->openPalette(); });
+    const ActionMap::Test canStep = [this] { return m_finder->canStep(); };
+    serve(
+        a.nextHit, [this] { m_finder->step(1); }, canStep);
+    serve(
+        a.previousHit, [this] { m_finder->step(-1); }, canStep);
+    m_finder->setPageActions(a.pages);
+    connect(m_finder, &Finder::flash, this, &DocumentContent::flash);
+    connect(m_finder, &Finder::stepsChanged, this, &DocumentContent::changed);
 }
 
 void DocumentContent::openFrame(const QString& file, qint64 line)

@@ -2,33 +2,48 @@
 #pragma once
 
 #include <QLineEdit>
+#include <QPointer>
 
-#include "views/models/document.h"
-
-class QStringListModel;
+#include "views/style/palette.h"
 
 namespace strata::views {
 
-/// The search box: Enter makes a filter of its text (search.h), picking one of the lines that it proposes
-/// filters by that line. Escape leaves it.
+class DocumentView;
+class Finder;
+class SearchPalette;
+
+/// The search field. What is typed is looked for at once, and stands below it in the palette, which the field
+/// moves in: arrows and Page keys, Enter goes there, Ctrl+Enter filters by it. Escape closes the palette; a
+/// second one leaves the field, and the keyboard goes back to where it was.
 class SearchBox : public QLineEdit {
     Q_OBJECT
 public:
-    explicit SearchBox(QWidget* parent = nullptr);
+    explicit SearchBox(Finder& finder, QWidget* parent = nullptr);
+    ~SearchBox() override;
 
-    void setDocument(Document* document); ///< nullptr: none
+    void setView(DocumentView* view); ///< nullptr: none
+    void setPalette(const Palette& palette);
+    void takeKeyboard(); ///< with its text selected
+    void openPalette(); ///< the same, and shows the palette
+    [[nodiscard]] bool isOpen() const;
+    [[nodiscard]] SearchPalette* popup() const; ///< nullptr: never opened
 
 protected:
     bool event(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
-    void apply();
-    void refreshProposals();
+    void open();
+    void search();
+    void closePalette();
+    void leave(); ///< gives the keyboard back
 
-    Document* m_document = nullptr;
-    QStringListModel* m_proposals;
+    Finder& m_finder;
+    Palette m_palette = Palette::light();
+    QPointer<DocumentView> m_view;
+    QPointer<SearchPalette> m_popup; // of the window
+    QPointer<QWidget> m_before; // had the keyboard
 };
 
 } // namespace strata::views

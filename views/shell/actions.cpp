@@ -71,6 +71,9 @@ void Actions::makeEdit()
     copyPicture = make(tr("Copy &Picture"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_C));
     copyCommand = make(tr("Copy as Command &Line"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_L));
     find = make(tr("&Find…"), QKeySequence(Qt::Key_Slash), QKeySequence(Qt::CTRL | Qt::Key_F));
+    findAll = make(tr("Find An&ything…"), QKeySequence(Qt::CTRL | Qt::Key_K));
+    nextHit = make(tr("Find Ne&xt"), QKeySequence(Qt::Key_F3));
+    previousHit = make(tr("Find Previ&ous"), QKeySequence(Qt::SHIFT | Qt::Key_F3));
     filter = make(tr("F&ilter by What Is Selected"), QKeySequence(Qt::Key_F));
     clearFilter = make(tr("Clear &All Filters"), QKeySequence(Qt::SHIFT | Qt::Key_F));
     addNote = make(tr("Add a &Note…"), QKeySequence(Qt::Key_A));
@@ -157,8 +160,9 @@ void Actions::fill(QMenuBar& bar)
     file->insertMenu(openBeside, recentMenu);
     file->insertMenu(openBeside, sampleMenu);
     addMenu(bar, tr("&Edit"),
-        { undo, redo, nullptr, copy, copyStack, copyTable, copyPicture, copyCommand, nullptr, find, filter,
-            clearFilter, deselect, nullptr, addNote, nameRange, saveFilter, nullptr, preferences });
+        { undo, redo, nullptr, copy, copyStack, copyTable, copyPicture, copyCommand, nullptr, find, findAll,
+            nextHit, previousHit, nullptr, filter, clearFilter, deselect, nullptr, addNote, nameRange,
+            saveFilter, nullptr, preferences });
     QList<QAction*> view{ details, minimap, nullptr, axis, showAll, nullptr };
     view += themes;
     view += { nullptr, tearOff, fullScreen };

@@ -39,8 +39,9 @@ public:
     QMenu *recentMenu = nullptr, *sampleMenu = nullptr;
     QList<QAction*> kinds; ///< of contents that every window can show, in their order
     // Edit
-    QAction *undo, *redo, *copy, *copyStack, *copyTable, *copyPicture, *copyCommand, *find, *filter,
-        *clearFilter, *addNote, *nameRange, *saveFilter, *deselect, *preferences;
+    QAction *undo, *redo, *copy, *copyStack, *copyTable, *copyPicture, *copyCommand, *find, *findAll,
+        *nextHit, *previousHit, *filter, *clearFilter, *addNote, *nameRange, *saveFilter, *deselect,
+        *preferences;
     // View
     QAction *details, *minimap, *axis, *showAll, *tearOff, *fullScreen;
     QList<QAction*> themes; ///< data(): Theme::Choice as int

@@ -112,6 +112,7 @@ QTabWidget::pane { border: none; }
 #card:hover, #card:focus { border-color: @accent; }
 #code { background: @frame; border: 1px solid @line; border-radius: 6px; }
 #popup { background: @surface; border: 1px solid @line; }
+#searchFoot { background: @frame; border-top: 1px solid @line; }
 #output { background: @frame; border-radius: 6px; padding: 4px 8px; }
 #formSide { background: @surface; border-right: 1px solid @line; }
 #minimap { border-top: 1px solid @line; }

@@ -185,7 +185,7 @@ TEST_F(MemoryByHand, ASearchFiltersEveryPageAndUndoTakesItBack)
     }
     driver().key(Qt::Key_Slash);
     driver().type(QStringLiteral("train_gpt2.py:19"));
-    driver().key(Qt::Key_Return);
+    driver().key(Qt::Key_Return, Qt::ControlModifier); // of the first hit, once it is found
     ASSERT_TRUE(test::until([&] { return !driver().state().filter().empty(); }));
     settle();
     EXPECT_EQ(memory().groupTable()->live().requestedBytes, mlpAtPeak);
