@@ -89,6 +89,9 @@ void DocumentBar::setView(DocumentView* view)
         disconnect(m_document, nullptr, this, nullptr);
         disconnect(&m_document->viewState(), nullptr, this, nullptr);
     }
+    if (m_view)
+        disconnect(m_view, nullptr, this, nullptr);
+    m_view = view;
     m_document = document;
     m_filters->setDocument(document);
     m_search->setView(view);
@@ -99,8 +102,10 @@ void DocumentBar::setView(DocumentView* view)
     connect(document, &Document::grown, this, &DocumentBar::fillDevices);
     connect(&state, &ViewState::deviceChanged, this, &DocumentBar::showState);
     connect(&state, &ViewState::axisChanged, this, &DocumentBar::showState);
+    connect(view, &DocumentView::currentPageChanged, this, &DocumentBar::showReach);
     fillDevices();
     showState();
+    showReach();
 }
 
 void DocumentBar::setPalette(const Palette& palette)
@@ -135,6 +140,12 @@ void DocumentBar::fillDevices()
                     text::count(devices[i].totals->events)),
             Qt::ToolTipRole);
     m_devices->setEnabled(m_devices->count() > 1);
+}
+
+void DocumentBar::showReach()
+{
+    const Page* page = m_view->currentPage();
+    m_filters->setMuted(page && page->filterReach() == Page::FilterReach::Nothing);
 }
 
 void DocumentBar::showState()

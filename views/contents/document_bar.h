@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QPointer>
 #include <QWidget>
 
 #include "views/models/document.h"
@@ -31,8 +32,10 @@ public:
 private:
     void fillDevices();
     void showState();
+    void showReach(); // of the filter
     QWidget* makeAxisSwitch();
 
+    QPointer<DocumentView> m_view;
     Document* m_document = nullptr;
     QComboBox* m_devices;
     QToolButton* m_events;

@@ -2,6 +2,7 @@
 #include "views/contents/document_view.h"
 
 #include "views/contents/details_panel.h"
+#include "views/contents/filter_note.h"
 #include "views/contents/minimap.h"
 #include "views/contents/page_list.h"
 #include "views/contents/page_window.h"
@@ -79,13 +80,20 @@ DocumentView::DocumentView(Document& document, QWidget* parent)
     , m_document(document)
     , m_rail(new Rail)
     , m_host(new QMainWindow(this))
+    , m_filterNote(new FilterNote(document))
     , m_stack(new QStackedWidget)
     , m_dock(new QDockWidget(tr("Details")))
     , m_details(new DetailsPanel(document))
     , m_minimap(new Minimap(document))
 {
     m_host->setWindowFlags(Qt::Widget); // a main window inside the window, for its dock
-    m_host->setCentralWidget(m_stack);
+    auto* centre = new QWidget;
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_filterNote);
+    column->addWidget(m_stack, 1);
+    m_host->setCentralWidget(centre);
     m_dock->setObjectName(QStringLiteral("details"));
     m_dock->setWidget(m_details);
     m_dock->setTitleBarWidget(dockTitle(*m_dock));
@@ -222,6 +230,8 @@ void DocumentView::place(int index)
 {
     m_stack->setCurrentIndex(index);
     m_rail->setCurrent(index);
+    const auto i = static_cast<std::size_t>(index);
+    m_filterNote->setPage(m_windows[i] ? nullptr : m_pages[i]); // a window has one of its own
     // Who walks the rail by keyboard stays on it; a view that is still being made waits.
     if (isVisible() && !m_rail->isAncestorOf(QApplication::focusWidget()))
         focusPage();
@@ -262,6 +272,7 @@ void DocumentView::tearOff(int index)
     m_stack->insertWidget(index, placeholder(page->title()));
     auto* window = new PageWindow(*page, QFileInfo(m_document.path()).fileName(), this);
     m_windows[i] = window;
+    window->setPalette(m_palette);
     window->addActions(m_shared);
     connect(window, &PageWindow::closed, this, [this, index] { bringBack(index); });
     connect(window, &PageWindow::activated, this, &DocumentView::currentPageChanged);
@@ -290,8 +301,10 @@ void DocumentView::bringBack(int index)
     m_stack->insertWidget(index, m_pages[i]);
     window->deleteLater();
     m_rail->setTornOff(index, false);
-    if (current)
+    if (current) {
         m_stack->setCurrentIndex(index);
+        m_filterNote->setPage(m_pages[i]);
+    }
     Q_EMIT currentPageChanged();
 }
 
@@ -327,6 +340,10 @@ void DocumentView::setPalette(const Palette& palette)
 {
     m_palette = palette;
     m_rail->setPalette(palette);
+    m_filterNote->setPalette(palette);
+    for (PageWindow* window : m_windows)
+        if (window)
+            window->setPalette(palette);
     m_details->setPalette(palette);
     m_minimap->setPalette(palette);
     for (QToolButton* button : m_dock->titleBarWidget()->findChildren<QToolButton*>())

@@ -15,6 +15,7 @@ class QStackedWidget;
 namespace strata::views {
 
 class DetailsPanel;
+class FilterNote;
 class Minimap;
 class PageWindow;
 class Rail;
@@ -84,6 +85,7 @@ private:
     Palette m_palette = Palette::light();
     Rail* m_rail;
     QMainWindow* m_host; // holds the stack and the dock
+    FilterNote* m_filterNote; // of the page in the stack
     QStackedWidget* m_stack;
     QDockWidget* m_dock;
     DetailsPanel* m_details;

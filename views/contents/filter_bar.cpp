@@ -8,6 +8,8 @@
 #include <QHBoxLayout>
 #include <QToolButton>
 
+#include <utility>
+
 namespace strata::views {
 
 namespace {
@@ -15,7 +17,7 @@ namespace {
 /// A tool button that may get narrower than its text.
 class ChipButton : public QToolButton {
 public:
-    ChipButton(const QString& text, QWidget* parent)
+    ChipButton(const QString& text, const QIcon& cross, bool muted, QWidget* parent)
         : QToolButton(parent)
         , m_text(text)
     {
@@ -24,7 +26,11 @@ public:
         setLayoutDirection(Qt::RightToLeft); // the cross stands behind the text
         setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
         setFocusPolicy(Qt::TabFocus);
+        setProperty("muted", muted);
+        setIcon(cross);
+        setIconSize(QSize(12, 12));
         setText(text);
+        ensurePolished(); // the style sheet has its say
         m_full = QToolButton::sizeHint();
     }
 
@@ -76,6 +82,12 @@ void FilterBar::setPalette(const Palette& palette)
     rebuild();
 }
 
+void FilterBar::setMuted(bool muted)
+{
+    if (std::exchange(m_muted, muted) != muted)
+        rebuild();
+}
+
 void FilterBar::rebuild()
 {
     while (QLayoutItem* item = m_layout->takeAt(0)) {
@@ -88,10 +100,10 @@ void FilterBar::rebuild()
     if (!m_document || !m_document->recording())
         return;
     for (const FilterChip& chip : filterChips(m_document->viewState().filter(), *m_document->recording())) {
-        auto* button = new ChipButton(chip.text, this);
-        button->setIcon(icon(QStringLiteral("close"), m_palette));
-        button->setIconSize(QSize(12, 12));
-        button->setToolTip(tr("%1\nClick removes it.").arg(chip.toolTip));
+        auto* button = new ChipButton(chip.text, icon(QStringLiteral("close"), m_palette), m_muted, this);
+        button->setToolTip(m_muted
+                ? tr("%1\nThe page that is shown is not filtered.\nClick removes it.").arg(chip.toolTip)
+                : tr("%1\nClick removes it.").arg(chip.toolTip));
         button->setAccessibleName(tr("Filter %1; remove").arg(chip.text));
         connect(button, &QToolButton::clicked, this,
             [this, without = chip.without] { m_document->viewState().setFilter(without); });

@@ -19,12 +19,14 @@ public:
 
     void setDocument(Document* document); ///< nullptr: none
     void setPalette(const Palette& palette);
+    void setMuted(bool muted); ///< the page that is shown is not filtered
 
 private:
     void rebuild();
 
     Document* m_document = nullptr;
     Palette m_palette = Palette::light();
+    bool m_muted = false;
     QHBoxLayout* m_layout;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/page_window.h"
 
+#include "views/contents/filter_note.h"
 #include "views/pages/page.h"
 #include "views/shell/local_files.h"
 
@@ -12,13 +13,22 @@ namespace strata::views {
 
 PageWindow::PageWindow(Page& page, const QString& fileName, QWidget* parent)
     : QWidget(parent, Qt::Window)
+    , m_filterNote(new FilterNote(page.document()))
 {
     setAcceptDrops(true);
     setWindowTitle(tr("%1 - %2").arg(page.title(), fileName));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(&page);
+    layout->setSpacing(0);
+    layout->addWidget(m_filterNote);
+    layout->addWidget(&page, 1);
+    m_filterNote->setPage(&page);
     resize(page.size().expandedTo(QSize(800, 500)));
+}
+
+void PageWindow::setPalette(const Palette& palette)
+{
+    m_filterNote->setPalette(palette);
 }
 
 void PageWindow::dragEnterEvent(QDragEnterEvent* event)

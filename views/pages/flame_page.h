@@ -36,6 +36,7 @@ public:
     [[nodiscard]] QString title() const override { return tr("Flame graph"); }
     [[nodiscard]] QString absence() const override { return stacksAbsence(); }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("flame"); }
+    [[nodiscard]] FilterReach filterReach() const override { return FilterReach::All; }
     void setPalette(const Palette& palette) override;
     void resetView() override;
     [[nodiscard]] bool busy() const override { return m_computing.running(); }

@@ -29,6 +29,7 @@ public:
     [[nodiscard]] QString id() const override { return QStringLiteral("memory"); }
     [[nodiscard]] QString title() const override { return tr("Memory"); }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("memory"); }
+    [[nodiscard]] FilterReach filterReach() const override { return FilterReach::GroupsAndBlocks; }
     [[nodiscard]] QString commandLine() const override;
     void setPalette(const Palette& palette) override;
     void resetView() override { m_canvas->viewport().showAll(); }

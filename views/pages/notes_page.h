@@ -23,6 +23,7 @@ public:
     [[nodiscard]] QString title() const override { return tr("Notes"); }
     [[nodiscard]] QString absence() const override { return {}; }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("notes"); }
+    [[nodiscard]] FilterReach filterReach() const override { return FilterReach::Nothing; }
     [[nodiscard]] QString commandLine() const override;
     [[nodiscard]] QString copyText() const override; ///< the selected rows
     [[nodiscard]] bool hasCsv() const override;

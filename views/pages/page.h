@@ -74,6 +74,11 @@ public:
     [[nodiscard]] virtual QString title() const = 0;
     [[nodiscard]] virtual QString iconName() const = 0; ///< file in resources/icons, without ".svg"
 
+    /// How much of the page is of what the document's filter lets through. The window says so where it is not
+    /// all.
+    enum class FilterReach { All, GroupsAndBlocks, Nothing };
+    [[nodiscard]] virtual FilterReach filterReach() const = 0;
+
     /// Why the file cannot fill the page, and what would record it; empty where it can, or is still read.
     [[nodiscard]] virtual QString absence() const;
     /// Actions of the page, with shortcuts: shown in the menu "Page" and on the list of shortcuts.

@@ -31,6 +31,7 @@ public:
     [[nodiscard]] QString title() const override { return tr("Summary"); }
     [[nodiscard]] QString absence() const override { return {}; }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("summary"); }
+    [[nodiscard]] FilterReach filterReach() const override { return FilterReach::Nothing; }
     [[nodiscard]] QString commandLine() const override;
     [[nodiscard]] QString copyText() const override; ///< the verdict, where it fits, what fills the peak
     [[nodiscard]] bool hasCsv() const override { return true; }

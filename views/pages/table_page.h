@@ -30,6 +30,7 @@ class TablePage : public Page {
 public:
     explicit TablePage(Document& document, QWidget* parent = nullptr);
 
+    [[nodiscard]] FilterReach filterReach() const override { return FilterReach::All; }
     void setPalette(const Palette& palette) override;
     void resetView() override; ///< own filter off, own order, whole trace
     [[nodiscard]] bool busy() const override { return m_arranging.running() || m_refreshing.running(); }

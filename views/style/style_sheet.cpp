@@ -105,6 +105,7 @@ QTabWidget::pane { border: none; }
 #segmented QToolButton:checked { background: @accent; color: @accentText; border-color: @accent; }
 #segmented QToolButton:focus { text-decoration: underline; }
 #chip { background: @surface; border: 1px solid @accent; border-radius: 12px; padding: 1px 8px; min-height: 20px; color: @text; }
+#chip[muted="true"] { border: 1px dashed @textMuted; color: @textMuted; }
 #chip:hover { background: @hover; }
 #banner { border-bottom: 1px solid @line; background: @frame; }
 #page, #card { background: @surface; }
