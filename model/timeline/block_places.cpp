@@ -3,7 +3,6 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <limits>
-#include <optional>
 #include <random>
 #include <type_traits>
 #include <xxhash.h>
@@ -14,6 +13,7 @@ namespace {
 
 constexpr std::size_t kBlocksBetweenStops = std::size_t{ 1 } << 13;
 constexpr std::size_t kNarrow = std::size_t{ 1 } << 16;
+constexpr std::uint32_t kNoPlace = std::numeric_limits<std::uint32_t>::max();
 
 struct PlaceKey {
     std::uint64_t address = 0;
@@ -51,20 +51,22 @@ public:
             m_known.emplace(keyOf(places.m_firstIn[number]), number);
     }
 
-    /// Of the block in that row; none if it needs a new one beyond `most`.
-    std::optional<std::uint32_t> of(std::size_t row, std::size_t most)
+    /// Of the block in that row; kNoPlace if it needs a new one beyond `most`.
+    std::uint32_t of(std::size_t row, std::size_t most)
     {
         const PlaceKey key = keyOf(row);
         const auto next = static_cast<std::uint32_t>(m_places.m_places.size());
         const auto [entry, isNew] = m_known.try_emplace(key, next);
-        if (isNew) {
-            if (next >= most)
-                return std::nullopt;
-            m_places.m_places.push_back(
-                m_places.placeOf(m_strips, key.address, key.bytes, static_cast<std::uint32_t>(key.group)));
-            m_places.m_firstIn.push_back(static_cast<std::uint32_t>(row));
+        if (!isNew) [[likely]]
+            return entry->second;
+        if (next >= most) {
+            m_known.erase(entry);
+            return kNoPlace;
         }
-        return entry->second;
+        m_places.m_places.push_back(
+            m_places.placeOf(m_strips, key.address, key.bytes, static_cast<std::uint32_t>(key.group)));
+        m_places.m_firstIn.push_back(static_cast<std::uint32_t>(row));
+        return next;
     }
 
 private:
@@ -146,18 +148,20 @@ void BlockPlaces::placeBorn(const StripLayout& strips, const GroupTable& groups,
 /// False if there are too many different places.
 bool BlockPlaces::findPlaces(const StripLayout& strips, const GroupTable& groups, const std::stop_token& stop)
 {
-    Numbers<std::uint32_t> wide;
     Known known;
-    if (!append(wide, strips, groups, known, stop))
-        return false;
-    if (m_places.size() > kNarrow) {
-        m_table = std::move(wide);
+    Numbers<std::uint16_t> narrow;
+    if (append(narrow, strips, groups, known, stop)) {
+        m_table = std::move(narrow);
         return true;
     }
-    Numbers<std::uint16_t> narrow;
-    for (const std::uint32_t number : wide)
-        narrow.push_back(static_cast<std::uint16_t>(number));
-    m_table = std::move(narrow);
+    if (m_places.size() < kNarrow)
+        return false;
+    Numbers<std::uint32_t> wide; // the same and what follows
+    for (const std::uint16_t number : narrow)
+        wide.push_back(number);
+    if (!append(wide, strips, groups, known, stop))
+        return false;
+    m_table = std::move(wide);
     return true;
 }
 
@@ -170,15 +174,15 @@ bool BlockPlaces::append(Rows& table, const StripLayout& strips, const GroupTabl
     using Entry = std::remove_cvref_t<decltype(table[0])>;
     if constexpr (std::is_integral_v<Entry>) {
         const std::size_t most = std::min<std::size_t>(count / 16 + 256, // 1.75 bytes a block
-            sizeof(Entry) == 2 ? kNarrow : std::numeric_limits<std::uint32_t>::max());
+            sizeof(Entry) == 2 ? kNarrow : kNoPlace);
         Finder finder(*this, strips, groups, known);
         for (std::size_t row = table.size(); row < count; ++row) {
             if (row % kBlocksBetweenStops == 0 && stop.stop_requested())
                 return true;
-            const std::optional<std::uint32_t> number = finder.of(row, most);
-            if (!number)
+            const std::uint32_t number = finder.of(row, most);
+            if (number == kNoPlace)
                 return false;
-            table.push_back(static_cast<Entry>(*number));
+            table.push_back(static_cast<Entry>(number));
         }
     } else {
         using Number = decltype(Entry::strip);

@@ -13,6 +13,7 @@ namespace strata::model {
 namespace {
 
 constexpr EventIndex kBucket = 128;
+static_assert(Column<BlockId>::kChunk % kBucket == 0, "a bucket's events lie in one chunk");
 
 /// Changes a value, or appends it.
 template <class Values, class Value> void put(Values& values, std::size_t at, Value value)
@@ -62,6 +63,16 @@ template <CurveKind kind> std::int64_t Curve::delta(EventIndex e) const
         return m_trace->reservedDelta(e);
 }
 
+template <CurveKind kind> std::int64_t Curve::delta(EventIndex e, const DeviceTrace::Step& step) const
+{
+    if constexpr (kind == CurveKind::Requested)
+        return m_trace->requestedDeltaOf(e, step);
+    else if constexpr (kind == CurveKind::PendingFree)
+        return m_trace->pendingDeltaOf(e, step);
+    else
+        return m_trace->reservedDeltaOf(e, step);
+}
+
 Curve::Curve(const DeviceTrace& trace, CurveKind kind)
     : m_trace(&trace)
     , m_kind(kind)
@@ -82,6 +93,7 @@ Curve::Curve(const DeviceTrace& trace, const Curve& earlier)
 template <CurveKind kind> void Curve::append()
 {
     const EventIndex count = std::max<EventIndex>(m_trace->eventCount(), 0);
+    const EventColumns& events = m_trace->events();
     const auto firstBucket = static_cast<std::size_t>(m_events / kBucket);
     std::int64_t value = firstBucket < m_bucketStart.size() ? m_bucketStart[firstBucket] : m_end;
     std::size_t bucket = firstBucket;
@@ -89,11 +101,18 @@ template <CurveKind kind> void Curve::append()
          first += kBucket, ++bucket) {
         put(m_bucketStart, bucket, value);
         const EventIndex end = std::min(first + kBucket, count);
-        value = wrapAdd(value, delta<kind>(first));
+        const auto row = static_cast<std::size_t>(first);
+        const Action* const action = events.action.run(row).data();
+        const std::int64_t* const bytes = events.bytes.run(row).data();
+        const BlockId* const block = events.block.run(row).data();
+        const auto change = [&](EventIndex e) {
+            return delta<kind>(e, { action[e - first], bytes[e - first], block[e - first] });
+        };
+        value = wrapAdd(value, change(first));
         Node node{ value, value };
         EventIndex maxEvent = first;
         for (EventIndex e = first + 1; e < end; ++e) {
-            value = wrapAdd(value, delta<kind>(e));
+            value = wrapAdd(value, change(e));
             node.min = std::min(node.min, value);
             if (value > node.max) {
                 node.max = value;

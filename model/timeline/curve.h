@@ -65,6 +65,8 @@ private:
     template <CurveKind kind> class Walk;
     template <class Call> auto withKind(const Call& call) const;
     template <CurveKind kind> [[nodiscard]] std::int64_t delta(EventIndex e) const;
+    template <CurveKind kind>
+    [[nodiscard]] std::int64_t delta(EventIndex e, const DeviceTrace::Step& step) const;
     template <CurveKind kind> void append();
     void closeBucket(std::size_t bucket);
     [[nodiscard]] const Node& nodeAt(std::size_t level, std::size_t node) const;

@@ -118,10 +118,19 @@ public:
 
     /// What event `e` adds to each curve (state after e minus state after e - 1). O(1), but O(log n) in
     /// allocs over live blocks where a damaged recording has them.
-    [[nodiscard]] std::int64_t requestedDelta(EventIndex e) const;
-    [[nodiscard]] std::int64_t pendingDelta(
-        EventIndex e) const; ///< the part of requested that waits for a stream
-    [[nodiscard]] std::int64_t reservedDelta(EventIndex e) const;
+    [[nodiscard]] std::int64_t requestedDelta(EventIndex e) const { return requestedDeltaOf(e, step(e)); }
+    /// Of the part of requested that waits for a stream.
+    [[nodiscard]] std::int64_t pendingDelta(EventIndex e) const { return pendingDeltaOf(e, step(e)); }
+    [[nodiscard]] std::int64_t reservedDelta(EventIndex e) const { return reservedDeltaOf(e, step(e)); }
+    /// The same for loops that have at hand what these ask of the event's columns.
+    struct Step {
+        Action action;
+        std::int64_t bytes;
+        BlockId block;
+    };
+    [[nodiscard]] std::int64_t requestedDeltaOf(EventIndex e, const Step& step) const;
+    [[nodiscard]] std::int64_t pendingDeltaOf(EventIndex e, const Step& step) const;
+    [[nodiscard]] std::int64_t reservedDeltaOf(EventIndex e, const Step& step) const;
 
     /// Without the recording's own columns.
     [[nodiscard]] std::size_t bytesResident() const;
@@ -131,6 +140,11 @@ public:
 
 private:
     friend class DeviceGrowth;
+    [[nodiscard]] Step step(EventIndex e) const
+    {
+        const auto row = static_cast<std::size_t>(e);
+        return { events().action[row], events().bytes[row], events().block[row] };
+    }
 
     const Recording* m_recording = nullptr;
     const DeviceRecording* m_device = nullptr;
@@ -147,37 +161,35 @@ private:
 
 // Here and not in the source file: curves add them up by the hundred thousand for a picture.
 
-inline std::int64_t DeviceTrace::requestedDelta(EventIndex e) const
+inline std::int64_t DeviceTrace::requestedDeltaOf(EventIndex e, const Step& step) const
 {
-    const auto row = static_cast<std::size_t>(e);
-    switch (events().action[row]) {
+    switch (step.action) {
     case Action::Alloc: {
-        const std::int64_t bytes = events().bytes[row];
+        const std::int64_t bytes = step.bytes;
         if (m_overwritten.empty()) [[likely]]
             return bytes;
         const BlockId old = overwrittenAt(e);
         return old.valid() ? wrapSub(bytes, m_blocks.requestedBytes[old]) : bytes;
     }
     case Action::FreeCompleted:
-        return wrapSub(0, m_blocks.requestedBytes[events().block[row]]);
+        return wrapSub(0, m_blocks.requestedBytes[step.block]);
     default:
         return 0;
     }
 }
 
-inline std::int64_t DeviceTrace::pendingDelta(EventIndex e) const
+inline std::int64_t DeviceTrace::pendingDeltaOf(EventIndex e, const Step& step) const
 {
-    const auto row = static_cast<std::size_t>(e);
     const auto endOf = [&](BlockId block) {
         return m_blocks.pendingSince(block) < e ? wrapSub(0, m_blocks.requestedBytes[block]) : 0;
     };
-    switch (events().action[row]) {
+    switch (step.action) {
     case Action::FreeRequested: {
-        const BlockId block = events().block[row];
+        const BlockId block = step.block;
         return block.valid() && m_blocks.pendingSince(block) == e ? m_blocks.requestedBytes[block] : 0;
     }
     case Action::FreeCompleted:
-        return endOf(events().block[row]);
+        return endOf(step.block);
     case Action::Alloc: {
         const BlockId old = m_overwritten.empty() ? BlockId{} : overwrittenAt(e);
         return old.valid() ? endOf(old) : 0;
@@ -187,16 +199,15 @@ inline std::int64_t DeviceTrace::pendingDelta(EventIndex e) const
     }
 }
 
-inline std::int64_t DeviceTrace::reservedDelta(EventIndex e) const
+inline std::int64_t DeviceTrace::reservedDeltaOf(EventIndex /*e*/, const Step& step) const
 {
-    const auto row = static_cast<std::size_t>(e);
-    switch (events().action[row]) {
+    switch (step.action) {
     case Action::SegmentAlloc:
     case Action::SegmentMap:
-        return events().bytes[row];
+        return step.bytes;
     case Action::SegmentFree:
     case Action::SegmentUnmap:
-        return wrapSub(0, events().bytes[row]);
+        return wrapSub(0, step.bytes);
     default:
         return 0;
     }
