@@ -196,7 +196,7 @@ void DocumentContent::adopt()
         Q_EMIT prepared();
         return;
     }
-    view.detailsDock().hide(); // two of them leave no room for pictures
+    view.detailsDock().setHidden(m_active->view().detailsDock().isHidden());
     view.minimap().setVisible(!m_active->view().minimap().isHidden());
     m_splitter->setSizes(QList<int>(m_splitter->count(), m_splitter->width() / m_splitter->count()));
     m_active = pane;

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace strata::views {
 
@@ -354,7 +355,15 @@ void DocumentView::setPalette(const Palette& palette)
 
 void DocumentView::setCompact(bool compact)
 {
+    if (std::exchange(m_compact, compact) == compact)
+        return;
     m_rail->setCompact(compact);
+    if (compact) { // two docks beside two pictures would not fit a screen
+        m_hadDetails = !m_dock->isHidden();
+        m_dock->hide();
+    } else if (m_hadDetails) {
+        m_dock->show();
+    }
 }
 
 void DocumentView::setShared(const QList<QAction*>& actions)
@@ -364,7 +373,13 @@ void DocumentView::setShared(const QList<QAction*>& actions)
 
 QByteArray DocumentView::saveState() const
 {
-    return m_host->saveState();
+    const bool aside = m_compact && m_hadDetails && m_dock->isHidden();
+    if (aside)
+        m_dock->show();
+    const QByteArray state = m_host->saveState();
+    if (aside)
+        m_dock->hide();
+    return state;
 }
 
 void DocumentView::restoreState(const QByteArray& state)

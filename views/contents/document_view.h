@@ -57,7 +57,9 @@ public:
     void goForward();
 
     void setPalette(const Palette& palette);
-    void setCompact(bool compact); ///< its rail shows icons alone: others stand beside it
+    /// Others stand beside it: its rail shows icons alone, and its dock is closed until it is asked for, or
+    /// the view stands alone again.
+    void setCompact(bool compact);
     void setShared(const QList<QAction*>& actions); ///< work in windows of torn-off pages too
     [[nodiscard]] Rail& rail() const { return *m_rail; }
     [[nodiscard]] QByteArray saveState() const; ///< of the dock
@@ -88,6 +90,8 @@ private:
     FilterNote* m_filterNote; // of the page in the stack
     QStackedWidget* m_stack;
     QDockWidget* m_dock;
+    bool m_compact = false;
+    bool m_hadDetails = false; // before it was compact
     DetailsPanel* m_details;
     Minimap* m_minimap;
     std::vector<Page*> m_pages;

@@ -74,7 +74,16 @@ TEST_F(SeveralDocuments, StandSideBySideEachWithItsOwn)
         EXPECT_TRUE(pane->view().minimap().isVisible());
         EXPECT_TRUE(closeButton(*pane)->isVisible());
     }
-    EXPECT_LE(window().minimumSizeHint().width(), 1280);
+    for (const Page* page : panes()[0]->view().pages()) {
+        for (DocumentPane* pane : panes())
+            pane->view().showPage(page->id());
+        settle();
+        EXPECT_LE(window().minimumSizeHint().width(), 1280) << qPrintable(page->id());
+    }
+    for (DocumentPane* pane : panes()) {
+        EXPECT_TRUE(pane->view().detailsDock().isHidden()) << "until somebody asks for it";
+        pane->view().showPage(QStringLiteral("summary"));
+    }
     EXPECT_EQ(driver().document().path(), outOfMemorySample()) << "the new one is the active one";
 
     // What is selected in one is not selected in the other, and the menus are the active one's.
@@ -91,6 +100,16 @@ TEST_F(SeveralDocuments, StandSideBySideEachWithItsOwn)
     EXPECT_EQ(panes()[1]->view().currentPage()->id(), QStringLiteral("summary"));
     window().actions().peak->trigger();
     EXPECT_NE(panes()[0]->document().viewState().selection(), panes()[1]->document().viewState().selection());
+}
+
+TEST_F(SeveralDocuments, TheDockComesBackWhereOneStandsAlone)
+{
+    open(sample());
+    ASSERT_FALSE(panes().front()->view().detailsDock().isHidden());
+    ASSERT_NO_FATAL_FAILURE(openBeside(outOfMemorySample()));
+    closeButton(*panes()[0])->click();
+    ASSERT_TRUE(test::until([&] { return panes().size() == 1; }));
+    EXPECT_FALSE(panes().front()->view().detailsDock().isHidden());
 }
 
 TEST_F(SeveralDocuments, GiveANameTheSameColour)
