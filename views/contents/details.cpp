@@ -149,6 +149,8 @@ private:
         d.title = info.key == model::GroupingInfo::Key::Stack && stack.valid()
             ? byWhom(m_recording, stack)
             : text::utf8(table.label(number));
+        if (const QString whom = byWhom(m_recording, stack); whom != d.title && d.title.endsWith(whom))
+            d.shortTitle = whom;
         const model::LiveGroups live = model::groupsAt(*m_device.timeline, table, at);
         model::GroupSum sum{ number, 0, 0 };
         for (const model::GroupSum& candidate : live.groups)

@@ -36,6 +36,7 @@ struct DetailsFrame {
 struct Details {
     QString kind; ///< "Block"
     QString title; ///< "24.0 MiB by train.py:57"
+    QString shortTitle; ///< of a line of code in a folder: the title without it; else empty
     std::vector<DetailsRow> size;
     std::vector<DetailsFrame> frames; ///< innermost first
     QString frameHeading; ///< "Allocated by"

@@ -176,7 +176,10 @@ void DetailsPanel::addHead(QVBoxLayout& layout)
     auto* head = new QVBoxLayout;
     head->setSpacing(2);
     head->addWidget(captionLabel(m_details.kind));
-    head->addWidget(headingLabel(m_details.title, kVerdictPx));
+    const bool folder = !m_details.shortTitle.isEmpty();
+    head->addWidget(headingLabel(folder ? m_details.shortTitle : m_details.title, kVerdictPx));
+    if (folder)
+        head->addWidget(captionLabel(m_details.title));
     layout.addLayout(head);
 }
 

@@ -20,7 +20,8 @@ constexpr int kColourRole = Qt::UserRole;
 constexpr int kFractionRole = Qt::UserRole + 1;
 constexpr int kSwatchRole = Qt::UserRole + 2;
 constexpr int kShortRole = Qt::UserRole + 3;
-constexpr int kBarWidth = 48; // at least, before scaling
+constexpr int kBarWidth = 48; // before scaling, if names leave it
+constexpr int kLeastBarWidth = 16;
 constexpr int kLabelWidth = 96;
 constexpr int kItemMargin = 3; // that the style leaves before a text
 constexpr int kSwatch = 10;
@@ -121,8 +122,12 @@ void BarList::setRows(const std::vector<Row>& rows)
     setColumnCount(FirstFigure + figures);
     setRowCount(static_cast<int>(rows.size()));
     const QFont numbers = numberFont(font());
+    m_shortWidth = 0;
     for (int r = 0; r < rowCount(); ++r) {
         const Row& row = rows[static_cast<std::size_t>(r)];
+        m_shortWidth = std::max(m_shortWidth,
+            fontMetrics().horizontalAdvance(row.shortLabel.isEmpty() ? row.label : row.shortLabel)
+                + (row.swatch ? kSwatchRoom : 0) + 2 * kItemMargin + kGrid);
         for (int c = 0; c < columnCount(); ++c) {
             const bool figure = c >= FirstFigure;
             auto* item = new QTableWidgetItem(figure ? row.figures.value(c - FirstFigure)
@@ -159,7 +164,8 @@ void BarList::setRows(const std::vector<Row>& rows)
     updateGeometry();
 }
 
-/// Names in full if there is room for a bar beside them; no bar where it would leave the names nothing.
+/// Names in full if there is room for a bar beside them, short ones rather than cut ones where the bar can
+/// give way; no bar where it would leave the names nothing.
 void BarList::fitColumns()
 {
     if (columnCount() == 0)
@@ -167,9 +173,11 @@ void BarList::fitColumns()
     int room = viewport()->width();
     for (int c = FirstFigure; c < columnCount(); ++c)
         room -= horizontalHeader()->sectionSize(c);
-    const bool bars = room >= scaled(kBarWidth + kLabelWidth);
+    const int least = std::max(scaled(kLabelWidth), std::min(m_shortWidth, room));
+    const int bar = std::min(scaled(kBarWidth), room - least);
+    const bool bars = bar >= scaled(kLeastBarWidth);
     setColumnHidden(Bar, !bars);
-    const int most = bars ? room - scaled(kBarWidth) : room;
+    const int most = bars ? room - bar : room;
     const int label = std::max(bars ? std::min(sizeHintForColumn(Label) + kGrid, most) : most, 1);
     setColumnWidth(Label, label);
     if (bars)

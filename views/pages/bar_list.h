@@ -40,6 +40,8 @@ protected:
 private:
     void fitColumns();
     [[nodiscard]] int scaled(int px) const;
+
+    int m_shortWidth = 0; // of the label's column with short labels
 };
 
 } // namespace strata::views

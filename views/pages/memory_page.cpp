@@ -41,7 +41,7 @@ void MemoryPage::showDevice()
         Q_EMIT busyChanged();
         return;
     }
-    m_verdict->setText(memoryVerdict(*device));
+    m_sentences = text::sentences(memoryVerdict(*device));
     fitVerdict();
     showHint(device->trace->eventCount() == 0);
     m_canvas->setAxis(m_document.viewState().axis());
@@ -61,14 +61,20 @@ void MemoryPage::goOn()
         requestSubject();
 }
 
-/// Two lines, until more are asked for: the picture and eight rows of the table need the room.
+/// The sentences that fit two lines, until more are asked for: the picture and eight rows of the table need
+/// the room.
 void MemoryPage::fitVerdict()
 {
     const int two = 2 * QFontMetrics(m_verdict->font()).lineSpacing() + 2;
-    const int all = m_verdict->heightForWidth(
-        width() - layout()->contentsMargins().left() - layout()->contentsMargins().right());
-    m_verdict->setMaximumHeight(m_unfolded || all <= two ? QWIDGETSIZE_MAX : two);
-    m_more->setVisible(!m_unfolded && all > two);
+    const int wide = width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+    const QString space(QLatin1Char(' '));
+    qsizetype shown = m_sentences.size();
+    m_verdict->setText(m_sentences.join(space));
+    const auto fits = [&] { return m_verdict->heightForWidth(wide) <= two; };
+    while (!m_unfolded && shown > 1 && !fits())
+        m_verdict->setText(m_sentences.mid(0, --shown).join(space));
+    m_verdict->setMaximumHeight(m_unfolded || fits() ? QWIDGETSIZE_MAX : two);
+    m_more->setVisible(!m_unfolded && (shown < m_sentences.size() || !fits()));
 }
 
 void MemoryPage::resizeEvent(QResizeEvent* event)
@@ -132,7 +138,7 @@ void MemoryPage::showSubject(const PictureSubject& subject)
     if (goesOn) {
         if (m_focus.kind == Focus::Kind::Block)
             m_focus.block = subject.groups->device->trace->sameBlock(*shown->device->trace, m_focus.block);
-        m_verdict->setText(memoryVerdict(*subject.groups->device));
+        m_sentences = text::sentences(memoryVerdict(*subject.groups->device));
         fitVerdict();
         showHint(subject.groups->device->trace->eventCount() == 0);
     }
@@ -171,7 +177,7 @@ void MemoryPage::showTable(const std::shared_ptr<const GroupData>& groups, model
 {
     const bool goesOn = m_shownIn && groups->device->follows(*m_shownIn->device);
     const int scrolled = m_view->verticalScrollBar()->value();
-    m_table->setGroups(groups->table, std::move(live));
+    m_table->setGroups(groups->table, std::move(live), &groups->device->trace->recording());
     markRow();
     if (goesOn)
         m_view->verticalScrollBar()->setValue(scrolled);

@@ -95,6 +95,7 @@ private:
     GroupTableModel* m_table;
     QTableView* m_view;
     QLabel* m_verdict;
+    QStringList m_sentences; ///< of all of the verdict
     QPushButton* m_more; ///< shows all of the verdict
     bool m_unfolded = false; ///< it does
     QFrame* m_hint;

@@ -6,6 +6,7 @@
 #include "views/pages/memory_verdict.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
+#include "views/widgets/memory/group_delegate.h"
 
 #include <QAction>
 #include <QApplication>
@@ -205,7 +206,7 @@ void MemoryPage::buildTable()
     m_view->setSelectionMode(QAbstractItemView::SingleSelection);
     m_view->setShowGrid(false);
     m_view->setWordWrap(false);
-    m_view->setTextElideMode(Qt::ElideLeft);
+    m_view->setItemDelegateForColumn(GroupTableModel::GroupColumn, new GroupDelegate(m_view));
     m_view->setTabKeyNavigation(false);
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setAccessibleName(tr("Groups at the instant"));

@@ -59,4 +59,24 @@ std::optional<model::EventIndex> eventOfLink(const QString& link)
     return ok ? std::optional<model::EventIndex>(event) : std::nullopt;
 }
 
+QStringList sentences(const QString& html)
+{
+    QStringList all;
+    qsizetype begin = 0;
+    int open = 0; // elements around the place
+    for (qsizetype i = 0; i < html.size(); ++i) {
+        if (html[i] == QLatin1Char('<')) {
+            open += QStringView(html).mid(i + 1).startsWith(QLatin1Char('/')) ? -1 : 1;
+            const qsizetype end = html.indexOf(QLatin1Char('>'), i);
+            i = end < 0 ? html.size() : end;
+        } else if (open == 0 && QStringView(html).mid(i).startsWith(QLatin1String(". "))) {
+            all.append(html.mid(begin, i + 1 - begin));
+            begin = i + 2;
+        }
+    }
+    if (begin < html.size())
+        all.append(html.mid(begin));
+    return all;
+}
+
 } // namespace strata::views::text

@@ -4,6 +4,7 @@
 #include "model/base/ids.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <optional>
 
@@ -24,6 +25,8 @@ struct LineLink {
 [[nodiscard]] QString linked(const QString& html, const LineLink& line, const QString& colour = {});
 /// What linked() made of it; none if it is no such link.
 [[nodiscard]] std::optional<LineLink> lineOfLink(const QString& link);
+/// The sentences of rich text, which end with ". ", in its order; elements are not cut.
+[[nodiscard]] QStringList sentences(const QString& html);
 /// The event of a link "event:N"; none if it is no such link.
 [[nodiscard]] std::optional<model::EventIndex> eventOfLink(const QString& link);
 

@@ -62,7 +62,7 @@ QHeaderView::section:hover { color: @text; }
 QHeaderView::down-arrow { image: url(:/strata/icons/arrow-@theme.svg); width: 10px; height: 10px; subcontrol-position: center right; right: 4px; }
 QHeaderView::up-arrow { image: url(:/strata/icons/arrow-up-@theme.svg); width: 10px; height: 10px; subcontrol-position: center right; right: 4px; }
 QTableCornerButton::section { background: @surface; border: none; }
-QAbstractItemView { background: @surface; border: none; selection-background-color: @accent; selection-color: @accentText; }
+QAbstractItemView { background: @surface; border: none; selection-background-color: @selection; selection-color: @text; }
 
 QScrollArea { border: none; background: transparent; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
@@ -127,6 +127,7 @@ constexpr std::pair<const char*, Palette::Role> kNames[] = {
     { "@text", Role::Text },
     { "@accentText", Role::AccentText },
     { "@accent", Role::Accent },
+    { "@selection", Role::Selection },
     { "@surface", Role::Surface },
     { "@frame", Role::Frame },
     { "@hover", Role::Hover },
@@ -171,7 +172,7 @@ QString styleSheet(const Palette& palette, double scale)
     sheet.replace(
         QLatin1String("@theme"), palette.isDark() ? QStringLiteral("dark") : QStringLiteral("light"));
     for (const auto& [name, role] : kNames)
-        sheet.replace(QLatin1String(name), palette[role].name());
+        sheet.replace(QLatin1String(name), palette[role].name(QColor::HexArgb));
     if (scale == 1.0)
         return sheet;
     static const QRegularExpression pixels(QStringLiteral("(\\d+)px"));

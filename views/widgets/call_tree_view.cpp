@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kPadding = 8;
 constexpr int kRowHeight = 24;
+constexpr int kFrame = 140; // of the frames' column, at least
 constexpr int kWithSelf = 460; // pixels from which the column is shown
 constexpr int kWithBlocks = 540;
 constexpr int kOpened = 40; // levels of the heaviest path
@@ -174,16 +175,30 @@ void CallTreeView::openHeaviestPath()
     }
 }
 
+int CallTreeView::bytesWidth() const
+{
+    return fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB")) + 2 * kPadding;
+}
+
+int CallTreeView::shareWidth() const
+{
+    return fontMetrics().horizontalAdvance(QStringLiteral("100.0 %")) + 4 * kPadding;
+}
+
+/// Frames, totals and shares without a scroll bar below them.
+QSize CallTreeView::minimumSizeHint() const
+{
+    const int bar = verticalScrollBar()->sizeHint().width();
+    return { kFrame + bytesWidth() + shareWidth() + bar, QTreeView::minimumSizeHint().height() };
+}
+
 void CallTreeView::fitColumns()
 {
-    const QFontMetrics metrics = fontMetrics();
-    const int bytes = metrics.horizontalAdvance(QStringLiteral("1,023 MiB")) + 2 * kPadding;
-    header()->resizeSection(CallTreeModel::Total, bytes);
-    header()->resizeSection(CallTreeModel::Self, bytes);
+    header()->resizeSection(CallTreeModel::Total, bytesWidth());
+    header()->resizeSection(CallTreeModel::Self, bytesWidth());
+    header()->resizeSection(CallTreeModel::Share, shareWidth());
     header()->resizeSection(
-        CallTreeModel::Share, metrics.horizontalAdvance(QStringLiteral("100.0 %")) + 4 * kPadding);
-    header()->resizeSection(
-        CallTreeModel::Blocks, metrics.horizontalAdvance(QStringLiteral("8,888,888")) + 2 * kPadding);
+        CallTreeModel::Blocks, fontMetrics().horizontalAdvance(QStringLiteral("8,888,888")) + 2 * kPadding);
     // The frames keep room to be read: in a narrow view the rarer figures give way.
     const int width = viewport()->width();
     setColumnHidden(CallTreeModel::Self, width < kWithSelf);
@@ -191,7 +206,7 @@ void CallTreeView::fitColumns()
     int others = 0;
     for (int column = 1; column < CallTreeModel::ColumnCount; ++column)
         others += isColumnHidden(column) ? 0 : header()->sectionSize(column);
-    header()->resizeSection(CallTreeModel::Frame, std::max(140, width - others));
+    header()->resizeSection(CallTreeModel::Frame, std::max(kFrame, width - others));
     fitIndentation();
 }
 
@@ -207,6 +222,7 @@ void CallTreeView::resizeEvent(QResizeEvent* event)
 {
     QTreeView::resizeEvent(event);
     fitColumns();
+    updateGeometries(); // now: a scroll bar for the columns as they were would flicker
 }
 
 void CallTreeView::setColours(const Palette& palette)

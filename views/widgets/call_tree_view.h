@@ -23,6 +23,7 @@ public:
     void setCurrentNode(FlameTree::Node node);
     [[nodiscard]] FlameTree::Node currentNode() const;
     [[nodiscard]] CallTreeModel& treeModel() const { return *m_model; }
+    [[nodiscard]] QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
     void chosen(quint32 node); ///< by the user
@@ -38,6 +39,8 @@ protected:
 private:
     void openHeaviestPath();
     void fitColumns();
+    [[nodiscard]] int bytesWidth() const;
+    [[nodiscard]] int shareWidth() const;
     void fitIndentation();
 
     CallTreeModel* m_model;

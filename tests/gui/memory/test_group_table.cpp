@@ -30,7 +30,7 @@ protected:
 
     void show(model::EventIndex event)
     {
-        m_model.setGroups(m_groups, model::groupsAt(m_timeline, *m_groups, event));
+        m_model.setGroups(m_groups, model::groupsAt(m_timeline, *m_groups, event), m_recording.get());
     }
 
     /// Rows as "label bytes share blocks", one a line.
@@ -63,6 +63,25 @@ TEST_F(GroupTableTest, LargestFirst)
         "b,c.py:2; 300 B; 54.5 %; 1\n"
         "a.py:1; 200 B; 36.4 %; 2\n"
         "z.py:9; 50 B; 9.1 %; 1");
+}
+
+TEST_F(GroupTableTest, NamesALineWithoutItsFolderBesideItsFunction)
+{
+    const auto recording = test::makeRecording(
+        "alloc 0x1000 100 stack=step@/home/me/project/optimizer.py:73\nalloc 0x2000 50\n");
+    const model::DeviceTrace trace = *model::DeviceTrace::build(*recording, recording->devices.front(), {});
+    const model::DeviceTimeline timeline(trace);
+    const auto groups = std::make_shared<model::GroupTable>(trace, model::Grouping::Line);
+    m_model.setGroups(groups, model::groupsAt(timeline, *groups, 1), recording.get());
+    const QModelIndex line = m_model.index(0, GroupTableModel::GroupColumn);
+    EXPECT_EQ(line.data(GroupTableModel::kNameRole).toString(), QStringLiteral("optimizer.py:73"));
+    EXPECT_EQ(line.data(GroupTableModel::kNoteRole).toString(), QStringLiteral("step"));
+    EXPECT_EQ(line.data(Qt::ToolTipRole).toString(), QStringLiteral("/home/me/project/optimizer.py:73"));
+    EXPECT_EQ(line.data().toString(), QStringLiteral("/home/me/project/optimizer.py:73"))
+        << "as it is copied";
+    const QModelIndex none = m_model.index(1, GroupTableModel::GroupColumn);
+    EXPECT_EQ(none.data(GroupTableModel::kNameRole).toString(), QStringLiteral("no stack recorded"));
+    m_model.clear();
 }
 
 TEST_F(GroupTableTest, Sorts)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The dock that says who: its stacks can be read, folded and copied.
 #include "tests/gui/shell/shell_test.h"
+#include "tests/gui/tables/device_data.h"
 #include "views/contents/details_panel.h"
 #include "views/contents/stack_list.h"
 #include "views/pages/memory_page.h"
@@ -79,6 +80,19 @@ TEST_F(DetailsDock, APlaceTooLongForItsColumnLeavesRoomForTheFunction)
     frame.function.clear();
     list.show({ frame }, false, Palette::light());
     EXPECT_GE(list.columnWidth(0), list.viewport()->width() - 16) << "nobody else needs it";
+}
+
+TEST_F(DetailsDock, ALineInAFolderIsNamedWithoutIt)
+{
+    const auto data = test::deviceData("alloc 0x1000 100 stack=step@/home/me/project/optimizer.py:73\n"
+                                       "alloc 0x2000 50 stack=main@train.py:9\n");
+    const auto line = [&](const char* label) {
+        return detailsOf(*data, Focus::onGroup(model::Grouping::Line, { label, 0 }), 1);
+    };
+    const Details inFolder = line("/home/me/project/optimizer.py:73");
+    EXPECT_EQ(inFolder.title, QStringLiteral("/home/me/project/optimizer.py:73"));
+    EXPECT_EQ(inFolder.shortTitle, QStringLiteral("optimizer.py:73"));
+    EXPECT_TRUE(line("train.py:9").shortTitle.isEmpty()) << "it would say the same twice";
 }
 
 TEST_F(DetailsDock, SelectedFramesAreCopied)

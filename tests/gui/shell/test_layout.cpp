@@ -3,9 +3,12 @@
 #include "tests/gui/shell/shell_test.h"
 #include "views/pages/memory_page.h"
 #include "views/pages/summary_facts.h"
+#include "views/widgets/call_tree_view.h"
 
+#include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QTableView>
 
@@ -35,6 +38,8 @@ TEST_F(Layout, MemoryShowsEightRowsBesideAVerdictOfTwoLines)
     ASSERT_TRUE(verdict);
     const int two = 2 * QFontMetrics(verdict->font()).lineSpacing() + 2;
     EXPECT_LE(verdict->height(), two);
+    EXPECT_LE(verdict->heightForWidth(verdict->width()), two) << "nothing of what it says is cut";
+    EXPECT_TRUE(verdict->text().endsWith(QLatin1Char('.'))) << qPrintable(verdict->text());
     QPushButton* more = nullptr;
     for (auto* button : memory.findChildren<QPushButton*>())
         if (button->isVisible() && button->text() == QStringLiteral("All of the verdict"))
@@ -44,6 +49,37 @@ TEST_F(Layout, MemoryShowsEightRowsBesideAVerdictOfTwoLines)
     ASSERT_TRUE(test::until([&] { return verdict->height() > two; }));
     EXPECT_FALSE(more->isVisible());
     EXPECT_GE(verdict->height(), verdict->heightForWidth(verdict->width()));
+}
+
+TEST_F(Layout, ASelectedRowKeepsItsColour)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    auto& view = *driver().shown<MemoryPage>("memory").groupView();
+    const auto swatch = [&] {
+        const QImage row = view.viewport()->grab(view.visualRect(view.model()->index(0, 0))).toImage();
+        return row.copy(5, row.height() / 2 - 2, 6, 6);
+    };
+    view.clearSelection();
+    const QImage before = swatch();
+    EXPECT_NE(before.pixelColor(0, 0), m_theme.palette()[Palette::Role::Surface]);
+    view.selectRow(0);
+    settle();
+    EXPECT_EQ(swatch(), before);
+}
+
+TEST_F(Layout, ANarrowCallTreeShowsItsFiguresWhole)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    auto& page = driver().shown<Page>("flame");
+    auto* tree = page.findChild<CallTreeView*>();
+    ASSERT_TRUE(tree);
+    auto* splitter = page.findChild<QSplitter*>();
+    ASSERT_TRUE(splitter);
+    splitter->setSizes({ splitter->width(), 1 });
+    settle();
+    EXPECT_EQ(tree->horizontalScrollBar()->maximum(), 0)
+        << tree->width() << " of at least " << tree->minimumSizeHint().width() << " for "
+        << tree->header()->length();
 }
 
 TEST_F(Layout, TheSplitterOfMemoryIsRemembered)

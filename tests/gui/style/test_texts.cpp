@@ -3,6 +3,7 @@
 
 #include "tests/support/make_recording.h"
 #include "views/style/labels.h"
+#include "views/style/rich_text.h"
 
 #include <QDir>
 #include <QLabel>
@@ -79,6 +80,17 @@ TEST(Texts, CutTextsOfFilesBetweenCharacters)
             EXPECT_EQ(cut, one.repeated((cut.size() - 1) / one.size()) + QStringLiteral("…"));
         }
     }
+}
+
+TEST(Texts, SentencesOfRichTextKeepTheirElements)
+{
+    const QString first = QStringLiteral("<b>6.53 GiB</b> at <a href=\"event:9\">a. b</a>.");
+    const QString second = QStringLiteral("Biggest: <b>1.5. GiB</b>.");
+    EXPECT_EQ(text::sentences(first + QLatin1Char(' ') + second), (QStringList{ first, second }));
+    EXPECT_EQ(text::sentences(QStringLiteral("one")), QStringList{ QStringLiteral("one") });
+    EXPECT_TRUE(text::sentences(QString()).isEmpty());
+    EXPECT_EQ(text::sentences(QStringLiteral("a < b. c")).join(QLatin1Char(' ')), QStringLiteral("a < b. c"))
+        << "broken markup loses nothing";
 }
 
 TEST(Texts, StreamsAreNumbersOrHandles)

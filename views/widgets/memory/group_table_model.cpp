@@ -2,40 +2,24 @@
 #include "views/widgets/memory/group_table_model.h"
 
 #include "views/models/csv.h"
+#include "views/models/table_cells.h"
 #include "views/style/texts.h"
-
-#include <QPainter>
-#include <QPixmap>
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace strata::views {
 
-namespace {
-
-constexpr int kSwatch = 12;
-
-QPixmap swatch(const FillStyle& style)
-{
-    constexpr int kScale = 2;
-    QPixmap pixmap(kSwatch * kScale, kSwatch * kScale);
-    pixmap.setDevicePixelRatio(kScale);
-    QPainter painter(&pixmap);
-    painter.fillRect(0, 0, kSwatch, kSwatch, style.brush(kScale));
-    return pixmap;
-}
-
-} // namespace
-
 GroupTableModel::GroupTableModel(QObject* parent)
     : QAbstractTableModel(parent)
 {
 }
 
-void GroupTableModel::setGroups(std::shared_ptr<const model::GroupTable> table, model::LiveGroups live)
+void GroupTableModel::setGroups(
+    std::shared_ptr<const model::GroupTable> table, model::LiveGroups live, const model::Recording* recording)
 {
     beginResetModel();
+    m_recording = recording;
     m_table = std::move(table);
     m_live = std::move(live);
     m_rows = m_live.groups;
@@ -47,7 +31,7 @@ void GroupTableModel::setStyles(const GroupStyles& styles)
 {
     m_styles = styles;
     if (!m_rows.empty())
-        Q_EMIT dataChanged(index(0, GroupColumn), index(rowCount() - 1, GroupColumn), { Qt::DecorationRole });
+        Q_EMIT dataChanged(index(0, GroupColumn), index(rowCount() - 1, GroupColumn), { kFillRole });
 }
 
 int GroupTableModel::rowOf(std::uint32_t group) const
@@ -72,6 +56,13 @@ QString GroupTableModel::label(const model::GroupSum& row) const
     return QString::fromStdString(m_table->label(row.group));
 }
 
+TableCell GroupTableModel::cell(const model::GroupSum& row) const
+{
+    const model::StackId stack = m_table->stackOf(row.group);
+    return m_table->grouping() == model::Grouping::Line && stack.valid() ? lineCell(*m_recording, stack)
+                                                                         : TableCell{ label(row), {} };
+}
+
 QVariant GroupTableModel::data(const QModelIndex& index, int role) const
 {
     if (!index.isValid() || index.row() >= rowCount())
@@ -80,8 +71,12 @@ QVariant GroupTableModel::data(const QModelIndex& index, int role) const
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(Qt::Alignment(
             Qt::AlignVCenter | (index.column() == GroupColumn ? Qt::AlignLeft : Qt::AlignRight)));
-    if (role == Qt::DecorationRole && index.column() == GroupColumn)
-        return swatch(m_styles.group(row.group));
+    if (index.column() == GroupColumn && role == kNameRole)
+        return cell(row).text;
+    if (index.column() == GroupColumn && role == kNoteRole)
+        return cell(row).note;
+    if (index.column() == GroupColumn && role == kFillRole)
+        return m_styles.group(row.group).brush();
     if (role == Qt::ToolTipRole) {
         if (index.column() == GroupColumn)
             return label(row);

@@ -4,6 +4,7 @@
 #include <QAbstractTableModel>
 
 #include "model/analysis/row_order.h"
+#include "views/models/table_source.h"
 #include "views/widgets/memory/fill_style.h"
 
 class QIODevice;
@@ -18,13 +19,17 @@ public:
     enum Column : int { GroupColumn, BytesColumn, ShareColumn, BlocksColumn, ColumnCount };
     /// The value that a column sorts by.
     static constexpr int kSortRole = Qt::UserRole;
+    /// Of the group's column, as GroupDelegate draws it: "train.py:57" for the line that is shown in full
+    /// elsewhere, its function, and the fill that the picture gives it.
+    enum GroupRole : int { kNameRole = kSortRole + 1, kNoteRole, kFillRole };
 
     explicit GroupTableModel(QObject* parent = nullptr);
 
-    /// `live` of `table`; nullptr: empty.
-    void setGroups(std::shared_ptr<const model::GroupTable> table, model::LiveGroups live);
+    /// `live` of `table`, which is of `recording`; nullptr: empty. The recording must outlive the next call.
+    void setGroups(std::shared_ptr<const model::GroupTable> table, model::LiveGroups live,
+        const model::Recording* recording);
     void setStyles(const GroupStyles& styles);
-    void clear() { setGroups(nullptr, {}); }
+    void clear() { setGroups(nullptr, {}, nullptr); }
 
     [[nodiscard]] const model::LiveGroups& live() const { return m_live; }
     [[nodiscard]] const std::shared_ptr<const model::GroupTable>& table() const { return m_table; }
@@ -46,9 +51,11 @@ public:
 
 private:
     [[nodiscard]] QString label(const model::GroupSum& row) const;
+    [[nodiscard]] TableCell cell(const model::GroupSum& row) const;
     void sortRows();
 
     std::shared_ptr<const model::GroupTable> m_table;
+    const model::Recording* m_recording = nullptr;
     model::LiveGroups m_live;
     std::vector<model::GroupSum> m_rows;
     GroupStyles m_styles;
