@@ -57,9 +57,11 @@ bool fits(
         if (device.neededBytes() <= maxPeakBytes)
             continue;
         all = false;
-        err.line(printable(fmt::format("strata: {}: {} needs {} (reserved peak), {} more than --max-peak {}",
-            file, deviceName(device.summary.device), model::formatBytes(device.neededBytes()),
-            model::formatBytes(device.neededBytes() - maxPeakBytes), model::formatBytes(maxPeakBytes))));
+        err.line(printable(fmt::format("strata: {}: {} needs {}{}, {} more than --max-peak {}", file,
+            deviceName(device.summary.device),
+            device.summary.needs && device.summary.needs->atLeast ? "at least " : "",
+            model::formatBytes(device.neededBytes()), model::formatBytes(device.neededBytes() - maxPeakBytes),
+            model::formatBytes(maxPeakBytes))));
     }
     return all;
 }

@@ -55,11 +55,14 @@ void printTotals(Output& out, const DeviceReport& device)
     const auto atEvent = [](model::EventIndex event) {
         return event < 0 ? std::string("at the start") : fmt::format("at event {}", formatCount(event));
     };
+    const std::optional<model::Needs>& needs = device.summary.needs;
+    const bool isNeed = needs && !needs->atLeast && needs->bytes == totals.reservedBytesPeak;
     out.line("");
     Table table(
         { { "", Table::Align::Left }, { "start" }, { "peak" }, { "end" }, { "", Table::Align::Left } });
     table.add({ "reserved", formatBytes(totals.reservedBytesStart), formatBytes(totals.reservedBytesPeak),
-        formatBytes(totals.reservedBytesEnd), atEvent(totals.reservedPeakEvent) + "; what the run needs" });
+        formatBytes(totals.reservedBytesEnd),
+        atEvent(totals.reservedPeakEvent) + (isNeed ? "; what the run needs" : "") });
     table.add({ "requested", formatBytes(totals.requestedBytesStart), formatBytes(totals.requestedBytesPeak),
         formatBytes(totals.requestedBytesEnd), atEvent(totals.requestedPeakEvent) });
     table.add({ "active", "", "", formatBytes(totals.activeBytesEnd), "rounded; known at the end alone" });
@@ -123,7 +126,9 @@ void printOutOfMemory(Output& out, const model::Recording& recording, const Devi
 
 std::string boundText(const model::Bound& bound)
 {
-    return (bound.exact() ? "" : bound.least > 0 ? formatBytes(bound.least) + " to " : "<= ")
+    return (bound.exact()            ? ""
+                   : bound.least > 0 ? formatBytes(bound.least) + " to "
+                                     : "<= ")
         + formatBytes(bound.most);
 }
 
@@ -134,11 +139,12 @@ void printWaste(Output& out, const DeviceReport& device)
     const model::WasteAtPeak peak = model::wasteAtPeak(use);
     heading(out, "Reserved and not in use");
     const std::int64_t reserved = device.summary.totals.reservedBytesEnd;
-    Table table({ { "at the peak" }, { "share" }, { "at the end" }, { "share" }, { "", Table::Align::Left } });
+    Table table(
+        { { "at the peak" }, { "share" }, { "at the end" }, { "share" }, { "", Table::Align::Left } });
     const auto add = [&](const model::Bound& atPeak, std::int64_t atEnd, const char* what) {
-        table.add({ boundText(atPeak),
-            (atPeak.exact() ? "" : "<= ") + formatShare(atPeak.most, use.reservedBytes), formatBytes(atEnd),
-            formatShare(atEnd, reserved), what });
+        table.add(
+            { boundText(atPeak), (atPeak.exact() ? "" : "<= ") + formatShare(atPeak.most, use.reservedBytes),
+                formatBytes(atEnd), formatShare(atEnd, reserved), what });
     };
     add(peak.freeInSegments, end.freeInSegments, "free inside segments");
     add(peak.rounding, end.rounding, "lost to rounding");

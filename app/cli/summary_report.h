@@ -23,10 +23,13 @@ struct DeviceReport {
     Integrity integrity;
     std::optional<model::RangePeak> within; ///< if a range was asked for
 
-    /// What the device needs: the reserved peak, of the range if there is one.
+    /// What the device needs, at least: the reserved peak of the range if there is one; else with the request
+    /// that failed, if one did.
     [[nodiscard]] std::int64_t neededBytes() const
     {
-        return within ? within->reservedBytes : summary.totals.reservedBytesPeak;
+        return within       ? within->reservedBytes
+            : summary.needs ? summary.needs->bytes
+                            : summary.totals.reservedBytesPeak;
     }
 };
 

@@ -102,7 +102,8 @@ void sayBiggest(
                           "to see who.",
             size));
     else if (recording.facts.contains(wire::info::kHook)) // by Strata's own recorder
-        out.push_back(say("Biggest: %1 without a recorded stack: record with --stacks auto to see who.", size));
+        out.push_back(
+            say("Biggest: %1 without a recorded stack: record with --stacks auto to see who.", size));
     else
         out.push_back(
             say("Biggest: %1 without a recorded stack: record with stacks=\"all\" to see who.", size));
@@ -139,9 +140,11 @@ void sayNeeds(
 {
     const Totals& totals = summary.totals;
     const EventIndex at = totals.requestedPeakEvent;
-    // What a file that ends early does not tell of was there too.
-    const Argument reserved
-        = bytes(std::max(totals.reservedBytesPeak, totals.reservedBytesEnd), totals.reservedPeakEvent);
+    // What a file that ends early, or contradicts itself, does not tell of was there too.
+    const Argument reserved = bytes(
+        summary.needs ? summary.needs->bytes : std::max(totals.reservedBytesPeak, totals.reservedBytesEnd),
+        totals.reservedPeakEvent);
+    const bool atLeast = recording.truncation || (summary.needs && summary.needs->atLeast);
     const Argument peak = bytes(totals.requestedBytesPeak, at);
     const auto sayWhatIsGone = [&] {
         out.push_back(summary.olderEventsGone
@@ -158,7 +161,7 @@ void sayNeeds(
             say("Held %1 at most while it was recorded (peak %2 at %3).", reserved, peak, asEvent(at)));
         sayWhatIsGone();
     } else {
-        out.push_back(recording.truncation
+        out.push_back(atLeast
                 ? say("Needs at least %1 (peak %2 at %3 in what was recorded).", reserved, peak, asEvent(at))
                 : say("Needs %1 (peak %2 at %3).", reserved, peak, asEvent(at)));
     }

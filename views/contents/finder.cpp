@@ -114,6 +114,10 @@ void Finder::go(std::size_t number)
         break;
     case Kind::Function:
     case Kind::File:
+        // The flame graph is of the peak unless an instant is chosen; the figure may be of another.
+        if (const auto device = m_view->document().device();
+            !state.selection() && device->summary->totals.requestedPeakEvent != hit.event)
+            state.select(EventRange{ hit.event, hit.event });
         m_view->showPage(QStringLiteral("flame"));
         if (auto* flame = qobject_cast<FlamePage*>(m_view->findPage(QStringLiteral("flame"))))
             flame->search(text::utf8(hit.label));
@@ -147,12 +151,16 @@ void Finder::narrow(std::size_t number)
         model::narrowed(state.filter(), model::filterOf(*recording, m_found->hits.hits[number].conditions)));
 }
 
-std::vector<std::size_t> Finder::stops() const
+std::vector<std::size_t> Finder::stops()
 {
+    std::vector<SearchSection> sections;
+    addHits(sections);
+    bestFirst(sections);
     std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < m_found->hits.hits.size(); ++i)
-        if (m_found->hits.hits[i].kind != model::SearchHit::Kind::Condition)
-            numbers.push_back(i);
+    for (const SearchSection& section : sections)
+        for (const SearchItem& item : section.items)
+            if (m_found->hits.hits[*item.hit].kind != model::SearchHit::Kind::Condition)
+                numbers.push_back(*item.hit);
     return numbers;
 }
 

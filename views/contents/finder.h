@@ -59,6 +59,8 @@ private:
     void start(const QString& text);
     [[nodiscard]] SearchItem itemOf(std::size_t number);
     void addHits(std::vector<SearchSection>& sections);
+    /// What begins with what was typed comes before what merely has it.
+    static void bestFirst(std::vector<SearchSection>& sections);
     [[nodiscard]] SearchSection pages();
     [[nodiscard]] SearchSection actions();
     [[nodiscard]] SearchSection devices();
@@ -68,7 +70,7 @@ private:
     void go(std::size_t number); ///< to a hit
     void narrow(std::size_t number);
     void showStep();
-    [[nodiscard]] std::vector<std::size_t> stops() const; ///< hits that are walked through
+    [[nodiscard]] std::vector<std::size_t> stops(); ///< hits that are walked through, as the list has them
 
     std::function<QList<Actions::Section>()> m_sections;
     QList<QAction*> m_pageKeys;

@@ -68,10 +68,10 @@ bool isWell(model::NameMatch match)
     return match == model::NameMatch::Exact || match == model::NameMatch::Prefix;
 }
 
-/// "25 of 180 active".
+/// "25 of 180 blocks live".
 QString countOf(const model::SearchHit& hit)
 {
-    return Finder::tr("%1 of %2 active").arg(text::count(hit.blocks), text::count(hit.allBlocks));
+    return Finder::tr("%1 of %2 blocks live").arg(text::count(hit.blocks), text::count(hit.allBlocks));
 }
 
 QString plainText(const QAction& action)
@@ -128,7 +128,7 @@ SearchItem Finder::itemOf(std::size_t number)
         item.share = text::share(hit.bytes, hits.wholeBytes);
     }
     const QString filter = text::utf8(model::printFilter(hit.conditions));
-    item.toolTip = tr("%1\n%2 in %3, active at %4; %5 at any time")
+    item.toolTip = tr("%1\n%2 requested in %3, live at %4; %5 at any time")
                        .arg(filter, text::exactBytes(hit.bytes),
                            text::counted(hit.blocks, tr("1 block"), tr("%1 blocks")), text::event(hit.event),
                            text::counted(hit.allBlocks, tr("1 block"), tr("%1 blocks")));
@@ -277,10 +277,14 @@ std::vector<SearchSection> Finder::sections()
     all.push_back(pages());
     all.push_back(actions());
     all.push_back(devices());
-    // What begins with what was typed comes before what merely has it.
-    std::ranges::stable_sort(
-        all, [](const SearchSection& a, const SearchSection& b) { return a.matchesWell && !b.matchesWell; });
+    bestFirst(all);
     return all;
+}
+
+void Finder::bestFirst(std::vector<SearchSection>& sections)
+{
+    std::ranges::stable_sort(sections,
+        [](const SearchSection& a, const SearchSection& b) { return a.matchesWell && !b.matchesWell; });
 }
 
 } // namespace strata::views

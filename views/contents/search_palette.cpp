@@ -191,12 +191,14 @@ void SearchPalette::showCurrent()
     const SearchItem* item = m_list->rows().itemAt(m_list->currentIndex().row());
     static_cast<CutLabel*>(m_command)->setWhole(item ? item->command : QString());
     m_copy->setEnabled(item && !item->command.isEmpty());
-    QStringList keys{ tr("Enter goes there") };
+    QStringList keys;
+    if (item)
+        keys.append(tr("Enter goes there"));
     if (item && item->narrow)
         keys.append(tr("Ctrl+Enter filters by it"));
     keys.append(tr("Esc closes"));
     if (const QString instant = m_finder.instant(); !instant.isEmpty())
-        keys.append(tr("bytes active at %1").arg(instant));
+        keys.append(tr("requested bytes live at %1").arg(instant));
     static_cast<CutLabel*>(m_keys)->setWhole(keys.join(QStringLiteral("  ·  ")));
     Q_EMIT currentChanged();
 }
