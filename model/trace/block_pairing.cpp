@@ -16,6 +16,14 @@ std::uint64_t randomKey()
     return (std::uint64_t{ device() } << 32 | device()) | 1;
 }
 
+bool isStackOfFree(const Recording& recording, StackId stack)
+{
+    return std::ranges::any_of(recording.stacks.stack(stack), [&](FrameId frame) {
+        return recording.strings[recording.stacks.frame(frame).function].find("CachingAllocator::free")
+            != std::string_view::npos;
+    });
+}
+
 } // namespace
 
 const FinalSegment* segmentOf(const std::vector<FinalSegment>& segments, std::uint64_t address)
@@ -128,8 +136,9 @@ void BlockPairing::addRows()
         m_blocks.stream.born.fresh(m_nextRow), m_blocks.pool.born.fresh(m_nextRow) };
 }
 
-bool BlockPairing::append(DeviceRecording& device, const Progress& progress)
+bool BlockPairing::append(const Recording& recording, DeviceRecording& device, const Progress& progress)
 {
+    m_recording = &recording;
     m_device = &device;
     m_finalSegments = &device.finalSegments.get();
     m_changedEarlierEvents = false;
@@ -296,6 +305,21 @@ void BlockPairing::countOlderFree(std::uint32_t e, std::int64_t bytes)
     m_olderFrees.bytes = wrapAdd(m_olderFrees.bytes, bytes);
 }
 
+/// The stack that a free carries, where it may be that of the allocation: none where C++ tells that it is the
+/// free's own. PyTorch gives a free its own stack where it records with context="all", else that of the
+/// allocation (CUDACachingAllocator.cpp, record_trace()).
+StackId BlockPairing::allocationOf(StackId stackOfFree)
+{
+    if (!stackOfFree.valid())
+        return stackOfFree;
+    if (m_stacksOfFrees.size() <= stackOfFree.index())
+        m_stacksOfFrees.resize(m_recording->stacks.stackCount());
+    StackOf& of = m_stacksOfFrees[stackOfFree.index()];
+    if (of == StackOf::NotLookedAt)
+        of = isStackOfFree(*m_recording, stackOfFree) ? StackOf::Free : StackOf::Allocation;
+    return of == StackOf::Free ? StackId{} : stackOfFree;
+}
+
 /// Of a block that nothing has told of: it is older than the trace, unless the trace used its address before.
 void BlockPairing::onFreeOfUnknown(
     std::uint32_t e, std::uint64_t address, std::int64_t bytes, AddressState& state)
@@ -308,8 +332,8 @@ void BlockPairing::onFreeOfUnknown(
     }
     const bool contradicted = std::exchange(state.used, true);
     const std::uint32_t first = request.valid() ? request.value : e;
-    const BlockId block
-        = addOlder(address, bytes, events.stack[first], events.stream[first], state.pool, contradicted);
+    const BlockId block = addOlder(
+        address, bytes, allocationOf(events.stack[first]), events.stream[first], state.pool, contradicted);
     m_blocks.freeRequested.edit(block) = request;
     m_blocks.freeCompleted.edit(block) = EventId{ e };
     events.block.edit(e) = block;

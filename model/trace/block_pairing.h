@@ -68,7 +68,7 @@ public:
 
     /// Pairs the events that the device has behind those of the last call. False when cancelled: then it is
     /// of no more use.
-    [[nodiscard]] bool append(DeviceRecording& device, const Progress& progress);
+    [[nodiscard]] bool append(const Recording& recording, DeviceRecording& device, const Progress& progress);
 
     /// The device has other final segments than before, which tell the pools.
     void takePools(const DeviceRecording& device);
@@ -121,7 +121,9 @@ private:
     BlockId addOlder(std::uint64_t address, std::int64_t bytes, StackId stack, StreamIndex stream,
         PoolIndex pool, bool contradicted);
     void settlePending();
+    [[nodiscard]] StackId allocationOf(StackId stackOfFree);
 
+    const Recording* m_recording = nullptr; // during a call
     DeviceRecording* m_device = nullptr; // during a call
     const std::vector<FinalSegment>* m_finalSegments = nullptr; // likewise
     BlockColumns& m_blocks;
@@ -147,6 +149,8 @@ private:
     OverwrittenBlocks m_overwritten;
     OlderBlocks m_older;
     OlderFrees m_olderFrees;
+    enum class StackOf : std::uint8_t { NotLookedAt, Allocation, Free };
+    std::vector<StackOf> m_stacksOfFrees; // by StackId
     std::vector<std::uint32_t> m_unrequested; // rows of older blocks freed without a request
     std::size_t m_settled = 0; // of these
     bool m_tellsRequests = true; // as far as settled

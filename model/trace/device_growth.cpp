@@ -126,7 +126,7 @@ bool DeviceGrowth::append(
         takePools(device);
     }
     State& s = *m_state;
-    if (!s.pairing.append(device, progress))
+    if (!s.pairing.append(recording, device, progress))
         return false;
     if (s.pairing.changedEarlierEvents())
         s.history = newLineage();

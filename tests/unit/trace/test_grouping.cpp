@@ -51,6 +51,18 @@ using Sums = std::map<std::string, std::int64_t>;
 
 } // namespace
 
+TEST(GroupTable, AStackOfAFreeDoesNotSayWhoAllocated)
+{
+    // Older than the trace: of the first, PyTorch says who freed it; of the second, who allocated it.
+    const Fixture f(R"(
+    free_requested 0x1000 100 stack=gather@??:0|c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::free@??:0|step@optimizer.py:73
+    free_completed 0x1000 100 stack=gather@??:0|c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::free@??:0|step@optimizer.py:73
+    free_requested 0x2000 50 stack=gather@??:0|c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc@??:0|build@model.py:9
+    free_completed 0x2000 50 stack=gather@??:0|c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc@??:0|build@model.py:9)");
+    EXPECT_EQ(bytesByLabel(f.trace, Grouping::Line),
+        (Sums{ { "no stack recorded", 100 }, { "model.py:9", 50 } }));
+}
+
 TEST(GroupTable, PutsBlocksTogetherByLine)
 {
     const Fixture f(kSmallTrace);
