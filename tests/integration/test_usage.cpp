@@ -98,6 +98,18 @@ TEST(Usage, MaxPeakComparesTheReservedPeak)
     EXPECT_EQ(strata({ "summary", kPlain, "--max-peak", "70GiB" }).code, 0);
 }
 
+TEST(Usage, MaxPeakCountsTheRequestThatFailed)
+{
+    const auto told = strata({ "summary", "--json", kOom }).json();
+    const std::int64_t reserved = told["devices"][0]["reserved_bytes_peak"];
+    const std::int64_t needed = told["fits"][0]["needed_bytes"];
+    ASSERT_GT(needed, reserved);
+    const Ran ran = strata({ "summary", kOom, "--max-peak", std::to_string(reserved) });
+    EXPECT_EQ(ran.code, 1) << "it died for want of memory";
+    EXPECT_THAT(ran.err, HasSubstr("needs at least"));
+    EXPECT_EQ(strata({ "summary", kOom, "--max-peak", std::to_string(needed) }).code, 0);
+}
+
 TEST(Usage, SeveralFilesGiveTheWorstExitCode)
 {
     const Ran ran = strata({ "summary", "--json", kPlain, "/no/such/file", kOom });

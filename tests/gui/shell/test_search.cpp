@@ -289,6 +289,21 @@ TEST_F(Search, F3WalksThroughTheHitsOfTheLastSearch)
     ASSERT_TRUE(test::until([&] { return driver().statusText().contains(QStringLiteral(" of ")); }));
 }
 
+TEST_F(Search, HitsAreCountedAsTheListShowsThem)
+{
+    open(outOfMemorySample());
+    ASSERT_NO_FATAL_FAILURE(search(QStringLiteral("mlp"))); // a function; lines merely lie in it
+    QString first;
+    for (int row = 0; row < rows().rowCount() && first.isEmpty(); ++row)
+        if (const SearchItem* item = rows().itemAt(row); item && item->hit)
+            first = item->label;
+    ASSERT_EQ(current()->label, first);
+    key(Qt::Key_Return);
+    EXPECT_TRUE(driver().statusText().startsWith(QStringLiteral("1 of ")))
+        << qPrintable(driver().statusText());
+    EXPECT_EQ(driver().state().selection(), (EventRange{ 977, 977 })) << "the figure was of that instant";
+}
+
 TEST_F(Search, WhatIsNoFilterIsSaidInThePalette)
 {
     open(sample());
