@@ -46,7 +46,7 @@ StackList::StackList(QWidget* parent)
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    header()->setStretchLastSection(true);
+    header()->setStretchLastSection(false); // a hidden header does not notice that there is less room
     connect(this, &QTreeWidget::itemActivated, this, [this](const QTreeWidgetItem* item) {
         if (const DetailsFrame* frame = frameOf(item))
             Q_EMIT openFrame(frame->file, frame->line);
@@ -112,6 +112,7 @@ void StackList::fitColumns()
     const int room = viewport()->width();
     const int least = std::min(m_functionWidth, room / 4);
     setColumnWidth(0, std::clamp(m_placeWidth + kGrid, 1, std::max(room - least, 1)));
+    setColumnWidth(1, std::max(room - columnWidth(0), 1));
 }
 
 QSize StackList::sizeHint() const

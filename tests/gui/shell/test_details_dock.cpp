@@ -54,6 +54,7 @@ TEST_F(DetailsDock, AStackNamesFileAndLineAtEveryWidth)
     for (const int width : { 264, 304, 480, 700 }) {
         SCOPED_TRACE(width);
         stack()->resize(width, stack()->height());
+        EXPECT_EQ(stack()->columnWidth(0) + stack()->columnWidth(1), stack()->viewport()->width());
         int strong = 0;
         for (int row = 0; row < stack()->topLevelItemCount(); ++row) {
             const QTreeWidgetItem& item = *stack()->topLevelItem(row);
