@@ -334,13 +334,25 @@ std::optional<std::uint32_t> MemoryPage::focusedGroup() const
     return std::nullopt;
 }
 
-/// In the picture a line stands out; a block has its own mark.
-void MemoryPage::markFocus()
+/// In the picture a line stands out, with all that is older than the trace where blocks of it are among that;
+/// a block has its own mark.
+void MemoryPage::highlightFocus()
 {
     Highlight highlight;
     if (m_focus.kind == Focus::Kind::Group)
         highlight.group = focusedGroup();
+    if (highlight.group) {
+        const model::GroupTable& groups = *m_subject.groups->table;
+        const std::size_t older = m_subject.groups->device->trace->blocks().olderCount();
+        for (std::size_t row = 0; row < older && !highlight.beforeTrace; ++row)
+            highlight.beforeTrace = groups.groupOf(model::BlockId::older(row)) == *highlight.group;
+    }
     m_canvas->setHighlight(highlight);
+}
+
+void MemoryPage::markFocus()
+{
+    highlightFocus();
     markRow();
 }
 
@@ -365,9 +377,7 @@ void MemoryPage::rowSelected()
     if (!rows.isEmpty())
         m_focus = Focus::onGroup(m_table->table()->grouping(),
             m_table->table()->keyOf(m_table->groupAt(rows.front().row())), m_table->live().event);
-    Highlight highlight;
-    highlight.group = focusedGroup();
-    m_canvas->setHighlight(highlight);
+    highlightFocus();
     if (!rows.isEmpty())
         Q_EMIT focusChanged(m_focus);
 }

@@ -82,6 +82,7 @@ private:
     void rowSelected();
     void chooseLine(const text::LineLink& link);
     void markFocus();
+    void highlightFocus();
     void markRow();
     [[nodiscard]] std::optional<std::uint32_t> focusedGroup() const;
     void filterByGroup(std::uint32_t group);

@@ -32,8 +32,8 @@ protected:
     [[nodiscard]] bool chipIsMuted() { return chip().property("muted").toBool(); }
 
     const QString m_nothing = QStringLiteral("The filter does not apply here: figures are of everything.");
-    const QString m_parts
-        = QStringLiteral("The filter applies to groups and blocks; sentences and curves are of everything.");
+    const QString m_parts = QStringLiteral(
+        "The filter applies to groups, blocks and the table; the verdict and the curves are of everything.");
 };
 
 TEST_F(FilterReach, EveryPageSaysWhetherTheFilterApplies)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A click on a line, a frame or an instant shows it on every page and in the details.
+#include "model/analysis/summary.h"
+#include "model/session/save.h"
 #include "tests/gui/shell/shell_test.h"
+#include "tests/support/make_recording.h"
 #include "views/contents/details_panel.h"
 #include "views/pages/flame_page.h"
 #include "views/pages/memory_page.h"
@@ -67,6 +70,27 @@ TEST_F(Links, ALineInTheVerdictOfSummaryIsSelectedEverywhere)
     EXPECT_EQ(driver().currentPage(), QStringLiteral("memory"));
     EXPECT_EQ(driver().state().selection(), (EventRange{ 977, 977 }));
     expectLine(QStringLiteral("train_gpt2.py:19"));
+}
+
+TEST_F(Links, ALineOfBlocksOlderThanTheTraceIsLitWhereTheyAre)
+{
+    const QString file = m_scratch.filePath(QStringLiteral("late.strata"));
+    const auto session
+        = model::Session::fromRecording(test::makeRecording("alloc 0x1000 100 stack=f@a.py:1\n"
+                                                            "free_requested 0x9000 5000\n"
+                                                            "free_completed 0x9000 5000\n"
+                                                            "alloc 0x2000 300 stack=g@b.py:2\n"));
+    ASSERT_TRUE(session);
+    ASSERT_TRUE(model::saveSession(
+        (*session)->recording(), file.toStdString(), model::digestsOf((*session)->devices())));
+    open(file);
+    auto& page = memory();
+    page.groupView()->selectRow(0);
+    ASSERT_EQ(page.groupView()->selectionModel()->selectedRows().front().data().toString(),
+        QStringLiteral("no stack recorded"));
+    EXPECT_TRUE(page.canvas()->highlight().beforeTrace);
+    page.groupView()->selectRow(1);
+    EXPECT_FALSE(page.canvas()->highlight().beforeTrace);
 }
 
 TEST_F(Links, ALineInTheVerdictOfMemoryIsSelectedThere)

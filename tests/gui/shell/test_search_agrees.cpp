@@ -38,7 +38,7 @@ TEST_P(SearchAgrees, WithItsCommands)
                 const auto printed = runCopied(item->command);
                 ASSERT_EQ(printed.size(), 1u) << qPrintable(item->command);
                 const auto bytes = printed[0]["requested_bytes"].get<std::int64_t>();
-                EXPECT_TRUE(item->toolTip.contains(text::exactBytes(bytes) + QStringLiteral(" in ")))
+                EXPECT_TRUE(item->toolTip.contains(text::exactBytes(bytes) + QStringLiteral(" requested in ")))
                     << qPrintable(item->toolTip) << ": " << bytes;
                 EXPECT_TRUE(item->figure.isEmpty() || item->figure == text::bytes(bytes))
                     << qPrintable(item->figure) << ": " << bytes;

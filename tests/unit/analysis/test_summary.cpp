@@ -153,8 +153,8 @@ TEST(Verdict, NamesTheBiggestGroupWithoutAStackToo)
         segment 0x1000 2097152 small
         block 0x1000 1200128 req=1200000 allocated)";
     EXPECT_THAT(verdictOf(Opened(text.c_str())),
-        testing::StartsWith("Needs 2.00 MiB (peak 1.14 MiB at event 2). Biggest: 1.14 MiB without a recorded "
-                            "stack: record with stacks=\"all\" to see who."));
+        testing::StartsWith("Needs at least 2.00 MiB (peak 1.14 MiB at event 2 in what was recorded). "
+                            "Biggest: 1.14 MiB without a recorded stack: record with stacks=\"all\" to see who."));
     auto own = test::makeRecording(text);
     own->facts[wire::info::kHook] = "2.11.0";
     EXPECT_THAT(verdictOf(Opened(std::move(own))), testing::HasSubstr("record with --stacks auto to see who."));
