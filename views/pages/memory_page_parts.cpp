@@ -222,6 +222,7 @@ void MemoryPage::buildTable()
         [this](const QModelIndex& index) { filterByGroup(m_table->groupAt(index.row())); });
 
     m_tableTitle->setTextFormat(Qt::RichText);
+    m_tableTitle->setWordWrap(true);
     auto* lower = new QWidget;
     auto* layout = new QVBoxLayout(lower);
     layout->setContentsMargins(0, kSpacing, 0, 0);

@@ -28,6 +28,7 @@ TopBar::TopBar(const QList<QAction*>& actions, QWidget* parent)
         layout->addWidget(button);
         m_buttons.append(button);
     }
+    m_row->addStretch(); // where there is no part, which takes all of it
     layout->addLayout(m_row, 1);
 }
 

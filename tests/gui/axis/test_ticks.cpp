@@ -32,6 +32,15 @@ TEST(Ticks, BytesAreRoundInTheUnitOfTheTop)
         "3.10 GiB | 3.12 GiB | 3.14 GiB | 3.16 GiB | 3.18 GiB | 3.20 GiB");
 }
 
+TEST(Ticks, AScaleHasTwoAtLeast)
+{
+    EXPECT_EQ(labels(byteTicks({ 0, 460 * kMiB }, 2)), "0 MiB");
+    EXPECT_EQ(labels(scaleTicks({ 0, 460 * kMiB }, 2)), "0 MiB | 200 MiB | 400 MiB");
+    for (double top = 3; top < 1e12; top *= 1.01)
+        EXPECT_GE(scaleTicks({ 0, top }, 2).size(), 2u) << top;
+    EXPECT_EQ(scaleTicks({ 0, 8.6 * kGiB }, 6), byteTicks({ 0, 8.6 * kGiB }, 6));
+}
+
 TEST(Ticks, ADeepZoomGoesToFinerUnits)
 {
     EXPECT_EQ(labels(byteTicks({ 3 * kGiB, 3 * kGiB + 4 * 1024 }, 4)),

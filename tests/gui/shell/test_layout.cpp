@@ -3,6 +3,7 @@
 #include "tests/gui/shell/shell_test.h"
 #include "views/pages/memory_page.h"
 #include "views/pages/summary_facts.h"
+#include "views/shell/top_bar.h"
 #include "views/widgets/call_tree_view.h"
 
 #include <QHeaderView>
@@ -11,6 +12,7 @@
 #include <QScrollBar>
 #include <QSplitter>
 #include <QTableView>
+#include <QToolButton>
 
 using namespace strata;
 using namespace strata::views;
@@ -49,6 +51,18 @@ TEST_F(Layout, MemoryShowsEightRowsBesideAVerdictOfTwoLines)
     ASSERT_TRUE(test::until([&] { return verdict->height() > two; }));
     EXPECT_FALSE(more->isVisible());
     EXPECT_GE(verdict->height(), verdict->heightForWidth(verdict->width()));
+}
+
+TEST_F(Layout, ButtonsStandTogetherWhereThereIsNoDocument)
+{
+    window().resize(1280, 800);
+    const QList<QToolButton*> buttons = window().findChild<TopBar*>()->findChildren<QToolButton*>();
+    ASSERT_GE(buttons.size(), 2);
+    EXPECT_TRUE(test::until([&] {
+        return window().width() == 1280 && buttons[0]->x() <= 16
+            && buttons[1]->x() - buttons[0]->geometry().right() <= 16;
+    })) << buttons[0]->x()
+        << " and " << buttons[1]->x();
 }
 
 TEST_F(Layout, ASelectedRowKeepsItsColour)

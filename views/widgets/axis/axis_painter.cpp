@@ -45,7 +45,7 @@ void paintByteAxis(QPainter& painter, const AxisLook& look, const QRect& area, c
     grid.setAlpha(kGridAlpha);
     painter.setFont(look.font);
     const QFontMetricsF metrics(look.font);
-    for (const Tick& tick : byteTicks(y.view(), std::max(area.height() / kTickRoom, 2))) {
+    for (const Tick& tick : scaleTicks(y.view(), std::max(area.height() / kTickRoom, 2))) {
         const double row = area.top() + y.rowOf(tick.value) / look.ratio;
         if (row < area.top() - 1 || row > area.bottom() + 2)
             continue;

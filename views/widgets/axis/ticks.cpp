@@ -84,6 +84,13 @@ std::vector<Tick> byteTicks(Span span, int most)
     return ticksOf(span, most, unit, 1 / unit.size);
 }
 
+std::vector<Tick> scaleTicks(Span span, int most)
+{
+    constexpr int kEnough = 3; // a third of the span, rounded up, is less than all of it
+    std::vector<Tick> ticks = byteTicks(span, most);
+    return ticks.size() < 2 ? byteTicks(span, std::max(most, kEnough)) : ticks;
+}
+
 std::vector<Tick> eventTicks(Span span, int most)
 {
     std::vector<Tick> ticks = ticksOf({ std::max(span.begin, 0.0), span.end }, most, Unit{ 1, "" }, 1);

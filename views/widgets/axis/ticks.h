@@ -19,6 +19,8 @@ struct Tick {
 ///
 /// Bytes: 1, 2 or 5 times a power of ten of the binary unit in which the upper end is read best: "0.5 GiB".
 [[nodiscard]] std::vector<Tick> byteTicks(Span span, int most);
+/// The same for a scale that is read alone: two of them, even where that takes more than `most`.
+[[nodiscard]] std::vector<Tick> scaleTicks(Span span, int most);
 /// Events: whole numbers, "41,200".
 [[nodiscard]] std::vector<Tick> eventTicks(Span span, int most);
 /// Nanoseconds since the start: "12.384 s", "350 us".
