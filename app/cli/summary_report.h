@@ -15,13 +15,12 @@
 
 namespace strata::cli {
 
-/// The highest values within --from and --to, and what the peak there is made of.
 /// What `strata summary` says of one device.
 struct DeviceReport {
     std::unique_ptr<model::GroupTable> byLine;
     model::DeviceSummary summary;
     Integrity integrity;
-    std::optional<model::RangePeak> within; ///< if a range was asked for
+    std::optional<model::RangePeak> within; ///< the highest values of the range, if one was asked for
 
     /// What the device needs, at least: the reserved peak of the range if there is one; else with the request
     /// that failed, if one did.

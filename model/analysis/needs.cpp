@@ -48,8 +48,8 @@ void sayWhatIsCertain(Needs& needs)
     SentenceArgument bytes = asBytes(needs.bytes);
     bytes.strong = true;
     if (small.empty())
-        needs.line.push_back(
-            say("Needs at least %1: no card of the catalogue is too small for that.", bytes));
+        needs.line.push_back(say(
+            "Every card of the catalogue has the %1 that are known of, but the run may need more.", bytes));
     else if (small.size() == needs.cards.size())
         needs.line.push_back(say("Needs at least %1: no card of the catalogue has as much.", bytes));
     else

@@ -5,6 +5,7 @@
 #include "model/base/units.h"
 #include "model/base/wrap.h"
 #include "model/trace/filter_language.h"
+#include "model/trace/frame_origin.h"
 #include "model/trace/frames.h"
 
 #include <algorithm>
@@ -470,8 +471,7 @@ std::optional<NameMatchAt> matchName(std::string_view name, std::string_view tex
     const std::string wanted = lowered(std::string(text));
     if (wanted.empty() || wanted.size() > name.size())
         return std::nullopt;
-    const std::size_t slash = name.find_last_of("/\\");
-    const std::size_t last = slash == std::string_view::npos ? 0 : slash + 1;
+    const std::size_t last = name.size() - baseName(name).size();
     std::optional<NameMatchAt> best;
     for (std::size_t at = 0; at + wanted.size() <= name.size(); ++at) {
         if (lower(name[at]) != wanted[0] || !equalAnyCase(name.substr(at, wanted.size()), wanted))

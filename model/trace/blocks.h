@@ -50,7 +50,7 @@ struct BlockColumns {
     BlockColumn<EventId>
         freeCompleted; ///< for a block that a later alloc overwrote without a free: that alloc
     BlockColumn<StackId> stack; ///< of the allocation; for older blocks of the base state, else of the final
-                                ///< block or the first free
+                                ///< block or the first free, where that has not a stack of its own
     BlockColumn<StreamIndex> stream;
     BlockColumn<PoolIndex> pool; ///< from the final segments, else from segment events, else kNoIndex
     Column<std::uint8_t> pendingAtStart; ///< of older blocks, by row

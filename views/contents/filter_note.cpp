@@ -51,7 +51,8 @@ void FilterNote::refresh()
     if (said) {
         m_text->setText(reach == Page::FilterReach::Nothing
                 ? tr("The filter does not apply here: figures are of everything.")
-                : tr("The filter applies to groups, blocks and the table; the verdict and the curves are of everything."));
+                : tr("The filter applies to groups, blocks and the table; the verdict and the curves are of "
+                     "everything."));
         m_remove->setText(tr("Remove the filter"));
         setAccessibleName(m_text->text());
     }

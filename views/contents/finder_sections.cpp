@@ -3,6 +3,7 @@
 #include "views/contents/finder.h"
 
 #include "model/trace/filter_language.h"
+#include "model/trace/frame_origin.h"
 #include "views/style/texts.h"
 
 #include <QAction>
@@ -41,8 +42,7 @@ void splitPath(SearchItem& item, const std::string& path, const std::string& bef
 {
     const auto length = [](std::string_view part) { return static_cast<int>(text::utf8(part).size()); };
     const std::string_view whole = path;
-    const std::size_t slash = whole.find_last_of("/\\");
-    const std::size_t last = slash == std::string_view::npos ? 0 : slash + 1;
+    const std::size_t last = whole.size() - model::baseName(whole).size();
     item.label = text::utf8(whole.substr(last));
     const QString folder = text::utf8(whole.substr(0, last));
     const QString gap = before.empty() || folder.isEmpty() ? QString() : QStringLiteral("  ");

@@ -373,6 +373,8 @@ QString FlamePage::sentence() const
                        (place.isEmpty() ? tree.function(node) : tr("%1 (%2)").arg(tree.function(node), place))
                            .toHtmlEscaped());
     }
+    if (!m_made->filter.empty())
+        text += tr(" (of what the filter lets through)");
     return text + QLatin1Char('.');
 }
 
