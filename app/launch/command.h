@@ -18,8 +18,10 @@ struct Command {
     /// shell, that of the Python in PATH, which it may or may not start.
     std::optional<simgpu::LibTorch> torch;
     std::string whyNoTorch; ///< where there is none: what, and what to do
+    bool hasOtherTorch = false; ///< there is none because that of its Python is of another kind
 
-    /// The program itself names its LibTorch.
+    /// The program itself names its LibTorch: no script of the shell, and none of a Python without PyTorch, as
+    /// conda and poetry are, which start the Pythons of others.
     [[nodiscard]] bool isCertain() const;
 };
 

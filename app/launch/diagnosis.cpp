@@ -4,9 +4,9 @@
 #include "app/launch/command.h"
 #include "app/launch/hook_at_hand.h"
 #include "app/launch/libraries.h"
+#include "app/launch/simulated_card.h"
 #include "capture/agent/python_layout.h"
 #include "capture/hook_maker/compile.h"
-#include "capture/simgpu/launch/environment.h"
 
 #include <algorithm>
 #include <sstream>
@@ -58,11 +58,8 @@ Result<void> canDryRun(const Command& command)
 {
     if (const auto parts = haveParts({ kPreloaded, "dryrun_start.py" }); !parts)
         return parts;
-    if (!command.torch)
-        return model::fail(model::Error::Kind::NotFound, model::verbatim(command.whyNoTorch));
-    const auto variables = simgpu::deviceEnvironment(*command.torch, {}, libraryFolder());
-    if (!variables)
-        return model::fail(model::Error::Kind::NotFound, model::verbatim(variables.error()));
+    if (const auto device = deviceFor(command, {}, libraryFolder() / kPreloaded); !device)
+        return model::Failure(device.error());
     return {};
 }
 
@@ -119,9 +116,8 @@ void examine(const Command& command, Diagnosis& diagnosis)
         diagnosis.hook = hook->string();
     const std::string noRecord = hook ? std::string() : hook.error().text();
     const std::string noDryRun = dryRun ? std::string() : dryRun.error().text();
-    const std::string guessed = command.torch && !command.isCertain()
-        ? "with the PyTorch of the Python in PATH, if that is what the command starts"
-        : "";
+    const std::string guessed
+        = command.isCertain() ? "" : "with the PyTorch of whatever the command starts, found as that begins";
     diagnosis.abilities = {
         dryRun ? Ability{ "dry_run", "dry run", Answer::Yes, guessed } : no("dry_run", "dry run", noDryRun),
         recording("record_python_stacks", "record, with stacks of Python", hook ? noPythonStacks : noRecord,

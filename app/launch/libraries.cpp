@@ -6,10 +6,16 @@ namespace strata::launch {
 namespace fs = std::filesystem;
 using model::Error;
 
+fs::path programFolder()
+{
+    std::error_code error;
+    return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
 fs::path libraryFolder()
 {
     std::error_code error;
-    const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+    const fs::path prefix = programFolder().parent_path();
     for (const char* lib : { "lib", "lib64", "lib/x86_64-linux-gnu" })
         if (fs::exists(prefix / lib / "strata", error))
             return prefix / lib / "strata";

@@ -11,6 +11,9 @@ namespace strata::launch {
 /// The library that recordings and dry runs preload.
 inline constexpr const char* kPreloaded = "libstrata_preload.so";
 
+/// Where this program and those that it starts lie.
+[[nodiscard]] std::filesystem::path programFolder();
+
 /// What is preloaded lies in lib/strata beside the folder of this program, built and installed alike.
 [[nodiscard]] std::filesystem::path libraryFolder();
 

@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/launch/simulated_card.h"
 
+#include "app/launch/libraries.h"
+#include "app/launch/recorder.h"
+#include "capture/simgpu/launch/late_device.h"
+
 namespace strata::launch {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// As programs of this command find themselves named.
+std::string keyOf(const simgpu::Program& program)
+{
+    std::error_code error;
+    return simgpu::programKey(program.interpreter.empty() ? fs::canonical(program.executable, error).string()
+                                                          : fs::absolute(program.interpreter, error).string());
+}
+
+} // namespace
 
 simgpu::Settings settingsOf(const model::Card& card, std::optional<std::int64_t> capacityBytes, int devices)
 {
@@ -15,6 +33,20 @@ simgpu::Settings settingsOf(const model::Card& card, std::optional<std::int64_t>
     settings.l2Bytes = static_cast<std::uint64_t>(card.l2Bytes);
     settings.memoryBusBits = card.memoryBusBits;
     return settings;
+}
+
+model::Result<simgpu::Variables> deviceFor(
+    const Command& command, const simgpu::Settings& settings, const fs::path& preloaded)
+{
+    tl::expected<simgpu::Variables, std::string> found = tl::unexpected(command.whyNoTorch);
+    if (command.torch)
+        found = simgpu::deviceEnvironment(*command.torch, settings, libraryFolder(), { preloaded });
+    if (!found && command.isCertain())
+        return model::fail(model::Error::Kind::Usage, model::verbatim(found.error()));
+    simgpu::Variables variables = found ? *std::move(found) : preload({ preloaded });
+    simgpu::addLateDevice(settings, programFolder() / "strata-simgpu",
+        command.isCertain() ? keyOf(command.program) : "", variables);
+    return variables;
 }
 
 } // namespace strata::launch

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "capture/simgpu/machine/settings.h"
+#include "app/launch/command.h"
+#include "capture/simgpu/launch/environment.h"
+#include "model/base/result.h"
 #include "model/cards/catalogue.h"
 
 #include <cstdint>
@@ -12,5 +14,12 @@ namespace strata::launch {
 /// A machine with `devices` such cards, each of `capacityBytes` where given.
 [[nodiscard]] simgpu::Settings settingsOf(
     const model::Card& card, std::optional<std::int64_t> capacityBytes, int devices);
+
+/// Puts the machine in front of a command: at once for the LibTorch that it names itself, which the error may
+/// be about; whatever else it starts gets the device as it begins. The stand-ins of the Python in PATH, where
+/// that has PyTorch, are there from the start: without NVIDIA's libraries no program that links them begins. `preloaded` comes before the device's own
+/// libraries and is libstrata_preload.so.
+[[nodiscard]] model::Result<simgpu::Variables> deviceFor(
+    const Command& command, const simgpu::Settings& settings, const std::filesystem::path& preloaded);
 
 } // namespace strata::launch

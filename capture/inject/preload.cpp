@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library that `strata record` and `strata dryrun` preload. It stands between the program and the calls
 // that tell when LibTorch is there, and starts what it was told to: a recording, following peaks for a dry
-// run, or both, and Python's side of each. Whatever fails here is said once and never ends the program.
+// run, or both, and Python's side of each. A program that needs a simulated device gets it first. Whatever
+// fails here is said once and never ends the program.
 #include "capture/dryrun/follow.h"
 #include "capture/inject/record.h"
+#include "capture/inject/start_again.h"
 #include "capture/interpose/device_asked.h"
 #include "capture/interpose/next_function.h"
 #include "capture/interpose/python_start.h"
@@ -20,6 +22,12 @@ void onDeviceAsked() noexcept
 }
 
 } // namespace strata::interpose
+
+// glibc hands a library's constructors what main() gets.
+extern "C" __attribute__((constructor)) void strataPreloaded(int, char** arguments, char**)
+{
+    strata::inject::startAgainWithDevice(arguments);
+}
 
 // LibTorch registers its kernels while it is loaded.
 extern "C" __attribute__((visibility("default"))) void** __cudaRegisterFatBinary(void* wrapper)

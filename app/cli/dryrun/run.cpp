@@ -9,7 +9,6 @@
 #include "app/launch/recorder.h"
 #include "app/launch/simulated_card.h"
 #include "capture/inject/variables.h"
-#include "capture/simgpu/launch/environment.h"
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
 #include "model/symbols/symbolize.h"
@@ -145,12 +144,13 @@ launch::ChildOptions childOptions(
     return child;
 }
 
-/// Whether Strata's recorder takes part. Without a hook torch's own is used.
-bool recordsItself(const DryRunOptions& options, const simgpu::LibTorch& torch)
+/// Whether Strata's recorder takes part. Without a hook torch's own is used. What a launcher starts has its
+/// hook made there.
+bool recordsItself(const DryRunOptions& options, const launch::Command& command)
 {
-    if (!options.record)
-        return false;
-    const auto hook = launch::hookFor(torch);
+    if (!options.record || !command.isCertain())
+        return options.record;
+    const auto hook = launch::hookFor(*command.torch);
     if (!hook)
         std::fprintf(
             stderr, "strata: %s; torch's own recorder is used instead\n", hook.error().text().c_str());
@@ -240,16 +240,13 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     const auto command = launch::findCommand(options.command);
     if (!command)
         return model::Failure(command.error());
-    const auto& torch = command->torch;
-    if (!torch)
-        return model::fail(Error::Kind::Usage, model::verbatim(command->whyNoTorch));
-    const bool records = recordsItself(options, *torch);
     const auto library = launch::preloadable(launch::kPreloaded);
     if (!library)
         return model::Failure(library.error());
-    auto variables = simgpu::deviceEnvironment(*torch, settings, launch::libraryFolder(), { *library });
+    auto variables = launch::deviceFor(*command, settings, *library);
     if (!variables)
-        return model::fail(Error::Kind::Usage, model::verbatim(variables.error()));
+        return model::Failure(variables.error());
+    const bool records = recordsItself(options, *command);
     if (records)
         launch::addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
     variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());
@@ -266,10 +263,12 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     DryRun result;
     result.device = card->name;
     result.capacityBytes = static_cast<std::int64_t>(settings.capacityBytes);
-    result.torchVersion = torch->version;
+    result.knewTorch = command->isCertain();
+    if (result.knewTorch)
+        result.torchVersion = command->torch->version;
     if (options.log.empty())
         std::fprintf(stderr, "strata: running on a simulated %s%s\n", card->name.c_str(),
-            torch->version.empty() ? "" : (" with torch " + torch->version).c_str());
+            result.torchVersion.empty() ? "" : (" with torch " + result.torchVersion).c_str());
     std::string said;
     const auto ended
         = launch::runChild(*command, childOptions(options, *std::move(variables), scratch.path(), said));
@@ -290,6 +289,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
             result.recording = recording;
         }
         result.recordings.push_back(std::move(recording));
+        if (result.torchVersion.empty())
+            result.torchVersion = process.torchVersion;
     }
     return result;
 }

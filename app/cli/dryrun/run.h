@@ -23,7 +23,8 @@ struct ProgramFailure {
 struct DryRun {
     std::string device; ///< name of the card
     std::int64_t capacityBytes = 0;
-    std::string torchVersion;
+    std::string torchVersion; ///< empty where no process told it
+    bool knewTorch = true; ///< before it ran; not that of what a launcher starts
     int exitStatus = 0; ///< 128 + signal when it was killed
     std::optional<ProgramFailure> failure; ///< where Python told what ended it
     std::vector<dryrun::ProcessPeaks> processes; ///< those that touched a device, by rank and process

@@ -66,21 +66,16 @@ model::Result<simgpu::Settings> simulatedCard(const RecordOptions& options)
     return launch::settingsOf(*card, options.capacityBytes, options.devices);
 }
 
-/// What puts `libraries`, and the simulated device where one is asked for, in front of the command.
+/// What puts the recorder's library and the simulated device, where one is asked for, in front of the command.
 model::Result<simgpu::Variables> inFront(
-    const RecordOptions& options, const launch::Command& command, const std::vector<fs::path>& libraries)
+    const RecordOptions& options, const launch::Command& command, const fs::path& library)
 {
     if (options.simulated.empty())
-        return libraries.empty() ? simgpu::Variables() : launch::preload(libraries);
+        return launch::preload({ library });
     const auto settings = simulatedCard(options);
     if (!settings)
         return model::Failure(settings.error());
-    if (!command.torch)
-        return model::fail(Error::Kind::Usage, model::verbatim(command.whyNoTorch));
-    auto variables = simgpu::deviceEnvironment(*command.torch, *settings, launch::libraryFolder(), libraries);
-    if (!variables)
-        return model::fail(Error::Kind::Usage, model::verbatim(variables.error()));
-    return *std::move(variables);
+    return launch::deviceFor(command, *settings, library);
 }
 
 /// Whether the command can be recorded: a LibTorch that is known before has its hook then. A script of the
@@ -162,7 +157,7 @@ model::Result<int> record(const RecordOptions& options)
     if (!output)
         return model::Failure(output.error());
     const bool records = prepareHook(*command);
-    auto variables = inFront(options, *command, records ? std::vector{ *library } : std::vector<fs::path>());
+    auto variables = inFront(options, *command, *library);
     if (!variables)
         return model::Failure(variables.error());
     if (!records)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/simgpu/launch/environment.h"
 
+#include "capture/simgpu/launch/late_device.h"
 #include "capture/simgpu/standins/standins.h"
 
 #include <cstdlib>
@@ -55,6 +56,16 @@ tl::expected<Variables, std::string> deviceEnvironment(const LibTorch& torch, co
         told.cudnnVersion = torch.cudnnVersion;
     return Variables{ { "LD_PRELOAD", preload }, { "STRATA_SIMGPU", formatSettings(told) },
         { "TRITON_LIBCUDA_PATH", folder.string() } };
+}
+
+void addLateDevice(
+    const Settings& settings, const fs::path& starter, const std::string& program, Variables& variables)
+{
+    const char* present = std::getenv("LD_PRELOAD");
+    variables.emplace_back(kStarterVariable, starter.string());
+    variables.emplace_back(kAskedVariable, formatSettings(settings));
+    variables.emplace_back(kBesideVariable, present ? present : "");
+    variables.emplace_back(kProgramVariable, program);
 }
 
 } // namespace strata::simgpu

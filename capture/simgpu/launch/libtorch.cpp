@@ -159,11 +159,18 @@ constexpr const char* kFindTorch
       "    s = u.find_spec(n)\n"
       "    print(os.path.dirname(s.origin)) if s and s.origin else None\n";
 
-tl::expected<LibTorch, std::string> findInPython(const fs::path& python)
+using Found = tl::expected<LibTorch, MissingLibTorch>;
+
+Found none(std::string what, bool isInstalled)
+{
+    return tl::unexpected(MissingLibTorch{ std::move(what), isInstalled });
+}
+
+Found findInPython(const fs::path& python)
 {
     const auto output = outputOf({ python.string(), "-c", kFindTorch });
     if (!output)
-        return tl::unexpected(python.string() + ": does not run: name a Python that does");
+        return none(python.string() + ": does not run: name a Python that does", false);
     std::istringstream lines(*output);
     const auto next = [&lines] {
         std::string line;
@@ -180,19 +187,22 @@ tl::expected<LibTorch, std::string> findInPython(const fs::path& python)
     const int cudnnVersion = std::atoi(next().c_str());
     std::error_code error;
     if (package.empty())
-        return tl::unexpected(python.string()
-            + ": has no PyTorch: install the CUDA build of PyTorch: " + howToInstallTorch(facts));
+        return none(python.string()
+                + ": has no PyTorch: install the CUDA build of PyTorch: " + howToInstallTorch(facts),
+            false);
     const std::string which
         = ": this LibTorch" + (facts.torchVersion.empty() ? "" : " (" + facts.torchVersion + ")");
     if (!hip.empty())
-        return tl::unexpected(python.string() + which
-            + " is for AMD's devices: install the CUDA build of PyTorch: " + howToInstallTorch(facts));
+        return none(python.string() + which
+                + " is for AMD's devices: install the CUDA build of PyTorch: " + howToInstallTorch(facts),
+            true);
     if (!fs::exists(package / "lib" / "libtorch_cuda.so", error))
-        return tl::unexpected(python.string() + which
-            + " is for the CPU alone: install the CUDA build of PyTorch: " + howToInstallTorch(facts));
+        return none(python.string() + which
+                + " is for the CPU alone: install the CUDA build of PyTorch: " + howToInstallTorch(facts),
+            true);
     auto torch = readLibTorch(package / "lib");
     if (!torch)
-        return torch;
+        return none(torch.error(), true);
     torch->version = facts.torchVersion;
     torch->cudnnVersion = cudnnVersion;
     // These packages bring their own kernels, and with them names that LibTorch does not ask for.
@@ -201,7 +211,7 @@ tl::expected<LibTorch, std::string> findInPython(const fs::path& python)
         addAsking(folder, torch->libraries);
         addAsking(fs::path(folder) / "lib", torch->libraries);
     }
-    return torch;
+    return *std::move(torch);
 }
 
 fs::path expand(std::string text, const fs::path& origin)
@@ -295,15 +305,16 @@ tl::expected<LibTorch, std::string> readLibTorch(const fs::path& folder)
     return torch;
 }
 
-tl::expected<LibTorch, std::string> findLibTorch(const Program& program)
+tl::expected<LibTorch, MissingLibTorch> findLibTorch(const Program& program)
 {
     if (!program.interpreter.empty())
         return findInPython(program.interpreter);
     if (const auto folder = findLinked(program.executable)) {
         auto torch = readLibTorch(*folder);
-        if (torch)
-            torch->isLinked = true;
-        return torch;
+        if (!torch)
+            return none(torch.error(), true);
+        torch->isLinked = true;
+        return *std::move(torch);
     }
     for (const char* name : { "python3", "python" }) {
         if (const auto python = findInPath(name)) {
@@ -311,9 +322,10 @@ tl::expected<LibTorch, std::string> findLibTorch(const Program& program)
                 return torch;
         }
     }
-    return tl::unexpected(program.executable.string()
-        + ": neither Python nor linked with LibTorch, and no Python in PATH has PyTorch: start the program "
-          "itself, or put the folder of its Python into PATH");
+    return none(program.executable.string()
+            + ": neither Python nor linked with LibTorch, and no Python in PATH has PyTorch: start the "
+              "program itself, or put the folder of its Python into PATH",
+        false);
 }
 
 } // namespace strata::simgpu

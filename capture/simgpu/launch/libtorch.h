@@ -26,13 +26,19 @@ struct Program {
     std::filesystem::path interpreter; ///< the Python that runs it, empty for other programs
 };
 
+/// Why no LibTorch can be followed.
+struct MissingLibTorch {
+    std::string what; ///< of which program, and what to do
+    bool isInstalled = false; ///< there is one, of another kind
+};
+
 /// Finds a command's program, as execvp() does. The error names the command.
 tl::expected<Program, std::string> findProgram(const std::string& command);
 
 /// Finds the LibTorch that a program loads: for a Python, or a script of one, the package `torch` that it
 /// imports; for another program the libraries that it links; for anything else the Python in PATH. Runs that
 /// Python once (some tens of milliseconds), without importing torch.
-tl::expected<LibTorch, std::string> findLibTorch(const Program& program);
+tl::expected<LibTorch, MissingLibTorch> findLibTorch(const Program& program);
 
 /// The same for a known folder of libraries.
 tl::expected<LibTorch, std::string> readLibTorch(const std::filesystem::path& folder);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // strata-simgpu [SETTINGS] -- COMMAND...: runs a command on the simulated device and nothing else, for tests
-// and for people who bring their own recorder.
+// and for people who bring their own recorder. With --again it becomes a program that another one started.
+#include "capture/simgpu/launch/again.h"
 #include "capture/simgpu/launch/environment.h"
 
 #include <cerrno>
@@ -23,6 +24,8 @@ int fail(const std::string& what, int status)
 int main(int argc, char** argv)
 {
     using namespace strata::simgpu;
+    if (argc > 1 && std::string_view(argv[1]) == "--again")
+        return becomeAgain(argc - 2, argv + 2);
     int first = 1;
     std::string text;
     if (argc > 1 && std::string_view(argv[1]) != "--")
@@ -41,7 +44,7 @@ int main(int argc, char** argv)
         return fail(program.error(), 2);
     const auto torch = findLibTorch(*program);
     if (!torch)
-        return fail(torch.error(), 2);
+        return fail(torch.error().what, 2);
     std::error_code error;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
     const auto core = self.parent_path() / ".." / "lib" / "strata";

@@ -66,7 +66,7 @@ def with_environment(**variables):
 
 def main(test, programs=("strata",), every_python=True, once=None, add_options=None):
     """test(arguments, python, failures) for every Python, or for the newest alone; once(arguments, python, failures) with the
-    newest. A test may return what keeps it from running; where all do, the whole is skipped. Gives the exit status."""
+    newest; `arguments.found` has all. A test may return what keeps it from running; where all do, the whole is skipped. Gives the exit status."""
     parser = argparse.ArgumentParser()
     for program in programs:
         parser.add_argument(program)
@@ -74,7 +74,7 @@ def main(test, programs=("strata",), every_python=True, once=None, add_options=N
     if add_options:
         add_options(parser)
     arguments = parser.parse_args()
-    found = pythons(arguments.python)
+    found = arguments.found = pythons(arguments.python)
     if not found:
         print("skipped: no PyTorch: tests/truth/environment.sh newest makes an environment")
         return SKIPPED

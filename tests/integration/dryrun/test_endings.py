@@ -134,7 +134,8 @@ def check_start(strata, python, folder, failures):
     usage("capacity", ["--capacity", "much"], [python, "-c", ""], "much")
     usage("addresses", ["--addresses", "sideways"], [python, "-c", ""], "sideways")
     bare = {"PATH": folder, "HOME": folder}
-    usage("not LibTorch", [], ["/bin/true"], "neither Python nor linked with LibTorch", env=bare)
+    run, report = dryrun(strata, [], ["/bin/true"], env=bare)  # it might have started who knows what
+    failures.expect("not LibTorch", "ranks", (run.returncode, report and report["ranks"]), (0, []))
     usage("no torch", [], ["/usr/bin/python3", "-c", ""], "install the CUDA build of PyTorch", env={"PATH": "/usr/bin"})
     usage("device", ["--device", "H100"], [python, "-c", ""], "H100-80GB")
     usage("no command", [], [], "no command")
