@@ -157,7 +157,8 @@ private:
             if (candidate.group == number)
                 sum = candidate;
         d.size.push_back(sizeRow(Words::tr("requested"), sum.bytes));
-        d.size.push_back({ Words::tr("share"), text::share(sum.bytes, live.requestedBytes), {}, {} });
+        // Whatever filter there is: tables under one say shares of what it lets through.
+        d.size.push_back({ Words::tr("share of all"), text::share(sum.bytes, live.requestedBytes), {}, {} });
         d.size.push_back({ Words::tr("blocks"), text::count(sum.blocks), {}, {} });
         if (stack.valid()) {
             addFrames(d, stack);

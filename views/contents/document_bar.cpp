@@ -43,7 +43,6 @@ DocumentBar::DocumentBar(Finder& finder, const Actions& actions, QWidget* parent
 
     layout->addWidget(makeAxisSwitch());
     layout->addWidget(m_filters, 1);
-    m_search->setFixedWidth(scaled(264.0, font()));
     layout->addWidget(m_search);
     const std::pair<QToolButton*, QAction*> buttons[] = { { m_previous, actions.previousHit },
         { m_next, actions.nextHit }, { m_details, actions.details } };

@@ -230,6 +230,9 @@ void DocumentContent::serveSearch()
     serve(
         a.previousHit, [this] { m_finder->step(-1); }, canStep);
     m_finder->setPageActions(a.pages);
+    m_finder->setFiles(m_context.recent);
+    connect(
+        m_finder, &Finder::fileWanted, this, [this](const QString& path) { Q_EMIT fileWanted(path, false); });
     connect(m_finder, &Finder::flash, this, &DocumentContent::flash);
     connect(m_finder, &Finder::stepsChanged, this, &DocumentContent::changed);
 }

@@ -114,10 +114,6 @@ void Finder::go(std::size_t number)
         break;
     case Kind::Function:
     case Kind::File:
-        // The flame graph is of the peak unless an instant is chosen; the figure may be of another.
-        if (const auto device = m_view->document().device();
-            !state.selection() && device->summary->totals.requestedPeakEvent != hit.event)
-            state.select(EventRange{ hit.event, hit.event });
         m_view->showPage(QStringLiteral("flame"));
         if (auto* flame = qobject_cast<FlamePage*>(m_view->findPage(QStringLiteral("flame"))))
             flame->search(text::utf8(hit.label));

@@ -17,10 +17,12 @@
 
 namespace strata::views {
 
+class RecentFiles;
+
 /// What a text finds in the document that a window speaks of: what its blocks have (model/analysis/search.h),
-/// its pages and devices, and the window's actions; and what becomes of a hit. The hits of the last search
-/// stay, to be walked through: where the instant, the device or the document is another, or the session has
-/// grown, they are looked for again first. GUI thread only; the search itself runs elsewhere.
+/// its pages and devices; files, and the window's actions; and what becomes of a hit. The hits of the last
+/// search stay, to be walked through: where the instant, the device or the document is another, or the
+/// session has grown, they are looked for again first. GUI thread only; the search itself runs elsewhere.
 class Finder : public QObject {
     Q_OBJECT
 public:
@@ -29,6 +31,8 @@ public:
 
     void setView(DocumentView* view); ///< nullptr: none
     void setPageActions(const QList<QAction*>& actions) { m_pageKeys = actions; } ///< their shortcuts
+    /// The files opened last and the samples can be found too; `files` outlives this.
+    void setFiles(const RecentFiles& files) { m_files = &files; }
 
     /// Looks for the text; found() says when sections() are of it. At once where there is nothing to compute.
     void find(const QString& text);
@@ -47,6 +51,7 @@ Q_SIGNALS:
     void flash(const QString& text); ///< for the status bar
     void stepsChanged(); ///< canStep() says something else now
     void proposed(const QString& text); ///< an earlier search was chosen
+    void fileWanted(const QString& path); ///< a file was
 
 private:
     struct Found { // and what it is of
@@ -64,6 +69,7 @@ private:
     [[nodiscard]] SearchSection pages();
     [[nodiscard]] SearchSection actions();
     [[nodiscard]] SearchSection devices();
+    [[nodiscard]] SearchSection files();
     [[nodiscard]] SearchSection recent();
     [[nodiscard]] bool offer(SearchItem& item, SearchSection& section) const; ///< where its label matches
 
@@ -74,6 +80,7 @@ private:
 
     std::function<QList<Actions::Section>()> m_sections;
     QList<QAction*> m_pageKeys;
+    const RecentFiles* m_files = nullptr;
     QPointer<DocumentView> m_view;
     QString m_text;
     std::shared_ptr<const Found> m_found;

@@ -4,9 +4,11 @@
 
 #include "model/trace/filter_language.h"
 #include "model/trace/frame_origin.h"
+#include "views/shell/recent_files.h"
 #include "views/style/texts.h"
 
 #include <QAction>
+#include <QFileInfo>
 #include <QKeySequence>
 
 #include <algorithm>
@@ -254,6 +256,32 @@ SearchSection Finder::devices()
     return section;
 }
 
+SearchSection Finder::files()
+{
+    SearchSection section{ .title = tr("Files") };
+    if (!m_files || (m_view && m_text.isEmpty()))
+        return section; // the last ones stand in the menu
+    const auto add = [&](const QString& name, const QString& about, const QString& path) {
+        SearchItem item;
+        item.icon = QStringLiteral("open");
+        item.label = name;
+        item.detail = about;
+        item.toolTip = path;
+        item.go = [this, path] { Q_EMIT fileWanted(path); };
+        (void)offer(item, section);
+    };
+    const QStringList opened = m_files->paths();
+    for (const QString& path : opened) {
+        const QFileInfo file(path);
+        add(file.fileName(), text::homeShort(file.absolutePath()), path);
+    }
+    for (const Sample& sample : samples())
+        if (!opened.contains(sample.path))
+            add(sample.title, sample.about, sample.path);
+    section.matchesWell = section.matchesWell && !m_view; // what a document has comes first
+    return section;
+}
+
 SearchSection Finder::recent()
 {
     SearchSection section{ .title = tr("Searched before") };
@@ -277,6 +305,7 @@ std::vector<SearchSection> Finder::sections()
     all.push_back(pages());
     all.push_back(actions());
     all.push_back(devices());
+    all.push_back(files());
     bestFirst(all);
     return all;
 }

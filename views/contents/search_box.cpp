@@ -5,6 +5,7 @@
 #include "views/contents/finder.h"
 #include "views/contents/search_list.h"
 #include "views/contents/search_palette.h"
+#include "views/style/type.h"
 
 #include <QApplication>
 #include <QKeyEvent>
@@ -31,6 +32,7 @@ SearchBox::SearchBox(Finder& finder, QWidget* parent)
     setAccessibleName(tr("Search"));
     setToolTip(tr("Lines, functions, files, sizes (> 1 MiB, 24.0 MiB), addresses (0x…), pages, actions;\n"
                   "also filters: line:train.py:57, stream:7, pool:large."));
+    setFixedWidth(scaled(264.0, font()));
     setClearButtonEnabled(true);
     setAcceptDrops(false); // a file dropped here is to be opened
     connect(this, &QLineEdit::textEdited, this, [this](const QString& text) {

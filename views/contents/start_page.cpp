@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/start_page.h"
 
+#include "views/contents/finder.h"
+#include "views/contents/search_box.h"
 #include "views/shell/recent_files.h"
 #include "views/style/icons.h"
 #include "views/style/labels.h"
@@ -67,7 +69,11 @@ Part makePart(const QString& heading, int spacing)
 StartPage::StartPage(const ContentContext& context, QWidget* parent)
     : WindowContent(parent)
     , m_recent(context.recent)
+    , m_finder(new Finder([&actions = context.actions] { return actions.sections(); }, this))
+    , m_top(new QWidget)
+    , m_search(new SearchBox(*m_finder))
 {
+    makeTop(context);
     setObjectName(QStringLiteral("page"));
     setAttribute(Qt::WA_StyledBackground);
     setAccessibleName(tr("Start"));
@@ -102,6 +108,25 @@ StartPage::StartPage(const ContentContext& context, QWidget* parent)
 
     connect(&m_recent, &RecentFiles::changed, this, &StartPage::fillRecent);
     fillRecent();
+}
+
+StartPage::~StartPage()
+{
+    delete m_top; // it refers to the finder
+}
+
+void StartPage::makeTop(const ContentContext& context)
+{
+    m_finder->setFiles(m_recent);
+    connect(
+        m_finder, &Finder::fileWanted, this, [this](const QString& path) { Q_EMIT fileWanted(path, false); });
+    connect(m_finder, &Finder::flash, this, &StartPage::flash);
+    m_search->setToolTip(tr("Files that were opened before, samples, actions"));
+    auto* row = new QHBoxLayout(m_top);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(m_search, 1, Qt::AlignRight);
+    serve(context.actions.find, [this] { m_search->takeKeyboard(); });
+    serve(context.actions.findAll, [this] { m_search->openPalette(); });
 }
 
 QWidget* StartPage::makeHead(const Actions& actions)
@@ -219,6 +244,7 @@ QWidget* StartPage::makeRecording()
 void StartPage::setPalette(const Palette& palette)
 {
     m_copy->setIcon(icon(QStringLiteral("copy"), palette));
+    m_search->setPalette(palette);
 }
 
 } // namespace strata::views

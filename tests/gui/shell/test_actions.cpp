@@ -105,11 +105,11 @@ TEST_F(ActionsTest, WithoutAFileOnlyWhatMakesSenseCanBeDone)
 {
     const Actions& a = window().actions();
     for (const QAction* action : { a.undo, a.redo, a.copy, a.copyStack, a.copyTable, a.copyPicture,
-             a.copyCommand, a.find, a.filter, a.saveTable, a.savePicture, a.peak, a.outOfMemory, a.nextStep,
+             a.copyCommand, a.filter, a.saveTable, a.savePicture, a.peak, a.outOfMemory, a.nextStep,
              a.nextEvent, a.back, a.forward, a.axis })
         EXPECT_FALSE(action->isEnabled()) << plain(action->text());
     for (const QAction* action :
-        { a.open, a.newWindow, a.quit, a.shortcuts, a.recording, a.about, a.preferences })
+        { a.open, a.newWindow, a.quit, a.find, a.findAll, a.shortcuts, a.recording, a.about, a.preferences })
         EXPECT_TRUE(action->isEnabled()) << plain(action->text());
     open(sample());
     for (const QAction* action : { a.copy, a.copyTable, a.copyPicture, a.copyCommand, a.find, a.filter,

@@ -54,8 +54,7 @@ TEST_F(LanguageTest, AFilterThatMakesNoSenseIsRefused)
     events.filterBar().setText(QStringLiteral("stream:x"));
     EXPECT_TRUE(test::shows(events, refused));
 
-    auto* search = window().findChild<SearchBox*>();
-    ASSERT_TRUE(search);
+    SearchBox* search = &driver().searchBox();
     search->openPalette();
     QTest::keyClicks(search, QStringLiteral("stream:x"));
     EXPECT_TRUE(test::until([&] { return search->popup()->error() == refused; }))

@@ -15,7 +15,7 @@ using SearchAgrees = test::AgreementTest;
 
 TEST_P(SearchAgrees, WithItsCommands)
 {
-    SearchBox& box = *driver().window().findChild<SearchBox*>();
+    SearchBox& box = driver().searchBox();
     const model::BlockColumns& blocks = trace().blocks();
     QStringList texts{ QStringLiteral("train"), QStringLiteral("forward > 1 MiB"), QStringLiteral(".py:1"),
         QStringLiteral("= 512") };
@@ -38,7 +38,8 @@ TEST_P(SearchAgrees, WithItsCommands)
                 const auto printed = runCopied(item->command);
                 ASSERT_EQ(printed.size(), 1u) << qPrintable(item->command);
                 const auto bytes = printed[0]["requested_bytes"].get<std::int64_t>();
-                EXPECT_TRUE(item->toolTip.contains(text::exactBytes(bytes) + QStringLiteral(" requested in ")))
+                EXPECT_TRUE(
+                    item->toolTip.contains(text::exactBytes(bytes) + QStringLiteral(" requested in ")))
                     << qPrintable(item->toolTip) << ": " << bytes;
                 EXPECT_TRUE(item->figure.isEmpty() || item->figure == text::bytes(bytes))
                     << qPrintable(item->figure) << ": " << bytes;

@@ -97,7 +97,7 @@ protected:
 
         const nlohmann::json& settings = device["settings"];
         if (settings.contains("simulated_device")) {
-            expectBytes("device", settings["simulated_device"]["capacity_bytes"]);
+            expectBytes("capacity", settings["simulated_device"]["capacity_bytes"]);
             EXPECT_TRUE(hasHeading(QStringLiteral("Simulated device")));
         }
 
@@ -201,7 +201,8 @@ TEST_P(SummaryAgrees, InTheCardsThatItFitsOn)
             if (one["device"] == device["device"])
                 fits = &one;
         const auto most = std::max({ device["reserved_bytes_peak"].get<std::int64_t>(),
-            device["reserved_bytes_end"].get<std::int64_t>(), device["requested_bytes_peak"].get<std::int64_t>() });
+            device["reserved_bytes_end"].get<std::int64_t>(),
+            device["requested_bytes_peak"].get<std::int64_t>() });
         ASSERT_EQ(fits != nullptr, most > 0);
         if (!fits)
             continue;

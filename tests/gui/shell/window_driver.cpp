@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/shell/window_driver.h"
 
+#include "views/contents/search_box.h"
 #include "views/shell/status_bar.h"
 
 #include <QAbstractButton>
@@ -65,6 +66,12 @@ bool shows(const QWidget& root, const QString& part)
     return std::any_of(texts.begin(), texts.end(), [&](const QString& text) { return text.contains(part); });
 }
 
+views::SearchBox& WindowDriver::searchBox() const
+{
+    const auto boxes = m_window.findChildren<views::SearchBox*>();
+    return **std::ranges::find_if(boxes, &QWidget::isVisible);
+}
+
 bool WindowDriver::settled() const
 {
     const views::DocumentContent* shown = documents();
@@ -72,7 +79,8 @@ bool WindowDriver::settled() const
         return false;
     return std::ranges::all_of(shown->panes(), [](const views::DocumentPane* pane) {
         const views::Document& document = pane->document();
-        return !document.working() && !document.isBehind() && document.device() && document.device()->blocksIndex
+        return !document.working() && !document.isBehind() && document.device()
+            && document.device()->blocksIndex
             && std::ranges::none_of(pane->view().pages(), &views::Page::busy);
     });
 }

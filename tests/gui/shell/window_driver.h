@@ -15,6 +15,10 @@
 
 #include <functional>
 
+namespace strata::views {
+class SearchBox;
+}
+
 namespace strata::test {
 
 /// Waits, while events are handled, until `condition` holds; long, since machines may be loaded. Nothing in
@@ -65,6 +69,7 @@ public:
         EXPECT_TRUE(until([this] { return settled(); })) << id;
         return page<P>(id);
     }
+    [[nodiscard]] views::SearchBox& searchBox() const; ///< of the content that is shown
     [[nodiscard]] QString currentPage() const { return view().currentPage()->id(); }
     [[nodiscard]] QString statusText() const;
 
