@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/flame_page.h"
 
+#include "views/models/shown_instant.h"
 #include "views/models/table_cells.h"
 #include "views/pages/table_page.h"
 #include "views/style/rich_text.h"
@@ -224,6 +225,9 @@ FlamePage::Shown FlamePage::wanted() const
     if (selection && !(needsRange && selection->isInstant())) {
         shown.query.from = selection->first;
         shown.query.to = selection->last;
+    } else if (const auto failed = lastOutOfMemory(*m_device);
+               failed && !selection && m_options.cost == TreeCost::Bytes) {
+        shown.query.from = shown.query.to = *failed; // as Memory does
     } else {
         shown.query.from = -1;
         shown.query.to = m_device->trace->eventCount() - 1;
@@ -340,7 +344,10 @@ QString FlamePage::sentence() const
     switch (query.cost) {
     case TreeCost::Bytes: {
         const EventIndex at = tree.tree().at;
-        const QString when = at < 0 ? tr("before the first event") : tr("at event %1").arg(text::count(at));
+        const bool failed = !m_document.viewState().selection() && at == lastOutOfMemory(*m_shownDevice);
+        const QString when = at < 0 ? tr("before the first event")
+            : failed                ? tr("at the out-of-memory, event %1").arg(text::count(at))
+                                    : tr("at event %1").arg(text::count(at));
         text = query.from == query.to ? tr("%1 in %2 blocks live %3").arg(bytes, blocks, when)
                                       : tr("%1 in %2 blocks live at the peak, %3").arg(bytes, blocks, when);
         break;

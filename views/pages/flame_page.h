@@ -24,9 +24,9 @@ class FlameGraph;
 class Segmented;
 class TableFooter;
 
-/// Who holds the memory, by call stack: of the selected instant or range (without one: at the peak), as a
-/// flame graph and, beside it, as a call tree with figures. The trees are computed off the GUI thread; the
-/// old picture stays until the new one is there.
+/// Who holds the memory, by call stack: of the selected instant or range (without one: at the last
+/// out-of-memory, else at the peak), as a flame graph and, beside it, as a call tree with figures. The trees
+/// are computed off the GUI thread; the old picture stays until the new one is there.
 class FlamePage : public Page {
     Q_OBJECT
 public:

@@ -47,12 +47,11 @@ public:
         if (index.column() == CallTreeModel::Frame) {
             rect.setLeft(option.rect.left() + 2);
             painter->setPen(m_palette[Palette::Role::Text]);
-            const QString shown = metrics.elidedText(text, Qt::ElideRight, rect.width());
-            painter->drawText(rect, kLeft, shown);
-            rect.setLeft(rect.left() + metrics.horizontalAdvance(shown) + kPadding);
+            const FrameRow row = cutToFit(text, note == text ? QString() : note, rect.width(), metrics);
+            painter->drawText(rect, kLeft, row.function);
+            rect.setLeft(rect.left() + metrics.horizontalAdvance(row.function) + kPadding);
             painter->setPen(m_palette[Palette::Role::TextMuted]);
-            if (note != text && rect.width() > metrics.averageCharWidth() * 4)
-                painter->drawText(rect, kLeft, metrics.elidedText(note, Qt::ElideRight, rect.width()));
+            painter->drawText(rect, kLeft, row.place);
             return;
         }
         if (index.column() == CallTreeModel::Share) {
@@ -87,6 +86,17 @@ private:
 };
 
 } // namespace
+
+FrameRow cutToFit(const QString& function, const QString& place, int width, const QFontMetrics& metrics)
+{
+    const int wanted = place.isEmpty() ? 0 : metrics.horizontalAdvance(place) + kPadding;
+    FrameRow row;
+    row.function = metrics.elidedText(function, Qt::ElideRight, std::max(width - wanted, width * 3 / 5));
+    const int left = width - metrics.horizontalAdvance(row.function) - kPadding;
+    if (left > metrics.averageCharWidth() * 4)
+        row.place = metrics.elidedText(place, Qt::ElideLeft, left);
+    return row;
+}
 
 CallTreeView::CallTreeView(QWidget* parent)
     : QTreeView(parent)

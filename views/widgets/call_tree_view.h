@@ -8,6 +8,14 @@
 
 namespace strata::views {
 
+/// What a row says of its frame where not all fits into so many pixels: the function gives way to the place
+/// down to three fifths, and of that goes the beginning, since rows of one function differ by file and line.
+struct FrameRow {
+    QString function, place;
+};
+[[nodiscard]] FrameRow cutToFit(
+    const QString& function, const QString& place, int width, const QFontMetrics& metrics);
+
 /// The table beside a flame graph: the same tree in figures, with a bar for the share. Shows the heaviest
 /// path opened.
 class CallTreeView : public QTreeView {

@@ -22,6 +22,8 @@ inline std::shared_ptr<const views::DeviceData> deviceData(std::unique_ptr<model
     data->trace = &data->session->devices().front();
     data->timeline = std::make_shared<const model::DeviceTimeline>(*data->trace);
     data->byLine = std::make_shared<const model::GroupTable>(*data->trace, model::Grouping::Line);
+    data->summary
+        = std::make_shared<const model::DeviceSummary>(model::summarize(*data->timeline, *data->byLine));
     for (std::uint32_t group = 0; group < data->byLine->count(); ++group)
         data->lineRank.push_back(static_cast<int>(group));
     return data;

@@ -53,6 +53,35 @@ TEST_F(FlamePageTest, ShowsThePeakUntilSomethingIsSelected)
     EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("at event 20")));
 }
 
+TEST_F(FlamePageTest, ShowsTheOutOfMemoryWhereThereIsOne)
+{
+    open("../samples/gpt2_124m_bf16_oom_16gib.pickle.gz");
+    const model::EventIndex failed = m_document.device()->summary->outOfMemory.back().event;
+    ASSERT_NE(failed, timeline().trace().totals().requestedPeakEvent);
+    EXPECT_EQ(tree().total(0), timeline().requested().at(failed));
+    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("at the out-of-memory, event")));
+    EXPECT_TRUE(m_page.commandLine().contains(QString::number(failed)));
+    m_page.setCost(model::TreeCost::Count); // allocations of the whole trace
+    settle();
+    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("in the whole trace")));
+}
+
+TEST_F(FlamePageTest, RowsOfOneFunctionDifferWhereThereIsLittleRoom)
+{
+    const QFontMetrics metrics(m_page.font());
+    const QString function = QStringLiteral("GroupedQueryAttention.forward");
+    for (int width = 80; width < 500; width += 20) {
+        const FrameRow one = cutToFit(function, QStringLiteral("modeling_llama.py:57"), width, metrics);
+        const FrameRow other = cutToFit(function, QStringLiteral("modeling_llama.py:112"), width, metrics);
+        EXPECT_LE(metrics.horizontalAdvance(one.function) + metrics.horizontalAdvance(one.place), width);
+        EXPECT_EQ(one.place == other.place, one.place.isEmpty()) << width;
+        if (width >= 160) {
+            EXPECT_TRUE(one.place.endsWith(QStringLiteral(":57"))) << qPrintable(one.place);
+        }
+    }
+    EXPECT_EQ(cutToFit(function, {}, 1000, metrics).function, function);
+}
+
 TEST_F(FlamePageTest, MeasuresWhatIsAskedFor)
 {
     open();
