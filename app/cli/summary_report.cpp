@@ -120,8 +120,8 @@ void printOutOfMemory(Output& out, const model::Recording& recording, const Devi
         out.line(
             out.faint(fmt::format("  ... {} before these", formatCount(static_cast<std::int64_t>(first)))));
     if (const auto& capacity = device.summary.capacity; capacity && !capacity->exact)
-        out.line(fmt::format("  The device offers PyTorch about {} (driver free and reserved together).",
-            formatBytes(capacity->bytes)));
+        out.line(fmt::format(
+            "  Capacity: at least {} (driver free and reserved together).", formatBytes(capacity->bytes)));
 }
 
 std::string boundText(const model::Bound& bound)

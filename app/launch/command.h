@@ -20,8 +20,8 @@ struct Command {
     std::string whyNoTorch; ///< where there is none: what, and what to do
     bool hasOtherTorch = false; ///< there is none because that of its Python is of another kind
 
-    /// The program itself names its LibTorch: no script of the shell, and none of a Python without PyTorch, as
-    /// conda and poetry are, which start the Pythons of others.
+    /// The program itself names its LibTorch: no script of the shell, and none of a Python without PyTorch,
+    /// as conda and poetry are, which start the Pythons of others.
     [[nodiscard]] bool isCertain() const;
 };
 

@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 std::string keyOf(const simgpu::Program& program)
 {
     std::error_code error;
-    return simgpu::programKey(program.interpreter.empty() ? fs::canonical(program.executable, error).string()
-                                                          : fs::absolute(program.interpreter, error).string());
+    return simgpu::programKey(program.interpreter.empty()
+            ? fs::canonical(program.executable, error).string()
+            : fs::absolute(program.interpreter, error).string());
 }
 
 } // namespace

@@ -17,8 +17,8 @@ namespace strata::launch {
 
 /// Puts the machine in front of a command: at once for the LibTorch that it names itself, which the error may
 /// be about; whatever else it starts gets the device as it begins. The stand-ins of the Python in PATH, where
-/// that has PyTorch, are there from the start: without NVIDIA's libraries no program that links them begins. `preloaded` comes before the device's own
-/// libraries and is libstrata_preload.so.
+/// that has PyTorch, are there from the start: without NVIDIA's libraries no program that links them begins.
+/// `preloaded` comes before the device's own libraries and is libstrata_preload.so.
 [[nodiscard]] model::Result<simgpu::Variables> deviceFor(
     const Command& command, const simgpu::Settings& settings, const std::filesystem::path& preloaded);
 

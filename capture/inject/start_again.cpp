@@ -92,7 +92,8 @@ void startAgain(char** arguments)
         words.push_back(*word);
     words.push_back(nullptr);
     execv(starter.c_str(), const_cast<char**>(words.data()));
-    std::fprintf(stderr, "strata: %s: %s: the program runs without a simulated device: install Strata again\n",
+    std::fprintf(stderr,
+        "strata: %s: %s: the program runs without a simulated device: install Strata again\n",
         starter.c_str(), std::strerror(errno));
 }
 

@@ -146,7 +146,7 @@ std::vector<Fact> numberFacts(const SummaryData& device)
     }
     if (const auto& capacity = device.summary->capacity)
         facts.push_back(bytesFact(
-            capacity->exact ? Words::tr("device") : Words::tr("device, at least"), capacity->bytes));
+            capacity->exact ? Words::tr("capacity") : Words::tr("capacity, at least"), capacity->bytes));
     facts.push_back({ Words::tr("events"), text::count(totals.events), {}, {} });
     if (const auto& first = device.summary->firstTimeNs, &last = device.summary->latestTimeNs; first && last)
         facts.push_back({ Words::tr("time span"), text::duration(model::wrapSub(*last, *first)), {}, {} });
@@ -249,7 +249,7 @@ QString verdictHtml(const std::vector<model::Sentence>& verdict, const QString& 
 {
     QString html;
     for (const model::SentencePiece& piece : model::piecesOf(verdict, text::wording)) {
-        QString part = text::utf8(piece.text).toHtmlEscaped();
+        QString part = text::unbroken(text::utf8(piece.text).toHtmlEscaped());
         if (piece.strong)
             part = QStringLiteral("<b>%1</b>").arg(part);
         if (!piece.line.empty())

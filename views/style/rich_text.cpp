@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/style/rich_text.h"
 
+#include <QRegularExpression>
+
 namespace strata::views::text {
 
 namespace {
@@ -19,6 +21,13 @@ QString anchor(const QString& target, const QString& html, const QString& colour
 QString strong(const QString& plain)
 {
     return QStringLiteral("<b>%1</b>").arg(plain.toHtmlEscaped());
+}
+
+QString unbroken(QString html)
+{
+    static const QRegularExpression between(QStringLiteral("(?<=\\d) (?=(?:[KMGTPE]i)?B\\b|%|[nµm]?s\\b)"),
+        QRegularExpression::UseUnicodePropertiesOption);
+    return html.replace(between, QString(QChar::Nbsp));
 }
 
 QString link(const QString& plain, model::EventIndex event)

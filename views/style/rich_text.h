@@ -12,6 +12,8 @@
 namespace strata::views::text {
 
 [[nodiscard]] QString strong(const QString& plain);
+/// Rich text in which no line ends between a figure and its unit. What is copied of it has usual spaces.
+[[nodiscard]] QString unbroken(QString html);
 /// A link "event:N".
 [[nodiscard]] QString link(const QString& plain, model::EventIndex event);
 /// The same of what is rich text already, in a colour; empty: as links look.

@@ -66,7 +66,8 @@ model::Result<simgpu::Settings> simulatedCard(const RecordOptions& options)
     return launch::settingsOf(*card, options.capacityBytes, options.devices);
 }
 
-/// What puts the recorder's library and the simulated device, where one is asked for, in front of the command.
+/// What puts the recorder's library and the simulated device, where one is asked for, in front of the
+/// command.
 model::Result<simgpu::Variables> inFront(
     const RecordOptions& options, const launch::Command& command, const fs::path& library)
 {

@@ -37,9 +37,8 @@ void makeHook(const LibTorch& torch, const fs::path& libraries)
     hook::TorchFiles files = hook::readTorchFiles(torch.folder);
     if (files.version.empty())
         files.version = torch.version;
-    const auto made = hook::makeHook(files, libraries, [&] {
-        say("torch " + files.version + ": compiling its hook, once, in about ten seconds");
-    });
+    const auto made = hook::makeHook(files, libraries,
+        [&] { say("torch " + files.version + ": compiling its hook, once, in about ten seconds"); });
     if (made)
         return;
     say("torch " + files.version + ": no hook for it: " + made.error() + "; "

@@ -21,9 +21,9 @@ std::filesystem::path standInCache();
 tl::expected<Variables, std::string> deviceEnvironment(const LibTorch& torch, const Settings& settings,
     const std::filesystem::path& coreFolder, const std::vector<std::filesystem::path>& before = {});
 
-/// What starts programs again with a device of their own where `variables` bring none for them (late_device.h):
-/// `program` is that for which they do, as programKey() names it, empty where that is not known. To be added
-/// to the variables of a command.
+/// What starts programs again with a device of their own where `variables` bring none for them
+/// (late_device.h): `program` is that for which they do, as programKey() names it, empty where that is not
+/// known. To be added to the variables of a command.
 void addLateDevice(const Settings& settings, const std::filesystem::path& starter, const std::string& program,
     Variables& variables);
 

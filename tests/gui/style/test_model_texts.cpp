@@ -144,8 +144,8 @@ TEST_F(ModelTexts, AnotherLanguageWordsTheSentenceAroundTheSameFigures)
         const test::Brackets language;
         EXPECT_EQ(views::verdictHtml(someVerdict(), QStringLiteral("#123456")).toStdString(),
             "[<b>Out of memory</b> at <a href=\"event:7\" style=\"color:#123456;text-decoration:none\">"
-            "<b>[event 7]</b></a>: the program asked for <b>1.00 MiB</b>, the driver had <b>512 B</b> free.] "
-            "[Needs 17 B (peak 3.00 GiB at [before the first event], a&lt;b&gt;.py:57 the biggest with "
+            "<b>[event 7]</b></a>: the program asked for <b>1.00 MiB</b>, the driver had <b>512 B</b> free.] "
+            "[Needs 17 B (peak 3.00 GiB at [before the first event], a&lt;b&gt;.py:57 the biggest with "
             "1,234).] "
             "[<b>Totals are not exact</b>: one check failed.]");
         EXPECT_EQ(text::event(-1), QStringLiteral("[before the first event]"));

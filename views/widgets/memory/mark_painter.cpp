@@ -215,7 +215,7 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
             6);
     if (const auto& capacity = scene.device->summary->capacity)
         add(Sample::Dashes, Palette::Role::Warning,
-            capacity->exact ? QObject::tr("capacity") : QObject::tr("capacity, estimate"), capacity->bytes,
+            capacity->exact ? QObject::tr("capacity") : QObject::tr("capacity, at least"), capacity->bytes,
             4);
     if (!scene.curves.pending.empty())
         add(Sample::Dots, Palette::Role::PendingFree, QObject::tr("pending free"),
