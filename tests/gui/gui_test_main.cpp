@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/gui/leaks_of_others.h"
 #include "tests/gui/qt_warnings.h"
 
 #include <cstdlib>

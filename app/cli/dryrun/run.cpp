@@ -240,6 +240,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     const auto command = launch::findCommand(options.command);
     if (!command)
         return model::Failure(command.error());
+    if (!command->torch && command->isCertain())
+        return model::fail(Error::Kind::Usage, model::verbatim(command->whyNoTorch));
     const auto library = launch::preloadable(launch::kPreloaded);
     if (!library)
         return model::Failure(library.error());

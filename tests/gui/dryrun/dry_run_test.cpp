@@ -6,6 +6,7 @@
 #include <QCollator>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QStandardPaths>
 
 #include <algorithm>
@@ -22,6 +23,10 @@ std::string recordedText(const char* name)
 
 QString torchPython()
 {
+    if (!QFileInfo::exists(QStringLiteral(STRATA_PRELOADED))) {
+        std::printf("no simulated device: it is never instrumented\n");
+        return {};
+    }
     const QStringList named
         = qEnvironmentVariable("STRATA_TORCH_PYTHON").split(QLatin1Char(':'), Qt::SkipEmptyParts);
     if (!named.isEmpty())

@@ -17,7 +17,8 @@ namespace strata::test {
 [[nodiscard]] std::string recordedText(const char* name);
 
 /// A Python whose PyTorch the dry run can use: the first of STRATA_TORCH_PYTHON (colon separated), else the
-/// newest that the tests of the dry run keep in the cache. Empty: there is none, which is said.
+/// newest that the tests of the dry run keep in the cache. Empty: there is none, or nothing to put in front of it
+/// (in instrumented builds), which is said.
 [[nodiscard]] QString torchPython();
 
 /// Processes with `word` among their arguments.

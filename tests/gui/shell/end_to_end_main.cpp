@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "resources/resources.h"
+#include "tests/gui/leaks_of_others.h"
 #include "tests/gui/qt_warnings.h"
 #include "tests/gui/shell/end_to_end_test.h"
 #include "tests/gui/shell/xvfb.h"
