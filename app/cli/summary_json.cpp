@@ -19,6 +19,7 @@ void writeTotals(JsonWriter& json, const Totals& totals)
     for (const auto& [action, count] : totals.actions)
         json.foreignKey(action).value(count);
     json.endObject();
+    json.member("end_known", totals.endKnown);
     json.member("segments", totals.segments).member("blocks", totals.blocks);
     json.member("reserved_bytes_start", totals.reservedBytesStart);
     json.member("reserved_bytes_end", totals.reservedBytesEnd);
@@ -226,6 +227,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
         json.beginObject()
             .member("offset", recording.truncation->offset)
             .member("reason", recording.truncation->reason.text())
+            .member("interrupted", recording.truncation->interrupted)
             .endObject();
     else
         json.null();

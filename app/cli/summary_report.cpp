@@ -34,7 +34,10 @@ void printFile(Output& out, const std::string& file, const model::Recording& rec
         out.faint(fmt::format(" ({}, {}{})", printable(recording.format),
             formatBytes(static_cast<std::int64_t>(recording.fileBytes)),
             recording.simulated ? ", simulated device" : ""))));
-    if (recording.truncation)
+    if (recording.truncation && recording.truncation->interrupted)
+        out.line(fmt::format("{} {}. What was recorded until then is here; the state at the end is unknown.",
+            out.bad("Not complete."), printable(recording.truncation->reason.text())));
+    else if (recording.truncation)
         out.line(fmt::format(
             "{} The file is damaged at byte {}: {}. All figures are of what stands before it.",
             out.bad("Not complete."), formatCount(static_cast<std::int64_t>(recording.truncation->offset)),
@@ -60,14 +63,15 @@ void printTotals(Output& out, const DeviceReport& device)
     out.line("");
     Table table(
         { { "", Table::Align::Left }, { "start" }, { "peak" }, { "end" }, { "", Table::Align::Left } });
+    const auto atEnd = [&](std::int64_t bytes) { return totals.endKnown ? formatBytes(bytes) : "unknown"; };
     table.add({ "reserved", formatBytes(totals.reservedBytesStart), formatBytes(totals.reservedBytesPeak),
-        formatBytes(totals.reservedBytesEnd),
+        atEnd(totals.reservedBytesEnd),
         atEvent(totals.reservedPeakEvent) + (isNeed ? "; what the run needs" : "") });
     table.add({ "requested", formatBytes(totals.requestedBytesStart), formatBytes(totals.requestedBytesPeak),
-        formatBytes(totals.requestedBytesEnd), atEvent(totals.requestedPeakEvent) });
-    table.add({ "active", "", "", formatBytes(totals.activeBytesEnd), "rounded; known at the end alone" });
-    table.add({ "allocated", "", "", formatBytes(totals.allocatedBytesEnd),
-        "active and not waiting for a stream" });
+        atEnd(totals.requestedBytesEnd), atEvent(totals.requestedPeakEvent) });
+    table.add({ "active", "", "", atEnd(totals.activeBytesEnd), "rounded; known at the end alone" });
+    table.add(
+        { "allocated", "", "", atEnd(totals.allocatedBytesEnd), "active and not waiting for a stream" });
     table.print(out);
 }
 
@@ -138,13 +142,14 @@ void printWaste(Output& out, const DeviceReport& device)
     const model::PeakUse& use = device.summary.peakUse;
     const model::WasteAtPeak peak = model::wasteAtPeak(use);
     heading(out, "Reserved and not in use");
+    const bool known = device.summary.totals.endKnown;
     const std::int64_t reserved = device.summary.totals.reservedBytesEnd;
     Table table(
         { { "at the peak" }, { "share" }, { "at the end" }, { "share" }, { "", Table::Align::Left } });
     const auto add = [&](const model::Bound& atPeak, std::int64_t atEnd, const char* what) {
         table.add(
             { boundText(atPeak), (atPeak.exact() ? "" : "<= ") + formatShare(atPeak.most, use.reservedBytes),
-                formatBytes(atEnd), formatShare(atEnd, reserved), what });
+                known ? formatBytes(atEnd) : "unknown", known ? formatShare(atEnd, reserved) : "-", what });
     };
     add(peak.freeInSegments, end.freeInSegments, "free inside segments");
     add(peak.rounding, end.rounding, "lost to rounding");
@@ -156,8 +161,9 @@ void printEvents(Output& out, const DeviceReport& device)
 {
     const model::Totals& totals = device.summary.totals;
     heading(out,
-        fmt::format("Recorded: {} events, {} segments, {} blocks at the end", formatCount(totals.events),
-            formatCount(totals.segments), formatCount(totals.blocks)));
+        totals.endKnown ? fmt::format("Recorded: {} events, {} segments, {} blocks at the end",
+            formatCount(totals.events), formatCount(totals.segments), formatCount(totals.blocks))
+                        : fmt::format("Recorded: {} events", formatCount(totals.events)));
     std::string line;
     for (const auto& [action, count] : totals.actions)
         line += fmt::format("{}{} {}", line.empty() ? "" : ", ", printable(action), formatCount(count));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace strata::model {
@@ -17,7 +17,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
     if (!wire::decodeAnnotations(payload, rows))
         return false;
     for (const wire::AnnotationRow& row : rows) {
-        Annotation annotation{ row.kind, row.device, {}, row.timeNs };
+        Annotation annotation{ row.kind, row.device, {}, row.timeNs, row.thread };
         if (!StreamTables::find(tables.strings, row.name, annotation.name))
             return false;
         recording.annotations.push_back(annotation);
@@ -32,8 +32,8 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
         std::vector<wire::AnnotationRow> rows;
         for (std::size_t i = first; i < end; ++i) {
             const Annotation& annotation = recording.annotations[i];
-            rows.push_back(
-                { annotation.kind, annotation.device, numberOf(annotation.name), annotation.timeNs });
+            rows.push_back({ annotation.kind, annotation.device, numberOf(annotation.name), annotation.timeNs,
+                annotation.thread });
         }
         writer.chunk(
             wire::ChunkType::Annotations, [&](wire::Bytes& out) { wire::encodeAnnotations(rows, out); });
@@ -51,11 +51,11 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
         std::ranges::for_each(from.annotations, add);
         return;
     }
-    std::map<std::pair<int, StringId>, std::vector<Annotation>> open;
+    std::map<std::tuple<int, StringId, std::uint32_t>, std::vector<Annotation>> open;
     for (const Annotation& annotation : from.annotations) {
         if (annotation.timeNs >= kept.time->firstNs)
             continue;
-        auto& starts = open[{ annotation.device, annotation.name }];
+        auto& starts = open[{ annotation.device, annotation.name, annotation.thread }];
         const wire::AnnotationRole role = wire::roleOf(annotation.kind);
         if (role == wire::AnnotationRole::Begins)
             starts.push_back(annotation);

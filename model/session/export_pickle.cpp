@@ -3,6 +3,7 @@
 
 #include "model/base/utf8.h"
 #include "model/session/output_file.h"
+#include "model/wire/info.h"
 
 #include <bit>
 #include <fmt/format.h>
@@ -379,6 +380,8 @@ private:
             key("device", annotation.device);
             key("time_us", annotation.timeNs / 1000);
             key("name", annotation.name);
+            if (annotation.thread != 0)
+                key(wire::extras::kThread, annotation.thread);
             if (annotation.kind == Annotation::Kind::Start || annotation.kind == Annotation::Kind::End) {
                 m_out.text("stage");
                 m_out.text(annotation.kind == Annotation::Kind::Start ? "START" : "END");

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <span>
+#include <tuple>
 
 namespace strata::model {
 
@@ -11,16 +14,16 @@ namespace {
 
 struct Open {
     StringId name;
+    std::uint32_t thread;
     std::int64_t beginNs;
 };
 
-/// Puts every span on the lowest level where it lies within what is below it: outer spans first.
-void assignLevels(std::vector<AnnotationSpan>& spans)
+/// Puts every span of a thread on the lowest level from `first` on where it lies within what is below it:
+/// outer spans first. How many levels there are.
+int assignLevels(std::span<AnnotationSpan> spans, int first)
 {
-    std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
-        return a.beginNs != b.beginNs ? a.beginNs < b.beginNs : a.endNs > b.endNs;
-    });
     std::vector<std::int64_t> ends; // of the last span of each level
+    std::size_t most = 0;
     for (AnnotationSpan& span : spans) {
         std::size_t level = ends.size();
         while (level > 0 && ends[level - 1] <= span.beginNs)
@@ -29,10 +32,29 @@ void assignLevels(std::vector<AnnotationSpan>& spans)
             ends.push_back(0);
         ends.resize(level + 1);
         ends[level] = std::max(span.endNs, span.beginNs + 1);
-        span.level = static_cast<int>(level);
+        span.level = first + static_cast<int>(level);
+        most = std::max(most, ends.size());
     }
-    std::stable_sort(
-        spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.level < b.level; });
+    return static_cast<int>(most);
+}
+
+/// `threads` in their order.
+void assignLevels(std::vector<AnnotationSpan>& spans, const std::vector<std::uint32_t>& threads)
+{
+    std::map<std::uint32_t, std::size_t> order;
+    for (const std::uint32_t thread : threads)
+        order.emplace(thread, order.size());
+    std::ranges::stable_sort(spans, {}, [&](const AnnotationSpan& span) {
+        return std::tuple(order[span.thread], span.beginNs, -span.endNs);
+    });
+    int level = 0;
+    for (auto first = spans.begin(); first != spans.end();) {
+        const auto last = std::find_if(
+            first, spans.end(), [&](const AnnotationSpan& span) { return span.thread != first->thread; });
+        level += assignLevels(std::span(first, last), level);
+        first = last;
+    }
+    std::ranges::stable_sort(spans, {}, &AnnotationSpan::level);
 }
 
 bool isWordByte(char c)
@@ -110,11 +132,14 @@ std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int devi
 
     const std::int64_t start = clock.startNs();
     const std::int64_t length = clock.endNs() - start;
-    const auto add = [&](StringId name, std::int64_t begin, std::int64_t end, bool openBegin, bool openEnd) {
+    std::vector<std::uint32_t> threads;
+    const auto add = [&](StringId name, std::uint32_t thread, std::int64_t begin, std::int64_t end,
+                         bool openBegin, bool openEnd) {
         if (end < 0 || begin > length)
             return;
         AnnotationSpan span;
         span.name = recording.strings[name];
+        span.thread = thread;
         span.beginNs = std::max<std::int64_t>(begin, 0);
         span.endNs = std::min(end, length);
         span.openBegin = openBegin;
@@ -126,29 +151,31 @@ std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int devi
 
     std::vector<Open> open;
     for (const auto* row : rows) {
+        if (std::ranges::find(threads, row->thread) == threads.end())
+            threads.push_back(row->thread);
         const std::int64_t at = row->timeNs - start;
         switch (wire::roleOf(row->kind)) {
         case wire::AnnotationRole::Moment:
-            add(row->name, at, at, false, false);
+            add(row->name, row->thread, at, at, false, false);
             break;
         case wire::AnnotationRole::Begins:
-            open.push_back({ row->name, at });
+            open.push_back({ row->name, row->thread, at });
             break;
         case wire::AnnotationRole::Ends:
-            const auto it = std::find_if(
-                open.rbegin(), open.rend(), [&](const Open& o) { return o.name == row->name; });
+            const auto it = std::find_if(open.rbegin(), open.rend(),
+                [&](const Open& o) { return o.name == row->name && o.thread == row->thread; });
             if (it == open.rend()) {
-                add(row->name, 0, at, true, false);
+                add(row->name, row->thread, 0, at, true, false);
             } else {
-                add(row->name, it->beginNs, at, false, false);
+                add(row->name, row->thread, it->beginNs, at, false, false);
                 open.erase(std::next(it).base());
             }
             break;
         }
     }
     for (const Open& o : open)
-        add(o.name, o.beginNs, length, false, true);
-    assignLevels(spans);
+        add(o.name, o.thread, o.beginNs, length, false, true);
+    assignLevels(spans, threads);
     return spans;
 }
 
@@ -167,9 +194,8 @@ std::vector<AnnotationSpan> stepsAmong(const std::vector<AnnotationSpan>& spans)
     if (auto updates = those([](const AnnotationSpan& span) { return span.name.starts_with(kUpdate); });
         !updates.empty())
         return betweenUpdates(updates);
-    return those([](const AnnotationSpan& span) {
-        return span.level == 0 && !span.name.starts_with(kOptimizer);
-    });
+    return those(
+        [](const AnnotationSpan& span) { return span.level == 0 && !span.name.starts_with(kOptimizer); });
 }
 
 } // namespace strata::model

@@ -15,21 +15,23 @@ struct AnnotationSpan {
     std::string_view name; ///< in the strings of the recording, which must outlive it
     std::int64_t beginNs = 0, endNs = 0; ///< since the start of the clock
     EventIndex first = -1, last = -1; ///< the state before it begins, and the last event within it
-    int level = 0; ///< 0 is the outermost
+    int level = 0; ///< 0 is the outermost of the first thread; levels of the next one come behind
+    std::uint32_t thread = 0; ///< as the operating system counts; 0: not known
     bool openBegin = false, openEnd = false; ///< it began before, or ends after, what was recorded
 };
 
 /// Pairs the annotations of a device (and those of no device), innermost first: an END closes the latest open
-/// START of its name. Sorted by level, then begin; spans of one level do not overlap. Empty for a trace
-/// without times, since nothing says where its annotations belong. O(n log n).
+/// START of its name in its thread. Sorted by level, then begin; spans of one level do not overlap, and are
+/// of one thread: threads in the order in which they first say something. Empty for a trace without times,
+/// since nothing says where its annotations belong. O(n log n).
 [[nodiscard]] std::vector<AnnotationSpan> annotationSpans(
     const Recording& recording, int device, const Clock& clock);
 
 /// The spans that are steps of a training, in the order in which they begin: those named as one,
 /// "ProfilerStep#3", "step 3", "iteration 3", "batch 3"; where none is and an optimizer stepped
-/// ("Optimizer.step#AdamW.step", which is a part of a step), from the end of one outermost of these to the end
-/// of the next, with the name of the one that ends it; else the outermost spans. "Optimizer.zero_grad#..." is
-/// never one.
+/// ("Optimizer.step#AdamW.step", which is a part of a step), from the end of one outermost of these to the
+/// end of the next, with the name of the one that ends it; else the outermost spans.
+/// "Optimizer.zero_grad#..." is never one.
 [[nodiscard]] std::vector<AnnotationSpan> stepsAmong(const std::vector<AnnotationSpan>& spans);
 
 } // namespace strata::model

@@ -233,6 +233,7 @@ std::optional<DeviceTrace> DeviceGrowth::assemble(BlockColumns blocks, const Rec
 void DeviceGrowth::fillTotals(
     Totals& t, const DeviceRecording& device, const OlderBlocks& older, bool endKnown) const
 {
+    t.endKnown = endKnown;
     const State& s = *m_state;
     t.device = device.device;
     t.events = device.events.size();

@@ -35,6 +35,7 @@ struct Totals {
     int device = 0;
     std::int64_t events = 0;
     std::map<std::string, std::int64_t> actions; ///< by name as in the file, unknown ones included
+    bool endKnown = true; ///< else nothing is known that says "end" or "of the final segments"
     std::int64_t segments = 0;
     std::int64_t blocks = 0; ///< of the final segments, inactive ones included
     std::int64_t reservedBytesStart = 0;

@@ -32,7 +32,8 @@ struct Pool {
 
 [[nodiscard]] std::string_view kindName(SegmentKind kind); ///< "small", "large", "unknown"
 [[nodiscard]] std::optional<SegmentKind> kindFromName(std::string_view name);
-[[nodiscard]] std::string poolName(const Pool& pool); ///< its kind, or "(0,1)/large" of another than the default
+[[nodiscard]] std::string poolName(
+    const Pool& pool); ///< its kind, or "(0,1)/large" of another than the default
 
 using BlockState = wire::BlockState;
 
@@ -89,6 +90,7 @@ struct Annotation {
     int device = -1;
     StringId name;
     std::int64_t timeNs = 0;
+    std::uint32_t thread = 0; ///< as the operating system counts; 0: not known
 };
 
 /// One allocator setting as the snapshot had it: the value as JSON text ("\"expandable_segments:True\"",
@@ -127,6 +129,7 @@ struct LostEvents {
 struct Truncation {
     std::uint64_t offset = 0;
     Sentence reason;
+    bool interrupted = false; ///< the file is whole, its program was ended: `reason` is a sentence of its own
 };
 
 /// Everything a reader found in a file, nothing derived from it. Rows as in the file, in the file's order. A

@@ -81,6 +81,8 @@ void addRingNote(const NotesInput& input, FindingList& findings)
 Sentence truncationCause(const Truncation& truncation, bool endKnown, bool baseKnown)
 {
     const SentenceArgument offset = asCount(static_cast<std::int64_t>(truncation.offset));
+    if (truncation.interrupted)
+        return say("%1: the end state is unknown.", truncation.reason);
     if (endKnown)
         return say(
             "The file ends early, at byte %1 (%2): what came after is missing. Copy or record it again.",

@@ -2,6 +2,7 @@
 #include "model/wire/info.h"
 
 #include <charconv>
+#include <csignal>
 
 namespace strata::wire {
 
@@ -27,6 +28,19 @@ std::optional<DeviceKey> deviceKeyOf(std::string_view key, std::string_view pref
         return std::nullopt;
     found.field = { dot + 1, static_cast<std::size_t>(end - dot - 1) };
     return found;
+}
+
+std::string endedBy(int signal)
+{
+    static constexpr std::pair<int, const char*> kNames[] = { { 0, "_exit" }, { SIGABRT, "SIGABRT" },
+        { SIGALRM, "SIGALRM" }, { SIGPIPE, "SIGPIPE" }, { SIGQUIT, "SIGQUIT" }, { SIGUSR1, "SIGUSR1" },
+        { SIGUSR2, "SIGUSR2" }, { SIGXCPU, "SIGXCPU" }, { SIGBUS, "SIGBUS" }, { SIGFPE, "SIGFPE" },
+        { SIGHUP, "SIGHUP" }, { SIGILL, "SIGILL" }, { SIGINT, "SIGINT" }, { SIGSEGV, "SIGSEGV" },
+        { SIGSYS, "SIGSYS" }, { SIGTERM, "SIGTERM" }, { SIGTRAP, "SIGTRAP" } };
+    for (const auto& [number, name] : kNames)
+        if (number == signal)
+            return name;
+    return "signal " + std::to_string(signal);
 }
 
 std::vector<KeyValue> introduction()

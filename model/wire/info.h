@@ -53,6 +53,7 @@ inline constexpr const char* kDeviceName = "name";
 inline constexpr const char* kDeviceCapacity = "capacity"; ///< bytes
 inline constexpr const char* kTorchRecorder = "torch_recorder"; ///< kYes: torch's own recorder was on too
 inline constexpr const char* kLostStacks = "lost_stacks"; ///< how many found no room in the recorder
+inline constexpr const char* kEndedBy = "ended_by"; ///< endedBy(): what ended the program, if there is no end
 inline constexpr const char* kRefused = "refused"; ///< why the allocator tells of no event
 
 inline constexpr const char* kYes = "1";
@@ -72,6 +73,8 @@ namespace extras {
 inline constexpr const char* kBuildId = "build_id"; ///< of the library that a frame of C++ lies in
 inline constexpr const char* kOffset = "offset"; ///< of the call behind its load address: "0x1a2b"
 inline constexpr const char* kInternalMetadata = "internal_metadata"; ///< what PyTorch says of an event
+inline constexpr const char* kThread
+    = "thread_id"; ///< of an annotation, in snapshots that are made of sessions
 
 } // namespace extras
 
@@ -83,6 +86,9 @@ struct DeviceKey {
 [[nodiscard]] std::string deviceKey(std::string_view prefix, std::int32_t device, std::string_view field);
 /// None if `key` is no such key of that prefix. The field is a view into `key`.
 [[nodiscard]] std::optional<DeviceKey> deviceKeyOf(std::string_view key, std::string_view prefix);
+
+/// What ends a process without the recorder: "SIGSEGV", "signal 40"; 0 is "_exit".
+[[nodiscard]] std::string endedBy(int signal);
 
 /// What the first Info chunk of every stream begins with: the minor version of the format, and who writes.
 [[nodiscard]] std::vector<KeyValue> introduction();

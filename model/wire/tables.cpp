@@ -209,6 +209,9 @@ void encodeAnnotations(std::span<const AnnotationRow> rows, Bytes& out)
             static_cast<std::uint64_t>(row.timeNs) - static_cast<std::uint64_t>(last)));
         last = row.timeNs;
     }
+    if (std::ranges::any_of(rows, [](const AnnotationRow& row) { return row.thread != 0; }))
+        for (const AnnotationRow& row : rows)
+            writer.varint(row.thread);
 }
 
 bool decodeAnnotations(std::span<const std::byte> payload, std::vector<AnnotationRow>& rows)
@@ -220,9 +223,10 @@ bool decodeAnnotations(std::span<const std::byte> payload, std::vector<Annotatio
     rows.clear();
     rows.reserve(count);
     std::uint64_t last = 0;
+    std::vector<std::uint8_t> kinds;
     for (std::size_t i = 0; i < count && in.ok(); ++i) {
         AnnotationRow row;
-        const std::uint8_t kind = in.byte();
+        const std::uint8_t kind = kinds.emplace_back(in.byte());
         const std::int64_t device = in.signedVarint();
         row.name = in.id();
         last += static_cast<std::uint64_t>(in.signedVarint());
@@ -233,6 +237,14 @@ bool decodeAnnotations(std::span<const std::byte> payload, std::vector<Annotatio
         row.kind = static_cast<AnnotationKind>(kind);
         if (kind < kAnnotationKinds)
             rows.push_back(row);
+    }
+    if (in.atEnd()) // as before threads were told
+        return in.ok();
+    std::size_t known = 0;
+    for (const std::uint8_t kind : kinds) {
+        const std::uint64_t thread = in.varint();
+        if (kind < kAnnotationKinds && in.ok())
+            rows[known++].thread = static_cast<std::uint32_t>(thread);
     }
     return in.ok();
 }

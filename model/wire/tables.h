@@ -80,6 +80,7 @@ struct AnnotationRow {
     std::int32_t device = -1;
     std::uint32_t name = kNone;
     std::int64_t timeNs = 0;
+    std::uint32_t thread = 0; ///< as the operating system counts; 0: not known
 
     friend bool operator==(const AnnotationRow&, const AnnotationRow&) = default;
 };

@@ -236,6 +236,7 @@ void Maker::annotation(const Line& line)
     a.name = m_recording->strings.intern(line.words[2]);
     a.timeNs = line.option("time", 0);
     a.device = m_device;
+    a.thread = static_cast<std::uint32_t>(line.option("thread", 0));
     m_recording->annotations.push_back(a);
 }
 

@@ -455,7 +455,11 @@ QList<Notice> DocumentContent::notices(const DocumentPane& pane)
     if (!shown.session())
         return all; // an outline is of a whole file
     const model::Recording& recording = shown.session()->recording();
-    if (recording.truncation)
+    if (recording.truncation && recording.truncation->interrupted)
+        all.append({ .kind = Notice::Kind::Warning,
+            .what = tr("%1.").arg(text::said(recording.truncation->reason)),
+            .hint = tr("What was recorded until then is shown. The state at the end is unknown.") });
+    else if (recording.truncation)
         all.append({ .kind = Notice::Kind::Warning,
             .what = tr("This file is damaged or ends early, at byte %1: %2")
                         .arg(text::count(static_cast<std::int64_t>(recording.truncation->offset)),

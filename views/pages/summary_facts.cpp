@@ -87,10 +87,14 @@ void addTotals(std::vector<Fact>& facts, const model::Totals& totals)
         bytesFact(Words::tr("reserved, peak"), totals.reservedBytesPeak, totals.reservedPeakEvent));
     facts.push_back(
         bytesFact(Words::tr("requested, peak"), totals.requestedBytesPeak, totals.requestedPeakEvent));
-    facts.push_back(bytesFact(Words::tr("reserved, end"), totals.reservedBytesEnd));
-    facts.push_back(bytesFact(Words::tr("active, end"), totals.activeBytesEnd));
-    facts.push_back(bytesFact(Words::tr("allocated, end"), totals.allocatedBytesEnd));
-    facts.push_back(bytesFact(Words::tr("requested, end"), totals.requestedBytesEnd));
+    if (totals.endKnown) {
+        facts.push_back(bytesFact(Words::tr("reserved, end"), totals.reservedBytesEnd));
+        facts.push_back(bytesFact(Words::tr("active, end"), totals.activeBytesEnd));
+        facts.push_back(bytesFact(Words::tr("allocated, end"), totals.allocatedBytesEnd));
+        facts.push_back(bytesFact(Words::tr("requested, end"), totals.requestedBytesEnd));
+    } else {
+        facts.push_back({ Words::tr("state at the end"), Words::tr("unknown"), {}, {}, true });
+    }
     if (totals.requestedBytesStart > 0)
         facts.push_back(bytesFact(Words::tr("requested, start"), totals.requestedBytesStart, -1));
 }
@@ -142,7 +146,8 @@ std::vector<Fact> numberFacts(const SummaryData& device)
     std::vector<Fact> facts;
     if (!isRefused(recording)) {
         addTotals(facts, totals);
-        addWasteAtEnd(facts, device.summary->waste);
+        if (totals.endKnown)
+            addWasteAtEnd(facts, device.summary->waste);
     }
     if (const auto& capacity = device.summary->capacity)
         facts.push_back(bytesFact(
@@ -152,8 +157,10 @@ std::vector<Fact> numberFacts(const SummaryData& device)
         facts.push_back({ Words::tr("time span"), text::duration(model::wrapSub(*last, *first)), {}, {} });
     else
         facts.push_back({ Words::tr("time span"), Words::tr("no times recorded"), {}, {}, true });
-    facts.push_back({ Words::tr("segments, end"), text::count(totals.segments), {}, {} });
-    facts.push_back({ Words::tr("blocks, end"), text::count(totals.blocks), {}, {} });
+    if (totals.endKnown) {
+        facts.push_back({ Words::tr("segments, end"), text::count(totals.segments), {}, {} });
+        facts.push_back({ Words::tr("blocks, end"), text::count(totals.blocks), {}, {} });
+    }
     if (!recording.annotations.empty()) {
         const auto count = std::count_if(recording.annotations.begin(), recording.annotations.end(),
             [](const model::Annotation& a) { return a.kind != model::Annotation::Kind::End; });

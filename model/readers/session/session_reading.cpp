@@ -1,9 +1,54 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/readers/session/session_reading.h"
 
+#include "model/base/units.h"
+#include "model/wire/info.h"
+
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace strata::model {
+
+namespace {
+
+/// Since the recording began, as far as it tells times.
+std::optional<std::int64_t> recordedNs(const Recording& recording)
+{
+    std::optional<std::int64_t> first, last;
+    const auto see = [&](std::int64_t timeNs) {
+        first = std::min(first.value_or(timeNs), timeNs);
+        last = std::max(last.value_or(timeNs), timeNs);
+    };
+    for (const DeviceRecording& device : recording.devices) {
+        const auto& times = device.events.timeNs;
+        if (times.size() > 0 && times[0] > 0) {
+            see(times[0]);
+            see(times[times.size() - 1]);
+        }
+    }
+    for (const DriverReading& reading : recording.driver)
+        see(reading.timeNs);
+    for (const Annotation& annotation : recording.annotations)
+        see(annotation.timeNs);
+    return first ? std::optional(*last - *first) : std::nullopt;
+}
+
+/// How the program of a recording without an end ended, as a sentence without its full stop.
+Sentence interruptionOf(const Recording& recording)
+{
+    const auto ended = recording.facts.find(wire::info::kEndedBy);
+    const auto ns = recordedNs(recording);
+    if (ended == recording.facts.end())
+        return ns
+            ? say("The program was killed %1 after the recording began, or still runs", formatDuration(*ns))
+            : say("The program was killed, or still runs");
+    return ns ? say("The program was interrupted %1 after the recording began, by %2", formatDuration(*ns),
+               ended->second)
+              : say("The program was interrupted, by %1", ended->second);
+}
+
+} // namespace
 
 Result<bool> SessionReading::stop(Sentence reason)
 {
@@ -59,7 +104,7 @@ Result<void> SessionReading::finish()
         return fail(Error::Kind::Format, say("this session holds no recording"));
     m_builder.finish();
     if (!m_builder.isEnded() && !m_recording.truncation)
-        m_recording.truncation = Truncation{ m_stream.offset(), say("its program was killed or still runs") };
+        m_recording.truncation = Truncation{ m_stream.offset(), interruptionOf(m_recording), true };
     return {};
 }
 

@@ -202,7 +202,9 @@ private:
                 case Known::TimeUs:
                     timeUs = m_heap.signedOf(value);
                     break;
-                default: // recorders may add keys of their own
+                default: // recorders may add keys of their own, as our exports do
+                    if (pairs[i].is(Value::Tag::Text) && m_heap.textOf(pairs[i]) == wire::extras::kThread)
+                        annotation.thread = static_cast<std::uint32_t>(m_heap.signedOf(value).value_or(0));
                     break;
                 }
             }

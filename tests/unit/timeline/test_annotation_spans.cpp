@@ -51,6 +51,22 @@ TEST(AnnotationSpans, SameNameInsideItself)
         "1 a 200-300 e0-0\n");
 }
 
+TEST(AnnotationSpans, ThreadsHaveRangesAndLevelsOfTheirOwn)
+{
+    EXPECT_EQ(printed((kEvents
+                  + "annotation start step time=1100 thread=7\nannotation start step time=1200 thread=9\n"
+                    "annotation start part time=1300 thread=7\nannotation start part time=1400 thread=9\n"
+                    "annotation end part time=1500 thread=7\nannotation end step time=1600 thread=7\n"
+                    "annotation end part time=2500 thread=9\nannotation end step time=2600 thread=9\n"
+                    "annotation start step time=2700 thread=7\nannotation end step time=2800 thread=7\n")
+                          .c_str()),
+        "0 step 100-600 e0-0\n"
+        "0 step 1700-1800 e1-1\n"
+        "1 part 300-500 e0-0\n"
+        "2 step 200-1600 e0-1\n"
+        "3 part 400-1500 e0-1\n");
+}
+
 TEST(AnnotationSpans, OpenEndsReachTheEdges)
 {
     EXPECT_EQ(printed((kEvents + "annotation end a time=2000\nannotation start b time=3000\n").c_str()),
@@ -109,8 +125,9 @@ TEST(AnnotationSpans, WithoutNumbersTheOutermostAreTheSteps)
 TEST(AnnotationSpans, OptimizersEndSteps)
 {
     const auto span = [](const char* name, std::int64_t begin, std::int64_t end, int level = 0) {
-        return model::AnnotationSpan{ .name = name, .beginNs = begin, .endNs = end, .first = begin, .last = end,
-            .level = level };
+        return model::AnnotationSpan{
+            .name = name, .beginNs = begin, .endNs = end, .first = begin, .last = end, .level = level
+        };
     };
     const std::vector<model::AnnotationSpan> spans{ span("Optimizer.step#AdamW.step", 30, 40),
         span("Optimizer.zero_grad#AdamW.zero_grad", 41, 42), span("Optimizer.step#Wrapper.step", 70, 80),

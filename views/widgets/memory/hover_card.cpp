@@ -61,6 +61,9 @@ void describeAnnotation(HoverCard& card, const CanvasScene& scene, const Hit& hi
             : QObject::tr("%1, %2 events").arg(length, text::count(span.last - span.first)));
     const model::CurveRange peak = scene.timeline().requested().range(span.first, span.last);
     card.lines << QObject::tr("peak %1 at %2").arg(text::bytes(peak.max), text::event(peak.maxEvent));
+    // By level, and so by thread.
+    if (scene.annotations().front().thread != scene.annotations().back().thread)
+        card.lines << QObject::tr("thread %1").arg(span.thread);
 }
 
 /// The text of a note in lines that a card has room for.
