@@ -10,7 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
+#include <numeric>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace strata::agent {
@@ -73,19 +76,35 @@ std::string nameBeside(const std::string& file, const std::string& part)
     return file.substr(0, dot) + "." + part + file.substr(dot);
 }
 
-void appendLine(const std::string& file, const std::string& line)
+constexpr std::string_view kProcess = "{process}";
+
+} // namespace
+
+std::string fileOf(const AgentOptions& options)
 {
-    if (file.empty())
+    std::string file = options.file;
+    if (const std::size_t place = file.find(kProcess); place != file.npos)
+        file.replace(place, kProcess.size(), std::to_string(getpid()));
+    return file;
+}
+
+std::uint32_t threadNumber() noexcept
+{
+    thread_local const auto number = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    return number;
+}
+
+void addToList(const AgentOptions& options, const std::string& path)
+{
+    if (options.listFile.empty())
         return;
-    const int list = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int list = open(options.listFile.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (list < 0)
         return;
-    const std::string text = line + "\n";
+    const std::string text = path + "\n";
     [[maybe_unused]] const ssize_t ignored = write(list, text.data(), text.size());
     close(list);
 }
-
-} // namespace
 
 Agent::Agent(const hook::Hook& hook, int deviceCount)
     : m_hook(hook)
@@ -95,17 +114,18 @@ Agent::Agent(const hook::Hook& hook, int deviceCount)
 
 std::unique_ptr<SessionFile> Agent::createFile(const AgentOptions& options)
 {
-    constexpr std::string_view kProcess = "{process}";
     const std::string process = std::to_string(getpid());
-    const std::size_t place = options.file.find(kProcess);
-    std::string first = options.file;
-    if (place != first.npos)
-        first.replace(place, kProcess.size(), process);
+    const bool namesProcess = options.file.find(kProcess) != options.file.npos;
+    const std::string first = fileOf(options);
     std::vector<std::string> names{ first };
+    if (options.existing == Existing::Replace)
+        unlink(first.c_str());
+    for (int number = 2; options.existing == Existing::Number && number < 10'000; ++number)
+        names.push_back(nameBeside(first, std::to_string(number)));
     if (options.shared) {
         const char* rank = std::getenv("RANK");
         const char* world = std::getenv("WORLD_SIZE");
-        if (place == first.npos) {
+        if (!namesProcess) {
             if (rank && *rank && world && std::atoi(world) > 1)
                 names = { nameBeside(first, std::string("rank") + rank) };
             names.push_back(nameBeside(first, process));
@@ -114,13 +134,13 @@ std::unique_ptr<SessionFile> Agent::createFile(const AgentOptions& options)
         for (int image = 2; image < 100; ++image) {
             const std::string number = std::to_string(image);
             names.push_back(
-                place == first.npos ? nameBeside(first, process + "-" + number) : nameBeside(first, number));
+                namesProcess ? nameBeside(first, number) : nameBeside(first, process + "-" + number));
         }
     }
     for (const std::string& name : names) {
         auto file = std::make_unique<SessionFile>();
         if (file->create(name)) {
-            appendLine(options.listFile, name);
+            addToList(options, name);
             return file;
         }
         if (file->lastError() != EEXIST || &name == &names.back()) {
@@ -183,6 +203,9 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
     recorder->start();
     if (!takeState(StatePurpose::Base))
         say(recorder->name() + ": LibTorch gives no snapshot: nothing is recorded");
+    if (options.fromTheFirst && m_bytesBefore > 0)
+        say(recorder->name() + ": the program had reserved " + std::to_string(m_bytesBefore >> 20)
+            + " MiB before the recording could begin: that is recorded without stacks");
     return true;
 }
 
@@ -231,6 +254,9 @@ bool Agent::takeState(StatePurpose purpose)
     m_snapshotThread.store(self(), std::memory_order_relaxed);
     const bool taken = m_hook.snapshot({ &state, addSegment, addBlock, addSetting, addHost });
     m_snapshotThread.store(0, std::memory_order_relaxed);
+    if (purpose == StatePurpose::Base)
+        m_bytesBefore = std::transform_reduce(state.segments.begin(), state.segments.end(), std::int64_t{ 0 },
+            std::plus<>(), [](const hook::Segment& segment) { return segment.bytes; });
     if (!m_simulatedDevice.empty())
         state.settings.emplace_back(wire::settings::kSimulatedDevice, m_simulatedDevice);
     if (taken)
@@ -260,13 +286,34 @@ void Agent::stop()
             + " events did not fit the ring and are missing: record with a larger one (--ring)");
 }
 
+std::string Agent::recordingName() const
+{
+    const Recorder* const recorder = m_recorder.load(std::memory_order_acquire);
+    return recorder ? recorder->name() : std::string();
+}
+
+void Agent::flushAtEnd(int signal) noexcept
+{
+    constexpr int kPatienceMs = 500;
+    Recorder* const recorder = m_recorder.load(std::memory_order_acquire);
+    if (recorder && !m_forked.load(std::memory_order_relaxed))
+        recorder->flushAtEnd(signal, kPatienceMs);
+}
+
 void Agent::annotate(wire::AnnotationKind kind, std::string_view name) noexcept
+{
+    if (isRecording())
+        annotate(kind, name, nowNs(), threadNumber());
+}
+
+void Agent::annotate(
+    wire::AnnotationKind kind, std::string_view name, std::int64_t timeNs, std::uint32_t thread) noexcept
 {
     if (m_forked.load(std::memory_order_relaxed))
         return;
     try {
         if (Recorder* recorder = m_recorder.load(std::memory_order_acquire))
-            recorder->annotate(kind, name);
+            recorder->annotate(kind, name, timeNs, thread);
     } catch (...) {
         // No memory for a name: the program goes on without it.
     }

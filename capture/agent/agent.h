@@ -16,8 +16,11 @@
 
 namespace strata::agent {
 
+enum class Existing : std::uint8_t { Refuse, Replace, Number };
+
 struct AgentOptions {
     std::string file; ///< "{process}" in it becomes the number of the process
+    Existing existing = Existing::Refuse; ///< where it is there already
     /// Other processes may be told the same file: the first takes it, ranks and others get names beside it.
     bool shared = false;
     std::uint64_t ringEvents = 1 << 17; ///< room for each device, rounded up to a power of two
@@ -25,7 +28,17 @@ struct AgentOptions {
     std::uint64_t memoryLimit = 256 << 20; ///< bytes for rings and tables together, at most
     std::string listFile; ///< gets a line for each file that is made; empty: none
     std::string simulatedDevice; ///< JSON for the setting "simulated_device"; empty: none
+    bool fromTheFirst = false; ///< nothing should be allocated yet: what is, is told
 };
+
+/// The name of the file that a recording with such options takes first.
+[[nodiscard]] std::string fileOf(const AgentOptions& options);
+
+/// Of the calling thread, as the operating system counts. A call of the system is made once a thread.
+[[nodiscard]] std::uint32_t threadNumber() noexcept;
+
+/// A line for `path` in the list of files that were made, where one is kept.
+void addToList(const AgentOptions& options, const std::string& path);
 
 /// The recorder inside a process: takes what a hook tells, on the threads that allocate, and hands it to a
 /// Recorder. LibTorch cannot be told to stop telling, so an agent that was attached is never destroyed; it
@@ -44,6 +57,8 @@ public:
         const AgentOptions& options, std::vector<wire::KeyValue> facts, const std::string& refusal);
     /// Takes the end state, writes everything and ends the file. Nothing if nothing is recorded.
     void stop();
+    /// The file of the recording, empty if nothing is recorded.
+    [[nodiscard]] std::string recordingName() const;
     [[nodiscard]] bool isRecording() const { return m_recorder.load(std::memory_order_acquire) != nullptr; }
 
     /// Before start(): who knows what the driver says. Without one it is not recorded.
@@ -51,9 +66,16 @@ public:
 
     /// As Recorder::annotate(). Nothing if nothing is recorded.
     void annotate(wire::AnnotationKind kind, std::string_view name) noexcept;
+    /// The same of what happened before there was a recording.
+    void annotate(
+        wire::AnnotationKind kind, std::string_view name, std::int64_t timeNs, std::uint32_t thread) noexcept;
     void tell(wire::KeyValue item);
     /// PythonFrames::check() agreed: from now on they are read, where a recording asks for them.
     void trustPython() noexcept;
+
+    /// In a signal handler, or where the process ends by no other way that is told of: what was recorded goes
+    /// to the system. Waits half a second at most, on no lock.
+    void flushAtEnd(int signal) noexcept;
 
     /// In the child of a fork: the parent's recording goes on there alone.
     void forget() noexcept { m_forked.store(true, std::memory_order_relaxed); }
@@ -89,6 +111,7 @@ private:
     std::mutex m_control; // start, stop and out of memory; never taken under a lock of the allocator
     std::atomic<std::uint64_t> m_snapshotThread{ 0 }; // that takes a snapshot of ours, 0 none
     std::size_t m_devicesSeen = 0; // by that thread
+    std::int64_t m_bytesBefore = 0; // in the segments of the base state
     std::atomic<std::uint32_t> m_stateNumber{ 0 };
     std::atomic<StatePurpose> m_statePurpose{ StatePurpose::Base };
 };

@@ -2,12 +2,15 @@
 #include "strata/capture_c.h"
 
 #include "capture/agent/agent.h"
+#include "capture/agent/fatal_ends.h"
 #include "capture/agent/hook_process.h"
 #include "capture/agent/process_facts.h"
 #include "capture/agent/say.h"
 #include "capture/agent/torch_library.h"
 #include "capture/hook_maker/hook_cache.h"
+#include "capture/interpose/device_asked.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +21,7 @@
 #include <pthread.h>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace {
@@ -34,19 +38,47 @@ static_assert(isCode(STRATA_CAPTURE_BEGIN, wire::AnnotationKind::Start)
     && isCode(STRATA_CAPTURE_END, wire::AnnotationKind::End)
     && isCode(STRATA_CAPTURE_MARK, wire::AnnotationKind::Mark));
 
+/// Of a recording that waits: the program may say what it does before it allocates.
+struct Early {
+    wire::AnnotationKind kind;
+    std::int64_t timeNs;
+    std::uint32_t thread;
+    std::string name;
+};
+constexpr std::size_t kMostEarly = 100'000;
+
+/// How long a thread may wait for another one that begins the recording. It holds no lock of the allocator,
+/// but the program may hold others: none of ours lasts for ever.
+constexpr std::chrono::seconds kPatience{ 30 };
+
 /// The one recording of this process: C functions have nowhere else to keep it. Never destroyed, since
 /// LibTorch keeps calling.
 struct Process {
-    std::mutex mutex; // of all that is not atomic; never taken under a lock of the allocator
+    /// Of all that is not atomic. Never taken under a lock of the allocator: who comes there while nothing is
+    /// recorded yet asked for the device before, and began the recording or waited for whom did.
+    std::timed_mutex mutex;
     std::optional<agent::AgentOptions> waiting;
+    std::string file; ///< that it is to have, or has
     const hook::Hook* hook = nullptr;
     hook::TorchFiles torch;
     bool hookIsMade = false; ///< by a thread of ours, which then begins
     bool aside = false; ///< ... while the program goes on
-    std::atomic<bool> isWaiting{ false };
+    std::atomic<bool> isWaiting{ false }; ///< until it is recorded, or will not be
+    std::atomic<bool> fromTheFirst{ false }; ///< it waits, and no thread may allocate before it has begun
     std::atomic<agent::Agent*> agent{ nullptr };
     std::atomic<bool> pythonTrusted{ false };
-    bool prepared = false;
+    bool endsWatched = false;
+    std::atomic<pid_t> number{ 0 }; ///< of the process that is recorded
+    std::mutex earlyMutex; // of the next; the last that is taken
+    std::vector<Early> early;
+};
+
+thread_local bool t_begins = false; // LibTorch asks for the device then too
+struct Beginning {
+    Beginning() { t_begins = true; }
+    ~Beginning() { t_begins = false; }
+    Beginning(const Beginning&) = delete;
+    Beginning& operator=(const Beginning&) = delete;
 };
 
 Process& process()
@@ -59,7 +91,8 @@ void inChild()
 {
     Process& self = process();
     // Of the parent's threads the one that forked is left: nobody holds the mutex, nobody makes a hook.
-    new (&self.mutex) std::mutex;
+    new (&self.mutex) std::timed_mutex;
+    new (&self.earlyMutex) std::mutex;
     self.hookIsMade = false;
     if (agent::Agent* agent = self.agent.load())
         agent->forget();
@@ -73,11 +106,20 @@ int stateOf(Process& self)
                                          : STRATA_CAPTURE_OFF;
 }
 
+/// Under the mutex.
+void noLongerWaiting(Process& self)
+{
+    self.waiting.reset();
+    self.fromTheFirst.store(false);
+    const std::lock_guard early(self.earlyMutex);
+    self.early.clear();
+    self.isWaiting.store(false);
+}
+
 void giveUp(Process& self, const std::string& why)
 {
     say(why);
-    self.waiting.reset();
-    self.isWaiting.store(false);
+    noLongerWaiting(self);
 }
 
 /// NVML is loaded on the thread that asks first.
@@ -95,11 +137,22 @@ agent::ReadDriver driverReader()
     };
 }
 
-void watchEnds()
+void flushAtEnd(int signal) noexcept
 {
+    if (agent::Agent* agent = process().agent.load(std::memory_order_acquire))
+        agent->flushAtEnd(signal);
+}
+
+void watchEnds(Process& self)
+{
+    if (std::exchange(self.endsWatched, true))
+        return;
+    self.number.store(getpid());
     pthread_atfork(nullptr, nullptr, inChild);
     // Behind the allocator's own registration, so before the allocator ends.
     std::atexit(strata_capture_stop);
+    std::at_quick_exit(strata_capture_stop);
+    agent::watchFatalEnds(flushAtEnd);
 }
 
 void loadHook(Process& self, const std::string& path)
@@ -134,7 +187,8 @@ void makeHook(Process& self)
     }
     say(what + ": the recording begins then, with the state at that moment");
     self.hookIsMade = true;
-    watchEnds();
+    self.fromTheFirst.store(false);
+    watchEnds(self);
     // Signals are for threads of the program.
     sigset_t all, before;
     sigfillset(&all);
@@ -169,19 +223,31 @@ bool findHook(Process& self)
     return self.hook != nullptr;
 }
 
+/// What the program said before there was a recording.
+void handEarlyOver(Process& self, agent::Agent& agent)
+{
+    const std::lock_guard early(self.earlyMutex);
+    for (const Early& each : self.early)
+        agent.annotate(each.kind, each.name, each.timeNs, each.thread);
+    self.early.clear();
+}
+
 /// Under the mutex. Nothing while LibTorch is not loaded, has no hook, or its allocator is not ready.
 void begin(Process& self)
 {
+    const Beginning beginning;
     if (!self.waiting || !findHook(self))
         return;
     const char* refusal = "";
     const hook::Readiness readiness = self.hook->readiness(&refusal);
     if (readiness == hook::Readiness::NotYet)
         return;
+    // Another thread may be making the allocators of the devices at this moment, one by one.
+    if (self.fromTheFirst.load())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (const char* off = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING"); off && *off && *off != '0')
         say("PYTORCH_NO_CUDA_MEMORY_CACHING is set: LibTorch then tells of no event; unset it to record");
-    if (!std::exchange(self.prepared, true))
-        watchEnds();
+    watchEnds(self);
     agent::Agent* agent = self.agent.load();
     if (!agent) {
         agent = new agent::Agent(*self.hook, agent::deviceCount());
@@ -190,9 +256,9 @@ void begin(Process& self)
             agent->trustPython();
         self.agent.store(agent, std::memory_order_release);
     }
-    const agent::AgentOptions options = *self.waiting;
+    agent::AgentOptions options = *self.waiting;
+    options.fromTheFirst = self.fromTheFirst.load();
     self.waiting.reset();
-    self.isWaiting.store(false);
     std::vector<wire::KeyValue> facts = agent::processFacts(self.torch, *self.hook);
     if (readiness == hook::Readiness::Ready)
         (void)agent->start(options, std::move(facts));
@@ -200,6 +266,8 @@ void begin(Process& self)
         say("only the driver's totals are recorded: " + std::string(refusal));
     else
         say("nothing is recorded: " + std::string(refusal));
+    handEarlyOver(self, *agent);
+    noLongerWaiting(self);
 }
 
 template <class Function> int guarded(Function&& function) noexcept
@@ -218,22 +286,45 @@ template <class Function> int guarded(Function&& function) noexcept
     return stateOf(process());
 }
 
+/// Under the mutex: the program and the command line both want a recording of this process. The first has it.
+void sayWhoRecords(Process& self, const agent::AgentOptions& wanted, bool fromOutside)
+{
+    const agent::Agent* const agent = self.agent.load();
+    const bool begun = agent && agent->isRecording();
+    const std::string file = begun ? agent->recordingName() : self.file;
+    if (fromOutside) { // the command line tells of that one
+        say("the program records itself, into " + file);
+        return agent::addToList(wanted, file);
+    }
+    say(agent::fileOf(wanted) + ": is not begun: this process is recorded already, into " + file);
+}
+
 } // namespace
 
 int strata_capture_start(const strata_capture_options* given)
 {
     return guarded([&] {
         Process& self = process();
-        const std::lock_guard lock(self.mutex);
+        // As this thread begins a recording, LibTorch asks for the device, at which the command line begins
+        // its.
+        std::unique_lock lock(self.mutex, std::defer_lock);
+        if (!t_begins)
+            lock.lock();
         strata_capture_options options{};
         std::memcpy(&options, given, std::min<std::size_t>(given->size, sizeof options));
-        if (stateOf(self) != STRATA_CAPTURE_OFF) {
-            say(std::string(options.file ? options.file : "")
-                + ": a recording is on already: stop it before another begins");
-            return;
-        }
         agent::AgentOptions wanted;
         wanted.file = options.file ? options.file : "";
+        wanted.listFile = options.list_file ? options.list_file : "";
+        if (t_begins || stateOf(self) != STRATA_CAPTURE_OFF)
+            return sayWhoRecords(self, wanted, options.shared != 0);
+        wanted.existing
+            = static_cast<agent::Existing>(std::min<std::uint32_t>(options.existing, STRATA_CAPTURE_NUMBER));
+        const std::string file = agent::fileOf(wanted);
+        if (options.shared == 0 && wanted.existing == agent::Existing::Refuse
+            && access(file.c_str(), F_OK) == 0)
+            return say(file
+                + ": is there already: nothing is recorded: give another name, or let it be replaced "
+                  "or numbered (Options::existing)");
         wanted.shared = options.shared != 0;
         wanted.stacks = options.stacks == STRATA_CAPTURE_STACKS_NATIVE ? agent::StackKind::Native
             : options.stacks == STRATA_CAPTURE_STACKS_PYTHON           ? agent::StackKind::Python
@@ -243,24 +334,32 @@ int strata_capture_start(const strata_capture_options* given)
             wanted.ringEvents = options.ring_events;
         if (options.memory_limit != 0)
             wanted.memoryLimit = options.memory_limit;
-        wanted.listFile = options.list_file ? options.list_file : "";
         wanted.simulatedDevice = options.simulated_device ? options.simulated_device : "";
         self.waiting = wanted;
+        self.file = file;
         self.aside = options.aside != 0;
         self.isWaiting.store(true);
         begin(self);
+        // From here on every thread that comes to the allocator passes strata_capture_poll() before.
+        self.fromTheFirst.store(self.waiting && !self.hookIsMade);
+        if (self.waiting)
+            interpose::followDeviceCalls();
     });
 }
 
 int strata_capture_poll()
 {
     Process& self = process();
-    if (!self.isWaiting.load(std::memory_order_relaxed))
+    if (!self.isWaiting.load(std::memory_order_acquire) || t_begins)
         return stateOf(self);
     return guarded([&] {
-        const std::unique_lock lock(self.mutex, std::try_to_lock);
-        if (lock && self.waiting)
-            begin(self);
+        std::unique_lock lock(self.mutex, std::try_to_lock);
+        if (!lock && self.fromTheFirst.load())
+            (void)lock.try_lock_for(kPatience);
+        if (!lock || !self.waiting)
+            return;
+        interpose::followDeviceCalls(); // LibTorch may have been loaded by now
+        begin(self);
     });
 }
 
@@ -270,20 +369,40 @@ void strata_capture_stop()
         Process& self = process();
         if (self.isWaiting.load()) {
             const std::lock_guard lock(self.mutex);
-            self.waiting.reset();
-            self.isWaiting.store(false);
+            noLongerWaiting(self);
         }
         if (agent::Agent* agent = self.agent.load())
             agent->stop();
     });
 }
 
+void strata_capture_exiting()
+{
+    // The child of a vfork() has all that is ours, but another number.
+    if (process().number.load() == getpid())
+        flushAtEnd(0);
+}
+
 void strata_capture_annotate(int kind, const char* name)
 {
+    if (kind < 0 || static_cast<std::size_t>(kind) >= wire::kAnnotationKinds)
+        return;
+    const auto what = static_cast<wire::AnnotationKind>(kind);
+    const std::string_view text = name ? name : "";
+    const auto annotated = [&](const agent::Agent* agent) { return agent && agent->isRecording(); };
+    Process& self = process();
     strata_capture_poll();
-    agent::Agent* agent = process().agent.load(std::memory_order_acquire);
-    if (agent && kind >= 0 && static_cast<std::size_t>(kind) < wire::kAnnotationKinds)
-        agent->annotate(static_cast<wire::AnnotationKind>(kind), name ? name : "");
+    if (agent::Agent* agent = self.agent.load(std::memory_order_acquire); annotated(agent))
+        return agent->annotate(what, text);
+    if (!self.isWaiting.load())
+        return;
+    guarded([&] {
+        const std::unique_lock early(self.earlyMutex);
+        if (agent::Agent* agent = self.agent.load(std::memory_order_acquire); annotated(agent))
+            agent->annotate(what, text);
+        else if (self.early.size() < kMostEarly)
+            self.early.push_back({ what, agent::nowNs(), agent::threadNumber(), std::string(text) });
+    });
 }
 
 int strata_capture_check_python(const char* frames)

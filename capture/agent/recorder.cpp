@@ -59,6 +59,7 @@ void Recorder::start()
 {
     const SignalsBlocked blocked;
     m_thread = std::thread([this] { run(); });
+    m_handle.store(m_thread.native_handle());
 }
 
 void Recorder::add(TakenState state)
@@ -67,11 +68,11 @@ void Recorder::add(TakenState state)
     m_states.push_back(std::move(state));
 }
 
-void Recorder::annotate(wire::AnnotationKind kind, std::string_view name)
+void Recorder::annotate(
+    wire::AnnotationKind kind, std::string_view name, std::int64_t timeNs, std::uint32_t thread)
 {
-    const std::int64_t now = nowNs();
     const std::lock_guard lock(m_mutex);
-    m_annotations.push_back({ kind, now, std::string(name) });
+    m_annotations.push_back({ kind, timeNs, thread, std::string(name) });
 }
 
 void Recorder::tell(wire::KeyValue item)
@@ -87,6 +88,17 @@ bool Recorder::flush(std::int64_t patienceNs)
     m_wake.notify_one();
     return m_flushed.wait_for(
         lock, nanoseconds(patienceNs), [&] { return m_flushesDone >= mine || m_finishing; });
+}
+
+void Recorder::flushAtEnd(int signal, int patienceMs) noexcept
+{
+    if (pthread_equal(pthread_self(), m_handle.load(std::memory_order_relaxed)))
+        return; // it is ours that fails
+    m_endSignal.store(signal);
+    const std::uint32_t mine = m_endsWanted.fetch_add(1) + 1;
+    constexpr timespec kMillisecond{ 0, 1'000'000 };
+    for (int waited = 0; waited < patienceMs && m_endsDone.load() < mine; ++waited)
+        nanosleep(&kMillisecond, nullptr);
 }
 
 void Recorder::finish()
@@ -107,15 +119,19 @@ void Recorder::run()
     std::unique_lock lock(m_mutex);
     while (true) {
         m_wake.wait_for(lock, nanoseconds(m_options.pauseNs),
-            [&] { return m_finishing || m_flushesWanted > m_flushesDone; });
+            [&] { return m_finishing || m_flushesWanted > m_flushesDone || m_endsWanted > m_endsDone; });
         const bool finishing = m_finishing;
         const std::uint64_t wanted = m_flushesWanted;
-        const bool flushing = wanted > m_flushesDone;
+        const std::uint32_t ends = m_endsWanted.load();
+        const bool flushing = wanted > m_flushesDone || ends > m_endsDone;
+        if (ends > m_endsDone)
+            m_info.emplace_back(wire::info::kEndedBy, wire::endedBy(m_endSignal.load()));
         lock.unlock();
         look(finishing || flushing);
         m_driver.look(nowNs(), flushing, finishing);
         writeDriver();
         lock.lock();
+        m_endsDone.store(ends);
         m_flushesDone = wanted;
         m_flushed.notify_all();
         if (finishing)
@@ -387,7 +403,7 @@ void Recorder::writeQueued()
     if (!annotations.empty()) {
         std::vector<wire::AnnotationRow> rows;
         for (const Queued& queued : annotations)
-            rows.push_back({ queued.kind, -1, m_numbers.string(queued.name), queued.timeNs });
+            rows.push_back({ queued.kind, -1, m_numbers.string(queued.name), queued.timeNs, queued.thread });
         m_numbers.write(m_writer);
         m_writer.chunk(
             wire::ChunkType::Annotations, [&](wire::Bytes& out) { wire::encodeAnnotations(rows, out); });

@@ -58,12 +58,16 @@ public:
     void start();
     /// Any thread. A state whose cut marks are in the rings.
     void add(TakenState state);
-    /// Any thread. A range begins or ends, or a mark is set, now.
-    void annotate(wire::AnnotationKind kind, std::string_view name);
+    /// Any thread. A range begins or ends, or a mark is set, on a thread, at `timeNs` (since the epoch).
+    void annotate(
+        wire::AnnotationKind kind, std::string_view name, std::int64_t timeNs, std::uint32_t thread);
     /// Any thread. More of Info; later values replace earlier ones.
     void tell(wire::KeyValue item);
     /// Any thread. Returns when all that is in the rings now is with the system, or after `patienceNs`.
     bool flush(std::int64_t patienceNs);
+    /// In a signal handler that ends the process: what is in the rings goes to the system, and by which
+    /// `signal` (0: by no signal) the process ended. Waits at most `patienceMs`, on no lock.
+    void flushAtEnd(int signal, int patienceMs) noexcept;
     /// Writes all that is left and the index, and ends the thread.
     void finish();
 
@@ -127,11 +131,15 @@ private:
     struct Queued {
         wire::AnnotationKind kind;
         std::int64_t timeNs;
+        std::uint32_t thread;
         std::string name;
     };
     std::vector<Queued> m_annotations;
     std::uint64_t m_flushesWanted = 0, m_flushesDone = 0;
     bool m_finishing = false;
+    std::atomic<int> m_endSignal{ 0 };
+    std::atomic<pthread_t> m_handle{}; // of m_thread
+    std::atomic<std::uint32_t> m_endsWanted{ 0 }, m_endsDone{ 0 }; // by flushAtEnd()
     std::thread m_thread;
 };
 

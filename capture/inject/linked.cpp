@@ -3,6 +3,7 @@
 // when LibTorch asks for the current device, before the first segment. Where the recorder is loaded later,
 // nobody comes here, and poll() does it.
 #include "capture/interpose/device_asked.h"
+#include "capture/interpose/process_exit.h"
 #include "strata/capture_c.h"
 
 namespace strata::interpose {
@@ -10,6 +11,11 @@ namespace strata::interpose {
 void onDeviceAsked() noexcept
 {
     strata_capture_poll();
+}
+
+void onImmediateExit() noexcept
+{
+    strata_capture_exiting();
 }
 
 } // namespace strata::interpose

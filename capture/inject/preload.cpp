@@ -8,6 +8,7 @@
 #include "capture/inject/start_again.h"
 #include "capture/interpose/device_asked.h"
 #include "capture/interpose/next_function.h"
+#include "capture/interpose/process_exit.h"
 #include "capture/interpose/python_start.h"
 
 #include <atomic>
@@ -19,6 +20,11 @@ void onDeviceAsked() noexcept
     // The recorder first: its trackers see what ours does.
     inject::recordWhenReady();
     dryrun::followWhenReady();
+}
+
+void onImmediateExit() noexcept
+{
+    inject::keepBeforeExit();
 }
 
 } // namespace strata::interpose

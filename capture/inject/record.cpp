@@ -5,6 +5,7 @@
 #include "strata/capture_c.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -43,6 +44,9 @@ std::uint32_t stacksWanted()
 
 using Start = int (*)(const strata_capture_options*);
 using Poll = int (*)();
+using Exiting = void (*)();
+
+std::atomic<Exiting> g_exiting{ nullptr };
 
 /// The recorder, loaded for good; nullptr if that failed.
 Poll load()
@@ -65,30 +69,51 @@ Poll load()
     options.list_file = variable(kListVariable);
     options.simulated_device = variable(kSimulatedVariable);
     options.aside = 1;
+    g_exiting.store(reinterpret_cast<Exiting>(dlsym(agent, "strata_capture_exiting")));
     start(&options);
     return reinterpret_cast<Poll>(dlsym(agent, "strata_capture_poll"));
 }
 
 /// Asked often and answered rarely: dlopen() of what is not loaded costs microseconds.
+bool isTorchLoaded()
+{
+    static std::atomic<int> asked{ 0 };
+    constexpr int kAskAlways = 4096;
+    const int before = asked.fetch_add(1, std::memory_order_relaxed);
+    return (before < kAskAlways || before % 64 == 0) && dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/// One thread loads the recorder, which begins the recording if it can; others that come meanwhile wait, lest
+/// they allocate before. nullptr where there is none yet, or never will be.
+Poll recorder()
+{
+    static std::atomic<Poll> poll{ nullptr };
+    static std::timed_mutex loading;
+    static thread_local bool loads = false; // the recorder asks for the device too
+    if (const Poll loaded = poll.load(std::memory_order_acquire))
+        return loaded;
+    if (!*variable(kFileVariable))
+        g_settled.store(true);
+    if (loads || g_settled.load() || !isTorchLoaded())
+        return nullptr;
+    // The program may hold a lock that the loading thread needs: then it goes on, and its first bytes are
+    // told as such.
+    constexpr std::chrono::seconds kPatience{ 30 };
+    const std::unique_lock lock(loading, kPatience);
+    if (!lock || poll.load() || g_settled.load())
+        return poll.load();
+    loads = true;
+    const Poll loaded = load();
+    loads = false;
+    poll.store(loaded, std::memory_order_release);
+    if (!loaded)
+        g_settled.store(true);
+    return loaded;
+}
+
 void askAgain()
 {
-    static std::mutex mutex;
-    static int asked = 0;
-    static Poll poll = nullptr;
-    const std::unique_lock lock(mutex, std::try_to_lock);
-    constexpr int kAskAlways = 4096;
-    if (!lock || (asked++ >= kAskAlways && asked % 64 != 0))
-        return;
-    if (!poll) {
-        if (!*variable(kFileVariable)) {
-            g_settled.store(true);
-            return;
-        }
-        if (!dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD))
-            return;
-        poll = load();
-    }
-    if (!poll || poll() != STRATA_CAPTURE_WAITING)
+    if (const Poll poll = recorder(); poll && poll() != STRATA_CAPTURE_WAITING)
         g_settled.store(true);
 }
 
@@ -103,6 +128,12 @@ void recordWhenReady() noexcept
     } catch (...) {
         g_settled.store(true); // no memory: the program goes on without a recording
     }
+}
+
+void keepBeforeExit() noexcept
+{
+    if (const Exiting exiting = g_exiting.load())
+        exiting();
 }
 
 std::optional<interpose::PythonScript> recordScript()

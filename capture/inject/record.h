@@ -12,6 +12,9 @@ namespace strata::inject {
 /// thread; a load of a flag once that is settled.
 void recordWhenReady() noexcept;
 
+/// Before an _exit(): what was recorded goes to the file. Async-signal-safe.
+void keepBeforeExit() noexcept;
+
 /// Python's side of it; none where no recording is asked for.
 [[nodiscard]] std::optional<interpose::PythonScript> recordScript();
 

@@ -8,4 +8,9 @@ namespace strata::interpose {
 /// for. Any thread; often: some nanoseconds are all that it may take once there is nothing left to do.
 void onDeviceAsked() noexcept;
 
+/// Where LibTorch's calls reach another definition first (the runtime's own, linked before ours; the
+/// simulated device's, preloaded; ours was loaded out of sight, as Python does), leads them here. False where
+/// LibTorch is not loaded yet, or needs nothing of it. Any thread, one at a time.
+bool followDeviceCalls() noexcept;
+
 } // namespace strata::interpose

@@ -114,7 +114,7 @@ TEST_F(RecorderSinks, WhatMemoryTookIsASession)
         const auto recorder = started(kept);
         state(*recorder, 1, StatePurpose::Base);
         ASSERT_TRUE(recorder->flush(10'000'000'000));
-        recorder->annotate(wire::AnnotationKind::Mark, "half way");
+        recorder->annotate(wire::AnnotationKind::Mark, "half way", nowNs(), 1);
         work();
         state(*recorder, 2, StatePurpose::End);
         recorder->finish();

@@ -40,6 +40,7 @@ public:
         app.add_option("-o,--output", m_options.output,
             "The session to write, named .strata; {process} in the name becomes the process id. Without it a "
             "second process writes beside it, as FILE.PID.strata, ranks as FILE.rankN.strata");
+        app.add_flag("--overwrite", m_options.overwrite, "Replaces a session that is there already");
         app.add_option("--stacks", m_options.stacks,
                "Whose call stacks: python, native (C++), none, or auto: Python's, and C++'s where a thread "
                "runs no Python, as autograd's own does")

@@ -10,6 +10,7 @@ namespace strata::cli {
 
 struct RecordOptions {
     std::string output; ///< the session; other processes of the command write beside it
+    bool overwrite = false; ///< replaces a session that is there already
     std::string stacks
         = "auto"; ///< auto (Python's; C++'s where a thread runs no Python), none, python, native
     std::int64_t ringEvents = 0; ///< room for each device; 0: as the recorder has it

@@ -31,8 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 using model::Error;
 
-/// The file can be made, and what was there is gone.
-model::Result<fs::path> makeRoom(const std::string& output)
+/// The file can be made, and what was there is gone where that is wanted.
+model::Result<fs::path> makeRoom(const std::string& output, bool overwrite)
 {
     std::error_code error;
     const fs::path path = fs::absolute(output, error);
@@ -42,6 +42,9 @@ model::Result<fs::path> makeRoom(const std::string& output)
     if (fs::exists(path, error) && !fs::is_regular_file(path, error))
         return model::fail(
             Error::Kind::Usage, model::say("%1: there, and no file", output), model::say("name another one"));
+    if (fs::exists(path, error) && !overwrite)
+        return model::fail(Error::Kind::Usage, model::say("%1: is there already", output),
+            model::say("name another one, or replace it with --overwrite"));
     if (!fs::remove(path, error) && error)
         return model::fail(Error::Kind::Usage, model::say("%1: %2", output, error.message()),
             model::say("name another file"));
@@ -154,7 +157,7 @@ model::Result<int> record(const RecordOptions& options)
     const auto library = launch::preloadable(launch::kPreloaded);
     if (!library)
         return model::Failure(library.error());
-    const auto output = makeRoom(options.output);
+    const auto output = makeRoom(options.output, options.overwrite);
     if (!output)
         return model::Failure(output.error());
     const bool records = prepareHook(*command);

@@ -20,8 +20,16 @@ enum class Stacks : std::uint32_t {
     Auto = STRATA_CAPTURE_STACKS_AUTO ///< Python's; C++ where the thread runs no Python
 };
 
+/// What becomes of a recording whose file is there already.
+enum class Existing : std::uint32_t {
+    Refuse = STRATA_CAPTURE_REFUSE, ///< there is none, which is said at once
+    Replace = STRATA_CAPTURE_REPLACE,
+    Number = STRATA_CAPTURE_NUMBER ///< "run.2.strata", "run.3.strata", ... is made beside it
+};
+
 struct Options {
-    std::string file; ///< must not be there
+    std::string file; ///< "{process}" in it becomes the process's number
+    Existing existing = Existing::Refuse;
     Stacks stacks = Stacks::Native;
     std::uint64_t ringEvents = 0; ///< that may wait for the disk, for each device; 0: 131072
     std::uint64_t memoryLimit = 0; ///< bytes of host memory, at most; 0: 256 MiB
@@ -43,6 +51,7 @@ inline State start(const Options& options)
     given.file = options.file.c_str();
     given.ring_events = options.ringEvents;
     given.memory_limit = options.memoryLimit;
+    given.existing = static_cast<std::uint32_t>(options.existing);
     return static_cast<State>(strata_capture_start(&given));
 }
 

@@ -33,6 +33,13 @@ struct strata_capture_options {
     /* Where the hook for this LibTorch has to be compiled first, once, in ten seconds. 0: who begins the
      * recording waits for it. 1: the program goes on, and the recording begins when it is there. */
     uint32_t aside;
+    uint32_t existing; /* enum strata_capture_existing: where `file` is there already */
+};
+
+enum strata_capture_existing {
+    STRATA_CAPTURE_REFUSE = 0, /* nothing is recorded, which is said at once */
+    STRATA_CAPTURE_REPLACE = 1,
+    STRATA_CAPTURE_NUMBER = 2 /* "run.2.strata", "run.3.strata", ... is made beside it */
 };
 
 enum strata_capture_state {
@@ -50,6 +57,11 @@ __attribute__((visibility("default"))) int strata_capture_poll(void);
 /* Writes the state of the allocator and everything else, and ends the file. The end of the process does it
  * too. */
 __attribute__((visibility("default"))) void strata_capture_stop(void);
+
+/* The process is about to end by _exit(), which runs nothing: what was recorded goes to the file. Waits half
+ * a second at most. Async-signal-safe. Programs that link the recorder, or that it is preloaded into, have it
+ * done for them. */
+__attribute__((visibility("default"))) void strata_capture_exiting(void);
 
 enum strata_capture_kind {
     STRATA_CAPTURE_BEGIN = 0, /* of a range */

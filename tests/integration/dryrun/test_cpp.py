@@ -32,26 +32,27 @@ def facts_of(python):
     return folder, told["cuda"].split(".")[0], abi, told["__version__"]
 
 
-def build(python, failures):
-    """Path of the program; None when it cannot be built here."""
+def build(python, failures, source=SOURCE, options=(OPTIMIZATION,), behind=()):
+    """Path of the program; None when it cannot be built here. `behind`: options that stand behind LibTorch's libraries."""
     torch, major, abi, version = facts_of(python)
     headers = glob.glob(os.path.join(CACHE, f"headers-{major}", "nvidia", "*", "include", "cuda_runtime_api.h"))
     if not headers or not shutil.which("g++"):
         print(f"not built for PyTorch {version}: {'no headers of CUDA ' + major if not headers else 'no g++'}")
         return None
-    with open(SOURCE, "rb") as file:
-        name = f"truth-{version}-{hashlib.sha256(file.read() + OPTIMIZATION.encode()).hexdigest()[:12]}"
+    with open(source, "rb") as file:
+        key = file.read() + "".join([*options, *behind]).encode()
+    name = f"truth-{version}-{hashlib.sha256(key).hexdigest()[:12]}"
     program = os.path.join(CACHE, name)
     if os.path.exists(program):
         return program
     include, lib = os.path.join(torch, "include"), os.path.join(torch, "lib")
-    command = ["g++", "-std=c++20", OPTIMIZATION, "-g", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-isystem", include, "-isystem",
+    command = ["g++", "-std=c++20", "-g", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-isystem", include, "-isystem",
                os.path.join(include, "torch", "csrc", "api", "include"), "-isystem", os.path.dirname(headers[0]),
-               SOURCE, "-o", program + ".partial", "-L" + lib, "-Wl,-rpath," + lib, "-Wl,--allow-shlib-undefined",
-               "-Wl,--no-as-needed", "-ltorch", "-ltorch_cpu", "-ltorch_cuda", "-lc10", "-lc10_cuda"]
+               source, "-o", program + ".partial", *options, "-L" + lib, "-Wl,-rpath," + lib, "-Wl,--allow-shlib-undefined",
+               "-Wl,--no-as-needed", "-ltorch", "-ltorch_cpu", "-ltorch_cuda", "-lc10", "-lc10_cuda", *behind]
     made = subprocess.run(command, capture_output=True, text=True)
     if made.returncode != 0:
-        failures.expect(f"{python} {SOURCE}", "compiles", made.stderr[:3000], "")
+        failures.expect(f"{python} {source}", "compiles", made.stderr[:3000], "")
         return None
     os.rename(program + ".partial", program)
     return program

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every way in which a C++ program ends: what it had done a tenth of a second before is in the session, which opens and says how
+it ended, and the program ends as it would have without a recorder: status, core, its own handlers.
+
+usage: test_record_endings.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]... [--after MILLISECONDS]...
+
+Each way, with the recorder preloaded and linked, MILLISECONDS after the start (10 and 1000, unless said). Skipped (exit 77)
+without PyTorch or what compiles with it.
+"""
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+import record_tools
+from running import main, strata_json
+from test_cpp import build
+
+SOURCE = os.path.join(record_tools.HERE, "ends.cpp")
+CAPTURE = os.path.join(record_tools.PROJECT, "capture")
+SIMULATED = "T4-16GB"
+#: What a session without an end says of it; None: it has one, as after an out-of-memory, where the state is written.
+WAYS = {"return": None, "exit": None, "quick_exit": None, "_exit": "_exit", "exception": "SIGABRT", "thread exception": "SIGABRT",
+        "abort": "SIGABRT", "fault": "SIGSEGV", "SIGTERM": "SIGTERM", "SIGINT": "SIGINT", "SIGPIPE": "SIGPIPE", "ignored SIGTERM": None,
+        "handled SIGTERM": "_exit", "handled fault": "_exit", "out of memory": None, "SIGKILL": "killed"}
+#: Seconds before the end from which on nothing is owed. Nobody can flush when it is killed.
+OWED = {"SIGKILL": 1.0}
+
+
+def start(command, cwd):
+    """Wait status, the lines that it printed, and stderr. Cores are written, cut to a megabyte."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CORE, (1 << 20, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    with open(os.path.join(cwd, "stderr"), "w+b") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, cwd=cwd, preexec_fn=limit)
+        output = process.stdout.read()
+        _, status = os.waitpid(process.pid, 0)
+        process.returncode = status
+        errors.seek(0)
+        text = errors.read().decode(errors="replace")
+    lines = [line.split() for line in output.decode().splitlines(keepends=True) if line.endswith("\n") and line.count(" ") == 1]
+    return status, [(int(turn), float(when)) for turn, when in lines], text
+
+
+def as_shell(status):
+    """What `strata record` ends with for a command that ended so."""
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+
+
+def check(strata, name, way, session, turns, failures):
+    _, summary = strata_json(strata, ["summary", "--json", session])
+    device = summary["devices"][0] if summary and summary["devices"] else None
+    end = turns[-1][1] if turns else 0
+    owed = max((turn for turn, when in turns if when < end - OWED.get(way, 0.1)), default=0)
+    kept = device["actions"].get("alloc", 0) - 1 if device else 0
+    failures.expect(name, f"kept {kept} of {owed}", kept >= owed)
+    if device is None:
+        failures.expect(name, "opens", way == "SIGKILL")
+        return
+    said = WAYS[way]
+    cut = summary.get("truncated")
+    failures.expect(name, "end known", device["end_known"], said is None)
+    failures.expect(name, "says how it ended", cut and (cut["interrupted"], said in cut["reason"]), said and (True, True))
+
+
+def two_recorders(strata, linked, failures):
+    """A program that records itself, under `strata record`: one of them records, and both say which."""
+    with tempfile.TemporaryDirectory() as folder:
+        own, outer = os.path.join(folder, "own.strata"), os.path.join(folder, "outer.strata")
+        command = [strata, "record", "-o", outer, "--simulated", SIMULATED, "--", linked, "return", "50", own]
+        for name, recorded, silent, words in (("the program's", own, outer, "the program records itself, into " + own),
+                                              ("the file is there", outer, None, own + ": is there already: nothing is recorded")):
+            run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            failures.expect(name, "exit", run.returncode, 3)
+            failures.expect(name, "says", (words in run.stderr, f"strata: {recorded}: " in run.stderr), (True, True))
+            failures.expect(name, "the other", silent and os.path.exists(silent), silent and False)
+            _, summary = strata_json(strata, ["summary", "--json", recorded])
+            failures.expect(name, "exact", summary and summary["devices"][0]["integrity"]["exact"], True)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        failures.expect("there already", "refused", (run.returncode, "--overwrite" in run.stderr), (2, True))
+        run = subprocess.run([*command[:2], "--overwrite", *command[2:]], capture_output=True, text=True, timeout=120)
+        failures.expect("replaced", "exit", run.returncode, 3)
+
+
+def test(arguments, python, failures):
+    for name in ("strata", "simgpu", "build"):
+        setattr(arguments, name, os.path.abspath(getattr(arguments, name)))
+    library = os.path.join(arguments.build, "lib", "strata")
+    plain = build(python, failures, SOURCE, ("-O1", "-pthread"))
+    linked = build(python, failures, SOURCE, ("-O1", "-pthread", "-DSTRATA_LINKED", "-I" + os.path.join(CAPTURE, "include"),
+                                              "-L" + library, "-Wl,-rpath," + library, "-lstrata_capture"))
+    if not plain or not linked:
+        return "the programs cannot be built"
+    two_recorders(arguments.strata, linked, failures)
+    for after in arguments.after or [10, 1000]:
+        for way in WAYS:
+            name = f"{way} after {after} ms"
+            with tempfile.TemporaryDirectory() as folder:
+                wanted, _, _ = start([arguments.simgpu, "--", plain, way, str(after)], folder)
+                session = os.path.join(folder, "linked.strata")
+                status, turns, errors = start([arguments.simgpu, "--", linked, way, str(after), session], folder)
+                failures.expect(name, "linked: wait status", status, wanted)
+                check(arguments.strata, name + ", linked", way, session, turns, failures)
+                session = os.path.join(folder, "preloaded.strata")
+                status, turns, errors = start([arguments.strata, "record", "-o", session, "--simulated", SIMULATED, "--", plain,
+                                               way, str(after)], folder)
+                failures.expect(name, "preloaded: exit", as_shell(status), as_shell(wanted))
+                check(arguments.strata, name + ", preloaded", way, session, turns, failures)
+    return None
+
+
+def add_options(parser):
+    parser.add_argument("--after", type=int, action="append", default=[])
+
+
+if __name__ == "__main__":
+    sys.exit(main(test, ("strata", "simgpu", "build"), every_python=False, add_options=add_options))
