@@ -212,6 +212,10 @@ std::optional<DeviceTrace> DeviceGrowth::assemble(BlockColumns blocks, const Rec
         trace.m_segments = s.lives;
     }
     fillTotals(trace.m_totals, device, older, endKnown);
+    // A file that was cut may have its state in front of its events.
+    const auto& truncation = recording.truncation;
+    trace.m_totals.endKnown
+        = endKnown || (truncation && !truncation->interrupted && !device.finalSegments.empty());
     trace.m_totals.liveNotInSegments = liveNotInSegments;
 
     const bool startKnown = endKnown || !device.base.segments.empty();
@@ -233,7 +237,6 @@ std::optional<DeviceTrace> DeviceGrowth::assemble(BlockColumns blocks, const Rec
 void DeviceGrowth::fillTotals(
     Totals& t, const DeviceRecording& device, const OlderBlocks& older, bool endKnown) const
 {
-    t.endKnown = endKnown;
     const State& s = *m_state;
     t.device = device.device;
     t.events = device.events.size();

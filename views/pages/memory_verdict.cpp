@@ -77,8 +77,14 @@ QString memoryVerdict(const DeviceData& device)
     if (summary.peak.beforeTraceBytes > 0 && !flat)
         all += tr(", %1 is older than the trace").arg(text::bytes(summary.peak.beforeTraceBytes));
     all += QStringLiteral(". ");
-    all += flat ? tr("Reserved: %1.").arg(text::strong(text::bytes(totals.reservedBytesEnd)))
-                : tr("Reserved peaks at %1.").arg(text::strong(text::bytes(totals.reservedBytesPeak)));
+    // A file that ends early may tell of no segment.
+    const std::int64_t reserved = summary.needs && summary.needs->atLeast ? summary.needs->bytes : 0;
+    if (flat)
+        all += tr("Reserved: %1.").arg(text::strong(text::bytes(totals.reservedBytesEnd)));
+    else if (reserved > totals.reservedBytesPeak)
+        all += tr("Reserved: at least %1.").arg(text::strong(text::bytes(reserved)));
+    else
+        all += tr("Reserved peaks at %1.").arg(text::strong(text::bytes(totals.reservedBytesPeak)));
     return all;
 }
 

@@ -23,7 +23,7 @@ constexpr int kTop = 16; // out-of-memory marks
 constexpr int kAxis = 28;
 constexpr int kPeakRoom = 20; // of its label
 constexpr int kTickGap = 10;
-constexpr int kRight = 56; // the name of the axis
+constexpr int kRight = 84; // half of the last number, and the name of the axis
 
 } // namespace
 
