@@ -89,12 +89,19 @@ private:
 
 FrameRow cutToFit(const QString& function, const QString& place, int width, const QFontMetrics& metrics)
 {
-    const int wanted = place.isEmpty() ? 0 : metrics.horizontalAdvance(place) + kPadding;
+    const auto widthOf = [&](const QString& text) { return metrics.horizontalAdvance(text) + kPadding; };
+    const int wanted = place.isEmpty() ? 0 : widthOf(place);
+    // The number of the line stays whole, or nothing of the place does.
+    const qsizetype colon = place.lastIndexOf(QLatin1Char(':'));
+    const QString number = colon < 0 ? QString() : place.mid(colon);
+    const int least = std::min(wanted, widthOf(QChar(0x2026) + number) + 2);
+    const int share = std::max(std::min(width * 3 / 5, width - least), width * 3 / 10);
     FrameRow row;
-    row.function = metrics.elidedText(function, Qt::ElideRight, std::max(width - wanted, width * 3 / 5));
+    row.function = metrics.elidedText(function, Qt::ElideRight, std::max(width - wanted, share));
     const int left = width - metrics.horizontalAdvance(row.function) - kPadding;
-    if (left > metrics.averageCharWidth() * 4)
-        row.place = metrics.elidedText(place, Qt::ElideLeft, left);
+    row.place = left > 0 ? metrics.elidedText(place, Qt::ElideLeft, left) : QString();
+    if (!row.place.endsWith(number))
+        row.place.clear();
     return row;
 }
 

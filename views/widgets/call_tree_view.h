@@ -9,7 +9,8 @@
 namespace strata::views {
 
 /// What a row says of its frame where not all fits into so many pixels: the function gives way to the place
-/// down to three fifths, and of that goes the beginning, since rows of one function differ by file and line.
+/// down to three fifths, or to a third for the number of the line; of a place goes the beginning, since rows
+/// of one function differ by file and line.
 struct FrameRow {
     QString function, place;
 };
