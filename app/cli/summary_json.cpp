@@ -19,7 +19,6 @@ void writeTotals(JsonWriter& json, const Totals& totals)
     for (const auto& [action, count] : totals.actions)
         json.foreignKey(action).value(count);
     json.endObject();
-    json.member("end_known", totals.endKnown);
     json.member("segments", totals.segments).member("blocks", totals.blocks);
     json.member("reserved_bytes_start", totals.reservedBytesStart);
     json.member("reserved_bytes_end", totals.reservedBytesEnd);
@@ -223,14 +222,20 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
 {
     json.member("file_bytes", recording.fileBytes).member("simulated", recording.simulated);
     json.key("truncated");
-    if (recording.truncation)
+    if (recording.truncation) {
         json.beginObject()
             .member("offset", recording.truncation->offset)
             .member("reason", recording.truncation->reason.text())
             .member("interrupted", recording.truncation->interrupted)
-            .endObject();
-    else
+            .key("unknown_ends")
+            .beginArray();
+        for (const DeviceReport& device : devices)
+            if (!device.summary.totals.endKnown)
+                json.value(device.summary.totals.device);
+        json.endArray().endObject();
+    } else {
         json.null();
+    }
     json.member("annotations", annotationCount(recording)).key("host_memory");
     if (recording.host)
         json.beginObject()

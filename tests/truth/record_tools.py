@@ -17,7 +17,7 @@ BLOCK_KEYS = ("address", "size", "requested_size", "state")
 
 
 def record(strata, options, command, **more):
-    run = subprocess.run([strata, "record", *options, "--", *command], capture_output=True, **more)
+    run = subprocess.run([strata, "record", "--overwrite", *options, "--", *command], capture_output=True, **more)
     run.stderr = run.stderr.decode(errors="replace")
     return run
 

@@ -104,7 +104,7 @@ def made_once(product, python, failures):
 def racing(product, python, failures):
     """Ranks begin at once: one compiles, the other waits."""
     environment = product.user()
-    runs = [subprocess.Popen([product.strata, "record", "-o", os.path.join(product.folder, f"race{i}.strata"), *SIMULATED, "--",
+    runs = [subprocess.Popen([product.strata, "record", "--overwrite", "-o", os.path.join(product.folder, f"race{i}.strata"), *SIMULATED, "--",
                               python, "-c", ALLOCATE], env=environment, stderr=subprocess.PIPE, text=True) for i in range(2)]
     said = [run.communicate()[1] for run in runs]
     failures.expect("race", "compiled", sum(text.count(COMPILES) for text in said), 1)
@@ -127,7 +127,7 @@ def unknown_before(product, python, failures):
             os.symlink(os.path.realpath(shutil.which(tool)), os.path.join(compilers, tool))
 
     def run(program):
-        command = [product.simgpu, "--", "/usr/bin/env", f"PATH={compilers}", product.strata, "record", "-o", session, "--",
+        command = [product.simgpu, "--", "/usr/bin/env", f"PATH={compilers}", product.strata, "record", "--overwrite", "-o", session, "--",
                    script, program]
         done = subprocess.run(command, capture_output=True, text=True,
                               env={**environment, "PATH": os.path.dirname(python) + ":" + os.environ["PATH"]})
@@ -166,7 +166,7 @@ def in_the_way(product, python, failures):
     # A cache that cannot be written: the hook is kept below the folder for temporary files.
     session = os.path.join(product.folder, "elsewhere.strata")
     environment = product.user()
-    run = subprocess.run([product.simgpu, "--", "/usr/bin/env", "XDG_CACHE_HOME=/proc/none", product.strata, "record", "-o",
+    run = subprocess.run([product.simgpu, "--", "/usr/bin/env", "XDG_CACHE_HOME=/proc/none", product.strata, "record", "--overwrite", "-o",
                           session, "--", python, "-c", ALLOCATE], capture_output=True, text=True,
                          env={**environment, "PATH": os.path.dirname(python) + ":" + os.environ["PATH"]})
     expect_recorded(product, "read-only cache", session, run, failures)
@@ -203,7 +203,7 @@ def doctor(product, python, failures):
     for name, text in (("__init__.py", ""), ("version.py", "__version__ = '2.6.0+cpu'\n"), ("lib/libtorch_cpu.so", "")):
         with open(os.path.join(site, "torch", name), "w") as file:
             file.write(text)
-    done = subprocess.run([product.strata, "record", "-o", os.path.join(product.folder, "cpu.strata"), "--", other, "-c", ""],
+    done = subprocess.run([product.strata, "record", "--overwrite", "-o", os.path.join(product.folder, "cpu.strata"), "--", other, "-c", ""],
                           env={**environment, "PYTHONPATH": site}, capture_output=True, text=True)
     failures.expect("CPU alone", "exit", done.returncode, 2)
     failures.expect("CPU alone", "the line", "--force-reinstall torch==2.6.0 --index-url https://pypi.org/simple" in done.stderr)
