@@ -64,6 +64,7 @@ struct Process {
     bool hookIsMade = false; ///< by a thread of ours, which then begins
     bool aside = false; ///< ... while the program goes on
     std::atomic<bool> isWaiting{ false }; ///< until it is recorded, or will not be
+    bool followsCalls = false; ///< of LibTorch for the device
     std::atomic<bool> fromTheFirst{ false }; ///< it waits, and no thread may allocate before it has begun
     std::atomic<agent::Agent*> agent{ nullptr };
     std::atomic<bool> pythonTrusted{ false };
@@ -286,6 +287,13 @@ template <class Function> int guarded(Function&& function) noexcept
     return stateOf(process());
 }
 
+/// Under the mutex. LibTorch may be loaded later than we are.
+void followDeviceCalls(Process& self)
+{
+    if (self.waiting && !self.followsCalls)
+        self.followsCalls = interpose::followDeviceCalls();
+}
+
 /// Under the mutex: the program and the command line both want a recording of this process. The first has it.
 void sayWhoRecords(Process& self, const agent::AgentOptions& wanted, bool fromOutside)
 {
@@ -323,8 +331,8 @@ int strata_capture_start(const strata_capture_options* given)
         if (options.shared == 0 && wanted.existing == agent::Existing::Refuse
             && access(file.c_str(), F_OK) == 0)
             return say(file
-                + ": is there already: nothing is recorded: give another name, or let it be replaced "
-                  "or numbered (Options::existing)");
+                + ": is there already: nothing is recorded: give another name, or have it replaced or "
+                  "numbered (the option \"existing\")");
         wanted.shared = options.shared != 0;
         wanted.stacks = options.stacks == STRATA_CAPTURE_STACKS_NATIVE ? agent::StackKind::Native
             : options.stacks == STRATA_CAPTURE_STACKS_PYTHON           ? agent::StackKind::Python
@@ -342,8 +350,7 @@ int strata_capture_start(const strata_capture_options* given)
         begin(self);
         // From here on every thread that comes to the allocator passes strata_capture_poll() before.
         self.fromTheFirst.store(self.waiting && !self.hookIsMade);
-        if (self.waiting)
-            interpose::followDeviceCalls();
+        followDeviceCalls(self);
     });
 }
 
@@ -356,9 +363,11 @@ int strata_capture_poll()
         std::unique_lock lock(self.mutex, std::try_to_lock);
         if (!lock && self.fromTheFirst.load())
             (void)lock.try_lock_for(kPatience);
-        if (!lock || !self.waiting)
+        if (!lock)
             return;
-        interpose::followDeviceCalls(); // LibTorch may have been loaded by now
+        if (!self.waiting) // one that failed as it began
+            return noLongerWaiting(self);
+        followDeviceCalls(self);
         begin(self);
     });
 }

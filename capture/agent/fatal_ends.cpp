@@ -31,8 +31,11 @@ void goOn(int signal, siginfo_t* info, void* context)
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
         return before.sa_handler(signal);
     sigaction(signal, &before, nullptr);
-    // A fault comes again when its instruction does; what was sent has to be sent again.
-    if (info->si_code <= 0)
+    // A fault of an instruction comes again as that does; all else, the terminal's Ctrl+C too, has to be sent
+    // again.
+    const bool comesAgain = info->si_code > 0
+        && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
+    if (!comesAgain)
         raise(signal);
 }
 

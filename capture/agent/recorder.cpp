@@ -17,6 +17,9 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+/// A process that is still there so long after a signal goes on.
+constexpr std::int64_t kEndsWithinNs = 2'000'000'000;
+
 /// No signal handler of the program may run on our thread, and a file that grows too large is an error.
 class SignalsBlocked {
 public:
@@ -124,8 +127,13 @@ void Recorder::run()
         const std::uint64_t wanted = m_flushesWanted;
         const std::uint32_t ends = m_endsWanted.load();
         const bool flushing = wanted > m_flushesDone || ends > m_endsDone;
-        if (ends > m_endsDone)
+        if (ends > m_endsDone) {
             m_info.emplace_back(wire::info::kEndedBy, wire::endedBy(m_endSignal.load()));
+            m_endToldNs = nowNs();
+        } else if (m_endToldNs != 0 && nowNs() - m_endToldNs > kEndsWithinNs) {
+            m_info.emplace_back(wire::info::kEndedBy, ""); // a handler of the program saw to it
+            m_endToldNs = 0;
+        }
         lock.unlock();
         look(finishing || flushing);
         m_driver.look(nowNs(), flushing, finishing);

@@ -137,6 +137,7 @@ private:
     std::vector<Queued> m_annotations;
     std::uint64_t m_flushesWanted = 0, m_flushesDone = 0;
     bool m_finishing = false;
+    std::int64_t m_endToldNs = 0; // 0: never, or the program went on
     std::atomic<int> m_endSignal{ 0 };
     std::atomic<pthread_t> m_handle{}; // of m_thread
     std::atomic<std::uint32_t> m_endsWanted{ 0 }, m_endsDone{ 0 }; // by flushAtEnd()

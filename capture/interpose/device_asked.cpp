@@ -33,6 +33,10 @@ extern "C" __attribute__((visibility("hidden"), alias("cudaGetDevice"))) int str
 
 bool strata::interpose::followDeviceCalls() noexcept
 {
-    return redirectCalls("libc10_cuda.so", "cudaGetDevice", reinterpret_cast<void*>(askedByTable),
+    constexpr const char* kLibrary = "libc10_cuda.so";
+    if (!dlopen(kLibrary, RTLD_LAZY | RTLD_NOLOAD))
+        return false;
+    (void)redirectCalls(kLibrary, "cudaGetDevice", reinterpret_cast<void*>(askedByTable),
         reinterpret_cast<const void*>(strataGetDevice), g_before);
+    return true;
 }

@@ -3,6 +3,7 @@
 // the loader filled them, or does at the first call.
 #include "capture/interpose/redirect_calls.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
@@ -71,31 +72,20 @@ Calls callsOf(const dl_phdr_info& file)
     return calls;
 }
 
-bool isWithin(const dl_phdr_info& file, std::uintptr_t address)
+/// Whether a part of that type has the address: PT_LOAD has what is of the file, PT_GNU_RELRO what the loader
+/// made read-only after it had filled it.
+bool isWithin(std::uint32_t partType, const dl_phdr_info& file, std::uintptr_t address)
 {
-    for (const ElfW(Phdr) & part : std::span(file.dlpi_phdr, file.dlpi_phnum)) {
+    return std::ranges::any_of(std::span(file.dlpi_phdr, file.dlpi_phnum), [&](const ElfW(Phdr) & part) {
         const std::uintptr_t begin = file.dlpi_addr + part.p_vaddr;
-        if (part.p_type == PT_LOAD && address >= begin && address < begin + part.p_memsz)
-            return true;
-    }
-    return false;
-}
-
-/// Of what the loader made read-only after it had filled it.
-bool isReadOnly(const dl_phdr_info& file, std::uintptr_t address)
-{
-    for (const ElfW(Phdr) & part : std::span(file.dlpi_phdr, file.dlpi_phnum)) {
-        const std::uintptr_t begin = file.dlpi_addr + part.p_vaddr;
-        if (part.p_type == PT_GNU_RELRO && address >= begin && address < begin + part.p_memsz)
-            return true;
-    }
-    return false;
+        return part.p_type == partType && address >= begin && address < begin + part.p_memsz;
+    });
 }
 
 bool write(const dl_phdr_info& file, std::uintptr_t* slot, void* value)
 {
     const auto address = reinterpret_cast<std::uintptr_t>(slot);
-    const bool readOnly = isReadOnly(file, address);
+    const bool readOnly = isWithin(PT_GNU_RELRO, file, address);
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     void* const start = reinterpret_cast<void*>(address & ~(page - 1));
     if (readOnly && mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
@@ -157,8 +147,8 @@ bool redirectCalls(
             auto* const slot = reinterpret_cast<std::uintptr_t*>(calls.base + row.r_offset);
             const std::uintptr_t now = std::atomic_ref(*slot).load(std::memory_order_acquire);
             // Before its first call a slot leads into the file itself, to what resolves it.
-            void* const leads
-                = now == 0 || isWithin(file, now) ? resolve(file, function) : reinterpret_cast<void*>(now);
+            void* const leads = now == 0 || isWithin(PT_LOAD, file, now) ? resolve(file, function)
+                                                                         : reinterpret_cast<void*>(now);
             if (!leads || leads == instead || leads == own)
                 continue;
             before.store(leads, std::memory_order_release);

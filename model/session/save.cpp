@@ -65,6 +65,8 @@ void writeInfo(wire::ChunkWriter& writer, const Recording& recording)
     if (recording.truncation) {
         add(info::kTruncationOffset, static_cast<std::int64_t>(recording.truncation->offset));
         items.emplace_back(info::kTruncationReason, recording.truncation->reason.text());
+        if (recording.truncation->interrupted)
+            items.emplace_back(info::kTruncationInterrupted, info::kYes);
     }
     if (recording.host) {
         add(info::kHostSegments, recording.host->segments);

@@ -23,6 +23,8 @@ inline constexpr const char* kSimulated = "simulated"; ///< kYes: recorded on a 
 
 inline constexpr const char* kTruncationOffset = "truncation.offset";
 inline constexpr const char* kTruncationReason = "truncation.reason";
+inline constexpr const char* kTruncationInterrupted
+    = "truncation.interrupted"; ///< kYes: the program was ended
 
 inline constexpr const char* kHostSegments = "host.segments"; ///< pinned host memory, at the end
 inline constexpr const char* kHostReservedBytes = "host.reserved_bytes";

@@ -14,8 +14,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <pty.h>
+#include <setjmp.h>
 #include <stdexcept>
 #include <string>
+#include <sys/ioctl.h>
 #include <thread>
 #include <unistd.h>
 
@@ -44,6 +47,24 @@ void endWithStatus9(int)
         pause();
 }
 
+/// As a terminal's keyboard does it: the kernel sends the signal, and says so.
+[[noreturn]] void pressCtrlC()
+{
+    int master = -1, terminal = -1;
+    if (openpty(&master, &terminal, nullptr, nullptr, nullptr) != 0 || setsid() < 0
+        || ioctl(terminal, TIOCSCTTY, 0) != 0 || write(master, "\x03", 1) != 1)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+sigjmp_buf g_behind;
+
+void survive(int)
+{
+    siglongjmp(g_behind, 1);
+}
+
 const std::map<std::string, std::function<int()>> kWays{
     { "return", [] { return 3; } },
     { "exit", []() -> int { std::exit(3); } },
@@ -63,6 +84,24 @@ const std::map<std::string, std::function<int()>> kWays{
         } },
     { "SIGTERM", []() -> int { sendMyself(SIGTERM); } },
     { "SIGINT", []() -> int { sendMyself(SIGINT); } },
+    { "Ctrl+C", []() -> int { pressCtrlC(); } },
+    { "alarm",
+        []() -> int {
+            alarm(1);
+            for (;;)
+                pause();
+        } },
+    { "breakpoint",
+        [] {
+            __asm__ volatile("int3");
+            return 0;
+        } },
+    { "survived fault",
+        [] {
+            if (sigsetjmp(g_behind, 1) == 0)
+                *static_cast<volatile int*>(nullptr) = 1;
+            return 5;
+        } },
     { "SIGPIPE", []() -> int { sendMyself(SIGPIPE); } },
     { "SIGKILL", []() -> int { sendMyself(SIGKILL); } },
     { "ignored SIGTERM",
@@ -98,13 +137,15 @@ int main(int argc, char** argv)
         return 2;
     }
     const std::string way = argv[1];
-    for (const int signal : { SIGINT, SIGTERM, SIGPIPE }) // a shell ignores some in what it runs beside
+    for (const int signal : { SIGINT, SIGTERM, SIGPIPE, SIGALRM }) // a shell ignores some in what it runs beside
         std::signal(signal, SIG_DFL);
     // Before the recording begins: ours is found there and goes on being called.
     if (way == "handled SIGTERM")
         std::signal(SIGTERM, endWithStatus9);
     if (way == "handled fault")
         std::signal(SIGSEGV, endWithStatus9);
+    if (way == "survived fault")
+        std::signal(SIGSEGV, survive);
 #ifdef STRATA_LINKED
     std::optional<strata::capture::Recording> recording;
     if (argc > 3) {

@@ -87,6 +87,14 @@ def python(strata, simgpu, build, interpreter, failures):
         failures.expect("Python", "exact", device["integrity"]["exact"], True)
         failures.expect("Python", "allocations", device["actions"]["alloc"], 3)
         failures.expect("Python", "what was there before", device["requested_bytes_start"], 4000)
+        for existing, found in (("refuse", ["run.strata"]), ("number", ["run.2.strata", "run.strata"]),
+                                ("replace", ["run.2.strata", "run.strata"])):
+            before = os.stat(session).st_ino
+            again = program.replace('record("run.strata"', f'record("run.strata", existing="{existing}"')
+            run = subprocess.run([simgpu, "--", interpreter, "-c", again], capture_output=True, text=True, cwd=folder, env=environment)
+            failures.expect("Python: " + existing, "is told", "run.strata: is there already" in run.stderr, existing == "refuse")
+            failures.expect("Python: " + existing, "files", sorted(n for n in os.listdir(folder) if n.endswith(".strata")), found)
+            failures.expect("Python: " + existing, "new file", os.stat(session).st_ino != before, existing == "replace")
         snapshot = record_tools.as_snapshot(strata, session, folder)
         steps = [a["name"] for a in snapshot["external_annotations"] if a.get("stage") == "START"]
         failures.expect("Python", "steps", steps, ["step 0", "step 1", "step 2"])

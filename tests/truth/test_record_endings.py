@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every way in which a C++ program ends: what it had done a tenth of a second before is in the session, which opens and says how
-it ended, and the program ends as it would have without a recorder: status, core, its own handlers.
+"""Every way in which a C++ program ends: all that it had done is in the session, which opens and says how it
+ended, and the program ends as it would have without a recorder: status, core, its own handlers.
 
 usage: test_record_endings.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]... [--after MILLISECONDS]...
 
@@ -22,9 +22,10 @@ CAPTURE = os.path.join(record_tools.PROJECT, "capture")
 SIMULATED = "T4-16GB"
 #: What a session without an end says of it; None: it has one, as after an out-of-memory, where the state is written.
 WAYS = {"return": None, "exit": None, "quick_exit": None, "_exit": "_exit", "exception": "SIGABRT", "thread exception": "SIGABRT",
-        "abort": "SIGABRT", "fault": "SIGSEGV", "SIGTERM": "SIGTERM", "SIGINT": "SIGINT", "SIGPIPE": "SIGPIPE", "ignored SIGTERM": None,
+        "abort": "SIGABRT", "fault": "SIGSEGV", "SIGTERM": "SIGTERM", "SIGINT": "SIGINT", "Ctrl+C": "SIGINT",
+        "alarm": "SIGALRM", "breakpoint": "SIGTRAP", "survived fault": None, "SIGPIPE": "SIGPIPE", "ignored SIGTERM": None,
         "handled SIGTERM": "_exit", "handled fault": "_exit", "out of memory": None, "SIGKILL": "killed"}
-#: Seconds before the end from which on nothing is owed. Nobody can flush when it is killed.
+#: Seconds before the last line from which on nothing is owed: none but where nobody can flush.
 OWED = {"SIGKILL": 1.0}
 
 
@@ -51,7 +52,7 @@ def check(strata, name, way, session, turns, failures):
     _, summary = strata_json(strata, ["summary", "--json", session])
     device = summary["devices"][0] if summary and summary["devices"] else None
     end = turns[-1][1] if turns else 0
-    owed = max((turn for turn, when in turns if when < end - OWED.get(way, 0.1)), default=0)
+    owed = max((turn for turn, when in turns if when <= end - OWED.get(way, 0)), default=0)
     kept = device["actions"].get("alloc", 0) - 1 if device else 0
     failures.expect(name, f"kept {kept} of {owed}", kept >= owed)
     if device is None:
@@ -60,6 +61,10 @@ def check(strata, name, way, session, turns, failures):
     said = WAYS[way]
     cut = summary.get("truncated")
     failures.expect(name, "unknown ends", cut and cut["unknown_ends"], said and [0])
+    copy = session + ".copy.strata"
+    subprocess.run([strata, "convert", session, "-o", copy], capture_output=True)
+    _, converted = strata_json(strata, ["summary", "--json", copy])
+    failures.expect(name, "the copy says so too", converted and converted.get("truncated"), cut)
     failures.expect(name, "says how it ended", cut and (cut["interrupted"], said in cut["reason"]), said and (True, True))
 
 

@@ -78,8 +78,7 @@ std::string hintFor(const DryRun& run)
     constexpr int kSegmentationFault = 139;
     if (run.exitStatus == 0 && run.processes.empty() && !run.knewTorch)
         return "the device goes where the command's environment goes, which docker, ssh, sudo and env -i do "
-               "not "
-               "pass on: start the Python itself, as in strata dryrun -- python train.py";
+               "not pass on: start the Python itself, as in strata dryrun -- python train.py";
     if (run.exitStatus == 0 && run.processes.empty())
         return "if it should use a GPU, look for an option of it that says so; torch.cuda.is_available() is "
                "true here";
@@ -89,8 +88,7 @@ std::string hintFor(const DryRun& run)
         return hintForException(*run.failure);
     if (run.exitStatus == kNotStarted && run.processes.empty() && !run.knewTorch)
         return "a program that links NVIDIA's libraries does not begin without them: start it itself, as in "
-               "strata "
-               "dryrun -- ./program";
+               "strata dryrun -- ./program";
     if (run.exitStatus == kKilled)
         return "it was killed, often for want of host memory: make models on the device, or fewer steps with "
                "--steps";

@@ -21,6 +21,7 @@ import sys
 __all__ = ["record", "start", "stop", "step", "phase", "scope", "mark", "note"]
 
 _STACKS = {"none": 0, "native": 1, "python": 2, "auto": 3}
+_EXISTING = {"refuse": 0, "replace": 1, "number": 2}
 _STATES = ("off", "waiting", "recording")
 _BEGIN, _END, _MARK = 0, 1, 2
 
@@ -28,7 +29,8 @@ _BEGIN, _END, _MARK = 0, 1, 2
 class _Options(ctypes.Structure):
     _fields_ = [("size", ctypes.c_uint32), ("stacks", ctypes.c_uint32), ("file", ctypes.c_char_p),
                 ("ring_events", ctypes.c_uint64), ("memory_limit", ctypes.c_uint64), ("shared", ctypes.c_uint32),
-                ("list_file", ctypes.c_char_p)]
+                ("list_file", ctypes.c_char_p), ("simulated_device", ctypes.c_char_p), ("aside", ctypes.c_uint32),
+                ("existing", ctypes.c_uint32)]
 
 
 def _places():
@@ -68,19 +70,22 @@ def _check_frames(library):
     library.strata_capture_check_python(text)
 
 
-def start(file, stacks="auto", ring_events=0, memory_limit=0):
+def start(file, stacks="auto", ring_events=0, memory_limit=0, existing="refuse"):
     """Begins a recording, now or when PyTorch's allocator is ready: "recording", "waiting" or "off".
 
-    file          the session that is made; must not be there
+    file          the session that is made
     stacks        "python", "native" (C++), "none", or "auto": Python's, and C++ where a thread runs no Python
     ring_events   events that may wait for the disk, for each device; 0: 131072
     memory_limit  bytes of host memory that the recorder may take; 0: 256 MiB
+    existing      where the file is there already: "refuse", said on stderr; "replace"; or "number": run.2.strata, ...
     """
     if stacks not in _STACKS:
         raise ValueError(f"stacks={stacks!r}: one of {', '.join(_STACKS)}")
+    if existing not in _EXISTING:
+        raise ValueError(f"existing={existing!r}: one of {', '.join(_EXISTING)}")
     library = _load()
     options = _Options(ctypes.sizeof(_Options), _STACKS[stacks], os.fsencode(os.path.abspath(file)), ring_events,
-                       memory_limit, 0, None)
+                       memory_limit, 0, None, None, 0, _EXISTING[existing])
     state = _STATES[library.strata_capture_start(ctypes.byref(options))]
     torch = sys.modules.get("torch")
     if state == "waiting" and torch is not None:

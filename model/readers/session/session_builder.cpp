@@ -52,6 +52,8 @@ void SessionBuilder::takeInfoItem(const std::string& key, const std::string& val
         truncation().reason = verbatim(value);
     else if (key == info::kTruncationOffset)
         truncation().offset = static_cast<std::uint64_t>(number(value));
+    else if (key == info::kTruncationInterrupted)
+        truncation().interrupted = value == info::kYes;
     else if (key.starts_with(info::kUnknownKey))
         m_recording.unknownKeys[named(info::kUnknownKey)] = number(value);
     else if (key.starts_with(info::kUnknownAction))

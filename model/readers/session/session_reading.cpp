@@ -39,7 +39,7 @@ Sentence interruptionOf(const Recording& recording)
 {
     const auto ended = recording.facts.find(wire::info::kEndedBy);
     const auto ns = recordedNs(recording);
-    if (ended == recording.facts.end())
+    if (ended == recording.facts.end() || ended->second.empty())
         return ns
             ? say("The program was killed %1 after the recording began, or still runs", formatDuration(*ns))
             : say("The program was killed, or still runs");

@@ -197,7 +197,7 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
     add(Sample::Line, Palette::Role::Reserved, QObject::tr("reserved"), timeline.reserved().at(at), 1);
     add(Sample::Line, Palette::Role::Requested, QObject::tr("requested"), timeline.requested().at(at), 0);
     const model::Totals& totals = scene.device->trace->totals();
-    if (at >= scene.device->trace->eventCount() - 1 && totals.blocks > 0) {
+    if (at >= scene.device->trace->eventCount() - 1 && totals.endKnown && totals.blocks > 0) {
         const QString active = text::bytes(totals.activeBytesEnd),
                       allocated = text::bytes(totals.allocatedBytesEnd);
         if (active == allocated) {
