@@ -3,7 +3,7 @@
 #include "app/cli/file_command.h"
 #include "app/cli/options.h"
 #include "model/base/units.h"
-#include "model/symbols/symbolize.h"
+#include "model/session/symbolize.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -23,8 +23,9 @@ public:
     void declare(CLI::App& app) override
     {
         declareFile(app);
-        app.footer("\nWhat it finds is added to the session; nothing that was recorded changes. strata "
-                   "record and strata\ndryrun do this by themselves.\n"
+        app.footer("\nWhat it finds is added to the session, which then has it on every machine; nothing that was "
+                   "recorded\nchanges. strata record and strata dryrun do this by themselves; other commands look up "
+                   "the program's own\ncode where it lies on this machine.\n"
             + footer(Footer::ExitCodes));
     }
 

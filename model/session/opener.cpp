@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/opener.h"
 
+#include "model/readers/session/symbol_rows.h"
 #include "model/session/chunk_file.h"
 #include "model/session/user_file.h"
+#include "model/symbols/find_symbols.h"
 
 #include <utility>
 
@@ -24,8 +26,13 @@ Result<Opener> Opener::open(const std::filesystem::path& path, const OpenOptions
     return Opener(std::move(*file), options.notesFolder);
 }
 
-void Opener::addNotes(Recording& recording) const
+/// With what is not in the file: the source of the program's C++, where it lies on this machine, and notes.
+void Opener::complete(Recording& recording)
 {
+    if (!m_symbols)
+        m_symbols = findSymbols(recording, SymbolsOf::Program).rows;
+    if (!m_symbols->empty())
+        applySymbols(*m_symbols, recording);
     if (!m_notesFolder.empty())
         UserFile::addBeside(ChunkFile(m_file.descriptor()), m_notesFolder, recording.user);
 }
@@ -34,7 +41,7 @@ std::optional<SessionOutline> Opener::outline()
 {
     std::optional<SessionOutline> outline = m_file.outline();
     if (outline)
-        addNotes(*outline->recording);
+        complete(*outline->recording);
     return outline;
 }
 
@@ -43,7 +50,7 @@ Result<std::shared_ptr<const Session>> Opener::all(const Progress& progress)
     Result<std::unique_ptr<Recording>> recording = m_file.all(progress);
     if (!recording)
         return Failure(std::move(recording.error()));
-    addNotes(**recording);
+    complete(**recording);
     return Session::fromRecording(std::move(*recording), progress);
 }
 

@@ -4,10 +4,12 @@
 #include "model/digest/outline.h"
 #include "model/readers/reader.h"
 #include "model/session/session.h"
+#include "model/wire/symbols.h"
 
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace strata::model {
 
@@ -28,10 +30,11 @@ public:
 
 private:
     Opener(RecordingFile file, std::filesystem::path notesFolder);
-    void addNotes(Recording& recording) const;
+    void complete(Recording& recording);
 
     RecordingFile m_file;
     std::filesystem::path m_notesFolder;
+    std::optional<std::vector<wire::SymbolRow>> m_symbols; // once looked up: those of both depths
 };
 
 } // namespace strata::model

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/symbols/modules.h"
 
-#include "model/trace/frames.h"
-
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <cstring>
 #include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
+#include <limits>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 namespace strata::model {
@@ -28,14 +33,57 @@ std::string demangled(const char* name)
     return out;
 }
 
+struct FreeScopes {
+    void operator()(Dwarf_Die* scopes) const { std::free(scopes); }
+};
+using Scopes = std::unique_ptr<Dwarf_Die, FreeScopes>;
+
+/// Where it was declared: of what was inlined or defined elsewhere, the namespaces and classes are there.
+Dwarf_Die declarationOf(Dwarf_Die die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die other;
+    constexpr int kFarthest = 8;
+    for (int i = 0; i < kFarthest; ++i) {
+        const bool leads = dwarf_attr(&die, DW_AT_abstract_origin, &attribute)
+            || dwarf_attr(&die, DW_AT_specification, &attribute);
+        if (!leads || !dwarf_formref_die(&attribute, &other))
+            break;
+        die = other;
+    }
+    return die;
+}
+
+/// "Net::forward" of what has no name for the linker since no other file sees it, "main::<lambda(int)>".
+std::string qualifiedName(const Dwarf_Die& die)
+{
+    Dwarf_Die declaration = declarationOf(die);
+    Dwarf_Die* enclosing = nullptr;
+    const int count = dwarf_getscopes_die(&declaration, &enclosing);
+    const Scopes scopes(enclosing);
+    std::string name;
+    for (int i = 0; i < count; ++i) {
+        Dwarf_Die& scope = scopes.get()[i];
+        const int tag = dwarf_tag(&scope);
+        const bool names = tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_class_type
+            || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+        const char* const part = names ? dwarf_diename(&scope) : nullptr;
+        const std::string_view text = part ? part : "";
+        if (text.empty())
+            continue;
+        const bool isCallOfLambda = name == "operator()" && text.starts_with("<lambda");
+        name = name.empty() || isCallOfLambda ? std::string(text) : std::string(text) + "::" + name;
+    }
+    return name;
+}
+
 std::string functionName(Dwarf_Die& die)
 {
     Dwarf_Attribute attribute;
     for (const unsigned name : { DW_AT_linkage_name, DW_AT_MIPS_linkage_name })
         if (dwarf_attr_integrate(&die, name, &attribute))
             return demangled(dwarf_formstring(&attribute));
-    const char* plain = dwarf_diename(&die);
-    return plain ? plain : "";
+    return qualifiedName(die);
 }
 
 std::int64_t number(Dwarf_Die& die, unsigned name)
@@ -47,17 +95,61 @@ std::int64_t number(Dwarf_Die& die, unsigned name)
         : 0;
 }
 
-struct FreeScopes {
-    void operator()(Dwarf_Die* scopes) const { std::free(scopes); }
-};
-using Scopes = std::unique_ptr<Dwarf_Die, FreeScopes>;
+std::string buildIdOf(const unsigned char* bits, std::ptrdiff_t bytes)
+{
+    std::string id;
+    for (std::ptrdiff_t i = 0; i < bytes; ++i)
+        id += fmt::format("{:02x}", bits[i]);
+    return id;
+}
+
+/// Opens `path` if it is of that build; -1 otherwise.
+int openOfBuild(const std::string& path, const std::string& buildId)
+{
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return -1;
+    elf_version(EV_CURRENT);
+    Elf* const elf = elf_begin(file, ELF_C_READ_MMAP, nullptr);
+    const void* bits = nullptr;
+    const std::ptrdiff_t bytes = elf ? dwelf_elf_gnu_build_id(elf, &bits) : 0;
+    const bool isSame = bytes > 0 && buildIdOf(static_cast<const unsigned char*>(bits), bytes) == buildId;
+    elf_end(elf);
+    if (isSame)
+        return file;
+    close(file);
+    return -1;
+}
+
+/// As dwfl_standard_find_debuginfo(), which would ask a server over the network too.
+int findDebugInfo(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, const char* path,
+    const char* link, GElf_Word sum, char** found)
+{
+    const int file = dwfl_build_id_find_debuginfo(module, data, name, base, path, link, sum, found);
+    const unsigned char* bits = nullptr;
+    GElf_Addr where = 0;
+    const int bytes = dwfl_module_build_id(module, &bits, &where);
+    if (file >= 0 || !link || !path || bytes <= 0)
+        return file;
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    for (const auto& beside : { folder / link, folder / ".debug" / link }) {
+        const int opened = openOfBuild(beside.string(), buildIdOf(bits, bytes));
+        if (opened >= 0) {
+            *found = strdup(beside.c_str());
+            return opened;
+        }
+    }
+    return -1;
+}
 
 } // namespace
 
 struct Modules::Module {
     explicit Module(const std::string& path)
     {
-        dwfl = dwfl_begin(&callbacks);
+        // Whoever wrote a session wrote this name: no pipe, no device.
+        std::error_code error;
+        dwfl = std::filesystem::is_regular_file(path, error) ? dwfl_begin(&callbacks) : nullptr;
         if (!dwfl)
             return;
         module = dwfl_report_offline(dwfl, path.c_str(), path.c_str(), -1);
@@ -70,17 +162,20 @@ struct Modules::Module {
         elf_getphdrnum(elf, &count);
         GElf_Phdr header;
         for (std::size_t i = 0; i < count; ++i) {
-            if (gelf_getphdr(elf, static_cast<int>(i), &header) && header.p_type == PT_LOAD) {
-                constexpr GElf_Addr kPage = 4096;
+            if (!gelf_getphdr(elf, static_cast<int>(i), &header) || header.p_type != PT_LOAD)
+                continue;
+            constexpr GElf_Addr kPage = 4096;
+            if (begin == 0)
                 begin = bias + (header.p_vaddr & ~(kPage - 1));
+            if ((header.p_flags & PF_X) != 0) {
+                code = bias + header.p_vaddr;
                 break;
             }
         }
         const unsigned char* bits = nullptr;
         GElf_Addr where = 0;
         const int bytes = dwfl_module_build_id(module, &bits, &where);
-        for (int i = 0; i < bytes; ++i)
-            buildId += fmt::format("{:02x}", bits[i]);
+        buildId = buildIdOf(bits, bytes);
     }
     ~Module()
     {
@@ -90,53 +185,128 @@ struct Modules::Module {
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
 
-    /// The function and the ones that are inlined there, innermost first, each with the place where it is at.
-    [[nodiscard]] std::vector<SourcePlace> placesAt(Dwarf_Addr address) const
+    /// Where the part of a function begins that `address` lies in; 0: it does not.
+    [[nodiscard]] static Dwarf_Addr beginOf(Dwarf_Die& function, Dwarf_Addr address)
     {
-        std::vector<SourcePlace> places;
-        SourcePlace here;
-        int line = 0;
-        if (Dwfl_Line* const row = dwfl_module_getsrc(module, address))
-            if (const char* file = dwfl_lineinfo(row, nullptr, &line, nullptr, nullptr, nullptr))
-                here = { file, {}, line };
-        Dwarf_Addr bias = 0;
-        Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias);
-        Dwarf_Die* found = nullptr;
-        const int outer = unit ? dwarf_getscopes(unit, address - bias, &found) : 0;
-        const Scopes enclosing(found);
-        for (int i = 0; i < outer; ++i) {
-            const int tag = dwarf_tag(&enclosing.get()[i]);
+        Dwarf_Addr base = 0, from = 0, to = 0;
+        for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&function, at, &base, &from, &to)) > 0;)
+            if (from <= address && address < to)
+                return from;
+        return 0;
+    }
+
+    /// A function of a unit and what encloses it there, innermost first. What the linker threw away still has
+    /// debug information, at address 0, and may reach to where a small program's code begins.
+    struct Found {
+        Dwarf_Die unit{}, function{};
+        Dwarf_Addr begin = 0;
+    };
+    [[nodiscard]] bool functionIn(Dwarf_Die* unit, Dwarf_Addr address, Dwarf_Addr bias, Found& found) const
+    {
+        Dwarf_Die split{}; // -gsplit-dwarf: the rest lies in a file of its own
+        std::uint8_t kind = 0;
+        if (unit && dwarf_cu_info(unit->cu, nullptr, &kind, nullptr, &split, nullptr, nullptr, nullptr) == 0
+            && kind == DW_UT_skeleton && split.addr)
+            unit = &split;
+        Dwarf_Die* enclosing = nullptr;
+        const int count = unit ? dwarf_getscopes(unit, address - bias, &enclosing) : 0;
+        const Scopes scopes(enclosing);
+        for (int i = 0; i < count; ++i) {
+            Dwarf_Die& die = scopes.get()[i];
+            const int tag = dwarf_tag(&die);
             if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
                 continue;
-            Dwarf_Die* nested = nullptr;
-            const int count = dwarf_getscopes_die(&enclosing.get()[i], &nested);
-            const Scopes scopes(nested);
-            for (int k = 0; k < count; ++k) {
-                Dwarf_Die& die = scopes.get()[k];
-                const int kind = dwarf_tag(&die);
-                if (kind != DW_TAG_subprogram && kind != DW_TAG_inlined_subroutine)
-                    continue;
-                here.function = functionName(die);
-                places.push_back(here);
-                if (kind == DW_TAG_subprogram)
-                    break;
-                Dwarf_Files* files = nullptr;
-                std::size_t fileCount = 0;
-                dwarf_getsrcfiles(unit, &files, &fileCount);
-                const auto file = static_cast<std::size_t>(number(die, DW_AT_call_file));
-                const char* name = file < fileCount ? dwarf_filesrc(files, file, nullptr, nullptr) : nullptr;
-                here = { name ? name : "", {}, number(die, DW_AT_call_line) };
-            }
-            break;
+            const Dwarf_Addr first = beginOf(die, address - bias);
+            if (first == 0 || first + bias < code)
+                return false;
+            found = { *unit, die, first + bias };
+            return true;
         }
-        if (places.empty())
+        return false;
+    }
+    [[nodiscard]] bool functionAt(Dwarf_Addr address, Found& found) const
+    {
+        Dwarf_Addr bias = 0;
+        Dwarf_Die* const nearest = dwfl_module_addrdie(module, address, &bias);
+        if (functionIn(nearest, address, bias, found))
+            return true;
+        // The unit of such waste may have hidden the right one.
+        constexpr Dwarf_Addr kReachOfWaste = 1 << 20;
+        if (address > code + kReachOfWaste)
+            return false;
+        for (Dwarf_Die* unit = nullptr; (unit = dwfl_module_nextcu(module, unit, &bias));)
+            if (dwarf_haspc(unit, address - bias) > 0 && functionIn(unit, address, bias, found))
+                return true;
+        return false;
+    }
+
+    /// Of assembly, and of what was compiled for lines alone.
+    [[nodiscard]] bool hasOnlyLines(Dwarf_Addr address) const
+    {
+        Dwarf_Addr bias = 0;
+        Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias);
+        Dwarf_Die child;
+        for (bool more = unit && dwarf_child(unit, &child) == 0; more;
+             more = dwarf_siblingof(&child, &child) == 0)
+            if (dwarf_tag(&child) == DW_TAG_subprogram && dwarf_haspc(&child, address - bias) >= 0)
+                return false;
+        return unit != nullptr;
+    }
+
+    /// The function and the ones that are inlined there, innermost first, each with the place where it is at.
+    /// Assembly has lines alone.
+    [[nodiscard]] std::vector<SourcePlace> placesAt(Dwarf_Addr address)
+    {
+        Found found;
+        const bool hasFunction = functionAt(address, found);
+        const Symbol* const symbol = hasFunction ? nullptr : symbolAt(address);
+        const Dwarf_Addr from = hasFunction ? found.begin
+            : hasOnlyLines(address)         ? code
+                                            : std::numeric_limits<Dwarf_Addr>::max();
+        SourcePlace here;
+        int line = 0;
+        Dwarf_Addr at = 0;
+        if (Dwfl_Line* const row = dwfl_module_getsrc(module, address))
+            if (const char* file = dwfl_lineinfo(row, &at, &line, nullptr, nullptr, nullptr);
+                file && at >= from)
+                here = { file, {}, line };
+        if (!hasFunction) {
+            here.function = symbol ? demangled(symbol->name) : "";
+            return { here };
+        }
+        std::vector<SourcePlace> places;
+        Dwarf_Die* nested = nullptr;
+        const int count = dwarf_getscopes_die(&found.function, &nested);
+        const Scopes scopes(nested);
+        for (int k = 0; k < count; ++k) {
+            Dwarf_Die& die = scopes.get()[k];
+            const int kind = dwarf_tag(&die);
+            if (kind != DW_TAG_subprogram && kind != DW_TAG_inlined_subroutine)
+                continue;
+            here.function = functionName(die);
             places.push_back(here);
+            if (kind == DW_TAG_subprogram)
+                break;
+            Dwarf_Files* files = nullptr;
+            std::size_t fileCount = 0;
+            dwarf_getsrcfiles(&found.unit, &files, &fileCount);
+            const auto file = static_cast<std::size_t>(number(die, DW_AT_call_file));
+            const char* name = file < fileCount ? dwarf_filesrc(files, file, nullptr, nullptr) : nullptr;
+            here = { name ? name : "", {}, number(die, DW_AT_call_line) };
+        }
         return places;
     }
 
-    /// The function by the table of symbols, mangled; nullptr where there is none. dwfl_module_addrinfo()
+    struct Symbol {
+        GElf_Addr address;
+        GElf_Xword bytes;
+        const char* name; // in the file, which stays open; mangled
+        bool isExported;
+    };
+
+    /// The function by the table of symbols; nullptr where there is none. dwfl_module_addrinfo()
     /// looks at all of them each time: milliseconds with LibTorch's million.
-    [[nodiscard]] const char* symbolAt(GElf_Addr address)
+    [[nodiscard]] const Symbol* symbolAt(GElf_Addr address)
     {
         if (!hasSymbols)
             readSymbols();
@@ -145,7 +315,7 @@ struct Modules::Module {
         for (int tries = 0; behind != symbols.begin() && tries < 8; ++tries) {
             --behind;
             if (address - behind->address < behind->bytes)
-                return behind->name;
+                return &*behind;
         }
         return nullptr;
     }
@@ -171,51 +341,36 @@ struct Modules::Module {
         });
     }
 
-    struct Symbol {
-        GElf_Addr address;
-        GElf_Xword bytes;
-        const char* name; // in the file, which stays open
-        bool isExported;
-    };
     std::vector<Symbol> symbols; ///< by address
     bool hasSymbols = false;
 
     char* debugFolders = nullptr; // where distributions keep debug information
     Dwfl_Callbacks callbacks{ .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .find_debuginfo = findDebugInfo,
         .section_address = dwfl_offline_section_address,
         .debuginfo_path = &debugFolders };
     Dwfl* dwfl = nullptr;
     Dwfl_Module* module = nullptr;
     GElf_Addr begin = 0; ///< of the first byte that is loaded
+    GElf_Addr code = 0; ///< ... that can be run
     std::string buildId;
 };
 
 Modules::Modules() = default;
 Modules::~Modules() = default;
 
-std::optional<SourcePlace> Modules::find(
+std::vector<SourcePlace> Modules::find(
     const std::string& path, const std::string& buildId, std::uint64_t offset)
 {
     std::unique_ptr<Module>& module = m_modules[path];
     if (!module)
         module = std::make_unique<Module>(path);
     if (!module->module || module->begin == 0 || module->buildId != buildId)
-        return std::nullopt;
-    const Dwarf_Addr address = module->begin + offset;
-    std::vector<SourcePlace> places = module->placesAt(address);
-    const auto own = [&] {
-        for (SourcePlace& place : places)
-            if (isOwnNative(place.file)) // not what was compiled in from the standard library or LibTorch
-                return place;
-        return places.front();
-    };
-    SourcePlace place = own();
-    if (place.function.empty())
-        place.function = demangled(module->symbolAt(address));
-    if (place.file.empty() && place.function.empty())
-        return std::nullopt;
-    return place;
+        return {};
+    std::vector<SourcePlace> places = module->placesAt(module->begin + offset);
+    std::erase_if(
+        places, [](const SourcePlace& place) { return place.file.empty() && place.function.empty(); });
+    return places;
 }
 
 } // namespace strata::model

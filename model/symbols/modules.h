@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace strata::model {
 
@@ -15,7 +15,8 @@ struct SourcePlace {
     std::int64_t line = 0; ///< 0 not known
 };
 
-/// Programs and shared libraries on this machine, asked for the source of places in them. One thread.
+/// Programs and shared libraries on this machine, asked for the source of places in them. Debug information
+/// is looked for in them, beside them and below /usr/lib/debug. One thread.
 class Modules {
 public:
     Modules();
@@ -23,9 +24,10 @@ public:
     Modules(const Modules&) = delete;
     Modules& operator=(const Modules&) = delete;
 
-    /// The code `offset` bytes behind where `path` was loaded; nothing where that file is gone, or has
-    /// another build id.
-    [[nodiscard]] std::optional<SourcePlace> find(
+    /// The function `offset` bytes behind where `path` was loaded, after those that the compiler put inside
+    /// of it there: innermost first, each with where it is at. Empty where that file is gone, has another
+    /// build id, or says nothing.
+    [[nodiscard]] std::vector<SourcePlace> find(
         const std::string& path, const std::string& buildId, std::uint64_t offset);
 
 private:

@@ -20,17 +20,19 @@ constexpr std::string_view kLibraries[]{ "torch::", "at::", "c10::", "caffe2::",
 
 // What runs whatever is allocated, and so says nothing of why. The longest list of this file: each was seen.
 constexpr std::string_view kMachinery[]{ "torch::unwind::", "torch::CapturedTraceback::", "torch::symbolize",
-    "torch::cuda::", "c10::cuda::", "c10::Allocator::", "c10::CachingAllocator", "c10::StorageImpl::",
-    "c10::TensorImpl::", "c10::intrusive_ptr", "c10::impl::", "c10::Dispatcher::", "c10::KernelFunction::",
-    "c10::BoxedKernel", "c10::OperatorHandle::", "c10::TypedOperatorHandle", "at::detail::", "at::empty",
-    "at::native::empty", "at::native::resize", "at::native::new_empty", "at::native::_resize",
-    "at::_resize", "at::TensorIterator", "at::meta::", "at::functionalization::", "at::autocast::WrapFunction",
+    "torch::cuda::", "c10::cuda::", "c10::Allocator::", "c10::CachingAllocator",
+    "c10::StorageImpl::", "c10::TensorImpl::", "c10::intrusive_ptr",
+    "c10::impl::", "c10::Dispatcher::", "c10::KernelFunction::", "c10::BoxedKernel",
+    "c10::OperatorHandle::", "c10::TypedOperatorHandle", "at::detail::", "at::empty", "at::native::empty",
+    "at::native::resize", "at::native::new_empty", "at::native::_resize", "at::_resize", "at::TensorIterator",
+    "at::meta::", "at::functionalization::", "at::autocast::WrapFunction",
     "at::(anonymous namespace)::", "torch::autograd::VariableType::", "torch::ADInplaceOrView::",
-    "torch::TraceType::", "torch::autograd::THP", "torch::handle_torch_function", "std::", "__gnu_cxx::",
-    "pybind11::", "operator new", "malloc", "calloc", "cudaMalloc", "cuMem", "start_thread", "clone", "__clone",
-    "execute_native_thread_routine", "pthread_", "__libc_", "_start", "_init", "PyEval", "cfunction_",
-    "method_vectorcall", "vectorcall_", "slot_", "type_call", "object_vacall", "subtype_dealloc", "binary_op",
-    "run_mod", "pyrun_", "pymain_", "dynamo_", "THP", "structseq_" };
+    "torch::TraceType::", "torch::autograd::THP", "torch::handle_torch_function",
+    "std::", "__gnu_cxx::", "pybind11::", "operator new", "malloc", "calloc", "cudaMalloc", "cuMem",
+    "start_thread", "clone", "__clone", "execute_native_thread_routine", "pthread_", "__libc_", "_start",
+    "_init", "PyEval", "cfunction_", "method_vectorcall", "vectorcall_", "TypeError_to_NotImplemented_", "slot_", "type_call",
+    "object_vacall", "subtype_dealloc", "binary_op", "run_mod", "pyrun_", "pymain_", "dynamo_", "THP",
+    "structseq_" };
 
 bool startsWithAny(std::string_view text, std::span<const std::string_view> starts)
 {
@@ -41,13 +43,17 @@ bool startsWithAny(std::string_view text, std::span<const std::string_view> star
 std::string_view withoutParameters(std::string_view function)
 {
     std::size_t at = function.rfind(')');
+    // "train<(anonymous namespace)::Net>", as debug information names what no other file sees, has none.
+    if (at != function.npos && function.find_first_of(":>", at) != function.npos)
+        return function;
     int depth = 0;
     for (; at != function.npos; at = at == 0 ? function.npos : at - 1) {
         depth += function[at] == ')' ? 1 : function[at] == '(' ? -1 : 0;
         if (depth == 0)
             break;
     }
-    return at == function.npos || at == 0 ? function : function.substr(0, at);
+    const bool isCallOperator = at != function.npos && function.substr(0, at).ends_with("operator");
+    return at == function.npos || at == 0 || isCallOperator ? function : function.substr(0, at);
 }
 
 /// "at::native::f<int>" of "void at::native::f<int>": instances of templates have their type in front.
@@ -60,7 +66,9 @@ std::string_view withoutType(std::string_view name)
         const bool isArrow = c == '>' && i > 0 && name[i - 1] == '-';
         if (name.substr(i).starts_with("operator"))
             break;
-        depth += c == '<' || c == '(' || c == '[' ? 1 : (c == '>' && !isArrow) || c == ')' || c == ']' ? -1 : 0;
+        depth += c == '<' || c == '(' || c == '['            ? 1
+            : (c == '>' && !isArrow) || c == ')' || c == ']' ? -1
+                                                             : 0;
         if (c == ' ' && depth == 0)
             begin = i + 1;
     }

@@ -51,7 +51,11 @@ struct StackTable::Data {
         bool operator()(StackId a, std::span<const FrameId> b) const { return (*this)(b, a); }
     };
 
-    [[nodiscard]] std::span<const FrameId> framesOf(StackId id) const { return stacks[id.index()]; }
+    /// As it was interned.
+    [[nodiscard]] std::span<const FrameId> framesOf(StackId id) const
+    {
+        return inlined.empty() ? stacks[id.index()] : interned[id.index()];
+    }
 
     std::span<const FrameId> store(std::span<const FrameId> ids)
     {
@@ -65,6 +69,21 @@ struct StackTable::Data {
         next = std::copy(ids.begin(), ids.end(), next);
         room -= ids.size();
         return stored;
+    }
+
+    /// With the inlined ones, where there are any.
+    std::span<const FrameId> shown(std::span<const FrameId> recorded)
+    {
+        const auto inside = [&](FrameId frame) { return inlined.find(frame.value); };
+        if (std::ranges::none_of(recorded, [&](FrameId frame) { return inside(frame) != inlined.end(); }))
+            return recorded;
+        std::vector<FrameId> all;
+        for (const FrameId frame : recorded) {
+            if (const auto found = inside(frame); found != inlined.end())
+                all.insert(all.end(), found->second.begin(), found->second.end());
+            all.push_back(frame);
+        }
+        return store(all);
     }
 
     /// Interning needs the indexes; a copy begins without them.
@@ -86,6 +105,8 @@ struct StackTable::Data {
     std::size_t room = 0;
     std::size_t frameIds = 0; // in all chunks
     Column<std::span<const FrameId>, 12> stacks;
+    Column<std::span<const FrameId>, 12> interned; // before showInlined(); empty as long as it is the same
+    Inlined inlined;
     boost::unordered_flat_set<StackId, StackHash, StackEqual> stackIndex{ 0, StackHash{ this },
         StackEqual{ this } };
     bool withoutIndexes = false;
@@ -104,6 +125,8 @@ StackTable::StackTable(const StackTable& other)
     m_data->frameIds = other.m_data->frameIds;
     m_data->replaced = other.m_data->replaced;
     m_data->stacks = other.m_data->stacks;
+    m_data->interned = other.m_data->interned;
+    m_data->inlined = other.m_data->inlined;
     m_data->withoutIndexes = true;
 }
 StackTable::~StackTable() = default;
@@ -131,13 +154,33 @@ std::size_t StackTable::replacedFrames() const
     return m_data->replaced;
 }
 
+void StackTable::showInlined(Inlined inlined)
+{
+    if (inlined.empty())
+        return;
+    Data& data = *m_data;
+    if (data.inlined.empty())
+        data.interned = data.stacks;
+    inlined.merge(data.inlined); // what is known last counts
+    data.inlined = std::move(inlined);
+    for (std::size_t i = 0; i < data.interned.size(); ++i) {
+        const std::span<const FrameId> now = data.shown(data.interned[i]);
+        if (now.data() != data.stacks[i].data())
+            data.stacks.edit(i) = now;
+    }
+    ++data.replaced;
+}
+
 StackId StackTable::internStack(std::span<const FrameId> innermostFirst)
 {
     m_data->completeIndexes();
     if (const auto found = m_data->stackIndex.find(innermostFirst); found != m_data->stackIndex.end())
         return *found;
     const StackId id{ static_cast<std::uint32_t>(m_data->stacks.size()) };
-    m_data->stacks.push_back(m_data->store(innermostFirst));
+    const std::span<const FrameId> stored = m_data->store(innermostFirst);
+    m_data->stacks.push_back(m_data->shown(stored));
+    if (!m_data->inlined.empty())
+        m_data->interned.push_back(stored);
     m_data->stackIndex.insert(id);
     return id;
 }
@@ -150,7 +193,7 @@ const Frame& StackTable::frame(FrameId id) const
 
 std::span<const FrameId> StackTable::stack(StackId id) const
 {
-    return id.valid() ? m_data->framesOf(id) : std::span<const FrameId>{};
+    return id.valid() ? m_data->stacks[id.index()] : std::span<const FrameId>{};
 }
 
 std::size_t StackTable::frameCount() const

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
+#include <vector>
 
 namespace strata::model {
 
@@ -36,6 +38,11 @@ public:
     void replaceFrame(FrameId id, const Frame& frame);
     /// How often that was done.
     [[nodiscard]] std::size_t replacedFrames() const;
+    /// Functions that the compiler put inside of a frame (FrameId::value), innermost first.
+    using Inlined = std::unordered_map<std::uint32_t, std::vector<FrameId>>;
+    /// From now on stacks show them where that frame is. Each is still found by the frames that it was
+    /// interned with. O(stacks).
+    void showInlined(Inlined inlined);
     [[nodiscard]] StackId internStack(std::span<const FrameId> innermostFirst);
 
     [[nodiscard]] const Frame& frame(FrameId id) const;

@@ -74,6 +74,7 @@ namespace extras {
 
 inline constexpr const char* kBuildId = "build_id"; ///< of the library that a frame of C++ lies in
 inline constexpr const char* kOffset = "offset"; ///< of the call behind its load address: "0x1a2b"
+inline constexpr const char* kInlined = "inlined"; ///< into that frame, how deep: of a function that has none
 inline constexpr const char* kInternalMetadata = "internal_metadata"; ///< what PyTorch says of an event
 inline constexpr const char* kThread
     = "thread_id"; ///< of an annotation, in snapshots that are made of sessions

@@ -137,7 +137,8 @@ int main(int argc, char** argv)
         return 2;
     }
     const std::string way = argv[1];
-    for (const int signal : { SIGINT, SIGTERM, SIGPIPE, SIGALRM }) // a shell ignores some in what it runs beside
+    for (const int signal :
+        { SIGINT, SIGTERM, SIGPIPE, SIGALRM }) // a shell ignores some in what it runs beside
         std::signal(signal, SIG_DFL);
     // Before the recording begins: ours is found there and goes on being called.
     if (way == "handled SIGTERM")

@@ -11,7 +11,7 @@
 #include "capture/simgpu/launch/environment.h"
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
-#include "model/symbols/symbolize.h"
+#include "model/session/symbolize.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/readers/session/session_builder.h"
 
+#include "model/readers/session/symbol_rows.h"
 #include "model/wire/state.h"
-#include "model/wire/symbols.h"
 #include "model/wire/tables.h"
 
 #include <algorithm>
 #include <charconv>
 #include <string_view>
-#include <unordered_map>
 
 namespace strata::model {
 namespace {
@@ -131,21 +130,7 @@ bool SessionBuilder::takeSymbols(std::span<const std::byte> payload)
     std::vector<wire::SymbolRow> rows;
     if (!wire::decodeSymbols(payload, rows))
         return false;
-    std::unordered_map<std::uint32_t, const wire::SymbolRow*> byPlace;
-    for (const wire::SymbolRow& row : rows)
-        if (const StringId place = m_recording.strings.find(row.place); place.valid())
-            byPlace.emplace(static_cast<std::uint32_t>(place.index()), &row);
-    for (std::uint32_t i = 0; i < m_recording.stacks.frameCount(); ++i) {
-        Frame frame = m_recording.stacks.frame(FrameId{ i });
-        const auto row = frame.extras.valid() ? byPlace.find(static_cast<std::uint32_t>(frame.extras.index()))
-                                              : byPlace.end();
-        if (row == byPlace.end())
-            continue;
-        frame.file = m_recording.strings.intern(row->second->file);
-        frame.function = m_recording.strings.intern(row->second->function);
-        frame.line = static_cast<std::int64_t>(std::min<std::uint64_t>(row->second->line, INT32_MAX));
-        m_recording.stacks.replaceFrame(FrameId{ i }, frame);
-    }
+    applySymbols(rows, m_recording);
     return true;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "capture/agent/session_file.h"
+#include "model/readers/reader.h"
 #include "model/session/save.h"
 #include "model/session/session.h"
-#include "model/symbols/symbolize.h"
+#include "model/session/symbolize.h"
 #include "tests/support/make_recording.h"
 
 #include <gtest/gtest.h>
@@ -12,12 +13,35 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <link.h>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 /// A place in this program, to be found again.
 extern "C" __attribute__((noinline)) void strataTestPlace()
 {
     asm volatile("");
+}
+
+namespace {
+
+/// Functions of which the compiler leaves nothing but their place in strataTestOuter().
+struct Inner {
+    __attribute__((always_inline)) static inline void deepest()
+    {
+        asm volatile(".globl strataTestInside\nstrataTestInside: nop\nnop");
+    }
+};
+template <class What> __attribute__((always_inline)) inline void between()
+{
+    What::deepest();
+}
+
+} // namespace
+extern "C" void strataTestInside();
+extern "C" __attribute__((noinline)) void strataTestOuter()
+{
+    between<Inner>();
 }
 
 namespace strata::model {
@@ -82,13 +106,34 @@ Frame frameOf(const Session& session, std::string& function)
     return frame;
 }
 
-std::uint64_t offsetOfPlace()
+std::uint64_t offsetOf(void (*function)())
 {
     Dl_info info{};
-    dladdr(reinterpret_cast<void*>(strataTestPlace), &info);
-    return reinterpret_cast<std::uintptr_t>(strataTestPlace)
-        - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+    dladdr(reinterpret_cast<void*>(function), &info);
+    return reinterpret_cast<std::uintptr_t>(function) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
 }
+
+std::uint64_t offsetOfPlace()
+{
+    return offsetOf(strataTestPlace);
+}
+
+/// Its only stack, innermost first: "function file:line", with file and line where they are known.
+std::vector<std::string> stackOf(const Session& session)
+{
+    const Recording& recording = session.recording();
+    std::vector<std::string> names;
+    for (const FrameId id : recording.stacks.stack(session.devices().at(0).events().stack[1])) {
+        const Frame& frame = recording.stacks.frame(id);
+        names.push_back(fmt::format("{} {}:{}", recording.strings[frame.function],
+            fs::path(recording.strings[frame.file]).filename().string(), frame.line > 0));
+    }
+    return names;
+}
+
+const std::vector<std::string> kInlined{ "Inner::deepest test_symbolize.cpp:true",
+    "between<(anonymous namespace)::Inner> test_symbolize.cpp:true",
+    "strataTestOuter test_symbolize.cpp:true" };
 
 } // namespace
 
@@ -121,6 +166,26 @@ TEST(Symbolize, FindsAFunctionOfThisProgram)
     frameOf(**again, function);
     EXPECT_EQ(function, "strataTestPlace");
     fs::remove(copy);
+    fs::remove(path);
+}
+
+TEST(Symbolize, ShowsInlinedFunctions)
+{
+    if (ownBuildId().empty())
+        GTEST_SKIP() << "the linker writes no build ids";
+    const fs::path path = sessionWith(ownBuildId(), offsetOf(strataTestInside));
+    EXPECT_EQ(stackOf(**Session::open(path)), kInlined) << "looked up as it is opened";
+    const auto before = fs::file_size(path);
+    ASSERT_TRUE(symbolize(path));
+    EXPECT_GT(fs::file_size(path), before);
+    EXPECT_EQ(stackOf(**Session::open(path)), kInlined) << "what was written";
+    const auto reader = readRecording(path, {}, {});
+    ASSERT_TRUE(reader);
+    EXPECT_EQ((*reader)->stacks.stack((*reader)->devices[0].events.stack[1]).size(), kInlined.size())
+        << "without looking anything up";
+    ASSERT_TRUE(saveSession((*Session::open(path))->recording(), path));
+    EXPECT_EQ(stackOf(**Session::open(path)), kInlined) << "a copy";
+    EXPECT_EQ(symbolize(path)->places, 0) << "nothing is left to look up";
     fs::remove(path);
 }
 

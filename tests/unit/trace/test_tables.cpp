@@ -59,4 +59,34 @@ TEST(Actions, NamesGoBothWays)
     EXPECT_FALSE(actionFromName("workspace_snapshot"));
 }
 
+TEST(StackTable, ShowsWhatWasInlinedAndFindsWhatWasInterned)
+{
+    StackTable table;
+    const auto frame = [&](std::int64_t line) {
+        return table.internFrame({ StringId{ 0 }, StringId{ 1 }, line, {} });
+    };
+    const auto stack = [&](std::initializer_list<FrameId> frames) {
+        return table.internStack(std::vector<FrameId>(frames));
+    };
+    const auto shown = [](const StackTable& of, StackId id) {
+        const auto frames = of.stack(id);
+        return std::vector<FrameId>(frames.begin(), frames.end());
+    };
+    const FrameId main = frame(1), outer = frame(2), inner = frame(3), innermost = frame(4);
+    const StackId one = stack({ outer, main }), other = stack({ main });
+    const StackTable before = table;
+    table.showInlined({ { outer.value, { innermost, inner } } });
+    EXPECT_EQ(shown(table, one), (std::vector{ innermost, inner, outer, main }));
+    EXPECT_EQ(shown(table, other), std::vector{ main });
+    EXPECT_EQ(shown(before, one), (std::vector{ outer, main })) << "a copy stays what it was";
+    EXPECT_EQ(stack({ outer, main }), one);
+    const StackId later = stack({ main, outer });
+    EXPECT_EQ(shown(table, later), (std::vector{ main, innermost, inner, outer }));
+    table.showInlined({ { main.value, { inner } } });
+    EXPECT_EQ(shown(table, one), (std::vector{ innermost, inner, outer, inner, main }));
+    StackTable copy = table;
+    EXPECT_EQ(copy.internStack(std::vector{ main, outer }), later) << "copies find them too";
+    EXPECT_EQ(shown(copy, later), (std::vector{ inner, main, innermost, inner, outer }));
+}
+
 } // namespace strata::model
