@@ -75,8 +75,26 @@ void writeJson(Output& out, const model::DeviceTrace& trace, const GroupTable& t
     out.write(json.text());
 }
 
+constexpr const char* kIndent = "             ";
+
+/// The program's own frames; what the innermost of them calls comes last, and stands for a stack without any.
+void printFolded(Output& out, const model::Recording& recording, model::StackId stack)
+{
+    const std::vector<model::FoldedFrames> folded = model::foldedFrames(recording, stack);
+    std::size_t own = 0;
+    for (const model::FoldedFrames& each : folded)
+        if (each.frame.valid() && ++own <= kFramesShown)
+            out.line(kIndent + frameLine(recording, each.frame));
+    if (own > kFramesShown)
+        out.line(out.faint(fmt::format("{}... {} more of the program", kIndent, own - kFramesShown)));
+    if (const model::FoldedFrames& inner = folded.front(); !inner.frame.valid())
+        out.line(out.faint(fmt::format("{}{}{}{}", kIndent, own > 0 ? "calls " : "",
+            printable(model::frameShortLabel(recording, inner.known)),
+            inner.count > 1 ? fmt::format(" ({} frames)", inner.count) : "")));
+}
+
 void printSites(Output& out, const model::Recording& recording, const GroupTable& table,
-    const LiveGroups& live, std::size_t rows)
+    const LiveGroups& live, std::size_t rows, bool allFrames)
 {
     for (std::size_t i = 0; i < rows; ++i) {
         const model::GroupSum& sum = live.groups[i];
@@ -88,16 +106,17 @@ void printSites(Output& out, const model::Recording& recording, const GroupTable
             sum.blocks == 1 ? "block" : "blocks"));
         const auto frames = recording.stacks.stack(site);
         if (frames.empty())
-            out.line("             no stack recorded");
-        for (std::size_t f = 0; f < frames.size() && f < kFramesShown; ++f)
-            out.line(fmt::format("             {}", frameLine(recording, frames[f])));
-        if (frames.size() > kFramesShown)
-            out.line(out.faint(fmt::format("             ... {} more frames", frames.size() - kFramesShown)));
+            out.line(kIndent + std::string(model::kNoStackLabel));
+        else if (!allFrames)
+            printFolded(out, recording, site);
+        else
+            for (const model::FrameId frame : frames)
+                out.line(kIndent + frameLine(recording, frame));
     }
 }
 
 void printReport(Output& out, const model::DeviceTrace& trace, const GroupTable& table,
-    const LiveGroups& live, const FilterOption& filter, std::int64_t limit)
+    const LiveGroups& live, const FilterOption& filter, std::int64_t limit, bool allFrames)
 {
     std::string head = fmt::format("{}, {} {}: {} requested in {} {}", deviceName(trace.device()),
         live.event < 0 ? "state" : "after", momentName(trace, live.event),
@@ -110,7 +129,7 @@ void printReport(Output& out, const model::DeviceTrace& trace, const GroupTable&
     printParagraph(out, head + ".");
     const auto rows = static_cast<std::size_t>(std::min<std::int64_t>(limit, std::ssize(live.groups)));
     if (model::infoOf(table.grouping()).key == Key::Stack)
-        printSites(out, trace.recording(), table, live, rows);
+        printSites(out, trace.recording(), table, live, rows, allFrames);
     else if (rows > 0) {
         out.line("");
         groupTable(table, live, rows).print(out);
@@ -133,6 +152,7 @@ public:
         app.add_option("POSITION", m_position, "The instant, see below")->required()->type_name("");
         m_read.declare(app, ReadOptions::Devices::One);
         app.add_option("--by", m_by, model::groupingNames() + " (default line)")->type_name("GROUP");
+        app.add_flag("--frames", m_frames, "Every frame of a site, where else those of libraries are folded");
         m_limit.declare(app, "groups");
         m_filter.declare(app, "blocks");
         app.add_option("--sort", m_sort, "bytes, blocks or group; -bytes (default): the largest first")
@@ -174,7 +194,7 @@ public:
         if (m_read.json)
             writeJson(out, trace, table, live, m_filter, limit);
         else
-            printReport(out, trace, table, live, m_filter, limit);
+            printReport(out, trace, table, live, m_filter, limit, m_frames);
         return kDone;
     }
 
@@ -184,6 +204,7 @@ private:
     std::string m_by = "line";
     LimitOption m_limit;
     FilterOption m_filter;
+    bool m_frames = false;
     std::string m_sort = "-bytes";
     model::SortBy<model::GroupOrder> m_order;
     Grouping m_grouping = Grouping::Line;

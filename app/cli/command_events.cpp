@@ -5,11 +5,14 @@
 #include "model/analysis/row_order.h"
 #include "model/base/units.h"
 #include "model/base/wrap.h"
+#include "model/timeline/clock.h"
 #include "model/trace/event_matcher.h"
 #include "model/trace/grouping.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace strata::cli {
 
@@ -34,6 +37,82 @@ void writeText(JsonWriter& json, const DeviceTrace& trace, std::string_view key,
     if (text.valid())
         json.member(key, trace.recording().strings[text]);
 }
+
+std::string_view wordOf(wire::AnnotationRole role)
+{
+    switch (role) {
+    case wire::AnnotationRole::Begins:
+        return "begin";
+    case wire::AnnotationRole::Ends:
+        return "end";
+    case wire::AnnotationRole::Moment:
+        break;
+    }
+    return "mark";
+}
+
+/// Steps, phases and marks, each behind the last event before it.
+class Annotations final : public RowCommand::Between {
+public:
+    Annotations(const DeviceTrace& trace, EventRange range)
+        : m_trace(trace)
+    {
+        const model::Clock clock(trace);
+        std::uint32_t thread = 0;
+        for (const auto& row : trace.recording().annotations) {
+            if (row.device >= 0 && row.device != trace.device())
+                continue;
+            const EventIndex after = clock.eventAt(row.timeNs);
+            if (after < range.from - 1 || after > range.to)
+                continue;
+            m_severalThreads = m_severalThreads || (!m_rows.empty() && thread != row.thread);
+            thread = row.thread;
+            m_rows.push_back({ after, &row });
+        }
+        std::ranges::stable_sort(
+            m_rows, {}, [](const Row& row) { return std::pair(row.after, row.what->timeNs); });
+    }
+
+    void print(RowTable& table, std::optional<std::uint32_t> next) override
+    {
+        for (const Row* row = take(next); row; row = take(next)) {
+            const auto [after, what] = *row;
+            std::string name = printable(m_trace.recording().strings[what->name]);
+            if (m_severalThreads)
+                name += fmt::format("  (thread {})", what->thread);
+            table.row({ "", model::formatDuration(model::wrapSub(what->timeNs, m_trace.events().timeNs[0])),
+                          "", "", "", wordOf(wire::roleOf(what->kind)) },
+                name);
+        }
+    }
+
+    void write(JsonWriter& json, std::optional<std::uint32_t> next) override
+    {
+        for (const Row* row = take(next); row; row = take(next)) {
+            const auto [after, what] = *row;
+            json.beginObject().member("annotation", wordOf(wire::roleOf(what->kind)));
+            json.member("name", m_trace.recording().strings[what->name]).member("time_ns", what->timeNs);
+            json.member("thread", what->thread).member("after_event", after).endObject().endLine();
+        }
+    }
+
+private:
+    struct Row {
+        EventIndex after;
+        const model::Annotation* what;
+    };
+    /// The next one before that event.
+    const Row* take(std::optional<std::uint32_t> event)
+    {
+        return m_next < m_rows.size() && (!event || m_rows[m_next].after < *event) ? &m_rows[m_next++]
+                                                                                   : nullptr;
+    }
+
+    const DeviceTrace& m_trace;
+    std::vector<Row> m_rows;
+    std::size_t m_next = 0;
+    bool m_severalThreads = false;
+};
 
 class Events final : public RowCommand {
 public:
@@ -137,8 +216,25 @@ protected:
             last);
     }
 
+    void declareMore(CLI::App& app) override
+    {
+        app.add_flag("--annotations", m_annotations,
+            "Steps, phases, scopes and marks between the events, in --json too; without filter and --sort "
+            "the "
+            "table has them anyway");
+    }
+
+    std::unique_ptr<Between> between(const DeviceTrace& trace, EventRange range, bool json) const override
+    {
+        const bool inOrder = m_order == model::SortBy<EventOrder>{};
+        const bool wanted = m_annotations || (!json && !isFiltered());
+        return inOrder && wanted && trace.events().hasTimes() ? std::make_unique<Annotations>(trace, range)
+                                                              : nullptr;
+    }
+
 private:
     model::SortBy<EventOrder> m_order;
+    bool m_annotations = false;
 };
 
 } // namespace

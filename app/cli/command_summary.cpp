@@ -22,6 +22,7 @@ model::Result<DeviceReport> reportOn(const DeviceTrace& trace, const RangeOption
     report.byLine = std::make_unique<model::GroupTable>(trace, model::Grouping::Line);
     report.summary = model::summarize(trace, *report.byLine);
     report.integrity = integrityOf(trace.findings());
+    report.steps = model::stepUses(trace);
     if (asked.given()) {
         const auto range = parseRange(trace, asked);
         if (!range)
@@ -113,7 +114,9 @@ public:
         if (!opener)
             return model::Failure(opener.error());
         if (!m_range.given()) {
-            const auto outline = opener->outline();
+            auto outline = opener->outline();
+            if (outline && model::tellsOfSteps(*outline->recording))
+                outline.reset(); // what each took is known from its events
             if (const auto devices = outline ? reportsOn(*outline, m_read.device) : std::nullopt)
                 return print(*outline->recording, *devices);
         }

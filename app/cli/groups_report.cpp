@@ -3,6 +3,8 @@
 
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/trace/frames.h"
+#include "model/trace/function_names.h"
 
 #include <fmt/format.h>
 
@@ -32,12 +34,35 @@ void writeSite(JsonWriter& json, const model::Recording& recording, model::Stack
     json.endObject();
 }
 
+namespace {
+
+/// "f<...>::call" of "f<A, B<C>>::call": what takes up a line says nothing.
+std::string withoutLongArguments(std::string_view function)
+{
+    constexpr std::size_t kMost = 24;
+    std::string out;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < function.size(); ++i) {
+        const char c = function[i];
+        if (c == '<' && depth++ == 0)
+            begin = out.size();
+        out += c;
+        if (c == '>' && depth > 0 && function[i - 1] != '-' && --depth == 0 && out.size() - begin > kMost)
+            out.replace(begin, std::string::npos, "<...>");
+    }
+    return out;
+}
+
+} // namespace
+
 std::string frameLine(const model::Recording& recording, model::FrameId id)
 {
-    const model::Frame& frame = recording.stacks.frame(id);
-    const std::string function = printable(recording.strings[frame.function]);
-    const std::string label = printable(model::frameLabel(recording, id));
-    return function == label ? function : fmt::format("{}  {}", function, label);
+    const std::string place = model::frameLabel(recording, id);
+    const std::string named = model::functionLabel(model::frameFunction(recording, id));
+    const std::string label = printable(named.empty() ? withoutLongArguments(place) : place);
+    const std::string function = printable(withoutLongArguments(named));
+    return function.empty() || function == label ? label : fmt::format("{}  {}", label, function);
 }
 
 Table groupTable(const model::GroupTable& table, const model::LiveGroups& live, std::size_t rows)

@@ -17,7 +17,7 @@ void writeFrames(JsonWriter& json, const model::Recording& recording, model::Sta
 /// Writes `{"id","frames"}` of a stack; null ids and no frames for none.
 void writeSite(JsonWriter& json, const model::Recording& recording, model::StackId site);
 
-/// "forward  train.py:57", fit for a terminal.
+/// "train.py:57  forward", fit for a terminal; functions without type and parameters.
 [[nodiscard]] std::string frameLine(const model::Recording& recording, model::FrameId frame);
 
 /// Bytes, share, blocks and name of the first `rows` groups.

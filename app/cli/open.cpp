@@ -155,13 +155,13 @@ model::Result<EventRange> parseRange(const model::DeviceTrace& trace, const Rang
 {
     EventRange range{ -1, trace.eventCount() - 1 };
     if (!asked.from.empty()) {
-        const auto from = model::parsePosition(asked.from, trace);
+        const auto from = model::parsePosition(asked.from, trace, model::PositionUse::From);
         if (!from)
             return model::Failure(from.error());
         range.from = *from;
     }
     if (!asked.to.empty()) {
-        const auto to = model::parsePosition(asked.to, trace);
+        const auto to = model::parsePosition(asked.to, trace, model::PositionUse::To);
         if (!to)
             return model::Failure(to.error());
         range.to = *to;

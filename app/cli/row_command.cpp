@@ -22,6 +22,7 @@ void RowCommand::declare(CLI::App& app)
     m_limit.declare(app, "rows");
     m_filter.declare(app, name().c_str());
     app.add_option("--sort", m_sort, m_words.sort)->type_name("COLUMN");
+    declareMore(app);
     app.footer(footer(Footer::Filters));
 }
 
@@ -46,11 +47,12 @@ model::Result<int> RowCommand::runOn(const std::string& file, Output& out, Outpu
     const EventRange range = within(*asked);
     const std::vector<std::uint32_t> all = rowsOf(trace, range, m_filter.of(trace.recording()));
     const std::span rows = firstRows(all, m_limit.rows(m_read.json, out));
+    const bool areAll = rows.size() == all.size();
     if (m_read.json) {
-        writeJson(out, file, trace, range, rows);
+        writeJson(out, file, trace, range, rows, areAll);
         return kDone;
     }
-    printTable(out, trace, rows);
+    printTable(out, trace, range, rows, areAll);
     out.flush();
     if (!out.closed())
         sayLeftOut(err, std::ssize(all) - std::ssize(rows));
@@ -58,15 +60,18 @@ model::Result<int> RowCommand::runOn(const std::string& file, Output& out, Outpu
 }
 
 void RowCommand::writeJson(Output& out, const std::string& file, const model::DeviceTrace& trace,
-    EventRange range, std::span<const std::uint32_t> rows) const
+    EventRange range, std::span<const std::uint32_t> rows, bool areAll) const
 {
     RowLabels labels(trace.recording());
+    const std::unique_ptr<Between> between = this->between(trace, range, true);
     JsonWriter json;
     json.beginObject().member("schema", 1).member("kind", name()).member("device", trace.device());
     json.member("file", file).member("from", range.from).member("to", range.to);
     writeFilter(json, m_filter);
     json.endObject().endLine();
     for (const std::uint32_t row : rows) {
+        if (between)
+            between->write(json, row);
         json.beginObject();
         writeRow(json, trace, labels, row);
         if (m_frames)
@@ -79,19 +84,26 @@ void RowCommand::writeJson(Output& out, const std::string& file, const model::De
         if (out.closed())
             break;
     }
+    if (between && areAll)
+        between->write(json, std::nullopt);
     out.write(json.text());
 }
 
-void RowCommand::printTable(
-    Output& out, const model::DeviceTrace& trace, std::span<const std::uint32_t> rows) const
+void RowCommand::printTable(Output& out, const model::DeviceTrace& trace, EventRange range,
+    std::span<const std::uint32_t> rows, bool areAll) const
 {
     RowLabels labels(trace.recording());
     RowTable table(out, columns(), "line");
+    const std::unique_ptr<Between> between = this->between(trace, range, false);
     for (const std::uint32_t row : rows) {
+        if (between)
+            between->print(table, row);
         printRow(table, trace, labels, row);
         if (out.closed())
-            break;
+            return;
     }
+    if (between && areAll)
+        between->print(table, std::nullopt);
 }
 
 } // namespace strata::cli

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +26,14 @@ public:
     void declare(CLI::App& app) final;
     [[nodiscard]] model::Result<void> checkOptions() final;
     [[nodiscard]] model::Result<int> runOn(const std::string& file, Output& out, Output& err) final;
+
+    /// What stands between rows: told of each before it comes, and of none after the last of all.
+    class Between {
+    public:
+        virtual ~Between() = default;
+        virtual void print(RowTable& table, std::optional<std::uint32_t> next) = 0;
+        virtual void write(JsonWriter& json, std::optional<std::uint32_t> next) = 0;
+    };
 
 protected:
     /// What the options' help says, and what rows are ordered by where nobody asks.
@@ -42,25 +52,31 @@ protected:
     [[nodiscard]] virtual EventRange within(EventRange range) const { return range; }
     /// The rows of the range that all filters keep, in order.
     [[nodiscard]] virtual std::vector<std::uint32_t> rowsOf(const model::DeviceTrace& trace, EventRange range,
-        const std::vector<model::BlockFilter>& filters) const
-        = 0;
-    [[nodiscard]] virtual model::StackId stackOf(const model::DeviceTrace& trace, std::uint32_t row) const
-        = 0;
+        const std::vector<model::BlockFilter>& filters) const = 0;
+    [[nodiscard]] virtual model::StackId stackOf(
+        const model::DeviceTrace& trace, std::uint32_t row) const = 0;
     /// Its members, into an object that is open; RowCommand adds "frames".
     virtual void writeRow(
-        JsonWriter& json, const model::DeviceTrace& trace, RowLabels& labels, std::uint32_t row) const
-        = 0;
+        JsonWriter& json, const model::DeviceTrace& trace, RowLabels& labels, std::uint32_t row) const = 0;
     /// Those of the table, but for the line of the stack, which comes last.
     [[nodiscard]] virtual std::vector<RowTable::Column> columns() const = 0;
     virtual void printRow(
-        RowTable& table, const model::DeviceTrace& trace, RowLabels& labels, std::uint32_t row) const
-        = 0;
+        RowTable& table, const model::DeviceTrace& trace, RowLabels& labels, std::uint32_t row) const = 0;
+
+    /// Options of its own.
+    virtual void declareMore(CLI::App& /*app*/) { }
+    [[nodiscard]] virtual std::unique_ptr<Between> between(
+        const model::DeviceTrace& /*trace*/, EventRange /*range*/, bool /*json*/) const
+    {
+        return nullptr;
+    }
+    [[nodiscard]] bool isFiltered() const { return m_filter.given(); }
 
 private:
     void writeJson(Output& out, const std::string& file, const model::DeviceTrace& trace, EventRange range,
-        std::span<const std::uint32_t> rows) const;
-    void printTable(
-        Output& out, const model::DeviceTrace& trace, std::span<const std::uint32_t> rows) const;
+        std::span<const std::uint32_t> rows, bool areAll) const;
+    void printTable(Output& out, const model::DeviceTrace& trace, EventRange range,
+        std::span<const std::uint32_t> rows, bool areAll) const;
 
     Words m_words;
     ReadOptions m_read;

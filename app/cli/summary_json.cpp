@@ -130,6 +130,27 @@ void writeBounds(JsonWriter& json, const std::vector<DeviceReport>& devices)
 }
 
 /// What was made of the reserved bytes at the peak of requested; "bounds" where two of them are not exact.
+void writeSteps(JsonWriter& json, const std::vector<DeviceReport>& devices)
+{
+    json.key("steps").beginArray();
+    for (const DeviceReport& device : devices) {
+        for (const model::StepUse& one : device.steps) {
+            const model::AnnotationSpan& span = one.step.span;
+            const auto [first, last] = model::eventsOf(span);
+            json.beginObject().member("device", device.summary.device).member("step", one.step.number);
+            json.member("name", span.name).member("thread", span.thread);
+            json.member("first_event", first).member("last_event", last);
+            json.member("start_ns", device.summary.firstTimeNs.value_or(0) + span.beginNs);
+            json.member("duration_ns", span.endNs - span.beginNs);
+            json.member("complete", !span.openBegin && !span.openEnd);
+            json.member("requested_bytes_peak", one.requestedBytesPeak).member("peak_event", one.peakEvent);
+            json.member("requested_bytes_end", one.requestedBytesEnd);
+            json.member("reserved_bytes_peak", one.reservedBytesPeak).endObject();
+        }
+    }
+    json.endArray();
+}
+
 void writeWasteAtPeak(JsonWriter& json, const std::vector<DeviceReport>& devices)
 {
     json.key("waste_at_peak").beginArray();
@@ -252,6 +273,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
     writeRanges(json, devices);
     writeBounds(json, devices);
     writeWasteAtPeak(json, devices);
+    writeSteps(json, devices);
     writeDriver(json, devices);
     writeFits(json, devices);
     json.key("verdicts").beginArray();

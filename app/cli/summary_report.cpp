@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kPeakLines = 10;
 constexpr std::size_t kOomsShown = 10;
+constexpr std::size_t kStepsShown = 10;
 constexpr std::size_t kSettingShown = 60;
 
 void heading(Output& out, std::string_view text)
@@ -126,6 +127,37 @@ void printOutOfMemory(Output& out, const model::Recording& recording, const Devi
     if (const auto& capacity = device.summary.capacity; capacity && !capacity->exact)
         out.line(fmt::format(
             "  Capacity: at least {} (driver free and reserved together).", formatBytes(capacity->bytes)));
+}
+
+void printSteps(Output& out, const DeviceReport& device)
+{
+    const std::vector<model::StepUse>& steps = device.steps;
+    if (steps.empty())
+        return;
+    heading(out, fmt::format("Steps: {}", formatCount(std::ssize(steps))));
+    const bool severalThreads = std::ranges::any_of(
+        steps, [&](const model::StepUse& one) { return one.step.span.thread != steps[0].step.span.thread; });
+    Table table({ { "step", Table::Align::Left }, { "begins" }, { "takes" }, { "peak" }, { "at event" },
+        { "at its end" }, { "reserved" }, { severalThreads ? "thread" : "" } });
+    // The first ones, where a training grows, and the last.
+    const std::size_t all = steps.size();
+    const std::size_t firsts = all <= kStepsShown ? all : kStepsShown / 2;
+    for (std::size_t i = 0; i < all;
+         i = i + 1 == firsts && all > kStepsShown ? all - kStepsShown / 2 : i + 1) {
+        const model::StepUse& one = steps[i];
+        const model::AnnotationSpan& span = one.step.span;
+        const bool isNamed = model::stepNumberIn(span.name).has_value();
+        table.add({ isNamed ? printable(span.name) : fmt::format("step {}", one.step.number),
+            span.openBegin ? "before" : model::formatDuration(span.beginNs),
+            (span.openBegin || span.openEnd ? ">= " : "") + model::formatDuration(span.endNs - span.beginNs),
+            formatBytes(one.requestedBytesPeak), formatCount(one.peakEvent),
+            formatBytes(one.requestedBytesEnd), formatBytes(one.reservedBytesPeak),
+            severalThreads ? std::to_string(span.thread) : "" });
+    }
+    table.print(out);
+    if (all > kStepsShown)
+        out.line(out.faint(fmt::format("  ... {} between these: --json has all",
+            formatCount(static_cast<std::int64_t>(all - kStepsShown)))));
 }
 
 std::string boundText(const model::Bound& bound)
@@ -254,6 +286,7 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
             printTotals(out, device);
             printPeak(out, device);
             printOutOfMemory(out, recording, device);
+            printSteps(out, device);
             printWaste(out, device);
         }
         printDriver(out, device);

@@ -5,6 +5,7 @@
 #include "app/cli/open.h"
 #include "app/cli/output.h"
 #include "model/analysis/range_peak.h"
+#include "model/analysis/steps.h"
 #include "model/analysis/summary.h"
 #include "model/trace/grouping.h"
 
@@ -20,6 +21,7 @@ struct DeviceReport {
     std::unique_ptr<model::GroupTable> byLine;
     model::DeviceSummary summary;
     Integrity integrity;
+    std::vector<model::StepUse> steps; ///< that were recorded
     std::optional<model::RangePeak> within; ///< the highest values of the range, if one was asked for
 
     /// What the device needs, at least: the reserved peak of the range if there is one; else with the request

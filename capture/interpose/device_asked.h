@@ -9,8 +9,8 @@ namespace strata::interpose {
 void onDeviceAsked() noexcept;
 
 /// Where LibTorch's calls reach another definition first (the runtime's own, linked before ours; the
-/// simulated device's, preloaded; ours was loaded out of sight, as Python does), leads them here, once. False,
-/// and to be called again, while LibTorch is not loaded. Any thread, one at a time.
+/// simulated device's, preloaded; ours was loaded out of sight, as Python does), leads them here, once.
+/// False, and to be called again, while LibTorch is not loaded. Any thread, one at a time.
 bool followDeviceCalls() noexcept;
 
 } // namespace strata::interpose

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/position.h"
 
+#include "model/analysis/range_peak.h"
+#include "model/analysis/steps.h"
 #include "model/base/units.h"
 #include "model/base/wrap.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace strata::model {
 
 namespace {
 
-using ClockUse = std::function<EventIndex(const std::function<EventIndex(const Clock&)>&)>;
+/// What is asked of a trace, with indexes or without.
+struct Asked {
+    const DeviceTrace& trace;
+    std::function<Result<EventIndex>(const std::function<Result<EventIndex>(const Clock&)>&)> withClock;
+    std::function<EventIndex(EventIndex first, EventIndex last)> peakWithin; ///< of requested bytes
+};
 
 Failure noPosition(std::string_view text)
 {
     return fail(Error::Kind::Usage, say("'%1' is no position", text),
-        say("give an event number (-1 is before the first), peak, oom, oom:K, t:SECONDS or us:EPOCH"));
+        say("give an event number (-1 is before the first), peak, oom, oom:K, t:SECONDS, us:EPOCH or step "
+            "N"));
 }
 
 template <class Number> std::optional<Number> wholeNumber(std::string_view text)
@@ -75,8 +86,111 @@ Result<EventIndex> eventNumber(const DeviceTrace& trace, EventIndex number)
                 trace.eventCount() - 1));
 }
 
-Result<EventIndex> parse(std::string_view text, const DeviceTrace& trace, const ClockUse& withClock)
+Failure noClock(const DeviceTrace& trace)
 {
+    return fail(Error::Kind::NotFound,
+        trace.eventCount() == 0 ? say("nothing was recorded over time, so there is no clock")
+                                : say("the events have no times (PyTorch before 2.2 records none)"),
+        say("give an event number instead"));
+}
+
+/// "start of backward of step 3:2".
+struct StretchName {
+    std::string_view range; ///< of the step; empty: the whole step
+    std::int64_t step = 0;
+    std::int64_t occurrence = 1;
+    PositionUse use = PositionUse::Instant;
+};
+
+std::optional<StretchName> stretchIn(std::string_view text, PositionUse use)
+{
+    StretchName name{ .use = use };
+    constexpr std::pair<std::string_view, PositionUse> kInstants[]{ { "start of ", PositionUse::From },
+        { "end of ", PositionUse::To }, { "peak of ", PositionUse::Instant } };
+    for (const auto& [words, which] : kInstants) {
+        if (text.starts_with(words)) {
+            name.use = which;
+            text.remove_prefix(words.size());
+            break;
+        }
+    }
+    constexpr std::string_view kStep = "step ", kOfStep = " of step ";
+    if (const std::size_t of = text.rfind(kOfStep); of != text.npos && of > 0) {
+        name.range = text.substr(0, of);
+        text.remove_prefix(of + kOfStep.size());
+    } else if (text.starts_with(kStep)) {
+        text.remove_prefix(kStep.size());
+    } else {
+        return std::nullopt;
+    }
+    const std::size_t colon = text.find(':');
+    const auto step = wholeNumber<std::int64_t>(text.substr(0, colon));
+    const auto occurrence = colon == text.npos ? std::optional<std::int64_t>(1)
+                                               : wholeNumber<std::int64_t>(text.substr(colon + 1));
+    if (!step || !occurrence || *occurrence < 1)
+        return std::nullopt;
+    name.step = *step;
+    name.occurrence = *occurrence;
+    return name;
+}
+
+Failure noStep(const std::vector<Step>& steps, const StretchName& wanted)
+{
+    if (steps.empty())
+        return fail(Error::Kind::NotFound, say("no steps were recorded"),
+            say("name them in the program, for example with torch.profiler.record_function(\"step 3\")"));
+    const auto same
+        = std::ranges::count_if(steps, [&](const Step& step) { return step.number == wanted.step; });
+    if (same > 0)
+        return fail(Error::Kind::NotFound, say("step %1 was recorded %2 times", wanted.step, asCount(same)),
+            say("give step %1:1 to step %1:%2", wanted.step, same));
+    const auto [first, last] = std::ranges::minmax(steps, {}, &Step::number);
+    return fail(Error::Kind::NotFound, say("there is no step %1", wanted.step),
+        say("there are steps %1 to %2", first.number, last.number));
+}
+
+Result<EventIndex> stretch(const StretchName& wanted, const Asked& asked, const Clock& clock)
+{
+    const std::vector<Step> steps = stepsOf(asked.trace, clock);
+    std::int64_t seen = 0;
+    const auto step = std::ranges::find_if(
+        steps, [&](const Step& one) { return one.number == wanted.step && ++seen == wanted.occurrence; });
+    if (step == steps.end())
+        return noStep(steps, wanted);
+    AnnotationSpan span = step->span;
+    if (!wanted.range.empty()) {
+        const auto spans
+            = annotationSpans(asked.trace.recording(), asked.trace.device(), clock, SpanTimes::Whole);
+        const AnnotationSpan* found = nullptr;
+        const auto isBetter = [&](const AnnotationSpan& one) {
+            const bool ofThread = one.thread == span.thread;
+            return !found || (ofThread && found->thread != span.thread)
+                || (ofThread == (found->thread == span.thread) && one.beginNs < found->beginNs);
+        };
+        for (const AnnotationSpan& one : spans)
+            if (one.name == wanted.range && one.beginNs >= span.beginNs && one.endNs <= span.endNs
+                && isBetter(one))
+                found = &one;
+        if (!found)
+            return fail(Error::Kind::NotFound, say("step %1 has no range '%2'", wanted.step, wanted.range),
+                say("strata events FILE --from 'step %1' --to 'step %1' shows what it has", wanted.step));
+        span = *found;
+    }
+    const auto [first, last] = eventsOf(span);
+    switch (wanted.use) {
+    case PositionUse::From:
+        return first;
+    case PositionUse::To:
+        return last;
+    case PositionUse::Instant:
+        break;
+    }
+    return asked.peakWithin(first, last);
+}
+
+Result<EventIndex> parse(std::string_view text, const Asked& asked, PositionUse use)
+{
+    const DeviceTrace& trace = asked.trace;
     if (text == "peak")
         return trace.totals().requestedPeakEvent;
     if (text == "oom")
@@ -98,14 +212,16 @@ Result<EventIndex> parse(std::string_view text, const DeviceTrace& trace, const 
                      : !micros || *micros > kMaxMicros || *micros < -kMaxMicros)
             return noPosition(text);
         if (!trace.events().hasTimes())
-            return fail(Error::Kind::NotFound,
-                trace.eventCount() == 0 ? say("nothing was recorded over time, so there is no clock")
-                                        : say("the events have no times (PyTorch before 2.2 records none)"),
-                say("give an event number instead"));
-        return withClock([&](const Clock& clock) {
+            return noClock(trace);
+        return asked.withClock([&](const Clock& clock) -> Result<EventIndex> {
             return clock.eventAt(
                 relative ? wrapAdd(clock.startNs(), std::llround(*seconds * 1e9)) : *micros * 1000);
         });
+    }
+    if (const auto name = stretchIn(text, use)) {
+        if (!trace.events().hasTimes())
+            return noClock(trace);
+        return asked.withClock([&](const Clock& clock) { return stretch(*name, asked, clock); });
     }
     if (const auto number = eventNumberIn(text))
         return eventNumber(trace, *number);
@@ -114,14 +230,22 @@ Result<EventIndex> parse(std::string_view text, const DeviceTrace& trace, const 
 
 } // namespace
 
-Result<EventIndex> parsePosition(std::string_view text, const DeviceTimeline& timeline)
+Result<EventIndex> parsePosition(std::string_view text, const DeviceTimeline& timeline, PositionUse use)
 {
-    return parse(text, timeline.trace(), [&](const auto& use) { return use(timeline.clock()); });
+    return parse(text,
+        { timeline.trace(), [&](const auto& with) { return with(timeline.clock()); },
+            [&](EventIndex first, EventIndex last) { return instantWithin(timeline, first, last); } },
+        use);
 }
 
-Result<EventIndex> parsePosition(std::string_view text, const DeviceTrace& trace)
+Result<EventIndex> parsePosition(std::string_view text, const DeviceTrace& trace, PositionUse use)
 {
-    return parse(text, trace, [&](const auto& use) { return use(Clock(trace)); });
+    return parse(text,
+        { trace, [&](const auto& with) { return with(Clock(trace)); },
+            [&](EventIndex first, EventIndex last) {
+                return Curve(trace, CurveKind::Requested).range(first, last).maxEvent;
+            } },
+        use);
 }
 
 } // namespace strata::model

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/chunks/chunk_kinds.h"
+#include "model/wire/annotation_names.h"
 #include "model/wire/tables.h"
 
 #include <algorithm>
@@ -44,6 +45,9 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
 void keep(const Recording& from, const KeptRows& kept, Recording& to)
 {
     const auto add = [&](Annotation annotation) {
+        if (!kept.notes && annotation.kind == Annotation::Kind::Mark
+            && from.strings[annotation.name].starts_with(wire::kNotePrefix))
+            return;
         annotation.name = kept.text(annotation.name);
         to.annotations.push_back(annotation);
     };

@@ -27,6 +27,7 @@ struct KeptRows {
     std::optional<TimeSpan> time; ///< none: all times
     std::function<StringId(StringId)> text; ///< in the new recording, without what is to be left out
     std::function<Setting(const Setting&)> setting; ///< likewise
+    bool notes = true; ///< that the program left
 
     /// How many events come before a place there, of a place that has `before` of a device's events before
     /// it. None: it is left out.

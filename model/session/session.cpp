@@ -2,6 +2,7 @@
 #include "model/session/session.h"
 
 #include "model/session/opener.h"
+#include "model/session/program_notes.h"
 
 #include <algorithm>
 #include <utility>
@@ -28,6 +29,8 @@ Result<std::shared_ptr<const Session>> Session::fromRecording(
             return Failure(std::move(trace.error()));
         session->m_devices.push_back(std::move(*trace));
     }
+    if (const DeviceTrace* const trace = session->defaultDevice())
+        addProgramNotes(*session->m_recording, trace->device());
     return session;
 }
 

@@ -2,10 +2,12 @@
 #include "model/timeline/annotation_spans.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <span>
+#include <system_error>
 #include <tuple>
 
 namespace strata::model {
@@ -76,20 +78,6 @@ bool startsWithAnyCase(std::string_view text, std::string_view lowerCase)
             [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); });
 }
 
-/// "ProfilerStep#3", "[step 3]", "iter-3": the word, signs, the number.
-bool isNumberedStep(std::string_view name)
-{
-    name = behindSigns(name);
-    for (const std::string_view word : { "profilerstep", "step", "iteration", "iter", "batch" }) {
-        if (!startsWithAnyCase(name, word))
-            continue;
-        const std::string_view rest = behindSigns(name.substr(word.size()));
-        if (!rest.empty() && rest.front() >= '0' && rest.front() <= '9')
-            return true;
-    }
-    return false;
-}
-
 // What PyTorch's optimizers annotate: "Optimizer.step#AdamW.step", "Optimizer.zero_grad#AdamW.zero_grad".
 constexpr std::string_view kOptimizer = "Optimizer.";
 constexpr std::string_view kUpdate = "Optimizer.step#";
@@ -99,7 +87,7 @@ constexpr std::string_view kUpdate = "Optimizer.step#";
 std::vector<AnnotationSpan> betweenUpdates(const std::vector<AnnotationSpan>& updates)
 {
     std::vector<AnnotationSpan> steps;
-    std::int64_t endNs = 0;
+    std::int64_t endNs = updates.empty() ? 0 : std::min<std::int64_t>(0, updates.front().beginNs);
     EventIndex first = -1;
     for (const AnnotationSpan& update : updates) {
         if (update.endNs <= endNs && !steps.empty())
@@ -116,9 +104,21 @@ std::vector<AnnotationSpan> betweenUpdates(const std::vector<AnnotationSpan>& up
     return steps;
 }
 
+/// In the order in which they begin.
+template <class Wanted>
+std::vector<AnnotationSpan> spansThat(const std::vector<AnnotationSpan>& spans, Wanted wanted)
+{
+    std::vector<AnnotationSpan> found;
+    std::copy_if(spans.begin(), spans.end(), std::back_inserter(found), wanted);
+    std::stable_sort(
+        found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    return found;
+}
+
 } // namespace
 
-std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int device, const Clock& clock)
+std::vector<AnnotationSpan> annotationSpans(
+    const Recording& recording, int device, const Clock& clock, SpanTimes times)
 {
     std::vector<AnnotationSpan> spans;
     if (!clock.hasTimes())
@@ -135,13 +135,14 @@ std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int devi
     std::vector<std::uint32_t> threads;
     const auto add = [&](StringId name, std::uint32_t thread, std::int64_t begin, std::int64_t end,
                          bool openBegin, bool openEnd) {
-        if (end < 0 || begin > length)
+        const bool whole = times == SpanTimes::Whole;
+        if (!whole && (end < 0 || begin > length))
             return;
         AnnotationSpan span;
         span.name = recording.strings[name];
         span.thread = thread;
-        span.beginNs = std::max<std::int64_t>(begin, 0);
-        span.endNs = std::min(end, length);
+        span.beginNs = whole ? begin : std::max<std::int64_t>(begin, 0);
+        span.endNs = whole ? end : std::min(end, length);
         span.openBegin = openBegin;
         span.openEnd = openEnd;
         span.first = clock.eventAt(start + span.beginNs - 1);
@@ -165,7 +166,7 @@ std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int devi
             const auto it = std::find_if(open.rbegin(), open.rend(),
                 [&](const Open& o) { return o.name == row->name && o.thread == row->thread; });
             if (it == open.rend()) {
-                add(row->name, row->thread, 0, at, true, false);
+                add(row->name, row->thread, std::min<std::int64_t>(0, at), at, true, false);
             } else {
                 add(row->name, row->thread, it->beginNs, at, false, false);
                 open.erase(std::next(it).base());
@@ -174,28 +175,48 @@ std::vector<AnnotationSpan> annotationSpans(const Recording& recording, int devi
         }
     }
     for (const Open& o : open)
-        add(o.name, o.thread, o.beginNs, length, false, true);
+        add(o.name, o.thread, o.beginNs, std::max(length, o.beginNs), false, true);
     assignLevels(spans, threads);
     return spans;
 }
 
+std::optional<std::int64_t> stepNumberIn(std::string_view name)
+{
+    // "[step 3]", "iter-3": the word, signs, the number.
+    name = behindSigns(name);
+    for (const std::string_view word : { "profilerstep", "step", "iteration", "iter", "batch" }) {
+        if (!startsWithAnyCase(name, word))
+            continue;
+        const std::string_view rest = behindSigns(name.substr(word.size()));
+        std::int64_t number = 0;
+        if (std::from_chars(rest.data(), rest.data() + rest.size(), number).ec == std::errc{} && number >= 0)
+            return number;
+    }
+    return std::nullopt;
+}
+
+bool tellsOfStep(std::string_view name)
+{
+    return stepNumberIn(name) || name.starts_with(kUpdate);
+}
+
+std::vector<AnnotationSpan> trainingStepsAmong(const std::vector<AnnotationSpan>& spans)
+{
+    auto steps
+        = spansThat(spans, [](const AnnotationSpan& span) { return stepNumberIn(span.name).has_value(); });
+    if (!steps.empty())
+        return steps;
+    return betweenUpdates(
+        spansThat(spans, [](const AnnotationSpan& span) { return span.name.starts_with(kUpdate); }));
+}
+
 std::vector<AnnotationSpan> stepsAmong(const std::vector<AnnotationSpan>& spans)
 {
-    const auto those = [&](const auto& wanted) {
-        std::vector<AnnotationSpan> found;
-        std::copy_if(spans.begin(), spans.end(), std::back_inserter(found), wanted);
-        std::stable_sort(
-            found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-        return found;
-    };
-    if (auto steps = those([](const AnnotationSpan& span) { return isNumberedStep(span.name); });
-        !steps.empty())
-        return steps;
-    if (auto updates = those([](const AnnotationSpan& span) { return span.name.starts_with(kUpdate); });
-        !updates.empty())
-        return betweenUpdates(updates);
-    return those(
-        [](const AnnotationSpan& span) { return span.level == 0 && !span.name.starts_with(kOptimizer); });
+    auto steps = trainingStepsAmong(spans);
+    return steps.empty()
+        ? spansThat(spans,
+            [](const AnnotationSpan& span) { return span.level == 0 && !span.name.starts_with(kOptimizer); })
+        : steps;
 }
 
 } // namespace strata::model

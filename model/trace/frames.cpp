@@ -76,7 +76,7 @@ Rank rankOf(const Recording& recording, const Frame& frame, FrameOrigin origin)
 {
     const bool isRecorded = isRecordedCode(recording, frame);
     if (!isRecorded && origin != FrameOrigin::Native)
-        return origin == FrameOrigin::User ? Rank::Program
+        return origin == FrameOrigin::User       ? Rank::Program
             : origin == FrameOrigin::PassThrough ? Rank::PassThrough
                                                  : Rank::Python;
     const std::string_view file = recording.strings[frame.file];
@@ -91,8 +91,8 @@ Rank rankOf(const Recording& recording, const Frame& frame, FrameOrigin origin)
 
 Rank rankOf(const Recording& recording, const Frame& frame)
 {
-    return rankOf(recording, frame,
-        frame.file.valid() ? originOf(recording.strings[frame.file]) : FrameOrigin::Native);
+    return rankOf(
+        recording, frame, frame.file.valid() ? originOf(recording.strings[frame.file]) : FrameOrigin::Native);
 }
 
 /// The best of the frames.
@@ -195,8 +195,28 @@ FrameId UserFrames::of(StackId stack)
 
 FrameId userFrame(const Recording& recording, StackId stack)
 {
-    return userFrameOf(
-        recording.stacks.stack(stack), [&](FrameId id) { return rankOf(recording, recording.stacks.frame(id)); });
+    return userFrameOf(recording.stacks.stack(stack),
+        [&](FrameId id) { return rankOf(recording, recording.stacks.frame(id)); });
+}
+
+std::vector<FoldedFrames> foldedFrames(const Recording& recording, StackId stack)
+{
+    std::vector<FoldedFrames> folded;
+    const std::span<const FrameId> frames = recording.stacks.stack(stack);
+    const auto rank = [&](FrameId id) { return rankOf(recording, recording.stacks.frame(id)); };
+    for (auto at = frames.begin(); at != frames.end();) {
+        if (rank(*at) <= Rank::OwnCode) {
+            folded.push_back({ *at, 1, {} });
+            ++at;
+            continue;
+        }
+        const auto end
+            = std::find_if(at, frames.end(), [&](FrameId id) { return rank(id) <= Rank::OwnCode; });
+        const std::span<const FrameId> run(at, end);
+        folded.push_back({ {}, static_cast<std::uint32_t>(run.size()), userFrameOf(run, rank) });
+        at = end;
+    }
+    return folded;
 }
 
 std::string frameLabel(const Recording& recording, FrameId id)

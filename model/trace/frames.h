@@ -20,7 +20,8 @@ namespace strata::model {
 ///   4. the innermost step of backward, which runs on a thread of its own; else another function of autograd
 ///   5. the outermost operator
 ///   6. the innermost Python frame
-///   7. the innermost C++ that is not machinery: unwinding, allocating, empty tensors, dispatch, Python itself
+///   7. the innermost C++ that is not machinery: unwinding, allocating, empty tensors, dispatch, Python
+///   itself
 ///   8. the innermost frame
 ///
 /// None for an empty stack.
@@ -39,6 +40,16 @@ private:
     std::vector<std::uint8_t> m_origins; // by StringId of the file
     std::vector<std::uint8_t> m_ranks; // by FrameId
 };
+
+/// A stack for people: of a program's own frames each, of what they call, between them and at the ends, runs
+/// that can be folded.
+struct FoldedFrames {
+    FrameId frame; ///< of the program's own; none: a run
+    std::uint32_t count = 1; ///< frames of the run
+    FrameId known; ///< of a run: what it is known by, as a whole stack would be
+};
+/// Innermost first. A stack without frames of a program is one run.
+[[nodiscard]] std::vector<FoldedFrames> foldedFrames(const Recording& recording, StackId stack);
 
 /// What the group of blocks without a stack is called.
 inline constexpr std::string_view kNoStackLabel = "no stack recorded";

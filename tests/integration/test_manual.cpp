@@ -61,7 +61,9 @@ public:
         const fs::path sample = dataFile("versions/torch2.6_plain.pickle.gz");
         for (const char* name : { "snapshot.pickle", "FILE" })
             fs::copy_file(sample, m_folder.path() / name);
-        EXPECT_EQ(strata({ "convert", sample, "-o", m_folder.path() / "run.strata" }).code, 0);
+        const std::string training
+            = dataFile("samples/gpt2_124m_bf16_train.pickle.gz"); // with steps and phases
+        EXPECT_EQ(strata({ "convert", training, "-o", m_folder.path() / "run.strata" }).code, 0);
     }
 
     Ran run(const std::string& line) const
@@ -170,8 +172,8 @@ TEST(Manual, EveryExampleWorks)
                 const Ran ran = reader.run(withoutProgram(line));
                 const bool asks = line.starts_with("strata doctor"); // its answer is that it is not there
                 EXPECT_EQ(ran.code, asks ? 1 : 2);
-                EXPECT_THAT(asks ? ran.out : ran.err,
-                    testing::HasSubstr("no-such-program-here: command not found"));
+                EXPECT_THAT(
+                    asks ? ran.out : ran.err, testing::HasSubstr("no-such-program-here: command not found"));
             } else if (line.starts_with("strata render") && !window) {
                 continue;
             } else if (line.starts_with("strata doctor")) {

@@ -191,7 +191,7 @@ void Document::outlined(
 /// Whether what was chosen meanwhile names devices and events of the session.
 bool Document::outlineFits() const
 {
-    return m_outline && m_outline->recording->user == m_session->recording().user
+    return m_outline
         && std::ranges::equal(m_outline->devices, m_session->devices(),
             [](const model::DeviceOutline& outline, const model::DeviceTrace& trace) {
                 return outline.totals.device == trace.device() && outline.totals.events == trace.eventCount();
@@ -206,10 +206,12 @@ void Document::loaded(std::shared_ptr<const model::Session> session)
     m_progress.done = m_progress.total = 0;
     const model::DeviceTrace* trace = m_session->defaultDevice();
     m_keptUser = std::make_shared<const model::UserData>(m_session->recording().user);
-    if (outlineFits())
+    if (outlineFits()) {
+        m_viewState->takeUser(m_session->recording().user); // what stands among the events too
         deriveSelected();
-    else
+    } else {
         m_viewState->reset(trace ? trace->device() : 0, m_session->recording().user);
+    }
     Q_EMIT stateChanged();
 }
 
@@ -285,8 +287,7 @@ void Document::grow()
     const auto first = m_deriving.find(device);
     if (!trace || first == m_deriving.end()) { // there was no device yet, or this one is not in it
         takeSession(m_newest);
-        if (const model::DeviceTrace* const chosen = m_session->defaultDevice();
-            chosen && m_deriving.empty())
+        if (const model::DeviceTrace* const chosen = m_session->defaultDevice(); chosen && m_deriving.empty())
             m_viewState->reset(chosen->device(), m_viewState->user());
         m_pace.start(kPaceMs);
         return;

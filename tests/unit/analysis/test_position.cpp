@@ -77,6 +77,59 @@ TEST(Position, SaysWhatIsWrong)
         "not found: no out-of-memory number 3 on device 0: there are 2: give oom:1 to oom:2");
 }
 
+TEST(Position, NamesStepsAndTheirRanges)
+{
+    const Opened opened(R"(
+        alloc 0x1000 512 time=100
+        alloc 0x2000 1024 time=200
+        alloc 0x3000 4096 time=300
+        free_requested 0x3000 4096 time=400
+        free_completed 0x3000 4096 time=400
+        alloc 0x4000 512 time=500
+        alloc 0x5000 512 time=600
+        annotation start "step 0" time=150 thread=1
+        annotation start forward time=160 thread=1
+        annotation end forward time=250 thread=1
+        annotation start "part of it" time=260 thread=2
+        annotation end "part of it" time=270 thread=2
+        annotation start "part of it" time=290 thread=1
+        annotation end "part of it" time=410 thread=1
+        annotation end "step 0" time=450 thread=1
+        annotation start "step 1" time=480 thread=1
+        annotation end "step 1" time=510 thread=1
+        annotation start "step 1" time=590 thread=2
+        annotation end "step 1" time=610 thread=2
+        segment 0x1000 2097152 small
+        block 0x1000 512 allocated
+        block 0x2000 1024 allocated
+        block 0x4000 512 allocated
+        block 0x5000 512 allocated
+    )");
+    EXPECT_EQ(find(opened, "step 0"), "2") << "its peak";
+    EXPECT_EQ(find(opened, "peak of step 0"), "2");
+    EXPECT_EQ(find(opened, "start of step 0"), "1");
+    EXPECT_EQ(find(opened, "end of step 0"), "4");
+    EXPECT_EQ(find(opened, "forward of step 0"), "1");
+    EXPECT_EQ(find(opened, "start of part of it of step 0"), "2") << "of the thread of the step";
+    EXPECT_EQ(find(opened, "end of part of it of step 0"), "4");
+    EXPECT_EQ(find(opened, "step 1"), "5");
+    EXPECT_EQ(find(opened, "step 1:2"), "6");
+    EXPECT_EQ(parsePosition("step 0", opened.trace(), PositionUse::From).value(), 1);
+    EXPECT_EQ(parsePosition("step 0", opened.timeline(), PositionUse::To).value(), 4);
+    EXPECT_EQ(parsePosition("start of step 0", opened.trace(), PositionUse::To).value(), 1);
+    EXPECT_EQ(find(opened, "step 7"), "not found: there is no step 7: there are steps 0 to 1");
+    EXPECT_EQ(find(opened, "step 1:3"), "not found: step 1 was recorded 2 times: give step 1:1 to step 1:2");
+    EXPECT_EQ(
+        find(opened, "backward of step 0").substr(0, 45), "not found: step 0 has no range 'backward': st");
+    for (const char* nonsense :
+        { "step", "step ", "step x", "step -1x", "step 1:", "step 1:0", "of step 1", "forward" })
+        EXPECT_EQ(find(opened, nonsense).substr(0, 6), "usage:") << nonsense;
+
+    const Opened noSteps(
+        "alloc 0x1000 512 time=1\nsegment 0x1000 2097152 small\nblock 0x1000 512 allocated\n");
+    EXPECT_EQ(find(noSteps, "step 0").substr(0, 32), "not found: no steps were recorde");
+}
+
 TEST(Position, KnowsWhatATraceLacks)
 {
     const Opened noTimes("alloc 0x1000 512\nsegment 0x1000 2097152 small\nblock 0x1000 512 allocated\n");

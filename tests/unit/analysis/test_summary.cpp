@@ -153,11 +153,13 @@ TEST(Verdict, NamesTheBiggestGroupWithoutAStackToo)
         segment 0x1000 2097152 small
         block 0x1000 1200128 req=1200000 allocated)";
     EXPECT_THAT(verdictOf(Opened(text.c_str())),
-        testing::StartsWith("Needs at least 2.00 MiB (peak 1.14 MiB at event 2 in what was recorded). "
-                            "Biggest: 1.14 MiB without a recorded stack: record with stacks=\"all\" to see who."));
+        testing::StartsWith(
+            "Needs at least 2.00 MiB (peak 1.14 MiB at event 2 in what was recorded). "
+            "Biggest: 1.14 MiB without a recorded stack: record with stacks=\"all\" to see who."));
     auto own = test::makeRecording(text);
     own->facts[wire::info::kHook] = "2.11.0";
-    EXPECT_THAT(verdictOf(Opened(std::move(own))), testing::HasSubstr("record with --stacks auto to see who."));
+    EXPECT_THAT(
+        verdictOf(Opened(std::move(own))), testing::HasSubstr("record with --stacks auto to see who."));
     EXPECT_THAT(verdictOf(Opened(R"(
         alloc 0x1000 512 stack=f@a.py:1
         free_requested 0x200000 1200000
@@ -208,7 +210,8 @@ TEST(Verdict, NamesWhoAskedForWhatWasNotThere)
             "Out of memory at event 2: model.py:8 asked for 3.00 GiB, the driver had 1.00 MiB free."));
 }
 
-/// Of the bytes that are reserved at the peak and not requested, what a recording without rounded sizes knows.
+/// Of the bytes that are reserved at the peak and not requested, what a recording without rounded sizes
+/// knows.
 TEST(Waste, AtThePeakItHasBounds)
 {
     const auto useOf = [](const char* text) { return summaryOf(Opened(text)).peakUse; };

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Steps, phases and notes of a program on the command line.
+#include "tests/integration/run_strata.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace strata::test {
+
+using nlohmann::json;
+
+namespace {
+
+const std::string kTraining = "samples/gpt2_124m_bf16_train.pickle.gz"; // five steps of three phases
+
+std::int64_t eventAt(const std::string& file, const std::string& position)
+{
+    return strata({ "at", file, position, "--json" }).json()["event"];
+}
+
+} // namespace
+
+TEST(Steps, OfTheSummaryAreThoseOfPositionsAndRanges)
+{
+    const std::string file = dataFile(kTraining);
+    const json steps = strata({ "summary", "--json", file }).json()["steps"];
+    ASSERT_EQ(steps.size(), 5u);
+    std::int64_t before = -1;
+    for (const json& step : steps) {
+        const std::string name = step["name"];
+        EXPECT_EQ(name, "step " + std::to_string(step["step"].get<int>()));
+        EXPECT_TRUE(step["complete"]);
+        EXPECT_GT(step["first_event"], before) << "one behind the other";
+        before = step["last_event"];
+        EXPECT_EQ(eventAt(file, name), step["peak_event"]);
+        EXPECT_EQ(eventAt(file, "start of " + name), step["first_event"]);
+        EXPECT_EQ(eventAt(file, "end of " + name), step["last_event"]);
+        EXPECT_EQ(
+            strata({ "at", file, name, "--json" }).json()["requested_bytes"], step["requested_bytes_peak"]);
+        EXPECT_EQ(strata({ "at", file, "end of " + name, "--json" }).json()["requested_bytes"],
+            step["requested_bytes_end"]);
+        const auto rows = strata({ "events", file, "--json", "--from", name, "--to", name }).rows();
+        EXPECT_EQ(rows.at(1)["event"], step["first_event"]);
+        EXPECT_EQ(rows.back()["event"], step["last_event"]);
+        for (const char* const phase : { "forward", "backward", "optimizer" }) {
+            const std::int64_t first = eventAt(file, std::string("start of ") + phase + " of " + name);
+            EXPECT_GE(first, step["first_event"]) << phase;
+            EXPECT_LE(eventAt(file, std::string("end of ") + phase + " of " + name), step["last_event"])
+                << phase;
+        }
+    }
+    EXPECT_LT(eventAt(file, "end of forward of step 2"), eventAt(file, "start of optimizer of step 2"));
+}
+
+TEST(Steps, StandInTheReport)
+{
+    const std::string report = strata({ "summary", dataFile(kTraining) }).out;
+    EXPECT_NE(report.find("Steps: 5"), std::string::npos);
+    EXPECT_NE(report.find("step 4"), std::string::npos);
+    EXPECT_EQ(strata({ "summary", dataFile("devices/two_devices.pickle.gz") }).out.find("Steps"),
+        std::string::npos);
+}
+
+TEST(Steps, ThatAreNotThereAreTold)
+{
+    const Ran ran = strata({ "at", dataFile(kTraining), "step 9" });
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_NE(ran.err.find("there is no step 9: there are steps 0 to 4"), std::string::npos) << ran.err;
+}
+
+TEST(Annotations, StandBetweenTheEvents)
+{
+    const std::string file = dataFile(kTraining);
+    const auto plain = strata({ "events", file, "--json" }).rows();
+    const auto rows = strata({ "events", file, "--json", "--annotations" }).rows();
+    std::int64_t event = -1, annotations = 0, depth = 0;
+    for (auto row = rows.begin() + 1; row != rows.end(); ++row) {
+        if (!row->contains("annotation")) {
+            event = (*row)["event"];
+            continue;
+        }
+        ++annotations;
+        EXPECT_EQ((*row)["after_event"], event);
+        const std::string kind = (*row)["annotation"];
+        depth += kind == "begin" ? 1 : kind == "end" ? -1 : 0;
+        EXPECT_GE(depth, 0);
+    }
+    EXPECT_EQ(depth, 0) << "all that begin end";
+    EXPECT_EQ(std::ssize(rows), std::ssize(plain) + annotations) << "the events are the same";
+    EXPECT_EQ(annotations, strata({ "summary", "--json", file }).json()["annotations"]);
+
+    const std::string table
+        = strata({ "events", file, "--from", "step 1", "--to", "step 1", "--limit", "0" }).out;
+    EXPECT_NE(table.find("begin"), std::string::npos);
+    EXPECT_NE(table.find("backward"), std::string::npos);
+    const std::string filtered = strata({ "events", file, "--filter", "> 1MiB" }).out;
+    EXPECT_EQ(filtered.find("begin "), std::string::npos);
+}
+
+TEST(Sites, ShowTheProgramsOwnFramesUnlessAllAreAskedFor)
+{
+    const std::string file = dataFile(kTraining);
+    const std::string folded = strata({ "at", file, "peak", "--by", "site", "--limit", "3" }).out;
+    const std::string all = strata({ "at", file, "peak", "--by", "site", "--limit", "3", "--frames" }).out;
+    EXPECT_NE(folded.find("train_gpt2.py:"), std::string::npos) << folded;
+    EXPECT_EQ(folded.find("torch/nn/modules/module.py"), std::string::npos) << folded;
+    EXPECT_NE(all.find("torch/nn/modules/module.py"), std::string::npos) << all;
+    EXPECT_LT(std::ranges::count(folded, '\n'), std::ranges::count(all, '\n'));
+}
+
+} // namespace strata::test
