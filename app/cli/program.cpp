@@ -139,15 +139,18 @@ private:
 
     model::Failure complaint(const CLI::ParseError& error)
     {
-        const std::string command = m_app.get_name();
-        const model::Sentence help = model::say("see %1 --help", command);
+        const model::Sentence help = model::say("see %1 --help", m_app.get_name());
+        const auto inCommand = [&](model::Sentence what, model::Sentence hint) {
+            return model::Failure(model::Error{
+                model::Error::Kind::Usage, std::move(what), std::move(hint), m_command.name() });
+        };
         const std::vector<std::string> extras = m_app.remaining(true);
         if (extras.empty())
-            return usage(model::say("%1: %2", command, error.what()), help);
+            return inCommand(model::verbatim(error.what()), help);
         if (extras.front().starts_with("-"))
-            return usage(model::say("%1 has no option '%2'", command, extras.front()), help);
+            return inCommand(model::say("there is no option '%1'", extras.front()), help);
         const ProgramWords* const program = m_command.programWords();
-        return usage(model::say("%1 does not know what to do with '%2'", command, extras.front()),
+        return inCommand(model::say("unexpected argument '%1'", extras.front()),
             program ? model::say("a command goes behind --, as in %1", program->example) : help);
     }
 
@@ -195,8 +198,7 @@ int runOverview(std::span<const char* const> words, const Commands& commands, Ou
         const std::vector<std::string> extras = app.remaining(true);
         if (!extras.empty())
             return complain(err,
-                usage(
-                    model::say("strata has no option '%1'", extras.front()), model::say("see strata --help"))
+                usage(model::say("there is no option '%1'", extras.front()), model::say("see strata --help"))
                     .value());
     }
     return complain(err, usage(model::say("a command is missing"), theCommandsAre(commands)).value());

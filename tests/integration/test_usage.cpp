@@ -37,6 +37,11 @@ TEST(Usage, EveryCommandHasHelp)
         EXPECT_THAT(ran.out, HasSubstr("FILE")) << command;
         EXPECT_THAT(ran.out, HasSubstr("Exit codes")) << command;
     }
+    for (const std::string command : { "record", "dryrun" }) {
+        const Ran ran = strata({ command, "--help" });
+        EXPECT_EQ(ran.code, 0);
+        EXPECT_THAT(ran.out, HasSubstr("\nUsage: strata " + command + " [OPTIONS] -- PROGRAM...\n"));
+    }
     EXPECT_THAT(strata({ "at", "--help" }).out, HasSubstr("oom:K"));
 }
 
@@ -48,7 +53,7 @@ TEST(Usage, MistakesExitWithTwoAndOneUsefulLine)
         { { "frobnicate" }, "the commands are summary, check" },
         { { kPlain }, "try: strata summary" },
         { { "summary" }, "FILE" },
-        { { "summary", kPlain, "--wrong" }, "has no option '--wrong'" },
+        { { "summary", kPlain, "--wrong" }, "strata: summary: there is no option '--wrong'" },
         { { "--wrong" }, "--wrong" },
         { { "at", kPlain }, "POSITION" },
         { { "at", kPlain, "peak", "extra" }, "'extra'" },
@@ -65,6 +70,15 @@ TEST(Usage, MistakesExitWithTwoAndOneUsefulLine)
         { { "render", kPlain }, "--output" },
         { { "render", kPlain, "-o", "x", "--size", "10" }, "1920x1080" },
         { { "render", kPlain, "-o", "x", "--theme", "pink" }, "light or dark" },
+        { { "record" }, "strata: record: no command: put it behind --, as in strata record -o " },
+        { { "record", "-o", "x.strata", "--" }, "strata: record: no command: put it behind --" },
+        { { "record", "-o", "x.strata", "true" },
+            "strata: record: unexpected argument 'true': a command goes" },
+        { { "record", "--stacks", "all", "--", "true" }, "strata: record: --stacks: all not in" },
+        { { "record", "--", "true" }, "strata: record: no file to write" },
+        { { "dryrun" }, "strata: dryrun: no command: put it behind --, as in strata dryrun -- " },
+        { { "dryrun", "--json", "--" }, "strata: dryrun: no command: put it behind --" },
+        { { "dryrun", "record" }, "strata: dryrun: unexpected argument 'record': a command goes behind --" },
     };
     for (const auto& [arguments, expected] : mistakes) {
         const Ran ran = strata(arguments);

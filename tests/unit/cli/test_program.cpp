@@ -190,11 +190,12 @@ TEST_F(ProgramTest, WordsOfAProgramAreItsOwn)
     EXPECT_THAT(starter->program.words, ElementsAre("prog", "--number", "x", "--", "--help"));
 
     EXPECT_EQ(strata({ "start", "prog" }), kUsage);
-    EXPECT_THAT(complained, HasSubstr("a command goes behind --, as in strata start -- true"));
+    EXPECT_EQ(complained,
+        "strata: start: unexpected argument 'prog': a command goes behind --, as in strata start -- true\n");
     EXPECT_EQ(strata({ "start" }), kUsage);
     EXPECT_THAT(complained, StartsWith("strata: start: no command: put it behind --"));
     EXPECT_EQ(strata({ "start", "--help" }), kDone);
-    EXPECT_THAT(said, HasSubstr("strata start [OPTIONS] -- PROGRAM..."));
+    EXPECT_THAT(said, HasSubstr("\nUsage: strata start [OPTIONS] -- PROGRAM...\n"));
     EXPECT_EQ(runs, 1);
 
     starter->program.required = false;
@@ -209,6 +210,24 @@ TEST_F(ProgramTest, WhatIsCheckedAfterReadingKeepsACommandFromRunning)
     EXPECT_EQ(complained, "strata: --number cannot be negative: give 0\n");
     EXPECT_EQ(strata({ "start", "--number", "-1", "--", "true" }), kUsage);
     EXPECT_EQ(complained, "strata: start: --number cannot be negative: give 0\n");
+    EXPECT_EQ(runs, 0);
+}
+
+TEST_F(ProgramTest, NamesItselfOnce)
+{
+    for (const auto& [words, error] : std::vector<std::pair<std::vector<const char*>, std::string>>{
+             { { "work", "--number", "x" }, "work: Could not convert: --number = x: see strata work --help" },
+             { { "work", "--wrong" }, "work: there is no option '--wrong': see strata work --help" },
+             { { "work", "word" }, "work: unexpected argument 'word': see strata work --help" },
+             { { "start", "start", "--", "x" },
+                 "start: unexpected argument 'start': a command goes behind --, as in strata start -- true" },
+             { { "start", "--" }, "start: no command: put it behind --, as in strata start -- true" },
+             { { "--wrong" }, "there is no option '--wrong': see strata --help" } }) {
+        EXPECT_EQ(strata(words), kUsage);
+        EXPECT_EQ(complained, "strata: " + error + '\n');
+    }
+    EXPECT_EQ(strata({ "--help", "start" }), kDone);
+    EXPECT_THAT(said, HasSubstr("\nUsage: strata start [OPTIONS] -- PROGRAM...\n"));
     EXPECT_EQ(runs, 0);
 }
 
