@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // strata-simgpu [SETTINGS] -- COMMAND...: runs a command on the simulated device and nothing else, for tests
-// and for people who bring their own recorder. With --again it becomes a program that another one started.
+// and for programs that record themselves. With --again it becomes a program that another one started.
 #include "capture/simgpu/launch/again.h"
 #include "capture/simgpu/launch/environment.h"
 
@@ -12,6 +12,25 @@
 #include <unistd.h>
 
 namespace {
+
+constexpr const char* kUsage = "usage: strata-simgpu [SETTINGS] -- COMMAND...\n";
+constexpr const char* kHelp = R"(
+Runs a command on a simulated device: no GPU and none of NVIDIA's libraries are needed, and nothing is recorded.
+
+SETTINGS is one word, KEY=VALUE;KEY=VALUE, each with a value of its own unless said:
+  devices=1                 0 to 64, all alike
+  capacity=85899345920      bytes of each
+  cc=8.0  sms=108           compute capability, multiprocessors
+  name=...                  of the device
+  l2=41943040  bus=5120     bytes of its cache, bits of its memory bus
+  addresses=top-down        what cudaMalloc gives: top-down, ascending, random:SEED
+
+Examples:
+  strata-simgpu -- python train.py
+  strata-simgpu "devices=2;capacity=17179869184;cc=7.5" -- ./train
+
+Exit status: that of the command; 2: it was not started
+)";
 
 int fail(const std::string& what, int status)
 {
@@ -26,19 +45,22 @@ int main(int argc, char** argv)
     using namespace strata::simgpu;
     if (argc > 1 && std::string_view(argv[1]) == "--again")
         return becomeAgain(argc - 2, argv + 2);
+    if (argc > 1 && (std::string_view(argv[1]) == "--help" || std::string_view(argv[1]) == "-h")) {
+        std::fputs(kUsage, stdout);
+        return std::fputs(kHelp, stdout) < 0 ? 2 : 0;
+    }
     int first = 1;
     std::string text;
     if (argc > 1 && std::string_view(argv[1]) != "--")
         text = argv[first++];
     if (first >= argc || std::string_view(argv[first]) != "--" || first + 1 >= argc)
-        return fail(
-            "usage: strata-simgpu [\"devices=2;capacity=BYTES;cc=9.0;sms=132;...\"] -- COMMAND...", 2);
+        return fail("no command: put it behind --, as in strata-simgpu -- python train.py: see --help", 2);
     char** const command = argv + first + 1;
 
     std::vector<std::string> problems;
     const Settings settings = parseSettings(text, problems);
     if (!problems.empty())
-        return fail("cannot read setting \"" + problems.front() + "\"", 2);
+        return fail("cannot read the setting \"" + problems.front() + "\": see --help", 2);
     const auto program = findProgram(command[0]);
     if (!program)
         return fail(program.error(), 2);
