@@ -69,6 +69,7 @@ struct Process {
     std::atomic<agent::Agent*> agent{ nullptr };
     std::atomic<bool> pythonTrusted{ false };
     bool endsWatched = false;
+    bool stopsBeforeTorch = false;
     std::atomic<pid_t> number{ 0 }; ///< of the process that is recorded
     std::mutex earlyMutex; // of the next; the last that is taken
     std::vector<Early> early;
@@ -144,16 +145,28 @@ void flushAtEnd(int signal) noexcept
         agent->flushAtEnd(signal);
 }
 
+void stopAtExit()
+{
+    std::atexit(strata_capture_stop);
+    std::at_quick_exit(strata_capture_stop);
+}
+
 void watchEnds(Process& self)
 {
     if (std::exchange(self.endsWatched, true))
         return;
     self.number.store(getpid());
     pthread_atfork(nullptr, nullptr, inChild);
-    // Behind the allocator's own registration, so before the allocator ends.
-    std::atexit(strata_capture_stop);
-    std::at_quick_exit(strata_capture_stop);
+    stopAtExit();
     agent::watchFatalEnds(flushAtEnd);
+}
+
+/// What was registered last is called first: once all is made that LibTorch makes when it is first asked, as
+/// the registry of its kernels that a check of errors looks at, it is still there when the recording ends.
+void stopBeforeTorch(Process& self)
+{
+    if (!std::exchange(self.stopsBeforeTorch, true))
+        stopAtExit();
 }
 
 void loadHook(Process& self, const std::string& path)
@@ -267,6 +280,7 @@ void begin(Process& self)
         say("only the driver's totals are recorded: " + std::string(refusal));
     else
         say("nothing is recorded: " + std::string(refusal));
+    stopBeforeTorch(self);
     handEarlyOver(self, *agent);
     noLongerWaiting(self);
 }

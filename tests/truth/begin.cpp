@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A C++ program whose threads all use CUDA for the first time at once.
 //
-// usage: begin THREADS [SESSION]
+// usage: begin THREADS [SESSION [open]]
 //
 // Each thread allocates three tensors of 1, 2 and 3 MiB and keeps them. With a session the program records
-// itself, says what it does before anything is allocated, and each thread does ten steps with parts.
+// itself, says what it does before anything is allocated, and each thread does ten steps with parts. "open":
+// the recording ends with the process.
 #include <ATen/ATen.h>
 #include <atomic>
 #include <cstdio>
@@ -41,17 +42,20 @@ void takeSteps()
 int main(int argc, char** argv)
 {
     const int threads = argc > 1 ? std::atoi(argv[1]) : 0;
-    if (threads < 1 || argc > 3) {
-        std::fprintf(stderr, "usage: begin THREADS [SESSION]\n");
+    if (threads < 1 || argc > 4) {
+        std::fprintf(stderr, "usage: begin THREADS [SESSION [open]]\n");
         return 2;
     }
 #ifdef STRATA_LINKED
     std::optional<strata::capture::Recording> recording;
     std::optional<strata::capture::Scope> whole;
-    if (argc == 3) {
+    if (argc >= 3) {
         strata::capture::Options options;
         options.file = argv[2];
-        recording.emplace(options);
+        if (argc == 4)
+            strata::capture::start(options);
+        else
+            recording.emplace(options);
         strata::capture::note("before anything");
         strata::capture::mark("early mark");
         whole.emplace("whole program");
@@ -70,7 +74,7 @@ int main(int argc, char** argv)
     for (std::thread& thread : all)
         thread.join();
 #ifdef STRATA_LINKED
-    if (recording)
+    if (whole)
         strata::capture::mark("late mark");
     whole.reset();
     recording.reset();

@@ -4,8 +4,9 @@ came into them, and keep what they said before.
 
 usage: test_record_begin.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]... [--runs N]
 
-Ways: "preload" (`strata record`), "linked" (the program records itself; the recorder linked before LibTorch or behind it),
-"both" (`strata record` of such a program), "python" (the package strata_capture). N runs of each, with every PyTorch at hand.
+Ways: "preload" (`strata record`), "linked" (the program records itself; the recorder linked before LibTorch or behind it; "open":
+its end ends the recording), "both" (`strata record` of such a program), "python" (the package strata_capture); "alone": one
+thread, so that LibTorch makes nothing before the recorder is there. N runs of each, with every PyTorch at hand.
 Skipped (exit 77) without PyTorch.
 """
 import os
@@ -59,25 +60,29 @@ def programs(python, folder, failures):
 
 
 def ways(arguments, python, programs, session):
-    """Name, command, whether the program records itself."""
+    """Name, command, threads, whether the program records itself."""
     record = [arguments.strata, "record", "-o", session, "--simulated", SIMULATED, "--"]
-    yield "python", [arguments.simgpu, "--", python, "-c", PROGRAM.format(threads=THREADS), session], True
+    yield "python", [arguments.simgpu, "--", python, "-c", PROGRAM.format(threads=THREADS), session], THREADS, True
     if all(programs.values()):
-        yield "preload", [*record, programs["none"], str(THREADS)], False
-        yield "linked first", [arguments.simgpu, "--", programs["first"], str(THREADS), session], True
-        yield "linked last", [arguments.simgpu, "--", programs["last"], str(THREADS), session], True
-        yield "both", [*record, programs["first"], str(THREADS)], False
+        yield "preload", [*record, programs["none"], str(THREADS)], THREADS, False
+        yield "preload alone", [*record, programs["none"], "1"], 1, False
+        for order in ("first", "last"):
+            itself = [arguments.simgpu, "--", programs[order]]
+            yield "linked " + order, [*itself, str(THREADS), session], THREADS, True
+            yield f"linked {order} open", [*itself, str(THREADS), session, "open"], THREADS, True
+            yield f"linked {order} open alone", [*itself, "1", session, "open"], 1, True
+        yield "both", [*record, programs["first"], str(THREADS)], THREADS, False
 
 
-def first_events(strata, name, session, annotations, folder, failures):
+def first_events(strata, name, session, threads, annotations, folder, failures):
     """A session that lacks nothing."""
     _, summary = strata_json(strata, ["summary", "--json", session])
     device = summary["devices"][0] if summary and summary["devices"] else None
     if device is None:
         failures.expect(name, "session", summary, "one with a device")
         return
-    failures.expect(name, "at its beginning", (device["requested_bytes_start"], device["actions"].get("alloc", 0)), (0, 3 * THREADS))
-    failures.expect(name, "peak", device["requested_bytes_peak"], 6 * MIB * THREADS)
+    failures.expect(name, "at its beginning", (device["requested_bytes_start"], device["actions"].get("alloc", 0)), (0, 3 * threads))
+    failures.expect(name, "peak", device["requested_bytes_peak"], 6 * MIB * threads)
     failures.expect(name, "exact", device["integrity"]["exact"], True)
     snapshot = record_tools.as_snapshot(strata, session, folder)
     events = snapshot["device_traces"][0]
@@ -90,7 +95,7 @@ def first_events(strata, name, session, annotations, folder, failures):
         by_thread.setdefault(each["thread_id"], []).append((each.get("stage", "MARK"), each["name"]))
     failures.expect(name, "said", SAID in by_thread.values())
     if "linked" in name:
-        failures.expect(name, "steps of each thread", sorted(by_thread.values(), key=len)[1:], [STEPS] * THREADS)
+        failures.expect(name, "steps of each thread", sorted(by_thread.values(), key=len)[1:], [STEPS] * threads)
 
 
 def test(arguments, python, failures):
@@ -102,13 +107,13 @@ def test(arguments, python, failures):
     version = os.path.basename(os.path.dirname(os.path.dirname(python)))
     for number in range(arguments.runs):
         with tempfile.TemporaryDirectory() as folder:
-            for way, command, records_itself in ways(arguments, python, found, os.path.join(folder, "out.strata")):
+            for way, command, threads, records_itself in ways(arguments, python, found, os.path.join(folder, "out.strata")):
                 name = f"{version} {way} {number}"
                 session = os.path.join(folder, "out.strata")
                 run = subprocess.run(command, env=environment, capture_output=True, text=True)
                 failures.expect(name, "exit", run.returncode, 0)
                 failures.expect(name, "complaints", "could begin" in run.stderr, False)
-                first_events(arguments.strata, name, session, records_itself, folder, failures)
+                first_events(arguments.strata, name, session, threads, records_itself, folder, failures)
                 if os.path.exists(session):
                     os.remove(session)
 
