@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <link.h>
 #include <span>
+#include <unistd.h>
 
 namespace strata::agent {
 
@@ -25,6 +27,17 @@ bool holds(const dl_phdr_info& info, std::uint64_t address)
         const std::uint64_t begin = info.dlpi_addr + header.p_vaddr;
         return header.p_type == PT_LOAD && address >= begin && address - begin < header.p_memsz;
     });
+}
+
+/// The loader has no name of the program itself, and what it was called by may be relative to a folder that
+/// was left since.
+std::string nameOf(const dl_phdr_info& info)
+{
+    if (info.dlpi_name && *info.dlpi_name)
+        return info.dlpi_name;
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : program_invocation_name;
 }
 
 std::uint64_t baseOf(const dl_phdr_info& info)
@@ -152,7 +165,7 @@ int LoadedModules::lookAt(dl_phdr_info* info, std::size_t, void* context)
     if (!holds(*info, search.address))
         return 0;
     CodePlace& found = search.found;
-    found.file = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : program_invocation_name;
+    found.file = nameOf(*info);
     found.base = baseOf(*info);
     if (!search.whole)
         return 1;
