@@ -14,6 +14,7 @@ Strata; set STRATA_CAPTURE_LIBRARY to its path if it is not found beside the pro
 import atexit
 import contextlib
 import ctypes
+import importlib.abc
 import os
 import shutil
 import sys
@@ -70,6 +71,16 @@ def _check_frames(library):
     library.strata_capture_check_python(text)
 
 
+class _TorchComes(importlib.abc.MetaPathFinder):
+    """Tells the recorder as soon as PyTorch's libraries are loaded: torch imports torch.cuda behind them."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch.cuda" and self in sys.meta_path:
+            sys.meta_path.remove(self)
+            _load().strata_capture_poll()
+        return None
+
+
 def start(file, stacks="auto", ring_events=0, memory_limit=0, existing="refuse"):
     """Begins a recording, now or when PyTorch's allocator is ready: "recording", "waiting" or "off".
 
@@ -87,9 +98,11 @@ def start(file, stacks="auto", ring_events=0, memory_limit=0, existing="refuse")
     options = _Options(ctypes.sizeof(_Options), _STACKS[stacks], os.fsencode(os.path.abspath(file)), ring_events,
                        memory_limit, 0, None, None, 0, _EXISTING[existing])
     state = _STATES[library.strata_capture_start(ctypes.byref(options))]
-    torch = sys.modules.get("torch")
-    if state == "waiting" and torch is not None:
-        torch.cuda._lazy_call(library.strata_capture_poll)
+    if state == "waiting":
+        if "torch.cuda" in sys.modules:
+            sys.modules["torch.cuda"]._lazy_call(library.strata_capture_poll)
+        elif not any(isinstance(each, _TorchComes) for each in sys.meta_path):
+            sys.meta_path.insert(0, _TorchComes())
     return state
 
 
