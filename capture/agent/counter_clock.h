@@ -21,15 +21,16 @@ class CounterClock {
 public:
     explicit CounterClock(std::uint64_t (*counter)() noexcept)
         : m_counter(counter)
-        , m_ticks(counter())
-        , m_ns(nowNs())
     {
+        const auto [ticks, ns] = readBoth();
+        m_ticks = ticks;
+        m_ns = m_fromNs = ns;
+        m_fromTicks = ticks;
     }
 
     void read()
     {
-        const std::uint64_t ticks = m_counter();
-        const std::int64_t ns = nowNs();
+        const auto [ticks, ns] = readBoth();
         // Too short a time gives no slope.
         constexpr std::int64_t kShortest = 1'000'000;
         if (ns - m_ns < kShortest || ticks <= m_ticks)
@@ -50,11 +51,34 @@ public:
     [[nodiscard]] bool hasSlope() const { return m_nsATick > 0; }
 
 private:
+    struct Reading {
+        std::uint64_t ticks;
+        std::int64_t ns;
+    };
+
+    /// Both clocks at one instant: a thread may be put aside between two of them, so the closest of a few.
+    [[nodiscard]] Reading readBoth() const
+    {
+        constexpr int kTries = 8;
+        Reading best{};
+        std::uint64_t closest = UINT64_MAX;
+        for (int i = 0; i < kTries; ++i) {
+            const std::uint64_t before = m_counter();
+            const std::int64_t ns = nowNs();
+            const std::uint64_t width = m_counter() - before;
+            if (width < closest) {
+                closest = width;
+                best = { before + width / 2, ns };
+            }
+        }
+        return best;
+    }
+
     std::uint64_t (*m_counter)() noexcept;
-    std::uint64_t m_ticks; // of the last reading
-    std::int64_t m_ns;
-    std::uint64_t m_fromTicks = m_ticks; // of the one before
-    std::int64_t m_fromNs = m_ns;
+    std::uint64_t m_ticks = 0; // of the last reading
+    std::int64_t m_ns = 0;
+    std::uint64_t m_fromTicks = 0; // of the one before
+    std::int64_t m_fromNs = 0;
     double m_nsATick = 0;
 };
 
