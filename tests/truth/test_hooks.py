@@ -16,7 +16,8 @@ import sys
 import tempfile
 
 import record_tools
-from running import SKIPPED, Failures, pythons, strata_json
+from running import SKIPPED, THOROUGH, Failures, pythons, strata_json
+from test_cpp import facts_of
 
 COMPILES = "compiling its hook, once"
 SIMULATED = ["--simulated", "T4-16GB"]
@@ -140,6 +141,33 @@ def unknown_before(product, python, failures):
     expect_recorded(product, name + " again", session, run(ALLOCATE), failures)
 
 
+def other_strings(product, python, failures):
+    """The same version with the other ABI of std::string, as 2.6.0 was published with both: a hook for each, by what libc10
+    exports. The other one is made of torch's own headers, for what of it is looked at."""
+    torch, _, abi, version = facts_of(python)
+    name, environment = f"{python} other ABI", product.user()
+    other = os.path.join(product.folder, f"other-{version}", "torch")
+    os.makedirs(os.path.join(other, "lib"))
+    for part in ("include", "version.py", os.path.join("lib", "libc10_cuda.so")):
+        os.symlink(os.path.join(torch, part), os.path.join(other, part))
+    source = os.path.join(product.folder, "c10.cpp")
+    with open(source, "w") as file:
+        file.write("#include <c10/util/Exception.h>\nc10::Error::Error(SourceLocation, std::string) {}\n")
+    subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={1 - abi}", "-isystem",
+                    os.path.join(torch, "include"), source, "-o", os.path.join(other, "lib", "libc10.so")], check=True)
+    maker, made = os.path.join(os.path.dirname(product.strata), "..", "lib", "strata", "strata-hook"), []
+    for folder in (torch, other, torch, other):
+        run = subprocess.run([maker, os.path.join(folder, "lib")], env=environment, capture_output=True, text=True)
+        failures.expect(name, "made", (run.returncode, run.stdout[:5]), (0, "hook "))
+        made.append(run.stdout[5:].strip())
+    failures.expect(name, "each found again", made[2:], made[:2])
+    failures.expect(name, "kept", hooks_of(environment), sorted(made[:2]))
+    for path, ours in zip(made, (abi, 1 - abi)):
+        symbols = subprocess.run(["nm", path], capture_output=True, text=True).stdout
+        failures.expect(name, f"strings of ABI {ours}: new, old, in the name",
+                        ("__cxx11" in symbols, "_ZNSs" in symbols, f"-abi{ours}-" in path), (ours == 1, ours == 0, True))
+
+
 def in_the_way(product, python, failures):
     """What keeps a hook from being made is said, and keeps no program from running."""
     fake = os.path.join(product.folder, "fake")
@@ -228,6 +256,8 @@ def main():
             print(f"{python}: {failures.count} failures so far", flush=True)
         if not arguments.unlisted:
             print("no version beside those of the tests is tried: STRATA_TORCH_UNLISTED names its Python")
+        for python in found if THOROUGH else found[-1:]:
+            other_strings(product, python, failures)
         racing(product, found[0], failures)
         unknown_before(product, found[-1], failures)
         in_the_way(product, found[0], failures)
