@@ -106,7 +106,7 @@ void examine(const Command& command, Diagnosis& diagnosis)
 {
     diagnosis.program = command.program.executable.string();
     if (command.torch) {
-        diagnosis.torchVersion = command.torch->version;
+        diagnosis.torchVersion = versionOf(*command.torch);
         diagnosis.torchFolder = command.torch->folder.string();
     }
     const std::string noPythonStacks = whyNoPythonStacks(command, diagnosis);

@@ -13,7 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 using model::Error;
 
-/// The Python that has it tells the version best.
 hook::TorchFiles filesOf(const simgpu::LibTorch& torch)
 {
     hook::TorchFiles files = hook::readTorchFiles(torch.folder);
@@ -23,6 +22,16 @@ hook::TorchFiles filesOf(const simgpu::LibTorch& torch)
 }
 
 } // namespace
+
+std::string versionOf(const simgpu::LibTorch& torch)
+{
+    return filesOf(torch).version;
+}
+
+std::string versionIn(const fs::path& folder)
+{
+    return hook::readTorchFiles(folder).version;
+}
 
 model::Result<fs::path> hookFor(const simgpu::LibTorch& torch)
 {

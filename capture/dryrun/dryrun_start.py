@@ -21,6 +21,7 @@ RECORD = os.environ.get("STRATA_DRYRUN_RECORD") != "0"
 SKIP_INIT = os.environ.get("STRATA_DRYRUN_SKIP_INIT") == "1"
 CHANGES = [c for c in os.environ.get("STRATA_DRYRUN_CHANGES", "").split("\n") if c]
 PRELOADED = ctypes.CDLL(None)
+PRELOADED.strata_dryrun_python()
 said = set()
 
 
@@ -147,6 +148,7 @@ def stop():
     """SystemExit passes `except Exception`; where something swallows it, it is raised again, then the process ends."""
     global stops
     stops += 1
+    PRELOADED.strata_dryrun_ended()
     if stops > 3:
         say("the program goes on after the last step: it is ended")
         sys.stdout.flush()
@@ -206,7 +208,9 @@ class Finder(importlib.abc.MetaPathFinder):
 
 add_patches(beside("dryrun_dynamo").PATCHES.items())
 if SKIP_INIT:
-    add_patches([("torch.nn.init", beside("dryrun_weights").patch_init)])
+    weights = beside("dryrun_weights")
+    weights.told = PRELOADED.strata_dryrun_weights_skipped
+    add_patches([("torch.nn.init", weights.patch_init)])
 # torchrun inside the command starts real ranks, which meet by themselves.
 if os.environ.get("STRATA_DRYRUN_RANK") and "TORCHELASTIC_RUN_ID" not in os.environ:
     add_patches(beside("dryrun_ranks").install(

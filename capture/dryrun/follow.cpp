@@ -39,6 +39,33 @@ Follower* g_follower = nullptr;
 /// In a child of a process that was followed: what it frees is its parent's.
 bool g_forked = false;
 
+/// What was told before there were peaks to keep it in, and is.
+struct Told {
+    std::atomic<int> steps{ 0 };
+    std::atomic<StepSource> source{ StepSource::None };
+    std::atomic<bool> ended{ false }, unseen{ false }, weightsSkipped{ false };
+    std::atomic<bool> python{ false };
+};
+
+Told g_told;
+
+void keepTold()
+{
+    if (!g_follower || g_forked)
+        return;
+    ProcessPeaks& peaks = *g_follower->peaks;
+    peaks.steps = g_told.steps.load();
+    peaks.stepSource = static_cast<std::int32_t>(g_told.source.load());
+    peaks.ended = g_told.ended.load();
+    peaks.unseen = g_told.unseen.load();
+    peaks.weightsSkipped = g_told.weightsSkipped.load();
+}
+
+template <class Value> void raise(std::atomic<Value>& to, Value value)
+{
+    for (Value before = to.load(); before < value && !to.compare_exchange_weak(before, value);) { }
+}
+
 int integerVariable(const char* name)
 {
     const char* text = std::getenv(name);
@@ -78,6 +105,8 @@ ProcessPeaks* mapPeaks()
     if (const auto count = interpose::nextFunction<int (*)(int*)>("cudaGetDeviceCount"))
         count(&devices);
     peaks->devices = std::min(devices, ProcessPeaks::kMaxDevices);
+    if (const std::string torch = NativeAllocator::folder(); torch.size() < sizeof peaks->torchFolder)
+        std::memcpy(peaks->torchFolder, torch.c_str(), torch.size() + 1);
     std::memcpy(peaks->magic, ProcessPeaks::kMagic, sizeof peaks->magic);
     return peaks;
 }
@@ -157,6 +186,7 @@ void attach()
         return;
     const auto forget = reinterpret_cast<Forget>(dlsym(RTLD_DEFAULT, "strata_simgpu_forget"));
     g_follower = new Follower{ *allocator, peaks, forget };
+    keepTold();
     allocator->attach([](const TraceHead& entry) { follow(entry); });
     std::atexit(readLastPeaks);
     pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
@@ -200,11 +230,62 @@ std::optional<interpose::PythonScript> startScript()
     return interpose::PythonScript{ script, script, "the start of the dry run failed" };
 }
 
-/// For Python's side: the number of steps an optimizer has begun.
+bool isDryRun()
+{
+    return std::getenv(kFolderVariable) != nullptr;
+}
+
+int stepsWanted()
+{
+    return std::max(integerVariable(kStepsVariable), 0);
+}
+
+void tellSteps(int steps, StepSource source) noexcept
+{
+    raise(g_told.steps, steps);
+    raise(g_told.source, source);
+    keepTold();
+}
+
+void tellEnded() noexcept
+{
+    g_told.ended.store(true);
+    keepTold();
+}
+
+void tellUnseen() noexcept
+{
+    g_told.unseen.store(true);
+    keepTold();
+}
+
+bool isEndedByPython() noexcept
+{
+    return g_told.python.load();
+}
+
+// For Python's side.
+
+STRATA_API void strata_dryrun_python()
+{
+    g_told.python.store(true);
+}
+
+/// The number of steps an optimizer has begun.
 STRATA_API void strata_dryrun_steps(int steps)
 {
-    if (g_follower && !g_forked)
-        g_follower->peaks->steps = std::max(g_follower->peaks->steps, steps);
+    tellSteps(steps, StepSource::Optimizer);
+}
+
+STRATA_API void strata_dryrun_ended()
+{
+    tellEnded();
+}
+
+STRATA_API void strata_dryrun_weights_skipped()
+{
+    g_told.weightsSkipped.store(true);
+    keepTold();
 }
 
 STRATA_API void strata_dryrun_torch_version(const char* version)

@@ -112,6 +112,16 @@ const char* NativeAllocator::refusal()
     return g_refusal;
 }
 
+std::string NativeAllocator::folder()
+{
+    void* const library = dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+    const link_map* map = nullptr;
+    if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+        return {};
+    const std::string_view path = map->l_name;
+    return std::string(path.substr(0, path.rfind('/')));
+}
+
 std::optional<NativeAllocator> NativeAllocator::find()
 {
     static void* library = nullptr;

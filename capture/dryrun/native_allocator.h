@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace strata::dryrun {
 
@@ -47,6 +48,8 @@ public:
     /// Nothing while libc10_cuda is not loaded or its allocator is not initialised. Cheap to ask again and
     /// again.
     static std::optional<NativeAllocator> find();
+    /// Where LibTorch's libraries lie; empty while they are not loaded.
+    static std::string folder();
     /// Why find() will never succeed in this process, or nullptr.
     static const char* refusal();
 

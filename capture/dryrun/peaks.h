@@ -25,10 +25,17 @@ struct DevicePeaks {
     PeakMoment requestedPeakAt, reservedPeakAt; ///< the first time
 };
 
+/// What steps were counted by.
+enum class StepSource : std::int32_t {
+    None,
+    Optimizer, ///< calls of an optimizer's step()
+    Range ///< strata::capture::Step of the program
+};
+
 /// The file that a process keeps mapped while it runs, so that its peaks outlive however it ends.
 struct ProcessPeaks {
     static constexpr char kMagic[8] = "strpeak";
-    static constexpr std::uint32_t kVersion = 2;
+    static constexpr std::uint32_t kVersion = 3;
     static constexpr int kMaxDevices = 64;
 
     char magic[8];
@@ -38,7 +45,13 @@ struct ProcessPeaks {
     std::int32_t worldSize; ///< the same
     std::int32_t devices; ///< visible ones
     std::int32_t steps; ///< optimizer steps begun, of the optimizer object that made most
-    char torchVersion[64];
+    std::int32_t stepSource; ///< StepSource
+    std::uint8_t ended; ///< 1: for having made the steps that were asked for
+    std::uint8_t unseen; ///< 1: optimizers were trained with whose steps cannot be seen
+    std::uint8_t weightsSkipped; ///< 1: weights were left as they were, by Python's side
+    std::uint8_t reserved;
+    char torchVersion[64]; ///< as Python tells it; empty in a C++ program
+    char torchFolder[1024]; ///< of LibTorch's libraries; empty where its name is longer
     DevicePeaks device[kMaxDevices];
 };
 
@@ -46,5 +59,6 @@ struct ProcessPeaks {
 constexpr const char* kFolderVariable = "STRATA_DRYRUN_FOLDER"; ///< where peaks.PID goes
 constexpr const char* kScriptVariable
     = "STRATA_DRYRUN_SCRIPT"; ///< Python that is run when torch begins to load
+constexpr const char* kStepsVariable = "STRATA_DRYRUN_STEPS"; ///< to be made; 0: as many as there are
 
 } // namespace strata::dryrun

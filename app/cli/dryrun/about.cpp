@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/about.h"
 
+#include <fmt/ranges.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -68,6 +69,37 @@ std::optional<ProgramFailure> readFailure(const std::filesystem::path& folder)
         when = written;
     }
     return first;
+}
+
+std::string stepsNote(const DryRunOptions& options, const DryRun& run)
+{
+    if (options.steps == 0 || run.processes.empty() || run.exitStatus != 0 || run.endedBySteps()
+        || run.steps() >= options.steps)
+        return {};
+    const std::string asked = fmt::format("--steps {}: ", options.steps);
+    if (run.steps() > 0)
+        return asked
+            + fmt::format("the program ended by itself after {} of {} steps{}", run.steps(), options.steps,
+                run.stepSource() == dryrun::StepSource::Optimizer ? ", counted for each optimizer" : "");
+    const char* const toDo = run.ranPython()
+        ? "steps are those of classes that derive from torch.optim.Optimizer"
+        : "steps are those of torch::optim's own classes and those marked with strata::capture::Step "
+          "(capture/README.md)";
+    return asked
+        + fmt::format("{}, and the program ran to its end; {}",
+            run.hasUnseenSteps() ? "the steps of its optimizer, a class of the program's own, cannot be seen"
+                                 : "no optimizer step was seen",
+            toDo);
+}
+
+std::string changesNote(const DryRunOptions& options, const DryRun& changed)
+{
+    if (changed.processes.empty() || changed.ranPython())
+        return {};
+    return fmt::format(
+        "--change {}: not applied, since changes are made in programs of Python alone: run the "
+        "program changed by hand",
+        fmt::join(options.changes, " "));
 }
 
 std::string hintFor(const DryRun& run)

@@ -15,6 +15,12 @@ namespace strata::cli {
 /// What Python's side wrote of the exception that ended the program; of several processes that of the first.
 [[nodiscard]] std::optional<ProgramFailure> readFailure(const std::filesystem::path& folder);
 
+/// What became of --steps where the program did not end by it; empty where there is nothing to tell.
+[[nodiscard]] std::string stepsNote(const DryRunOptions& options, const DryRun& run);
+
+/// What became of the changes where no process could take them; empty where one did.
+[[nodiscard]] std::string changesNote(const DryRunOptions& options, const DryRun& changed);
+
 /// Why the command may have ended as it did, and what to do; empty where nothing is known.
 [[nodiscard]] std::string hintFor(const DryRun& run);
 

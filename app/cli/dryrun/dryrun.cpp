@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/dryrun.h"
 
+#include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/fit.h"
 #include "app/cli/dryrun/report.h"
 #include "model/analysis/save_as.h"
@@ -15,6 +16,12 @@ namespace {
 
 constexpr int kFits = 0;
 constexpr int kDoesNotFit = 1;
+
+void sayAloud(const std::string& note)
+{
+    if (!note.empty())
+        std::fprintf(stderr, "strata: %s\n", note.c_str());
+}
 
 /// Why `recording` cannot be kept as `output`; nothing where it was.
 model::Result<void> keep(const std::filesystem::path& recording, const std::filesystem::path& output)
@@ -76,6 +83,8 @@ model::Result<int> runOnce(const DryRunOptions& options, Output& out)
     if (!run)
         return model::Failure(run.error());
     report.run = std::move(*run);
+    if (!report.run.hasUnseenSteps()) // which the program's side has said
+        sayAloud(stepsNote(options, report.run));
     if (!options.output.empty())
         keepRecordings(report.run, options.output);
     report.groups = peakGroups(report.run);
@@ -87,6 +96,7 @@ model::Result<int> runOnce(const DryRunOptions& options, Output& out)
         if (!second)
             return model::Failure(second.error());
         report.changed = std::move(*second);
+        sayAloud(changesNote(options, *report.changed));
     }
     if (options.spread && !report.run.interrupted()) {
         auto spread = runSpread(base);

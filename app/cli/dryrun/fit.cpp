@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/fit.h"
 
+#include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/run.h"
 #include "model/base/units.h"
 #include "model/base/utf8.h"
@@ -59,6 +60,10 @@ model::Result<FitTrial> runTrial(
                 : model::say("%1: the command ended with status %2, and not for want of memory", label,
                     run->exitStatus),
             model::say("its last words:\n%1", lastLines(options.log)));
+    if (const std::string note = stepsNote(options, *run); result.stepsNote.empty() && !note.empty()) {
+        std::fprintf(stderr, "strata: %s\n", note.c_str());
+        result.stepsNote = note;
+    }
     const FitTrial trial{ values, run->fits() && run->exitStatus == 0, run->requestedPeak(),
         run->reservedPeak(), run->firstRefused() };
     std::fprintf(stderr, "strata: %s: %s reserved, %s\n", label.c_str(),

@@ -12,13 +12,14 @@ struct FitResult {
     FitOutcome outcome;
     std::int64_t capacityBytes = 0;
     std::string device;
+    std::string stepsNote; ///< of the first run that --steps did not end; empty without one
 };
 
 /// Runs the command on the simulated device, with values in place of {NAME}, until the largest that fits are
 /// known. Fails when the command fails for another reason than memory.
 [[nodiscard]] model::Result<FitResult> runFit(const DryRunOptions& options);
 
-/// For people, and as one JSON document; with a newline at the end.
+/// For people, and as one JSON document, with "steps_note" as in report.h; with a newline at the end.
 [[nodiscard]] std::string fitText(const FitResult& result);
 [[nodiscard]] std::string fitJson(const FitResult& result);
 

@@ -67,6 +67,8 @@ std::string fitText(const FitResult& result)
     out += fmt::format("\nTried\n{}      reserved\n", names);
     for (const FitTrial& trial : result.outcome.trials)
         out += row(trial);
+    if (!result.stepsNote.empty())
+        out += fmt::format("\n{}.\n", result.stepsNote);
     return out;
 }
 
@@ -82,7 +84,8 @@ std::string fitJson(const FitResult& result)
     for (const FitTrial& trial : result.outcome.trials)
         fit["tried"].push_back(trialJson(result, trial));
     const ordered_json out{ { "schema", 1 }, { "simulated", true }, { "device", result.device },
-        { "capacity_bytes", result.capacityBytes }, { "fit", std::move(fit) } };
+        { "capacity_bytes", result.capacityBytes }, { "fit", std::move(fit) },
+        { "steps_note", result.stepsNote.empty() ? ordered_json(nullptr) : ordered_json(result.stepsNote) } };
     return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

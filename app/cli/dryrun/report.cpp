@@ -141,6 +141,19 @@ std::string changedText(const DryRunReport& report)
     return out;
 }
 
+std::string stepsText(const DryRun& run)
+{
+    switch (run.stepSource()) {
+    case dryrun::StepSource::None:
+        return run.hasUnseenSteps() ? "Optimizer steps that cannot be seen," : "No optimizer step";
+    case dryrun::StepSource::Optimizer:
+        return fmt::format("{} optimizer step{}", run.steps(), run.steps() == 1 ? "" : "s");
+    case dryrun::StepSource::Range:
+        return fmt::format("{} step{} marked by the program,", run.steps(), run.steps() == 1 ? "" : "s");
+    }
+    return {};
+}
+
 std::string spreadText(const DryRunReport& report)
 {
     std::int64_t lowest = report.run.reservedPeak();
@@ -187,6 +200,7 @@ std::string dryRunText(const DryRunReport& report)
     if (run.processes.empty())
         return fmt::format("The command {} and never used the simulated device.\n{}", endText(run.exitStatus),
             failureText(run));
+    const std::string note = stepsNote(report.options, run);
     std::string out = headline(report) + failureText(run) + "\n";
     for (const ProcessPeaks& process : run.processes) {
         for (int i = 0; i < process.devices; ++i) {
@@ -199,16 +213,18 @@ std::string dryRunText(const DryRunReport& report)
     for (std::size_t i = 0; i < std::min(report.groups.size(), kMostGroups); ++i)
         out += fmt::format("  {:>10}  {}\n", formatBytes(report.groups[i].bytes), report.groups[i].key);
     if (report.changed)
-        out += changedText(report);
+        out += changesNote(report.options, *report.changed).empty()
+            ? changedText(report)
+            : fmt::format("\n{}.\n", changesNote(report.options, *report.changed));
     if (!report.spread.empty())
         out += spreadText(report);
     if (run.fits() && run.exitStatus == 0)
         out += fitsOnText(run);
     out += outsideText(run);
-    out += fmt::format(
-        "\n{} optimizer steps with torch {}. Simulated: values are zeros and there are no times.{}\n",
-        run.steps(), run.torchVersion.empty() ? "of unknown version" : run.torchVersion,
-        report.options.skipInit ? " Weights on the CPU were not initialised (--no-skip-init does it)." : "");
+    out += fmt::format("\n{} with torch {}.{} Simulated: values are zeros and there are no times.{}\n",
+        stepsText(run), run.torchVersion.empty() ? "of unknown version" : run.torchVersion,
+        note.empty() ? "" : fmt::format(" {}.", note),
+        run.skippedWeights() ? " Weights on the CPU were not initialised (--no-skip-init does it)." : "");
     return out;
 }
 

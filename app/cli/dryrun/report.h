@@ -31,6 +31,12 @@ struct DryRunReport {
 /// The JSON document of `strata dryrun --json`, with a newline at its end. To the keys that the contract
 /// names it adds: peak moments and events of each device, "outside" (what PyTorch does not count), "failure",
 /// and where asked for "changed" and "spread".
+/// Of steps: "steps_asked" (--steps, null without), "steps_source" ("optimizer": calls of step(); "range":
+/// what a C++ program marks with strata::capture::Step; null: none was seen), "steps_unseen" (a C++ program
+/// trained with an optimizer of a class of its own, whose steps cannot be seen), "ended_by_steps" (they ended
+/// the program), "steps_note" (why they did not, for people; null where there is nothing to tell).
+/// "skip_init" is what was asked for, "weights_skipped" whether weights were left uninitialised. "applied" in
+/// "changed": false where no process ran Python, which changes are made in.
 [[nodiscard]] std::string dryRunJson(const DryRunReport& report);
 /// The same for people.
 [[nodiscard]] std::string dryRunText(const DryRunReport& report);

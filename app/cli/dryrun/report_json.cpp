@@ -97,6 +97,24 @@ ordered_json outsideJson()
     return out;
 }
 
+ordered_json stepSourceJson(const DryRun& run)
+{
+    switch (run.stepSource()) {
+    case dryrun::StepSource::Optimizer:
+        return "optimizer";
+    case dryrun::StepSource::Range:
+        return "range";
+    case dryrun::StepSource::None:
+        break;
+    }
+    return nullptr;
+}
+
+ordered_json textOrNull(const std::string& text)
+{
+    return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
 } // namespace
 
 std::string dryRunJson(const DryRunReport& report)
@@ -110,16 +128,23 @@ std::string dryRunJson(const DryRunReport& report)
     for (const PeakGroup& group : report.groups)
         out["groups"].push_back({ { "key", group.key }, { "bytes", group.bytes } });
     out["steps"] = run.steps();
+    out["steps_asked"] = report.options.steps > 0 ? ordered_json(report.options.steps) : nullptr;
+    out["steps_source"] = stepSourceJson(run);
+    out["steps_unseen"] = run.hasUnseenSteps();
+    out["ended_by_steps"] = run.endedBySteps();
+    out["steps_note"] = textOrNull(stepsNote(report.options, run));
     out["exit_status"] = run.exitStatus;
     out["tracked"] = trackedJson(run);
     out["skip_init"] = report.options.skipInit;
+    out["weights_skipped"] = run.skippedWeights();
     out["outside"] = outsideJson();
     out["failure"] = failureJson(run);
     if (report.changed)
         out["changed"] = { { "changes", report.options.changes }, { "ranks", ranksJson(*report.changed) },
             { "tracked", trackedJson(*report.changed) }, { "fits_on", fitsOnJson(*report.changed) },
             { "steps", report.changed->steps() }, { "exit_status", report.changed->exitStatus },
-            { "failure", failureJson(*report.changed) } };
+            { "failure", failureJson(*report.changed) },
+            { "applied", changesNote(report.options, *report.changed).empty() } };
     if (report.options.spread) {
         out["spread"] = ordered_json::array();
         for (const SpreadRun& other : report.spread)

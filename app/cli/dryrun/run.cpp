@@ -91,6 +91,18 @@ std::int64_t highest(const std::vector<ProcessPeaks>& processes, std::int64_t dr
     return peak;
 }
 
+template <class Is> bool anyProcess(const std::vector<ProcessPeaks>& processes, Is&& is)
+{
+    return std::any_of(processes.begin(), processes.end(), is);
+}
+
+std::string versionOf(const ProcessPeaks& process)
+{
+    if (process.torchVersion[0] || !process.torchFolder[0])
+        return process.torchVersion;
+    return launch::versionIn(process.torchFolder);
+}
+
 /// Torch's own snapshot, else our session of the last program that the process became; empty without either.
 fs::path recordingOf(const ProcessPeaks& process, const fs::path& folder)
 {
@@ -152,8 +164,9 @@ bool recordsItself(const DryRunOptions& options, const launch::Command& command)
         return options.record;
     const auto hook = launch::hookFor(*command.torch);
     if (!hook)
-        std::fprintf(
-            stderr, "strata: %s; torch's own recorder is used instead\n", hook.error().text().c_str());
+        std::fprintf(stderr, "strata: %s; %s\n", hook.error().text().c_str(),
+            command.torch->isLinked ? "the peaks are told without a recording"
+                                    : "torch's own recorder is used instead");
     return hook.has_value();
 }
 
@@ -206,6 +219,34 @@ int DryRun::steps() const
     return steps;
 }
 
+dryrun::StepSource DryRun::stepSource() const
+{
+    auto source = dryrun::StepSource::None;
+    for (const ProcessPeaks& process : processes)
+        source = std::max(source, static_cast<dryrun::StepSource>(process.stepSource));
+    return source;
+}
+
+bool DryRun::endedBySteps() const
+{
+    return anyProcess(processes, [](const ProcessPeaks& process) { return process.ended != 0; });
+}
+
+bool DryRun::hasUnseenSteps() const
+{
+    return anyProcess(processes, [](const ProcessPeaks& process) { return process.unseen != 0; });
+}
+
+bool DryRun::ranPython() const
+{
+    return anyProcess(processes, [](const ProcessPeaks& process) { return process.torchVersion[0] != '\0'; });
+}
+
+bool DryRun::skippedWeights() const
+{
+    return anyProcess(processes, [](const ProcessPeaks& process) { return process.weightsSkipped != 0; });
+}
+
 ScratchFolder::ScratchFolder()
 {
     std::error_code error;
@@ -253,7 +294,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         launch::addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
     variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());
     variables->emplace_back(dryrun::kScriptVariable, (launch::libraryFolder() / "dryrun_start.py").string());
-    variables->emplace_back("STRATA_DRYRUN_STEPS", std::to_string(options.steps));
+    variables->emplace_back(dryrun::kStepsVariable, std::to_string(options.steps));
     variables->emplace_back("STRATA_DRYRUN_SKIP_INIT", options.skipInit ? "1" : "0");
     variables->emplace_back("STRATA_DRYRUN_RECORD", options.record ? "1" : "0");
     variables->emplace_back("STRATA_DRYRUN_CHANGES", fmt::format("{}", fmt::join(options.changes, "\n")));
@@ -267,7 +308,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     result.capacityBytes = static_cast<std::int64_t>(settings.capacityBytes);
     result.knewTorch = command->isCertain();
     if (result.knewTorch)
-        result.torchVersion = command->torch->version;
+        result.torchVersion = launch::versionOf(*command->torch);
     if (options.log.empty())
         std::fprintf(stderr, "strata: running on a simulated %s%s\n", card->name.c_str(),
             result.torchVersion.empty() ? "" : (" with torch " + result.torchVersion).c_str());
@@ -292,7 +333,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         }
         result.recordings.push_back(std::move(recording));
         if (result.torchVersion.empty())
-            result.torchVersion = process.torchVersion;
+            result.torchVersion = versionOf(process);
     }
     return result;
 }

@@ -36,7 +36,17 @@ struct DryRun {
     [[nodiscard]] std::int64_t reservedPeak() const;
     [[nodiscard]] std::int64_t requestedPeak() const;
     [[nodiscard]] std::int64_t allocations() const;
+    /// Of the optimizer, in any process, that made most.
     [[nodiscard]] int steps() const;
+    [[nodiscard]] dryrun::StepSource stepSource() const;
+    /// For having made the steps that were asked for.
+    [[nodiscard]] bool endedBySteps() const;
+    /// Optimizers were trained with whose steps cannot be seen.
+    [[nodiscard]] bool hasUnseenSteps() const;
+    /// Python ran PyTorch in one of the processes that touched a device.
+    [[nodiscard]] bool ranPython() const;
+    /// Weights on the CPU were left as they were.
+    [[nodiscard]] bool skippedWeights() const;
     /// Size of the first refused request of the first process that had one, 0 when none was refused.
     [[nodiscard]] std::int64_t firstRefused() const;
     /// Ended by Ctrl+C or a request to end: what else was to be run is not.
