@@ -161,12 +161,17 @@ std::optional<DryRunResult> DryRunResult::parse(const QByteArray& json)
     for (const QJsonValue& group : root[QLatin1String("groups")].toArray())
         out.groups.push_back(
             { group[QLatin1String("key")].toString(), group[QLatin1String("bytes")].toInteger() });
-    out.skipInit = root[QLatin1String("skip_init")].toBool(true);
+    out.weightsSkipped
+        = root[QLatin1String("weights_skipped")].toBool(root[QLatin1String("skip_init")].toBool(true));
+    out.stepsNote = root[QLatin1String("steps_note")].toString();
     for (const QJsonValue& one : root[QLatin1String("outside")].toArray())
         out.outside.push_back({ one[QLatin1String("name")].toString(), one[QLatin1String("each")].toString(),
             one[QLatin1String("source")].toString(), one[QLatin1String("low_bytes")].toInteger(),
             one[QLatin1String("high_bytes")].toInteger(), one[QLatin1String("counted_bytes")].toInteger() });
-    if (const QJsonValue changed = root[QLatin1String("changed")]; changed.isObject()) {
+    const QJsonValue changed = root[QLatin1String("changed")];
+    if (!changed[QLatin1String("applied")].toBool(true))
+        out.changesNote = changed[QLatin1String("note")].toString();
+    else if (changed.isObject()) {
         for (const QJsonValue& change : changed[QLatin1String("changes")].toArray())
             out.changes << change.toString();
         out.changed = readFigures(changed.toObject());

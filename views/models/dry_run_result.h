@@ -77,14 +77,16 @@ struct DryRunResult {
         qint64 bytes = 0;
     };
     std::vector<Group> groups; ///< at the peak of requested bytes, largest first
-    bool skipInit = true;
+    bool weightsSkipped = true; ///< those on the CPU were not initialised
+    QString stepsNote; ///< why the steps that were asked for did not end the program; empty where they did
     struct Outside {
         QString name, each, source;
         qint64 lowBytes = 0, highBytes = 0, countedBytes = 0;
     };
     std::vector<Outside> outside; ///< what PyTorch does not count, or asks a library for
     QStringList changes;
-    std::optional<DryRunFigures> changed; ///< with --change: the run with the changes
+    std::optional<DryRunFigures> changed; ///< with --change: the run with the changes, where they were made
+    QString changesNote; ///< why they were not; empty where they were
 
     struct Variable {
         QString name;

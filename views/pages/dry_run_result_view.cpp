@@ -364,9 +364,9 @@ void DryRunResultView::addOutside(QVBoxLayout& column)
         part->addWidget(label);
     }
     part->addWidget(textLabel(
-        m_result.skipInit ? tr(
+        m_result.weightsSkipped ? tr(
             "Simulated: values are zeros and there are no times. Weights on the CPU were not initialised.")
-                          : tr("Simulated: values are zeros and there are no times."),
+                                : tr("Simulated: values are zeros and there are no times."),
         true));
 }
 

@@ -52,9 +52,10 @@ QString circumstances(const DryRunOutcome& outcome)
 {
     const DryRunResult& result = *outcome.result;
     const QString steps = Words::tr("%n optimizer step(s)", nullptr, static_cast<int>(result.judged().steps));
-    return result.torch.isEmpty()
+    const QString run = result.torch.isEmpty()
         ? Words::tr("%1, run in %2.").arg(steps, elapsedText(outcome.elapsedMs))
         : Words::tr("%1 with torch %2, run in %3.").arg(steps, result.torch, elapsedText(outcome.elapsedMs));
+    return join({ run, sentence(result.stepsNote), sentence(result.changesNote) });
 }
 
 QString whatFailed(const DryRunFigures& run)

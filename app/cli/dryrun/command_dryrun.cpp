@@ -43,9 +43,11 @@ public:
             "--set", [this](const std::string& settings) { m_options.allocatorSettings = settings; },
             "PYTORCH_CUDA_ALLOC_CONF instead of the environment's, e.g. expandable_segments:True; '' for "
             "none");
-        app.add_option("--steps", m_options.steps, "Stop just before optimizer step K+1")
+        app.add_option("--steps", m_options.steps,
+               "Stop just before optimizer step K+1, of torch.optim, torch::optim or strata::capture::Step")
             ->check(CLI::Range(0, 1 << 30));
-        app.add_flag("--no-skip-init", m_noSkipInit, "Initialise weights on the CPU as the program does");
+        app.add_flag("--no-skip-init", m_noSkipInit,
+            "Initialise weights on the CPU as a Python program does; C++ always does");
         app.add_option(
                "--addresses", m_options.addresses, "Order of addresses: top-down, ascending, random:SEED")
             ->capture_default_str();
@@ -53,7 +55,7 @@ public:
             "--spread", m_options.spread, "Run other orders of addresses too: how far does reserved move");
         app.add_option("--change", m_options.changes,
                "Run once more with amp=bf16, checkpoint=MODULE_CLASS, optimizer=NAME[,KEY=VALUE] or "
-               "fsdp[=MODULE_CLASS], which shards over --world-size; may be repeated")
+               "fsdp[=MODULE_CLASS], which shards over --world-size; Python alone; may be repeated")
             ->allow_extra_args(false);
         app.add_option("--fit", m_options.fit,
                "Find the largest value that fits: 'BATCH=1..512' tries it for {BATCH} in the command; may be "

@@ -144,7 +144,8 @@ std::string dryRunJson(const DryRunReport& report)
             { "tracked", trackedJson(*report.changed) }, { "fits_on", fitsOnJson(*report.changed) },
             { "steps", report.changed->steps() }, { "exit_status", report.changed->exitStatus },
             { "failure", failureJson(*report.changed) },
-            { "applied", changesNote(report.options, *report.changed).empty() } };
+            { "applied", changesNote(report.options, *report.changed).empty() },
+            { "note", textOrNull(changesNote(report.options, *report.changed)) } };
     if (report.options.spread) {
         out["spread"] = ordered_json::array();
         for (const SpreadRun& other : report.spread)

@@ -151,6 +151,22 @@ TEST(DryRunTexts, VerdictsSayItFirst)
     EXPECT_EQ(verdict(stopped), "The dry run stopped: BATCH=1: the command ended with status 3");
 }
 
+TEST(DryRunTexts, ACppProgramThatNeitherEndedNorChanged)
+{
+    const DryRunOutcome outcome = outcomeOf("cpp");
+    EXPECT_FALSE(outcome.result->weightsSkipped);
+    EXPECT_FALSE(outcome.result->changed);
+    EXPECT_EQ(verdict(outcome), "Fits. Needs 28.0 MiB of 79.1 GiB on a simulated A100-80GB (peak 12.4 MiB).");
+    EXPECT_EQ(wordsOf(outcome).more,
+        QStringLiteral(
+            "2 optimizer steps with torch 2.15.0+cu132, run in 4 s. --steps 3: the program ended by "
+            "itself after 2 of 3 steps, counted for each optimizer. --change amp=bf16: not applied, "
+            "since changes are made in programs of Python alone: run the program changed by hand."));
+    // Older documents say only what was asked for.
+    EXPECT_TRUE(outcomeOf("fits").result->weightsSkipped);
+    EXPECT_TRUE(outcomeOf("fits").result->stepsNote.isEmpty());
+}
+
 TEST(DryRunTexts, WhatProgramsWriteIsNoMarkup)
 {
     DryRunOutcome outcome = outcomeOf("failed");
