@@ -150,6 +150,7 @@ std::optional<DryRunResult> DryRunResult::parse(const QByteArray& json)
     DryRunResult out;
     out.device = root[QLatin1String("device")].toString();
     out.capacityBytes = root[QLatin1String("capacity_bytes")].toInteger();
+    out.stepsNote = root[QLatin1String("steps_note")].toString();
     if (const QJsonValue fit = root[QLatin1String("fit")]; fit.isObject()) {
         readFit(fit.toObject(), out);
         return out.isFit() ? std::optional(out) : std::nullopt;
@@ -163,7 +164,6 @@ std::optional<DryRunResult> DryRunResult::parse(const QByteArray& json)
             { group[QLatin1String("key")].toString(), group[QLatin1String("bytes")].toInteger() });
     out.weightsSkipped
         = root[QLatin1String("weights_skipped")].toBool(root[QLatin1String("skip_init")].toBool(true));
-    out.stepsNote = root[QLatin1String("steps_note")].toString();
     for (const QJsonValue& one : root[QLatin1String("outside")].toArray())
         out.outside.push_back({ one[QLatin1String("name")].toString(), one[QLatin1String("each")].toString(),
             one[QLatin1String("source")].toString(), one[QLatin1String("low_bytes")].toInteger(),

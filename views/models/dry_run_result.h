@@ -92,7 +92,8 @@ struct DryRunResult {
         QString name;
         qint64 lowest = 0, highest = 0;
     };
-    std::vector<Variable> variables; ///< with --fit; all above but device and capacity is empty then
+    std::vector<Variable>
+        variables; ///< with --fit; all above but device, capacity and stepsNote is empty then
     std::vector<DryRunTrial> best, tried;
     [[nodiscard]] bool isFit() const { return !variables.empty(); }
 

@@ -117,8 +117,9 @@ DryRunWords fitWords(const DryRunOutcome& outcome)
     } else
         out.verdict = Words::tr("The largest %1 that fits on %2, for each choice of the others.")
                           .arg(text::strong(result.variables.back().name), where);
-    out.more = Words::tr("%n run(s) in %1.", nullptr, static_cast<int>(result.tried.size()))
-                   .arg(elapsedText(outcome.elapsedMs));
+    out.more = join({ Words::tr("%n run(s) in %1.", nullptr, static_cast<int>(result.tried.size()))
+                          .arg(elapsedText(outcome.elapsedMs)),
+        sentence(result.stepsNote) });
     return out;
 }
 

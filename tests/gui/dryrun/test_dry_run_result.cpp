@@ -108,7 +108,10 @@ TEST(DryRunResult, HoldsWhatWasTried)
     }
     EXPECT_EQ(verdict(outcomeOf("fit")),
         "DEPTH = 1 is the largest that fits on a simulated A100-80GB of 64.0 MiB.");
-    EXPECT_EQ(wordsOf(outcomeOf("fit")).more, QStringLiteral("3 runs in 4 s."));
+    DryRunOutcome fit = outcomeOf("fit");
+    EXPECT_EQ(wordsOf(fit).more, QStringLiteral("3 runs in 4 s."));
+    fit.result->stepsNote = QStringLiteral("--steps 2: no optimizer step was seen");
+    EXPECT_EQ(wordsOf(fit).more, QStringLiteral("3 runs in 4 s. --steps 2: no optimizer step was seen."));
 }
 
 TEST(DryRunResult, WhatIsNoDocumentIsRefused)
