@@ -130,7 +130,7 @@ def check_text(strata, program, version, failures):
 def check_change(strata, program, failures):
     run, report = dryrun(strata, ["--change", "optimizer=sgd"], [program, "adam", "2"])
     failures.expect("change", "told", bool(report) and told(report["changed"], "applied", "steps"), (False, 2))
-    failures.expect("change", "note", bool(report) and "not applied" in report["changed"]["note"])
+    failures.expect("change", "note", bool(report) and "not applied" in str(report["changed"]["note"]))
     failures.expect("change", "said", "strata: --change optimizer=sgd: not applied" in run.stderr)
 
 
