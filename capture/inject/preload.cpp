@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library that `strata record` and `strata dryrun` preload. It stands between the program and the calls
-// that tell when LibTorch is there, and starts what it was told to: a recording, following peaks and steps for
-// a dry run, or both, and Python's side of each. A program that needs a simulated device gets it first. Whatever
-// fails here is said once and never ends the program.
+// that tell when LibTorch is there, and starts what it was told to: a recording, following peaks and steps
+// for a dry run, or both, and Python's side of each. A program that needs a simulated device gets it first.
+// Whatever fails here is said once and never ends the program.
 #include "capture/dryrun/follow.h"
 #include "capture/inject/record.h"
 #include "capture/inject/start_again.h"
