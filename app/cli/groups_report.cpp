@@ -34,34 +34,11 @@ void writeSite(JsonWriter& json, const model::Recording& recording, model::Stack
     json.endObject();
 }
 
-namespace {
-
-/// "f<...>::call" of "f<A, B<C>>::call": what takes up a line says nothing.
-std::string withoutLongArguments(std::string_view function)
-{
-    constexpr std::size_t kMost = 24;
-    std::string out;
-    int depth = 0;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < function.size(); ++i) {
-        const char c = function[i];
-        if (c == '<' && depth++ == 0)
-            begin = out.size();
-        out += c;
-        if (c == '>' && depth > 0 && function[i - 1] != '-' && --depth == 0 && out.size() - begin > kMost)
-            out.replace(begin, std::string::npos, "<...>");
-    }
-    return out;
-}
-
-} // namespace
-
 std::string frameLine(const model::Recording& recording, model::FrameId id)
 {
+    const std::string function = printable(model::frameFunction(recording, id));
     const std::string place = model::frameLabel(recording, id);
-    const std::string named = model::functionLabel(model::frameFunction(recording, id));
-    const std::string label = printable(named.empty() ? withoutLongArguments(place) : place);
-    const std::string function = printable(withoutLongArguments(named));
+    const std::string label = printable(function.empty() ? model::withoutLongArguments(place) : place);
     return function.empty() || function == label ? label : fmt::format("{}  {}", label, function);
 }
 

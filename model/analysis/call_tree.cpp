@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <span>
+#include <tuple>
 
 namespace strata::model {
 
@@ -99,15 +101,15 @@ public:
         m_begins.push_back(m_frames.size());
         const std::span<const FrameId> innermostFirst = m_recording.stacks.stack(stack);
         if (m_query.byLine) {
-            m_frames.push_back(userFrame(m_recording, stack));
+            m_frames.push_back(shown(userFrame(m_recording, stack)));
             return;
         }
         for (const FrameId frame : innermostFirst) {
             if (!m_query.userFramesOnly || isUser(frame))
-                m_frames.push_back(frame);
+                m_frames.push_back(shown(frame));
         }
         if (m_frames.size() == m_begins.back()) // no stack, or nothing but library code
-            m_frames.push_back(userFrame(m_recording, stack));
+            m_frames.push_back(shown(userFrame(m_recording, stack)));
         if (m_query.order == TreeOrder::TopDown)
             std::reverse(m_frames.begin() + static_cast<std::ptrdiff_t>(m_begins.back()), m_frames.end());
     }
@@ -119,12 +121,26 @@ public:
     }
 
 private:
+    /// The first frame of its function and line: C++ has one for each place in it that calls.
+    FrameId shown(FrameId frame)
+    {
+        if (!frame.valid() || !m_recording.stacks.frame(frame).extras.valid())
+            return frame;
+        const auto [known, isNew] = m_shown.try_emplace(frame.value, frame);
+        if (isNew) {
+            const Frame& place = m_recording.stacks.frame(frame);
+            known->second
+                = m_places.try_emplace({ place.file.value, place.function.value, place.line }, frame)
+                      .first->second;
+        }
+        return known->second;
+    }
+
     bool isUser(FrameId frame)
     {
-        const StringId file = m_recording.stacks.frame(frame).file;
-        const auto [known, isNew] = m_userFiles.try_emplace(file.value, false);
+        const auto [known, isNew] = m_userFrames.try_emplace(frame.value, false);
         if (isNew)
-            known->second = originOf(m_recording.strings[file]) == FrameOrigin::User;
+            known->second = isProgramFrame(m_recording, frame);
         return known->second;
     }
 
@@ -132,7 +148,10 @@ private:
     const TreeQuery& m_query;
     std::vector<FrameId> m_frames;
     std::vector<std::size_t> m_begins;
-    boost::unordered_flat_map<std::uint32_t, bool> m_userFiles;
+    boost::unordered_flat_map<std::uint32_t, bool> m_userFrames;
+    boost::unordered_flat_map<std::uint32_t, FrameId> m_shown;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, FrameId>
+        m_places; // file, function, line
 };
 
 /// Adds paths in sorted order, so that a path shares its beginning with the one before it or with none: no

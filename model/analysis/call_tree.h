@@ -49,8 +49,8 @@ struct TreeQuery {
     EventIndex to = -1;
     TreeCost cost = TreeCost::Bytes;
     TreeOrder order = TreeOrder::TopDown;
-    bool userFramesOnly = false; ///< fold frames of torch, the standard library and C++ into their callers; a
-                                 ///< stack of nothing else keeps the one frame that it is known by
+    bool userFramesOnly = false; ///< fold frames that are not the program's (isProgramFrame()) into their
+                                 ///< callers; a stack of nothing else keeps the one frame that it is known by
     bool byLine = false; ///< one level: the user frame alone (grouping "line"); else whole stacks ("site")
 };
 

@@ -151,8 +151,7 @@ private:
             const std::string& label = m_byLine.label(group);
             const StackId stack = m_byLine.stackOf(group);
             const FrameId frame = stack.valid() ? userFrames.of(stack) : FrameId{};
-            const std::string_view function
-                = frame.valid() ? frameFunction(m_recording, frame) : std::string_view();
+            const std::string function = frame.valid() ? frameFunction(m_recording, frame) : std::string();
             auto found = matchName(label, wanted.name);
             const bool inDetail = !found;
             if (inDetail)

@@ -199,13 +199,18 @@ FrameId userFrame(const Recording& recording, StackId stack)
         [&](FrameId id) { return rankOf(recording, recording.stacks.frame(id)); });
 }
 
+bool isProgramFrame(const Recording& recording, FrameId frame)
+{
+    return frame.valid() && rankOf(recording, recording.stacks.frame(frame)) <= Rank::OwnCode;
+}
+
 std::vector<FoldedFrames> foldedFrames(const Recording& recording, StackId stack)
 {
     std::vector<FoldedFrames> folded;
     const std::span<const FrameId> frames = recording.stacks.stack(stack);
     const auto rank = [&](FrameId id) { return rankOf(recording, recording.stacks.frame(id)); };
     for (auto at = frames.begin(); at != frames.end();) {
-        if (rank(*at) <= Rank::OwnCode) {
+        if (isProgramFrame(recording, *at)) {
             folded.push_back({ *at, 1, {} });
             ++at;
             continue;
@@ -228,12 +233,23 @@ std::string frameLabel(const Recording& recording, FrameId id)
     return label.empty() ? placeLabel(recording.strings[frame.file], frame.line) : label;
 }
 
-std::string_view frameFunction(const Recording& recording, FrameId id)
+std::string frameFunction(const Recording& recording, FrameId id)
 {
     if (!id.valid())
         return {};
     const Frame& frame = recording.stacks.frame(id);
-    return nameLabel(recording, frame).empty() ? recording.strings[frame.function] : std::string_view{};
+    if (!nameLabel(recording, frame).empty())
+        return {};
+    const std::string_view function = recording.strings[frame.function];
+    const bool isCode
+        = isRecordedCode(recording, frame) || originOf(recording.strings[frame.file]) == FrameOrigin::Native;
+    if (!isCode)
+        return std::string(function);
+    std::string said = functionLabel(function);
+    constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+    for (std::size_t at = 0; (at = said.find(kAnonymous, at)) != said.npos;)
+        said.erase(at, kAnonymous.size());
+    return withoutLongArguments(said);
 }
 
 std::string frameShortLabel(const Recording& recording, FrameId id)

@@ -51,6 +51,9 @@ struct FoldedFrames {
 /// Innermost first. A stack without frames of a program is one run.
 [[nodiscard]] std::vector<FoldedFrames> foldedFrames(const Recording& recording, StackId stack);
 
+/// Whether a frame is the program's own: 1 or 2 of the list above.
+[[nodiscard]] bool isProgramFrame(const Recording& recording, FrameId frame);
+
 /// What the group of blocks without a stack is called.
 inline constexpr std::string_view kNoStackLabel = "no stack recorded";
 
@@ -58,8 +61,9 @@ inline constexpr std::string_view kNoStackLabel = "no stack recorded";
 /// it: for C++ without a line, for steps of backward and operators. The library's name, without an offset,
 /// where there is no more.
 [[nodiscard]] std::string frameLabel(const Recording& recording, FrameId frame);
-/// What goes beside that label: the function as recorded, or nothing where the label is its name.
-[[nodiscard]] std::string_view frameFunction(const Recording& recording, FrameId frame);
+/// What goes beside that label: the function, of C++ without type, parameters and long arguments of
+/// templates; nothing where the label is its name.
+[[nodiscard]] std::string frameFunction(const Recording& recording, FrameId frame);
 /// "train.py:57" with the directory left out, for narrow places.
 [[nodiscard]] std::string frameShortLabel(const Recording& recording, FrameId frame);
 

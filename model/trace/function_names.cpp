@@ -30,9 +30,9 @@ constexpr std::string_view kMachinery[]{ "torch::unwind::", "torch::CapturedTrac
     "torch::TraceType::", "torch::autograd::THP", "torch::handle_torch_function",
     "std::", "__gnu_cxx::", "pybind11::", "operator new", "malloc", "calloc", "cudaMalloc", "cuMem",
     "start_thread", "clone", "__clone", "execute_native_thread_routine", "pthread_", "__libc_", "_start",
-    "_init", "PyEval", "cfunction_", "method_vectorcall", "vectorcall_", "TypeError_to_NotImplemented_", "slot_", "type_call",
-    "object_vacall", "subtype_dealloc", "binary_op", "run_mod", "pyrun_", "pymain_", "dynamo_", "THP",
-    "structseq_" };
+    "_init", "PyEval", "cfunction_", "method_vectorcall", "vectorcall_", "TypeError_to_NotImplemented_",
+    "slot_", "type_call", "object_vacall", "subtype_dealloc", "binary_op", "run_mod", "pyrun_", "pymain_",
+    "dynamo_", "THP", "structseq_" };
 
 bool startsWithAny(std::string_view text, std::span<const std::string_view> starts)
 {
@@ -147,6 +147,24 @@ std::string functionLabel(std::string_view function)
     }
     const std::string_view inAutograd = withoutAutograd(name);
     return std::string(isMemberName(inAutograd) ? inAutograd : name);
+}
+
+std::string withoutLongArguments(std::string_view name)
+{
+    constexpr std::size_t kMost = 24;
+    std::string out;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char c = name[i];
+        if (c == '<' && depth++ == 0)
+            begin = out.size();
+        out += c;
+        const bool isArrow = c == '>' && i > 0 && name[i - 1] == '-';
+        if (c == '>' && !isArrow && depth > 0 && --depth == 0 && out.size() - begin > kMost)
+            out.replace(begin, std::string::npos, "<...>");
+    }
+    return out;
 }
 
 } // namespace strata::model

@@ -26,4 +26,7 @@ enum class Telling : std::uint8_t {
 /// backward, "at::mm" for an operator. Empty where there is no name.
 [[nodiscard]] std::string functionLabel(std::string_view function);
 
+/// "f<...>::call" of "f<A, B<C>>::call" where the arguments of a template are longer than some names.
+[[nodiscard]] std::string withoutLongArguments(std::string_view name);
+
 } // namespace strata::model

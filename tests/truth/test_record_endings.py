@@ -4,7 +4,7 @@ ended, and the program ends as it would have without a recorder: status, core, i
 
 usage: test_record_endings.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]... [--after MILLISECONDS]...
 
-Each way, with the recorder preloaded and linked, MILLISECONDS after the start (10 and 1000, unless said). Skipped (exit 77)
+Each way, with the recorder preloaded and linked, MILLISECONDS after the start (10, and some after 1000, unless said). Skipped (exit 77)
 without PyTorch or what compiles with it.
 """
 import os
@@ -25,6 +25,8 @@ WAYS = {"return": None, "exit": None, "quick_exit": None, "_exit": "_exit", "exc
         "abort": "SIGABRT", "fault": "SIGSEGV", "SIGTERM": "SIGTERM", "SIGINT": "SIGINT", "Ctrl+C": "SIGINT",
         "alarm": "SIGALRM", "breakpoint": "SIGTRAP", "survived fault": None, "SIGPIPE": "SIGPIPE", "ignored SIGTERM": None,
         "handled SIGTERM": "_exit", "handled fault": "_exit", "out of memory": None, "SIGKILL": "killed"}
+#: What is tried a second after the start too where nobody says when: the recorder has written meanwhile.
+LATE = ("return", "exception", "fault", "Ctrl+C", "out of memory", "SIGKILL")
 #: Seconds before the last line from which on nothing is owed: none but where nobody can flush.
 OWED = {"SIGKILL": 1.0}
 
@@ -97,8 +99,9 @@ def test(arguments, python, failures):
     if not plain or not linked:
         return "the programs cannot be built"
     two_recorders(arguments.strata, linked, failures)
-    for after in arguments.after or [10, 1000]:
-        for way in WAYS:
+    tried = [(after, WAYS) for after in arguments.after] or [(10, WAYS), (1000, LATE)]
+    for after, ways in tried:
+        for way in ways:
             name = f"{way} after {after} ms"
             with tempfile.TemporaryDirectory() as folder:
                 wanted, _, _ = start([arguments.simgpu, "--", plain, way, str(after)], folder)

@@ -22,7 +22,7 @@ template <class Ids> std::vector<DetailsFrame> framesOf(const model::Recording& 
         const std::string_view file = recording.strings[frame.file];
         frames.push_back({ text::utf8(model::frameShortLabel(recording, id)),
             text::utf8(recording.strings[frame.function]), text::utf8(file), frame.line,
-            model::originOf(file) == model::FrameOrigin::User });
+            model::isProgramFrame(recording, id) });
     }
     return frames;
 }

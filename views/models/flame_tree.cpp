@@ -67,8 +67,8 @@ FlameTree::FlameTree(std::shared_ptr<const model::Session> session, model::CallT
     for (std::uint32_t i = 0; i < stacks.frameCount(); ++i) {
         const model::Frame& f = stacks.frame(model::FrameId{ i });
         const std::string_view file = recording().strings[f.file];
-        m_looks.push_back(
-            { model::originOf(file), hashOf(nameOf(file)), hashOf(recording().strings[f.function]) });
+        m_looks.push_back({ model::isProgramFrame(recording(), model::FrameId{ i }), hashOf(nameOf(file)),
+            hashOf(recording().strings[f.function]) });
     }
 }
 

@@ -57,10 +57,10 @@ public:
     [[nodiscard]] QString function(Node n) const; ///< "forward"; what the root and missing stacks are called
     [[nodiscard]] QString place(Node n) const; ///< "model.py:57"; empty where the frame has no file
     [[nodiscard]] QString fullPlace(Node n) const; ///< with the directory
-    /// What the colour of a frame is made from: where its code comes from, and numbers that stay the same for
+    /// What the colour of a frame is made from: whose its code is, and numbers that stay the same for
     /// a file and a function in every run.
     struct Look {
-        model::FrameOrigin origin = model::FrameOrigin::Native;
+        bool own = false; ///< the program's
         std::uint16_t file = 0;
         std::uint16_t function = 0;
     };

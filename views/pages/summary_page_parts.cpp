@@ -198,7 +198,7 @@ QWidget* SummaryPage::shareList(const SummaryData& device, const std::vector<mod
         QString shown = label, instead;
         if (frame.valid()) {
             shown = instead = text::utf8(model::frameShortLabel(recording, frame));
-            if (const std::string_view function = model::frameFunction(recording, frame); !function.empty())
+            if (const std::string function = model::frameFunction(recording, frame); !function.empty())
                 shown = tr("%1  %2").arg(instead, text::utf8(function));
         }
         ShareRow& row = rows.emplace_back();

@@ -50,7 +50,7 @@ QColor FlameGraph::colourOf(Node node) const
     if (const auto rank = m_ranks.find(m_tree->frame(node)); rank != m_ranks.end())
         return mixed(surface, m_palette.group(rank->second), kStrong);
     const FlameTree::Look look = m_tree->look(node);
-    if (look.origin != model::FrameOrigin::User)
+    if (!look.own)
         return mixed(surface, m_palette[Palette::Role::Other], 0.16 + (look.function % 4) * 0.04);
     // A hue for the file; its functions lie around it, lighter and darker.
     const QColor family = m_palette.group(look.file % std::max(1, m_palette.groupCount()));

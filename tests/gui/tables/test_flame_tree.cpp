@@ -117,9 +117,9 @@ alloc 0x3000 200 stack=c@/usr/lib/python3/site-packages/torch/nn/linear.py:9
 )",
         { 2, 2 });
     ASSERT_EQ(tree.children(0).size(), 3u);
-    EXPECT_EQ(tree.look(1).origin, model::FrameOrigin::User);
+    EXPECT_TRUE(tree.look(1).own);
     EXPECT_EQ(tree.look(tree.children(0)[0]).file, tree.look(tree.children(0)[1]).file);
-    EXPECT_EQ(tree.look(tree.children(0)[2]).origin, model::FrameOrigin::Torch);
+    EXPECT_FALSE(tree.look(tree.children(0)[2]).own);
 }
 
 } // namespace

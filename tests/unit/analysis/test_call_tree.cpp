@@ -184,6 +184,40 @@ TEST(CallTree, FoldsLibraryFramesIntoTheirCallers)
         "800 0 2 root\n  500 500 1 a.py:1\n  300 300 1 /x/site-packages/torch/_ops.py:3\n");
 }
 
+TEST(CallTree, KeepsTheProgramsOwnCpp)
+{
+    const Opened opened(R"(
+        alloc 0x1000 500 stack="at::empty@/x/libtorch_cpu.so:0|Net::forward@/u/train.cpp:7|main@/u/train.cpp:9|_start@??:0"
+        segment 0x1000 2097152 small
+        block 0x1000 512 req=500 allocated
+    )");
+    EXPECT_EQ(treeOf(opened, { .from = 0, .to = 0, .userFramesOnly = true }),
+        "500 0 1 root\n  500 0 1 /u/train.cpp:9\n    500 500 1 /u/train.cpp:7\n");
+}
+
+TEST(CallTree, SeveralPlacesOfALineAreOneFrame)
+{
+    auto recording = test::makeRecording(R"(
+        alloc 0x1000 500
+        alloc 0x1200 300
+        segment 0x1000 2097152 small
+        block 0x1000 512 req=500 allocated
+        block 0x1200 512 req=300 allocated
+    )");
+    for (const std::size_t event : { 0u, 1u }) {
+        Frame frame;
+        frame.file = recording->strings.intern("/u/train.cpp");
+        frame.function = recording->strings.intern("main");
+        frame.line = 9;
+        frame.extras
+            = recording->strings.intern(fmt::format(R"({{"build_id": "ab", "offset": "0x{}"}})", event));
+        const FrameId id = recording->stacks.internFrame(frame);
+        recording->devices[0].events.stack.edit(event) = recording->stacks.internStack({ &id, 1 });
+    }
+    EXPECT_EQ(treeOf(Opened(std::move(recording)), { .from = 1, .to = 1 }),
+        "800 0 2 root\n  800 800 2 /u/train.cpp:9\n");
+}
+
 TEST(CallTree, CostsOfARange)
 {
     const Opened opened(kThree);

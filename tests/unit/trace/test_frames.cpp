@@ -338,6 +338,47 @@ TEST_F(FramesOfPyTorch, FormerLabelsStillMeanTheirStacks)
     EXPECT_EQ(filterOf(*recording, saved).sites, Ids{ backward });
 }
 
+TEST(Frames, FoldsWhatIsNotTheProgramsOwn)
+{
+    const auto recording = test::makeRecording("");
+    const StackId stack = test::makeStack(*recording,
+        "malloc@??:0|at::_ops::mm::call@??:0|Net::forward@/u/train.cpp:7|call@/x/site-packages/torch/"
+        "_ops.py:3|"
+        "main@/u/train.cpp:9");
+    const auto frames = recording->stacks.stack(stack);
+    const auto folded = foldedFrames(*recording, stack);
+    ASSERT_EQ(folded.size(), 4u);
+    EXPECT_FALSE(folded[0].frame.valid());
+    EXPECT_EQ(folded[0].count, 2u);
+    EXPECT_EQ(frameLabel(*recording, folded[0].known), "at::mm") << "as a stack of these alone";
+    EXPECT_EQ(folded[1].frame, frames[2]);
+    EXPECT_EQ(folded[2].count, 1u);
+    EXPECT_EQ(folded[3].frame, frames[4]);
+    for (const FrameId frame : frames)
+        EXPECT_EQ(isProgramFrame(*recording, frame), frame == frames[2] || frame == frames[4]);
+    EXPECT_EQ(foldedFrames(*recording, test::makeStack(*recording, "malloc@??:0")).size(), 1u);
+}
+
+TEST(Frames, SayFunctionsAsPeopleDo)
+{
+    const auto recording = test::makeRecording("");
+    const auto function = [&](const char* name, const char* file) {
+        return frameFunction(*recording,
+            recording->stacks.internFrame(
+                { recording->strings.intern(file), recording->strings.intern(name), 7, {} }));
+    };
+    EXPECT_EQ(
+        function("void Net::run<int>(int, std::vector<int> const&) const", "/u/train.cpp"), "Net::run<int>");
+    EXPECT_EQ(function("train<(anonymous namespace)::Net>", "/u/train.cpp"), "train<Net>");
+    EXPECT_EQ(function("(anonymous namespace)::train()", "/u/train.cpp"), "train");
+    EXPECT_EQ(function("Net::operator()", "/u/train.cpp"), "Net::operator()");
+    EXPECT_EQ(function("main::<lambda(int)>", "/u/train.cpp"), "main::<lambda(int)>");
+    EXPECT_EQ(function("void call<std::vector<int, std::allocator<int>>>::now(int)", "/u/train.cpp"),
+        "call<...>::now");
+    EXPECT_EQ(function("<listcomp>", "/u/train.py"), "<listcomp>") << "Python's are what they are";
+    EXPECT_EQ(function("f (of mine)", "/u/train.py"), "f (of mine)");
+}
+
 TEST(Frames, ShortensPathsOfBothKinds)
 {
     const auto recording = test::makeRecording("");
