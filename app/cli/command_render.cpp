@@ -84,7 +84,7 @@ public:
             ->required()
             ->type_name("DIR");
         app.add_option("--page", m_page, "Only this page; else every page")->type_name("PAGE");
-        app.add_option("--size", m_size, "Size of a picture in pixels (default 1920x1080)")->type_name("WxH");
+        app.add_option("--size", m_size, "Size of a picture in pixels (default 1280x800)")->type_name("WxH");
         app.add_option("--theme", m_theme, "light or dark")->type_name("THEME");
         app.add_option("--scale", m_scale, "Device pixel ratio, 1 to 4 (default 1)")->type_name("N");
         app.add_flag("--svg", m_svg, "Draws curves and the flame graph as SVG too");
@@ -156,7 +156,7 @@ private:
 
     std::string m_directory;
     std::string m_page; // empty: every page
-    std::string m_size; // "1920x1080"
+    std::string m_size; // "1280x800"
     std::string m_theme; // empty: as the window has it
     int m_scale = 1;
     bool m_svg = false;

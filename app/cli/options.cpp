@@ -21,7 +21,7 @@ Positions:
   t:SECONDS   from the first event
   us:EPOCH    microseconds since 1970
   "step 3"    a step that was recorded; "backward of step 3" a range within it; "step 3:2" the second of
-              that number: its peak, after --from where it begins, after --to where it ends. "start of",
+              that number where there are several: its peak, after --from where it begins, after --to where it ends. "start of",
               "end of" and "peak of" before it choose
 )";
 

@@ -80,12 +80,20 @@ constexpr std::string_view kProcess = "{process}";
 
 } // namespace
 
-std::string fileOf(const AgentOptions& options)
+namespace {
+
+std::string withProcess(std::string file)
 {
-    std::string file = options.file;
     if (const std::size_t place = file.find(kProcess); place != file.npos)
         file.replace(place, kProcess.size(), std::to_string(getpid()));
     return file;
+}
+
+} // namespace
+
+std::string fileOf(const AgentOptions& options)
+{
+    return withProcess(options.file);
 }
 
 std::uint32_t threadNumber() noexcept
@@ -98,7 +106,8 @@ void addToList(const AgentOptions& options, const std::string& path)
 {
     if (options.listFile.empty())
         return;
-    const int list = open(options.listFile.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int list
+        = open(withProcess(options.listFile).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (list < 0)
         return;
     const std::string text = path + "\n";

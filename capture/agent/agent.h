@@ -26,7 +26,7 @@ struct AgentOptions {
     std::uint64_t ringEvents = 1 << 17; ///< room for each device, rounded up to a power of two
     StackKind stacks = StackKind::None;
     std::uint64_t memoryLimit = 256 << 20; ///< bytes for rings and tables together, at most
-    std::string listFile; ///< gets a line for each file that is made; empty: none
+    std::string listFile; ///< gets a line for each file that is made; {process} as in `file`; empty: none
     std::string simulatedDevice; ///< JSON for the setting "simulated_device"; empty: none
     bool fromTheFirst = false; ///< nothing should be allocated yet: what is, is told
 };

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -335,7 +336,8 @@ int strata_capture_start(const strata_capture_options* given)
         strata_capture_options options{};
         std::memcpy(&options, given, std::min<std::size_t>(given->size, sizeof options));
         agent::AgentOptions wanted;
-        wanted.file = options.file ? options.file : "";
+        // The program may go elsewhere until it begins.
+        wanted.file = options.file && *options.file ? std::filesystem::absolute(options.file).string() : "";
         wanted.listFile = options.list_file ? options.list_file : "";
         if (t_begins || stateOf(self) != STRATA_CAPTURE_OFF)
             return sayWhoRecords(self, wanted, options.shared != 0);

@@ -3,9 +3,11 @@
 
 #include "capture/dryrun/end_program.h"
 #include "capture/dryrun/follow.h"
+#include "capture/dryrun/other_threads.h"
 #include "capture/dryrun/step_counts.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
@@ -80,11 +82,19 @@ StepCounts::Thread thisThread(Watch* watch)
     const StepCounts::Thread thread = thisThread(&watch);
     watch.counts.hold(thread);
     watch.changed.notify_all();
+    // One that has made no optimizer yet may be about to.
+    OtherThreads others;
+    const auto latest = StepCounts::Clock::now() + StepCounts::kFirstPatience;
+    constexpr std::chrono::milliseconds kBetweenLooks{ 50 };
     while (!watch.ends) {
+        const auto now = StepCounts::Clock::now();
         const auto until = watch.counts.waitsUntil(thread);
-        if (!until || *until <= StepCounts::Clock::now())
+        if (until && *until > now)
+            watch.changed.wait_until(lock, *until);
+        else if (now < latest && others.haveWorked())
+            watch.changed.wait_for(lock, kBetweenLooks);
+        else
             break;
-        watch.changed.wait_until(lock, *until);
     }
     const bool another = std::exchange(watch.ends, true);
     lock.unlock();

@@ -51,7 +51,10 @@ std::atomic<Exiting> g_exiting{ nullptr };
 /// The recorder, loaded for good; nullptr if that failed.
 Poll load()
 {
-    void* agent = dlopen(variable(kAgentVariable), RTLD_NOW | RTLD_LOCAL);
+    // The program may have one of its own, from where it was installed: two would both record.
+    void* agent = dlopen("libstrata_capture.so", RTLD_NOW | RTLD_NOLOAD);
+    if (!agent)
+        agent = dlopen(variable(kAgentVariable), RTLD_NOW | RTLD_LOCAL);
     const auto start = agent ? reinterpret_cast<Start>(dlsym(agent, "strata_capture_start")) : nullptr;
     if (!start) {
         const char* error = dlerror();

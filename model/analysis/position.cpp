@@ -98,7 +98,7 @@ Failure noClock(const DeviceTrace& trace)
 struct StretchName {
     std::string_view range; ///< of the step; empty: the whole step
     std::int64_t step = 0;
-    std::int64_t occurrence = 1;
+    std::int64_t occurrence = 0; ///< 0: there must be one alone
     PositionUse use = PositionUse::Instant;
 };
 
@@ -125,25 +125,27 @@ std::optional<StretchName> stretchIn(std::string_view text, PositionUse use)
     }
     const std::size_t colon = text.find(':');
     const auto step = wholeNumber<std::int64_t>(text.substr(0, colon));
-    const auto occurrence = colon == text.npos ? std::optional<std::int64_t>(1)
+    const auto occurrence = colon == text.npos ? std::optional<std::int64_t>(0)
                                                : wholeNumber<std::int64_t>(text.substr(colon + 1));
-    if (!step || !occurrence || *occurrence < 1)
+    if (!step || !occurrence || (colon != text.npos && *occurrence < 1))
         return std::nullopt;
     name.step = *step;
     name.occurrence = *occurrence;
     return name;
 }
 
-Failure noStep(const std::vector<Step>& steps, const StretchName& wanted)
+Failure noStep(const std::vector<Step>& steps, const StretchName& wanted, std::ptrdiff_t same)
 {
     if (steps.empty())
         return fail(Error::Kind::NotFound, say("no steps were recorded"),
             say("name them in the program, for example with torch.profiler.record_function(\"step 3\")"));
-    const auto same
-        = std::ranges::count_if(steps, [&](const Step& step) { return step.number == wanted.step; });
-    if (same > 0)
-        return fail(Error::Kind::NotFound, say("step %1 was recorded %2 times", wanted.step, asCount(same)),
-            say("give step %1:1 to step %1:%2", wanted.step, same));
+    if (wanted.occurrence > 0 && same > 0)
+        return fail(Error::Kind::NotFound, say("there is no step %1:%2", wanted.step, wanted.occurrence),
+            same == 1 ? say("step %1 was recorded once", wanted.step)
+                      : say("give step %1:1 to step %1:%2", wanted.step, asCount(same)));
+    if (same > 1)
+        return fail(Error::Kind::Usage, say("step %1 was recorded %2 times", wanted.step, asCount(same)),
+            say("give step %1:1 to step %1:%2", wanted.step, asCount(same)));
     const auto [first, last] = std::ranges::minmax(steps, {}, &Step::number);
     return fail(Error::Kind::NotFound, say("there is no step %1", wanted.step),
         say("there are steps %1 to %2", first.number, last.number));
@@ -152,11 +154,14 @@ Failure noStep(const std::vector<Step>& steps, const StretchName& wanted)
 Result<EventIndex> stretch(const StretchName& wanted, const Asked& asked, const Clock& clock)
 {
     const std::vector<Step> steps = stepsOf(asked.trace, clock);
-    std::int64_t seen = 0;
-    const auto step = std::ranges::find_if(
-        steps, [&](const Step& one) { return one.number == wanted.step && ++seen == wanted.occurrence; });
-    if (step == steps.end())
-        return noStep(steps, wanted);
+    std::vector<const Step*> same;
+    for (const Step& one : steps)
+        if (one.number == wanted.step)
+            same.push_back(&one);
+    const std::int64_t occurrence = wanted.occurrence == 0 && same.size() == 1 ? 1 : wanted.occurrence;
+    if (occurrence < 1 || occurrence > std::ssize(same))
+        return noStep(steps, wanted, std::ssize(same));
+    const Step* const step = same[static_cast<std::size_t>(occurrence - 1)];
     AnnotationSpan span = step->span;
     if (!wanted.range.empty()) {
         const auto spans

@@ -68,10 +68,14 @@ std::string qualifiedName(const Dwarf_Die& die)
         const bool names = tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_class_type
             || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
         const char* const part = names ? dwarf_diename(&scope) : nullptr;
-        const std::string_view text = part ? part : "";
+        const bool isCall = name.starts_with("operator()");
+        const bool isClosure = names && !part && isCall && tag != DW_TAG_namespace;
+        const std::string_view text = part ? part : isClosure ? "<lambda>" : "";
         if (text.empty())
             continue;
-        const bool isCallOfLambda = name == "operator()" && text.starts_with("<lambda");
+        if (tag == DW_TAG_subprogram && !name.empty())
+            return qualifiedName(scope) + "::" + name;
+        const bool isCallOfLambda = isCall && text.starts_with("<lambda");
         name = name.empty() || isCallOfLambda ? std::string(text) : std::string(text) + "::" + name;
     }
     return name;
@@ -81,8 +85,11 @@ std::string functionName(Dwarf_Die& die)
 {
     Dwarf_Attribute attribute;
     for (const unsigned name : { DW_AT_linkage_name, DW_AT_MIPS_linkage_name })
-        if (dwarf_attr_integrate(&die, name, &attribute))
-            return demangled(dwarf_formstring(&attribute));
+        if (dwarf_attr_integrate(&die, name, &attribute)) {
+            // Lambdas with templates of their own are beyond it.
+            const std::string text = demangled(dwarf_formstring(&attribute));
+            return text.starts_with("_Z") ? qualifiedName(die) : text;
+        }
     return qualifiedName(die);
 }
 

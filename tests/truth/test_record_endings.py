@@ -9,6 +9,7 @@ without PyTorch or what compiles with it.
 """
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -70,8 +71,26 @@ def check(strata, name, way, session, turns, failures):
     failures.expect(name, "says how it ended", cut and (cut["interrupted"], said in cut["reason"]), said and (True, True))
 
 
-def two_recorders(strata, linked, failures):
-    """A program that records itself, under `strata record`: one of them records, and both say which."""
+def two_recorders(strata, linked, library, failures):
+    """A program that records itself, under `strata record`: one of them records, and both say which. So too where the program has
+    the recorder from another folder, as one that was installed by itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        own, outer = os.path.join(folder, "own.strata"), os.path.join(folder, "outer.strata")
+        copy = os.path.join(folder, "lib")
+        shutil.copytree(library, copy)
+        elsewhere = {**os.environ, "LD_LIBRARY_PATH": copy}
+        for name, command in (("record", ["record", "--simulated", SIMULATED]), ("dryrun", ["dryrun", "--device", SIMULATED])):
+            for recordings in (own, outer):
+                if os.path.exists(recordings):
+                    os.unlink(recordings)
+            run = subprocess.run([strata, *command, "-o", outer, "--", linked, "return", "50", own], capture_output=True,
+                                 text=True, timeout=120, env=elsewhere)
+            failures.expect(f"installed elsewhere, {name}", "says", "the program records itself, into " + own in run.stderr, True)
+            _, summary = strata_json(strata, ["summary", "--json", own])
+            failures.expect(f"installed elsewhere, {name}", "exact", summary and summary["devices"][0]["integrity"]["exact"], True)
+            _, copied = strata_json(strata, ["summary", "--json", outer]) if os.path.exists(outer) else (0, None)
+            failures.expect(f"installed elsewhere, {name}", "what was asked for", copied and copied["devices"] == summary["devices"],
+                            None if name == "record" else True)
     with tempfile.TemporaryDirectory() as folder:
         own, outer = os.path.join(folder, "own.strata"), os.path.join(folder, "outer.strata")
         command = [strata, "record", "-o", outer, "--simulated", SIMULATED, "--", linked, "return", "50", own]
@@ -98,7 +117,7 @@ def test(arguments, python, failures):
                                               "-L" + library, "-Wl,-rpath," + library, "-lstrata_capture"))
     if not plain or not linked:
         return "the programs cannot be built"
-    two_recorders(arguments.strata, linked, failures)
+    two_recorders(arguments.strata, linked, library, failures)
     tried = [(after, WAYS) for after in arguments.after] or [(10, WAYS), (1000, LATE)]
     for after, ways in tried:
         for way in ways:

@@ -28,6 +28,8 @@ model::Result<void> keep(const std::filesystem::path& recording, const std::file
 {
     using model::Error;
     std::error_code error;
+    if (!recording.empty() && std::filesystem::equivalent(recording, output, error))
+        return {}; // the program recorded itself there
     std::filesystem::remove(output, error);
     if (recording.empty())
         return model::fail(Error::Kind::NotFound, model::say("not written: the process left no recording"));

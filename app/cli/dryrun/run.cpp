@@ -116,6 +116,11 @@ fs::path recordingOf(const ProcessPeaks& process, const fs::path& folder)
         last = session;
         session = folder / fmt::format("recording.{}.{}.strata", process.process, image);
     }
+    // One that records itself has its own.
+    std::ifstream list(folder / fmt::format("list.{}", process.process));
+    for (std::string name; last.empty() && std::getline(list, name);)
+        if (fs::exists(name, error))
+            last = name;
     return last;
 }
 
@@ -292,6 +297,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     const bool records = recordsItself(options, *command);
     if (records)
         launch::addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
+    variables->emplace_back(inject::kListVariable, (scratch.path() / "list.{process}").string());
     variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());
     variables->emplace_back(dryrun::kScriptVariable, (launch::libraryFolder() / "dryrun_start.py").string());
     variables->emplace_back(dryrun::kStepsVariable, std::to_string(options.steps));

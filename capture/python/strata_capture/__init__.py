@@ -49,10 +49,13 @@ _library = None
 def _load():
     global _library
     if _library is None:
-        path = next((place for place in _places() if os.path.exists(place)), None)
-        if path is None:
-            raise OSError("libstrata_capture.so: not found: install Strata, or set STRATA_CAPTURE_LIBRARY to its path")
-        _library = ctypes.CDLL(path)
+        try:  # that of `strata record`, which may lie elsewhere: two would both record
+            _library = ctypes.CDLL("libstrata_capture.so", mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+        except OSError:
+            path = next((place for place in _places() if os.path.exists(place)), None)
+            if path is None:
+                raise OSError("libstrata_capture.so: not found: install Strata, or set STRATA_CAPTURE_LIBRARY to its path") from None
+            _library = ctypes.CDLL(path)
         _check_frames(_library)
         # As the interpreter begins to end: what lives then is seen alive.
         atexit.register(_library.strata_capture_stop)
