@@ -152,7 +152,7 @@ public:
         app.add_option("POSITION", m_position, "The instant, see below")->required()->type_name("");
         m_read.declare(app, ReadOptions::Devices::One);
         app.add_option("--by", m_by, model::groupingNames() + " (default line)")->type_name("GROUP");
-        app.add_flag("--frames", m_frames, "Every frame of a site, where else those of libraries are folded");
+        app.add_flag("--frames", m_frames, "With --by site: every frame, not the program's own alone");
         m_limit.declare(app, "groups");
         m_filter.declare(app, "blocks");
         app.add_option("--sort", m_sort, "bytes, blocks or group; -bytes (default): the largest first")

@@ -219,9 +219,8 @@ protected:
     void declareMore(CLI::App& app) override
     {
         app.add_flag("--annotations", m_annotations,
-            "Steps, phases, scopes and marks between the events, in --json too; without filter and --sort "
-            "the "
-            "table has them anyway");
+            "Steps, phases and marks between the events, in --json too; the table has them anyway "
+            "unless --filter or --sort is given");
     }
 
     std::unique_ptr<Between> between(const DeviceTrace& trace, EventRange range, bool json) const override

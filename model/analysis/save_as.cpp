@@ -1,7 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/save_as.h"
 
+#include "model/session/cut.h"
+
+#include <algorithm>
+#include <limits>
+
 namespace strata::model {
+
+namespace {
+
+/// A snapshot is what there is at its end: of a recording without one, what its trace leads to.
+Result<void> exportWithEnd(
+    const Session& session, const std::filesystem::path& path, const Progress& progress)
+{
+    const auto& devices = session.devices();
+    if (std::ranges::all_of(devices, [](const DeviceTrace& trace) { return trace.totals().endKnown; }))
+        return exportPickle(session.recording(), path, progress);
+    CutOptions options;
+    options.endFromTrace = true;
+    for (const DeviceTrace& trace : devices)
+        options.spans[trace.device()] = { 0, std::numeric_limits<EventIndex>::max() };
+    return exportPickle(*cut(session, options).recording, path, progress);
+}
+
+} // namespace
 
 Result<void> saveAs(const Session& session, const std::filesystem::path& path, const Progress& progress)
 {
@@ -9,7 +32,7 @@ Result<void> saveAs(const Session& session, const std::filesystem::path& path, c
     if (!format)
         return Failure(format.error());
     if (*format == SavedFormat::Pickle)
-        return exportPickle(session.recording(), path, progress);
+        return exportWithEnd(session, path, progress);
     return saveSession(session.recording(), path, digestsOf(session.devices()), progress);
 }
 

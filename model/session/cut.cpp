@@ -324,8 +324,9 @@ Cut cut(const Session& session, const CutOptions& options)
         copyEvents(trace.events(), span, device.events, copy, !options.scrub.metadata);
         device.base = span.first > 0 ? stateAt(trace, span.first - 1, copy)
                                      : copy.state(recordedBase(from, trace.device()));
-        AllocatorState end = span.last == last ? copy.state({ trace.finalSegments(), trace.finalBlocks() })
-                                               : stateAt(trace, span.last, copy);
+        const bool asRecorded = span.last == last && (trace.totals().endKnown || !options.endFromTrace);
+        AllocatorState end = asRecorded ? copy.state({ trace.finalSegments(), trace.finalBlocks() })
+                                        : stateAt(trace, span.last, copy);
         device.finalSegments = std::move(end.segments);
         device.finalBlocks = std::move(end.blocks);
         if (span.first > 0 || span.last < last) {

@@ -13,6 +13,7 @@ namespace strata::model {
 struct CutOptions {
     std::map<int, EventSpan> spans; ///< of the devices to keep; others are left out
     Scrub scrub;
+    bool endFromTrace = false; ///< where the end is unknown: for formats that cannot say so
 };
 
 struct Cut {

@@ -40,9 +40,9 @@ Sentence interruptionOf(const Recording& recording)
     const auto ended = recording.facts.find(wire::info::kEndedBy);
     const auto ns = recordedNs(recording);
     if (ended == recording.facts.end() || ended->second.empty())
-        return ns
-            ? say("The program was killed %1 after the recording began, or still runs", formatDuration(*ns))
-            : say("The program was killed, or still runs");
+        return ns ? say("The program was killed, or still runs: its recording ends %1 after it began",
+                   formatDuration(*ns))
+                  : say("The program was killed, or still runs");
     return ns ? say("The program was interrupted %1 after the recording began, by %2", formatDuration(*ns),
                ended->second)
               : say("The program was interrupted, by %1", ended->second);

@@ -366,7 +366,7 @@ bool Heap::internFrame(std::span<const Value> pairs, FrameId& id)
                     Error::Kind::Format, say("a frame's 'line' is %1, not a whole number", typeName(value)));
             frame.line = static_cast<std::int64_t>(*line);
         } else {
-            if (bitOf(key) < bitOf(Known::FxNodeOp) || bitOf(key) > bitOf(Known::FxNodeInfo))
+            if (bitOf(key) < bitOf(Known::FxNodeOp) || bitOf(key) > bitOf(Known::Inlined))
                 countUnknown("frame", pairs[i]);
             others.emplace_back(pairs[i], value);
         }

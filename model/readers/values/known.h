@@ -39,6 +39,9 @@ enum class Known : std::uint32_t {
     FxNodeTarget,
     FxOriginalTrace,
     FxNodeInfo,
+    BuildId, // of sessions that were made snapshots, as the next two
+    Offset,
+    Inlined,
     // Segments
     Device,
     Address,
@@ -103,14 +106,14 @@ static_assert(kKeyCount <= 64);
 inline constexpr std::array<std::string_view, kKnownCount> kKnownTexts{ "action", "addr", "device_free",
     "size", "stream", "time_us", "frames", "cpp_frames", "compile_context", "user_metadata", "pool_id",
     "forward_frames", "category", "internal_metadata", "filename", "name", "line", "fx_node_op",
-    "fx_node_name", "fx_node_target", "fx_original_trace", "fx_node_info", "device", "address", "total_size",
-    "allocated_size", "active_size", "requested_size", "segment_type", "segment_pool_id", "is_expandable",
-    "registration_counter", "blocks", "state", "history", "real_size", "segments", "device_traces",
-    "allocator_settings", "external_annotations", "host_segments", "host_traces", "categories", "stage",
-    "allocated", "active", "owner_private_pool_id", "traceEvents", "alloc", "free_requested",
-    "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom",
-    "user_defined", "annotate", "small", "large", "active_allocated", "active_pending_free",
-    "active_awaiting_free", "inactive", "START", "END", "N/A", "" };
+    "fx_node_name", "fx_node_target", "fx_original_trace", "fx_node_info", "build_id", "offset", "inlined",
+    "device", "address", "total_size", "allocated_size", "active_size", "requested_size", "segment_type",
+    "segment_pool_id", "is_expandable", "registration_counter", "blocks", "state", "history", "real_size",
+    "segments", "device_traces", "allocator_settings", "external_annotations", "host_segments", "host_traces",
+    "categories", "stage", "allocated", "active", "owner_private_pool_id", "traceEvents", "alloc",
+    "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap",
+    "snapshot", "oom", "user_defined", "annotate", "small", "large", "active_allocated",
+    "active_pending_free", "active_awaiting_free", "inactive", "START", "END", "N/A", "" };
 
 [[nodiscard]] constexpr StringId idOf(Known known)
 {

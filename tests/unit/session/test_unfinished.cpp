@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording that was killed, with the state that it began with, against the same one finished.
+#include "model/analysis/save_as.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
 #include "model/wire/chunk.h"
@@ -122,6 +123,27 @@ TEST_F(Unfinished, BeginsWhereTheFinishedOneDoes)
         for (const Finding& finding : trace.findings())
             EXPECT_TRUE(!isBreach(finding.check) || finding.check == Check::Truncated)
                 << finding.cause.text();
+    }
+}
+
+TEST_F(Unfinished, ASnapshotOfItHasTheEndThatItsTraceLeadsTo)
+{
+    for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+        SCOPED_TRACE(seed);
+        const SessionPtr session = killed(withBase(seed)->recording());
+        ASSERT_TRUE(session);
+        const fs::path pickle = m_path.string() + ".pickle";
+        ASSERT_TRUE(saveAs(*session, pickle));
+        const auto snapshot = Session::open(pickle);
+        fs::remove(pickle);
+        ASSERT_TRUE(snapshot) << snapshot.error().text();
+        EXPECT_TRUE((*snapshot)->exact());
+        const Totals &is = (*snapshot)->devices().at(0).totals(), &was = session->devices().at(0).totals();
+        EXPECT_EQ(is.requestedBytesStart, was.requestedBytesStart);
+        EXPECT_EQ(is.requestedBytesPeak, was.requestedBytesPeak);
+        EXPECT_EQ(is.reservedBytesStart, was.reservedBytesStart);
+        EXPECT_EQ(is.reservedBytesPeak, was.reservedBytesPeak);
+        EXPECT_EQ(is.reservedPeakEvent, was.reservedPeakEvent);
     }
 }
 
