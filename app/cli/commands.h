@@ -11,6 +11,7 @@
     NAME(At)                                                                                                 \
     NAME(Blocks)                                                                                             \
     NAME(Events)                                                                                             \
+    NAME(Replay)                                                                                             \
     NAME(Render)                                                                                             \
     NAME(Convert)                                                                                            \
     NAME(Share)                                                                                              \

@@ -4,6 +4,7 @@
 #include <boost/intrusive/set.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -17,7 +18,8 @@ struct AddressRange;
 /// A piece of a segment, or of the address range of an expandable one, as the allocator has it. Neighbours in
 /// the segment or range are linked; a free one lies in the set of its pool, an unmapped one in the other.
 struct ReplayBlock {
-    using Hook = boost::intrusive::set_member_hook<>;
+    using Hook
+        = boost::intrusive::set_member_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>>;
 
     std::uint64_t address = 0;
     std::int64_t bytes = 0;
@@ -29,7 +31,7 @@ struct ReplayBlock {
     std::int64_t callsWhenFreed = 0; ///< searches of its pool until then: its age for garbage collection
     std::int32_t order = 0; ///< the counter of TieRule; below 0: made before the trace began, a guess
     std::uint32_t slot = 0; ///< of the arena
-    std::int32_t tag = 0; ///< of whoever allocated it
+    std::int32_t tag = std::numeric_limits<std::int32_t>::min(); ///< of whoever allocated it
     bool mapped = true;
     bool allocated = false;
     bool pending = false; ///< waits for another stream

@@ -29,23 +29,6 @@ CachingAllocator::CachingAllocator(
         setMemoryFraction(*settings.memoryFraction);
 }
 
-CachingAllocator::~CachingAllocator()
-{
-    // A moved-from one has no pools. The sets do not own blocks, but must be empty before those go.
-    const auto clear = [](BlockPool& pool) {
-        pool.free.clear();
-        pool.unmapped.clear();
-    };
-    if (m_small) {
-        clear(*m_small);
-        clear(*m_large);
-    }
-    for (const auto& pool : m_private) {
-        clear(pool->small);
-        clear(pool->large);
-    }
-}
-
 void CachingAllocator::setSettings(const AllocatorSettings& settings)
 {
     m_settings = settings;
@@ -238,7 +221,7 @@ ReplayBlock* CachingAllocator::makeBlock(BlockPool& pool, std::uint64_t stream, 
         block->stream = stream;
         block->pool = &pool;
         block->order = nextOrder();
-        m_reserved += bytes;
+        addReserved(bytes);
         ++m_deviceMallocs;
     }
     if (pool.owner != nullptr)
@@ -317,6 +300,13 @@ void CachingAllocator::completeFree(ReplayBlock& block)
     block.pool->insert(block);
 }
 
+void CachingAllocator::completePending()
+{
+    for (std::uint32_t slot = 0; m_pendingBlocks > 0 && slot < m_arena.slots(); ++slot)
+        if (ReplayBlock& block = m_arena.at(slot); block.pool != nullptr && block.pending)
+            completeFree(block);
+}
+
 void CachingAllocator::forEachBlock(const std::function<void(ReplayBlock&)>& visit)
 {
     for (std::uint32_t slot = 0; slot < m_arena.slots(); ++slot)
@@ -345,7 +335,7 @@ ReplayBlock& CachingAllocator::addPiece(const Piece& piece, ReplayBlock* previou
         pool.unmapped.insert(block);
         return block;
     }
-    m_reserved += piece.bytes;
+    addReserved(piece.bytes);
     if (piece.allocated)
         m_allocated += piece.bytes;
     if (piece.allocated || piece.pending)
@@ -369,6 +359,7 @@ CachingAllocator CachingAllocator::clone(AllocatorDriver& driver) const
     copy.m_allocated = m_allocated;
     copy.m_active = m_active;
     copy.m_reserved = m_reserved;
+    copy.m_reservedPeak = m_reservedPeak;
     copy.m_deviceMallocs = m_deviceMallocs;
     copy.m_deviceFrees = m_deviceFrees;
     copy.m_pendingBlocks = m_pendingBlocks;

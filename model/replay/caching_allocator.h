@@ -4,6 +4,7 @@
 #include "model/replay/allocator_settings.h"
 #include "model/replay/block_pool.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -51,9 +52,6 @@ public:
     /// are ignored.
     CachingAllocator(
         const AllocatorSettings& settings, AllocatorDriver& driver, std::int64_t deviceBytes = 0);
-    CachingAllocator(CachingAllocator&&) noexcept = default;
-    CachingAllocator& operator=(CachingAllocator&&) noexcept = default;
-    ~CachingAllocator();
 
     /// The same state, over `driver`; O(blocks). What was allocated is found by its tag: forEachBlock().
     [[nodiscard]] CachingAllocator clone(AllocatorDriver& driver) const;
@@ -62,6 +60,7 @@ public:
     ReplayBlock* allocate(std::int64_t requested, std::uint64_t stream, PoolOwner pool = {});
     void requestFree(ReplayBlock& block); ///< free(): the program gives it back
     void completeFree(ReplayBlock& block); ///< no stream uses it any more: it can be used again
+    void completePending(); ///< of all blocks; O(blocks) where there are any
     void emptyCache(); ///< as a call of empty_cache() does
 
     void setSettings(const AllocatorSettings& settings);
@@ -77,6 +76,7 @@ public:
     [[nodiscard]] std::int64_t allocatedBytes() const { return m_allocated; } ///< rounded
     [[nodiscard]] std::int64_t activeBytes() const { return m_active; } ///< rounded
     [[nodiscard]] std::int64_t reservedBytes() const { return m_reserved; }
+    [[nodiscard]] std::int64_t reservedBytesPeak() const { return m_reservedPeak; }
     [[nodiscard]] std::int64_t deviceMallocs() const { return m_deviceMallocs; } ///< maps too
     [[nodiscard]] std::int64_t deviceFrees() const { return m_deviceFrees; } ///< unmaps too
     [[nodiscard]] std::int64_t pendingBlocks() const { return m_pendingBlocks; }
@@ -117,6 +117,11 @@ private:
     [[nodiscard]] ReplayBlock* makeBlock(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
     void splitIfWorth(ReplayBlock*& block, std::int64_t rounded);
     void mergeInto(ReplayBlock& block, ReplayBlock* neighbour);
+    void addReserved(std::int64_t bytes)
+    {
+        m_reserved += bytes;
+        m_reservedPeak = std::max(m_reservedPeak, m_reserved);
+    }
     [[nodiscard]] std::int32_t nextOrder();
     [[nodiscard]] std::int32_t orderOfPart(const ReplayBlock& whole);
     [[nodiscard]] bool collects() const
@@ -146,7 +151,7 @@ private:
     std::unique_ptr<BlockPool> m_small, m_large;
     std::vector<std::unique_ptr<PrivatePool>> m_private; // in the order in which they were first used
     std::vector<std::unique_ptr<AddressRange>> m_ranges;
-    std::int64_t m_allocated = 0, m_active = 0, m_reserved = 0;
+    std::int64_t m_allocated = 0, m_active = 0, m_reserved = 0, m_reservedPeak = 0;
     std::int64_t m_deviceMallocs = 0, m_deviceFrees = 0, m_pendingBlocks = 0;
     std::int32_t m_orders = 0;
     bool m_capturing = false;

@@ -99,7 +99,7 @@ ReplayBlock* CachingAllocator::mapFront(ReplayBlock& block, std::int64_t bytes)
     mergeInto(block, block.previous);
     mergeInto(block, block.next);
     pool.insert(block);
-    m_reserved += pages;
+    addReserved(pages);
     ++m_deviceMallocs;
     return &block;
 }

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/replay.h"
+
+#include "model/base/units.h"
+#include "model/base/wrap.h"
+#include "model/session/simulation.h"
+#include "model/wire/info.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace strata::model {
+
+namespace {
+
+std::optional<TorchVersion> statedVersion(const Recording& recording)
+{
+    const auto torch = recording.facts.find(wire::info::kTorch);
+    return torch == recording.facts.end() ? std::nullopt : TorchVersion::parse(torch->second);
+}
+
+const std::string* settingOf(const Recording& recording, std::string_view key)
+{
+    const auto setting = std::ranges::find(recording.settings, key, &Setting::key);
+    return setting == recording.settings.end() ? nullptr : &setting->json;
+}
+
+/// The versions that can have written what is there, likeliest first. Within one row all replay alike.
+std::vector<TorchVersion> versionsByKeys(const DeviceTrace& trace)
+{
+    const Recording& recording = trace.recording();
+    const EventColumns& events = trace.events();
+    bool tellsPools = false;
+    for (std::size_t row = 0; !tellsPools && row < events.pool.size(); ++row)
+        tellsPools = events.pool[row] != kNoIndex;
+    if (tellsPools && recording.host)
+        return { { 2, 15 } };
+    if (tellsPools)
+        return { { 2, 15 }, { 2, 12 } };
+    if (settingOf(recording, "graph_capture_record_stream_reuse") != nullptr)
+        return { { 2, 11 } };
+    if (!recording.settings.empty())
+        return { { 2, 8 }, { 2, 4 } };
+    return { { 2, 2 }, { 2, 8 } };
+}
+
+std::string recordedSettings(const DeviceTrace& trace, ReplayReport::SettingsSource& source)
+{
+    const Recording& recording = trace.recording();
+    source = ReplayReport::SettingsSource::Recorded;
+    std::string text;
+    if (const std::string* json = settingOf(recording, "PYTORCH_CUDA_ALLOC_CONF")) {
+        const auto value = nlohmann::json::parse(*json, nullptr, false);
+        if (value.is_string())
+            text = value.get<std::string>();
+        // A change in mid-run names only what it changes; what this one keeps is said apart.
+        const std::string* expandable = settingOf(recording, "expandable_segments");
+        if (expandable != nullptr && *expandable == "true" && text.find("expandable_segments") == text.npos)
+            text += (text.empty() ? "" : ",") + std::string("expandable_segments:True");
+        return text;
+    }
+    source = ReplayReport::SettingsSource::Assumed;
+    const bool expandable = std::ranges::any_of(trace.finalSegments(), &FinalSegment::expandable)
+        || trace.totals().actions.contains(std::string(actionName(Action::SegmentMap)));
+    return expandable ? "expandable_segments:True" : "";
+}
+
+void findCapacity(const DeviceTrace& trace, const ReplayAsked& asked, ReplayReport& report)
+{
+    using Source = ReplayReport::CapacitySource;
+    const auto found = [&](std::int64_t bytes, Source source) {
+        report.capacityBytes = bytes;
+        report.capacitySource = source;
+    };
+    const Recording& recording = trace.recording();
+    if (asked.capacityBytes)
+        return found(*asked.capacityBytes, Source::Option);
+    if (const auto simulation = simulationOf(recording); simulation && simulation->capacityBytes > 0)
+        return found(simulation->capacityBytes, Source::Session);
+    const auto stated = recording.facts.find(
+        wire::deviceKey(wire::info::kDevice, trace.device(), wire::info::kDeviceCapacity));
+    if (stated != recording.facts.end())
+        if (const auto bytes = parseBytes(stated->second); bytes && *bytes > 0)
+            return found(*bytes, Source::Session);
+    std::int64_t reserved = trace.totals().reservedBytesStart, most = 0;
+    if (trace.outOfMemories().empty())
+        return;
+    const EventColumns& events = trace.events();
+    for (EventIndex e = 0; e < trace.eventCount(); ++e) {
+        reserved = wrapAdd(reserved, trace.reservedDelta(e));
+        if (events.action[static_cast<std::size_t>(e)] == Action::Oom)
+            most = std::max(most,
+                wrapAdd(reserved, static_cast<std::int64_t>(events.address[static_cast<std::size_t>(e)])));
+    }
+    found(most, Source::OutOfMemory);
+}
+
+std::string versionText(TorchVersion version)
+{
+    return std::to_string(version.major) + "." + std::to_string(version.minor);
+}
+
+} // namespace
+
+const char* sourceName(ReplayReport::VersionSource source)
+{
+    switch (source) {
+    case ReplayReport::VersionSource::Session:
+        return "session";
+    case ReplayReport::VersionSource::Keys:
+        return "keys";
+    case ReplayReport::VersionSource::Tried:
+        return "tried";
+    case ReplayReport::VersionSource::Option:
+        break;
+    }
+    return "option";
+}
+
+const char* sourceName(ReplayReport::SettingsSource source)
+{
+    switch (source) {
+    case ReplayReport::SettingsSource::Recorded:
+        return "recorded";
+    case ReplayReport::SettingsSource::Option:
+        return "option";
+    case ReplayReport::SettingsSource::Assumed:
+        break;
+    }
+    return "assumed";
+}
+
+const char* sourceName(ReplayReport::CapacitySource source)
+{
+    switch (source) {
+    case ReplayReport::CapacitySource::Session:
+        return "session";
+    case ReplayReport::CapacitySource::Option:
+        return "option";
+    case ReplayReport::CapacitySource::OutOfMemory:
+        return "out_of_memory";
+    case ReplayReport::CapacitySource::None:
+        break;
+    }
+    return "none";
+}
+
+Sentence ReplayReport::reason() const
+{
+    if (check.firstDifference)
+        return say("from event %1 on the replay is another than the recording: %2",
+            asCount(check.firstDifference->event), check.firstDifference->cause);
+    if (!check.finalBlocksEqual)
+        return say("the recording does not tell what there was at its end");
+    if (!*check.finalBlocksEqual)
+        return say("the blocks at the end are others than those recorded");
+    if (check.undeterminedBlocks > 0)
+        return say("nothing tells the rounded size of %1 blocks that are older than the trace",
+            asCount(check.undeterminedBlocks));
+    return {};
+}
+
+Result<ReplayReport> checkReplay(const DeviceTrace& trace, const ReplayAsked& asked, const Progress& progress)
+{
+    const Recording& recording = trace.recording();
+    ReplayReport base;
+    base.device = trace.device();
+    base.events = trace.eventCount();
+    base.settingsText = asked.settings ? *asked.settings : recordedSettings(trace, base.settingsSource);
+    if (asked.settings)
+        base.settingsSource = ReplayReport::SettingsSource::Option;
+    findCapacity(trace, asked, base);
+
+    std::vector<TorchVersion> versions;
+    if (asked.version) {
+        versions = { *asked.version };
+        base.versionSource = ReplayReport::VersionSource::Option;
+    } else if (const auto stated = statedVersion(recording)) {
+        versions = { *stated };
+        base.versionSource = ReplayReport::VersionSource::Session;
+    } else {
+        versions = versionsByKeys(trace);
+        base.versionSource
+            = versions.size() == 1 ? ReplayReport::VersionSource::Keys : ReplayReport::VersionSource::Tried;
+    }
+
+    std::optional<ReplayReport> best;
+    std::optional<Error> refused;
+    for (const TorchVersion version : versions) {
+        ReplayReport report = base;
+        report.version = version;
+        const auto settings = AllocatorSettings::parse(report.settingsText, version);
+        if (!settings) {
+            refused = settings.error();
+            continue;
+        }
+        report.settings = *settings;
+        TraceCheckOptions options{ *settings, 0 };
+        if (report.capacitySource == ReplayReport::CapacitySource::Session
+            || report.capacitySource == ReplayReport::CapacitySource::Option)
+            options.deviceBytes = *report.capacityBytes;
+        auto check = checkTrace(trace, options, progress);
+        if (!check)
+            return Failure(check.error());
+        report.check = std::move(*check);
+        report.fromStart = report.check.rank.empty();
+        const auto isBetter = [&] {
+            return !best || report.check.eventsEqual > best->check.eventsEqual
+                || (report.check.eventsEqual == best->check.eventsEqual && report.exact());
+        };
+        if (isBetter())
+            best = std::move(report);
+        if (best->exact())
+            break;
+    }
+    if (!best)
+        return Failure(*refused);
+    return std::move(*best);
+}
+
+Result<WhatIfAnswer> answerWhatIf(
+    const DeviceTrace& trace, const ReplayReport& report, const WhatIfAsked& asked, const Progress& progress)
+{
+    const auto settings = AllocatorSettings::parse(asked.settings, report.version);
+    if (!settings)
+        return Failure(settings.error());
+    WhatIf question;
+    question.settings = *settings;
+    question.capacityBytes = asked.capacityBytes ? asked.capacityBytes : report.capacityBytes;
+    const bool knowsCard = asked.capacityBytes
+        || report.capacitySource == ReplayReport::CapacitySource::Session
+        || report.capacitySource == ReplayReport::CapacitySource::Option;
+    if (knowsCard)
+        question.deviceBytes = *question.capacityBytes;
+    question.emptyCaches = asked.emptyCaches ? *asked.emptyCaches : report.check.emptyCaches;
+    question.rank = report.check.rank;
+
+    WhatIfAnswer answer;
+    answer.recorded = recordedFigures(trace, report.check.rounding);
+    std::vector<AddressPolicy> policies;
+    using Kind = AddressPolicy::Kind;
+    if (asked.addresses)
+        policies = { *asked.addresses };
+    else if (tieRuleOf(report.version) == TieRule::Address)
+        policies = { { Kind::TopDown }, { Kind::Ascending }, { Kind::Descending }, { Kind::Random, 1 },
+            { Kind::Random, 2 } };
+    else
+        policies = { { Kind::TopDown } };
+    std::vector<ReplayFigures> figures;
+    for (const AddressPolicy& policy : policies) {
+        question.addresses = policy;
+        auto replayed = replayUnder(trace, question, progress);
+        if (!replayed)
+            return Failure(replayed.error());
+        figures.push_back(*replayed);
+    }
+    answer.replayed = figures.front();
+    const auto range = [&](std::int64_t ReplayFigures::*peak) {
+        const auto [least, most] = std::ranges::minmax_element(figures, {}, peak);
+        return std::pair((*least).*peak, (*most).*peak);
+    };
+    answer.reservedPeakRange = range(&ReplayFigures::reservedBytesPeak);
+    answer.allocatedPeakRange = range(&ReplayFigures::allocatedBytesPeak);
+
+    const bool fitsAnyway = answer.replayed.reservedBytesPeak <= answer.recorded.reservedBytesPeak;
+    if (!report.exact())
+        answer.reason = say("an estimate: %1", report.reason());
+    else if (!report.fromStart)
+        answer.reason
+            = say("an estimate: the trace begins late, with memory that the other settings would have "
+                  "placed otherwise");
+    else if (report.check.hasPendingFrees)
+        answer.reason
+            = say("an estimate: blocks waited for other streams, and under other settings their frees may "
+                  "end at other moments");
+    else if (!question.capacityBytes && !fitsAnyway)
+        answer.reason
+            = say("an estimate: the capacity of the device is not known, and this needs more than was "
+                  "recorded");
+    else if (!report.emptyCachesMarked && !asked.emptyCaches)
+        answer.reason
+            = say("an estimate: calls of empty_cache() that released nothing are not recorded here, and "
+                  "under other settings they may");
+    else if (answer.reservedPeakRange.first != answer.reservedPeakRange.second)
+        answer.reason
+            = say("PyTorch %1 takes the lowest of several free blocks of one size, and the order in which "
+                  "the driver hands out addresses is not known: the range is what other orders come to",
+                versionText(report.version));
+    else
+        answer.exact = true;
+    return answer;
+}
+
+} // namespace strata::model

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/progress.h"
+#include "model/base/result.h"
+#include "model/replay/trace_check.h"
+#include "model/replay/what_if.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata::model {
+
+/// What a replay is to take instead of what the recording says.
+struct ReplayAsked {
+    std::optional<TorchVersion> version;
+    std::optional<std::string> settings; ///< as in PYTORCH_CUDA_ALLOC_CONF
+    std::optional<std::int64_t> capacityBytes;
+};
+
+/// Whether the replayed allocator leads to what a device's trace recorded, and under which conditions.
+struct ReplayReport {
+    enum class VersionSource : std::uint8_t { Session, Keys, Tried, Option };
+    enum class SettingsSource : std::uint8_t { Recorded, Option, Assumed };
+    enum class CapacitySource : std::uint8_t { Session, Option, OutOfMemory, None };
+
+    int device = 0;
+    std::int64_t events = 0;
+    TorchVersion version;
+    VersionSource versionSource = VersionSource::Tried;
+    std::string settingsText; ///< as in PYTORCH_CUDA_ALLOC_CONF
+    AllocatorSettings settings;
+    SettingsSource settingsSource = SettingsSource::Assumed;
+    std::optional<std::int64_t> capacityBytes;
+    CapacitySource capacitySource = CapacitySource::None;
+    bool fromStart = false; ///< of the process: nothing is older than the trace
+    bool emptyCachesMarked = false; ///< every call of empty_cache() is in the recording
+    TraceCheck check;
+
+    [[nodiscard]] bool exact() const { return check.exact(); }
+    [[nodiscard]] Sentence reason() const; ///< why it is not exact; empty if it is
+};
+
+/// The names that `strata replay --json` gives them.
+[[nodiscard]] const char* sourceName(ReplayReport::VersionSource source);
+[[nodiscard]] const char* sourceName(ReplayReport::SettingsSource source);
+[[nodiscard]] const char* sourceName(ReplayReport::CapacitySource source);
+
+/// Replays a device's trace as it was recorded. Where the recording does not tell its version of PyTorch,
+/// those that can have written it are tried. Fails with Usage (settings that the version does not take),
+/// Refused (events are missing), Cancelled. Any thread; seconds for tens of millions of events.
+[[nodiscard]] Result<ReplayReport> checkReplay(
+    const DeviceTrace& trace, const ReplayAsked& asked = {}, const Progress& progress = {});
+
+/// What the same requests come to under other settings.
+struct WhatIfAsked {
+    std::string settings; ///< all of them, as in PYTORCH_CUDA_ALLOC_CONF
+    std::optional<std::int64_t> capacityBytes; ///< none: that of the recording, where it is known
+    std::optional<AddressPolicy> addresses; ///< none: each, and the spread between them
+    std::optional<std::vector<EventIndex>> emptyCaches; ///< none: those of the recording
+};
+struct WhatIfAnswer {
+    ReplayFigures recorded; ///< "at least" in rounded sizes where the check is not exact
+    ReplayFigures replayed; ///< by the policy asked for, or the one that fits the recording, or top-down
+    std::pair<std::int64_t, std::int64_t> reservedPeakRange, allocatedPeakRange; ///< over the policies
+    bool exact = false;
+    Sentence reason; ///< why not; empty if it is
+};
+
+/// Fails with Usage (settings), Cancelled.
+[[nodiscard]] Result<WhatIfAnswer> answerWhatIf(const DeviceTrace& trace, const ReplayReport& report,
+    const WhatIfAsked& asked, const Progress& progress = {});
+
+} // namespace strata::model

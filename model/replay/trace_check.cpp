@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/replay/trace_check.h"
+
+#include "model/replay/trace_replay.h"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+
+namespace strata::model {
+
+namespace {
+
+// Where the card is not known, a range has room for anything.
+constexpr std::int64_t kUnknownRange = std::int64_t{ 1 } << 40;
+constexpr int kMostOrders = 24;
+
+using Pairs = std::set<std::pair<std::int32_t, std::int32_t>>;
+
+/// Places that keep every pair in order and otherwise those of before; none where pairs contradict each
+/// other.
+std::optional<std::vector<std::int32_t>> ordered(const Pairs& pairs, const std::vector<std::int32_t>& before)
+{
+    const std::size_t count = before.size();
+    std::vector<std::vector<std::int32_t>> behind(count);
+    std::vector<std::int32_t> waitsFor(count, 0);
+    for (const auto& [first, second] : pairs) {
+        behind[static_cast<std::size_t>(first)].push_back(second);
+        ++waitsFor[static_cast<std::size_t>(second)];
+    }
+    const auto later = [&](std::int32_t a, std::int32_t b) {
+        return before[static_cast<std::size_t>(a)] > before[static_cast<std::size_t>(b)];
+    };
+    std::priority_queue<std::int32_t, std::vector<std::int32_t>, decltype(later)> ready(later);
+    for (std::size_t i = 0; i < count; ++i)
+        if (waitsFor[i] == 0)
+            ready.push(static_cast<std::int32_t>(i));
+    std::vector<std::int32_t> rank(count);
+    std::int32_t place = 0;
+    while (!ready.empty()) {
+        const std::int32_t next = ready.top();
+        ready.pop();
+        rank[static_cast<std::size_t>(next)] = place++;
+        for (const std::int32_t other : behind[static_cast<std::size_t>(next)])
+            if (--waitsFor[static_cast<std::size_t>(other)] == 0)
+                ready.push(other);
+    }
+    if (static_cast<std::size_t>(place) < count)
+        return std::nullopt;
+    return rank;
+}
+
+} // namespace
+
+Result<TraceCheck> checkTrace(
+    const DeviceTrace& trace, const TraceCheckOptions& options, const Progress& progress)
+{
+    // PyTorch reserves 9/8 of the card for a range.
+    const std::int64_t rangeBytes = options.deviceBytes > 0
+        ? options.deviceBytes / 8 * 9 + options.deviceBytes % 8 * 9 / 8
+        : kUnknownRange;
+    const StartState start(trace, options.settings, rangeBytes);
+    std::vector<std::int32_t> rank(start.origins());
+    std::iota(rank.begin(), rank.end(), 0);
+    Pairs pairs;
+    // What is learned in one replay is proven by the next, which learns nothing more.
+    for (int tried = 0;; ++tried) {
+        TraceReplay replay(trace, start, options, rangeBytes, rank);
+        if (!replay.run(progress))
+            return fail(Error::Kind::Cancelled, say("the check was cancelled"));
+        TraceCheck& result = replay.result();
+        result.orderLearned = tried > 0;
+        result.rank = rank;
+        const std::size_t known = pairs.size();
+        pairs.insert(replay.learned().begin(), replay.learned().end());
+        if (pairs.size() == known || result.firstDifference || tried == kMostOrders) {
+            if (pairs.size() != known && !result.firstDifference)
+                result.firstDifference = ReplayDifference{ 0, std::nullopt, std::nullopt,
+                    say("no order of the older segments leads to all that was recorded") };
+            return std::move(result);
+        }
+        auto next = ordered(pairs, rank);
+        if (!next) {
+            result.firstDifference = ReplayDifference{ 0, std::nullopt, std::nullopt,
+                say("no order of the older segments leads to all that was recorded") };
+            return std::move(result);
+        }
+        rank = std::move(*next);
+    }
+}
+
+} // namespace strata::model

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/replay/trace_replay.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace strata::model {
+
+namespace {
+
+// Between two checkpoints, where there are guesses: what a wrong one costs at most.
+constexpr std::size_t kCheckpointEvents = 16'384;
+// A guess that is this old is not what a difference comes from.
+constexpr std::size_t kGuessReach = 512;
+constexpr std::int64_t kLargestRequest = std::int64_t{ 1 } << 60; // PyTorch refuses more
+constexpr std::uint64_t kNowhere = std::uint64_t{ 1 } << 62; // for ranges of which nothing is ever mapped
+
+bool isRelease(Action action)
+{
+    return action == Action::SegmentFree || action == Action::SegmentUnmap;
+}
+
+bool isOfSegment(Action action)
+{
+    return isRelease(action) || action == Action::SegmentAlloc || action == Action::SegmentMap;
+}
+
+bool isOfAllocator(Action action)
+{
+    return isOfSegment(action) || action == Action::Alloc || action == Action::FreeRequested
+        || action == Action::FreeCompleted || action == Action::Oom;
+}
+
+} // namespace
+
+TraceReplay::TraceReplay(const DeviceTrace& trace, const StartState& start, const TraceCheckOptions& options,
+    std::int64_t rangeBytes, std::vector<std::int32_t> rank)
+    : m_trace(&trace)
+    , m_events(&trace.events())
+    , m_start(&start)
+    , m_rank(std::move(rank))
+    , m_originOf(m_rank.size())
+    , m_rangeBytes(rangeBytes)
+    , m_count(trace.events().action.size())
+    , m_allocator(options.settings, *this, options.deviceBytes)
+    , m_born(trace.blocks().bornCount(), nullptr)
+    , m_older(trace.blocks().olderCount(), nullptr)
+{
+    for (std::size_t origin = 0; origin < m_rank.size(); ++origin)
+        m_originOf[static_cast<std::size_t>(m_rank[origin])] = static_cast<std::int32_t>(origin);
+    m_result.rounding.born.extendTo(m_born.size(), BlockColumns::kRoundingUnknown);
+    m_result.rounding.older.extendTo(m_older.size(), BlockColumns::kRoundingUnknown);
+    m_result.undeterminedBlocks = start.undeterminedBlocks();
+    start.putInto(m_allocator, m_rank, m_older);
+    for (std::size_t row = 0; row < m_older.size(); ++row)
+        if (const ReplayBlock* block = m_older[row])
+            m_result.rounding.older.edit(row)
+                = static_cast<std::uint32_t>(block->bytes - trace.blocks().requestedBytes.older[row]);
+    m_result.allocatedBytesPeak = m_allocator.allocatedBytes();
+    m_result.activeBytesPeak = m_allocator.activeBytes();
+}
+
+bool TraceReplay::run(const Progress& progress)
+{
+    constexpr std::size_t kReport = 1 << 18;
+    std::size_t nextReport = 0;
+    while (!atEnd() && !isOfAllocator(action(m_at)))
+        ++m_at;
+    while (true) {
+        while (!atEnd() && !m_result.firstDifference) {
+            if (m_at >= nextReport) {
+                if (progress.cancelled())
+                    return false;
+                progress({ Stage::Checking, static_cast<std::int64_t>(m_at),
+                    static_cast<std::int64_t>(m_count), static_cast<std::int64_t>(m_count) });
+                nextReport = m_at + kReport;
+            }
+            step();
+        }
+        if (!m_result.firstDifference || !takeOtherGuess())
+            break;
+    }
+    m_result.eventsEqual
+        = m_result.firstDifference ? m_result.firstDifference->event : static_cast<std::int64_t>(m_count);
+    compareEnd();
+    return true;
+}
+
+void TraceReplay::advance()
+{
+    do
+        ++m_at;
+    while (!atEnd() && !isOfAllocator(action(m_at)));
+}
+
+ComparedEvent TraceReplay::recorded(std::size_t row) const
+{
+    const Action what = action(row);
+    return { what, what == Action::Oom ? 0 : m_events->address[row], m_events->bytes[row],
+        static_cast<std::int64_t>(streamAt(row)) };
+}
+
+std::uint64_t TraceReplay::streamAt(std::size_t row) const
+{
+    const StreamIndex stream = m_events->stream[row];
+    return stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_trace->recording().streams[stream]);
+}
+
+PoolOwner TraceReplay::poolAt(std::size_t row) const
+{
+    if (const PoolIndex pool = m_events->pool[row]; pool != kNoIndex)
+        return poolOwnerOf(m_trace->recording(), pool);
+    if (const BlockId block = m_events->block[row]; block.valid())
+        return poolOwnerOf(m_trace->recording(), m_trace->blocks().pool[block]);
+    if (isOfSegment(action(row)))
+        if (const SegmentLife* life
+            = m_trace->segmentAt(m_events->address[row], static_cast<EventIndex>(row) - 1))
+            return poolOwnerOf(m_trace->recording(), life->pool);
+    return {};
+}
+
+ReplayBlock*& TraceReplay::blockOf(BlockId id)
+{
+    return (id.isOlder() ? m_older : m_born)[id.row()];
+}
+
+void TraceReplay::differ(const std::optional<ComparedEvent>& got, Sentence cause)
+{
+    if (m_result.firstDifference)
+        return;
+    ReplayDifference difference;
+    difference.event = static_cast<EventIndex>(m_at);
+    if (!atEnd())
+        difference.expected = recorded(m_at);
+    difference.got = got;
+    difference.cause = std::move(cause);
+    m_result.firstDifference = std::move(difference);
+}
+
+bool TraceReplay::expect(const ComparedEvent& got)
+{
+    if (m_result.firstDifference)
+        return false;
+    if (atEnd()) {
+        differ(got, say("the recording ends before the call that its last events belong to"));
+        return false;
+    }
+    const ComparedEvent wanted = recorded(m_at);
+    if (wanted == got) {
+        advance();
+        return true;
+    }
+    if (wanted.action != got.action)
+        differ(got,
+            got.action == Action::SegmentAlloc || got.action == Action::SegmentMap
+                ? say("nothing that is cached fits the request under these settings, but something did")
+                : wanted.action == Action::SegmentAlloc || wanted.action == Action::SegmentMap
+                ? say("a cached block fits the request under these settings, but new memory was taken")
+                : say("other settings, or a call that the trace does not show, led to another event"));
+    else if (wanted.bytes != got.bytes)
+        differ(got, say("sizes are rounded in another way: the settings were others, or changed"));
+    else if (wanted.address != got.address)
+        differ(got,
+            say("another of the free blocks that fit was taken: by another version's order, or another "
+                "state"));
+    else
+        differ(got, say("the stream is another"));
+    return false;
+}
+
+std::optional<std::uint64_t> TraceReplay::makeSegment(std::int64_t bytes, std::uint64_t stream)
+{
+    const Action next = atEnd() ? Action::Alloc : action(m_at);
+    if (next != Action::SegmentAlloc && next != Action::Alloc)
+        return std::nullopt; // the driver refused: what follows is the retry, or the out-of-memory
+    const std::uint64_t address = atEnd() || next == Action::Alloc ? 0 : m_events->address[m_at];
+    if (!expect({ Action::SegmentAlloc, address, bytes, static_cast<std::int64_t>(stream) }))
+        return std::nullopt;
+    return address;
+}
+
+void TraceReplay::freeSegment(const ReplayBlock& segment)
+{
+    (void)expect(
+        { Action::SegmentFree, segment.address, segment.bytes, static_cast<std::int64_t>(segment.stream) });
+}
+
+AddressRange TraceReplay::reserveRange(std::int64_t pageBytes, std::uint64_t stream)
+{
+    const auto isKnown = [&](std::uint64_t address) {
+        return std::ranges::any_of(m_ranges, [&](const AddressRange& range) {
+            return range.address <= address
+                && address < range.address + static_cast<std::uint64_t>(range.bytes);
+        });
+    };
+    AddressRange range;
+    range.pageBytes = pageBytes;
+    range.bytes = (m_rangeBytes + pageBytes - 1) / pageBytes * pageBytes;
+    if (!atEnd() && action(m_at) == Action::SegmentMap) {
+        range.address = m_events->address[m_at];
+    } else {
+        // Nothing could be mapped at once. Where it lies shows when something first is.
+        range.address = kNowhere + (std::uint64_t{ m_ranges.size() } << 48);
+        for (std::size_t row = m_at; row < m_count; ++row)
+            if (action(row) == Action::SegmentMap && streamAt(row) == stream
+                && !isKnown(m_events->address[row])) {
+                range.address = m_events->address[row];
+                break;
+            }
+    }
+    m_ranges.push_back(range);
+    return range;
+}
+
+void TraceReplay::releaseRange(const AddressRange& range)
+{
+    std::erase_if(m_ranges, [&](const AddressRange& known) { return known.address == range.address; });
+}
+
+bool TraceReplay::map(std::uint64_t address, std::int64_t bytes, std::uint64_t stream)
+{
+    const Action next = atEnd() ? Action::Alloc : action(m_at);
+    if (next != Action::SegmentMap && next != Action::Alloc)
+        return false;
+    return expect({ Action::SegmentMap, address, bytes, static_cast<std::int64_t>(stream) });
+}
+
+void TraceReplay::unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t stream)
+{
+    (void)expect({ Action::SegmentUnmap, address, bytes, static_cast<std::int64_t>(stream) });
+}
+
+void TraceReplay::synchronize(CachingAllocator&)
+{
+    while (!atEnd() && !m_result.firstDifference && action(m_at) == Action::FreeCompleted) {
+        const BlockId id = m_events->block[m_at];
+        if (!id.valid() || blockOf(id) == nullptr || !blockOf(id)->pending)
+            break;
+        completeFree(m_at);
+    }
+}
+
+ReplayBlock& TraceReplay::chooseOfUnknownOrder(ReplayBlock& first)
+{
+    if (atEnd() || (action(m_at) != Action::Alloc && action(m_at) != Action::SegmentFree))
+        return first;
+    const std::uint64_t wanted = m_events->address[m_at];
+    if (first.address == wanted)
+        return first;
+    const auto& free = first.pool->free;
+    for (auto it = std::next(free.iterator_to(first));
+         it != free.end() && it->stream == first.stream && it->bytes == first.bytes && it->order < 0; ++it) {
+        if (it->address != wanted || it->range != nullptr)
+            continue;
+        // It goes before all that stood before it.
+        const auto originOf = [&](const ReplayBlock& block) {
+            return m_originOf[m_originOf.size() - static_cast<std::size_t>(-block.order)];
+        };
+        for (auto passed = free.iterator_to(first); passed != it; ++passed)
+            if (passed->order != it->order)
+                m_learned.emplace(originOf(*it), originOf(*passed));
+        return const_cast<ReplayBlock&>(*it);
+    }
+    return first;
+}
+
+void TraceReplay::step()
+{
+    switch (action(m_at)) {
+    case Action::Alloc:
+    case Action::Oom:
+        allocateAt(m_at);
+        break;
+    case Action::FreeRequested:
+        requestFree(m_at);
+        break;
+    case Action::FreeCompleted:
+        if (m_at + 1 < m_count && (isRelease(action(m_at + 1)) || action(m_at + 1) == Action::FreeCompleted))
+            segmentEvent();
+        else
+            completeFree(m_at);
+        break;
+    default:
+        segmentEvent();
+    }
+}
+
+void TraceReplay::requestFree(std::size_t row)
+{
+    const BlockId id = m_events->block[row];
+    ReplayBlock* block = id.valid() ? blockOf(id) : nullptr;
+    if (block == nullptr || !block->allocated) {
+        differ(std::nullopt, say("a free of a block that the replay does not have"));
+        return;
+    }
+    m_allocator.requestFree(*block);
+    advance();
+}
+
+void TraceReplay::completeFree(std::size_t row)
+{
+    const BlockId id = m_events->block[row];
+    ReplayBlock* block = id.valid() ? blockOf(id) : nullptr;
+    if (block == nullptr || !block->pending) {
+        differ(std::nullopt, say("the end of a free that the replay does not wait for"));
+        return;
+    }
+    if (row == 0 || action(row - 1) != Action::FreeRequested || m_events->block[row - 1] != id)
+        m_result.hasPendingFrees = true;
+    m_allocator.completeFree(*block);
+    blockOf(id) = nullptr;
+    advance();
+}
+
+// The request of an alloc or out-of-memory, with all that the allocator does for it.
+void TraceReplay::allocateAt(std::size_t row)
+{
+    const std::int64_t requested = m_events->bytes[row];
+    if (requested <= 0 || requested > kLargestRequest) {
+        differ(std::nullopt, say("a request of a size that PyTorch does not serve"));
+        return;
+    }
+    const PoolOwner pool = poolAt(row);
+    const std::uint64_t stream = streamAt(row);
+    // Up to 2.12 whatever goes to a private pool counts as capture.
+    m_allocator.setCapturing(!pool.isDefault() && m_allocator.settings().version < TorchVersion{ 2, 13 });
+    ReplayBlock* block = m_allocator.allocate(requested, stream, pool);
+    m_allocator.setCapturing(false);
+    if (m_result.firstDifference)
+        return;
+    if (block == nullptr) {
+        (void)expect({ Action::Oom, 0, m_allocator.settings().roundedBytes(requested),
+            static_cast<std::int64_t>(stream) });
+        return;
+    }
+    if (!expect({ Action::Alloc, block->address, requested, static_cast<std::int64_t>(stream) }))
+        return;
+    const BlockId id = m_events->block[row];
+    if (!id.valid() || id.isOlder()) {
+        m_at = row;
+        differ(std::nullopt, say("an alloc of no block"));
+        return;
+    }
+    block->tag = id.value;
+    m_born[id.row()] = block;
+    m_result.rounding.born.edit(id.row()) = static_cast<std::uint32_t>(block->bytes - requested);
+    if (m_allocator.allocatedBytes() > m_result.allocatedBytesPeak) {
+        m_result.allocatedBytesPeak = m_allocator.allocatedBytes();
+        m_result.allocatedPeakEvent = static_cast<EventIndex>(row);
+    }
+    if (m_allocator.activeBytes() > m_result.activeBytesPeak) {
+        m_result.activeBytesPeak = m_allocator.activeBytes();
+        m_result.activePeakEvent = static_cast<EventIndex>(row);
+    }
+}
+
+// Completed frees and events of segments belong to the call that they lead to.
+//
+//     free_completed* segment_free*  segment_alloc  alloc      a request (with a retry)
+//     free_completed* segment_free*  ...                       empty_cache()
+void TraceReplay::segmentEvent()
+{
+    std::size_t completions = m_at;
+    while (completions < m_count
+        && (action(completions) == Action::FreeCompleted || !isOfAllocator(action(completions))))
+        ++completions;
+    const bool releases = completions < m_count && isRelease(action(completions));
+    if (!releases && action(m_at) == Action::FreeCompleted) {
+        completeFree(m_at);
+        return;
+    }
+    std::size_t call = completions;
+    while (call < m_count
+        && (isOfSegment(action(call)) || !isOfAllocator(action(call))
+            || action(call) == Action::FreeCompleted))
+        ++call;
+    const bool leadsToRequest
+        = call < m_count && (action(call) == Action::Alloc || action(call) == Action::Oom);
+    const std::size_t first = m_at;
+    if (leadsToRequest && (!releases || releaserOf(completions, call) == Releaser::Malloc)) {
+        if (releases) {
+            releasePoolsOf(completions, call);
+            completeBeforeMalloc(call, completions);
+        }
+        if (!m_result.firstDifference)
+            allocateAt(call);
+        return;
+    }
+    if (!releases) {
+        differ(std::nullopt, say("new memory without a request that it is for"));
+        return;
+    }
+    releasePoolsOf(completions, call);
+    m_result.emptyCaches.push_back(static_cast<EventIndex>(first));
+    m_allocator.emptyCache();
+    if (m_at == first && !m_result.firstDifference)
+        differ(std::nullopt, say("memory is released that the replay has in use"));
+}
+
+// Frees that process_events() completed at the start of a malloc() are not told from those that the retry
+// waits for. If anything stays pending it was the former, for the retry waits for all; and as long as the
+// request would not fit it makes no difference but to garbage collection, which the former goes before.
+void TraceReplay::completeBeforeMalloc(std::size_t malloc, std::size_t completionsEnd)
+{
+    std::int64_t completions = 0;
+    for (std::size_t row = m_at; row < completionsEnd; ++row)
+        completions += action(row) == Action::FreeCompleted ? 1 : 0;
+    const bool some = m_allocator.pendingBlocks() > completions;
+    const PoolOwner pool = poolAt(malloc);
+    while (m_at < completionsEnd && !m_result.firstDifference && action(m_at) == Action::FreeCompleted) {
+        const BlockId id = m_events->block[m_at];
+        const ReplayBlock* block = id.valid() ? blockOf(id) : nullptr;
+        if (!some && block != nullptr
+            && m_allocator.wouldFitWhenFreed(*block, m_events->bytes[malloc], streamAt(malloc), pool))
+            return;
+        completeFree(m_at);
+    }
+}
+
+TraceReplay::Releaser TraceReplay::releaserOf(std::size_t release, std::size_t malloc)
+{
+    if (const auto decided = m_decided.find(release); decided != m_decided.end())
+        return decided->second;
+    if (m_allocator.wouldFind(m_events->bytes[malloc], streamAt(malloc), poolAt(malloc)) != nullptr)
+        return Releaser::EmptyCache; // malloc() would not have come to it
+    const StackId who = m_events->stack[release];
+    if (who.valid() && m_events->stack[malloc].valid())
+        return who == m_events->stack[malloc] ? Releaser::Malloc : Releaser::EmptyCache;
+    if (!m_checkpoint || m_at - m_checkpoint->at > kCheckpointEvents)
+        makeCheckpoint();
+    m_guesses.push_back(release);
+    return Releaser::Malloc;
+}
+
+// Memory of a private pool is released only once its users are gone.
+void TraceReplay::releasePoolsOf(std::size_t first, std::size_t last)
+{
+    PoolOwner before;
+    for (std::size_t row = first; row < last; ++row) {
+        if (!isRelease(action(row)))
+            continue;
+        const PoolOwner pool = poolAt(row);
+        if (!pool.isDefault() && pool != before)
+            m_allocator.releasePool(pool);
+        before = pool;
+    }
+}
+
+void TraceReplay::makeCheckpoint()
+{
+    TraceCheck counted;
+    counted.allocatedBytesPeak = m_result.allocatedBytesPeak;
+    counted.activeBytesPeak = m_result.activeBytesPeak;
+    counted.allocatedPeakEvent = m_result.allocatedPeakEvent;
+    counted.activePeakEvent = m_result.activePeakEvent;
+    counted.emptyCaches = m_result.emptyCaches;
+    counted.hasPendingFrees = m_result.hasPendingFrees;
+    m_checkpoint.emplace(Checkpoint{ m_at, m_allocator.clone(*this), std::move(counted) });
+    m_guesses.clear();
+}
+
+bool TraceReplay::takeOtherGuess()
+{
+    if (m_guesses.empty() || !m_checkpoint || m_at - m_guesses.back() > kGuessReach)
+        return false;
+    m_decided[m_guesses.back()] = Releaser::EmptyCache;
+    m_guesses.clear();
+    m_allocator = m_checkpoint->allocator.clone(*this);
+    m_at = m_checkpoint->at;
+    const TraceCheck& counted = m_checkpoint->result;
+    m_result.allocatedBytesPeak = counted.allocatedBytesPeak;
+    m_result.activeBytesPeak = counted.activeBytesPeak;
+    m_result.allocatedPeakEvent = counted.allocatedPeakEvent;
+    m_result.activePeakEvent = counted.activePeakEvent;
+    m_result.emptyCaches = counted.emptyCaches;
+    m_result.hasPendingFrees = counted.hasPendingFrees;
+    m_result.firstDifference.reset();
+    ++m_result.hypothesesTried;
+    std::ranges::fill(m_born, nullptr);
+    std::ranges::fill(m_older, nullptr);
+    m_allocator.forEachBlock([&](ReplayBlock& block) {
+        if (!block.isFree())
+            blockOf(BlockId{ block.tag }) = &block;
+    });
+    return true;
+}
+
+void TraceReplay::compareEnd()
+{
+    m_result.emptyCachesFromStacks = m_guesses.empty() && m_decided.empty();
+    if (!m_trace->endKnown())
+        return;
+    const Totals& totals = m_trace->totals();
+    m_result.allocatedEndDifference = m_allocator.allocatedBytes() - totals.allocatedBytesEnd;
+    m_result.reservedEndDifference = m_allocator.reservedBytes() - totals.reservedBytesEnd;
+    if (m_result.firstDifference)
+        return;
+    std::vector<const ReplayBlock*> blocks;
+    m_allocator.forEachBlock([&](ReplayBlock& block) {
+        if (block.mapped)
+            blocks.push_back(&block);
+    });
+    std::ranges::sort(blocks, {}, &ReplayBlock::address);
+    const Recording& recording = m_trace->recording();
+    const auto isEqual = [&](const ReplayBlock& block, const FinalBlock& final, const FinalSegment& segment) {
+        const BlockState state = block.allocated ? BlockState::Allocated
+            : block.pending                      ? BlockState::PendingFree
+                                                 : BlockState::Inactive;
+        const PoolOwner owner = block.pool->owner != nullptr ? block.pool->owner->name : PoolOwner{};
+        const SegmentKind kind
+            = segment.pool == kNoIndex ? SegmentKind::Unknown : recording.pools[segment.pool].kind;
+        return block.address == final.address && block.bytes == final.bytes && state == final.state
+            && owner == poolOwnerOf(recording, segment.pool)
+            && block.pool->small == (kind == SegmentKind::Small)
+            && (block.range != nullptr) == segment.expandable
+            && static_cast<std::int64_t>(block.stream)
+            == (segment.stream == kNoIndex ? 0 : recording.streams[segment.stream]);
+    };
+    std::size_t at = 0;
+    bool equal = true;
+    for (const FinalSegment& segment : m_trace->finalSegments())
+        for (std::uint32_t i = 0; equal && i < segment.blockCount; ++i)
+            equal = at < blocks.size()
+                && isEqual(*blocks[at++], m_trace->finalBlocks()[segment.firstBlock + i], segment);
+    m_result.finalBlocksEqual = equal && at == blocks.size();
+}
+
+} // namespace strata::model

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/replay/what_if.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::int64_t kUnlimited = std::int64_t{ 1 } << 60;
+constexpr std::int64_t kLargestRequest = std::int64_t{ 1 } << 60;
+constexpr std::int64_t kUnknownRange = std::int64_t{ 1 } << 40;
+
+class Run {
+public:
+    Run(const DeviceTrace& trace, const WhatIf& question)
+        : m_trace(trace)
+        , m_events(trace.events())
+        , m_question(question)
+        , m_rangeBytes(question.deviceBytes > 0 ? question.deviceBytes / 8 * 9 : kUnknownRange)
+        , m_driver(question.addresses, question.capacityBytes.value_or(kUnlimited), m_rangeBytes)
+        , m_allocator(question.settings, m_driver, question.deviceBytes)
+        , m_born(trace.blocks().bornCount(), nullptr)
+        , m_older(trace.blocks().olderCount(), nullptr)
+    {
+        StartState(trace, question.settings, m_rangeBytes).putInto(m_allocator, question.rank, m_older);
+        m_driver.take(m_allocator.reservedBytes());
+        m_figures.allocatedBytesPeak = m_allocator.allocatedBytes();
+        m_figures.activeBytesPeak = m_allocator.activeBytes();
+        m_figures.reservedBytesPeak = m_allocator.reservedBytes();
+        m_figures.strandedBytesPeak = m_allocator.reservedBytes() - m_allocator.activeBytes();
+    }
+
+    [[nodiscard]] bool go(const Progress& progress)
+    {
+        constexpr std::size_t kReport = 1 << 18;
+        const std::size_t count = m_events.action.size();
+        auto emptied = m_question.emptyCaches.begin();
+        for (std::size_t row = 0; row < count; ++row) {
+            if (row % kReport == 0) {
+                if (progress.cancelled())
+                    return false;
+                progress({ Stage::Checking, static_cast<std::int64_t>(row), static_cast<std::int64_t>(count),
+                    static_cast<std::int64_t>(count) });
+            }
+            for (; emptied != m_question.emptyCaches.end() && *emptied <= static_cast<EventIndex>(row);
+                 ++emptied)
+                m_allocator.emptyCache();
+            step(row);
+        }
+        m_figures.deviceMallocs = m_allocator.deviceMallocs();
+        m_figures.deviceFrees = m_allocator.deviceFrees();
+        return true;
+    }
+
+    [[nodiscard]] const ReplayFigures& figures() const { return m_figures; }
+
+private:
+    void step(std::size_t row)
+    {
+        switch (m_events.action[row]) {
+        case Action::Alloc:
+        case Action::Oom:
+            allocate(row);
+            break;
+        case Action::FreeRequested:
+            if (ReplayBlock* block = blockAt(row); block != nullptr && block->allocated)
+                m_allocator.requestFree(*block);
+            break;
+        case Action::FreeCompleted:
+            if (ReplayBlock* block = blockAt(row)) {
+                blockOf(m_events.block[row]) = nullptr;
+                if (block->allocated) // the trace does not show that it was requested
+                    m_allocator.requestFree(*block);
+                if (block->pending)
+                    m_allocator.completeFree(*block);
+            }
+            break;
+        default:
+            break;
+        }
+    }
+
+    void allocate(std::size_t row)
+    {
+        const std::int64_t requested = m_events.bytes[row];
+        if (requested <= 0 || requested > kLargestRequest)
+            return;
+        const StreamIndex stream = m_events.stream[row];
+        const BlockId id = m_events.block[row];
+        const PoolIndex pool = m_events.pool[row] != kNoIndex ? m_events.pool[row]
+            : id.valid()                                      ? m_trace.blocks().pool[id]
+                                                              : kNoIndex;
+        const PoolOwner owner = poolOwnerOf(m_trace.recording(), pool);
+        m_allocator.setCapturing(!owner.isDefault() && m_question.settings.version < TorchVersion{ 2, 13 });
+        ReplayBlock* block = m_allocator.allocate(requested,
+            stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_trace.recording().streams[stream]), owner);
+        m_allocator.setCapturing(false);
+        const auto event = static_cast<EventIndex>(row);
+        if (m_allocator.reservedBytesPeak() > m_figures.reservedBytesPeak) {
+            m_figures.reservedBytesPeak = m_allocator.reservedBytesPeak();
+            m_figures.reservedPeakEvent = event;
+        }
+        if (block == nullptr) {
+            ++m_figures.requestsRefused;
+            if (!m_figures.firstOomEvent)
+                m_figures.firstOomEvent = event;
+            return;
+        }
+        if (m_events.action[row] == Action::Oom) { // the program did not get it, and did without
+            m_allocator.requestFree(*block);
+            m_allocator.completeFree(*block);
+            return;
+        }
+        block->tag = id.value;
+        if (id.valid() && !id.isOlder())
+            m_born[id.row()] = block;
+        if (m_allocator.allocatedBytes() > m_figures.allocatedBytesPeak) {
+            m_figures.allocatedBytesPeak = m_allocator.allocatedBytes();
+            m_figures.allocatedPeakEvent = event;
+        }
+        m_figures.activeBytesPeak = std::max(m_figures.activeBytesPeak, m_allocator.activeBytes());
+        m_figures.strandedBytesPeak
+            = std::max(m_figures.strandedBytesPeak, m_allocator.reservedBytes() - m_allocator.activeBytes());
+    }
+
+    [[nodiscard]] ReplayBlock*& blockOf(BlockId id) { return (id.isOlder() ? m_older : m_born)[id.row()]; }
+
+    /// What is left of the block of an event: a retry may have completed its free earlier than recorded.
+    [[nodiscard]] ReplayBlock* blockAt(std::size_t row)
+    {
+        const BlockId id = m_events.block[row];
+        if (!id.valid())
+            return nullptr;
+        ReplayBlock* block = blockOf(id);
+        return block != nullptr && block->tag == id.value && block->pool != nullptr && !block->isFree()
+            ? block
+            : nullptr;
+    }
+
+    const DeviceTrace& m_trace;
+    const EventColumns& m_events;
+    const WhatIf& m_question;
+    std::int64_t m_rangeBytes;
+    SimulatedDriver m_driver;
+    CachingAllocator m_allocator;
+    std::vector<ReplayBlock*> m_born, m_older; // by row
+    ReplayFigures m_figures;
+};
+
+} // namespace
+
+Result<ReplayFigures> replayUnder(const DeviceTrace& trace, const WhatIf& question, const Progress& progress)
+{
+    Run run(trace, question);
+    if (!run.go(progress))
+        return fail(Error::Kind::Cancelled, say("the replay was cancelled"));
+    return run.figures();
+}
+
+ReplayFigures recordedFigures(const DeviceTrace& trace, const BlockColumn<std::uint32_t>& rounding)
+{
+    const EventColumns& events = trace.events();
+    const BlockColumns& blocks = trace.blocks();
+    const auto sizeOf = [&](BlockId block) {
+        const std::uint32_t more = rounding[block];
+        return blocks.requestedBytes[block] + (more == BlockColumns::kRoundingUnknown ? 0 : more);
+    };
+    ReplayFigures figures;
+    std::int64_t allocated = 0, active = 0, reserved = trace.totals().reservedBytesStart;
+    for (std::size_t row = 0; row < blocks.olderCount(); ++row) {
+        const std::int64_t bytes = sizeOf(BlockId::older(row));
+        active += bytes;
+        allocated += blocks.pendingAtStart[row] != 0 ? 0 : bytes;
+    }
+    figures.allocatedBytesPeak = allocated;
+    figures.activeBytesPeak = active;
+    figures.reservedBytesPeak = reserved;
+    figures.strandedBytesPeak = reserved - active;
+    for (std::size_t row = 0; row < events.action.size(); ++row) {
+        const auto event = static_cast<EventIndex>(row);
+        const BlockId block = events.block[row];
+        switch (events.action[row]) {
+        case Action::Alloc:
+            allocated += sizeOf(block);
+            active += sizeOf(block);
+            if (allocated > figures.allocatedBytesPeak) {
+                figures.allocatedBytesPeak = allocated;
+                figures.allocatedPeakEvent = event;
+            }
+            figures.activeBytesPeak = std::max(figures.activeBytesPeak, active);
+            figures.strandedBytesPeak = std::max(figures.strandedBytesPeak, reserved - active);
+            break;
+        case Action::FreeRequested:
+            if (block.valid() && blocks.pendingSince(block) == event)
+                allocated -= sizeOf(block);
+            break;
+        case Action::FreeCompleted:
+            active -= sizeOf(block);
+            if (blocks.pendingSince(block) == BlockColumns::kNever)
+                allocated -= sizeOf(block);
+            break;
+        case Action::SegmentAlloc:
+        case Action::SegmentMap:
+            reserved += events.bytes[row];
+            ++figures.deviceMallocs;
+            if (reserved > figures.reservedBytesPeak) {
+                figures.reservedBytesPeak = reserved;
+                figures.reservedPeakEvent = event;
+            }
+            break;
+        case Action::SegmentFree:
+        case Action::SegmentUnmap:
+            reserved -= events.bytes[row];
+            ++figures.deviceFrees;
+            break;
+        case Action::Oom:
+            ++figures.requestsRefused;
+            if (!figures.firstOomEvent)
+                figures.firstOomEvent = event;
+            break;
+        default:
+            break;
+        }
+    }
+    return figures;
+}
+
+} // namespace strata::model

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/progress.h"
+#include "model/base/result.h"
+#include "model/replay/allocator_settings.h"
+#include "model/replay/simulated_driver.h"
+#include "model/replay/start_state.h"
+#include "model/trace/device_trace.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace strata::model {
+
+/// What a run of the allocator comes to. Bytes; events are those of the trace that was replayed.
+struct ReplayFigures {
+    std::int64_t allocatedBytesPeak = 0; ///< rounded
+    EventIndex allocatedPeakEvent = -1; ///< first with that peak; -1: the start
+    std::int64_t activeBytesPeak = 0;
+    std::int64_t reservedBytesPeak = 0;
+    EventIndex reservedPeakEvent = -1;
+    std::int64_t strandedBytesPeak = 0; ///< reserved and not active, after a request
+    std::int64_t deviceMallocs = 0; ///< calls for segments, and maps
+    std::int64_t deviceFrees = 0; ///< and unmaps
+    std::optional<EventIndex> firstOomEvent;
+    std::int64_t requestsRefused = 0;
+    friend bool operator==(const ReplayFigures&, const ReplayFigures&) = default;
+};
+
+struct WhatIf {
+    AllocatorSettings settings;
+    std::optional<std::int64_t> capacityBytes; ///< that segments can take; none: unlimited
+    std::int64_t deviceBytes = 0; ///< of the card; 0: not known
+    AddressPolicy addresses;
+    std::vector<EventIndex> emptyCaches; ///< empty_cache() just before these events; ascending
+    std::vector<std::int32_t> rank; ///< TraceCheck::rank
+};
+
+/// The requests of a trace under other settings, on another card. Blocks are freed where the recording freed
+/// them, and pending ones no later than it completed them. A request that is refused is not made up for: the
+/// program goes on. What the trace began with stands as it was recorded. Any thread; O(events log blocks).
+[[nodiscard]] Result<ReplayFigures> replayUnder(
+    const DeviceTrace& trace, const WhatIf& question, const Progress& progress = {});
+
+/// The same figures of what was recorded, where `rounding` has the size of every block: TraceCheck::rounding.
+[[nodiscard]] ReplayFigures recordedFigures(
+    const DeviceTrace& trace, const BlockColumn<std::uint32_t>& rounding);
+
+} // namespace strata::model
