@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/chunks/chunk_kinds.h"
+#include "model/trace/allocator_calls.h"
 #include "model/wire/tables.h"
 
 #include <algorithm>
@@ -13,29 +14,46 @@ bool take(std::span<const std::byte> payload, const StreamTables&, Recording& re
     std::vector<wire::KeyValue> items;
     if (!wire::decodeKeyValues(payload, items))
         return false;
+    // The first chunk is of the beginning, later ones are of later states.
+    const std::vector<Setting> before = recording.settings;
+    bool changed = false;
     for (auto& [key, json] : items) {
         const auto known = std::ranges::find(recording.settings, key, &Setting::key);
-        if (known != recording.settings.end())
-            known->json = std::move(json);
-        else
+        if (known == recording.settings.end()) {
             recording.settings.push_back({ std::move(key), std::move(json) });
+        } else if (known->json != json) {
+            known->json = std::move(json);
+            changed = true;
+        }
     }
+    if (changed && !recording.parts.find<SettingsAtStart>())
+        recording.parts.get<SettingsAtStart>().settings = before;
     return true;
+}
+
+void writeAll(const std::vector<Setting>& settings, wire::ChunkWriter& writer)
+{
+    std::vector<wire::KeyValue> items;
+    for (const Setting& setting : settings)
+        items.emplace_back(setting.key, setting.json);
+    if (!items.empty())
+        writer.chunk(wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(items, out); });
 }
 
 void write(const Recording& recording, wire::ChunkWriter& writer)
 {
-    std::vector<wire::KeyValue> items;
-    for (const Setting& setting : recording.settings)
-        items.emplace_back(setting.key, setting.json);
-    if (!items.empty())
-        writer.chunk(wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(items, out); });
+    if (const auto* const start = recording.parts.find<SettingsAtStart>())
+        writeAll(start->settings, writer);
+    writeAll(recording.settings, writer);
 }
 
 void keep(const Recording& from, const KeptRows& kept, Recording& to)
 {
     for (const Setting& setting : from.settings)
         to.settings.push_back(kept.setting(setting));
+    if (const auto* const start = from.parts.find<SettingsAtStart>())
+        for (const Setting& setting : start->settings)
+            to.parts.get<SettingsAtStart>().settings.push_back(kept.setting(setting));
 }
 
 } // namespace

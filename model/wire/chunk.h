@@ -33,6 +33,7 @@ enum class ChunkType : std::uint16_t {
     Lost = 12, ///< events that the recorder could not keep
     Digest = 13, ///< what a summary says of a device; believed only with the chunks that it was made of
     DriverMemory = 14, ///< what the driver said was in use, whoever took it
+    AllocatorCalls = 15, ///< what was asked of the allocator besides memory
     Symbols = 16, ///< what debug information says of frames, found out when all was recorded
     Note = 32, ///< user data: behind everything recorded, never rewriting it
     Range = 33,
@@ -43,8 +44,8 @@ enum class ChunkType : std::uint16_t {
 inline constexpr std::array kChunkTypes{ ChunkType::Info, ChunkType::Strings, ChunkType::Frames,
     ChunkType::Stacks, ChunkType::Streams, ChunkType::Pools, ChunkType::Events, ChunkType::EndState,
     ChunkType::BaseState, ChunkType::Annotations, ChunkType::Settings, ChunkType::Lost, ChunkType::Digest,
-    ChunkType::DriverMemory, ChunkType::Symbols, ChunkType::Note, ChunkType::Range, ChunkType::Filter,
-    ChunkType::Index };
+    ChunkType::DriverMemory, ChunkType::AllocatorCalls, ChunkType::Symbols, ChunkType::Note, ChunkType::Range,
+    ChunkType::Filter, ChunkType::Index };
 
 enum class Codec : std::uint8_t { Stored = 0, Zstd = 1 };
 

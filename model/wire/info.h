@@ -55,6 +55,8 @@ inline constexpr const char* kDeviceName = "name";
 inline constexpr const char* kDeviceCapacity = "capacity"; ///< bytes
 inline constexpr const char* kTorchRecorder = "torch_recorder"; ///< kYes: torch's own recorder was on too
 inline constexpr const char* kLostStacks = "lost_stacks"; ///< how many found no room in the recorder
+inline constexpr const char* kAllocatorCalls
+    = "allocator_calls"; ///< kYes: calls of the allocator are told; else why not, or which are not
 inline constexpr const char* kEndedBy = "ended_by"; ///< endedBy(): what ended the program, if there is no end
 inline constexpr const char* kRefused = "refused"; ///< why the allocator tells of no event
 

@@ -65,4 +65,23 @@ inline constexpr std::size_t kAnnotationKinds = kAnnotationRoles.size();
     return kAnnotationRoles[static_cast<std::size_t>(kind)];
 }
 
+/// What a program asked of the allocator besides memory, which no event tells. The value of a row, a text, is
+/// what each says of it; a pool is PyTorch's pool id, "0,3". Where PyTorch does not have such a call, there
+/// are no rows of it.
+enum class AllocatorCallKind : std::uint8_t {
+    EmptyCache = 0, ///< empty_cache(), whether or not it released anything; the pool, nothing for the default
+    Settings = 1, ///< the settings were changed: the string that was given
+    SettingsRefused = 2, ///< likewise, and PyTorch threw: what came before its mistake may hold
+    MemoryFraction = 3, ///< set_per_process_memory_fraction(): the fraction, in decimals
+    PoolBegin = 4, ///< what follows may be allocated in a private pool (beginAllocateToPool)
+    PoolEnd = 5, ///< no longer (endAllocateToPool)
+    PoolRelease = 6, ///< one user of a private pool less (releasePool)
+    PoolCreate = 7, ///< one more, or the first (createOrIncrefPool, ensureExistsAndIncrefPool)
+    PoolUseOnOom = 8, ///< a pool serves others where memory runs out (setUseOnOOM)
+    PoolNoSplit = 9, ///< blocks of a pool are not split (setNoSplit)
+    CaptureBegin = 10, ///< of a graph (markCaptureBegin); before 2.13 a PoolBegin alone
+    CaptureEnd = 11,
+};
+inline constexpr std::size_t kAllocatorCallKinds = 12;
+
 } // namespace strata::wire

@@ -4,7 +4,11 @@
 
 #include "model/readers/reader.h"
 #include "model/session/save.h"
+#include "model/trace/allocator_calls.h"
+#include "model/wire/allocator_calls.h"
 #include "model/wire/chunk.h"
+#include "model/wire/chunk_writer.h"
+#include "model/wire/tables.h"
 #include "tests/support/grow.h"
 #include "tests/support/little_chunks.h"
 #include "tests/support/random_recording.h"
@@ -12,6 +16,7 @@
 #include "tests/unit/readers/recording_text.h"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -60,6 +65,20 @@ std::vector<std::size_t> chunkEnds(std::span<const std::byte> stream)
     return ends;
 }
 
+/// Calls of the allocator, and settings that changed since the beginning.
+std::string callsOf(const Recording& recording)
+{
+    std::string text;
+    if (const auto* const part = recording.parts.find<AllocatorCalls>())
+        for (const auto& [device, calls] : part->byDevice)
+            for (const AllocatorCall& call : calls)
+                text += fmt::format("{} {} {} {} {}\n", device, call.event, callName(call.kind),
+                    call.value.valid() ? recording.strings[call.value] : std::string_view("-"), call.timeNs);
+    for (const Setting& setting : SettingsAtStart::of(recording))
+        text += setting.key + " " + setting.json + "\n";
+    return text;
+}
+
 /// Follows a stream: views of each generation are derived from those of the one before.
 class Follower {
 public:
@@ -88,6 +107,7 @@ public:
         EXPECT_EQ(is.user.unreadFrom, expected.user.unreadFrom);
         EXPECT_EQ(is.driver.size(), expected.driver.size());
         EXPECT_EQ(is.lost.size(), expected.lost.size());
+        EXPECT_EQ(callsOf(is), callsOf(expected));
         ASSERT_EQ(is.truncation.has_value(), expected.truncation.has_value());
         if (is.truncation) {
             EXPECT_EQ(is.truncation->offset, expected.truncation->offset);
@@ -297,6 +317,44 @@ TEST(SessionStream, RefusesWhatIsNoSession)
     ASSERT_FALSE(large);
     EXPECT_EQ(large.error().kind, Error::Kind::Refused);
     EXPECT_EQ((*small.publish())->recording().path, "here");
+}
+
+TEST(SessionStream, CallsOfTheAllocatorGrowAndLeaveGenerationsAsTheyWere)
+{
+    wire::MemorySink sink;
+    wire::ChunkWriter writer(sink);
+    const auto settings = [&](const char* value) {
+        const std::vector<wire::KeyValue> items{ { "expandable_segments", value } };
+        writer.chunk(wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(items, out); });
+    };
+    const auto call = [&](std::uint64_t event) {
+        const std::vector<wire::AllocatorCallRow> rows{ { 0, event } };
+        writer.chunk(wire::ChunkType::AllocatorCalls,
+            [&](wire::Bytes& out) { wire::encodeAllocatorCalls(rows, out); });
+    };
+    SessionStream stream;
+    std::size_t at = 0;
+    const auto published = [&] {
+        EXPECT_TRUE(stream.feed(std::span<const std::byte>(sink.bytes()).subspan(at)));
+        at = sink.bytes().size();
+        return *stream.publish();
+    };
+    settings("false");
+    call(0);
+    const SessionPtr first = published();
+    call(0);
+    settings("true");
+    const SessionPtr second = published();
+    call(7);
+    settings("false");
+    const SessionPtr third = published();
+    EXPECT_EQ(callsOf(first->recording()), "0 0 empty_cache - 0\nexpandable_segments false\n");
+    EXPECT_EQ(callsOf(second->recording()),
+        "0 0 empty_cache - 0\n0 0 empty_cache - 0\nexpandable_segments false\n");
+    EXPECT_EQ(callsOf(third->recording()),
+        "0 0 empty_cache - 0\n0 0 empty_cache - 0\n0 7 empty_cache - 0\nexpandable_segments false\n");
+    EXPECT_EQ(second->recording().settings.front().json, "true");
+    EXPECT_FALSE(first->recording().parts.find<SettingsAtStart>());
 }
 
 TEST(SessionStream, LabelsBlocksByWhatSymbolsSay)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/chunks/chunk_kinds.h"
 #include "model/readers/session/session_builder.h"
+#include "model/trace/allocator_calls.h"
+#include "model/wire/allocator_calls.h"
+#include "model/wire/tables.h"
 
 #include <algorithm>
 #include <fstream>
@@ -23,6 +26,8 @@ Recording recordingWithAll()
     recording.annotations = { { Annotation::Kind::Start, 0, recording.strings.intern("step 1"), 5 },
         { Annotation::Kind::Mark, -1, recording.strings.intern("half way"), 6 } };
     recording.driver = { { 0, 4, 9, 100, 50, std::nullopt } };
+    recording.parts.get<AllocatorCalls>().byDevice[0]
+        = { { 0, 3, AllocatorCall::Kind::Settings, recording.strings.intern("step 1"), 1, 0, 0, 77 } };
     for (const UserItem::Kind kind :
         { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter }) {
         UserItem item;
@@ -159,6 +164,137 @@ TEST(ChunkKinds, WhatTheDriverSaidLastHoldsAtTheBeginningOfAPart)
     EXPECT_EQ(kept({ 4, 9 }), (Readings{ { 0, 0, 4 }, { 0, 4, 8 }, { 1, 0, 103 } })) << "said right there";
     EXPECT_EQ(kept({ 9, 12 }), (Readings{ { 0, 0, 8 }, { 1, 0, 103 } }));
     EXPECT_EQ(kept({ 0, 1 }), (Readings{ { 0, 2, 2 }, { 1, 0, 103 } }));
+}
+
+/// One chunk of calls, taken in.
+bool takeCalls(
+    const std::vector<std::tuple<int, std::uint64_t, AllocatorCall::Kind, const char*>>& calls, Recording& to)
+{
+    std::vector<wire::AllocatorCallRow> rows;
+    StreamTables tables;
+    for (const auto& [device, event, kind, value] : calls) {
+        const bool hasValue = *value != 0;
+        rows.push_back({ device, event, kind,
+            hasValue ? static_cast<std::uint32_t>(tables.strings.size()) : wire::kNone, 0 });
+        if (hasValue)
+            tables.strings.push_back(to.strings.intern(value));
+    }
+    wire::Bytes payload;
+    wire::encodeAllocatorCalls(rows, payload);
+    return chunkKindOf(wire::ChunkType::AllocatorCalls)->take(payload, tables, to);
+}
+
+using CallKind = AllocatorCall::Kind;
+
+std::string callsText(const Recording& recording)
+{
+    std::string text;
+    const auto* const part = recording.parts.find<AllocatorCalls>();
+    for (const auto& [device, calls] : part ? part->byDevice : decltype(part->byDevice)())
+        for (const AllocatorCall& call : calls)
+            text += std::to_string(device) + "/" + std::to_string(call.event) + " "
+                + std::string(callName(call.kind)) + " "
+                + (call.value.valid() ? std::string(recording.strings[call.value]) : "-") + "\n";
+    return text;
+}
+
+TEST(AllocatorCalls, SayWhatTheirValuesMean)
+{
+    Recording to;
+    ASSERT_TRUE(takeCalls(
+        { { 0, 0, CallKind::MemoryFraction, "0.3" }, { 1, 5, CallKind::EmptyCache, "" },
+            { 1, 5, CallKind::EmptyCache, "0,7" }, { 0, 9, CallKind::Settings, "expandable_segments:True" },
+            { 1, 6, CallKind::PoolBegin, "12,0" } },
+        to));
+    EXPECT_EQ(callsText(to),
+        "0/0 memory_fraction 0.3\n0/9 settings expandable_segments:True\n1/5 empty_cache -\n1/5 empty_cache "
+        "0,7\n1/6 pool_begin 12,0\n");
+    EXPECT_EQ(AllocatorCalls::of(to, 0)[0].fraction, 0.3);
+    EXPECT_EQ(AllocatorCalls::of(to, 1)[1].poolId, 7);
+    EXPECT_EQ(AllocatorCalls::of(to, 1)[2].poolOwner, 12);
+    EXPECT_TRUE(AllocatorCalls::of(to, 2).empty());
+    EXPECT_TRUE(AllocatorCalls::of(Recording(), 0).empty());
+}
+
+TEST(AllocatorCalls, ThatCannotBeAreDamage)
+{
+    Recording to;
+    EXPECT_FALSE(takeCalls({ { 0, 0, CallKind::MemoryFraction, "half" } }, to));
+    EXPECT_FALSE(takeCalls({ { 0, 0, CallKind::MemoryFraction, "" } }, to));
+    EXPECT_FALSE(takeCalls({ { 0, 0, CallKind::PoolEnd, "" } }, to));
+    EXPECT_FALSE(takeCalls({ { 0, 0, CallKind::EmptyCache, "7" } }, to));
+    EXPECT_FALSE(takeCalls({ { 0, std::uint64_t{ 1 } << 63, CallKind::EmptyCache, "" } }, to));
+    EXPECT_FALSE(takeCalls({ { 0, 5, CallKind::EmptyCache, "" }, { 0, 4, CallKind::EmptyCache, "" } }, to))
+        << "one before another that took effect earlier";
+    EXPECT_TRUE(takeCalls({ { 3, 5, CallKind::EmptyCache, "" }, { 4, 4, CallKind::EmptyCache, "" } }, to));
+}
+
+TEST(AllocatorCalls, GoWithAPartAndWhatHoldsInItStandsAtItsBeginning)
+{
+    Recording from;
+    ASSERT_TRUE(takeCalls({ { 0, 1, CallKind::Settings, "a:1" }, { 0, 2, CallKind::EmptyCache, "" },
+                              { 0, 3, CallKind::MemoryFraction, "0.5" }, { 0, 5, CallKind::EmptyCache, "" },
+                              { 0, 8, CallKind::Settings, "b:2" }, { 0, 10, CallKind::EmptyCache, "" },
+                              { 0, 11, CallKind::Settings, "c:3" }, { 1, 1, CallKind::EmptyCache, "" } },
+        from));
+    const auto kept = [&](const std::map<int, EventSpan>& spans) {
+        Recording to;
+        (void)to.strings.intern("another number for each");
+        const auto text = [&](StringId id) { return id.valid() ? to.strings.intern(from.strings[id]) : id; };
+        chunkKindOf(wire::ChunkType::AllocatorCalls)->keep(from, { spans, {}, text, {} }, to);
+        return callsText(to);
+    };
+    EXPECT_EQ(kept({ { 0, { 5, 9 } } }),
+        "0/0 settings a:1\n0/0 memory_fraction 0.5\n0/0 empty_cache -\n0/3 settings b:2\n0/5 empty_cache "
+        "-\n");
+    EXPECT_EQ(kept({ { 1, { 0, 9 } } }), "1/1 empty_cache -\n");
+    EXPECT_EQ(kept({ { 2, { 0, 9 } } }), "");
+}
+
+TEST(Settings, OfTheBeginningAreKeptWhereTheyChange)
+{
+    const ChunkKind& kind = *chunkKindOf(wire::ChunkType::Settings);
+    const auto take = [&](Recording& to, std::vector<wire::KeyValue> items) {
+        wire::Bytes payload;
+        wire::encodeKeyValues(items, payload);
+        ASSERT_TRUE(kind.take(payload, StreamTables(), to));
+    };
+    const auto text = [](const std::vector<Setting>& settings) {
+        std::string all;
+        for (const Setting& setting : settings)
+            all += setting.key + "=" + setting.json + " ";
+        return all;
+    };
+    Recording recording;
+    take(recording, { { "a", "1" }, { "b", "2" } });
+    take(recording, { { "a", "1" }, { "c", "3" } });
+    EXPECT_EQ(text(SettingsAtStart::of(recording)), "a=1 b=2 c=3 ") << "nothing changed";
+    take(recording, { { "a", "7" } });
+    take(recording, { { "a", "8" } });
+    EXPECT_EQ(text(SettingsAtStart::of(recording)), "a=1 b=2 c=3 ");
+    EXPECT_EQ(text(recording.settings), "a=8 b=2 c=3 ");
+
+    // They go into a file and out of it, and with a part.
+    wire::MemorySink sink;
+    wire::ChunkWriter writer(sink);
+    kind.write(recording, writer);
+    Recording part;
+    kind.keep(recording, { {}, {}, {}, [](const Setting& setting) { return setting; } }, part);
+    EXPECT_EQ(written(kind, part), sink.bytes());
+    EXPECT_EQ(text(SettingsAtStart::of(part)), "a=1 b=2 c=3 ");
+    EXPECT_EQ(text(part.settings), "a=8 b=2 c=3 ");
+    Recording back;
+    for (std::span<const std::byte> rest(sink.bytes()); !rest.empty();) {
+        wire::ChunkHead head;
+        ASSERT_EQ(wire::readHead(rest, head), wire::ChunkStatus::Ok);
+        wire::Bytes payload;
+        ASSERT_EQ(wire::unpack(head, rest.first(wire::kHeadBytes),
+                      rest.subspan(wire::kHeadBytes, head.storedBytes), payload),
+            wire::ChunkStatus::Ok);
+        ASSERT_TRUE(kind.take(payload, StreamTables(), back));
+        rest = rest.subspan(wire::kHeadBytes + head.storedBytes);
+    }
+    EXPECT_EQ(written(kind, back), sink.bytes());
 }
 
 TEST(ChunkKinds, NamesThatNeverCameAreDamage)

@@ -2,6 +2,7 @@
 // A stream with a chunk of every type, against the bytes that lie in tests/data: whoever changes them makes
 // sessions that Stratas of before do not open. Where a change is meant, FORMAT.md and the file change with
 // it.
+#include "model/wire/allocator_calls.h"
 #include "model/wire/chunk_writer.h"
 #include "model/wire/digest.h"
 #include "model/wire/events.h"
@@ -113,6 +114,9 @@ Bytes stream()
             { AnnotationKind::Mark, -1, 4, kStartNs + 6'000'000 } });
     add(ChunkType::DriverMemory, encodeDriver,
         std::vector<DriverRow>{ { 0, 7, kStartNs + 6'000'000, 400 << 20, 300 << 20, 2 << 20 } });
+    add(ChunkType::AllocatorCalls, encodeAllocatorCalls,
+        std::vector<AllocatorCallRow>{ { 0, 5, AllocatorCallKind::EmptyCache, kNone, kStartNs + 4'000'000 },
+            { 0, 6, AllocatorCallKind::Settings, 4, kStartNs + 5'000'000 } });
     add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
     add(ChunkType::EndState, encodeState, endState());
     add(ChunkType::Digest, encodeDigest, digest(writer));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/wire/allocator_calls.h"
 #include "model/wire/state.h"
 #include "model/wire/symbols.h"
 #include "model/wire/tables.h"
@@ -122,6 +123,30 @@ TEST(WireTables, PlacesAndAnnotationsComeBack)
     EXPECT_EQ(lostBack, lost);
     payload.pop_back();
     EXPECT_FALSE(decodeLost(payload, lostBack));
+}
+
+TEST(WireAllocatorCalls, ComeBackAndEveryCutIsRefused)
+{
+    const std::vector<AllocatorCallRow> rows{
+        { 0, 0, AllocatorCallKind::MemoryFraction, 4, 1'760'000'000'000'000'000 },
+        { 7, 1'000'000'000'000, AllocatorCallKind::EmptyCache, kNone, -5 },
+        { 0, 2, AllocatorCallKind::CaptureEnd, 0, 0 },
+    };
+    Bytes payload;
+    encodeAllocatorCalls(rows, payload);
+    std::vector<AllocatorCallRow> back;
+    ASSERT_TRUE(decodeAllocatorCalls(payload, back));
+    EXPECT_EQ(back, rows);
+    for (std::size_t size = 0; size < payload.size(); ++size)
+        EXPECT_FALSE(decodeAllocatorCalls(std::span(payload).first(size), back)) << size;
+
+    // A row of a kind that is not known here is passed over, and what follows it is read.
+    payload.clear();
+    std::vector<AllocatorCallRow> later = rows;
+    later[1].kind = static_cast<AllocatorCallKind>(kAllocatorCallKinds);
+    encodeAllocatorCalls(later, payload);
+    ASSERT_TRUE(decodeAllocatorCalls(payload, back));
+    EXPECT_EQ(back, (std::vector{ rows[0], rows[2] }));
 }
 
 TEST(WireSymbols, ComeBackAndEveryCutIsRefused)
