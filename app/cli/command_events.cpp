@@ -6,6 +6,7 @@
 #include "model/base/units.h"
 #include "model/base/wrap.h"
 #include "model/timeline/clock.h"
+#include "model/trace/allocator_calls.h"
 #include "model/trace/event_matcher.h"
 #include "model/trace/grouping.h"
 
@@ -51,56 +52,93 @@ std::string_view wordOf(wire::AnnotationRole role)
     return "mark";
 }
 
-/// Steps, phases and marks, each behind the last event before it.
-class Annotations final : public RowCommand::Between {
+/// Steps, phases and marks, each behind the last event before it, and calls of the allocator, each before the
+/// event that it was made before.
+class BetweenEvents final : public RowCommand::Between {
 public:
-    Annotations(const DeviceTrace& trace, EventRange range)
+    BetweenEvents(const DeviceTrace& trace, EventRange range)
         : m_trace(trace)
     {
-        const model::Clock clock(trace);
-        std::uint32_t thread = 0;
-        for (const auto& row : trace.recording().annotations) {
-            if (row.device >= 0 && row.device != trace.device())
-                continue;
-            const EventIndex after = clock.eventAt(row.timeNs);
-            if (after < range.from - 1 || after > range.to)
-                continue;
-            m_severalThreads = m_severalThreads || (!m_rows.empty() && thread != row.thread);
-            thread = row.thread;
-            m_rows.push_back({ after, &row });
-        }
+        if (trace.events().hasTimes())
+            addAnnotations(range);
+        for (const auto& call : model::AllocatorCalls::of(trace.recording(), trace.device()))
+            if (isWithin(call.event - 1, range))
+                m_rows.push_back({ call.event - 1, nullptr, &call });
         std::ranges::stable_sort(
-            m_rows, {}, [](const Row& row) { return std::pair(row.after, row.what->timeNs); });
+            m_rows, {}, [](const Row& row) { return std::pair(row.after, timeOf(row)); });
     }
 
     void print(RowTable& table, std::optional<std::uint32_t> next) override
     {
         for (const Row* row = take(next); row; row = take(next)) {
-            const auto [after, what] = *row;
-            std::string name = printable(m_trace.recording().strings[what->name]);
-            if (m_severalThreads)
-                name += fmt::format("  (thread {})", what->thread);
-            table.row({ "", model::formatDuration(model::wrapSub(what->timeNs, m_trace.events().timeNs[0])),
-                          "", "", "", wordOf(wire::roleOf(what->kind)) },
-                name);
+            const auto& events = m_trace.events();
+            const std::string time = events.hasTimes() && events.size() > 0
+                ? model::formatDuration(model::wrapSub(timeOf(*row), events.timeNs[0]))
+                : "-";
+            table.row({ "", time, "", "", "", nameOf(*row) }, printable(textOf(*row)) + threadOf(*row));
         }
     }
 
     void write(JsonWriter& json, std::optional<std::uint32_t> next) override
     {
         for (const Row* row = take(next); row; row = take(next)) {
-            const auto [after, what] = *row;
-            json.beginObject().member("annotation", wordOf(wire::roleOf(what->kind)));
-            json.member("name", m_trace.recording().strings[what->name]).member("time_ns", what->timeNs);
-            json.member("thread", what->thread).member("after_event", after).endObject().endLine();
+            json.beginObject();
+            if (row->call)
+                json.member("allocator_call", nameOf(*row)).member("value", textOf(*row));
+            else
+                json.member("annotation", nameOf(*row)).member("name", textOf(*row));
+            json.member("time_ns", timeOf(*row));
+            if (row->annotation)
+                json.member("thread", row->annotation->thread);
+            json.member("after_event", row->after).endObject().endLine();
         }
     }
 
 private:
     struct Row {
         EventIndex after;
-        const model::Annotation* what;
+        const model::Annotation* annotation; ///< this or the next
+        const model::AllocatorCall* call;
     };
+
+    static bool isWithin(EventIndex after, EventRange range)
+    {
+        return after >= range.from - 1 && after <= range.to;
+    }
+    static std::int64_t timeOf(const Row& row)
+    {
+        return row.call ? row.call->timeNs : row.annotation->timeNs;
+    }
+    static std::string_view nameOf(const Row& row)
+    {
+        return row.call ? model::callName(row.call->kind) : wordOf(wire::roleOf(row.annotation->kind));
+    }
+    std::string_view textOf(const Row& row) const
+    {
+        const model::StringId text = row.call ? row.call->value : row.annotation->name;
+        return text.valid() ? m_trace.recording().strings[text] : std::string_view();
+    }
+    std::string threadOf(const Row& row) const
+    {
+        return row.annotation && m_severalThreads ? fmt::format("  (thread {})", row.annotation->thread) : "";
+    }
+
+    void addAnnotations(EventRange range)
+    {
+        const model::Clock clock(m_trace);
+        std::uint32_t thread = 0;
+        for (const auto& row : m_trace.recording().annotations) {
+            if (row.device >= 0 && row.device != m_trace.device())
+                continue;
+            const EventIndex after = clock.eventAt(row.timeNs);
+            if (!isWithin(after, range))
+                continue;
+            m_severalThreads = m_severalThreads || (!m_rows.empty() && thread != row.thread);
+            thread = row.thread;
+            m_rows.push_back({ after, &row, nullptr });
+        }
+    }
+
     /// The next one before that event.
     const Row* take(std::optional<std::uint32_t> event)
     {
@@ -219,16 +257,16 @@ protected:
     void declareMore(CLI::App& app) override
     {
         app.add_flag("--annotations", m_annotations,
-            "Steps, phases and marks between the events, in --json too; the table has them anyway "
-            "unless --filter or --sort is given");
+            "Steps, phases, marks and calls of the allocator between the events, in --json too; the table "
+            "has "
+            "them anyway unless --filter or --sort is given");
     }
 
     std::unique_ptr<Between> between(const DeviceTrace& trace, EventRange range, bool json) const override
     {
         const bool inOrder = m_order == model::SortBy<EventOrder>{};
         const bool wanted = m_annotations || (!json && !isFiltered());
-        return inOrder && wanted && trace.events().hasTimes() ? std::make_unique<Annotations>(trace, range)
-                                                              : nullptr;
+        return inOrder && wanted ? std::make_unique<BetweenEvents>(trace, range) : nullptr;
     }
 
 private:
