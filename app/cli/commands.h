@@ -11,6 +11,9 @@
     NAME(At)                                                                                                 \
     NAME(Blocks)                                                                                             \
     NAME(Events)                                                                                             \
+    NAME(Oom)                                                                                                \
+    NAME(State)                                                                                              \
+    NAME(Fragmentation)                                                                                      \
     NAME(Replay)                                                                                             \
     NAME(Render)                                                                                             \
     NAME(Convert)                                                                                            \

@@ -3,7 +3,9 @@
 
 #include "model/base/units.h"
 #include "model/base/wrap.h"
+#include "model/replay/recorded_calls.h"
 #include "model/session/simulation.h"
+#include "model/trace/allocator_calls.h"
 #include "model/wire/info.h"
 
 #include <algorithm>
@@ -21,8 +23,9 @@ std::optional<TorchVersion> statedVersion(const Recording& recording)
 
 const std::string* settingOf(const Recording& recording, std::string_view key)
 {
-    const auto setting = std::ranges::find(recording.settings, key, &Setting::key);
-    return setting == recording.settings.end() ? nullptr : &setting->json;
+    const std::vector<Setting>& settings = SettingsAtStart::of(recording);
+    const auto setting = std::ranges::find(settings, key, &Setting::key);
+    return setting == settings.end() ? nullptr : &setting->json;
 }
 
 /// The versions that can have written what is there, likeliest first. Within one row all replay alike.
@@ -204,6 +207,7 @@ Result<ReplayReport> checkReplay(const DeviceTrace& trace, const ReplayAsked& as
             return Failure(check.error());
         report.check = std::move(*check);
         report.fromStart = report.check.rank.empty();
+        report.emptyCachesMarked = RecordedCalls(trace).areComplete();
         const auto isBetter = [&] {
             return !best || report.check.eventsEqual > best->check.eventsEqual
                 || (report.check.eventsEqual == best->check.eventsEqual && report.exact());
@@ -232,8 +236,14 @@ Result<WhatIfAnswer> answerWhatIf(
         || report.capacitySource == ReplayReport::CapacitySource::Option;
     if (knowsCard)
         question.deviceBytes = *question.capacityBytes;
-    question.emptyCaches = asked.emptyCaches ? *asked.emptyCaches : report.check.emptyCaches;
+    if (asked.emptyCaches)
+        question.emptyCaches = asked.emptyCaches;
+    else if (!report.emptyCachesMarked)
+        question.emptyCaches = report.check.emptyCaches;
     question.rank = report.check.rank;
+    question.until = asked.until;
+    if (asked.availableBytes)
+        question.capacityBytes = asked.availableBytes;
 
     WhatIfAnswer answer;
     answer.recorded = recordedFigures(trace, report.check.rounding);

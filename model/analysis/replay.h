@@ -41,6 +41,12 @@ struct ReplayReport {
     TraceCheck check;
 
     [[nodiscard]] bool exact() const { return check.exact(); }
+    /// Sizes are exact before the first difference, if all are determined.
+    [[nodiscard]] bool exactAt(EventIndex event) const
+    {
+        return check.undeterminedBlocks == 0
+            && (exact() || (check.firstDifference && event < check.firstDifference->event));
+    }
     [[nodiscard]] Sentence reason() const; ///< why it is not exact; empty if it is
 };
 
@@ -61,6 +67,8 @@ struct WhatIfAsked {
     std::optional<std::int64_t> capacityBytes; ///< none: that of the recording, where it is known
     std::optional<AddressPolicy> addresses; ///< none: each, and the spread between them
     std::optional<std::vector<EventIndex>> emptyCaches; ///< none: those of the recording
+    std::optional<std::int64_t> availableBytes; ///< to segments, where that is less than the capacity
+    std::optional<EventIndex> until; ///< the last event that takes part; none: all do
 };
 struct WhatIfAnswer {
     ReplayFigures recorded; ///< "at least" in rounded sizes where the check is not exact

@@ -43,6 +43,7 @@ TraceReplay::TraceReplay(const DeviceTrace& trace, const StartState& start, cons
     , m_rangeBytes(rangeBytes)
     , m_count(trace.events().action.size())
     , m_allocator(options.settings, *this, options.deviceBytes)
+    , m_calls(trace)
     , m_born(trace.blocks().bornCount(), nullptr)
     , m_older(trace.blocks().olderCount(), nullptr)
 {
@@ -75,8 +76,13 @@ bool TraceReplay::run(const Progress& progress)
                     static_cast<std::int64_t>(m_count), static_cast<std::int64_t>(m_count) });
                 nextReport = m_at + kReport;
             }
-            step();
+            if (m_calls.waitsAt(static_cast<EventIndex>(m_at))) [[unlikely]]
+                playCalls();
+            else
+                step();
         }
+        while (!m_result.firstDifference && m_calls.waitsAt(m_trace->eventCount()))
+            playCalls();
         if (!m_result.firstDifference || !takeOtherGuess())
             break;
     }
@@ -264,6 +270,14 @@ ReplayBlock& TraceReplay::chooseOfUnknownOrder(ReplayBlock& first)
     return first;
 }
 
+void TraceReplay::playCalls()
+{
+    const std::size_t before = m_at;
+    m_calls.playNext(m_allocator);
+    if (m_at != before)
+        m_result.emptyCaches.push_back(static_cast<EventIndex>(before));
+}
+
 void TraceReplay::step()
 {
     switch (action(m_at)) {
@@ -323,9 +337,13 @@ void TraceReplay::allocateAt(std::size_t row)
     const PoolOwner pool = poolAt(row);
     const std::uint64_t stream = streamAt(row);
     // Up to 2.12 whatever goes to a private pool counts as capture.
-    m_allocator.setCapturing(!pool.isDefault() && m_allocator.settings().version < TorchVersion{ 2, 13 });
+    const bool captures = !m_calls.areComplete() && !pool.isDefault()
+        && m_allocator.settings().version < TorchVersion{ 2, 13 };
+    if (captures)
+        m_allocator.setCapturing(true);
     ReplayBlock* block = m_allocator.allocate(requested, stream, pool);
-    m_allocator.setCapturing(false);
+    if (captures)
+        m_allocator.setCapturing(false);
     if (m_result.firstDifference)
         return;
     if (block == nullptr) {
@@ -419,6 +437,8 @@ void TraceReplay::completeBeforeMalloc(std::size_t malloc, std::size_t completio
 
 TraceReplay::Releaser TraceReplay::releaserOf(std::size_t release, std::size_t malloc)
 {
+    if (m_calls.areComplete())
+        return Releaser::Malloc; // the others are played where they were called
     if (const auto decided = m_decided.find(release); decided != m_decided.end())
         return decided->second;
     if (m_allocator.wouldFind(m_events->bytes[malloc], streamAt(malloc), poolAt(malloc)) != nullptr)
@@ -435,6 +455,8 @@ TraceReplay::Releaser TraceReplay::releaserOf(std::size_t release, std::size_t m
 // Memory of a private pool is released only once its users are gone.
 void TraceReplay::releasePoolsOf(std::size_t first, std::size_t last)
 {
+    if (m_calls.areComplete())
+        return;
     PoolOwner before;
     for (std::size_t row = first; row < last; ++row) {
         if (!isRelease(action(row)))
@@ -455,7 +477,7 @@ void TraceReplay::makeCheckpoint()
     counted.activePeakEvent = m_result.activePeakEvent;
     counted.emptyCaches = m_result.emptyCaches;
     counted.hasPendingFrees = m_result.hasPendingFrees;
-    m_checkpoint.emplace(Checkpoint{ m_at, m_allocator.clone(*this), std::move(counted) });
+    m_checkpoint.emplace(Checkpoint{ m_at, m_allocator.clone(*this), m_calls, std::move(counted) });
     m_guesses.clear();
 }
 
@@ -466,6 +488,7 @@ bool TraceReplay::takeOtherGuess()
     m_decided[m_guesses.back()] = Releaser::EmptyCache;
     m_guesses.clear();
     m_allocator = m_checkpoint->allocator.clone(*this);
+    m_calls = m_checkpoint->calls;
     m_at = m_checkpoint->at;
     const TraceCheck& counted = m_checkpoint->result;
     m_result.allocatedBytesPeak = counted.allocatedBytesPeak;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/replay/recorded_calls.h"
 #include "model/replay/trace_check.h"
 
 #include <cstddef>
@@ -37,6 +38,7 @@ private:
     struct Checkpoint {
         std::size_t at = 0;
         CachingAllocator allocator;
+        RecordedCalls calls;
         TraceCheck result; // its peaks and lists
     };
 
@@ -51,6 +53,7 @@ private:
     ReplayBlock& chooseOfUnknownOrder(ReplayBlock& first) override;
 
     // What the program did.
+    void playCalls();
     void step();
     void allocateAt(std::size_t row);
     void requestFree(std::size_t row);
@@ -81,6 +84,7 @@ private:
     std::int64_t m_rangeBytes;
     std::size_t m_at = 0, m_count = 0;
     CachingAllocator m_allocator;
+    RecordedCalls m_calls;
     TraceCheck m_result;
     std::vector<ReplayBlock*> m_born, m_older; // live ones, by row
     std::vector<AddressRange> m_ranges;
@@ -88,7 +92,6 @@ private:
     std::map<std::size_t, Releaser> m_decided; // releases whose releaser was found by failing
     std::vector<std::size_t> m_guesses; // since the last checkpoint
     std::optional<Checkpoint> m_checkpoint;
-    bool m_asksStacks = true;
 };
 
 } // namespace strata::model

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/replay/what_if.h"
 
+#include "model/replay/recorded_calls.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -21,6 +23,7 @@ public:
         , m_rangeBytes(question.deviceBytes > 0 ? question.deviceBytes / 8 * 9 : kUnknownRange)
         , m_driver(question.addresses, question.capacityBytes.value_or(kUnlimited), m_rangeBytes)
         , m_allocator(question.settings, m_driver, question.deviceBytes)
+        , m_calls(trace)
         , m_born(trace.blocks().bornCount(), nullptr)
         , m_older(trace.blocks().olderCount(), nullptr)
     {
@@ -35,8 +38,11 @@ public:
     [[nodiscard]] bool go(const Progress& progress)
     {
         constexpr std::size_t kReport = 1 << 18;
-        const std::size_t count = m_events.action.size();
-        auto emptied = m_question.emptyCaches.begin();
+        std::size_t count = m_events.action.size();
+        if (m_question.until)
+            count = std::min(count, static_cast<std::size_t>(*m_question.until + 1));
+        const std::vector<EventIndex> asked = m_question.emptyCaches.value_or(std::vector<EventIndex>());
+        auto emptied = asked.begin();
         for (std::size_t row = 0; row < count; ++row) {
             if (row % kReport == 0) {
                 if (progress.cancelled())
@@ -44,8 +50,10 @@ public:
                 progress({ Stage::Checking, static_cast<std::int64_t>(row), static_cast<std::int64_t>(count),
                     static_cast<std::int64_t>(count) });
             }
-            for (; emptied != m_question.emptyCaches.end() && *emptied <= static_cast<EventIndex>(row);
-                 ++emptied)
+            const auto event = static_cast<EventIndex>(row);
+            while (m_calls.waitsAt(event))
+                m_calls.playNext(m_allocator, !m_question.emptyCaches);
+            for (; emptied != asked.end() && *emptied <= event; ++emptied)
                 m_allocator.emptyCache();
             step(row);
         }
@@ -93,10 +101,14 @@ private:
             : id.valid()                                      ? m_trace.blocks().pool[id]
                                                               : kNoIndex;
         const PoolOwner owner = poolOwnerOf(m_trace.recording(), pool);
-        m_allocator.setCapturing(!owner.isDefault() && m_question.settings.version < TorchVersion{ 2, 13 });
+        const bool captures = !m_calls.areComplete() && !owner.isDefault()
+            && m_question.settings.version < TorchVersion{ 2, 13 };
+        if (captures)
+            m_allocator.setCapturing(true);
         ReplayBlock* block = m_allocator.allocate(requested,
             stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_trace.recording().streams[stream]), owner);
-        m_allocator.setCapturing(false);
+        if (captures)
+            m_allocator.setCapturing(false);
         const auto event = static_cast<EventIndex>(row);
         if (m_allocator.reservedBytesPeak() > m_figures.reservedBytesPeak) {
             m_figures.reservedBytesPeak = m_allocator.reservedBytesPeak();
@@ -106,6 +118,7 @@ private:
             ++m_figures.requestsRefused;
             if (!m_figures.firstOomEvent)
                 m_figures.firstOomEvent = event;
+            m_figures.lastOomEvent = event;
             return;
         }
         if (m_events.action[row] == Action::Oom) { // the program did not get it, and did without
@@ -145,6 +158,7 @@ private:
     std::int64_t m_rangeBytes;
     SimulatedDriver m_driver;
     CachingAllocator m_allocator;
+    RecordedCalls m_calls;
     std::vector<ReplayBlock*> m_born, m_older; // by row
     ReplayFigures m_figures;
 };
@@ -219,6 +233,7 @@ ReplayFigures recordedFigures(const DeviceTrace& trace, const BlockColumn<std::u
             ++figures.requestsRefused;
             if (!figures.firstOomEvent)
                 figures.firstOomEvent = event;
+            figures.lastOomEvent = event;
             break;
         default:
             break;

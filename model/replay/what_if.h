@@ -25,7 +25,7 @@ struct ReplayFigures {
     std::int64_t strandedBytesPeak = 0; ///< reserved and not active, after a request
     std::int64_t deviceMallocs = 0; ///< calls for segments, and maps
     std::int64_t deviceFrees = 0; ///< and unmaps
-    std::optional<EventIndex> firstOomEvent;
+    std::optional<EventIndex> firstOomEvent, lastOomEvent;
     std::int64_t requestsRefused = 0;
     friend bool operator==(const ReplayFigures&, const ReplayFigures&) = default;
 };
@@ -35,8 +35,10 @@ struct WhatIf {
     std::optional<std::int64_t> capacityBytes; ///< that segments can take; none: unlimited
     std::int64_t deviceBytes = 0; ///< of the card; 0: not known
     AddressPolicy addresses;
-    std::vector<EventIndex> emptyCaches; ///< empty_cache() just before these events; ascending
+    /// empty_cache() just before these events, ascending; none: where the recording has its calls.
+    std::optional<std::vector<EventIndex>> emptyCaches;
     std::vector<std::int32_t> rank; ///< TraceCheck::rank
+    std::optional<EventIndex> until; ///< the last event that takes part; none: all do
 };
 
 /// The requests of a trace under other settings, on another card. Blocks are freed where the recording freed

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/file_command.h"
+#include "app/cli/json_writer.h"
+#include "app/cli/open.h"
+#include "app/cli/options.h"
+#include "app/cli/pins_report.h"
+#include "app/cli/text.h"
+#include "model/analysis/fragmentation.h"
+#include "model/analysis/position.h"
+#include "model/analysis/settings_advice.h"
+#include "model/base/units.h"
+#include "model/digest/out_of_memory.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace strata::cli {
+
+namespace {
+
+using model::AllocatorMap;
+using model::DeviceTrace;
+using model::Fragmentation;
+using model::PinnedSegment;
+using model::SettingTried;
+
+class FragmentationCommand final : public FileCommand {
+public:
+    FragmentationCommand()
+        : FileCommand("fragmentation", "Why memory is reserved and not used, and which settings would help")
+    {
+    }
+
+    void declare(CLI::App& app) override
+    {
+        declareFile(app);
+        app.add_option("POSITION", m_position, "The instant, see below (default: the reserved peak)")
+            ->type_name("");
+        m_read.declare(app, ReadOptions::Devices::One);
+        m_limit.declare(app, "segments");
+        app.footer(footer(Footer::Positions));
+    }
+
+    model::Result<void> checkOptions() override { return m_limit.check(); }
+
+    model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
+    {
+        const auto opened = openTrace(file, m_read, err);
+        if (!opened)
+            return model::Failure(opened.error());
+        const DeviceTrace& trace = *opened->trace;
+        model::EventIndex event = trace.totals().reservedPeakEvent;
+        if (!m_position.empty()) {
+            const auto position = model::parsePosition(m_position, trace);
+            if (!position)
+                return model::Failure(position.error());
+            event = *position;
+        }
+        const auto report = model::checkReplay(trace);
+        if (!report)
+            return model::Failure(report.error());
+        const AllocatorMap map
+            = model::allocatorMapAt(trace, event, model::activeBlocks(trace, event), &*report);
+        const Fragmentation found = model::fragmentationOf(trace, map, report->settings);
+        const auto tried = model::trySettings(trace, *report);
+        if (!tried)
+            return model::Failure(tried.error());
+        const model::GroupTable byLine(trace, model::Grouping::Line);
+        if (m_read.json)
+            writeJson(out, trace, map, found, *tried, byLine);
+        else
+            print(out, file, trace, map, found, *tried, byLine);
+        return kDone;
+    }
+
+private:
+    [[nodiscard]] std::size_t rows(const Fragmentation& found, Output& out) const
+    {
+        const auto limit = static_cast<std::size_t>(m_limit.rows(m_read.json, out));
+        return limit == 0 ? found.pinned.size() : std::min(limit, found.pinned.size());
+    }
+
+    void writeJson(Output& out, const DeviceTrace& trace, const AllocatorMap& map, const Fragmentation& found,
+        const std::vector<SettingTried>& tried, const model::GroupTable& byLine) const
+    {
+        JsonWriter json;
+        json.beginObject().member("schema", 1).member("device", trace.device()).member("event", found.event);
+        json.member("exact", found.exact);
+        json.member("free_bytes", found.freeBytes).member("largest_free_bytes", found.largestFreeBytes);
+        json.key("external_share");
+        if (const auto share = found.externalShare())
+            json.plain(fmt::format("{:.6f}", *share));
+        else
+            json.null();
+        json.member("rounding_bytes", found.roundingBytes).member("unsplit_bytes", found.unsplitBytes);
+        json.member("pending_free_bytes", found.pendingBytes);
+        json.member("cached_segments_bytes", found.cachedSegmentsBytes).key("segments").beginArray();
+        for (std::size_t i = 0; i < rows(found, out); ++i) {
+            const PinnedSegment& pinned = found.pinned[i];
+            json.beginObject()
+                .member("address", map.segments[pinned.segment].address)
+                .member("total_size", map.segments[pinned.segment].bytes)
+                .member("live_bytes", pinned.liveBytes)
+                .member("free_bytes", pinned.freeBytes)
+                .key("pins");
+            writePins(json, pinned.pins, byLine);
+            json.endObject();
+        }
+        json.endArray().key("settings").beginArray();
+        for (const SettingTried& setting : tried)
+            json.beginObject()
+                .member("set", setting.settings)
+                .member("reserved_bytes_peak", setting.reservedBytesPeak)
+                .member("saved_bytes", setting.savedBytes)
+                .member("exact", setting.exact)
+                .endObject();
+        json.endArray().endObject().endLine();
+        out.write(json.text());
+    }
+
+    void print(Output& out, const std::string& file, const DeviceTrace& trace, const AllocatorMap& map,
+        const Fragmentation& found, const std::vector<SettingTried>& tried,
+        const model::GroupTable& byLine) const
+    {
+        std::int64_t reserved = 0;
+        for (const model::MapSegment& segment : map.segments)
+            reserved += segment.bytes;
+        out.line(fmt::format("{}: {} after {}: {} reserved, {} of it free{}", out.strong(printable(file)),
+            deviceName(trace.device()), momentName(trace, found.event), model::formatBytes(reserved),
+            model::formatBytes(found.freeBytes), found.exact ? "" : " at most"));
+        const auto line = [&](std::int64_t bytes, const char* what) {
+            if (bytes > 0)
+                out.line(fmt::format("  {:>10}  {}", model::formatBytes(bytes), what));
+        };
+        line(found.freeBytes - found.cachedSegmentsBytes, "free in segments that live blocks keep");
+        line(
+            found.cachedSegmentsBytes, "in segments that are free as a whole: empty_cache() gives them back");
+        line(found.pendingBytes, "freed, but another stream may still use it");
+        line(found.roundingBytes, "rounding of requests");
+        line(found.unsplitBytes, "tails of blocks, too small to be split off");
+        line(found.largestFreeBytes, "the largest free block: no larger request is served from what is free");
+        for (std::size_t i = 0; i < std::min<std::size_t>(rows(found, out), kSegmentsShown); ++i) {
+            const PinnedSegment& pinned = found.pinned[i];
+            const model::MapSegment& segment = map.segments[pinned.segment];
+            out.line("");
+            out.line(fmt::format("Segment of {} at {}: {} free, kept by", model::formatBytes(segment.bytes),
+                model::formatAddress(segment.address), model::formatBytes(pinned.freeBytes)));
+            pinsTable(pinned.pins, byLine, kPinsShown).print(out);
+        }
+        out.line("");
+        out.line(fmt::format(
+            "Other settings, by replaying these {} events", model::formatCount(trace.eventCount())));
+        settingsTable(tried).print(out);
+    }
+
+    static constexpr std::size_t kSegmentsShown = 5, kPinsShown = 5;
+    ReadOptions m_read;
+    LimitOption m_limit;
+    std::string m_position;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeFragmentation()
+{
+    return std::make_unique<FragmentationCommand>();
+}
+
+} // namespace strata::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/pins_report.h"
+
+#include "app/cli/text.h"
+#include "model/base/units.h"
+
+#include <algorithm>
+
+namespace strata::cli {
+
+void writePins(JsonWriter& json, std::span<const model::Pin> pins, const model::GroupTable& byLine)
+{
+    json.beginArray();
+    for (const model::Pin& pin : pins)
+        json.beginObject()
+            .member("block", pin.block.value)
+            .member("line", byLine.label(byLine.groupOf(pin.block)))
+            .member("bytes", pin.bytes)
+            .member("age_events", pin.ageEvents)
+            .member("gives_back_bytes", pin.givesBackBytes)
+            .endObject();
+    json.endArray();
+}
+
+Table pinsTable(std::span<const model::Pin> pins, const model::GroupTable& byLine, std::size_t rows)
+{
+    Table table({ { "gives back" }, { "bytes" }, { "age in events" }, { "line", Table::Align::Left } });
+    for (const model::Pin& pin : pins.first(std::min(rows, pins.size())))
+        table.add({ pin.givesBackBytes > 0 ? model::formatBytes(pin.givesBackBytes) : "-",
+            model::formatBytes(pin.bytes), model::formatCount(pin.ageEvents),
+            printable(byLine.label(byLine.groupOf(pin.block))) });
+    return table;
+}
+
+Table settingsTable(std::span<const model::SettingTried> tried)
+{
+    Table table({ { "reserved peak" }, { "saved" }, { "", Table::Align::Left },
+        { "PYTORCH_CUDA_ALLOC_CONF", Table::Align::Left } });
+    for (const model::SettingTried& setting : tried)
+        table.add({ model::formatBytes(setting.reservedBytesPeak),
+            setting.savedBytes < 0 ? "-" + model::formatBytes(-setting.savedBytes)
+                                   : model::formatBytes(setting.savedBytes),
+            setting.exact ? "exact" : "estimate",
+            setting.settings.empty() ? "(the defaults)" : printable(setting.settings) });
+    return table;
+}
+
+} // namespace strata::cli

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/settings_advice.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+Pairs pairsOf(const std::string& text)
+{
+    Pairs pairs;
+    std::string item;
+    int depth = 0;
+    const auto take = [&] {
+        if (const std::size_t colon = item.find(':'); colon != std::string::npos)
+            pairs.emplace_back(item.substr(0, colon), item.substr(colon + 1));
+        item.clear();
+    };
+    for (const char c : text) {
+        depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+        if (c == ',' && depth == 0)
+            take();
+        else if (c != ' ')
+            item += c;
+    }
+    take();
+    return pairs;
+}
+
+/// `text` with other values for some keys; an empty one takes the key out.
+std::string with(const std::string& text, const Pairs& changes)
+{
+    Pairs pairs = pairsOf(text);
+    for (const auto& [key, value] : changes) {
+        const auto known = std::ranges::find(pairs, key, &Pairs::value_type::first);
+        if (known != pairs.end() && value.empty())
+            pairs.erase(known);
+        else if (known != pairs.end())
+            known->second = value;
+        else if (!value.empty())
+            pairs.emplace_back(key, value);
+    }
+    std::string joined;
+    for (const auto& [key, value] : pairs)
+        joined += (joined.empty() ? "" : ",") + key + ":" + value;
+    return joined;
+}
+
+Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const ReplayReport& report,
+    const WhatIfAsked& question, std::int64_t recordedPeak, const Progress& progress)
+{
+    std::vector<SettingTried> tried;
+    for (const std::string& settings : settingsWorthTrying(report)) {
+        WhatIfAsked asked = question;
+        asked.settings = settings;
+        const auto answer = answerWhatIf(trace, report, asked, progress);
+        if (!answer)
+            return Failure(answer.error());
+        const std::int64_t peak = answer->reservedPeakRange.second;
+        tried.push_back({ settings, peak, recordedPeak - peak, answer->exact,
+            asked.until && answer->replayed.lastOomEvent != asked.until });
+    }
+    std::ranges::stable_sort(tried, {}, &SettingTried::reservedBytesPeak);
+    return tried;
+}
+
+} // namespace
+
+std::vector<std::string> settingsWorthTrying(const ReplayReport& report)
+{
+    const std::string& text = report.settingsText;
+    const Pairs withoutSplit{ { "expandable_segments", "True" }, { "max_split_size_mb", "" },
+        { "max_non_split_rounding_mb", "" } };
+    const auto plus = [](Pairs pairs, const char* key, const char* value) {
+        pairs.emplace_back(key, value);
+        return pairs;
+    };
+    const std::string noExpandable = with(text, { { "expandable_segments", "" } });
+    std::vector<std::string> texts{ with(text, withoutSplit),
+        with(text, plus(withoutSplit, "roundup_power2_divisions", "8")),
+        with(noExpandable, { { "max_split_size_mb", "64" } }),
+        with(noExpandable, { { "max_split_size_mb", "256" } }),
+        with(noExpandable, { { "max_split_size_mb", "1024" } }),
+        with(text, { { "roundup_power2_divisions", "4" } }),
+        with(text, { { "roundup_power2_divisions", "8" } }),
+        with(text, { { "large_segment_size_mb", "64" } }), "" };
+    std::vector<std::string> worth;
+    std::vector<AllocatorSettings> known{ report.settings };
+    for (const std::string& candidate : texts) {
+        const auto settings = AllocatorSettings::parse(candidate, report.version);
+        if (!settings || std::ranges::find(known, *settings) != known.end())
+            continue;
+        known.push_back(*settings);
+        worth.push_back(candidate);
+    }
+    return worth;
+}
+
+Result<std::vector<SettingTried>> trySettings(
+    const DeviceTrace& trace, const ReplayReport& report, const Progress& progress)
+{
+    return tryEach(trace, report, {}, trace.totals().reservedBytesPeak, progress);
+}
+
+Result<std::vector<SettingTried>> trySettingsUpTo(const DeviceTrace& trace, const ReplayReport& report,
+    EventIndex last, std::int64_t capacityBytes, const Progress& progress)
+{
+    WhatIfAsked asked;
+    asked.availableBytes = capacityBytes;
+    asked.until = last;
+    std::int64_t reserved = trace.totals().reservedBytesStart, peak = reserved;
+    for (EventIndex e = 0; e <= last; ++e) {
+        reserved += trace.reservedDelta(e);
+        peak = std::max(peak, reserved);
+    }
+    return tryEach(trace, report, asked, peak, progress);
+}
+
+} // namespace strata::model

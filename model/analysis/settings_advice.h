@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/replay.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+/// What one other string of allocator settings comes to, by replaying this very recording.
+struct SettingTried {
+    std::string settings; ///< all of them, to be copied into PYTORCH_CUDA_ALLOC_CONF
+    std::int64_t reservedBytesPeak = 0;
+    std::int64_t savedBytes = 0; ///< of the recorded peak of reserved
+    bool exact = false;
+    bool servesRequest = false; ///< with triedUpTo(): the request of that event is not refused
+};
+
+/// Strings worth trying for a program that ran under the settings of the report: those that its version of
+/// PyTorch knows, that change something, and that are not known to fail or to do nothing together
+/// (expandable_segments with max_split_size_mb: pytorch issues 119452, 123548).
+[[nodiscard]] std::vector<std::string> settingsWorthTrying(const ReplayReport& report);
+
+/// Replays the trace under each of them; the one that reserves least comes first. Any thread; as long as a
+/// replay for each. Fails with Cancelled alone.
+[[nodiscard]] Result<std::vector<SettingTried>> trySettings(
+    const DeviceTrace& trace, const ReplayReport& report, const Progress& progress = {});
+
+/// The same up to the request of event `last`, which was refused, with `capacityBytes` for segments.
+[[nodiscard]] Result<std::vector<SettingTried>> trySettingsUpTo(const DeviceTrace& trace,
+    const ReplayReport& report, EventIndex last, std::int64_t capacityBytes, const Progress& progress = {});
+
+} // namespace strata::model
