@@ -122,8 +122,9 @@ void printVerdict(Output& out, const std::string& file, const Judged& judged)
     const model::GroupTable byLine(*judged.trace, model::Grouping::Line);
     out.line(fmt::format("{}: {} ran out of memory at {}", out.strong(printable(file)),
         deviceName(judged.trace->device()), momentName(*judged.trace, verdict.event)));
-    out.line(fmt::format(
-        "  {} asked for {}", printable(lineOf(judged)), model::formatBytes(verdict.roundedBytes)));
+    const std::string request = model::formatBytes(verdict.roundedBytes);
+    out.line(verdict.request.valid() ? fmt::format("  {} asked for {}", printable(lineOf(judged)), request)
+                                     : fmt::format("  {} were asked for, by whom is not recorded", request));
     out.line("  " + out.bad(sentenceOf(verdict)));
     Table table({ { "bytes" }, { "", Table::Align::Left } });
     const auto row = [&](std::optional<std::int64_t> bytes, const char* what) {

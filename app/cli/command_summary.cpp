@@ -85,6 +85,8 @@ public:
                "Fails with exit 1 if a device needs more than this: its reserved peak, within --from/--to "
                "if given. For example 70GiB")
             ->type_name("BYTES");
+        app.add_flag("--replay", m_replay,
+            "Replays PyTorch's allocator, which tells the peaks of allocated and active exactly");
         app.footer(footer(Footer::Positions));
     }
 
@@ -113,7 +115,7 @@ public:
         auto opener = openFile(file, m_read.force);
         if (!opener)
             return model::Failure(opener.error());
-        if (!m_range.given()) {
+        if (!m_range.given() && !m_replay) {
             auto outline = opener->outline();
             if (outline && model::tellsOfSteps(*outline->recording))
                 outline.reset(); // what each took is known from its events
@@ -131,6 +133,12 @@ public:
             auto report = reportOn(*trace, m_range);
             if (!report)
                 return model::Failure(report.error());
+            if (m_replay) {
+                auto replay = model::checkReplay(*trace);
+                if (!replay)
+                    return model::Failure(replay.error());
+                report->replay = std::move(*replay);
+            }
             devices.push_back(std::move(*report));
         }
         return print((*session)->recording(), devices);
@@ -139,6 +147,7 @@ public:
 private:
     ReadOptions m_read;
     RangeOptions m_range;
+    bool m_replay = false;
     std::string m_maxPeak;
     std::optional<std::int64_t> m_maxPeakBytes;
 };

@@ -287,6 +287,38 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
 
 } // namespace
 
+namespace {
+
+// Null unless it was asked for.
+void writeReplay(JsonWriter& json, const std::vector<DeviceReport>& devices)
+{
+    json.key("replay");
+    if (std::ranges::none_of(devices, [](const DeviceReport& device) { return device.replay.has_value(); })) {
+        json.null();
+        return;
+    }
+    json.beginArray();
+    for (const DeviceReport& device : devices) {
+        if (!device.replay)
+            continue;
+        const model::ReplayReport& replay = *device.replay;
+        const bool exact = replay.exact();
+        const auto peak = [&](const char* key, std::int64_t value) {
+            json.member(key, exact ? std::optional(value) : std::nullopt);
+        };
+        json.beginObject().member("device", replay.device).member("exact", exact);
+        json.member("reason", exact ? std::nullopt : std::optional(replay.reason().text()));
+        peak("allocated_bytes_peak", replay.check.allocatedBytesPeak);
+        peak("allocated_peak_event", replay.check.allocatedPeakEvent);
+        peak("active_bytes_peak", replay.check.activeBytesPeak);
+        peak("active_peak_event", replay.check.activePeakEvent);
+        json.endObject();
+    }
+    json.endArray();
+}
+
+} // namespace
+
 void writeSummaryJson(Output& out, const std::string& file, const model::Recording& recording,
     const std::vector<DeviceReport>& devices)
 {
@@ -297,6 +329,7 @@ void writeSummaryJson(Output& out, const std::string& file, const model::Recordi
         writeDevice(json, recording, device);
     json.endArray();
     writeFile(json, recording, devices);
+    writeReplay(json, devices);
     json.endObject().endLine();
     out.write(json.text());
 }

@@ -70,10 +70,17 @@ void printTotals(Output& out, const DeviceReport& device)
         atEvent(totals.reservedPeakEvent) + (isNeed ? "; what the run needs" : "") });
     table.add({ "requested", formatBytes(totals.requestedBytesStart), formatBytes(totals.requestedBytesPeak),
         atEnd(totals.requestedBytesEnd), atEvent(totals.requestedPeakEvent) });
-    table.add({ "active", "", "", atEnd(totals.activeBytesEnd), "rounded; known at the end alone" });
-    table.add(
-        { "allocated", "", "", atEnd(totals.allocatedBytesEnd), "active and not waiting for a stream" });
+    const bool replayed = device.replay && device.replay->exact();
+    const auto peak = [&](std::int64_t bytes) { return replayed ? formatBytes(bytes) : std::string(); };
+    const model::TraceCheck none, &check = replayed ? device.replay->check : none;
+    table.add({ "active", "", peak(check.activeBytesPeak), atEnd(totals.activeBytesEnd),
+        replayed ? atEvent(check.activePeakEvent) + "; by replay" : "rounded; known at the end alone" });
+    table.add({ "allocated", "", peak(check.allocatedBytesPeak), atEnd(totals.allocatedBytesEnd),
+        replayed ? atEvent(check.allocatedPeakEvent) + "; by replay"
+                 : "active and not waiting for a stream" });
     table.print(out);
+    if (device.replay && !replayed)
+        printParagraph(out, "  The replay is not exact: " + printable(device.replay->reason().text()));
 }
 
 void printPeak(Output& out, const DeviceReport& device)

@@ -5,6 +5,7 @@
 #include "app/cli/open.h"
 #include "app/cli/output.h"
 #include "model/analysis/range_peak.h"
+#include "model/analysis/replay.h"
 #include "model/analysis/steps.h"
 #include "model/analysis/summary.h"
 #include "model/trace/grouping.h"
@@ -23,6 +24,7 @@ struct DeviceReport {
     Integrity integrity;
     std::vector<model::StepUse> steps; ///< that were recorded
     std::optional<model::RangePeak> within; ///< the highest values of the range, if one was asked for
+    std::optional<model::ReplayReport> replay; ///< if it was asked for
 
     /// What the device needs, at least: the reserved peak of the range if there is one; else with the request
     /// that failed, if one did.

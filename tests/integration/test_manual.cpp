@@ -61,6 +61,8 @@ public:
         const fs::path sample = dataFile("samples/gpt2_124m_bf16_train.pickle.gz"); // with steps and phases
         for (const char* name : { "snapshot.pickle", "FILE" })
             fs::copy_file(sample, m_folder.path() / name);
+        fs::copy_file(
+            dataFile("samples/gpt2_124m_bf16_oom_16gib.pickle.gz"), m_folder.path() / "failed.pickle");
         EXPECT_EQ(strata({ "convert", sample, "-o", m_folder.path() / "run.strata" }).code, 0);
     }
 

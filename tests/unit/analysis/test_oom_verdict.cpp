@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One out-of-memory of each cause, small enough to be checked by hand.
+#include "model/analysis/oom_verdict.h"
+#include "model/digest/out_of_memory.h"
+#include "model/session/session.h"
+#include "tests/support/make_recording.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+class OomVerdicts : public testing::Test {
+protected:
+    /// The verdict on the first out-of-memory of a recording that replays exactly.
+    OomVerdict verdictOn(const std::string& text, std::int64_t capacityMiB, bool exact = true)
+    {
+        m_session = *Session::fromRecording(test::makeRecording(text));
+        const DeviceTrace& trace = m_session->devices().at(0);
+        ReplayAsked asked;
+        asked.version = TorchVersion{ 2, 11 };
+        asked.capacityBytes = capacityMiB * kMiB;
+        const auto report = checkReplay(trace, asked);
+        EXPECT_TRUE(report) << report.error().text();
+        EXPECT_EQ(report->exact(), exact) << report->reason().text();
+        const auto event = static_cast<EventIndex>(trace.outOfMemories()[0]);
+        auto verdict = oomVerdictOf(trace, event, activeBlocks(trace, event), *report);
+        EXPECT_TRUE(verdict) << verdict.error().text();
+        return *verdict;
+    }
+
+    static std::int64_t sumOf(const OomParts& parts)
+    {
+        return parts.reservedBytes() + parts.deviceFreeBytes + parts.outsideBytes.value_or(0)
+            + parts.otherProcessesBytes.value_or(0) + parts.unknownBytes.value_or(0);
+    }
+
+    std::shared_ptr<const Session> m_session;
+};
+
+std::string mib(std::int64_t count)
+{
+    return std::to_string(count * kMiB);
+}
+
+std::string at(std::int64_t mebibytes)
+{
+    return std::to_string((std::int64_t{ 1 } << 40) + mebibytes * kMiB);
+}
+
+/// A segment of `size` MiB for one block of that size.
+std::string filled(std::int64_t place, std::int64_t size)
+{
+    return "segment_alloc " + at(place) + " " + mib(size) + "\nalloc " + at(place) + " " + mib(size) + "\n";
+}
+
+std::string freed(std::int64_t place, std::int64_t size)
+{
+    return "free_requested " + at(place) + " " + mib(size) + "\nfree_completed " + at(place) + " " + mib(size)
+        + "\n";
+}
+
+std::string refused(std::int64_t size, std::int64_t left)
+{
+    return "oom size=" + mib(size) + " free=" + mib(left) + "\n";
+}
+
+std::string fullSegment(std::int64_t place, std::int64_t size)
+{
+    return "segment " + at(place) + " " + mib(size) + " large\nblock " + at(place) + " " + mib(size)
+        + " allocated\n";
+}
+
+} // namespace
+
+TEST_F(OomVerdicts, TooBig)
+{
+    const OomVerdict verdict = verdictOn(filled(0, 60) + refused(50, 40) + fullSegment(0, 60), 100);
+    EXPECT_EQ(verdict.cause, OomCause::TooBig);
+    EXPECT_EQ(verdict.parts.requestedBytes, 60 * kMiB);
+    EXPECT_EQ(sumOf(verdict.parts), 100 * kMiB);
+    EXPECT_TRUE(verdict.advice.empty());
+}
+
+// Three blocks of 20 MiB share a segment of 60; the outer two are freed, and 40 MiB do not fit between them.
+TEST_F(OomVerdicts, FragmentedIsCuredByExpandableSegments)
+{
+    const std::string text = filled(0, 60) + freed(0, 60) + "alloc " + at(0) + " " + mib(20) + "\nalloc "
+        + at(20) + " " + mib(20) + "\n" + freed(0, 20) + refused(40, 30) + "segment " + at(0) + " " + mib(60)
+        + " large\nblock " + at(20) + " " + mib(20) + " allocated\n";
+    const OomVerdict verdict = verdictOn(text, 90);
+    EXPECT_EQ(verdict.cause, OomCause::Fragmented);
+    EXPECT_EQ(verdict.parts.freeLargeBytes, 40 * kMiB);
+    EXPECT_EQ(sumOf(verdict.parts), 90 * kMiB);
+    ASSERT_FALSE(verdict.causes.empty());
+    EXPECT_TRUE(verdict.causes[0].wouldHaveServed);
+    ASSERT_EQ(verdict.pins.size(), 1u);
+    EXPECT_EQ(verdict.pins[0].givesBackBytes, 60 * kMiB);
+    ASSERT_FALSE(verdict.advice.empty());
+    EXPECT_EQ(verdict.advice[0].settings.find("expandable_segments:True"), 0u);
+    EXPECT_LE(verdict.advice[0].reservedBytesPeak, 90 * kMiB);
+}
+
+TEST_F(OomVerdicts, PendingFree)
+{
+    const std::string text = filled(0, 60) + "free_requested " + at(0) + " " + mib(60) + "\n"
+        + refused(50, 40) + "segment " + at(0) + " " + mib(60) + " large\nblock " + at(0) + " " + mib(60)
+        + " pending\n";
+    const OomVerdict verdict = verdictOn(text, 100);
+    EXPECT_EQ(verdict.cause, OomCause::PendingFree);
+    EXPECT_EQ(verdict.parts.pendingFreeBytes, 60 * kMiB);
+    EXPECT_EQ(sumOf(verdict.parts), 100 * kMiB);
+}
+
+TEST_F(OomVerdicts, PrivatePools)
+{
+    const std::string text = "segment_alloc " + at(0) + " " + mib(60) + " pool=(0,1)\nalloc " + at(0) + " "
+        + mib(60) + " pool=(0,1)\n" + "free_requested " + at(0) + " " + mib(60)
+        + " pool=(0,1)\nfree_completed " + at(0) + " " + mib(60) + " pool=(0,1)\n" + refused(50, 40)
+        + "segment " + at(0) + " " + mib(60) + " large pool=(0,1)\n";
+    const OomVerdict verdict = verdictOn(text, 100);
+    EXPECT_EQ(verdict.cause, OomCause::PrivatePools);
+    EXPECT_EQ(verdict.parts.freePrivateBytes, 60 * kMiB);
+    EXPECT_EQ(sumOf(verdict.parts), 100 * kMiB);
+}
+
+// What nobody tells of is not blamed on anybody.
+TEST_F(OomVerdicts, OutsideWithoutAReadingIsUnknown)
+{
+    const OomVerdict verdict = verdictOn(filled(0, 20) + refused(50, 20) + fullSegment(0, 20), 100);
+    EXPECT_EQ(verdict.cause, OomCause::Unknown);
+    EXPECT_EQ(verdict.parts.unknownBytes, 60 * kMiB);
+    EXPECT_FALSE(verdict.parts.outsideBytes);
+    EXPECT_EQ(sumOf(verdict.parts), 100 * kMiB);
+}
+
+TEST_F(OomVerdicts, OtherProcessesAndOutsideAreWhatTheDriverSaid)
+{
+    const auto with = [&](std::int64_t others) {
+        auto recording = test::makeRecording(filled(0, 20) + refused(50, 20) + fullSegment(0, 20));
+        DriverReading reading;
+        reading.event = 2;
+        reading.usedBytes = 80 * kMiB;
+        reading.processBytes = (80 - others) * kMiB;
+        recording->driver.push_back(reading);
+        m_session = *Session::fromRecording(std::move(recording));
+        const DeviceTrace& trace = m_session->devices().at(0);
+        ReplayAsked asked;
+        asked.version = TorchVersion{ 2, 11 };
+        asked.capacityBytes = 100 * kMiB;
+        const auto report = checkReplay(trace, asked);
+        return *oomVerdictOf(trace, 2, activeBlocks(trace, 2), *report);
+    };
+    const OomVerdict others = with(45);
+    EXPECT_EQ(others.cause, OomCause::OtherProcess);
+    EXPECT_EQ(others.parts.otherProcessesBytes, 45 * kMiB);
+    EXPECT_EQ(others.parts.outsideBytes, 15 * kMiB);
+    EXPECT_EQ(sumOf(others.parts), 100 * kMiB);
+    const OomVerdict outside = with(5);
+    EXPECT_EQ(outside.cause, OomCause::OutsidePyTorch);
+    EXPECT_EQ(outside.parts.outsideBytes, 55 * kMiB);
+    EXPECT_EQ(sumOf(outside.parts), 100 * kMiB);
+}
+
+TEST(SettingsWorthTrying, AreNotThoseThatAreOnNorUnknownNorAtOdds)
+{
+    ReplayReport report;
+    report.settingsText = "expandable_segments:True";
+    report.version = { 2, 6 };
+    report.settings = *AllocatorSettings::parse(report.settingsText, report.version);
+    const std::vector<std::string> worth = settingsWorthTrying(report);
+    EXPECT_FALSE(worth.empty());
+    for (const std::string& text : worth) {
+        EXPECT_NE(text, report.settingsText);
+        EXPECT_EQ(text.find("large_segment_size_mb"), std::string::npos) << "2.6 does not know it";
+        EXPECT_FALSE(text.find("expandable_segments:True") != std::string::npos
+            && text.find("max_split_size_mb") != std::string::npos)
+            << text;
+        EXPECT_TRUE(AllocatorSettings::parse(text, report.version));
+    }
+}
+
+} // namespace strata::model
