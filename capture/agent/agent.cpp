@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/agent.h"
 
+#include "capture/agent/process_facts.h"
 #include "capture/agent/say.h"
 #include "capture/agent/texts.h"
 
@@ -37,6 +38,19 @@ void outOfMemoryCallback(std::int32_t device, std::int64_t bytes) noexcept
 void rangeCallback(bool begins, const char* name) noexcept
 {
     g_agent->annotate(begins ? wire::AnnotationKind::Start : wire::AnnotationKind::End, name ? name : "");
+}
+
+int callBegins(const hook::Call& call) noexcept
+{
+    return g_agent->onCallBegins(call);
+}
+void callEnds(int token, bool done) noexcept
+{
+    g_agent->onCallEnds(token, done);
+}
+void onLock(pthread_mutex_t* mutex) noexcept
+{
+    g_agent->onLock(mutex);
 }
 
 std::uint64_t self() noexcept
@@ -203,11 +217,17 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
     m_simulatedDevice = options.simulatedDevice;
     Recorder* const recorder = &makeRecorder(std::move(file), std::move(facts), true);
     g_agent = this;
-    if (!m_attached && !m_hook.attach({ entryCallback, outOfMemoryCallback, rangeCallback })) {
-        say(recorder->name() + ": LibTorch does not let itself be followed: nothing is recorded");
-        return false;
+    if (!m_attached) {
+        if (!m_hook.attach({ entryCallback, outOfMemoryCallback, rangeCallback, callBegins, callEnds })) {
+            say(recorder->name() + ": LibTorch does not let itself be followed: nothing is recorded");
+            return false;
+        }
+        followCalls();
     }
     m_attached = true;
+    tellFractions(*recorder);
+    recorder->tell(
+        { wire::info::kAllocatorCalls, m_callsMissing.empty() ? wire::info::kYes : m_callsMissing });
     m_recorder.store(recorder, std::memory_order_release);
     recorder->start();
     if (!takeState(StatePurpose::Base))
@@ -238,6 +258,13 @@ bool Agent::startTotals(
     m_recorder.store(&recorder, std::memory_order_release);
     recorder.start();
     return true;
+}
+
+void Agent::followCalls()
+{
+    m_callsMissing = "nobody finds the locks of this allocator";
+    if (m_findLocks)
+        m_callsMissing = m_calls.follow(m_hook, m_deviceCount, m_findLocks, agent::onLock);
 }
 
 Recorder& Agent::makeRecorder(
@@ -425,6 +452,55 @@ void Agent::onEntry(const hook::Entry& entry) noexcept
     }
     if (m_stacks->kind() != StackKind::None)
         takeStack(device, entry, record);
+    device.ring.commit();
+}
+
+int Agent::onCallBegins(const hook::Call& call) noexcept
+{
+    return m_forked.load(std::memory_order_relaxed) || !isRecording() ? -1 : m_calls.begins(call);
+}
+
+/// What the program set before it was followed. LibTorch makes the device that it is asked about the current
+/// one, which is not done to a device that nobody has used.
+void Agent::tellFractions(Recorder& recorder)
+{
+    const auto get = reinterpret_cast<int (*)(int*)>(cudaFunction("cudaGetDevice"));
+    const auto set = reinterpret_cast<int (*)(int)>(cudaFunction("cudaSetDevice"));
+    const auto stateOf
+        = reinterpret_cast<int (*)(int, unsigned*, int*)>(cudaFunction("cuDevicePrimaryCtxGetState"));
+    int before = 0;
+    if (!m_hook.memoryFraction || !get || !set || !stateOf || get(&before) != 0)
+        return;
+    for (int device = 0; device < m_deviceCount; ++device) {
+        unsigned flags = 0;
+        int used = 0;
+        if (stateOf(device, &flags, &used) != 0 || used == 0)
+            continue;
+        if (const double fraction = m_hook.memoryFraction(device); fraction >= 0 && fraction < 1)
+            recorder.beginWithFraction(device, fraction);
+    }
+    set(before);
+}
+
+/// Under the lock of the device.
+void Agent::mark(int index, CallMarks::Kind kind, const hook::Call& call) noexcept
+{
+    Device& device = *m_devices[static_cast<std::size_t>(index)];
+    const Recorder* recorder = m_recorder.load(std::memory_order_relaxed);
+    if (!device.open || !recorder || !recorder->isWriting())
+        return;
+    EventRecord* const record = device.ring.reserve(true);
+    if (!record)
+        return;
+    *record = {};
+    record->action = EventRecord::kCall;
+    record->stackKind = static_cast<std::uint8_t>(kind);
+    record->bytes = std::bit_cast<std::int64_t>(call.fraction);
+    record->poolOwner = call.poolOwner;
+    record->poolId = static_cast<std::uint32_t>(call.poolId);
+    record->userMetadata
+        = internText(*m_texts, { call.text.data, static_cast<std::size_t>(call.text.bytes) });
+    record->counter = m_hook.counter();
     device.ring.commit();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/agent/call_marks.h"
 #include "capture/agent/devices.h"
 #include "capture/agent/recorder.h"
 #include "capture/agent/session_file.h"
@@ -64,6 +65,9 @@ public:
     /// Before start(): who knows what the driver says. Without one it is not recorded.
     void readDriverBy(ReadDriver read) { m_readDriver = std::move(read); }
 
+    /// Before start(): who finds the locks of the allocator. Without one its calls are not recorded.
+    void findLocksBy(CallMarks::FindLocks find) { m_findLocks = std::move(find); }
+
     /// As Recorder::annotate(). Nothing if nothing is recorded.
     void annotate(wire::AnnotationKind kind, std::string_view name) noexcept;
     /// The same of what happened before there was a recording.
@@ -83,6 +87,9 @@ public:
     /// What hooks call.
     void onEntry(const hook::Entry& entry) noexcept;
     void onOutOfMemory(std::int32_t device, std::int64_t bytes) noexcept;
+    int onCallBegins(const hook::Call& call) noexcept;
+    void onCallEnds(int token, bool done) noexcept { m_calls.ends(token, done); }
+    void onLock(pthread_mutex_t* mutex) noexcept { m_calls.locked(mutex); }
 
 private:
     bool prepare(const AgentOptions& options);
@@ -91,6 +98,9 @@ private:
         std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> facts, bool followed);
     void takeStack(Device& device, const hook::Entry& entry, EventRecord& record) noexcept;
     void onSnapshot() noexcept;
+    void followCalls();
+    void tellFractions(Recorder& recorder);
+    void mark(int device, CallMarks::Kind kind, const hook::Call& call) noexcept;
     std::unique_ptr<SessionFile> createFile(const AgentOptions& options);
 
     const hook::Hook& m_hook;
@@ -105,6 +115,11 @@ private:
     std::string m_simulatedDevice; // of this recording
     ReadDriver m_readDriver;
     Devices m_noDevices; // where events are not told
+    CallMarks::FindLocks m_findLocks;
+    CallMarks m_calls{ [this](int device, CallMarks::Kind kind, const hook::Call& call) {
+        mark(device, kind, call);
+    } };
+    std::string m_callsMissing; // of all calls, and why; empty: all are followed
     bool m_attached = false;
     bool m_followed = false; // by this recording
 

@@ -267,6 +267,7 @@ void begin(Process& self)
     if (!agent) {
         agent = new agent::Agent(*self.hook, agent::deviceCount());
         agent->readDriverBy(driverReader());
+        agent->findLocksBy(agent::findAllocatorLocks);
         if (self.pythonTrusted.load())
             agent->trustPython();
         self.agent.store(agent, std::memory_order_release);

@@ -10,8 +10,11 @@
 
 namespace strata::agent {
 
-/// What is kept of an event on the spot. Actions are those of model/wire/events.h, and two of our own.
+/// What is kept of an event on the spot. Actions are those of model/wire/events.h, and three of our own.
 struct EventRecord {
+    /// A call of the allocator: its kind as `stackKind`, its fraction as the bits of `bytes`, text as
+    /// `userMetadata`.
+    static constexpr std::uint8_t kCall = 253;
     static constexpr std::uint8_t kLost = 254; ///< `bytes` events did not fit here
     static constexpr std::uint8_t kCut = 255; ///< the state number `bytes` was taken here
 

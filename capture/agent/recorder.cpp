@@ -5,6 +5,8 @@
 #include "capture/agent/texts.h"
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <functional>
@@ -35,6 +37,31 @@ private:
     sigset_t m_before;
 };
 
+/// What the text of a call says.
+std::string valueOf(const EventRecord& record, std::string_view text)
+{
+    using Kind = wire::AllocatorCallKind;
+    const auto kind = static_cast<Kind>(record.stackKind);
+    switch (kind) {
+    case Kind::Settings:
+    case Kind::SettingsRefused:
+        return std::string(text);
+    case Kind::MemoryFraction: {
+        char digits[32]; // as few as tell it from all others
+        return { digits,
+            std::to_chars(digits, digits + sizeof digits, std::bit_cast<double>(record.bytes)).ptr };
+    }
+    case Kind::CaptureBegin:
+    case Kind::CaptureEnd:
+        return {};
+    default:
+        break;
+    }
+    if (kind == Kind::EmptyCache && record.poolOwner == 0 && record.poolId == 0)
+        return {};
+    return std::to_string(record.poolOwner) + "," + std::to_string(record.poolId);
+}
+
 } // namespace
 
 Recorder::Recorder(std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> info, Devices& devices,
@@ -56,6 +83,15 @@ Recorder::Recorder(std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyV
 Recorder::~Recorder()
 {
     finish();
+}
+
+void Recorder::beginWithFraction(std::int32_t device, double fraction)
+{
+    EventRecord record{};
+    record.stackKind = static_cast<std::uint8_t>(wire::AllocatorCallKind::MemoryFraction);
+    record.bytes = std::bit_cast<std::int64_t>(fraction);
+    m_calls.push_back({ device, 0, wire::AllocatorCallKind::MemoryFraction,
+        m_numbers.string(valueOf(record, {})), nowNs() });
 }
 
 void Recorder::start()
@@ -167,11 +203,14 @@ void Recorder::look(bool writeAll)
     for (std::size_t i = 0; i < m_devices.size(); ++i)
         take(i, waiting[i]);
     const std::int64_t now = nowNs();
+    const auto isDue
+        = [&](std::int64_t since) { return writeAll || now - since >= m_options.flushNs || now < since; };
     for (Stream& stream : m_streams) {
-        if (!stream.chunk.rows.empty()
-            && (writeAll || now - stream.oldestNs >= m_options.flushNs || now < stream.oldestNs))
+        if (!stream.chunk.rows.empty() && isDue(stream.oldestNs))
             writeEvents(stream);
     }
+    if (!m_calls.empty() && isDue(m_callsSinceNs))
+        writeCalls();
     writeQueued();
     if (writeAll || m_writer.chunks() != chunks)
         m_sink->check();
@@ -197,6 +236,10 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
     const std::uint64_t event = chunk.firstEvent + chunk.rows.size();
     if (record.action == EventRecord::kCut) {
         m_cuts[{ static_cast<std::uint32_t>(record.bytes), device }] = event;
+        return;
+    }
+    if (record.action == EventRecord::kCall) {
+        takeCall(static_cast<std::int32_t>(device), event, record);
         return;
     }
     if (record.action == EventRecord::kLost) {
@@ -236,6 +279,29 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
     stream.follower.add(chunk.rows.back());
     if (chunk.rows.size() >= wire::kEventsAChunk)
         writeEvents(stream);
+}
+
+void Recorder::takeCall(std::int32_t device, std::uint64_t event, const EventRecord& record)
+{
+    const std::string value = valueOf(
+        record, record.userMetadata != 0 ? textAt(m_texts, record.userMetadata) : std::string_view());
+    if (m_calls.empty())
+        m_callsSinceNs = nowNs();
+    m_calls.push_back({ device, event, static_cast<wire::AllocatorCallKind>(record.stackKind),
+        value.empty() ? wire::kNone : m_numbers.string(value),
+        timeOf(m_streams[static_cast<std::size_t>(device)], record.counter) });
+    if (m_calls.size() >= wire::kEventsAChunk)
+        writeCalls();
+}
+
+void Recorder::writeCalls()
+{
+    if (m_calls.empty())
+        return;
+    m_numbers.write(m_writer);
+    m_writer.chunk(
+        wire::ChunkType::AllocatorCalls, [&](wire::Bytes& out) { wire::encodeAllocatorCalls(m_calls, out); });
+    m_calls.clear();
 }
 
 /// Two lines of the clock meet to within nanoseconds: that must not turn the order of two events.
@@ -284,6 +350,7 @@ void Recorder::writeEvents(Stream& stream)
 {
     m_numbers.write(m_writer);
     writeLost();
+    writeCalls(); // who is killed has those of the events that are written
     m_writer.chunk(wire::ChunkType::Events, [&](wire::Bytes& out) { wire::encodeEvents(stream.chunk, out); });
     stream.chunk.firstEvent += stream.chunk.rows.size();
     stream.chunk.rows.clear();
@@ -427,6 +494,7 @@ void Recorder::writeQueued()
             writeEvents(stream);
     }
     writeLost();
+    writeCalls();
     for (const TakenState& state : states) {
         writeSettings(state);
         if (state.host)

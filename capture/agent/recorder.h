@@ -8,6 +8,7 @@
 #include "capture/agent/stacks.h"
 #include "capture/agent/symbols.h"
 #include "capture/hook/torch_hook.h"
+#include "model/wire/allocator_calls.h"
 #include "model/wire/chunk_writer.h"
 #include "model/wire/follower.h"
 #include "model/wire/state.h"
@@ -55,6 +56,8 @@ public:
         Stacks& stacks, const SequenceTable& texts, std::uint64_t (*counter)() noexcept, Options options);
     ~Recorder();
 
+    /// Before start(): the fraction of its memory that may be used of a device.
+    void beginWithFraction(std::int32_t device, double fraction);
     void start();
     /// Any thread. A state whose cut marks are in the rings.
     void add(TakenState state);
@@ -94,6 +97,8 @@ private:
     void takeRecord(std::size_t device, const EventRecord& record);
     void writeEvents(Stream& stream);
     void writeLost();
+    void takeCall(std::int32_t device, std::uint64_t event, const EventRecord& record);
+    void writeCalls();
     void writeState(const TakenState& state);
     void writeSettings(const TakenState& state);
     void writeHost(const hook::HostMemory& host);
@@ -119,6 +124,8 @@ private:
     std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> m_cuts; // (state, device) -> events before
     std::unordered_map<std::uint64_t, std::uint32_t> m_stackNumbers;
     std::vector<wire::LostRow> m_lostRows;
+    std::vector<wire::AllocatorCallRow> m_calls; // not written yet, and when the first of them came
+    std::int64_t m_callsSinceNs = 0;
     std::vector<wire::KeyValue> m_settings;
     std::uint64_t m_lostInAll = 0;
     std::atomic<bool> m_writing{ true };

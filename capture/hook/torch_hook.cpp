@@ -3,15 +3,13 @@
 // the folder cuda. Nothing of LibTorch is linked: calls go through the virtual table of the live allocator,
 // and the few functions that are needed besides are looked up by name. What versions have or lack is asked of
 // the types, so that a new version needs, with luck, nothing.
-#include "capture/hook/torch_hook.h"
+#include "capture/hook/libtorch.h"
+#include "capture/hook/torch_calls.h"
 
 #include <ATen/record_function.h>
-#include <atomic>
-#include <c10/cuda/CUDACachingAllocator.h>
 #ifdef STRATA_TORCH_HOST_ALLOCATOR
 #include <ATen/core/CachingHostAllocator.h>
 #endif
-#include <dlfcn.h>
 #include <exception>
 #include <string>
 #include <vector>
@@ -20,28 +18,7 @@ namespace strata::hook {
 
 namespace {
 
-namespace allocation = c10::cuda::CUDACachingAllocator;
-using allocation::CUDAAllocator;
 using allocation::TraceEntry;
-using PoolId = decltype(allocation::SegmentInfo{}.owner_private_pool_id);
-
-Callbacks g_callbacks; // written once, before anything is attached
-
-/// A program that is not position-independent may hold the live copy of a variable: global scope first.
-/// Python loads LibTorch outside of it: then the library itself.
-void* find(const char* symbol, const char* library)
-{
-    if (void* found = dlsym(RTLD_DEFAULT, symbol))
-        return found;
-    void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-    return handle ? dlsym(handle, symbol) : nullptr;
-}
-
-CUDAAllocator* live()
-{
-    void* variable = find("_ZN3c104cuda20CUDACachingAllocator9allocatorE", "libc10_cuda.so");
-    return variable ? static_cast<std::atomic<CUDAAllocator*>*>(variable)->load() : nullptr;
-}
 
 [[maybe_unused]] Text textOf(const std::string& text)
 {
@@ -342,8 +319,46 @@ std::uint32_t unwind(std::uint64_t* addresses, std::uint32_t most) noexcept
     }
 }
 
-constexpr Hook kHook{ kHookAbi, STRATA_TORCH_VERSION, readiness, attach, snapshot, isTorchRecording, counter,
-    unwind };
+bool followCalls(const char** why) noexcept
+{
+    try {
+        if (followAllocator(*live()))
+            return true;
+        *why = "empty_cache() and memory fractions of this LibTorch cannot be followed";
+    } catch (...) {
+        *why = "this LibTorch does not let its calls be followed";
+    }
+    return false;
+}
+
+void touch(std::int32_t device) noexcept
+{
+    try {
+        (void)live()->getDeviceStats(static_cast<c10::DeviceIndex>(device));
+    } catch (...) {
+        // There is no such device: no lock was taken, as is then seen.
+    }
+}
+
+template <class A> double fractionOf(A& allocator, c10::DeviceIndex device)
+{
+    if constexpr (requires { allocator.getMemoryFraction(device); })
+        return allocator.getMemoryFraction(device);
+    else
+        return 1;
+}
+
+double memoryFraction(std::int32_t device) noexcept
+{
+    try {
+        return fractionOf(*live(), static_cast<c10::DeviceIndex>(device));
+    } catch (...) {
+        return 1;
+    }
+}
+
+const Hook kHook{ kHookAbi, STRATA_TORCH_VERSION, readiness, attach, snapshot, isTorchRecording, counter,
+    unwind, followCalls, kNamedCalls, touch, memoryFraction };
 
 } // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace strata::hook {
@@ -9,7 +10,7 @@ namespace strata::hook {
 // no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
 // version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
 
-inline constexpr std::uint32_t kHookAbi = 2;
+inline constexpr std::uint32_t kHookAbi = 3;
 
 /// The one function that a hook exports.
 inline constexpr const char* kHookEntry = "strata_torch_hook";
@@ -70,6 +71,24 @@ struct SnapshotSink {
     void (*host)(void* context, const HostMemory&) noexcept = nullptr; ///< not called where nothing is pinned
 };
 
+/// What the program asks of the allocator besides memory.
+struct Call {
+    static constexpr std::int32_t kEveryDevice = -1;
+
+    std::uint8_t kind = 0; ///< code of model/wire/kinds.h (AllocatorCallKind)
+    std::int32_t device = kEveryDevice;
+    double fraction = 1;
+    std::uint64_t poolOwner = 0, poolId = 0;
+    Text text; ///< of changed settings; lives until the call has ended
+};
+
+/// A function that other libraries call by its name, and what is to be called in its place.
+struct NamedCall {
+    const char* symbol = nullptr; ///< nullptr: behind the last
+    void* instead = nullptr;
+    std::atomic<void*>* before = nullptr; ///< where calls led: to be set before they are led elsewhere
+};
+
 /// What a hook calls.
 struct Callbacks {
     /// Under the lock of the device: no allocation, lock, or input and output.
@@ -78,6 +97,10 @@ struct Callbacks {
     void (*outOfMemory)(std::int32_t device, std::int64_t bytes) noexcept = nullptr;
     /// A range that the program names (torch.profiler.record_function, an optimizer's step) begins or ends.
     void (*range)(bool begins, const char* name) noexcept = nullptr;
+    /// Around each call that followCalls() follows, on the thread that makes it, which holds no lock of the
+    /// allocator. What the first returns is handed to the second; `done`: the call did not throw.
+    int (*callBegins)(const Call&) noexcept = nullptr;
+    void (*callEnds)(int token, bool done) noexcept = nullptr;
 };
 
 enum class Readiness : std::uint8_t {
@@ -101,6 +124,15 @@ struct Hook {
     std::uint64_t (*counter)() noexcept = nullptr;
     /// Return addresses of the calling thread, innermost first; how many. 0 where LibTorch has no unwinder.
     std::uint32_t (*unwind)(std::uint64_t* addresses, std::uint32_t most) noexcept = nullptr;
+    /// Once in a process, after attach(): from now on calls of the allocator are told. What cannot be
+    /// followed is left as it is; false, and why, if that is anything but pools and captures.
+    bool (*followCalls)(const char** why) noexcept = nullptr;
+    /// Calls to lead elsewhere, for changes of settings; a LibTorch has some of them.
+    const NamedCall* namedCalls = nullptr;
+    /// Takes the lock of the allocator of a device, and no other, and gives it back.
+    void (*touch)(std::int32_t device) noexcept = nullptr;
+    /// The fraction of its memory that may be used of the current device.
+    double (*memoryFraction)(std::int32_t device) noexcept = nullptr;
 };
 
 } // namespace strata::hook

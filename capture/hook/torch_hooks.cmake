@@ -10,7 +10,7 @@ set(STRATA_TORCH_HEADERS "${strata_torch_default}" CACHE PATH "Where torch-VERSI
 
 set(strata_torch_hooks)
 file(GLOB strata_torch_here CONFIGURE_DEPENDS "${STRATA_TORCH_HEADERS}/torch-*/lib/python3*/site-packages/torch/version.py")
-file(GLOB strata_hook_sources CONFIGURE_DEPENDS torch_hook.* cuda/*.h)
+file(GLOB strata_hook_sources CONFIGURE_DEPENDS *.cpp *.h cuda/*.h)
 foreach(version_file IN LISTS strata_torch_here)
   cmake_path(GET version_file PARENT_PATH torch)
   file(STRINGS "${version_file}" line REGEX "^__version__ = '[0-9.]+(\\+.*)?'")

@@ -78,14 +78,22 @@ bool isWithin(std::uint32_t partType, const dl_phdr_info& file, std::uintptr_t a
 {
     return std::ranges::any_of(std::span(file.dlpi_phdr, file.dlpi_phnum), [&](const ElfW(Phdr) & part) {
         const std::uintptr_t begin = file.dlpi_addr + part.p_vaddr;
-        return part.p_type == partType && address >= begin && address < begin + part.p_memsz;
+        std::uintptr_t end = begin + part.p_memsz;
+        if (partType == PT_GNU_RELRO)
+            end &= ~(static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1);
+        return part.p_type == partType && address >= begin && address < end;
     });
 }
 
-bool write(const dl_phdr_info& file, std::uintptr_t* slot, void* value)
+/// Whether the loader made the page read-only after it had filled it: it does so with whole pages.
+bool isReadOnly(const dl_phdr_info& file, const std::uintptr_t* slot)
+{
+    return isWithin(PT_GNU_RELRO, file, reinterpret_cast<std::uintptr_t>(slot));
+}
+
+bool write(std::uintptr_t* slot, bool readOnly, void* value)
 {
     const auto address = reinterpret_cast<std::uintptr_t>(slot);
-    const bool readOnly = isWithin(PT_GNU_RELRO, file, address);
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     void* const start = reinterpret_cast<void*>(address & ~(page - 1));
     if (readOnly && mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
@@ -124,20 +132,25 @@ int lookAt(dl_phdr_info* file, std::size_t, void* given)
     return 1;
 }
 
-} // namespace
-
-bool redirectCalls(
-    std::string_view caller, const char* function, void* instead, const void* own, std::atomic<void*>& before)
+std::optional<dl_phdr_info> find(std::string_view caller)
 {
     Search search{ caller, std::nullopt };
     dl_iterate_phdr(lookAt, &search);
-    if (!search.found)
-        return false;
-    const dl_phdr_info& file = *search.found;
+    return search.found;
+}
+
+int addFile(dl_phdr_info* file, std::size_t, void* given)
+{
+    static_cast<std::vector<dl_phdr_info>*>(given)->push_back(*file);
+    return 0;
+}
+
+/// Calls use(slot, where it leads) for each place through which `file` calls `function`.
+template <class Use> void forEachPlace(const dl_phdr_info& file, const char* function, Use&& use)
+{
     const Calls calls = callsOf(file);
     if (!calls.symbols || !calls.names)
-        return false;
-    bool redirected = false;
+        return;
     for (const auto& table : calls.tables)
         for (const ElfW(Rela) & row : table) {
             const auto kind = static_cast<std::uint32_t>(ELF64_R_TYPE(row.r_info));
@@ -149,12 +162,68 @@ bool redirectCalls(
             // Before its first call a slot leads into the file itself, to what resolves it.
             void* const leads = now == 0 || isWithin(PT_LOAD, file, now) ? resolve(file, function)
                                                                          : reinterpret_cast<void*>(now);
-            if (!leads || leads == instead || leads == own)
-                continue;
-            before.store(leads, std::memory_order_release);
-            redirected = write(file, slot, instead) || redirected;
+            if (leads)
+                use(slot, leads);
         }
+}
+
+} // namespace
+
+bool redirectCalls(
+    std::string_view caller, const char* function, void* instead, const void* own, std::atomic<void*>& before)
+{
+    const std::optional<dl_phdr_info> file = find(caller);
+    bool redirected = false;
+    if (file)
+        forEachPlace(*file, function, [&](std::uintptr_t* slot, void* leads) {
+            if (leads == instead || leads == own)
+                return;
+            before.store(leads, std::memory_order_release);
+            redirected = write(slot, isReadOnly(*file, slot), instead) || redirected;
+        });
     return redirected;
+}
+
+bool redirectAllCalls(const char* function, void* instead, std::atomic<void*>& before)
+{
+    std::vector<dl_phdr_info> files;
+    dl_iterate_phdr(addFile, &files);
+    bool redirected = false;
+    for (const dl_phdr_info& file : files)
+        forEachPlace(file, function, [&](std::uintptr_t* slot, void* leads) {
+            if (leads == instead)
+                return;
+            void* none = nullptr;
+            if (before.compare_exchange_strong(none, leads) || none == leads)
+                redirected = write(slot, isReadOnly(file, slot), instead) || redirected;
+        });
+    return redirected;
+}
+
+CallPlaces::CallPlaces(std::string_view caller, const char* function)
+{
+    const std::optional<dl_phdr_info> file = find(caller);
+    bool same = true;
+    if (file)
+        forEachPlace(*file, function, [&](std::uintptr_t* slot, void* leads) {
+            same = same && (!m_target || m_target == leads);
+            m_target = leads;
+            m_places.push_back({ slot, isReadOnly(*file, slot) });
+        });
+    if (!same)
+        m_target = nullptr;
+}
+
+bool CallPlaces::lead(void* function) const
+{
+    for (std::size_t i = 0; i < m_places.size(); ++i) {
+        if (write(m_places[i].slot, m_places[i].readOnly, function))
+            continue;
+        for (; i > 0; --i)
+            write(m_places[i - 1].slot, m_places[i - 1].readOnly, m_target);
+        return false;
+    }
+    return !m_places.empty();
 }
 
 } // namespace strata::interpose

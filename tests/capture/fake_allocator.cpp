@@ -2,13 +2,15 @@
 #include "tests/capture/fake_allocator.h"
 
 #include <ctime>
+#include <memory>
 
 namespace strata::test {
 
 namespace {
 
-constexpr std::uint8_t kAlloc = 0, kFreeRequested = 1, kFreeCompleted = 2, kSegmentAlloc = 3, kSnapshot = 7,
-                       kOom = 8;
+constexpr std::uint8_t kAlloc = 0, kFreeRequested = 1, kFreeCompleted = 2, kSegmentAlloc = 3,
+                       kSegmentFree = 4, kSnapshot = 7, kOom = 8;
+constexpr std::uint8_t kEmptyCache = 0, kSettings = 1, kSettingsRefused = 2, kMemoryFraction = 3;
 constexpr std::int64_t kSegmentBytes = 2 << 20;
 
 std::uint64_t ticks() noexcept
@@ -39,6 +41,7 @@ FakeAllocator::FakeAllocator()
     m_hook.snapshot = [](const hook::SnapshotSink& sink) noexcept { return s_one->snapshot(sink); };
     m_hook.isTorchRecording = []() noexcept { return false; };
     m_hook.counter = ticks;
+    m_hook.followCalls = [](const char**) noexcept { return true; };
 }
 
 FakeAllocator::~FakeAllocator()
@@ -116,6 +119,70 @@ void FakeAllocator::otherSnapshot()
         const std::lock_guard lock(device.mutex);
         tell(device, { .action = kSnapshot });
     }
+}
+
+/// Of the one FakeAllocator: what it locks, it tells itself.
+class FakeAllocator::Locks final : public agent::AllocatorLocks {
+public:
+    int devices() const override { return kDevices; }
+    pthread_mutex_t* of(int device) const override
+    {
+        return s_one->m_devices[static_cast<std::size_t>(device)].mutex.native_handle();
+    }
+    bool beginWatch() noexcept override
+    {
+        ++s_one->m_watches;
+        return true;
+    }
+    void endWatch() noexcept override { --s_one->m_watches; }
+};
+
+agent::CallMarks::FindLocks FakeAllocator::findLocks()
+{
+    return [](const hook::Hook&, int, agent::OnLock onLock, std::string&) {
+        s_one->m_onLock = onLock;
+        return std::make_unique<Locks>();
+    };
+}
+
+void FakeAllocator::emptyCache(bool throws)
+{
+    const hook::Callbacks& callbacks = m_devices[0].callbacks;
+    const int token = callbacks.callBegins({ .kind = kEmptyCache });
+    for (Device& device : m_devices) {
+        const std::lock_guard lock(device.mutex);
+        if (m_watches > 0)
+            m_onLock(device.mutex.native_handle());
+        device.calls.push_back({ kEmptyCache, device.log.size() });
+        std::erase_if(device.segments, [&](const auto& item) {
+            const bool isFree = item.second.requested < 0;
+            if (isFree)
+                tell(device, { .action = kSegmentFree, .address = item.first, .bytes = kSegmentBytes });
+            return isFree;
+        });
+    }
+    callbacks.callEnds(token, !throws);
+}
+
+void FakeAllocator::setFraction(int index, double fraction)
+{
+    Device& device = m_devices[static_cast<std::size_t>(index)];
+    const int token
+        = device.callbacks.callBegins({ .kind = kMemoryFraction, .device = index, .fraction = fraction });
+    device.calls.push_back({ kMemoryFraction, device.log.size() });
+    device.callbacks.callEnds(token, true);
+}
+
+void FakeAllocator::setSettings(std::string_view text, bool throws)
+{
+    const hook::Callbacks& callbacks = m_devices[0].callbacks;
+    const int token = callbacks.callBegins({ .kind = kSettings, .text = { text.data(), text.size() } });
+    // As where one function that changes them calls another.
+    const int inner = callbacks.callBegins({ .kind = kSettings, .text = { text.data(), text.size() } });
+    for (Device& device : m_devices)
+        device.calls.push_back({ throws ? kSettingsRefused : kSettings, device.log.size() });
+    callbacks.callEnds(inner, !throws);
+    callbacks.callEnds(token, !throws);
 }
 
 bool FakeAllocator::snapshot(const hook::SnapshotSink& sink)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "capture/agent/call_marks.h"
 #include "capture/hook/torch_hook.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 namespace strata::test {
@@ -33,6 +36,22 @@ public:
     /// A snapshot that somebody else takes.
     void otherSnapshot();
 
+    /// Calls besides memory, told to the hook as LibTorch's are. This one takes the lock of each device, one
+    /// after the other, and gives back free segments; it throws, having done so, if it is to.
+    void emptyCache(bool throws = false);
+    /// These take no lock.
+    void setFraction(int device, double fraction);
+    void setSettings(std::string_view text, bool throws = false);
+
+    /// Such a call as it took effect on a device: how many entries had been logged.
+    struct CallPlace {
+        int kind = 0;
+        std::size_t logged = 0;
+    };
+    [[nodiscard]] const std::vector<CallPlace>& calls(int device) const { return m_devices[device].calls; }
+    /// For Agent::findLocksBy().
+    [[nodiscard]] static agent::CallMarks::FindLocks findLocks();
+
     /// What was told of a device since its tracker was attached, without our own snapshots; and how much of
     /// it came before the base state.
     [[nodiscard]] const std::vector<hook::Entry>& log(int device) const { return m_devices[device].log; }
@@ -47,13 +66,16 @@ private:
         std::int64_t requested = -1; ///< -1: free
     };
     struct Device {
-        std::mutex mutex;
+        std::recursive_mutex mutex; ///< as LibTorch's
         std::map<std::uint64_t, Segment> segments;
         std::vector<hook::Entry> log;
+        std::vector<CallPlace> calls;
         std::vector<std::size_t> snapshots; ///< size of the log at each of ours
         std::uint64_t next = 0;
         hook::Callbacks callbacks;
     };
+
+    class Locks;
 
     void tell(Device& device, hook::Entry entry);
     bool snapshot(const hook::SnapshotSink& sink);
@@ -61,6 +83,8 @@ private:
     static FakeAllocator* s_one;
     std::array<Device, kDevices> m_devices;
     hook::Hook m_hook;
+    agent::OnLock m_onLock = nullptr;
+    std::atomic<int> m_watches{ 0 };
 };
 
 } // namespace strata::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "capture/agent/agent.h"
 #include "model/session/session.h"
+#include "model/trace/allocator_calls.h"
 #include "tests/capture/fake_allocator.h"
 #include "tests/support/summary_text.h"
 #include "tests/support/temporary_directory.h"
@@ -125,6 +126,89 @@ TEST_F(AgentTest, RecordsEveryEventBetweenBaseAndEndState)
     EXPECT_EQ(test::summaryText(*outline), test::summaryText(*session));
     holdAgainst(allocator, *session, 0, 1);
     EXPECT_GT(session->recording().find(0)->events.size(), 100);
+}
+
+TEST_F(AgentTest, CallsOfTheAllocatorStandBetweenTheEventsThatTheyWereMadeBetween)
+{
+    FakeAllocator allocator;
+    Agent& agent = agentOf(allocator);
+    agent.findLocksBy(FakeAllocator::findLocks());
+    AgentOptions large = options();
+    large.ringEvents = 1 << 20;
+    large.memoryLimit = 256 << 20;
+    ASSERT_TRUE(agent.start(large, facts()));
+    std::atomic<bool> stop{ false };
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 2; ++i)
+        threads.emplace_back([&, i] { work(allocator, i, 200, stop); });
+    for (unsigned i = 0; i < 3; ++i) // some release nothing, some fall between the events of others
+        threads.emplace_back([&, i] {
+            for (int round = 0; round < 100; ++round) {
+                allocator.emptyCache(round % 7 == 3);
+                if (i == 0)
+                    allocator.setFraction(round % 2, 0.5 + round / 1000.);
+                if (i == 1)
+                    allocator.setSettings("max_split_size_mb:" + std::to_string(round), round % 5 == 2);
+            }
+        });
+    for (std::size_t i = 2; i < threads.size(); ++i)
+        threads[i].join();
+    stop = true;
+    threads[0].join();
+    threads[1].join();
+    agent.stop();
+    allocator.emptyCache(); // after the end
+
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    EXPECT_TRUE(session->exact());
+    holdAgainst(allocator, *session, 0, 1);
+    using Kind = model::AllocatorCall::Kind;
+    for (int device = 0; device < FakeAllocator::kDevices; ++device) {
+        const std::size_t first = allocator.loggedBefore(device, 0);
+        const auto& recorded = model::AllocatorCalls::of(session->recording(), device);
+        std::vector<std::pair<int, std::size_t>> is, made;
+        for (const auto& call : recorded)
+            is.emplace_back(static_cast<int>(call.kind), static_cast<std::size_t>(call.event) + first);
+        for (const FakeAllocator::CallPlace& call : allocator.calls(device))
+            made.emplace_back(call.kind, call.logged);
+        made.pop_back(); // after the end
+        EXPECT_EQ(made.size(), 450u); // of emptyCache() 300, of settings 100, of fractions 50
+        EXPECT_EQ(is, made) << device;
+        int settings = 0, fractions = 0;
+        for (const auto& call : recorded) {
+            const bool refused = settings % 5 == 2;
+            if (call.kind == Kind::MemoryFraction)
+                EXPECT_EQ(call.fraction, 0.5 + (2 * fractions++ + device) / 1000.);
+            else if (call.kind != Kind::EmptyCache) {
+                EXPECT_EQ(call.kind, refused ? Kind::SettingsRefused : Kind::Settings);
+                EXPECT_EQ(session->recording().strings[call.value],
+                    "max_split_size_mb:" + std::to_string(settings++));
+            }
+        }
+    }
+    EXPECT_EQ(session->recording().facts.at("allocator_calls"), "changes of settings are not seen")
+        << "no library here calls LibTorch's functions for them";
+}
+
+TEST_F(AgentTest, CallsAreNotToldOfWhereTheLocksAreNotKnown)
+{
+    FakeAllocator allocator;
+    Agent& agent = agentOf(allocator);
+    agent.findLocksBy([](const hook::Hook&, int, OnLock, std::string& why) {
+        why = "they are elsewhere";
+        return nullptr;
+    });
+    ASSERT_TRUE(agent.start(options(), facts()));
+    (void)allocator.allocate(0, 1000);
+    allocator.emptyCache();
+    allocator.setSettings("a:1");
+    agent.stop();
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    EXPECT_EQ(session->recording().find(0)->events.size(), 2);
+    EXPECT_TRUE(model::AllocatorCalls::of(session->recording(), 0).empty());
+    EXPECT_EQ(session->recording().facts.at("allocator_calls"), "they are elsewhere");
 }
 
 TEST_F(AgentTest, RecordsAgainAfterItsEnd)
