@@ -225,6 +225,8 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
         followCalls();
     }
     m_attached = true;
+    for (const auto& device : m_devices)
+        device->fractionKnown.store(false);
     tellFractions(*recorder);
     recorder->tell(
         { wire::info::kAllocatorCalls, m_callsMissing.empty() ? wire::info::kYes : m_callsMissing });
@@ -288,6 +290,8 @@ bool Agent::takeState(StatePurpose purpose)
     m_statePurpose.store(purpose, std::memory_order_relaxed);
     m_devicesSeen = 0;
     m_snapshotThread.store(self(), std::memory_order_relaxed);
+    if (purpose != StatePurpose::Base)
+        tellFractions(*m_recorder.load(std::memory_order_relaxed));
     const bool taken = m_hook.snapshot({ &state, addSegment, addBlock, addSetting, addHost });
     m_snapshotThread.store(0, std::memory_order_relaxed);
     if (purpose == StatePurpose::Base)
@@ -460,26 +464,35 @@ int Agent::onCallBegins(const hook::Call& call) noexcept
     return m_forked.load(std::memory_order_relaxed) || !isRecording() ? -1 : m_calls.begins(call);
 }
 
-/// What the program set before it was followed. LibTorch makes the device that it is asked about the current
-/// one, which is not done to a device that nobody has used.
+/// What the program set before its calls were followed: it holds as long as no call was marked, so that it
+/// may be asked for late. LibTorch makes the device that it is asked about the current one, and CUDA makes a
+/// device used by that: those that are not are left alone.
 void Agent::tellFractions(Recorder& recorder)
 {
     const auto get = reinterpret_cast<int (*)(int*)>(cudaFunction("cudaGetDevice"));
     const auto set = reinterpret_cast<int (*)(int)>(cudaFunction("cudaSetDevice"));
     const auto stateOf
         = reinterpret_cast<int (*)(int, unsigned*, int*)>(cudaFunction("cuDevicePrimaryCtxGetState"));
-    int before = 0;
-    if (!m_hook.memoryFraction || !get || !set || !stateOf || get(&before) != 0)
-        return;
-    for (int device = 0; device < m_deviceCount; ++device) {
+    const auto isUsed = [&](int device) {
         unsigned flags = 0;
         int used = 0;
-        if (stateOf(device, &flags, &used) != 0 || used == 0)
+        return stateOf(device, &flags, &used) == 0 && used != 0;
+    };
+    int current = 0;
+    if (!m_hook.memoryFraction || !get || !set || !stateOf || get(&current) != 0 || !isUsed(current))
+        return;
+    for (int device = 0; device < m_deviceCount; ++device) {
+        if (m_devices[static_cast<std::size_t>(device)]->fractionKnown.load() || !isUsed(device))
             continue;
-        if (const double fraction = m_hook.memoryFraction(device); fraction >= 0 && fraction < 1)
-            recorder.beginWithFraction(device, fraction);
+        const double fraction = m_hook.memoryFraction(device);
+        if (fraction < 0 || fraction >= 1)
+            continue;
+        m_devices[static_cast<std::size_t>(device)]->fractionKnown.store(true);
+        recorder.tell({ wire::deviceKey(wire::info::kDevice, device, wire::info::kDeviceFraction),
+            wire::numberText(fraction) });
     }
-    set(before);
+    if (int now = current; get(&now) == 0 && now != current)
+        set(current);
 }
 
 /// Under the lock of the device.
@@ -489,6 +502,8 @@ void Agent::mark(int index, CallMarks::Kind kind, const hook::Call& call) noexce
     const Recorder* recorder = m_recorder.load(std::memory_order_relaxed);
     if (!device.open || !recorder || !recorder->isWriting())
         return;
+    if (kind == CallMarks::Kind::MemoryFraction)
+        device.fractionKnown.store(true);
     EventRecord* const record = device.ring.reserve(true);
     if (!record)
         return;

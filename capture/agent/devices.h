@@ -3,6 +3,7 @@
 
 #include "capture/agent/event_ring.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -18,6 +19,7 @@ struct Device {
 
     EventRing ring;
     bool open = false; ///< between the base state and the end state: its events are recorded
+    std::atomic<bool> fractionKnown{ false }; ///< of its memory that may be used, by a mark or a fact
     std::uint64_t requestedAddress = 0; ///< of the last free_requested, and its stack
     std::uint32_t requestedStack = 0;
     std::uint8_t requestedKind = 0;

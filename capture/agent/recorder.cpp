@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <functional>
@@ -46,11 +45,8 @@ std::string valueOf(const EventRecord& record, std::string_view text)
     case Kind::Settings:
     case Kind::SettingsRefused:
         return std::string(text);
-    case Kind::MemoryFraction: {
-        char digits[32]; // as few as tell it from all others
-        return { digits,
-            std::to_chars(digits, digits + sizeof digits, std::bit_cast<double>(record.bytes)).ptr };
-    }
+    case Kind::MemoryFraction:
+        return wire::numberText(std::bit_cast<double>(record.bytes));
     case Kind::CaptureBegin:
     case Kind::CaptureEnd:
         return {};
@@ -83,15 +79,6 @@ Recorder::Recorder(std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyV
 Recorder::~Recorder()
 {
     finish();
-}
-
-void Recorder::beginWithFraction(std::int32_t device, double fraction)
-{
-    EventRecord record{};
-    record.stackKind = static_cast<std::uint8_t>(wire::AllocatorCallKind::MemoryFraction);
-    record.bytes = std::bit_cast<std::int64_t>(fraction);
-    m_calls.push_back({ device, 0, wire::AllocatorCallKind::MemoryFraction,
-        m_numbers.string(valueOf(record, {})), nowNs() });
 }
 
 void Recorder::start()

@@ -56,8 +56,6 @@ public:
         Stacks& stacks, const SequenceTable& texts, std::uint64_t (*counter)() noexcept, Options options);
     ~Recorder();
 
-    /// Before start(): the fraction of its memory that may be used of a device.
-    void beginWithFraction(std::int32_t device, double fraction);
     void start();
     /// Any thread. A state whose cut marks are in the rings.
     void add(TakenState state);

@@ -30,6 +30,12 @@ std::optional<DeviceKey> deviceKeyOf(std::string_view key, std::string_view pref
     return found;
 }
 
+std::string numberText(double value)
+{
+    char digits[32];
+    return { digits, std::to_chars(digits, digits + sizeof digits, value).ptr };
+}
+
 std::string endedBy(int signal)
 {
     static constexpr std::pair<int, const char*> kNames[] = { { 0, "_exit" }, { SIGABRT, "SIGABRT" },

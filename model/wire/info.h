@@ -50,9 +50,11 @@ inline constexpr const char* kLocalRank = "local_rank";
 inline constexpr const char* kWorldSize = "world_size";
 inline constexpr const char* kCommand = "command";
 inline constexpr const char* kStartedNs = "started_ns"; ///< since the epoch
-inline constexpr const char* kDevice = "device."; ///< DeviceKey, with the next two
+inline constexpr const char* kDevice = "device."; ///< DeviceKey, with the next three
 inline constexpr const char* kDeviceName = "name";
 inline constexpr const char* kDeviceCapacity = "capacity"; ///< bytes
+inline constexpr const char* kDeviceFraction
+    = "memory_fraction"; ///< of it that might be used before any call told otherwise
 inline constexpr const char* kTorchRecorder = "torch_recorder"; ///< kYes: torch's own recorder was on too
 inline constexpr const char* kLostStacks = "lost_stacks"; ///< how many found no room in the recorder
 inline constexpr const char* kAllocatorCalls
@@ -91,6 +93,9 @@ struct DeviceKey {
 [[nodiscard]] std::string deviceKey(std::string_view prefix, std::int32_t device, std::string_view field);
 /// None if `key` is no such key of that prefix. The field is a view into `key`.
 [[nodiscard]] std::optional<DeviceKey> deviceKeyOf(std::string_view key, std::string_view prefix);
+
+/// A number in decimals, as few as tell it from all others.
+[[nodiscard]] std::string numberText(double value);
 
 /// What ends a process without the recorder: "SIGSEGV", "signal 40"; 0 is "_exit".
 [[nodiscard]] std::string endedBy(int signal);

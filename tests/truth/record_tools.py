@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the tests of `strata record` share: running it, and holding a session against torch's own snapshot."""
+import ctypes
 import itertools
 import os
 import pickle
+import struct
 import subprocess
 import sys
 
@@ -30,6 +32,41 @@ def as_snapshot(strata, session, folder):
         raise RuntimeError(run.stderr)
     with open(path, "rb") as file:
         return pickle.load(file)
+
+
+def pairs(session, wanted):
+    """What the chunks of Info (1) or Settings (11) of a session say, one after the other (model/wire/FORMAT.md)."""
+    zstd = ctypes.CDLL("libzstd.so.1")
+    with open(session, "rb") as file:
+        data = file.read()
+    at, found = 0, []
+    while at + 32 <= len(data):
+        codec, type_, stored, unpacked = struct.unpack_from("<BHII", data, at + 5)
+        payload, at = data[at + 32:at + 32 + stored], at + 32 + stored
+        if type_ != wanted:
+            continue
+        if codec == 1:
+            room = ctypes.create_string_buffer(unpacked)
+            zstd.ZSTD_decompress(room, ctypes.c_size_t(unpacked), payload, ctypes.c_size_t(stored))
+            payload = room.raw
+        place = 0
+
+        def varint():
+            nonlocal place
+            value = shift = 0
+            while True:
+                byte, place = payload[place], place + 1
+                value, shift = value | (byte & 127) << shift, shift + 7
+                if byte < 128:
+                    return value
+
+        def text():
+            nonlocal place
+            size = varint()
+            place += size
+            return payload[place - size:place].decode()
+        found.append({text(): text() for _ in range(varint())})
+    return found
 
 
 def python_frames(entry):
