@@ -32,6 +32,19 @@ struct Calls {
     std::span<const ElfW(Rela)> tables[2];
 };
 
+/// Whether a part of that type has the address: PT_LOAD has what is of the file, PT_GNU_RELRO what the loader
+/// made read-only after it had filled it.
+bool isWithin(std::uint32_t partType, const dl_phdr_info& file, std::uintptr_t address)
+{
+    return std::ranges::any_of(std::span(file.dlpi_phdr, file.dlpi_phnum), [&](const ElfW(Phdr) & part) {
+        const std::uintptr_t begin = file.dlpi_addr + part.p_vaddr;
+        std::uintptr_t end = begin + part.p_memsz;
+        if (partType == PT_GNU_RELRO)
+            end &= ~(static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1);
+        return part.p_type == partType && address >= begin && address < end;
+    });
+}
+
 Calls callsOf(const dl_phdr_info& file)
 {
     Calls calls{ file.dlpi_addr, nullptr, nullptr, {} };
@@ -66,23 +79,15 @@ Calls callsOf(const dl_phdr_info& file)
             break;
         }
     }
-    for (int i = 0; i < 2; ++i)
-        if (starts[i])
-            calls.tables[i] = { starts[i], bytes[i] / sizeof(ElfW(Rela)) };
+    // What the loader left as it was, as the kernel's own library, says nothing.
+    const auto isThere = [&](const void* table) {
+        return table && isWithin(PT_LOAD, file, reinterpret_cast<std::uintptr_t>(table));
+    };
+    if (isThere(calls.symbols) && isThere(calls.names))
+        for (int i = 0; i < 2; ++i)
+            if (isThere(starts[i]))
+                calls.tables[i] = { starts[i], bytes[i] / sizeof(ElfW(Rela)) };
     return calls;
-}
-
-/// Whether a part of that type has the address: PT_LOAD has what is of the file, PT_GNU_RELRO what the loader
-/// made read-only after it had filled it.
-bool isWithin(std::uint32_t partType, const dl_phdr_info& file, std::uintptr_t address)
-{
-    return std::ranges::any_of(std::span(file.dlpi_phdr, file.dlpi_phnum), [&](const ElfW(Phdr) & part) {
-        const std::uintptr_t begin = file.dlpi_addr + part.p_vaddr;
-        std::uintptr_t end = begin + part.p_memsz;
-        if (partType == PT_GNU_RELRO)
-            end &= ~(static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1);
-        return part.p_type == partType && address >= begin && address < end;
-    });
 }
 
 /// Whether the loader made the page read-only after it had filled it: it does so with whole pages.
@@ -149,8 +154,6 @@ int addFile(dl_phdr_info* file, std::size_t, void* given)
 template <class Use> void forEachPlace(const dl_phdr_info& file, const char* function, Use&& use)
 {
     const Calls calls = callsOf(file);
-    if (!calls.symbols || !calls.names)
-        return;
     for (const auto& table : calls.tables)
         for (const ElfW(Rela) & row : table) {
             const auto kind = static_cast<std::uint32_t>(ELF64_R_TYPE(row.r_info));

@@ -5,6 +5,7 @@ usage: test_record_api.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]...
 
 Skipped (exit 77) without a Python with PyTorch. Its installation is in test_record_readme.py.
 """
+import json
 import os
 import subprocess
 import sys
@@ -31,6 +32,28 @@ BEGIN = "import strata_capture, sys\nassert strata_capture.start('run.strata') =
 ALLOCATE = """
 kept = torch.empty(1000, device="cuda")
 assert not any(type(each).__module__ == "strata_capture" for each in sys.meta_path)
+"""
+
+
+#: Two recordings begin and end while the program asks for more than memory, in a child too.
+CALLS = """
+import os, torch, strata_capture
+torch.cuda.set_per_process_memory_fraction(0.25)
+kept = torch.empty(1000, device="cuda")
+torch.cuda.memory._set_allocator_settings("max_split_size_mb:100")
+for number in range(2):
+    strata_capture.start(f"run{number}.strata")
+    torch.cuda.empty_cache()
+    child = os.fork()
+    if child == 0:
+        torch.cuda.empty_cache()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    more = torch.empty(1000, device="cuda")
+    torch.cuda.set_per_process_memory_fraction(0.5)
+    torch.cuda.memory._set_allocator_settings(f"max_split_size_mb:{200 + number}")
+    strata_capture.stop()
+    torch.cuda.empty_cache()
 """
 
 
@@ -90,10 +113,27 @@ def imports(arguments, python, failures):
                 failures.expect(name, "from the first event on", (device["requested_bytes_start"], device["actions"]["alloc"]), (0, 1))
 
 
+def calls(arguments, python, failures):
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(arguments, python, CALLS, folder)
+        failures.expect(f"{python}: calls", "exit", (done.returncode, done.stderr if done.returncode else ""), (0, ""))
+        for number, (fraction, settings) in enumerate((("0.25", "max_split_size_mb:100"), ("0.5", "max_split_size_mb:200"))):
+            name, session = f"{python}: recording {number} of two", os.path.join(folder, f"run{number}.strata")
+            rows = subprocess.run([arguments.strata, "events", session, "--json", "--annotations"], capture_output=True, text=True)
+            rows = [json.loads(line) for line in rows.stdout.splitlines()[1:]]
+            told = [row.get("action") or [row["allocator_call"], row["value"]] for row in rows]
+            failures.expect(name, "calls", told, [["empty_cache", ""], "alloc", *["free_requested", "free_completed"] * number,
+                                                  ["memory_fraction", "0.5"], ["settings", f"max_split_size_mb:{200 + number}"]])
+            facts = {key: value for chunk in record_tools.pairs(session, 1) for key, value in chunk.items()}
+            failures.expect(name, "fraction before", facts["device.0.memory_fraction"], fraction)
+            failures.expect(name, "settings before", json.loads(record_tools.pairs(session, 11)[0]["PYTORCH_CUDA_ALLOC_CONF"]), settings)
+
+
 def test(arguments, python, failures):
     for program in ("strata", "simgpu", "build"):
         setattr(arguments, program, os.path.abspath(getattr(arguments, program)))
     imports(arguments, python, failures)
+    calls(arguments, python, failures)
 
 
 if __name__ == "__main__":
