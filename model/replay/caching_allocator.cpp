@@ -31,9 +31,7 @@ CachingAllocator::CachingAllocator(
 
 void CachingAllocator::setSettings(const AllocatorSettings& settings)
 {
-    m_settings = settings;
-    if (settings.memoryFraction)
-        setMemoryFraction(*settings.memoryFraction);
+    m_settings = settings; // the memory fraction counts where the allocator is made
 }
 
 void CachingAllocator::setMemoryFraction(double fraction)
@@ -186,18 +184,26 @@ ReplayBlock* CachingAllocator::obtain(BlockPool& pool, std::uint64_t stream, std
 {
     if (collects())
         collectGarbage();
+    const std::int64_t rejections = m_rejections;
     if (ReplayBlock* made = makeBlock(pool, stream, rounded))
         return made;
-    if (m_settings.rejectsAboveFraction && m_allowedBytes
-        && m_reserved + m_settings.segmentBytes(rounded) > *m_allowedBytes)
-        return nullptr;
-    if (releaseAvailable(pool, stream, rounded))
+    if (m_rejections == rejections && releaseAvailable(pool, stream, rounded))
         if (ReplayBlock* made = makeBlock(pool, stream, rounded))
             return made;
-    if (m_capturing)
+    if (m_rejections != rejections || m_capturing)
         return nullptr;
     releaseCached();
     return makeBlock(pool, stream, rounded);
+}
+
+// throw_on_cudamalloc_oom: more than the fraction that the settings name, now, of the device. What
+// set_per_process_memory_fraction() allows is held first, with all retries.
+bool CachingAllocator::rejects(std::int64_t segmentBytes) const
+{
+    if (!m_settings.rejectsAboveFraction || m_deviceBytes == 0)
+        return false;
+    const double limit = m_settings.memoryFraction.value_or(1) * static_cast<double>(m_deviceBytes);
+    return m_reserved + segmentBytes > static_cast<std::int64_t>(limit);
 }
 
 // alloc_block()
@@ -206,6 +212,10 @@ ReplayBlock* CachingAllocator::makeBlock(BlockPool& pool, std::uint64_t stream, 
     const std::int64_t bytes = m_settings.segmentBytes(rounded);
     if (m_allowedBytes && m_reserved + bytes > *m_allowedBytes)
         return nullptr;
+    if (rejects(bytes)) [[unlikely]] {
+        ++m_rejections;
+        return nullptr;
+    }
     ReplayBlock* block = nullptr;
     if (isExpandable(pool)) {
         block = makeExpandable(pool, stream, rounded);
@@ -363,6 +373,7 @@ CachingAllocator CachingAllocator::clone(AllocatorDriver& driver) const
     copy.m_deviceMallocs = m_deviceMallocs;
     copy.m_deviceFrees = m_deviceFrees;
     copy.m_pendingBlocks = m_pendingBlocks;
+    copy.m_rejections = m_rejections;
     copy.m_orders = m_orders;
     copy.m_capturing = m_capturing;
 

@@ -80,6 +80,8 @@ public:
     [[nodiscard]] std::int64_t deviceMallocs() const { return m_deviceMallocs; } ///< maps too
     [[nodiscard]] std::int64_t deviceFrees() const { return m_deviceFrees; } ///< unmaps too
     [[nodiscard]] std::int64_t pendingBlocks() const { return m_pendingBlocks; }
+    /// Requests that throw_on_cudamalloc_oom refused: they leave no event in a trace.
+    [[nodiscard]] std::int64_t rejections() const { return m_rejections; }
 
     /// The block that allocate() would find in what is cached; nullptr: it needs the driver. Changes nothing.
     [[nodiscard]] const ReplayBlock* wouldFind(
@@ -114,6 +116,7 @@ private:
     [[nodiscard]] ReplayBlock* find(const BlockPool& pool, std::uint64_t stream, std::int64_t rounded) const;
     [[nodiscard]] ReplayBlock* take(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
     [[nodiscard]] ReplayBlock* obtain(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
+    [[nodiscard]] bool rejects(std::int64_t segmentBytes) const;
     [[nodiscard]] ReplayBlock* makeBlock(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
     void splitIfWorth(ReplayBlock*& block, std::int64_t rounded);
     void mergeInto(ReplayBlock& block, ReplayBlock* neighbour);
@@ -152,7 +155,7 @@ private:
     std::vector<std::unique_ptr<PrivatePool>> m_private; // in the order in which they were first used
     std::vector<std::unique_ptr<AddressRange>> m_ranges;
     std::int64_t m_allocated = 0, m_active = 0, m_reserved = 0, m_reservedPeak = 0;
-    std::int64_t m_deviceMallocs = 0, m_deviceFrees = 0, m_pendingBlocks = 0;
+    std::int64_t m_deviceMallocs = 0, m_deviceFrees = 0, m_pendingBlocks = 0, m_rejections = 0;
     std::int32_t m_orders = 0;
     bool m_capturing = false;
 };
