@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,22 +33,13 @@ constexpr Option kOptions[]{ { "max_split_size_mb", kAlways }, { "garbage_collec
     { "max_non_split_rounding_mb", { 2, 6 } }, { "graph_capture_record_stream_reuse", { 2, 9 } },
     { "per_process_memory_fraction", { 2, 10 } }, { "pinned_reserve_segment_size_mb", { 2, 10 } },
     { "large_segment_size_mb", { 2, 11 } }, { "throw_on_cudamalloc_oom", { 2, 12 } },
-    { "pinned_free_catch_all", { 2, 12 } }, { "pinned_max_round_threshold_mb", { 2, 12 } },
-    { "pinned_max_cached_size_mb", { 2, 12 } }, { "expandable_segments_reserve", { 2, 15 } },
+    { "pinned_free_catch_all", { 2, 12 } }, { "pinned_max_round_threshold_mb", { 2, 13 } },
+    { "pinned_max_cached_size_mb", { 2, 13 } }, { "expandable_segments_reserve", { 2, 15 } },
     { "expandable_segments_reserve_by_class", { 2, 15 } } };
 
 std::string versionText(TorchVersion version)
 {
     return std::to_string(version.major) + "." + std::to_string(version.minor);
-}
-
-template <class Number> std::optional<Number> numberOf(std::string_view text)
-{
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size())
-        return std::nullopt;
-    return number;
 }
 
 Failure refused(std::string_view key, std::string_view value, Sentence rule)
@@ -55,27 +48,111 @@ Failure refused(std::string_view key, std::string_view value, Sentence rule)
         std::move(rule));
 }
 
-/// At commas outside of brackets.
-std::vector<std::string_view> itemsOf(std::string_view text)
+/// From 2.10 on, settings of all accelerators are read by one parser, which holds fewer things against them.
+bool isSharedParser(TorchVersion version)
 {
-    std::vector<std::string_view> items;
-    std::size_t begin = 0;
-    int depth = 0;
-    for (std::size_t i = 0; i <= text.size(); ++i) {
-        if (i == text.size() || (text[i] == ',' && depth == 0)) {
-            if (i > begin)
-                items.push_back(text.substr(begin, i - begin));
-            begin = i + 1;
-        } else if (text[i] == '[') {
-            ++depth;
-        } else if (text[i] == ']') {
-            --depth;
-        }
-    }
-    return items;
+    return version >= TorchVersion{ 2, 10 };
+}
+
+/// As std::stoull and std::stoi read it, which PyTorch asks: digits at its beginning, whatever follows; -1 is
+/// the largest number.
+std::optional<std::uint64_t> wholeNumber(const std::string& text, TorchVersion version)
+{
+    if (text.empty())
+        return std::nullopt;
+    char* end = nullptr;
+    errno = 0;
+    const std::uint64_t number = isSharedParser(version)
+        ? std::strtoull(text.c_str(), &end, 10)
+        : static_cast<std::uint64_t>(std::strtoll(text.c_str(), &end, 10));
+    if (end == text.c_str() || errno == ERANGE)
+        return std::nullopt;
+    if (!isSharedParser(version) && static_cast<std::int64_t>(number) != static_cast<std::int32_t>(number))
+        return std::nullopt;
+    return number;
+}
+
+/// As std::stod does, but of no locale.
+std::optional<double> fraction(const std::string& text)
+{
+    double number = 0;
+    const char* const begin = text.c_str() + (text.starts_with('+') ? 1 : 0);
+    if (std::from_chars(begin, text.c_str() + text.size(), number).ec != std::errc{})
+        return std::nullopt;
+    return number;
 }
 
 } // namespace
+
+/// Words and marks (one of ",:[]") of settings, and how far they are read.
+class SettingsTokens {
+public:
+    SettingsTokens(std::string_view text, TorchVersion version)
+        : m_version(version)
+    {
+        std::string word;
+        const auto endWord = [&] {
+            if (!word.empty())
+                m_tokens.push_back(std::exchange(word, {}));
+        };
+        for (const char c : text) {
+            if (c == ',' || c == ':' || c == '[' || c == ']') {
+                endWord();
+                m_tokens.emplace_back(1, c);
+            } else if (isSharedParser(version)
+                    ? std::string_view(" \t\n\v\f\r").find(c) == std::string_view::npos
+                    : c != ' ') {
+                word += c;
+            }
+        }
+        endWord();
+    }
+
+    [[nodiscard]] bool atEnd() const { return m_next >= m_tokens.size(); }
+    /// Empty behind the last one.
+    [[nodiscard]] const std::string& peek() const { return atEnd() ? m_none : m_tokens[m_next]; }
+    [[nodiscard]] std::string take()
+    {
+        std::string token = peek();
+        ++m_next;
+        return token;
+    }
+    /// A mark has to be there; the newer parser does not look which.
+    [[nodiscard]] bool takeMark(std::string_view mark)
+    {
+        const bool isHere = !atEnd();
+        const std::string token = take();
+        return isHere && (isSharedParser(m_version) || token == mark);
+    }
+    /// The value of another part of the settings: one token, or a list up to its end.
+    [[nodiscard]] bool skipValue()
+    {
+        if (atEnd())
+            return false;
+        if (take() != "[")
+            return true;
+        while (!atEnd())
+            if (take() == "]")
+                return true;
+        return false;
+    }
+    [[nodiscard]] std::size_t position() const { return m_next; }
+    void goTo(std::size_t position) { m_next = position; }
+    /// What was read since, as the user wrote it, blanks apart.
+    [[nodiscard]] std::string textSince(std::size_t position) const
+    {
+        std::string text;
+        for (std::size_t i = position; i < std::min(m_next, m_tokens.size()); ++i)
+            text += m_tokens[i];
+        return text;
+    }
+
+private:
+    TorchVersion m_version;
+    std::vector<std::string> m_tokens;
+    std::string m_none;
+    std::size_t m_next = 0;
+};
 
 std::optional<TorchVersion> TorchVersion::parse(std::string_view text)
 {
@@ -100,9 +177,6 @@ TieRule tieRuleOf(TorchVersion version)
 Result<AllocatorSettings> AllocatorSettings::parse(
     std::string_view text, TorchVersion version, const AllocatorSettings* before)
 {
-    std::string plain;
-    std::ranges::copy_if(text, std::back_inserter(plain), [](char c) { return c != ' '; });
-
     AllocatorSettings settings;
     if (before != nullptr)
         settings = *before;
@@ -111,49 +185,75 @@ Result<AllocatorSettings> AllocatorSettings::parse(
     settings.garbageCollectionThreshold = 0;
     settings.roundupDivisions = {};
 
-    std::vector<std::pair<std::string_view, std::string_view>> pairs;
-    for (const std::string_view item : itemsOf(plain)) {
-        const std::size_t colon = item.find(':');
-        const std::string_view key = item.substr(0, colon);
-        const auto option = std::ranges::find(kOptions, key, &Option::key);
-        if (option == std::end(kOptions))
-            return fail(Error::Kind::Usage, say("'%1' is no allocator setting of PyTorch", std::string(key)),
-                say("settings are key:value pairs: expandable_segments:True,max_split_size_mb:128"));
-        if (version < option->since)
-            return fail(Error::Kind::Usage,
-                say("PyTorch %1 does not know '%2'", versionText(version), std::string(key)),
-                say("it came with PyTorch %1", versionText(option->since)));
-        if (colon == std::string_view::npos)
-            return fail(Error::Kind::Usage, say("'%1' has no value", std::string(key)),
-                say("settings are key:value pairs: expandable_segments:True,max_split_size_mb:128"));
-        pairs.emplace_back(key, item.substr(colon + 1));
+    // The size that others are held against comes first, and with it the default of one of them.
+    const bool hasLargeSegments = version >= TorchVersion{ 2, 11 };
+    if (hasLargeSegments)
+        settings.maxNonSplitRoundingBytes = settings.largeSegmentBytes;
+    for (const bool largeSegments : { true, false }) {
+        if (largeSegments && !hasLargeSegments)
+            continue;
+        SettingsTokens tokens(text, version);
+        while (!tokens.atEnd()) {
+            const std::string key = tokens.take();
+            if (const Result<void> known = checkKey(key, version); !known)
+                return Failure(known.error());
+            if (!tokens.takeMark(":"))
+                return fail(Error::Kind::Usage, say("'%1' has no value", key),
+                    say("settings are key:value pairs: expandable_segments:True,max_split_size_mb:128"));
+            const bool isLargeSegments = key == "large_segment_size_mb";
+            if (largeSegments != isLargeSegments) {
+                if (!tokens.skipValue())
+                    return fail(Error::Kind::Usage, say("'%1' has no value", key),
+                        say("settings are key:value pairs: expandable_segments:True,max_split_size_mb:128"));
+            } else if (const Result<void> done = settings.set(key, tokens); !done) {
+                return Failure(done.error());
+            }
+            if (!tokens.atEnd() && !tokens.takeMark(","))
+                return fail(Error::Kind::Usage, say("there is no comma behind the value of '%1'", key),
+                    say("settings are key:value pairs: expandable_segments:True,max_split_size_mb:128"));
+        }
     }
-    // The sizes that others are held against come first.
-    std::ranges::stable_partition(
-        pairs, [](const auto& pair) { return pair.first == "large_segment_size_mb"; });
-    for (const auto& [key, value] : pairs)
-        if (const Result<void> done = settings.set(key, value); !done)
-            return Failure(done.error());
     settings.m_dividesPowers
         = std::ranges::any_of(settings.roundupDivisions, [](std::int64_t d) { return d > 1; });
     return settings;
 }
 
-Result<void> AllocatorSettings::set(std::string_view key, std::string_view value)
+Result<void> AllocatorSettings::checkKey(const std::string& key, TorchVersion version)
 {
+    const auto option = std::ranges::find(kOptions, std::string_view(key), &Option::key);
+    if (option == std::end(kOptions))
+        return fail(Error::Kind::Usage, say("'%1' is no allocator setting of PyTorch", key),
+            say("settings are key:value pairs: expandable_segments:True,max_split_size_mb:128"));
+    if (version < option->since)
+        return fail(Error::Kind::Usage, say("PyTorch %1 does not know '%2'", versionText(version), key),
+            say("it came with PyTorch %1", versionText(option->since)));
+    return {};
+}
+
+Result<void> AllocatorSettings::set(const std::string& key, SettingsTokens& tokens)
+{
+    if (key == "roundup_power2_divisions")
+        return setDivisions(tokens);
+    if (key == "expandable_segments_reserve_by_class") {
+        const std::size_t begin = tokens.position();
+        if (tokens.peek() != "[" || !tokens.skipValue())
+            return refused(key, tokens.textSince(begin), say("it is a list such as [capture:0.25]"));
+        return {};
+    }
+    if (tokens.atEnd())
+        return refused(key, "", say("it has no value"));
+    const std::string value = tokens.take();
+    const auto number = wholeNumber(value, version);
     const auto megabytes = [&]() -> std::optional<std::int64_t> {
-        const auto number = numberOf<std::int64_t>(value);
-        return number && *number >= 0 ? std::optional(std::min(*number, kUnlimited / kMiB) * kMiB)
-                                      : std::nullopt;
+        if (!number)
+            return std::nullopt;
+        constexpr auto most = static_cast<std::uint64_t>(kUnlimited / kMiB);
+        return *number > most ? kUnlimited : static_cast<std::int64_t>(*number) * kMiB;
     };
-    const auto flag = [&]() -> std::optional<bool> {
-        if (value == "True" || value == "False")
-            return value == "True";
-        return std::nullopt;
-    };
+    const bool isFlag = value == "True" || value == "False";
     if (key == "max_split_size_mb") {
         const auto bytes = megabytes();
-        const bool newRule = version >= TorchVersion{ 2, 9 };
+        const bool newRule = isSharedParser(version);
         if (!bytes || (newRule ? *bytes < largeSegmentBytes : *bytes <= largeSegmentBytes))
             return refused(key, value,
                 newRule ? say("it is a whole number of megabytes, %1 or more", largeSegmentBytes / kMiB)
@@ -161,9 +261,11 @@ Result<void> AllocatorSettings::set(std::string_view key, std::string_view value
         maxSplitBytes = *bytes;
     } else if (key == "max_non_split_rounding_mb") {
         const auto bytes = megabytes();
-        if (!bytes || *bytes <= largeSegmentBytes)
-            return refused(
-                key, value, say("it is a whole number of megabytes above %1", largeSegmentBytes / kMiB));
+        const bool newRule = isSharedParser(version);
+        if (!bytes || (newRule ? *bytes < largeSegmentBytes : *bytes <= largeSegmentBytes))
+            return refused(key, value,
+                newRule ? say("it is a whole number of megabytes, %1 or more", largeSegmentBytes / kMiB)
+                        : say("it is a whole number of megabytes above %1", largeSegmentBytes / kMiB));
         maxNonSplitRoundingBytes = *bytes;
     } else if (key == "large_segment_size_mb") {
         const auto bytes = megabytes();
@@ -173,22 +275,15 @@ Result<void> AllocatorSettings::set(std::string_view key, std::string_view value
         largeSegmentBytes = *bytes;
         maxNonSplitRoundingBytes = *bytes;
     } else if (key == "garbage_collection_threshold") {
-        const auto number = numberOf<double>(value);
-        if (!number || !(*number > 0 && *number < 1))
+        const auto threshold = fraction(value);
+        if (!threshold || !(*threshold > 0 && *threshold < 1))
             return refused(key, value, say("it is a number above 0 and below 1"));
-        garbageCollectionThreshold = *number;
+        garbageCollectionThreshold = *threshold;
     } else if (key == "per_process_memory_fraction") {
-        const auto number = numberOf<double>(value);
-        if (!number || !(*number >= 0 && *number <= 1))
+        const auto part = fraction(value);
+        if (!part || !(*part >= 0 && *part <= 1))
             return refused(key, value, say("it is a number from 0 to 1"));
-        memoryFraction = *number;
-    } else if (key == "expandable_segments" || key == "throw_on_cudamalloc_oom") {
-        const auto on = flag();
-        if (!on)
-            return refused(key, value, say("it is True or False"));
-        (key == "expandable_segments" ? expandableSegments : rejectsAboveFraction) = *on;
-    } else if (key == "roundup_power2_divisions") {
-        return setDivisions(value);
+        memoryFraction = *part;
     } else if (key == "backend") {
         if (value == "cudaMallocAsync")
             return fail(Error::Kind::Usage,
@@ -196,63 +291,82 @@ Result<void> AllocatorSettings::set(std::string_view key, std::string_view value
                 say("leave it out: the caching allocator is PyTorch's default"));
         if (value != "native")
             return refused(key, value, say("it is native or cudaMallocAsync"));
+    } else if (key == "pinned_num_register_threads") {
+        if (!number || !std::has_single_bit(*number) || *number > 128)
+            return refused(key, value, say("it is a power of two, 128 at most"));
+    } else if (key == "pinned_reserve_segment_size_mb") {
+        if (!number || *number == 0)
+            return refused(key, value, say("it is a whole number above 0"));
+    } else if (key == "pinned_max_round_threshold_mb" || key == "pinned_max_cached_size_mb") {
+        if (!number)
+            return refused(key, value, say("it is a whole number"));
+    } else if (key
+        != "expandable_segments_reserve") { // of which PyTorch takes any, and may say that it is none
+        if (!isFlag)
+            return refused(key, value, say("it is True or False"));
+        if (key == "expandable_segments")
+            expandableSegments = value == "True";
+        else if (key == "throw_on_cudamalloc_oom")
+            rejectsAboveFraction = value == "True";
     }
     return {};
 }
 
-Result<void> AllocatorSettings::setDivisions(std::string_view value)
+Result<void> AllocatorSettings::setDivisions(SettingsTokens& tokens)
 {
-    const auto power = [](std::string_view text) -> std::optional<std::int64_t> {
-        const auto number = numberOf<std::int64_t>(text);
-        return number && *number > 0 && std::has_single_bit(static_cast<std::uint64_t>(*number))
-            ? number
-            : std::nullopt;
-    };
+    const std::size_t begin = tokens.position();
     const auto wrong = [&] {
-        return refused("roundup_power2_divisions", value,
+        return refused("roundup_power2_divisions", tokens.textSince(begin),
             say("it is a power of two, or a list such as [256:1,512:2,1024:4,>:8] of powers of two"));
     };
-    if (!value.starts_with('[')) {
-        const auto number = power(value);
-        if (!number)
+    const auto power = [&](const std::string& text) -> std::optional<std::uint64_t> {
+        const auto number = wholeNumber(text, version);
+        return number && std::has_single_bit(*number) ? number : std::nullopt;
+    };
+    std::string token = tokens.take();
+    if (token != "[") {
+        const auto divisions = power(token);
+        if (!divisions)
             return wrong();
-        roundupDivisions.fill(*number);
+        roundupDivisions.fill(static_cast<std::int64_t>(*divisions));
         return {};
     }
-    if (!value.ends_with(']'))
-        return wrong();
-    roundupDivisions = {};
     const std::size_t slots = roundupDivisions.size();
     std::size_t last = 0;
     bool first = true;
-    for (const std::string_view item : itemsOf(value.substr(1, value.size() - 2))) {
-        const std::size_t colon = item.find(':');
-        if (colon == std::string_view::npos)
+    for (;;) {
+        if (tokens.atEnd()) {
+            if (!isSharedParser(version)) // not missed there
+                return {};
             return wrong();
-        const auto divisions = power(item.substr(colon + 1));
-        if (!divisions)
+        }
+        token = tokens.take();
+        if (token == "]")
+            return {};
+        if (!tokens.takeMark(":"))
             return wrong();
-        if (item.substr(0, colon) == ">") {
+        const auto number = wholeNumber(tokens.take(), version);
+        const bool isNone = number && *number == 0 && version >= TorchVersion{ 2, 4 };
+        if (!number || (!isNone && !std::has_single_bit(*number)))
+            return wrong();
+        const auto divisions = static_cast<std::int64_t>(*number);
+        if (token == ">") {
             // Up to 2.9 the last listed slot is overwritten.
-            const std::size_t from = version >= TorchVersion{ 2, 10 } ? last + 1 : last;
-            for (std::size_t i = from; i < slots; ++i)
-                roundupDivisions[i] = *divisions;
+            for (std::size_t i = isSharedParser(version) ? last + 1 : last; i < slots; ++i)
+                roundupDivisions[i] = divisions;
         } else {
-            const auto megabytes = power(item.substr(0, colon));
+            const auto megabytes = power(token);
             if (!megabytes)
                 return wrong();
-            const auto slot = std::min(
-                static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(*megabytes))) - 1,
-                slots - 1);
-            if (first)
-                std::fill_n(roundupDivisions.begin(), slot + 1, *divisions);
-            else
-                roundupDivisions[slot] = *divisions;
-            first = false;
+            const auto slot = std::min(static_cast<std::size_t>(std::bit_width(*megabytes)) - 1, slots - 1);
+            if (std::exchange(first, false))
+                std::fill_n(roundupDivisions.begin(), slot, divisions);
+            roundupDivisions[slot] = divisions;
             last = slot;
         }
+        if (tokens.peek() != "]" && !tokens.takeMark(","))
+            return wrong();
     }
-    return {};
 }
 
 std::int64_t AllocatorSettings::dividedBytes(std::int64_t requested) const

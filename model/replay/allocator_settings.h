@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace strata::model {
@@ -32,6 +33,8 @@ enum class TieRule : std::uint8_t {
     SegmentCounter, ///< 2.13 and later: the one whose segment was made first, then the lowest
 };
 [[nodiscard]] TieRule tieRuleOf(TorchVersion version);
+
+class SettingsTokens;
 
 /// The settings of PyTorch's native caching allocator (PYTORCH_CUDA_ALLOC_CONF) that decide where a block
 /// goes, under the rules of one version. Sizes in bytes. A value.
@@ -59,7 +62,7 @@ struct AllocatorSettings {
     friend bool operator==(const AllocatorSettings&, const AllocatorSettings&) = default;
 
     /// As that version of PyTorch parses the string: "expandable_segments:True,max_split_size_mb:64". Options
-    /// that do not move a block are checked by name alone. With `before`, a change in mid-run: what PyTorch
+    /// that do not move a block are checked and left out. With `before`, a change in mid-run: what PyTorch
     /// does not reset stays. Fails with Usage: an option or value that this version refuses, and
     /// backend:cudaMallocAsync, whose blocks the driver places.
     [[nodiscard]] static Result<AllocatorSettings> parse(
@@ -82,8 +85,9 @@ struct AllocatorSettings {
 
 private:
     [[nodiscard]] std::int64_t dividedBytes(std::int64_t requested) const;
-    [[nodiscard]] Result<void> set(std::string_view key, std::string_view value);
-    [[nodiscard]] Result<void> setDivisions(std::string_view value);
+    [[nodiscard]] static Result<void> checkKey(const std::string& key, TorchVersion version);
+    [[nodiscard]] Result<void> set(const std::string& key, SettingsTokens& tokens);
+    [[nodiscard]] Result<void> setDivisions(SettingsTokens& tokens);
 
     bool m_dividesPowers = false;
 };
