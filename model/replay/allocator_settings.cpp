@@ -54,6 +54,12 @@ bool isSharedParser(TorchVersion version)
     return version >= TorchVersion{ 2, 10 };
 }
 
+/// Up to 2.3 one division leaves a size as it is.
+bool leavesUnrounded(TorchVersion version)
+{
+    return version < TorchVersion{ 2, 4 };
+}
+
 /// As std::stoull and std::stoi read it, which PyTorch asks: digits at its beginning, whatever follows; -1 is
 /// the largest number.
 std::optional<std::uint64_t> wholeNumber(const std::string& text, TorchVersion version)
@@ -213,8 +219,8 @@ Result<AllocatorSettings> AllocatorSettings::parse(
                     say("settings are key:value pairs: expandable_segments:True,max_split_size_mb:128"));
         }
     }
-    settings.m_dividesPowers
-        = std::ranges::any_of(settings.roundupDivisions, [](std::int64_t d) { return d > 1; });
+    settings.m_dividesPowers = std::ranges::any_of(settings.roundupDivisions,
+        [&](std::int64_t d) { return d > 1 || (d == 1 && leavesUnrounded(version)); });
     return settings;
 }
 
@@ -375,6 +381,8 @@ std::int64_t AllocatorSettings::dividedBytes(std::int64_t requested) const
     const int log2 = std::bit_width(size) - 1;
     const std::int64_t divisions = roundupDivisions[static_cast<std::size_t>(std::clamp(log2 - 20, 0, 15))];
     std::int64_t step = kMinBlock;
+    if (divisions == 1 && leavesUnrounded(version) && requested > kMinBlock)
+        return requested;
     if (divisions > 1 && requested > kMinBlock * divisions) {
         if (std::has_single_bit(size))
             return requested;

@@ -38,8 +38,8 @@ void CachingAllocator::setMemoryFraction(double fraction)
 {
     if (m_deviceBytes == 0)
         return;
-    // Up to 2.8 any fraction limits, from 2.9 on only one below 1.
-    if (m_settings.version < TorchVersion{ 2, 9 } || fraction < 1)
+    // Up to 2.9 any fraction limits, from 2.10 on only one below 1.
+    if (m_settings.version < TorchVersion{ 2, 10 } || fraction < 1)
         m_allowedBytes = static_cast<std::int64_t>(fraction * static_cast<double>(m_deviceBytes));
     else
         m_allowedBytes.reset();
