@@ -240,6 +240,7 @@ Result<WhatIfAnswer> answerWhatIf(
         question.emptyCaches = asked.emptyCaches;
     else if (!report.emptyCachesMarked)
         question.emptyCaches = report.check.emptyCaches;
+    question.poolEnds = report.check.poolEnds;
     question.rank = report.check.rank;
     question.until = asked.until;
     if (asked.availableBytes)

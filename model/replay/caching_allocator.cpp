@@ -310,10 +310,14 @@ void CachingAllocator::completeFree(ReplayBlock& block)
     block.pool->insert(block);
 }
 
-void CachingAllocator::completePending()
+void CachingAllocator::completePending(PoolOwner only)
 {
+    const auto isConcerned = [&](const ReplayBlock& block) {
+        return block.pool != nullptr && block.pending
+            && (only.isDefault() || (block.pool->owner != nullptr && block.pool->owner->name == only));
+    };
     for (std::uint32_t slot = 0; m_pendingBlocks > 0 && slot < m_arena.slots(); ++slot)
-        if (ReplayBlock& block = m_arena.at(slot); block.pool != nullptr && block.pending)
+        if (ReplayBlock& block = m_arena.at(slot); isConcerned(block))
             completeFree(block);
 }
 

@@ -31,8 +31,9 @@ public:
     /// cuMemCreate and cuMemMap of whole pages: all or none.
     virtual bool map(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) = 0;
     virtual void unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) = 0;
-    /// Before all cached memory is released, the allocator waits for every stream: completes what is pending.
-    virtual void synchronize(CachingAllocator& allocator) = 0;
+    /// Before all cached memory is released, or that of the private pool `only`, the allocator waits for the
+    /// streams of its blocks: completes those that are pending.
+    virtual void synchronize(CachingAllocator& allocator, PoolOwner only) = 0;
     /// Of free blocks of one size whose order is not known (below 0), `first` would be taken: the one to
     /// take.
     virtual ReplayBlock& chooseOfUnknownOrder(ReplayBlock& first) { return first; }
@@ -60,8 +61,10 @@ public:
     ReplayBlock* allocate(std::int64_t requested, std::uint64_t stream, PoolOwner pool = {});
     void requestFree(ReplayBlock& block); ///< free(): the program gives it back
     void completeFree(ReplayBlock& block); ///< no stream uses it any more: it can be used again
-    void completePending(); ///< of all blocks; O(blocks) where there are any
-    void emptyCache(); ///< as a call of empty_cache() does
+    void completePending(
+        PoolOwner only = {}); ///< of all blocks, or of a private pool; O(blocks) where there are any
+    /// As a call of empty_cache() does, or (from 2.9 on) the end of a MemPool: with what is its own alone.
+    void emptyCache(PoolOwner only = {});
 
     void setSettings(const AllocatorSettings& settings);
     /// set_per_process_memory_fraction().
@@ -82,6 +85,8 @@ public:
     [[nodiscard]] std::int64_t pendingBlocks() const { return m_pendingBlocks; }
     /// Requests that throw_on_cudamalloc_oom refused: they leave no event in a trace.
     [[nodiscard]] std::int64_t rejections() const { return m_rejections; }
+    /// Whether empty_cache() would give back something of the default pools.
+    [[nodiscard]] bool hasReleasable() const;
 
     /// The block that allocate() would find in what is cached; nullptr: it needs the driver. Changes nothing.
     [[nodiscard]] const ReplayBlock* wouldFind(
@@ -142,7 +147,7 @@ private:
     // release_cached.cpp
     void collectGarbage();
     [[nodiscard]] bool releaseAvailable(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
-    void releaseCached();
+    void releaseCached(PoolOwner only = {});
     void releaseBlocksOf(BlockPool& pool);
     void releaseSegment(ReplayBlock& block);
 

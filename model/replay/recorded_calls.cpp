@@ -27,8 +27,8 @@ void RecordedCalls::playNext(CachingAllocator& allocator, bool emptyCaches)
     };
     switch (call.kind) {
     case Kind::EmptyCache:
-        if (emptyCaches)
-            allocator.emptyCache();
+        if (emptyCaches || !pool.isDefault())
+            allocator.emptyCache(pool);
         return;
     case Kind::Settings:
         if (const auto settings = AllocatorSettings::parse(

@@ -3,13 +3,34 @@
 #include "model/replay/caching_allocator.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace strata::model {
 
-void CachingAllocator::emptyCache()
+namespace {
+
+bool hasWholePage(const ReplayBlock& block)
 {
-    releaseCached();
+    const std::int64_t page = block.range->pageBytes;
+    const auto begin = static_cast<std::int64_t>(block.address - block.range->address);
+    return (begin + page - 1) / page * page < (begin + block.bytes) / page * page;
+}
+
+} // namespace
+
+void CachingAllocator::emptyCache(PoolOwner only)
+{
+    releaseCached(only);
+}
+
+bool CachingAllocator::hasReleasable() const
+{
+    return std::ranges::any_of(std::array{ m_small.get(), m_large.get() }, [](const BlockPool* pool) {
+        return std::ranges::any_of(pool->free, [](const ReplayBlock& block) {
+            return block.range != nullptr ? hasWholePage(block) : block.isWholeSegment();
+        });
+    });
 }
 
 // release_block()
@@ -53,15 +74,17 @@ void CachingAllocator::releaseBlocksOf(BlockPool& pool)
 }
 
 // release_cached_blocks()
-void CachingAllocator::releaseCached()
+void CachingAllocator::releaseCached(PoolOwner only)
 {
-    if (!m_capturing) {
-        m_driver->synchronize(*this);
+    if (only.isDefault() && !m_capturing) {
+        m_driver->synchronize(*this, {});
         releaseBlocksOf(*m_large);
         releaseBlocksOf(*m_small);
     }
     for (const auto& pool : m_private)
-        if (pool->freeable) {
+        if (pool->freeable && (only.isDefault() || pool->name == only)) {
+            if (!only.isDefault())
+                m_driver->synchronize(*this, only);
             releaseBlocksOf(pool->small);
             releaseBlocksOf(pool->large);
         }

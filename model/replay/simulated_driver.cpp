@@ -176,9 +176,9 @@ void SimulatedDriver::unmap(std::uint64_t, std::int64_t bytes, std::uint64_t)
     m_usedBytes -= bytes;
 }
 
-void SimulatedDriver::synchronize(CachingAllocator& allocator)
+void SimulatedDriver::synchronize(CachingAllocator& allocator, PoolOwner only)
 {
-    allocator.completePending();
+    allocator.completePending(only);
 }
 
 } // namespace strata::model

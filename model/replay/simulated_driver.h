@@ -45,7 +45,7 @@ public:
     void releaseRange(const AddressRange& range) override;
     bool map(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) override;
     void unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) override;
-    void synchronize(CachingAllocator& allocator) override;
+    void synchronize(CachingAllocator& allocator, PoolOwner only) override;
 
     [[nodiscard]] std::int64_t refusals() const { return m_refusals; }
     void take(std::int64_t bytes) { m_usedBytes += bytes; } ///< by segments that were there before

@@ -33,6 +33,14 @@ struct ReplayDifference {
     Sentence cause;
 };
 
+/// A private pool whose last user is gone: its memory goes with the next release of all that is cached, or
+/// alone at once, as that of a torch.cuda.MemPool does.
+struct PoolEnd {
+    EventIndex event = -1; ///< the release, which shows it
+    PoolOwner pool;
+    bool alone = false;
+};
+
 /// What one replay of a trace under the settings that it was recorded with led to.
 struct TraceCheck {
     std::int64_t eventsEqual = 0; ///< before the first difference
@@ -47,6 +55,7 @@ struct TraceCheck {
     BlockColumn<std::uint32_t>
         rounding; ///< of each block: rounded less requested bytes; else kRoundingUnknown
     std::vector<EventIndex> emptyCaches; ///< calls of empty_cache() that released something, before these
+    std::vector<PoolEnd> poolEnds;
     bool emptyCachesFromStacks = false; ///< stacks told all of them
     bool hasPendingFrees = false; ///< blocks that waited for other streams
     int hypothesesTried = 0; ///< of who released memory

@@ -236,7 +236,7 @@ void TraceReplay::unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t
     (void)expect({ Action::SegmentUnmap, address, bytes, static_cast<std::int64_t>(stream) });
 }
 
-void TraceReplay::synchronize(CachingAllocator&)
+void TraceReplay::synchronize(CachingAllocator&, PoolOwner)
 {
     while (!atEnd() && !m_result.firstDifference && action(m_at) == Action::FreeCompleted) {
         const BlockId id = m_events->block[m_at];
@@ -395,6 +395,15 @@ void TraceReplay::segmentEvent()
     const bool leadsToRequest
         = call < m_count && (action(call) == Action::Alloc || action(call) == Action::Oom);
     const std::size_t first = m_at;
+    if (releases && !m_calls.areComplete())
+        if (const auto pool = poolThatEnds(completions)) {
+            m_result.poolEnds.push_back({ static_cast<EventIndex>(completions), *pool, true });
+            m_allocator.releasePool(*pool);
+            m_allocator.emptyCache(*pool);
+            if (m_at == first && !m_result.firstDifference)
+                differ(std::nullopt, say("memory is released that the replay has in use"));
+            return;
+        }
     if (leadsToRequest && (!releases || releaserOf(completions, call) == Releaser::Malloc)) {
         if (releases) {
             releasePoolsOf(completions, call);
@@ -462,10 +471,22 @@ void TraceReplay::releasePoolsOf(std::size_t first, std::size_t last)
         if (!isRelease(action(row)))
             continue;
         const PoolOwner pool = poolAt(row);
-        if (!pool.isDefault() && pool != before)
+        if (!pool.isDefault() && pool != before) {
             m_allocator.releasePool(pool);
+            m_result.poolEnds.push_back({ static_cast<EventIndex>(row), pool, false });
+        }
         before = pool;
     }
+}
+
+// empty_cache() and a retry release the default pools first. A MemPool that ends releases its own memory and
+// nothing else.
+std::optional<PoolOwner> TraceReplay::poolThatEnds(std::size_t release) const
+{
+    const PoolOwner pool = poolAt(release);
+    const bool ends = pool.owner == 0 && pool.id != 0
+        && m_allocator.settings().version >= TorchVersion{ 2, 9 } && m_allocator.hasReleasable();
+    return ends ? std::optional(pool) : std::nullopt;
 }
 
 void TraceReplay::makeCheckpoint()
@@ -476,6 +497,7 @@ void TraceReplay::makeCheckpoint()
     counted.allocatedPeakEvent = m_result.allocatedPeakEvent;
     counted.activePeakEvent = m_result.activePeakEvent;
     counted.emptyCaches = m_result.emptyCaches;
+    counted.poolEnds = m_result.poolEnds;
     counted.hasPendingFrees = m_result.hasPendingFrees;
     m_checkpoint.emplace(Checkpoint{ m_at, m_allocator.clone(*this), m_calls, std::move(counted) });
     m_guesses.clear();
@@ -496,6 +518,7 @@ bool TraceReplay::takeOtherGuess()
     m_result.allocatedPeakEvent = counted.allocatedPeakEvent;
     m_result.activePeakEvent = counted.activePeakEvent;
     m_result.emptyCaches = counted.emptyCaches;
+    m_result.poolEnds = counted.poolEnds;
     m_result.hasPendingFrees = counted.hasPendingFrees;
     m_result.firstDifference.reset();
     ++m_result.hypothesesTried;

@@ -49,7 +49,7 @@ private:
     void releaseRange(const AddressRange& range) override;
     bool map(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) override;
     void unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) override;
-    void synchronize(CachingAllocator& allocator) override;
+    void synchronize(CachingAllocator& allocator, PoolOwner only) override;
     ReplayBlock& chooseOfUnknownOrder(ReplayBlock& first) override;
 
     // What the program did.
@@ -62,6 +62,7 @@ private:
     void completeBeforeMalloc(std::size_t malloc, std::size_t completionsEnd);
     [[nodiscard]] Releaser releaserOf(std::size_t release, std::size_t malloc);
     void releasePoolsOf(std::size_t first, std::size_t last);
+    [[nodiscard]] std::optional<PoolOwner> poolThatEnds(std::size_t release) const;
 
     [[nodiscard]] bool expect(const ComparedEvent& got);
     void differ(const std::optional<ComparedEvent>& got, Sentence cause);

@@ -43,6 +43,7 @@ public:
             count = std::min(count, static_cast<std::size_t>(*m_question.until + 1));
         const std::vector<EventIndex> asked = m_question.emptyCaches.value_or(std::vector<EventIndex>());
         auto emptied = asked.begin();
+        auto ended = m_question.poolEnds.begin();
         for (std::size_t row = 0; row < count; ++row) {
             if (row % kReport == 0) {
                 if (progress.cancelled())
@@ -55,6 +56,11 @@ public:
                 m_calls.playNext(m_allocator, !m_question.emptyCaches);
             for (; emptied != asked.end() && *emptied <= event; ++emptied)
                 m_allocator.emptyCache();
+            for (; ended != m_question.poolEnds.end() && ended->event <= event; ++ended) {
+                m_allocator.releasePool(ended->pool);
+                if (ended->alone)
+                    m_allocator.emptyCache(ended->pool);
+            }
             step(row);
         }
         m_figures.deviceMallocs = m_allocator.deviceMallocs();

@@ -6,6 +6,7 @@
 #include "model/replay/allocator_settings.h"
 #include "model/replay/simulated_driver.h"
 #include "model/replay/start_state.h"
+#include "model/replay/trace_check.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
@@ -37,6 +38,7 @@ struct WhatIf {
     AddressPolicy addresses;
     /// empty_cache() just before these events, ascending; none: where the recording has its calls.
     std::optional<std::vector<EventIndex>> emptyCaches;
+    std::vector<PoolEnd> poolEnds; ///< TraceCheck::poolEnds
     std::vector<std::int32_t> rank; ///< TraceCheck::rank
     std::optional<EventIndex> until; ///< the last event that takes part; none: all do
 };
