@@ -79,6 +79,7 @@ std::uint64_t SimulatedDriver::place(std::int64_t bytes)
         }
         const std::uint64_t chunk = roundedUp(size, kChunk);
         m_top -= chunk;
+        m_chunks.insert(m_top);
         if (chunk > size)
             m_holes.emplace(m_top + size, m_top + chunk);
         return m_top;
@@ -126,12 +127,12 @@ void SimulatedDriver::freeSegment(const ReplayBlock& segment)
     case AddressPolicy::Kind::TopDown: {
         std::uint64_t begin = segment.address, end = segment.address + size;
         const auto behind = m_holes.lower_bound(begin);
-        if (behind != m_holes.begin())
+        if (behind != m_holes.begin() && !m_chunks.contains(begin))
             if (const auto before = std::prev(behind); before->second == begin) {
                 begin = before->first;
                 m_holes.erase(before);
             }
-        if (behind != m_holes.end() && behind->first == end) {
+        if (behind != m_holes.end() && behind->first == end && !m_chunks.contains(end)) {
             end = behind->second;
             m_holes.erase(behind);
         }

@@ -19,7 +19,7 @@ namespace strata::model {
 /// and nothing from 2.12 on.
 struct AddressPolicy {
     enum class Kind : std::uint8_t {
-        TopDown, ///< from high addresses down, small segments within chunks of 32 MiB, first fit
+        TopDown, ///< chunks of 32 MiB multiples from high addresses down, first fit within what is left of them
         Ascending, ///< the lowest freed range of that size, else behind all others
         Descending, ///< the highest freed range of that size, else below all others
         Random,
@@ -60,6 +60,7 @@ private:
     std::uint64_t m_next, m_top;
     boost::unordered_flat_map<std::int64_t, std::set<std::uint64_t>> m_freed, m_freedRanges; // by size
     std::map<std::uint64_t, std::uint64_t> m_holes; // of TopDown: begin to end
+    std::set<std::uint64_t> m_chunks; // of TopDown: where they begin; no hole reaches over one
     std::set<std::uint64_t> m_slots; // of Random
     std::mt19937_64 m_random;
 };
