@@ -9,6 +9,7 @@ import atexit
 import ctypes
 import importlib.abc
 import importlib.machinery
+import itertools
 import json
 import os
 import pickle
@@ -158,13 +159,13 @@ def stop():
 
 
 def patch_optimizer(module):
-    counts = weakref.WeakKeyDictionary()
+    counts, all_steps = weakref.WeakKeyDictionary(), itertools.count(1)
 
     def before_step(optimizer, *_):
         count = counts[optimizer] = counts.get(optimizer, 0) + 1
         if STEPS and count > STEPS:
             stop()
-        PRELOADED.strata_dryrun_steps(count)
+        PRELOADED.strata_dryrun_steps(count, next(all_steps))
 
     module.register_optimizer_step_pre_hook(before_step)
 

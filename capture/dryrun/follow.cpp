@@ -41,7 +41,7 @@ bool g_forked = false;
 
 /// What was told before there were peaks to keep it in, and is.
 struct Told {
-    std::atomic<int> steps{ 0 };
+    std::atomic<int> steps{ 0 }, allSteps{ 0 };
     std::atomic<StepSource> source{ StepSource::None };
     std::atomic<bool> ended{ false }, unseen{ false }, weightsSkipped{ false };
     std::atomic<bool> python{ false };
@@ -55,6 +55,7 @@ void keepTold()
         return;
     ProcessPeaks& peaks = *g_follower->peaks;
     peaks.steps = g_told.steps.load();
+    peaks.allSteps = g_told.allSteps.load();
     peaks.stepSource = static_cast<std::int32_t>(g_told.source.load());
     peaks.ended = g_told.ended.load();
     peaks.unseen = g_told.unseen.load();
@@ -111,6 +112,20 @@ ProcessPeaks* mapPeaks()
     return peaks;
 }
 
+/// The allocator counts rounded bytes after it tells of an allocation, and less before it tells of a free.
+/// Its peak, read at every event, misses nothing: a reset in between cannot lose what is still allocated
+/// then. Only a program that is killed before anything else happens leaves its last allocation uncounted: at
+/// least what each is rounded to is taken of that one.
+void readAllocated(int index, DevicePeaks& device, std::int64_t comes) noexcept
+{
+    constexpr std::int64_t kRounding = 512;
+    const NativeAllocator::Allocated counted = g_follower->allocator.allocated(index);
+    const std::int64_t known = std::max(device.allocatedPeak, counted.peak);
+    const std::int64_t least = counted.now + (comes + kRounding - 1) / kRounding * kRounding;
+    device.allocatedIsLeast = comes > 0 && least > known;
+    device.allocatedPeak = device.allocatedIsLeast ? least : known;
+}
+
 void follow(const TraceHead& entry) noexcept
 {
     if (g_forked || entry.device < 0 || entry.device >= ProcessPeaks::kMaxDevices)
@@ -149,15 +164,13 @@ void follow(const TraceHead& entry) noexcept
     case TraceHead::OutOfMemory:
         if (device.outOfMemories++ == 0)
             device.firstRefused = bytes;
+        device.neededAtLeast = std::max(device.neededAtLeast, device.requested + bytes);
         break;
     case TraceHead::FreeRequested:
     case TraceHead::Snapshot:
         break;
     }
-    // The allocator counts rounded bytes after it tells of an allocation, and less before it tells of a free.
-    // Its peak, read at every event, misses nothing: a reset in between cannot lose what is still allocated
-    // then.
-    device.allocatedPeak = std::max(device.allocatedPeak, g_follower->allocator.allocatedPeak(entry.device));
+    readAllocated(entry.device, device, entry.action == TraceHead::Alloc ? bytes : 0);
 }
 
 /// Runs before the allocator is destroyed, since it is registered after the allocator was made.
@@ -168,7 +181,7 @@ void readLastPeaks()
     for (int i = 0; i < g_follower->peaks->devices; ++i) {
         DevicePeaks& device = g_follower->peaks->device[i];
         if (device.events > 0)
-            device.allocatedPeak = std::max(device.allocatedPeak, g_follower->allocator.allocatedPeak(i));
+            readAllocated(i, device, 0);
     }
 }
 
@@ -185,6 +198,9 @@ void attach()
     if (!peaks)
         return;
     const auto forget = reinterpret_cast<Forget>(dlsym(RTLD_DEFAULT, "strata_simgpu_forget"));
+    if (const auto tell
+        = reinterpret_cast<void (*)(std::uint8_t*)>(dlsym(RTLD_DEFAULT, "strata_simgpu_tell_unserved")))
+        tell(&peaks->unserved);
     g_follower = new Follower{ *allocator, peaks, forget };
     keepTold();
     allocator->attach([](const TraceHead& entry) { follow(entry); });
@@ -240,9 +256,10 @@ int stepsWanted()
     return std::max(integerVariable(kStepsVariable), 0);
 }
 
-void tellSteps(int steps, StepSource source) noexcept
+void tellSteps(int steps, int allSteps, StepSource source) noexcept
 {
     raise(g_told.steps, steps);
+    raise(g_told.allSteps, allSteps);
     raise(g_told.source, source);
     keepTold();
 }
@@ -271,10 +288,10 @@ STRATA_API void strata_dryrun_python()
     g_told.python.store(true);
 }
 
-/// The number of steps an optimizer has begun.
-STRATA_API void strata_dryrun_steps(int steps)
+/// An optimizer begins a step: the number of its own, and of all optimizers.
+STRATA_API void strata_dryrun_steps(int steps, int allSteps)
 {
-    tellSteps(steps, StepSource::Optimizer);
+    tellSteps(steps, allSteps, StepSource::Optimizer);
 }
 
 STRATA_API void strata_dryrun_ended()

@@ -22,7 +22,7 @@ void followWhenReady() noexcept;
 
 /// What the process tells of its steps, besides what the allocator does. Kept until peaks are followed; not
 /// from a child of a process that is. Any thread.
-void tellSteps(int steps, StepSource source) noexcept;
+void tellSteps(int steps, int allSteps, StepSource source) noexcept;
 void tellEnded() noexcept;
 void tellUnseen() noexcept;
 

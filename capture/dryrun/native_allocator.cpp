@@ -170,18 +170,18 @@ void NativeAllocator::attach(std::function<void(const TraceHead&)> tracker) cons
     functionAt<void (*)(void*, std::function<void(const TraceHead&)>*)>(m_attach)(m_object, &tracker);
 }
 
-std::int64_t NativeAllocator::allocatedPeak(int device) const
+NativeAllocator::Allocated NativeAllocator::allocated(int device) const
 {
     // DeviceStats comes back through a hidden address. Its fifth array is allocated_bytes, three statistics
     // of { current, peak, allocated, freed } each, in 2.1 and everything after it.
     constexpr std::size_t kRoom = 1 << 14;
-    constexpr std::size_t kAllocatedPeak = 4 * 96 + 8;
+    constexpr std::size_t kAllocated = 4 * 96;
     alignas(16) char stats[kRoom];
     functionAt<void* (*)(void*, void*, std::int8_t)>(m_stats)(
         stats, m_object, static_cast<std::int8_t>(device));
-    std::int64_t peak = 0;
-    std::memcpy(&peak, stats + kAllocatedPeak, sizeof peak);
-    return peak;
+    std::int64_t figures[2]{};
+    std::memcpy(figures, stats + kAllocated, sizeof figures);
+    return { figures[0], figures[1] };
 }
 
 } // namespace strata::dryrun

@@ -55,8 +55,12 @@ public:
 
     /// `tracker` runs under the allocator's lock and must not throw. It cannot be removed again.
     void attach(std::function<void(const TraceHead&)> tracker) const;
-    /// The highest allocated (rounded) bytes since the program last reset them.
-    std::int64_t allocatedPeak(int device) const;
+    /// Bytes in blocks of the program, which are rounded.
+    struct Allocated {
+        std::int64_t now = 0;
+        std::int64_t peak = 0; ///< the highest since the program last reset it
+    };
+    Allocated allocated(int device) const;
 
 private:
     NativeAllocator() = default;

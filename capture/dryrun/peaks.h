@@ -17,9 +17,12 @@ struct PeakMoment {
 struct DevicePeaks {
     std::int64_t requested, requestedPeak; ///< what the program asked for and did not give back
     std::int64_t allocatedPeak; ///< the same, rounded
+    std::int64_t
+        allocatedIsLeast; ///< 1: the peak is the last allocation, whose rounding was not seen any more
     std::int64_t reserved, reservedPeak; ///< segments
     std::int64_t outOfMemories;
     std::int64_t firstRefused; ///< size of the first request that was refused
+    std::int64_t neededAtLeast; ///< with what was refused, and requested then
     std::int64_t events;
     std::int64_t allocations;
     PeakMoment requestedPeakAt, reservedPeakAt; ///< the first time
@@ -35,7 +38,7 @@ enum class StepSource : std::int32_t {
 /// The file that a process keeps mapped while it runs, so that its peaks outlive however it ends.
 struct ProcessPeaks {
     static constexpr char kMagic[8] = "strpeak";
-    static constexpr std::uint32_t kVersion = 3;
+    static constexpr std::uint32_t kVersion = 4;
     static constexpr int kMaxDevices = 64;
 
     char magic[8];
@@ -45,11 +48,12 @@ struct ProcessPeaks {
     std::int32_t worldSize; ///< the same
     std::int32_t devices; ///< visible ones
     std::int32_t steps; ///< optimizer steps begun, of the optimizer object that made most
+    std::int32_t allSteps; ///< of all optimizers together
     std::int32_t stepSource; ///< StepSource
     std::uint8_t ended; ///< 1: for having made the steps that were asked for
     std::uint8_t unseen; ///< 1: optimizers were trained with whose steps cannot be seen
     std::uint8_t weightsSkipped; ///< 1: weights were left as they were, by Python's side
-    std::uint8_t reserved;
+    std::uint8_t unserved; ///< 1: a call of CUDA was made that the simulated device does not serve
     char torchVersion[64]; ///< as Python tells it; empty in a C++ program
     char torchFolder[1024]; ///< of LibTorch's libraries; empty where its name is longer
     DevicePeaks device[kMaxDevices];

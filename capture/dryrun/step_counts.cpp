@@ -26,6 +26,7 @@ bool StepCounts::step(Count& count, StepSource source, Thread thread, Clock::tim
         count.longest = std::max(count.longest, now - count.last);
     count.last = now;
     m_steps = std::max(m_steps, ++count.steps);
+    ++m_allSteps;
     m_source = std::max(m_source, source);
     return true;
 }

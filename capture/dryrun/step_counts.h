@@ -55,6 +55,8 @@ public:
 
     /// Of the optimizer or the thread that made most.
     [[nodiscard]] int steps() const { return m_steps; }
+    /// Of all of them together.
+    [[nodiscard]] int allSteps() const { return m_allSteps; }
     [[nodiscard]] StepSource source() const { return m_source; }
 
 private:
@@ -77,6 +79,7 @@ private:
 
     int m_wanted;
     int m_steps = 0;
+    int m_allSteps = 0;
     StepSource m_source = StepSource::None;
     std::unordered_map<Optimizer, Count> m_optimizers;
     std::unordered_map<Thread, Ranges> m_threads;

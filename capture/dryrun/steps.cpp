@@ -112,7 +112,7 @@ template <class Count> void counted(Count&& count) noexcept
             return;
         std::unique_lock lock(watch->mutex);
         const bool goesOn = count(*watch);
-        tellSteps(watch->counts.steps(), watch->counts.source());
+        tellSteps(watch->counts.steps(), watch->counts.allSteps(), watch->counts.source());
         if (goesOn || isEndedByPython())
             watch->changed.notify_all();
         else

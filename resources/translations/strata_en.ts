@@ -39,6 +39,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n step(s) marked by the program</source>
+        <translation>
+            <numerusform>%n step marked by the program</numerusform>
+            <numerusform>%n steps marked by the program</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n run(s) in %1.</source>
         <translation>
             <numerusform>%n run in %1.</numerusform>

@@ -35,6 +35,18 @@ TEST_F(StepCountsTest, TheStepBeyondIsNotBegun)
     EXPECT_EQ(counts.source(), StepSource::Optimizer);
 }
 
+TEST_F(StepCountsTest, AllOptimizersTogetherMakeMore)
+{
+    StepCounts counts(2);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(begins(counts, one, main));
+        EXPECT_TRUE(begins(counts, other, main));
+    }
+    EXPECT_FALSE(begins(counts, one, main)); // is not begun, and not counted
+    EXPECT_EQ(counts.steps(), 2);
+    EXPECT_EQ(counts.allSteps(), 4);
+}
+
 TEST_F(StepCountsTest, WithoutANumberNothingEnds)
 {
     StepCounts counts(0);

@@ -44,6 +44,7 @@ void addTracked(const QJsonArray& tracked, std::vector<DryRunDevice>& devices)
         if (device == devices.end())
             return;
         device->events = json[QLatin1String("events")].toInteger(-1);
+        device->allocatedIsLeast = json[QLatin1String("allocated_is_least")].toBool();
         device->allocations = json[QLatin1String("allocations")].toInteger(-1);
         const QJsonObject requested = json[QLatin1String("requested_peak_at")].toObject();
         device->requestedPeakEvent = requested[QLatin1String("event")].toInteger(-1);
@@ -62,9 +63,16 @@ DryRunFigures readFigures(const QJsonObject& json)
         for (const QJsonValue& device : rank[QLatin1String("devices")].toArray())
             out.devices.push_back(readDevice(rank.toObject(), device.toObject()));
     addTracked(json[QLatin1String("tracked")].toArray(), out.devices);
-    for (const QJsonValue& card : json[QLatin1String("fits_on")].toArray())
-        out.fitsOn.push_back(
-            { card[QLatin1String("name")].toString(), card[QLatin1String("margin_bytes")].toInteger() });
+    const auto readCards = [&](const char* key) {
+        std::vector<DryRunFigures::Card> cards;
+        for (const QJsonValue& card : json[QLatin1String(key)].toArray())
+            cards.push_back(
+                { card[QLatin1String("name")].toString(), card[QLatin1String("margin_bytes")].toInteger() });
+        return cards;
+    };
+    out.fitsOn = readCards("fits_on");
+    out.tryOn = readCards("try_on");
+    out.neededAtLeast = json[QLatin1String("needed_at_least_bytes")].toInteger();
     out.steps = json[QLatin1String("steps")].toInteger();
     out.exitStatus = json[QLatin1String("exit_status")].toInt();
     if (const QJsonValue failure = json[QLatin1String("failure")]; failure.isObject())
@@ -150,6 +158,7 @@ std::optional<DryRunResult> DryRunResult::parse(const QByteArray& json)
     DryRunResult out;
     out.device = root[QLatin1String("device")].toString();
     out.capacityBytes = root[QLatin1String("capacity_bytes")].toInteger();
+    out.stepsAreMarked = root[QLatin1String("steps_source")].toString() == QLatin1String("range");
     out.stepsNote = root[QLatin1String("steps_note")].toString();
     if (const QJsonValue fit = root[QLatin1String("fit")]; fit.isObject()) {
         readFit(fit.toObject(), out);

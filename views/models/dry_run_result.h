@@ -17,6 +17,7 @@ struct DryRunDevice {
     int device = 0;
     qint64 requestedPeak = 0;
     qint64 allocatedPeak = 0;
+    bool allocatedIsLeast = false; ///< it ended with an allocation of which more was not seen
     qint64 reservedPeak = 0;
     bool fits = true;
     qint64 outOfMemories = 0;
@@ -42,6 +43,8 @@ struct DryRunFigures {
         qint64 marginBytes = 0;
     };
     std::vector<Card> fitsOn;
+    std::vector<Card> tryOn; ///< after an out-of-memory: cards that may do
+    qint64 neededAtLeast = 0; ///< then
     qint64 steps = 0;
     int exitStatus = 0;
     std::optional<DryRunFailure> failure;
@@ -77,6 +80,7 @@ struct DryRunResult {
         qint64 bytes = 0;
     };
     std::vector<Group> groups; ///< at the peak of requested bytes, largest first
+    bool stepsAreMarked = false; ///< by the program, and no calls of an optimizer's step()
     bool weightsSkipped = true; ///< those on the CPU were not initialised
     QString stepsNote; ///< why the steps that were asked for did not end the program; empty where they did
     struct Outside {

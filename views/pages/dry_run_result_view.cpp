@@ -196,7 +196,8 @@ void DryRunResultView::addDeviceFacts(QVBoxLayout& column, const DryRunDevice& d
             { text::exactBytes(bytes), {}, {}, true }, { when, {}, {}, true, true } });
     };
     row(tr("reserved"), device.reservedPeak, momentText(device.reservedPeakEvent, device.reservedPeakSteps));
-    row(tr("allocated"), device.allocatedPeak, {});
+    row(tr("allocated"), device.allocatedPeak,
+        device.allocatedIsLeast ? tr("at least: the program ended with its last allocation") : QString());
     row(tr("requested"), device.requestedPeak,
         momentText(device.requestedPeakEvent, device.requestedPeakSteps));
     row(tr("capacity"), m_result.capacityBytes, {});
@@ -315,6 +316,8 @@ void DryRunResultView::addChanged(QVBoxLayout& column)
 void DryRunResultView::addCards(QVBoxLayout& column)
 {
     const DryRunFigures& run = m_result.judged();
+    if (!run.fits() && run.neededAtLeast > 0)
+        addCardsToTry(column, run);
     if (run.fitsOn.empty())
         return;
     std::vector<DryRunFigures::Card> cards = run.fitsOn;
@@ -349,6 +352,20 @@ void DryRunResultView::addCards(QVBoxLayout& column)
             tr("Tight where the bar is amber: CUDA itself may need what is left, up to %1 a process.")
                 .arg(text::bytes(outside)),
             true));
+}
+
+/// Nobody knows what else the program would have come to ask for.
+void DryRunResultView::addCardsToTry(QVBoxLayout& column, const DryRunFigures& run)
+{
+    QVBoxLayout* part = section(column, tr("May fit on"));
+    QStringList names;
+    for (const DryRunFigures::Card& card : run.tryOn)
+        names << card.name;
+    const QString needed
+        = tr("With what was refused it needs at least %1.").arg(text::bytes(run.neededAtLeast));
+    part->addWidget(textLabel(names.empty()
+            ? tr("%1 No card of the catalogue has that much.").arg(needed)
+            : tr("%1 Cards that have more than that: %2.").arg(needed, names.join(QStringLiteral(", ")))));
 }
 
 void DryRunResultView::addOutside(QVBoxLayout& column)

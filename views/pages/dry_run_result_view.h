@@ -32,6 +32,7 @@ private:
     void addGroups(QVBoxLayout& column);
     void addChanged(QVBoxLayout& column);
     void addCards(QVBoxLayout& column);
+    void addCardsToTry(QVBoxLayout& column, const DryRunFigures& run);
     void addOutside(QVBoxLayout& column);
     void addTrials(QVBoxLayout& column, const QString& title, const std::vector<DryRunTrial>& trials);
 

@@ -51,7 +51,9 @@ QString card(const DryRunResult& result)
 QString circumstances(const DryRunOutcome& outcome)
 {
     const DryRunResult& result = *outcome.result;
-    const QString steps = Words::tr("%n optimizer step(s)", nullptr, static_cast<int>(result.judged().steps));
+    const int made = static_cast<int>(result.judged().steps);
+    const QString steps = result.stepsAreMarked ? Words::tr("%n step(s) marked by the program", nullptr, made)
+                                                : Words::tr("%n optimizer step(s)", nullptr, made);
     const QString run = result.torch.isEmpty()
         ? Words::tr("%1, run in %2.").arg(steps, elapsedText(outcome.elapsedMs))
         : Words::tr("%1 with torch %2, run in %3.").arg(steps, result.torch, elapsedText(outcome.elapsedMs));

@@ -16,7 +16,11 @@ bool has(const std::string& text, std::string_view part)
     return text.find(part) != text.npos;
 }
 
-std::string hintForException(const ProgramFailure& failure)
+constexpr const char* kUnserved
+    = "lines that begin with \"strata: simulated device:\" above name calls that the "
+      "simulated device does not serve";
+
+std::string hintForException(const ProgramFailure& failure, bool hasUnservedCalls)
 {
     if (has(failure.what, "invalid device ordinal"))
         return "it asks for a device that is not there: give it more with --devices";
@@ -29,6 +33,9 @@ std::string hintForException(const ProgramFailure& failure)
         return "start it with the Python of the environment that has this module";
     if (failure.kind == "FileNotFoundError")
         return "start it in the folder where its files are";
+    if (hasUnservedCalls)
+        return fmt::format(
+            "{}; if the exception is not of one of them, it may come of values, which are zeros", kUnserved);
     return "values read from the simulated device are zeros: a program that checks or uses them (losses, "
            "indices, "
            "sizes) may fail for that alone; if it fails on a real device too, the cause is its own";
@@ -69,6 +76,12 @@ std::optional<ProgramFailure> readFailure(const std::filesystem::path& folder)
         when = written;
     }
     return first;
+}
+
+std::string stepsText(std::int64_t steps, dryrun::StepSource source)
+{
+    return fmt::format(
+        "{}{} step{}", steps, source == dryrun::StepSource::Range ? "" : " optimizer", steps == 1 ? "" : "s");
 }
 
 std::string stepsNote(const DryRunOptions& options, const DryRun& run)
@@ -117,7 +130,7 @@ std::string hintFor(const DryRun& run)
     if (run.exitStatus == 0 || run.interrupted() || !run.fits())
         return {};
     if (run.failure)
-        return hintForException(*run.failure);
+        return hintForException(*run.failure, run.hasUnservedCalls());
     if (run.exitStatus == kNotStarted && run.processes.empty() && !run.knewTorch)
         return "a program that links NVIDIA's libraries does not begin without them: start it itself, as in "
                "strata dryrun -- ./program";
@@ -125,8 +138,10 @@ std::string hintFor(const DryRun& run)
         return "it was killed, often for want of host memory: make models on the device, or fewer steps with "
                "--steps";
     if (run.exitStatus == kAborted || run.exitStatus == kSegmentationFault)
-        return "it crashed: lines that begin with strata: above name calls that the simulated device does "
-               "not serve";
+        return fmt::format("it crashed: {}",
+            run.hasUnservedCalls()
+                ? kUnserved
+                : "its own output may say why; values read from the simulated device are zeros");
     if (run.processes.empty())
         return "its own output says why";
     return "its own output says why; values read from the simulated device are zeros";

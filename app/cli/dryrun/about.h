@@ -24,4 +24,7 @@ namespace strata::cli {
 /// Why the command may have ended as it did, and what to do; empty where nothing is known.
 [[nodiscard]] std::string hintFor(const DryRun& run);
 
+/// "3 optimizer steps", "1 step" where the program marks its own.
+[[nodiscard]] std::string stepsText(std::int64_t steps, dryrun::StepSource source);
+
 } // namespace strata::cli

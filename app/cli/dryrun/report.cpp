@@ -31,11 +31,12 @@ std::string endText(int status)
     return fmt::format("ended with status {}", status);
 }
 
-std::string momentText(const dryrun::PeakMoment& moment, std::int64_t events)
+std::string momentText(const dryrun::PeakMoment& moment, const ProcessPeaks& process, std::int64_t events)
 {
-    const std::string step = moment.steps == 0
-        ? std::string("before the first optimizer step")
-        : fmt::format("after {} optimizer step{} began", moment.steps, moment.steps == 1 ? "" : "s");
+    const auto source = static_cast<dryrun::StepSource>(process.stepSource);
+    const std::string step = moment.steps > 0 ? fmt::format("after {} began", stepsText(moment.steps, source))
+        : source == dryrun::StepSource::Range ? "before the first step"
+                                              : "before the first optimizer step";
     return fmt::format(
         "{}, event {} of {}", step, model::formatCount(moment.event), model::formatCount(events));
 }
@@ -51,9 +52,10 @@ std::string deviceText(const ProcessPeaks& process, int index, std::int64_t capa
         out += fmt::format("  {:<16}{:>10} {:>20}{}{}\n", name, formatBytes(bytes), formatExactBytes(bytes),
             when.empty() ? "" : "  ", when);
     };
-    row("peak requested", device.requestedPeak, momentText(device.requestedPeakAt, device.events));
-    row("peak allocated", device.allocatedPeak, {});
-    row("peak reserved", device.reservedPeak, momentText(device.reservedPeakAt, device.events));
+    row("peak requested", device.requestedPeak, momentText(device.requestedPeakAt, process, device.events));
+    row("peak allocated", device.allocatedPeak,
+        device.allocatedIsLeast ? "at least: the program ended with its last allocation" : "");
+    row("peak reserved", device.reservedPeak, momentText(device.reservedPeakAt, process, device.events));
     row("capacity", capacity, {});
     if (device.outOfMemories > 0)
         out += fmt::format(
@@ -104,6 +106,19 @@ std::string fitsOnText(const DryRun& run)
     return out;
 }
 
+/// Where a request was refused nobody knows what else the program would come to ask for.
+std::string tryOnText(const DryRun& run)
+{
+    std::string out
+        = fmt::format("\nNeeds at least {}: to be tried on (--device)\n", formatBytes(run.neededAtLeast()));
+    const std::vector<model::CardFit> cards = cardsToTry(run);
+    for (const model::CardFit& one : cards)
+        out += fmt::format("  {:<18}{:>10} more than that\n", one.card->name, formatBytes(one.marginBytes));
+    return cards.empty() ? fmt::format(
+               "\nNeeds at least {}, which no card of the catalogue has\n", formatBytes(run.neededAtLeast()))
+                         : out;
+}
+
 std::string outsideText(const DryRun& run)
 {
     const bool manyRanks = std::any_of(run.processes.begin(), run.processes.end(),
@@ -141,15 +156,17 @@ std::string changedText(const DryRunReport& report)
     return out;
 }
 
-std::string stepsText(const DryRun& run)
+std::string stepsOf(const DryRun& run)
 {
     switch (run.stepSource()) {
     case dryrun::StepSource::None:
         return run.hasUnseenSteps() ? "Optimizer steps that cannot be seen," : "No optimizer step";
     case dryrun::StepSource::Optimizer:
-        return fmt::format("{} optimizer step{}", run.steps(), run.steps() == 1 ? "" : "s");
+        return stepsText(run.steps(), run.stepSource())
+            + (run.allSteps() > run.steps() ? fmt::format(" ({} of all optimizers together)", run.allSteps())
+                                            : "");
     case dryrun::StepSource::Range:
-        return fmt::format("{} step{} marked by the program,", run.steps(), run.steps() == 1 ? "" : "s");
+        return stepsText(run.steps(), run.stepSource()) + " marked by the program,";
     }
     return {};
 }
@@ -174,6 +191,15 @@ std::string spreadText(const DryRunReport& report)
 }
 
 } // namespace
+
+std::vector<model::CardFit> cardsToTry(const DryRun& run)
+{
+    std::vector<model::CardFit> cards;
+    for (const model::CardFit& one : model::cardFits(run.neededAtLeast()))
+        if (!run.fits() && one.fit != model::Fit::No && one.card->capacityBytes > run.capacityBytes)
+            cards.push_back(one);
+    return cards;
+}
 
 std::vector<PeakGroup> peakGroups(const DryRun& run)
 {
@@ -220,9 +246,11 @@ std::string dryRunText(const DryRunReport& report)
         out += spreadText(report);
     if (run.fits() && run.exitStatus == 0)
         out += fitsOnText(run);
+    else if (!run.fits())
+        out += tryOnText(run);
     out += outsideText(run);
     out += fmt::format("\n{} with torch {}.{} Simulated: values are zeros and there are no times.{}\n",
-        stepsText(run), run.torchVersion.empty() ? "of unknown version" : run.torchVersion,
+        stepsOf(run), run.torchVersion.empty() ? "of unknown version" : run.torchVersion,
         note.empty() ? "" : fmt::format(" {}.", note),
         run.skippedWeights() ? " Weights on the CPU were not initialised (--no-skip-init does it)." : "");
     return out;

@@ -3,6 +3,7 @@
 
 #include "app/cli/dryrun/run.h"
 #include "app/cli/dryrun/spread.h"
+#include "model/cards/fits.h"
 
 #include <optional>
 #include <string>
@@ -28,10 +29,17 @@ struct DryRunReport {
 /// snapshot.
 [[nodiscard]] std::vector<PeakGroup> peakGroups(const DryRun& run);
 
+/// After an out-of-memory: the cards that have more than the one that was simulated, and room for what was
+/// refused. Empty without one.
+[[nodiscard]] std::vector<model::CardFit> cardsToTry(const DryRun& run);
+
 /// The JSON document of `strata dryrun --json`, with a newline at its end. To the keys that the contract
 /// names it adds: peak moments and events of each device, "outside" (what PyTorch does not count), "failure",
-/// and where asked for "changed" and "spread".
-/// Of steps: "steps_asked" (--steps, null without), "steps_source" ("optimizer": calls of step(); "range":
+/// and where asked for "changed" and "spread". "allocated_is_least": the process ended with an allocation
+/// whose rounding was not seen. "try_on", after an out-of-memory: as "fits_on", of cards that may do, for
+/// "needed_at_least_bytes"; "unserved_calls": the program called what the simulated device does not serve.
+/// Of steps: "steps_of_all" (those of all optimizers of a process together, where "steps" are of the one that
+/// made most), "steps_asked" (--steps, null without), "steps_source" ("optimizer": calls of step(); "range":
 /// what a C++ program marks with strata::capture::Step; null: none was seen), "steps_unseen" (a C++ program
 /// trained with an optimizer of a class of its own, whose steps cannot be seen), "ended_by_steps" (they ended
 /// the program), "steps_note" (why they did not, for people; null where there is nothing to tell).

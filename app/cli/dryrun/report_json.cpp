@@ -54,6 +54,7 @@ ordered_json trackedJson(const DryRun& run)
             if (device.events > 0)
                 out.push_back({ { "rank", std::max(process.rank, 0) }, { "device", i },
                     { "events", device.events }, { "allocations", device.allocations },
+                    { "allocated_is_least", device.allocatedIsLeast != 0 },
                     { "requested_peak_at", momentJson(device.requestedPeakAt) },
                     { "reserved_peak_at", momentJson(device.reservedPeakAt) } });
         }
@@ -71,6 +72,15 @@ ordered_json fitsOnJson(const DryRun& run)
             out.push_back({ { "name", one.card->name }, { "margin_bytes", one.marginBytes } });
     }
     return out;
+}
+
+/// What no figure of the run bounds from above.
+void addRefused(const DryRun& run, ordered_json& out)
+{
+    out["try_on"] = ordered_json::array();
+    for (const model::CardFit& one : cardsToTry(run))
+        out["try_on"].push_back({ { "name", one.card->name }, { "margin_bytes", one.marginBytes } });
+    out["needed_at_least_bytes"] = run.fits() ? ordered_json(nullptr) : ordered_json(run.neededAtLeast());
 }
 
 ordered_json failureJson(const DryRun& run)
@@ -124,10 +134,12 @@ std::string dryRunJson(const DryRunReport& report)
         { "capacity_bytes", run.capacityBytes }, { "torch", run.torchVersion } };
     out["ranks"] = ranksJson(run);
     out["fits_on"] = fitsOnJson(run);
+    addRefused(run, out);
     out["groups"] = ordered_json::array();
     for (const PeakGroup& group : report.groups)
         out["groups"].push_back({ { "key", group.key }, { "bytes", group.bytes } });
     out["steps"] = run.steps();
+    out["steps_of_all"] = run.allSteps();
     out["steps_asked"] = report.options.steps > 0 ? ordered_json(report.options.steps) : nullptr;
     out["steps_source"] = stepSourceJson(run);
     out["steps_unseen"] = run.hasUnseenSteps();
@@ -138,6 +150,7 @@ std::string dryRunJson(const DryRunReport& report)
     out["skip_init"] = report.options.skipInit;
     out["weights_skipped"] = run.skippedWeights();
     out["outside"] = outsideJson();
+    out["unserved_calls"] = run.hasUnservedCalls();
     out["failure"] = failureJson(run);
     if (report.changed)
         out["changed"] = { { "changes", report.options.changes }, { "ranks", ranksJson(*report.changed) },

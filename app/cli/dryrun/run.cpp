@@ -96,6 +96,14 @@ template <class Is> bool anyProcess(const std::vector<ProcessPeaks>& processes, 
     return std::any_of(processes.begin(), processes.end(), is);
 }
 
+dryrun::StepSource stepSourceOf(const std::vector<ProcessPeaks>& processes)
+{
+    auto source = dryrun::StepSource::None;
+    for (const ProcessPeaks& process : processes)
+        source = std::max(source, static_cast<dryrun::StepSource>(process.stepSource));
+    return source;
+}
+
 std::string versionOf(const ProcessPeaks& process)
 {
     if (process.torchVersion[0] || !process.torchFolder[0])
@@ -133,8 +141,9 @@ void sayProgress(const fs::path& folder, std::string& said)
     int steps = 0;
     for (const ProcessPeaks& process : peaks)
         steps = std::max(steps, process.steps);
-    const std::string text = fmt::format("strata: {} optimizer steps, {} reserved so far\n", steps,
-        model::formatBytes(highest(peaks, &dryrun::DevicePeaks::reservedPeak)));
+    const std::string text
+        = fmt::format("strata: {}, {} reserved so far\n", stepsText(steps, stepSourceOf(peaks)),
+            model::formatBytes(highest(peaks, &dryrun::DevicePeaks::reservedPeak)));
     if (text != std::exchange(said, text))
         std::fputs(text.c_str(), stderr);
 }
@@ -195,6 +204,11 @@ std::int64_t DryRun::requestedPeak() const
     return highest(processes, &dryrun::DevicePeaks::requestedPeak);
 }
 
+std::int64_t DryRun::neededAtLeast() const
+{
+    return highest(processes, &dryrun::DevicePeaks::neededAtLeast);
+}
+
 std::int64_t DryRun::allocations() const
 {
     std::int64_t sum = 0;
@@ -224,12 +238,15 @@ int DryRun::steps() const
     return steps;
 }
 
+int DryRun::allSteps() const
+{
+    const auto most = std::ranges::max_element(processes, {}, &ProcessPeaks::steps);
+    return most == processes.end() ? 0 : most->allSteps;
+}
+
 dryrun::StepSource DryRun::stepSource() const
 {
-    auto source = dryrun::StepSource::None;
-    for (const ProcessPeaks& process : processes)
-        source = std::max(source, static_cast<dryrun::StepSource>(process.stepSource));
-    return source;
+    return stepSourceOf(processes);
 }
 
 bool DryRun::endedBySteps() const
@@ -240,6 +257,11 @@ bool DryRun::endedBySteps() const
 bool DryRun::hasUnseenSteps() const
 {
     return anyProcess(processes, [](const ProcessPeaks& process) { return process.unseen != 0; });
+}
+
+bool DryRun::hasUnservedCalls() const
+{
+    return anyProcess(processes, [](const ProcessPeaks& process) { return process.unserved != 0; });
 }
 
 bool DryRun::ranPython() const

@@ -38,6 +38,8 @@ struct DryRun {
     [[nodiscard]] std::int64_t allocations() const;
     /// Of the optimizer, in any process, that made most.
     [[nodiscard]] int steps() const;
+    /// Of all optimizers of that process together.
+    [[nodiscard]] int allSteps() const;
     [[nodiscard]] dryrun::StepSource stepSource() const;
     /// For having made the steps that were asked for.
     [[nodiscard]] bool endedBySteps() const;
@@ -49,6 +51,11 @@ struct DryRun {
     [[nodiscard]] bool skippedWeights() const;
     /// Size of the first refused request of the first process that had one, 0 when none was refused.
     [[nodiscard]] std::int64_t firstRefused() const;
+    /// Where requests were refused: what a card needs for the largest of them and all that was requested
+    /// then, without what else the program may come to ask for.
+    [[nodiscard]] std::int64_t neededAtLeast() const;
+    /// Calls of CUDA were made that the simulated device does not serve.
+    [[nodiscard]] bool hasUnservedCalls() const;
     /// Ended by Ctrl+C or a request to end: what else was to be run is not.
     [[nodiscard]] bool interrupted() const { return exitStatus == 130 || exitStatus == 143; }
 };

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <pthread.h>
 #include <set>
 #include <string>
@@ -15,6 +16,10 @@ namespace {
 
 thread_local int t_device = 0;
 thread_local Status t_lastError = Status::Ok;
+
+std::mutex g_unservedMutex; // of the next two
+std::uint8_t g_isUnserved = 0;
+std::uint8_t* g_unservedFlag = nullptr; // of who asked
 
 void lockAll()
 {
@@ -112,11 +117,20 @@ Status peekLastError()
     return t_lastError;
 }
 
+void tellUnserved(std::uint8_t* flag)
+{
+    const std::lock_guard lock(g_unservedMutex);
+    g_unservedFlag = flag;
+    *flag = g_isUnserved;
+}
+
 void sayUnserved(const char* name)
 {
-    static std::mutex mutex;
     static auto* const said = new std::set<std::string>;
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(g_unservedMutex);
+    g_isUnserved = 1;
+    if (g_unservedFlag)
+        *g_unservedFlag = 1;
     if (said->insert(name).second)
         std::fprintf(
             stderr, "strata: simulated device: %s is not served: it fails as its library would\n", name);

@@ -34,6 +34,8 @@ inline void* pointerTo(Address address)
 
 /// Says once per name, on stderr, that the simulated device cannot serve a call.
 void sayUnserved(const char* name);
+/// From now on `*flag`, which stays, is 1 if a call was or is not served.
+void tellUnserved(std::uint8_t* flag);
 
 /// Text of a status, as the CUDA runtime words it, and its enumerator.
 const char* statusText(int status);

@@ -53,6 +53,13 @@ STRATA_API void strata_simgpu_forget(Address address, std::size_t bytes)
     machine().memory.backing().forget(address, bytes);
 }
 
+/// For who tells why a program ended: `*flag` becomes 1 with the first call that is not served, and is
+/// already where one was.
+STRATA_API void strata_simgpu_tell_unserved(std::uint8_t* flag)
+{
+    tellUnserved(flag);
+}
+
 /// Gives an object that nobody looks into: all of them are the same one, so that none is ever leaked.
 STRATA_API int strata_simgpu_object(void** out)
 {

@@ -177,6 +177,31 @@ TEST_F(DryRunResultViewTest, ShowsTheFiguresOfTheDocument)
     }
 }
 
+/// What a program came to before its end was seen, and cards that may have room for what was refused.
+TEST_F(DryRunResultViewTest, SaysWhatIsNotSureAndWhatToTry)
+{
+    const auto textsOf = [](const json& document) {
+        DryRunOutcome outcome;
+        outcome.result = DryRunResult::parse(QByteArray::fromStdString(document.dump()));
+        DryRunResultView view(outcome, Palette::light());
+        view.resize(900, 900);
+        view.show();
+        return test::shownTexts(view).join(QLatin1Char('\n')).toStdString();
+    };
+    json document = json::parse(test::recordedText("out_of_memory"));
+    const std::string before = textsOf(document);
+    EXPECT_THAT(before, testing::Not(testing::HasSubstr("at least")));
+    EXPECT_THAT(before, testing::Not(testing::HasSubstr("May fit on")));
+    document["tracked"][0]["allocated_is_least"] = true;
+    document["needed_at_least_bytes"] = 30LL << 30;
+    document["try_on"] = { { { "name", "V100-32GB" }, { "margin_bytes", 1 } } };
+    EXPECT_THAT(textsOf(document),
+        testing::AllOf(testing::HasSubstr("at least: the program ended with its last allocation"),
+            testing::HasSubstr("it needs at least 30.0 GiB. Cards that have more than that: V100-32GB.")));
+    document["try_on"] = json::array();
+    EXPECT_THAT(textsOf(document), testing::HasSubstr("No card of the catalogue has that much."));
+}
+
 /// Beside the form in a window of 1280x800 nothing is cut, and lines read as in other lists.
 TEST_F(DryRunResultViewTest, FitsBesideTheFormAndNamesLinesShortly)
 {

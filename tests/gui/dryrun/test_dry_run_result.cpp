@@ -170,6 +170,20 @@ TEST(DryRunTexts, ACppProgramThatNeitherEndedNorChanged)
     EXPECT_TRUE(outcomeOf("fits").result->stepsNote.isEmpty());
 }
 
+TEST(DryRunTexts, StepsOfTheProgramAreNoOptimizers)
+{
+    json document = json::parse(test::recordedText("cpp"));
+    document["steps_source"] = "range";
+    DryRunOutcome outcome = outcomeOf("cpp");
+    outcome.result = DryRunResult::parse(QByteArray::fromStdString(document.dump()));
+    EXPECT_THAT(
+        wordsOf(outcome).more.toStdString(), testing::StartsWith("2 steps marked by the program with"));
+    document["steps"] = 1;
+    outcome.result = DryRunResult::parse(QByteArray::fromStdString(document.dump()));
+    EXPECT_THAT(
+        wordsOf(outcome).more.toStdString(), testing::StartsWith("1 step marked by the program with"));
+}
+
 TEST(DryRunTexts, WhatProgramsWriteIsNoMarkup)
 {
     DryRunOutcome outcome = outcomeOf("failed");

@@ -96,6 +96,55 @@ def check_endings(strata, python, folder, failures):
             failures.expect(name, "what was recorded is shown", len(report["groups"]) > 0)
 
 
+#: What a program does last, peak allocated, whether that may be more: 4 MiB and a byte are rounded.
+LAST = [
+    ("killed at an allocation", "y = torch.empty((4 << 20) + 1, dtype=torch.uint8, device='cuda')\nos.kill(os.getpid(), 9)",
+     8 * MIB + 512, True),
+    ("killed later", "y = torch.empty((4 << 20) + 1, dtype=torch.uint8, device='cuda')\ndel y\nos.kill(os.getpid(), 9)",
+     8 * MIB + 512, False),
+    ("killed below the peak", "y = torch.empty(1 << 20, device='cuda')\ndel y\nz = torch.empty(1, device='cuda')\n"
+     "os.kill(os.getpid(), 9)", 8 * MIB, False),
+    ("returned", "y = torch.empty((4 << 20) + 1, dtype=torch.uint8, device='cuda')", 8 * MIB + 512, False),
+]
+
+
+def check_last_allocation(strata, python, _, failures):
+    """The last thing that a program did counts too, or it is said that it may have been more."""
+    for name, program, allocated, is_least in LAST:
+        _, report = dryrun(strata, [], [python, "-c", USE + program])
+        device = report["ranks"][0]["devices"][0]
+        failures.expect(name, "peak allocated", device["allocated_bytes_peak"], allocated)
+        failures.expect(name, "is at least that", report["tracked"][0]["allocated_is_least"], is_least)
+    run = subprocess.run([strata, "dryrun", "--", python, "-c", USE + LAST[0][1]], capture_output=True, text=True)
+    failures.expect(LAST[0][0], "said", "at least: the program ended with its last allocation" in run.stdout)
+
+
+def check_hints(strata, python, _, failures):
+    """Calls that were not served are spoken of where there were any."""
+    unserved = "import ctypes\nctypes.CDLL(None).strata_simgpu_unserved(b'cudaNoSuchCall')\n"
+    for name, program, words in (
+            ("crash after one", USE + unserved + "os.abort()", True), ("before the device is used", unserved + USE + "os.abort()", True),
+            ("exception after one", USE + unserved + "raise ValueError('x')", True),
+            ("crash", USE + "os.abort()", False), ("exception", USE + "raise ValueError('x')", False)):
+        _, report = dryrun(strata, [], [python, "-c", program])
+        failures.expect(name, "calls that are not served", report["unserved_calls"], words)
+        failures.expect(name, "hint", "does not serve" in report["failure"]["hint"], words)
+
+
+def check_cards(strata, python, _, failures):
+    """After an out-of-memory cards are named that have more, and room for what was refused."""
+    program = "import torch\nx = torch.empty(1 << 28, device='cuda')\ny = torch.empty(5 << 30, device='cuda')"
+    _, report = dryrun(strata, ["--device", "T4-16GB"], [python, "-c", program])
+    names = [card["name"] for card in report["try_on"]]
+    failures.expect("cards", "needed", report["needed_at_least_bytes"], 21 << 30)
+    failures.expect("cards", f"{names} are to be tried", ("A100-40GB" in names, "T4-16GB" in names, "V100-16GB" in names),
+                    (True, False, False))
+    run = subprocess.run([strata, "dryrun", "--device", "T4-16GB", "--", python, "-c", program], capture_output=True, text=True)
+    failures.expect("cards", "said", "Needs at least 21.0 GiB" in run.stdout and "A100-40GB" in run.stdout)
+    _, report = dryrun(strata, [], [python, "-c", USE])
+    failures.expect("cards", "none where it fits", (report["try_on"], report["needed_at_least_bytes"]), ([], None))
+
+
 def check_steps(strata, python, folder, failures):
     def written(name, loop):
         path = os.path.join(folder, name.replace(" ", "_") + ".py")
@@ -225,7 +274,8 @@ def check_output(strata, python, folder, failures):
 
 def test(arguments, python, failures):
     strata = arguments.strata
-    for check in (check_endings, check_steps, check_start, check_terminated, check_output):
+    for check in (check_endings, check_last_allocation, check_hints, check_cards, check_steps, check_start, check_terminated,
+                  check_output):
         with tempfile.TemporaryDirectory() as folder:
             check(strata, python, folder, failures)
 

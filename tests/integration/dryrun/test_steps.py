@@ -121,10 +121,12 @@ def check_text(strata, program, version, failures):
     for words in ("Weights on the CPU", "unknown version", "Changed by"):
         failures.expect("text", f"'{words}' is not said", words in shown, False)
     for way, words in (("hand", "No optimizer step with torch"), ("own", "Optimizer steps that cannot be seen"),
-                       ("ranges", "2 steps marked by the program")):
+                       ("ranges", "2 steps marked by the program"), ("both", "2 optimizer steps (4 of all optimizers together)")):
         shown = text([], way) if way != "own" else subprocess.run(
             [strata, "dryrun", "--", program, way, "4"], capture_output=True, text=True).stdout
         failures.expect(way, f"'{words}' is said", words in shown)
+        if way == "ranges":
+            failures.expect(way, "no optimizer is said to step", [l for l in shown.splitlines() if "optimizer step" in l], [])
 
 
 def check_change(strata, program, failures):
@@ -180,6 +182,9 @@ def check_python(strata, python, program, failures):
     failures.expect("Python", "told", told(report, "steps", "steps_source", "ended_by_steps", "exit_status"),
                     (2, OPTIMIZER, False, 0))
     failures.expect("Python", "note", bool(report) and "after 2 of 3 steps" in str(report["steps_note"]))
+    two = train.replace("o.step()", "o.step(); s.step()").replace("for i", "s = torch.optim.SGD([p])\nfor i")
+    _, report = dryrun(strata, [], [python, "-c", two])
+    failures.expect("Python", "of two optimizers", told(report, "steps", "steps_of_all"), (2, 4))
     _, report = dryrun(strata, ["--steps", "1"], [python, "-c", train])
     failures.expect("Python", "ended", told(report, "steps", "ended_by_steps", "steps_note"), (1, True, None))
 
