@@ -9,6 +9,7 @@
 #include "model/trace/allocator_calls.h"
 #include "model/trace/event_matcher.h"
 #include "model/trace/grouping.h"
+#include "model/trace/thread_names.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -120,7 +121,9 @@ private:
     }
     std::string threadOf(const Row& row) const
     {
-        return row.annotation && m_severalThreads ? fmt::format("  (thread {})", row.annotation->thread) : "";
+        return row.annotation && m_severalThreads ? fmt::format("  (thread {})",
+                   printable(model::threadNameOrNumber(m_trace.recording(), row.annotation->thread)))
+                                                  : "";
     }
 
     void addAnnotations(EventRange range)

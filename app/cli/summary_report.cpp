@@ -6,6 +6,7 @@
 #include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/session/simulation.h"
+#include "model/trace/thread_names.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -136,7 +137,7 @@ void printOutOfMemory(Output& out, const model::Recording& recording, const Devi
             "  Capacity: at least {} (driver free and reserved together).", formatBytes(capacity->bytes)));
 }
 
-void printSteps(Output& out, const DeviceReport& device)
+void printSteps(Output& out, const model::Recording& recording, const DeviceReport& device)
 {
     const std::vector<model::StepUse>& steps = device.steps;
     if (steps.empty())
@@ -159,7 +160,7 @@ void printSteps(Output& out, const DeviceReport& device)
             (span.openBegin || span.openEnd ? ">= " : "") + model::formatDuration(span.endNs - span.beginNs),
             formatBytes(one.requestedBytesPeak), formatCount(one.peakEvent),
             formatBytes(one.requestedBytesEnd), formatBytes(one.reservedBytesPeak),
-            severalThreads ? std::to_string(span.thread) : "" });
+            severalThreads ? printable(model::threadNameOrNumber(recording, span.thread)) : "" });
     }
     table.print(out);
     if (all > kStepsShown)
@@ -293,7 +294,7 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
             printTotals(out, device);
             printPeak(out, device);
             printOutOfMemory(out, recording, device);
-            printSteps(out, device);
+            printSteps(out, recording, device);
             printWaste(out, device);
         }
         printDriver(out, device);

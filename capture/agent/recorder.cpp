@@ -8,8 +8,10 @@
 #include <bit>
 #include <chrono>
 #include <csignal>
+#include <fcntl.h>
 #include <functional>
 #include <numeric>
+#include <unistd.h>
 #include <utility>
 
 namespace strata::agent {
@@ -99,6 +101,29 @@ void Recorder::annotate(
 {
     const std::lock_guard lock(m_mutex);
     m_annotations.push_back({ kind, timeNs, thread, std::string(name) });
+    if (!m_threadNames.contains(thread))
+        nameThread(thread);
+}
+
+/// Under the mutex. Nothing for a thread that has ended.
+void Recorder::nameThread(std::uint32_t thread)
+{
+    std::string& known = m_threadNames[thread];
+    char name[32]{};
+    const std::string path = "/proc/self/task/" + std::to_string(thread) + "/comm";
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    const ssize_t length = read(file, name, sizeof name);
+    close(file);
+    std::string_view now(name, length > 0 ? static_cast<std::size_t>(length) : 0);
+    now = now.substr(0, now.find('\n'));
+    if (now.empty() || now == known)
+        return;
+    known = now;
+    m_info.emplace_back(
+        wire::deviceKey(wire::info::kThread, static_cast<std::int32_t>(thread), wire::info::kThreadName),
+        known);
 }
 
 void Recorder::tell(wire::KeyValue item)
@@ -133,6 +158,9 @@ void Recorder::finish()
         return;
     {
         const std::lock_guard lock(m_mutex);
+        // Some are given theirs later.
+        for (const auto& [thread, name] : m_threadNames)
+            nameThread(thread);
         m_finishing = true;
         m_wake.notify_one();
     }

@@ -102,6 +102,7 @@ private:
     void writeHost(const hook::HostMemory& host);
     void writeDriver();
     void writeQueued();
+    void nameThread(std::uint32_t thread);
     void writeDigests();
     void complain();
     [[nodiscard]] std::int64_t timeOf(Stream& stream, std::uint64_t counter);
@@ -140,6 +141,7 @@ private:
         std::string name;
     };
     std::vector<Queued> m_annotations;
+    std::map<std::uint32_t, std::string> m_threadNames; // that annotate
     std::uint64_t m_flushesWanted = 0, m_flushesDone = 0;
     bool m_finishing = false;
     std::int64_t m_endToldNs = 0; // 0: never, or the program went on

@@ -55,6 +55,8 @@ inline constexpr const char* kDeviceName = "name";
 inline constexpr const char* kDeviceCapacity = "capacity"; ///< bytes
 inline constexpr const char* kDeviceFraction
     = "memory_fraction"; ///< of it that might be used before any call told otherwise
+inline constexpr const char* kThread = "thread."; ///< DeviceKey of a thread that annotates, with the next
+inline constexpr const char* kThreadName = "name"; ///< as the system calls it
 inline constexpr const char* kTorchRecorder = "torch_recorder"; ///< kYes: torch's own recorder was on too
 inline constexpr const char* kLostStacks = "lost_stacks"; ///< how many found no room in the recorder
 inline constexpr const char* kAllocatorCalls
@@ -85,7 +87,7 @@ inline constexpr const char* kThread
 
 } // namespace extras
 
-/// A key that is of one device: "device.0.capacity", "cut.3.before".
+/// A key that is of one device, or thread: "device.0.capacity", "cut.3.before".
 struct DeviceKey {
     std::int32_t device = 0;
     std::string_view field;

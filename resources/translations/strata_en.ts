@@ -64,6 +64,23 @@
     </message>
 </context>
 <context>
+    <name>QObject</name>
+    <message numerus="yes">
+        <source>%n more lane(s) of annotations find no room here</source>
+        <translation>
+            <numerusform>%n more lane of annotations finds no room here</numerusform>
+            <numerusform>%n more lanes of annotations find no room here</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, all those of %n thread(s) among them</source>
+        <translation>
+            <numerusform>%1, all those of %n thread among them</numerusform>
+            <numerusform>%1, all those of %n threads among them</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Texts</name>
     <message numerus="yes">
         <source>%n event(s)</source>

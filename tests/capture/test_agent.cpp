@@ -2,12 +2,16 @@
 #include "capture/agent/agent.h"
 #include "model/session/session.h"
 #include "model/trace/allocator_calls.h"
+#include "model/trace/thread_names.h"
 #include "tests/capture/fake_allocator.h"
 #include "tests/support/summary_text.h"
 #include "tests/support/temporary_directory.h"
 
+#include <array>
+#include <atomic>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <random>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -209,6 +213,52 @@ TEST_F(AgentTest, CallsAreNotToldOfWhereTheLocksAreNotKnown)
     EXPECT_EQ(session->recording().find(0)->events.size(), 2);
     EXPECT_TRUE(model::AllocatorCalls::of(session->recording(), 0).empty());
     EXPECT_EQ(session->recording().facts.at("allocator_calls"), "they are elsewhere");
+}
+
+/// Threads that annotate have the names that they had then, or were given later.
+TEST_F(AgentTest, NamesTheThreadsThatAnnotate)
+{
+    FakeAllocator allocator;
+    Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(), facts()));
+    std::array<std::uint32_t, 3> numbers{};
+    std::atomic<int> arrived{ 0 };
+    std::atomic<bool> stopped{ false };
+    const auto thread = [&](std::size_t i, const char* before, const char* after) {
+        return std::thread([&, i, before, after] {
+            numbers[i] = threadNumber();
+            pthread_setname_np(pthread_self(), before);
+            agent.annotate(wire::AnnotationKind::Mark, "here");
+            pthread_setname_np(pthread_self(), after);
+            ++arrived;
+            while (!stopped)
+                std::this_thread::yield();
+        });
+    };
+    std::thread threads[]
+        = { thread(0, "loader", "loader"), thread(1, "nameless", "trainer"), thread(2, "loader", "loader") };
+    while (arrived < 3)
+        std::this_thread::yield();
+    std::thread gone([&] {
+        pthread_setname_np(pthread_self(), "soon gone");
+        agent.annotate(wire::AnnotationKind::Mark, "here");
+        arrived = static_cast<int>(threadNumber());
+    });
+    gone.join();
+    agent.stop();
+    stopped = true;
+    for (std::thread& each : threads)
+        each.join();
+
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    const auto nameOf = [&](std::uint32_t number) { return model::threadName(session->recording(), number); };
+    EXPECT_EQ(nameOf(numbers[0]), "loader " + std::to_string(numbers[0]));
+    EXPECT_EQ(nameOf(numbers[1]), "trainer");
+    EXPECT_EQ(nameOf(numbers[2]), "loader " + std::to_string(numbers[2]));
+    EXPECT_EQ(nameOf(static_cast<std::uint32_t>(arrived)), "soon gone");
+    EXPECT_EQ(nameOf(1), "");
+    EXPECT_EQ(model::threadNameOrNumber(session->recording(), 1), "1");
 }
 
 TEST_F(AgentTest, RecordsAgainAfterItsEnd)

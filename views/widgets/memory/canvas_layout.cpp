@@ -5,11 +5,17 @@
 
 namespace strata::views {
 
-CanvasLayout CanvasLayout::make(QSize size, PictureMode mode, int annotationLevels)
+int CanvasLayout::annotationRoom(QSize size)
+{
+    constexpr int kFew = 4;
+    return std::clamp(size.height() / 4 / kAnnotationRow, kFew, kMostAnnotationRows);
+}
+
+CanvasLayout CanvasLayout::make(QSize size, PictureMode mode, int annotationRows)
 {
     CanvasLayout layout;
     const int width = std::max(size.width() - kLeft - kRight, 1);
-    const int rows = std::min(annotationLevels, kMostAnnotationRows);
+    const int rows = std::min(annotationRows, annotationRoom(size));
     const int below = kAxis + (rows > 0 ? rows * kAnnotationRow + kGap : 0);
     const int height = std::max(size.height() - kTop - below, 1);
     const int panel = mode == PictureMode::Blocks ? std::min(kCurvePanel, height / 3) : 0;

@@ -22,7 +22,7 @@ struct CanvasLayout {
     static constexpr int kAxis = 32;
     static constexpr int kCurvePanel = 120;
     static constexpr int kAnnotationRow = 16;
-    static constexpr int kMostAnnotationRows = 4;
+    static constexpr int kMostAnnotationRows = 12;
     static constexpr int kGap = 8;
 
     QRect curves;
@@ -31,7 +31,9 @@ struct CanvasLayout {
     QRect axis;
     QRect labels;
 
-    [[nodiscard]] static CanvasLayout make(QSize size, PictureMode mode, int annotationLevels);
+    [[nodiscard]] static CanvasLayout make(QSize size, PictureMode mode, int annotationRows);
+    /// How many rows the annotations may have.
+    [[nodiscard]] static int annotationRoom(QSize size);
 
     /// The columns that everything shares.
     [[nodiscard]] int left() const { return picture.left(); }

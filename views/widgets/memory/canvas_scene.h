@@ -4,6 +4,7 @@
 #include "model/timeline/annotation_spans.h"
 #include "views/models/document.h"
 #include "views/style/palette.h"
+#include "views/widgets/memory/annotation_rows.h"
 #include "views/widgets/memory/blocks_raster.h"
 #include "views/widgets/memory/canvas_layout.h"
 #include "views/widgets/memory/curve_spans.h"
@@ -22,6 +23,7 @@ struct CanvasScene {
     std::shared_ptr<const DeviceData> device; ///< never nullptr when painted
     Palette palette = Palette::light();
     CanvasLayout layout;
+    AnnotationRows annotationRows;
     PictureMode mode = PictureMode::Stacked;
     qreal ratio = 1; ///< device pixels per point
     XMapping x; ///< on device pixels
@@ -39,6 +41,7 @@ struct CanvasScene {
     {
         return *device->annotations;
     }
+    [[nodiscard]] const model::Recording& recording() const { return device->trace->recording(); }
     [[nodiscard]] const model::DriverCurve& driver() const { return *device->driver; }
     [[nodiscard]] const model::DeviceTimeline& timeline() const { return *device->timeline; }
     [[nodiscard]] const model::Clock& clock() const { return device->timeline->clock(); }
@@ -73,6 +76,10 @@ void paintReading(QPainter& painter, const CanvasScene& scene, QPointF at);
 void paintNotes(QPainter& painter, const CanvasScene& scene);
 /// The curves' names and values at the right.
 void paintCurveLabels(QPainter& painter, const CanvasScene& scene);
+/// What a thread is called: its name, or its number.
+[[nodiscard]] QString threadText(const model::Recording& recording, std::uint32_t thread);
+/// What the last row says of the annotations that have none.
+[[nodiscard]] QString hiddenRowsText(const AnnotationRows& rows);
 /// The strip of annotations.
 void paintAnnotations(QPainter& painter, const CanvasScene& scene);
 /// Lines between pools and streams, and their names at the left: blocks mode.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/thread_names.h"
 #include "views/style/texts.h"
 #include "views/widgets/memory/hit.h"
 
@@ -63,7 +64,9 @@ void describeAnnotation(HoverCard& card, const CanvasScene& scene, const Hit& hi
     card.lines << QObject::tr("peak %1 at %2").arg(text::bytes(peak.max), text::event(peak.maxEvent));
     // By level, and so by thread.
     if (scene.annotations().front().thread != scene.annotations().back().thread)
-        card.lines << QObject::tr("thread %1").arg(span.thread);
+        card.lines << (model::threadName(scene.recording(), span.thread).empty()
+                ? threadText(scene.recording(), span.thread)
+                : QObject::tr("thread %1").arg(threadText(scene.recording(), span.thread)));
 }
 
 /// The text of a note in lines that a card has room for.

@@ -250,8 +250,9 @@ void MemoryCanvas::updateScene()
     m_scene.font = font();
     m_scene.ratio = devicePixelRatioF();
     m_scene.mode = mode();
-    const int levels = m_scene.annotations().empty() ? 0 : m_scene.annotations().back().level + 1;
-    m_scene.layout = CanvasLayout::make(size(), m_scene.mode, levels);
+    m_scene.annotationRows
+        = AnnotationRows::make(m_scene.annotations(), CanvasLayout::annotationRoom(size()));
+    m_scene.layout = CanvasLayout::make(size(), m_scene.mode, m_scene.annotationRows.count());
     const auto pixels = [this](int points) { return static_cast<int>(std::lround(points * m_scene.ratio)); };
     m_scene.x = XMapping(m_viewport.axis(), m_viewport.x(), pixels(m_scene.layout.width()));
     m_scene.y = YMapping(m_viewport.y(), pixels(m_scene.layout.picture.height()));

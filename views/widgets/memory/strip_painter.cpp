@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace/thread_names.h"
 #include "views/style/texts.h"
 #include "views/widgets/memory/canvas_scene.h"
 
@@ -40,10 +41,10 @@ std::pair<const model::AnnotationSpan*, const model::AnnotationSpan*> visibleSpa
     return { all.data() + (begin - all.begin()), all.data() + (last - all.begin()) };
 }
 
-void paintLevel(QPainter& painter, const CanvasScene& scene, int level)
+void paintLevel(QPainter& painter, const CanvasScene& scene, int row, int level)
 {
     const QRect& area = scene.layout.annotations;
-    const int top = area.top() + level * CanvasLayout::kAnnotationRow;
+    const int top = area.top() + row * CanvasLayout::kAnnotationRow;
     const int height = CanvasLayout::kAnnotationRow - 1;
     const QFontMetricsF metrics(scene.axisFont());
     const QColor ground = scene.colour(Palette::Role::Hover);
@@ -81,6 +82,21 @@ void paintLevel(QPainter& painter, const CanvasScene& scene, int level)
 
 } // namespace
 
+QString threadText(const model::Recording& recording, std::uint32_t thread)
+{
+    const std::string name = model::threadName(recording, thread);
+    return name.empty() ? QObject::tr("thread %1").arg(thread) : text::utf8(name);
+}
+
+QString hiddenRowsText(const AnnotationRows& rows)
+{
+    const QString lanes
+        = QObject::tr("%n more lane(s) of annotations find no room here", nullptr, rows.hiddenLevels);
+    return rows.hiddenThreads > 0
+        ? QObject::tr("%1, all those of %n thread(s) among them", nullptr, rows.hiddenThreads).arg(lanes)
+        : lanes;
+}
+
 void paintAnnotations(QPainter& painter, const CanvasScene& scene)
 {
     const QRect& area = scene.layout.annotations;
@@ -88,11 +104,28 @@ void paintAnnotations(QPainter& painter, const CanvasScene& scene)
         return;
     painter.setFont(scene.axisFont());
     const QFontMetricsF metrics(scene.axisFont());
-    painter.setPen(scene.colour(Palette::Role::TextMuted));
-    painter.drawText(QRectF(0, area.top(), area.left() - 8, CanvasLayout::kAnnotationRow),
-        Qt::AlignRight | Qt::AlignVCenter, QObject::tr("annotations"));
-    for (int level = 0; level * CanvasLayout::kAnnotationRow < area.height(); ++level)
-        paintLevel(painter, scene, level);
+    const AnnotationRows& rows = scene.annotationRows;
+    const auto rowRect = [&](int row, int left, int width) {
+        return QRectF(
+            left, area.top() + row * CanvasLayout::kAnnotationRow, width, CanvasLayout::kAnnotationRow);
+    };
+    for (int row = 0; row < static_cast<int>(rows.rows.size()); ++row) {
+        const AnnotationRows::Row& shown = rows.rows[static_cast<std::size_t>(row)];
+        if (shown.firstOfThread) {
+            const QString label = rows.severalThreads ? threadText(scene.recording(), shown.thread)
+                                                      : QObject::tr("annotations");
+            painter.setPen(scene.colour(Palette::Role::TextMuted));
+            painter.drawText(rowRect(row, 0, area.left() - 8), Qt::AlignRight | Qt::AlignVCenter,
+                metrics.elidedText(label, Qt::ElideMiddle, area.left() - 12));
+        }
+        paintLevel(painter, scene, row, shown.level);
+    }
+    if (rows.hiddenLevels > 0) {
+        painter.setPen(scene.colour(Palette::Role::TextMuted));
+        painter.drawText(rowRect(static_cast<int>(rows.rows.size()), area.left(), area.width()),
+            Qt::AlignLeft | Qt::AlignVCenter,
+            metrics.elidedText(hiddenRowsText(rows), Qt::ElideRight, area.width()));
+    }
 }
 
 const model::AnnotationSpan* annotationAt(const CanvasScene& scene, QPointF point)
@@ -100,7 +133,10 @@ const model::AnnotationSpan* annotationAt(const CanvasScene& scene, QPointF poin
     const QRect& area = scene.layout.annotations;
     if (!QRectF(area).contains(point))
         return nullptr;
-    const int level = static_cast<int>(point.y() - area.top()) / CanvasLayout::kAnnotationRow;
+    const int level = scene.annotationRows.levelAt(
+        static_cast<int>(point.y() - area.top()) / CanvasLayout::kAnnotationRow);
+    if (level < 0)
+        return nullptr;
     const auto [first, last] = visibleSpans(scene, level);
     for (const model::AnnotationSpan* span = first; span != last; ++span) {
         const Place place = placeOf(scene, *span);
