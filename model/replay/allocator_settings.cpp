@@ -5,6 +5,7 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -306,8 +307,14 @@ Result<void> AllocatorSettings::set(const std::string& key, SettingsTokens& toke
     } else if (key == "pinned_max_round_threshold_mb" || key == "pinned_max_cached_size_mb") {
         if (!number)
             return refused(key, value, say("it is a whole number"));
-    } else if (key
-        != "expandable_segments_reserve") { // of which PyTorch takes any, and may say that it is none
+    } else if (key == "expandable_segments_reserve") { // PyTorch passes over what is none
+        const bool isGiB = value.ends_with('G');
+        const auto reserve = fraction(isGiB ? value.substr(0, value.size() - 1) : value);
+        if (reserve && *reserve > 0 && std::isfinite(*reserve)) {
+            rangeReserve = *reserve;
+            rangeReserveIsFraction = !isGiB;
+        }
+    } else {
         if (!isFlag)
             return refused(key, value, say("it is True or False"));
         if (key == "expandable_segments")
@@ -399,6 +406,18 @@ std::int64_t AllocatorSettings::segmentBytes(std::int64_t rounded) const
     if (rounded < kMinLargeAlloc)
         return largeSegmentBytes;
     return (rounded + kRoundLarge - 1) / kRoundLarge * kRoundLarge;
+}
+
+std::int64_t AllocatorSettings::rangeBytes(std::int64_t pageBytes, std::int64_t deviceBytes) const
+{
+    std::int64_t bytes = deviceBytes + deviceBytes / 8;
+    if (rangeReserve > 0) {
+        const double reserved = rangeReserve
+            * static_cast<double>(rangeReserveIsFraction ? deviceBytes : std::int64_t{ 1 } << 30);
+        if (reserved < static_cast<double>(bytes))
+            bytes = static_cast<std::int64_t>(reserved);
+    }
+    return (bytes + pageBytes - 1) / pageBytes * pageBytes;
 }
 
 } // namespace strata::model

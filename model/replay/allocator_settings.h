@@ -57,6 +57,8 @@ struct AllocatorSettings {
     std::int64_t largeSegmentBytes = std::int64_t{ 20 } << 20;
     double garbageCollectionThreshold = 0; ///< 0: none
     std::optional<double> memoryFraction; ///< of the device, as the string says (2.10 and later)
+    double rangeReserve = 0; ///< expandable_segments_reserve; 0: as ever
+    bool rangeReserveIsFraction = true; ///< of the device; else in GiB
     std::array<std::int64_t, 16> roundupDivisions{}; ///< by power of two from 1 MiB to 32 GiB; 0, 1: none
 
     friend bool operator==(const AllocatorSettings&, const AllocatorSettings&) = default;
@@ -82,6 +84,9 @@ struct AllocatorSettings {
     {
         return smallPool ? kSmallSegment : largeSegmentBytes;
     }
+    /// Of the addresses that an expandable segment reserves: nine eighths of the device, or what the settings
+    /// say, in whole pages.
+    [[nodiscard]] std::int64_t rangeBytes(std::int64_t pageBytes, std::int64_t deviceBytes) const;
 
 private:
     [[nodiscard]] std::int64_t dividedBytes(std::int64_t requested) const;

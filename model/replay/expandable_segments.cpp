@@ -32,6 +32,10 @@ ReplayBlock* CachingAllocator::findExpandable(BlockPool& pool, std::uint64_t str
             return first;
     }
     const AddressRange reserved = m_driver->reserveRange(m_settings.pageBytes(pool.small), stream);
+    if (reserved.bytes < rounded && m_settings.version >= TorchVersion{ 2, 15 }) {
+        m_driver->releaseRange(reserved);
+        return nullptr;
+    }
     AddressRange& range = addRange(reserved);
     ReplayBlock& block = m_arena.make();
     block.address = range.address;
@@ -49,6 +53,8 @@ ReplayBlock* CachingAllocator::findExpandable(BlockPool& pool, std::uint64_t str
 ReplayBlock* CachingAllocator::makeExpandable(BlockPool& pool, std::uint64_t stream, std::int64_t rounded)
 {
     ReplayBlock* block = findExpandable(pool, stream, rounded);
+    if (block == nullptr)
+        return nullptr;
     if (!block->mapped) {
         block = mapFront(*block, std::min(block->bytes, rounded));
         if (block == nullptr)
