@@ -32,7 +32,10 @@ def facts_of(python):
     return folder, told["cuda"].split(".")[0], abi, told["__version__"]
 
 
-def build(python, failures, source=SOURCE, options=(OPTIMIZATION,), behind=()):
+LIBTORCH = ("torch", "torch_cpu", "torch_cuda", "c10", "c10_cuda")
+
+
+def build(python, failures, source=SOURCE, options=(OPTIMIZATION,), behind=(), libraries=LIBTORCH):
     """Path of the program; None when it cannot be built here. `behind`: options that stand behind LibTorch's libraries."""
     torch, major, abi, version = facts_of(python)
     headers = glob.glob(os.path.join(CACHE, f"headers-{major}", "nvidia", "*", "include", "cuda_runtime_api.h"))
@@ -40,7 +43,7 @@ def build(python, failures, source=SOURCE, options=(OPTIMIZATION,), behind=()):
         print(f"not built for PyTorch {version}: {'no headers of CUDA ' + major if not headers else 'no g++'}")
         return None
     with open(source, "rb") as file:
-        key = file.read() + "".join([*options, *behind]).encode()
+        key = file.read() + "".join([*options, *behind, *(() if libraries == LIBTORCH else libraries)]).encode()
     name = f"truth-{version}-{hashlib.sha256(key).hexdigest()[:12]}"
     program = os.path.join(CACHE, name)
     if os.path.exists(program):
@@ -49,7 +52,7 @@ def build(python, failures, source=SOURCE, options=(OPTIMIZATION,), behind=()):
     command = ["g++", "-std=c++20", "-g", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-isystem", include, "-isystem",
                os.path.join(include, "torch", "csrc", "api", "include"), "-isystem", os.path.dirname(headers[0]),
                source, "-o", program + ".partial", *options, "-L" + lib, "-Wl,-rpath," + lib, "-Wl,--allow-shlib-undefined",
-               "-Wl,--no-as-needed", "-ltorch", "-ltorch_cpu", "-ltorch_cuda", "-lc10", "-lc10_cuda", *behind]
+               "-Wl,--no-as-needed", *("-l" + library for library in libraries), *behind]
     made = subprocess.run(command, capture_output=True, text=True)
     if made.returncode != 0:
         failures.expect(f"{python} {source}", "compiles", made.stderr[:3000], "")
