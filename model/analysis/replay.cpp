@@ -98,6 +98,19 @@ void findCapacity(const DeviceTrace& trace, const ReplayAsked& asked, ReplayRepo
     found(most, Source::OutOfMemory);
 }
 
+/// What the whole card may have, likeliest first; 0: not known. It decides only where ranges of addresses end
+/// and what a fraction is a part of.
+std::vector<std::int64_t> cardsToTry(const ReplayReport& report)
+{
+    using Source = ReplayReport::CapacitySource;
+    if (report.capacitySource == Source::Session || report.capacitySource == Source::Option)
+        return { *report.capacityBytes };
+    if (report.capacitySource == Source::OutOfMemory
+        && (report.settings.expandableSegments || report.settings.memoryFraction))
+        return { *report.capacityBytes, 0 };
+    return { 0 };
+}
+
 std::string versionText(TorchVersion version)
 {
     return std::to_string(version.major) + "." + std::to_string(version.minor);
@@ -150,6 +163,8 @@ const char* sourceName(ReplayReport::CapacitySource source)
 
 Sentence ReplayReport::reason() const
 {
+    if (check.firstDifference && settings.memoryFraction && !capacityBytes)
+        return say("a memory fraction was set, of a device whose capacity the recording does not tell");
     if (check.firstDifference)
         return say("from event %1 on the replay is another than the recording: %2",
             asCount(check.firstDifference->event), check.firstDifference->cause);
@@ -198,22 +213,20 @@ Result<ReplayReport> checkReplay(const DeviceTrace& trace, const ReplayAsked& as
             continue;
         }
         report.settings = *settings;
-        TraceCheckOptions options{ *settings, 0 };
-        if (report.capacitySource == ReplayReport::CapacitySource::Session
-            || report.capacitySource == ReplayReport::CapacitySource::Option)
-            options.deviceBytes = *report.capacityBytes;
-        auto check = checkTrace(trace, options, progress);
-        if (!check)
-            return Failure(check.error());
-        report.check = std::move(*check);
-        report.fromStart = report.check.rank.empty();
-        report.emptyCachesMarked = RecordedCalls(trace).areComplete();
-        const auto isBetter = [&] {
-            return !best || report.check.eventsEqual > best->check.eventsEqual
+        for (const std::int64_t deviceBytes : cardsToTry(report)) {
+            auto check = checkTrace(trace, { report.settings, deviceBytes }, progress);
+            if (!check)
+                return Failure(check.error());
+            report.check = std::move(*check);
+            report.fromStart = report.check.rank.empty();
+            report.emptyCachesMarked = RecordedCalls(trace).areComplete();
+            const bool isBetter = !best || report.check.eventsEqual > best->check.eventsEqual
                 || (report.check.eventsEqual == best->check.eventsEqual && report.exact());
-        };
-        if (isBetter())
-            best = std::move(report);
+            if (isBetter)
+                best = report;
+            if (best->exact())
+                break;
+        }
         if (best->exact())
             break;
     }

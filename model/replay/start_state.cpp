@@ -24,13 +24,6 @@ SegmentKind kindOf(const Recording& recording, PoolIndex pool)
 
 } // namespace
 
-PoolOwner poolOwnerOf(const Recording& recording, PoolIndex pool)
-{
-    if (pool == kNoIndex)
-        return {};
-    return { recording.pools[pool].owner, recording.pools[pool].id };
-}
-
 StartState::StartState(const DeviceTrace& trace, const AllocatorSettings& settings, std::int64_t rangeBytes)
     : m_settings(settings)
     , m_rangeBytes(rangeBytes)

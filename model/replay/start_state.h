@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/replay/caching_allocator.h"
+#include "model/replay/event_pools.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
@@ -67,8 +68,5 @@ private:
     std::int64_t m_undetermined = 0;
     std::size_t m_origins = 0;
 };
-
-/// The owner of the pool of a row of Recording::pools; the default pools' where there is none.
-[[nodiscard]] PoolOwner poolOwnerOf(const Recording& recording, PoolIndex pool);
 
 } // namespace strata::model

@@ -56,10 +56,10 @@ Result<TraceCheck> checkTrace(
     const DeviceTrace& trace, const TraceCheckOptions& options, const Progress& progress)
 {
     // PyTorch reserves 9/8 of the card for a range.
-    const std::int64_t rangeBytes = options.deviceBytes > 0
+    std::int64_t rangeBytes = options.deviceBytes > 0
         ? options.deviceBytes / 8 * 9 + options.deviceBytes % 8 * 9 / 8
         : kUnknownRange;
-    const StartState start(trace, options.settings, rangeBytes);
+    StartState start(trace, options.settings, rangeBytes);
     std::vector<std::int32_t> rank(start.origins());
     std::iota(rank.begin(), rank.end(), 0);
     Pairs pairs;
@@ -69,8 +69,14 @@ Result<TraceCheck> checkTrace(
         if (!replay.run(progress))
             return fail(Error::Kind::Cancelled, say("the check was cancelled"));
         TraceCheck& result = replay.result();
-        result.orderLearned = tried > 0;
+        result.orderLearned = !pairs.empty();
         result.rank = rank;
+        if (const auto most = replay.rangeBytesAtMost();
+            options.deviceBytes == 0 && most && *most < rangeBytes && tried < kMostOrders) {
+            rangeBytes = *most;
+            start = StartState(trace, options.settings, rangeBytes);
+            continue;
+        }
         const std::size_t known = pairs.size();
         pairs.insert(replay.learned().begin(), replay.learned().end());
         if (pairs.size() == known || result.firstDifference || tried == kMostOrders) {

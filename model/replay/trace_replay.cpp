@@ -38,6 +38,7 @@ TraceReplay::TraceReplay(const DeviceTrace& trace, const StartState& start, cons
     : m_trace(&trace)
     , m_events(&trace.events())
     , m_start(&start)
+    , m_pools(trace)
     , m_rank(std::move(rank))
     , m_originOf(m_rank.size())
     , m_rangeBytes(rangeBytes)
@@ -53,6 +54,16 @@ TraceReplay::TraceReplay(const DeviceTrace& trace, const StartState& start, cons
     m_result.rounding.older.extendTo(m_older.size(), BlockColumns::kRoundingUnknown);
     m_result.undeterminedBlocks = start.undeterminedBlocks();
     start.putInto(m_allocator, m_rank, m_older);
+    m_allocator.forEachBlock([&](const ReplayBlock& block) {
+        if (block.range == nullptr || !block.mapped)
+            return;
+        const auto known = std::ranges::find(
+            m_ranges, block.range->address, [](const KnownRange& one) { return one.range.address; });
+        if (known == m_ranges.end())
+            m_ranges.push_back({ *block.range, block.end(), block.stream });
+        else
+            known->mappedEnd = std::max(known->mappedEnd, block.end());
+    });
     for (std::size_t row = 0; row < m_older.size(); ++row)
         if (const ReplayBlock* block = m_older[row])
             m_result.rounding.older.edit(row)
@@ -114,15 +125,7 @@ std::uint64_t TraceReplay::streamAt(std::size_t row) const
 
 PoolOwner TraceReplay::poolAt(std::size_t row) const
 {
-    if (const PoolIndex pool = m_events->pool[row]; pool != kNoIndex)
-        return poolOwnerOf(m_trace->recording(), pool);
-    if (const BlockId block = m_events->block[row]; block.valid())
-        return poolOwnerOf(m_trace->recording(), m_trace->blocks().pool[block]);
-    if (isOfSegment(action(row)))
-        if (const SegmentLife* life
-            = m_trace->segmentAt(m_events->address[row], static_cast<EventIndex>(row) - 1))
-            return poolOwnerOf(m_trace->recording(), life->pool);
-    return {};
+    return m_pools.at(row);
 }
 
 ReplayBlock*& TraceReplay::blockOf(BlockId id)
@@ -193,12 +196,6 @@ void TraceReplay::freeSegment(const ReplayBlock& segment)
 
 AddressRange TraceReplay::reserveRange(std::int64_t pageBytes, std::uint64_t stream)
 {
-    const auto isKnown = [&](std::uint64_t address) {
-        return std::ranges::any_of(m_ranges, [&](const AddressRange& range) {
-            return range.address <= address
-                && address < range.address + static_cast<std::uint64_t>(range.bytes);
-        });
-    };
     AddressRange range;
     range.pageBytes = pageBytes;
     range.bytes = (m_rangeBytes + pageBytes - 1) / pageBytes * pageBytes;
@@ -206,21 +203,41 @@ AddressRange TraceReplay::reserveRange(std::int64_t pageBytes, std::uint64_t str
         range.address = m_events->address[m_at];
     } else {
         // Nothing could be mapped at once. Where it lies shows when something first is.
-        range.address = kNowhere + (std::uint64_t{ m_ranges.size() } << 48);
-        for (std::size_t row = m_at; row < m_count; ++row)
-            if (action(row) == Action::SegmentMap && streamAt(row) == stream
-                && !isKnown(m_events->address[row])) {
-                range.address = m_events->address[row];
-                break;
-            }
+        range.address
+            = firstMappedOutside(pageBytes, stream).value_or(kNowhere + (std::uint64_t{ m_nowhere++ } << 44));
     }
-    m_ranges.push_back(range);
+    m_ranges.push_back({ range, range.address, stream });
     return range;
+}
+
+// The first page of all that are mapped from here on which lies in no range that is known. A range is mapped
+// from its front on, so what lies behind all that was mapped of it is not of it, however large it is.
+std::optional<std::uint64_t> TraceReplay::firstMappedOutside(
+    std::int64_t pageBytes, std::uint64_t stream) const
+{
+    std::vector<KnownRange> known;
+    std::ranges::copy_if(m_ranges, std::back_inserter(known),
+        [&](const KnownRange& one) { return one.range.pageBytes == pageBytes && one.stream == stream; });
+    const bool small = pageBytes == AllocatorSettings::kSmallSegment;
+    for (std::size_t row = m_at; row < m_count; ++row) {
+        if (action(row) != Action::SegmentMap || streamAt(row) != stream)
+            continue;
+        const std::int64_t bytes = m_events->bytes[row];
+        if (small ? bytes > 2 * pageBytes : bytes % pageBytes != 0) // of the other pool
+            continue;
+        const std::uint64_t address = m_events->address[row];
+        const auto of = std::ranges::find_if(known,
+            [&](const KnownRange& one) { return one.range.address <= address && address <= one.mappedEnd; });
+        if (of == known.end())
+            return address;
+        of->mappedEnd = std::max(of->mappedEnd, address + static_cast<std::uint64_t>(bytes));
+    }
+    return std::nullopt;
 }
 
 void TraceReplay::releaseRange(const AddressRange& range)
 {
-    std::erase_if(m_ranges, [&](const AddressRange& known) { return known.address == range.address; });
+    std::erase_if(m_ranges, [&](const KnownRange& known) { return known.range.address == range.address; });
 }
 
 bool TraceReplay::map(std::uint64_t address, std::int64_t bytes, std::uint64_t stream)
@@ -228,6 +245,18 @@ bool TraceReplay::map(std::uint64_t address, std::int64_t bytes, std::uint64_t s
     const Action next = atEnd() ? Action::Alloc : action(m_at);
     if (next != Action::SegmentMap && next != Action::Alloc)
         return false;
+    auto of = m_ranges.end(); // the nearest from below
+    for (auto known = m_ranges.begin(); known != m_ranges.end(); ++known)
+        if (known->range.address <= address
+            && (of == m_ranges.end() || known->range.address > of->range.address))
+            of = known;
+    if (of != m_ranges.end() && next == Action::SegmentMap && m_events->address[m_at] != address) {
+        const std::int64_t most
+            = static_cast<std::int64_t>(address - of->range.address) + bytes - of->range.pageBytes;
+        if (static_cast<std::int64_t>(of->mappedEnd - of->range.address) <= most)
+            m_rangeBytesAtMost = most;
+    } else if (of != m_ranges.end())
+        of->mappedEnd = std::max(of->mappedEnd, address + static_cast<std::uint64_t>(bytes));
     return expect({ Action::SegmentMap, address, bytes, static_cast<std::int64_t>(stream) });
 }
 
@@ -499,7 +528,7 @@ void TraceReplay::makeCheckpoint()
     counted.emptyCaches = m_result.emptyCaches;
     counted.poolEnds = m_result.poolEnds;
     counted.hasPendingFrees = m_result.hasPendingFrees;
-    m_checkpoint.emplace(Checkpoint{ m_at, m_allocator.clone(*this), m_calls, std::move(counted) });
+    m_checkpoint.emplace(Checkpoint{ m_at, m_allocator.clone(*this), m_calls, std::move(counted), m_ranges });
     m_guesses.clear();
 }
 
@@ -512,6 +541,7 @@ bool TraceReplay::takeOtherGuess()
     m_allocator = m_checkpoint->allocator.clone(*this);
     m_calls = m_checkpoint->calls;
     m_at = m_checkpoint->at;
+    m_ranges = m_checkpoint->ranges;
     const TraceCheck& counted = m_checkpoint->result;
     m_result.allocatedBytesPeak = counted.allocatedBytesPeak;
     m_result.activeBytesPeak = counted.activeBytesPeak;

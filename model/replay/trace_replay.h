@@ -33,13 +33,22 @@ public:
     /// Pairs of origins of which the recording took the first where the replay had the second in front of it.
     [[nodiscard]] const std::set<std::pair<std::int32_t, std::int32_t>>& learned() const { return m_learned; }
 
+    /// Where the recording had no room in a range in which the replay had some: what ranges hold at most.
+    [[nodiscard]] std::optional<std::int64_t> rangeBytesAtMost() const { return m_rangeBytesAtMost; }
+
 private:
     enum class Releaser : std::uint8_t { Malloc, EmptyCache };
+    struct KnownRange {
+        AddressRange range;
+        std::uint64_t mappedEnd = 0; // the farthest
+        std::uint64_t stream = 0;
+    };
     struct Checkpoint {
         std::size_t at = 0;
         CachingAllocator allocator;
         RecordedCalls calls;
         TraceCheck result; // its peaks and lists
+        std::vector<KnownRange> ranges;
     };
 
     // The driver.
@@ -64,6 +73,9 @@ private:
     void releasePoolsOf(std::size_t first, std::size_t last);
     [[nodiscard]] std::optional<PoolOwner> poolThatEnds(std::size_t release) const;
 
+    [[nodiscard]] std::optional<std::uint64_t> firstMappedOutside(
+        std::int64_t pageBytes, std::uint64_t stream) const;
+
     [[nodiscard]] bool expect(const ComparedEvent& got);
     void differ(const std::optional<ComparedEvent>& got, Sentence cause);
     [[nodiscard]] bool takeOtherGuess();
@@ -81,6 +93,7 @@ private:
     const DeviceTrace* m_trace;
     const EventColumns* m_events;
     const StartState* m_start;
+    EventPools m_pools;
     std::vector<std::int32_t> m_rank, m_originOf; // by origin; by place
     std::int64_t m_rangeBytes;
     std::size_t m_at = 0, m_count = 0;
@@ -88,7 +101,9 @@ private:
     RecordedCalls m_calls;
     TraceCheck m_result;
     std::vector<ReplayBlock*> m_born, m_older; // live ones, by row
-    std::vector<AddressRange> m_ranges;
+    std::vector<KnownRange> m_ranges;
+    std::optional<std::int64_t> m_rangeBytesAtMost;
+    std::size_t m_nowhere = 0; // ranges of which nothing is ever mapped
     std::set<std::pair<std::int32_t, std::int32_t>> m_learned;
     std::map<std::size_t, Releaser> m_decided; // releases whose releaser was found by failing
     std::vector<std::size_t> m_guesses; // since the last checkpoint

@@ -19,6 +19,7 @@ public:
     Run(const DeviceTrace& trace, const WhatIf& question)
         : m_trace(trace)
         , m_events(trace.events())
+        , m_pools(trace)
         , m_question(question)
         , m_rangeBytes(question.deviceBytes > 0 ? question.deviceBytes / 8 * 9 : kUnknownRange)
         , m_driver(question.addresses, question.capacityBytes.value_or(kUnlimited), m_rangeBytes)
@@ -103,10 +104,7 @@ private:
             return;
         const StreamIndex stream = m_events.stream[row];
         const BlockId id = m_events.block[row];
-        const PoolIndex pool = m_events.pool[row] != kNoIndex ? m_events.pool[row]
-            : id.valid()                                      ? m_trace.blocks().pool[id]
-                                                              : kNoIndex;
-        const PoolOwner owner = poolOwnerOf(m_trace.recording(), pool);
+        const PoolOwner owner = m_pools.at(row);
         const bool captures = !m_calls.areComplete() && !owner.isDefault()
             && m_question.settings.version < TorchVersion{ 2, 13 };
         if (captures)
@@ -160,6 +158,7 @@ private:
 
     const DeviceTrace& m_trace;
     const EventColumns& m_events;
+    EventPools m_pools;
     const WhatIf& m_question;
     std::int64_t m_rangeBytes;
     SimulatedDriver m_driver;
