@@ -9,6 +9,7 @@
 #include "model/analysis/fragmentation.h"
 #include "model/analysis/position.h"
 #include "model/analysis/settings_advice.h"
+#include "model/analysis/thrash.h"
 #include "model/base/units.h"
 #include "model/digest/out_of_memory.h"
 
@@ -26,6 +27,46 @@ using model::DeviceTrace;
 using model::Fragmentation;
 using model::PinnedSegment;
 using model::SettingTried;
+using model::Thrash;
+
+void writeThrash(JsonWriter& json, const Thrash& thrash)
+{
+    json.beginObject()
+        .member("cycled_bytes", thrash.cycledBytes)
+        .member("given_back_bytes", thrash.givenBackBytes)
+        .member("device_mallocs", thrash.deviceMallocs)
+        .member("device_frees", thrash.deviceFrees)
+        .member("lost_ns", thrash.timesAreReal ? std::optional(thrash.lostNs) : std::nullopt)
+        .key("causes")
+        .beginArray();
+    for (const Thrash::CauseBytes& cause : thrash.causes)
+        json.beginObject()
+            .member("cause", model::causeName(cause.cause))
+            .member("bytes", cause.bytes)
+            .member("calls", cause.calls)
+            .endObject();
+    json.endArray().endObject();
+}
+
+void printThrash(Output& out, const Thrash& thrash)
+{
+    if (thrash.cycledBytes == 0)
+        return;
+    out.line("");
+    out.line(fmt::format("Given back to the driver and taken again within a step: {}, in {} calls{}",
+        model::formatBytes(thrash.cycledBytes), model::formatCount(thrash.deviceFrees + thrash.deviceMallocs),
+        thrash.timesAreReal
+            ? fmt::format(", for which requests waited {}", model::formatDuration(thrash.lostNs))
+            : std::string()));
+    for (const Thrash::CauseBytes& cause : thrash.causes) {
+        const char* const words = cause.cause == Thrash::Cause::EmptyCache ? "by calls of empty_cache()"
+            : cause.cause == Thrash::Cause::Retry
+            ? "by requests that did not fit: what was cached, of other sizes, was released for them"
+            : "by garbage collection (garbage_collection_threshold)";
+        out.line(fmt::format(
+            "  {:>10}  in {} {}", model::formatBytes(cause.bytes), model::formatCount(cause.calls), words));
+    }
+}
 
 class FragmentationCommand final : public FileCommand {
 public:
@@ -69,10 +110,11 @@ public:
         if (!tried)
             return model::Failure(tried.error());
         const model::GroupTable byLine(trace, model::Grouping::Line);
+        const Thrash thrash = model::thrashOf(trace, *report);
         if (m_read.json)
-            writeJson(out, trace, map, found, *tried, byLine);
+            writeJson(out, trace, map, found, *tried, thrash, byLine);
         else
-            print(out, file, trace, map, found, *tried, byLine);
+            print(out, file, trace, map, found, *tried, thrash, byLine);
         return kDone;
     }
 
@@ -84,7 +126,7 @@ private:
     }
 
     void writeJson(Output& out, const DeviceTrace& trace, const AllocatorMap& map, const Fragmentation& found,
-        const std::vector<SettingTried>& tried, const model::GroupTable& byLine) const
+        const std::vector<SettingTried>& tried, const Thrash& thrash, const model::GroupTable& byLine) const
     {
         JsonWriter json;
         json.beginObject().member("schema", 1).member("device", trace.device()).member("event", found.event);
@@ -116,13 +158,17 @@ private:
                 .member("reserved_bytes_peak", setting.reservedBytesPeak)
                 .member("saved_bytes", setting.savedBytes)
                 .member("exact", setting.exact)
+                .member("device_mallocs", setting.deviceMallocs)
+                .member("device_frees", setting.deviceFrees)
                 .endObject();
-        json.endArray().endObject().endLine();
+        json.endArray().key("thrash");
+        writeThrash(json, thrash);
+        json.endObject().endLine();
         out.write(json.text());
     }
 
     void print(Output& out, const std::string& file, const DeviceTrace& trace, const AllocatorMap& map,
-        const Fragmentation& found, const std::vector<SettingTried>& tried,
+        const Fragmentation& found, const std::vector<SettingTried>& tried, const Thrash& thrash,
         const model::GroupTable& byLine) const
     {
         std::int64_t reserved = 0;
@@ -150,6 +196,7 @@ private:
                 model::formatAddress(segment.address), model::formatBytes(pinned.freeBytes)));
             pinsTable(pinned.pins, byLine, kPinsShown).print(out);
         }
+        printThrash(out, thrash);
         out.line("");
         out.line(fmt::format(
             "Other settings, by replaying these {} events", model::formatCount(trace.eventCount())));

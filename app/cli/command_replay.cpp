@@ -190,7 +190,10 @@ public:
             return model::Failure(traces.error());
         std::vector<ReplayReport> reports;
         for (const DeviceTrace* trace : *traces) {
-            auto report = model::checkReplay(*trace, m_asked);
+            model::ReplayAsked asked = m_asked;
+            if (m_set) // then it is the capacity of the other device
+                asked.capacityBytes.reset();
+            auto report = model::checkReplay(*trace, asked);
             if (!report)
                 return model::Failure(report.error());
             reports.push_back(std::move(*report));

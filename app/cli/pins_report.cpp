@@ -34,12 +34,13 @@ Table pinsTable(std::span<const model::Pin> pins, const model::GroupTable& byLin
 
 Table settingsTable(std::span<const model::SettingTried> tried)
 {
-    Table table({ { "reserved peak" }, { "saved" }, { "", Table::Align::Left },
-        { "PYTORCH_CUDA_ALLOC_CONF", Table::Align::Left } });
+    Table table({ { "reserved peak" }, { "saved" }, { "segments made" }, { "released" },
+        { "", Table::Align::Left }, { "PYTORCH_CUDA_ALLOC_CONF", Table::Align::Left } });
     for (const model::SettingTried& setting : tried)
         table.add({ model::formatBytes(setting.reservedBytesPeak),
             setting.savedBytes < 0 ? "-" + model::formatBytes(-setting.savedBytes)
                                    : model::formatBytes(setting.savedBytes),
+            model::formatCount(setting.deviceMallocs), model::formatCount(setting.deviceFrees),
             setting.exact ? "exact" : "estimate",
             setting.settings.empty() ? "(the defaults)" : printable(setting.settings) });
     return table;

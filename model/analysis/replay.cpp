@@ -9,6 +9,8 @@
 #include "model/wire/info.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace strata::model {
@@ -109,6 +111,24 @@ std::vector<std::int64_t> cardsToTry(const ReplayReport& report)
         && (report.settings.expandableSegments || report.settings.memoryFraction))
         return { *report.capacityBytes, 0 };
     return { 0 };
+}
+
+/// That the program might use before any call told otherwise. It was written as allowed bytes of all, so that
+/// half a byte more leads to the very same bytes again.
+std::optional<double> fractionAtStart(const DeviceTrace& trace, std::optional<std::int64_t> deviceBytes)
+{
+    const auto& facts = trace.recording().facts;
+    const auto stated
+        = facts.find(wire::deviceKey(wire::info::kDevice, trace.device(), wire::info::kDeviceFraction));
+    if (stated == facts.end() || !deviceBytes)
+        return std::nullopt;
+    double fraction = 0;
+    const char* const end = stated->second.data() + stated->second.size();
+    const auto [read, error] = std::from_chars(stated->second.data(), end, fraction);
+    if (error != std::errc{} || read != end || !(fraction > 0 && fraction < 1))
+        return std::nullopt;
+    const auto bytes = static_cast<double>(*deviceBytes);
+    return (std::round(fraction * bytes) + 0.5) / bytes;
 }
 
 std::string versionText(TorchVersion version)
@@ -213,6 +233,8 @@ Result<ReplayReport> checkReplay(const DeviceTrace& trace, const ReplayAsked& as
             continue;
         }
         report.settings = *settings;
+        if (const auto fraction = fractionAtStart(trace, report.capacityBytes))
+            report.settings.memoryFraction = fraction;
         for (const std::int64_t deviceBytes : cardsToTry(report)) {
             auto check = checkTrace(trace, { report.settings, deviceBytes }, progress);
             if (!check)
@@ -243,6 +265,8 @@ Result<WhatIfAnswer> answerWhatIf(
         return Failure(settings.error());
     WhatIf question;
     question.settings = *settings;
+    if (const auto fraction = fractionAtStart(trace, report.capacityBytes))
+        question.settings.memoryFraction = fraction;
     question.capacityBytes = asked.capacityBytes ? asked.capacityBytes : report.capacityBytes;
     const bool knowsCard = asked.capacityBytes
         || report.capacitySource == ReplayReport::CapacitySource::Session

@@ -61,7 +61,8 @@ Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const Replay
         if (!answer)
             return Failure(answer.error());
         const std::int64_t peak = answer->reservedPeakRange.second;
-        tried.push_back({ settings, peak, recordedPeak - peak, answer->exact,
+        tried.push_back({ settings, peak, recordedPeak - peak, answer->replayed.deviceMallocs,
+            answer->replayed.deviceFrees, answer->exact,
             asked.until && answer->replayed.lastOomEvent != asked.until });
     }
     std::ranges::stable_sort(tried, {}, &SettingTried::reservedBytesPeak);

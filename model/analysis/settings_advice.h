@@ -14,6 +14,7 @@ struct SettingTried {
     std::string settings; ///< all of them, to be copied into PYTORCH_CUDA_ALLOC_CONF
     std::int64_t reservedBytesPeak = 0;
     std::int64_t savedBytes = 0; ///< of the recorded peak of reserved
+    std::int64_t deviceMallocs = 0, deviceFrees = 0; ///< calls of the driver
     bool exact = false;
     bool servesRequest = false; ///< with triedUpTo(): the request of that event is not refused
 };
