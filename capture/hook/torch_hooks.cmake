@@ -14,7 +14,9 @@ file(GLOB strata_hook_sources CONFIGURE_DEPENDS *.cpp *.h cuda/*.h)
 foreach(version_file IN LISTS strata_torch_here)
   cmake_path(GET version_file PARENT_PATH torch)
   file(STRINGS "${version_file}" line REGEX "^__version__ = '[0-9.]+(\\+.*)?'")
-  if(NOT line OR NOT EXISTS "${torch}/include/c10/cuda/CUDACachingAllocator.h")
+  # The last that an installer writes of what is read here may be missing yet.
+  if(NOT line OR NOT EXISTS "${torch}/include/c10/cuda/CUDACachingAllocator.h"
+      OR NOT EXISTS "${torch}/share/cmake/Torch/TorchConfig.cmake")
     continue()
   endif()
   string(REGEX MATCH "[0-9]+\\.[0-9]+" minor "${line}")
