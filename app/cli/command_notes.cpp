@@ -12,9 +12,11 @@
 #include "model/session/user_file.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
+#include <tuple>
 
 namespace strata::cli {
 
@@ -186,6 +188,11 @@ private:
             if (here)
                 rows.push_back(row);
         }
+        // In the order of their positions; filters, which have none, behind.
+        std::ranges::stable_sort(rows, {}, [](const Row& row) {
+            return std::tuple(!row.isPlaced(), row.isPlaced() ? row.item->device : 0,
+                row.isPlaced() ? row.item->first : 0, row.isPlaced() ? row.item->last : 0);
+        });
         return rows;
     }
 

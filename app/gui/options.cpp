@@ -4,9 +4,11 @@
 #include <QCommandLineParser>
 #include <QCoreApplication>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace strata::gui {
 
@@ -37,6 +39,12 @@ const char* argumentValue(int argc, char** argv, const char* name)
 
 bool prepareEnvironment(int argc, char** argv)
 {
+    // Text needs no screen, and Qt ends a program that finds none.
+    const auto asksForText = [](std::string_view argument) {
+        return argument == "--help" || argument == "-h" || argument == "--version";
+    };
+    if (std::any_of(argv + std::min(argc, 1), argv + argc, asksForText))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
     if (!argumentValue(argc, argv, "--render"))
         return false;
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))

@@ -16,6 +16,13 @@ std::vector<GroupSum> biggestOf(LiveGroups live)
     return std::move(live.groups);
 }
 
+/// At most nothing is nothing.
+OutOfMemoryFigures withoutEmptyBound(OutOfMemoryFigures figures)
+{
+    figures.freeInSegmentsExact = figures.freeInSegmentsExact || figures.freeInSegmentsBytes == 0;
+    return figures;
+}
+
 } // namespace
 
 std::vector<OutOfMemory> outOfMemories(
@@ -28,8 +35,8 @@ std::vector<OutOfMemory> outOfMemories(
           });
     std::vector<OutOfMemory> found;
     for (std::size_t i = 0; i < figures.size(); ++i)
-        found.push_back({ figures[i], trace.events().stack[static_cast<std::size_t>(figures[i].event)],
-            std::move(biggest[i]) });
+        found.push_back({ withoutEmptyBound(figures[i]),
+            trace.events().stack[static_cast<std::size_t>(figures[i].event)], std::move(biggest[i]) });
     return found;
 }
 
@@ -37,7 +44,8 @@ std::vector<OutOfMemory> outOfMemories(const DeviceDigest& digest, const GroupTa
 {
     std::vector<OutOfMemory> found;
     for (const OutOfMemoryDigest& oom : digest.outOfMemory)
-        found.push_back({ oom.figures, oom.request, biggestOf(groupStacks(oom.stacks, byLine, oom.figures.event)) });
+        found.push_back({ withoutEmptyBound(oom.figures), oom.request,
+            biggestOf(groupStacks(oom.stacks, byLine, oom.figures.event)) });
     return found;
 }
 

@@ -358,13 +358,21 @@ private:
 
     void writeSettings()
     {
-        if (m_recording.settings.empty())
+        if (m_recording.settings.empty() && !m_recording.simulated)
             return;
         m_out.text("allocator_settings");
         m_out.beginDict();
         for (const Setting& setting : m_recording.settings) {
             m_out.text(setting.key);
             m_out.json(nlohmann::json::parse(setting.json, nullptr, false));
+        }
+        // A snapshot has no other place that says so.
+        constexpr const char* kSimulated = wire::settings::kSimulatedDevice;
+        if (m_recording.simulated
+            && std::ranges::find(m_recording.settings, kSimulated, &Setting::key)
+                == m_recording.settings.end()) {
+            m_out.text(kSimulated);
+            m_out.json(nlohmann::json::object());
         }
         m_out.endDict();
     }

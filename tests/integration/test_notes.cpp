@@ -41,11 +41,12 @@ TEST_F(Notes, AreAddedListedAndRemoved)
     ASSERT_EQ(strata({ "notes", m_session, "--add", "a range", "--from", "3", "--to", "9" }).code, 0);
     const nlohmann::json listed = items(m_session);
     ASSERT_EQ(listed.size(), 2u);
-    EXPECT_EQ(listed[0]["kind"], "note");
-    EXPECT_EQ(listed[0]["id"], added["id"]);
-    EXPECT_EQ(listed[0]["from"],
+    // In the order of their positions, not of being added.
+    EXPECT_EQ(listed[0]["to"], 9);
+    EXPECT_EQ(listed[1]["kind"], "note");
+    EXPECT_EQ(listed[1]["id"], added["id"]);
+    EXPECT_EQ(listed[1]["from"],
         strata({ "summary", "--json", m_session }).json()["devices"][0]["oom"].back()["event"]);
-    EXPECT_EQ(listed[1]["to"], 9);
     EXPECT_NE(strata({ "notes", m_session }).out.find("it dies here"), std::string::npos);
     EXPECT_EQ(strata({ "notes", "--json", m_session, "--to", "10" }).json()["items"].size(), 1u);
 

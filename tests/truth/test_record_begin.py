@@ -84,6 +84,9 @@ def first_events(strata, name, session, threads, annotations, folder, failures):
     failures.expect(name, "at its beginning", (device["requested_bytes_start"], device["actions"].get("alloc", 0)), (0, 3 * threads))
     failures.expect(name, "peak", device["requested_bytes_peak"], 6 * MIB * threads)
     failures.expect(name, "exact", device["integrity"]["exact"], True)
+    if "preload" in name:
+        about = device["settings"].get("simulated_device") or {}
+        failures.expect(name, "simulated device", (about.get("device"), about.get("devices")), (SIMULATED, 1))
     snapshot = record_tools.as_snapshot(strata, session, folder)
     events = snapshot["device_traces"][0]
     failures.expect(name, "first event", events[0]["action"] if events else None, "segment_alloc")

@@ -194,6 +194,11 @@ def refused(strata, python, failures):
     with tempfile.TemporaryDirectory() as folder:
         session, done = run(strata, python, "print(torch.__version__)", folder, failures)
         failures.expect("nothing recorded", "said", "nothing was recorded" in done.stderr, True)
+        failures.expect("nothing recorded on a simulated device", "nothing of GPUs", "no GPU" in done.stderr, False)
+        if not os.path.exists("/dev/nvidiactl"):
+            bare = subprocess.run([strata, "record", "-o", os.path.join(folder, "bare.strata"), "--", python, "-c", "import torch"],
+                                  capture_output=True, text=True)
+            failures.expect("nothing recorded without a GPU", "what to do", "--simulated" in bare.stderr, True)
 
 
 def main():

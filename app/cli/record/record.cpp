@@ -3,6 +3,7 @@
 
 #include "app/launch/child.h"
 #include "app/launch/command.h"
+#include "app/launch/gpus.h"
 #include "app/launch/hook_at_hand.h"
 #include "app/launch/libraries.h"
 #include "app/launch/recorder.h"
@@ -22,6 +23,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace strata::cli {
@@ -82,6 +84,16 @@ model::Result<simgpu::Variables> inFront(
     return launch::deviceFor(command, *settings, library);
 }
 
+/// What a recording says of the device that was simulated: the command is told of besides.
+std::string aboutSimulated(const RecordOptions& options)
+{
+    const auto settings = simulatedCard(options);
+    return nlohmann::ordered_json{
+        { "device", model::findCard(options.simulated)->name }, { "capacity_bytes", settings->capacityBytes },
+        { "devices", options.devices }
+    }.dump();
+}
+
 /// Whether the command can be recorded: a LibTorch that is known before has its hook then. A script of the
 /// shell starts who knows what, and the recorder sees to it there.
 bool prepareHook(const launch::Command& command)
@@ -119,7 +131,8 @@ public:
 
     [[nodiscard]] const std::string& path() const { return m_path; }
 
-    void print() const
+    /// False: there is none.
+    bool print() const
     {
         std::ifstream file(m_path);
         bool any = false;
@@ -139,11 +152,20 @@ public:
                 "strata: nothing was recorded: no process of the command allocated device memory through "
                 "PyTorch, or what kept it from being recorded is said above\n",
                 stderr);
+        return any;
     }
 
 private:
     std::string m_path;
 };
+
+void sayIfThereIsNoGpu()
+{
+    if (const launch::Gpus gpus = launch::findGpus(); gpus.names.empty())
+        std::fprintf(stderr,
+            "strata: no GPU: %s; or record on a simulated one, as with --simulated T4-16GB\n",
+            gpus.whyNone.c_str());
+}
 
 } // namespace
 
@@ -171,9 +193,11 @@ model::Result<int> record(const RecordOptions& options)
     variables->emplace_back(inject::kRingVariable, std::to_string(options.ringEvents));
     variables->emplace_back(inject::kMemoryVariable, std::to_string(options.memoryBytes.value_or(0)));
     variables->emplace_back(inject::kListVariable, names.path());
+    if (!options.simulated.empty())
+        variables->emplace_back(inject::kSimulatedVariable, aboutSimulated(options));
     auto status = launch::runChild(*command, { .set = *std::move(variables) });
-    if (status)
-        names.print();
+    if (status && !names.print() && options.simulated.empty())
+        sayIfThereIsNoGpu();
     return status;
 }
 

@@ -75,6 +75,21 @@ TEST(OutOfMemory, IsAnUpperBoundInTheMiddle)
     EXPECT_TRUE(summary.outOfMemory[1].freeInSegmentsExact);
 }
 
+TEST(OutOfMemory, AtMostNothingIsNothing)
+{
+    const DeviceSummary summary = summaryOf(Opened(R"(
+        segment_alloc 0x1000 2097152
+        alloc 0x1000 2097152
+        oom size=4096 free=7
+        free_requested 0x1000 2097152
+        free_completed 0x1000 2097152
+        segment 0x1000 2097152 small
+    )"));
+    ASSERT_EQ(summary.outOfMemory.size(), 1u);
+    EXPECT_EQ(summary.outOfMemory[0].freeInSegmentsBytes, 0);
+    EXPECT_TRUE(summary.outOfMemory[0].freeInSegmentsExact);
+}
+
 TEST(OutOfMemory, ManyOfThemStayCheapAndKeepTheLastDetailed)
 {
     std::string text = "alloc 0x1000 500 stack=f@a.py:1\n";

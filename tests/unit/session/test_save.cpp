@@ -2,6 +2,7 @@
 #include "model/readers/reader.h"
 #include "model/session/save.h"
 #include "model/session/session.h"
+#include "tests/support/make_recording.h"
 #include "tests/support/random_recording.h"
 #include "tests/unit/readers/recording_text.h"
 
@@ -48,6 +49,7 @@ protected:
         const auto pickle = read(path("a.pickle"));
         ASSERT_TRUE(pickle);
         EXPECT_EQ(figuresOf(*pickle), figuresOf(original));
+        EXPECT_EQ(pickle->simulated, original.simulated);
     }
 
 private:
@@ -61,6 +63,21 @@ std::string contentOf(const fs::path& file)
 }
 
 } // namespace
+
+TEST_F(Save, ASimulatedDeviceStaysOne)
+{
+    for (const bool withSettings : { false, true }) {
+        auto recording = test::makeRecording("alloc 0x1000 500\nsegment 0x1000 2097152 small\n"
+                                             "block 0x1000 512 req=500 allocated\n");
+        recording->simulated = true;
+        if (withSettings)
+            recording->settings.push_back({ "max_split_size", "-1" });
+        expectSame(*recording);
+    }
+    auto recording
+        = test::makeRecording("segment 0x1000 2097152 small\nblock 0x1000 512 req=500 allocated\n");
+    expectSame(*recording);
+}
 
 TEST_F(Save, EveryVersionComesBackTheSame)
 {
