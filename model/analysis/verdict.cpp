@@ -2,6 +2,7 @@
 #include "model/analysis/verdict.h"
 
 #include "model/session/simulation.h"
+#include "model/wire/info.h"
 
 #include <algorithm>
 #include <iterator>
@@ -41,6 +42,18 @@ Argument groupName(const Recording& recording, const GroupTable& byLine, std::ui
 }
 
 using Verdict = std::vector<Sentence>;
+
+/// Whether the device was asked for nothing more after an event.
+bool isLastRequest(const Recording& recording, const DeviceSummary& summary, EventIndex event)
+{
+    const DeviceRecording* const device = recording.find(summary.device);
+    if (!device || event < 0 || event >= device->events.size())
+        return false;
+    for (EventIndex later = event + 1; later < device->events.size(); ++later)
+        if (device->events.action[static_cast<std::size_t>(later)] == Action::Alloc)
+            return false;
+    return true;
+}
 
 void sayOutOfMemory(
     Verdict& out, const Recording& recording, const DeviceSummary& summary, const GroupTable& byLine)
@@ -84,6 +97,11 @@ void sayOutOfMemory(
     }
     if (!biggest.empty())
         out.emplace_back(kBiggest[biggest.size() / 2 - 1], std::move(biggest));
+    const auto ended = recording.facts.find(wire::info::kEndedBy);
+    if (ended != recording.facts.end() && !ended->second.empty()
+        && isLastRequest(recording, summary, oom.event))
+        out.push_back(
+            say("No allocation followed: the program was ended by %1.", strong(argument(ended->second))));
 }
 
 /// The biggest group at the peak, and why it has no name where it has none.

@@ -69,8 +69,7 @@ bool holdsTogether(const DeviceDigest& digest)
         || (digest.events > 0 && notes.backwards > 0 && !digest.firstTimeNs))
         return false;
     if (bytesOf(digest.peak) != digest.requestedPeak || digest.olderBytes > digest.requestedPeak
-        || digest.olderBytes < 0
-        || !useHolds(digest)
+        || digest.olderBytes < 0 || !useHolds(digest)
         || digest.peakTimeNs.has_value() != (digest.firstTimeNs && digest.requestedPeakEvent >= 0))
         return false;
     if (digest.latestTimeNs.has_value() != digest.firstTimeNs.has_value()
@@ -119,7 +118,8 @@ std::optional<DeviceOutline> outlineOf(
     checkEndState(device, t, findings);
     addNotes({ recording, device, t, digest.notes, true }, findings);
     outline.findings = findings.take();
-    if (std::ranges::any_of(outline.findings, [](const Finding& f) { return isBreach(f.check); }))
+    if (recording.truncation
+        || std::ranges::any_of(outline.findings, [](const Finding& f) { return isBreach(f.check); }))
         return std::nullopt;
     outline.digest = std::move(digest);
     return outline;

@@ -28,9 +28,9 @@ namespace strata::model {
 /// never allocates.
 ///
 /// Figures "at the end" are those of the final segments, whatever the trace says. Where the file ends early
-/// (Check::Truncated) the trace does not reach that state: the start is then the base state of the recording,
-/// exactly, or without one what the trace itself tells (memory that it frees without allocating it), a lower
-/// bound, and peaks are relative to that.
+/// (Check::Truncated, Check::Interrupted) the trace does not reach that state: the start is then the base
+/// state of the recording, exactly, or without one what the trace itself tells (memory that it frees without
+/// allocating it), a lower bound, and peaks are relative to that.
 struct Totals {
     int device = 0;
     std::int64_t events = 0;

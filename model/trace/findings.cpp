@@ -12,8 +12,8 @@ namespace {
 constexpr std::array<std::string_view, kCheckCount> kCheckNames{ "live_not_in_segments", "end_state_differs",
     "alloc_over_live", "alloc_overlaps", "free_of_freed", "free_larger", "segment_sums", "segments_overlap",
     "requested_above_reserved", "allocated_above_reserved", "active_above_reserved", "events_lost",
-    "events_refused", "truncated", "recording_began_late", "ring_wrapped", "time_backwards", "pending_frees",
-    "cut", "no_events", "unknown_content" };
+    "events_refused", "truncated", "interrupted", "recording_began_late", "ring_wrapped", "time_backwards",
+    "pending_frees", "cut", "no_events", "unknown_content" };
 
 constexpr std::array<English, kCheckCount> kCheckSentences{
     English("Blocks that the trace leaves live are missing from the segments"),
@@ -30,6 +30,7 @@ constexpr std::array<English, kCheckCount> kCheckSentences{
     English("The recorder could not keep some events"),
     English("The allocator of the process tells of no event"),
     English("The file ends early"),
+    English("The program was interrupted"),
     English("Recording began after memory was in use"),
     English("The recorder's ring was full: older events are gone"),
     English("Time goes backwards"),

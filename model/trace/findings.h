@@ -31,6 +31,7 @@ enum class Check : std::uint8_t {
     EventsRefused, ///< the allocator of the process tells of none
     Truncated, ///< the file ends early
     // Notes
+    Interrupted, ///< the program was ended: the file is whole, and has no end state
     RecordingBeganLate, ///< frees of blocks older than the trace
     RingWrapped, ///< the recorder's ring was full, older events are gone
     TimeBackwards,

@@ -281,7 +281,7 @@ void addNotes(const NotesInput& input, FindingList& findings)
     const EventIndex last = input.totals.events - 1;
     const TraceNotes& notes = input.notes;
     if (const auto& truncation = input.recording.truncation)
-        findings.add(Finding{ Check::Truncated, last, 0, 1,
+        findings.add(Finding{ truncation->interrupted ? Check::Interrupted : Check::Truncated, last, 0, 1,
             truncationCause(*truncation, input.endKnown, !input.device.base.segments.empty()) });
 
     if (const auto& refusal = input.recording.refusal)

@@ -268,6 +268,47 @@ TEST(Verdict, OwnsUpToBreaches)
     EXPECT_NE(verdict.find("Totals are not exact"), std::string::npos) << verdict;
 }
 
+TEST(Verdict, AnInterruptionIsNoCheckThatFailed)
+{
+    auto recording = test::makeRecording("segment_alloc 0x1000 2097152\nalloc 0x1000 500\n");
+    recording->truncation = Truncation{ 100, verbatim("The program was interrupted, by SIGABRT"), true };
+    const auto findingsOf = [](const Opened& opened) {
+        const auto& findings = opened.trace().findings();
+        return findings.empty() ? std::string()
+                                : std::string(checkName(findings.front().check)) + ": "
+                + findings.front().cause.text() + (isBreach(findings.front().check) ? " (breach)" : "");
+    };
+    const auto copy = std::make_unique<Recording>(*recording);
+    const Opened interrupted(std::move(recording));
+    EXPECT_EQ(findingsOf(interrupted),
+        "interrupted: The program was interrupted, by SIGABRT: the end state is unknown.");
+    EXPECT_EQ(summaryOf(interrupted).breaches, 0);
+    EXPECT_EQ(verdictOf(interrupted).find("Totals are not exact"), std::string::npos)
+        << verdictOf(interrupted);
+    // A file that was cut lacks what nobody knows of.
+    copy->truncation->interrupted = false;
+    const Opened cut(std::make_unique<Recording>(*copy));
+    EXPECT_EQ(findingsOf(cut).substr(0, 10), "truncated:");
+    EXPECT_NE(verdictOf(cut).find("Totals are not exact"), std::string::npos);
+}
+
+TEST(Verdict, SaysWhatEndedAProgramAfterItsLastRequest)
+{
+    const auto verdict = [](const std::string& text, const char* endedBy) {
+        auto recording = test::makeRecording(text);
+        recording->facts["ended_by"] = endedBy;
+        return verdictOf(Opened(std::move(recording)));
+    };
+    const std::string said = "No allocation followed: the program was ended by SIGABRT.";
+    EXPECT_NE(verdict(kFailsAtTheEnd, "SIGABRT").find(said), std::string::npos);
+    EXPECT_EQ(verdict(kFailsAtTheEnd, "").find("was ended"), std::string::npos); // it went on
+    std::string freed = kFailsAtTheEnd, wentOn = kFailsAtTheEnd;
+    freed.insert(freed.find("    snapshot"), "    free_requested 0x1400 100\n");
+    wentOn.insert(wentOn.find("    snapshot"), "    alloc 0x1800 100\n");
+    EXPECT_NE(verdict(freed, "SIGABRT").find(said), std::string::npos);
+    EXPECT_EQ(verdict(wentOn, "SIGABRT").find("was ended"), std::string::npos);
+}
+
 TEST(Verdict, NamesASimulatedDevice)
 {
     auto recording = test::makeRecording(kFailsAtTheEnd);
