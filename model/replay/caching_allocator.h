@@ -69,9 +69,12 @@ public:
     void setSettings(const AllocatorSettings& settings);
     /// set_per_process_memory_fraction().
     void setMemoryFraction(double fraction);
-    /// While a capture (up to 2.12: a use of any private pool) is under way, nothing of the default pools is
-    /// released.
-    void setCapturing(bool capturing) { m_capturing = capturing; }
+    /// A capture, or any other use of a private pool, is under way: up to 2.12 nothing of the default pools
+    /// is released meanwhile, from 2.13 on it makes no difference.
+    void setCapturing(bool capturing)
+    {
+        m_capturing = capturing && m_settings.version < TorchVersion{ 2, 13 };
+    }
     /// Its last user is gone: its segments go with the next release of cached memory.
     void releasePool(PoolOwner pool);
 

@@ -64,6 +64,17 @@ TEST(Releasing, NothingIsReleasedForARetryWithinACapture)
     EXPECT_NE(allocator.allocate(90 * kMiB, 0), nullptr);
 }
 
+TEST(Releasing, ACaptureKeepsNothingBackFrom213On)
+{
+    for (const TorchVersion version : { TorchVersion{ 2, 12 }, TorchVersion{ 2, 13 } }) {
+        PlainDriver driver(100 * kMiB);
+        CachingAllocator allocator(settingsOf("", version), driver);
+        freeAtOnce(allocator, allocator.allocate(80 * kMiB, 0));
+        allocator.setCapturing(true);
+        EXPECT_EQ(allocator.allocate(90 * kMiB, 0) != nullptr, version == (TorchVersion{ 2, 13 }));
+    }
+}
+
 TEST(Releasing, OversizeBlocksGoAsTheRequestNeedsThem)
 {
     for (const bool one : { true, false }) {
