@@ -393,12 +393,10 @@ private:
     void pools(const std::string& kind, std::istringstream& words)
     {
         model::PoolOwner pool;
-        int captures = 0;
-        words >> pool.owner >> pool.id >> captures;
+        words >> pool.owner >> pool.id;
         ++m_counts["pools " + kind];
-        // Up to 2.12 each use of a pool counts as a capture.
         if (kind == "begin")
-            m_allocator->setCapturing(m_version < TorchVersion{ 2, 13 });
+            m_allocator->setCapturing(true);
         else if (kind == "end")
             m_allocator->setCapturing(false);
         else

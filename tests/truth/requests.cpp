@@ -98,10 +98,9 @@ public:
         longestLag = static_cast<std::size_t>(option("lag", 0));
         m_target = static_cast<std::size_t>(option("bytes", 1e9));
         m_streams.push_back(nullptr);
-        using Create = cudaError_t(cudaStream_t*, unsigned, int);
-        auto* const create = reinterpret_cast<Create*>(dlsym(RTLD_DEFAULT, "cudaStreamCreateWithPriority"));
         for (int i = 1; i < option("streams", 1); ++i)
-            create(&m_streams.emplace_back(), cudaStreamNonBlocking, 0);
+            call<cudaError_t(cudaStream_t*, unsigned, int)>("cudaStreamCreateWithPriority",
+                &m_streams.emplace_back(), unsigned{ cudaStreamNonBlocking }, 0);
     }
 
     void run()
@@ -255,16 +254,10 @@ private:
             std::printf("begin 0 %zu %d\n", m_pool, m_capturing ? 1 : 0);
             allocator::beginAllocateToPool(
                 0, { 0, m_pool }, [this](cudaStream_t stream) { return !m_filtered || stream == m_filter; });
-#if TORCH_VERSION_MINOR >= 13
-            if (m_capturing)
-                allocator::markCaptureBegin(0);
-#endif
+            capture();
             return;
         }
-#if TORCH_VERSION_MINOR >= 13
-        if (m_capturing)
-            allocator::markCaptureEnd(0);
-#endif
+        endCapture();
         std::printf("end\n");
         allocator::endAllocateToPool(0, { 0, m_pool });
         if (option("releases", 1) > 0 && m_random.oneIn(2)) {
@@ -275,6 +268,38 @@ private:
             ++m_generations[slot];
         }
         m_pool = 0;
+    }
+
+    /// As torch.cuda.graph does: PyTorch asks no stream but is told, from 2.13 on.
+    void capture()
+    {
+#if TORCH_VERSION_MINOR >= 13
+        if (!m_capturing)
+            return;
+        if (m_streams.size() > 1 && m_random.oneIn(2)) {
+            m_captured = m_streams.back();
+            call<cudaError_t(cudaStream_t, int)>("cudaStreamBeginCapture", m_captured, 2);
+        }
+        allocator::markCaptureBegin(0);
+#endif
+    }
+
+    void endCapture()
+    {
+#if TORCH_VERSION_MINOR >= 13
+        if (!m_capturing)
+            return;
+        allocator::markCaptureEnd(0);
+        cudaGraph_t graph = nullptr;
+        if (m_captured != nullptr)
+            call<cudaError_t(cudaStream_t, cudaGraph_t*)>("cudaStreamEndCapture", m_captured, &graph);
+        m_captured = nullptr;
+#endif
+    }
+
+    template <class Function, class... Arguments> static void call(const char* name, Arguments... arguments)
+    {
+        reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name))(arguments...);
     }
 
     /// An out-of-memory is one of the answers; everything else that is thrown ends the run.
@@ -352,7 +377,7 @@ private:
     std::size_t m_pool = 0; ///< the one that is used; 0: none
     std::size_t m_generations[3]{}, m_users[3]{};
     bool m_filtered = false, m_capturing = false, m_broken = false;
-    cudaStream_t m_filter = nullptr;
+    cudaStream_t m_filter = nullptr, m_captured = nullptr;
 };
 
 } // namespace

@@ -64,6 +64,8 @@ def crashes(version, settings, options):
     expandable = any("expandable_segments:True" in text for text in settings)
     if version >= (2, 5) and expandable and options["pools"] and options["releases"]:
         return "a pool with expandable segments is released: it is deleted while it has blocks"
+    if version >= (2, 13) and expandable and options["pools"] and options["captures"]:
+        return "unmapping waits for its stream, which ends a capture on it"
     if version <= (2, 4) and expandable and any("max_split_size_mb" in text for text in settings):
         return "expandable segments with max_split_size_mb: an assertion fails where a retry releases oversize blocks"
     if version < (2, 13) and options["pools"] and any("record_stream_reuse" in text for text in settings):
