@@ -219,6 +219,7 @@ std::optional<std::uint64_t> TraceReplay::firstMappedOutside(
     std::ranges::copy_if(m_ranges, std::back_inserter(known),
         [&](const KnownRange& one) { return one.range.pageBytes == pageBytes && one.stream == stream; });
     const bool small = pageBytes == AllocatorSettings::kSmallSegment;
+    std::uint64_t farthest = 0; // the lowest range that has room is taken
     for (std::size_t row = m_at; row < m_count; ++row) {
         if (action(row) != Action::SegmentMap || streamAt(row) != stream)
             continue;
@@ -228,9 +229,14 @@ std::optional<std::uint64_t> TraceReplay::firstMappedOutside(
         const std::uint64_t address = m_events->address[row];
         const auto of = std::ranges::find_if(known,
             [&](const KnownRange& one) { return one.range.address <= address && address <= one.mappedEnd; });
-        if (of == known.end())
+        const std::uint64_t end = address + static_cast<std::uint64_t>(bytes);
+        if (of != known.end())
+            of->mappedEnd = std::max(of->mappedEnd, end);
+        else if (address > farthest)
             return address;
-        of->mappedEnd = std::max(of->mappedEnd, address + static_cast<std::uint64_t>(bytes));
+        else // it would have been taken before, had it been there: the range of a later call
+            known.push_back({ { address, 0, pageBytes }, end, stream });
+        farthest = std::max(farthest, address);
     }
     return std::nullopt;
 }
