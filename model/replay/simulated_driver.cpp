@@ -119,13 +119,12 @@ std::optional<std::uint64_t> SimulatedDriver::makeSegment(std::int64_t bytes, st
     return fits(bytes) ? std::optional(place(bytes)) : std::nullopt;
 }
 
-void SimulatedDriver::freeSegment(const ReplayBlock& segment)
+void SimulatedDriver::giveBack(std::uint64_t address, std::int64_t bytes)
 {
-    m_usedBytes -= segment.bytes;
-    const std::uint64_t size = roundedUp(static_cast<std::uint64_t>(segment.bytes), kGranularity);
+    const std::uint64_t size = roundedUp(static_cast<std::uint64_t>(bytes), kGranularity);
     switch (m_policy.kind) {
     case AddressPolicy::Kind::TopDown: {
-        std::uint64_t begin = segment.address, end = segment.address + size;
+        std::uint64_t begin = address, end = address + size;
         const auto behind = m_holes.lower_bound(begin);
         if (behind != m_holes.begin() && !m_chunks.contains(begin))
             if (const auto before = std::prev(behind); before->second == begin) {
@@ -141,11 +140,17 @@ void SimulatedDriver::freeSegment(const ReplayBlock& segment)
     }
     case AddressPolicy::Kind::Ascending:
     case AddressPolicy::Kind::Descending:
-        m_freed[static_cast<std::int64_t>(size)].insert(segment.address);
+        m_freed[static_cast<std::int64_t>(size)].insert(address);
         return;
     case AddressPolicy::Kind::Random: // no slot is used twice
         return;
     }
+}
+
+void SimulatedDriver::freeSegment(const ReplayBlock& segment)
+{
+    m_usedBytes -= segment.bytes;
+    giveBack(segment.address, segment.bytes);
 }
 
 AddressRange SimulatedDriver::reserveRange(std::int64_t pageBytes, std::uint64_t)
@@ -153,18 +158,13 @@ AddressRange SimulatedDriver::reserveRange(std::int64_t pageBytes, std::uint64_t
     AddressRange range;
     range.pageBytes = pageBytes;
     range.bytes = (m_rangeBytes + pageBytes - 1) / pageBytes * pageBytes;
-    if (auto& freed = m_freedRanges[range.bytes]; !freed.empty()) {
-        range.address = *freed.begin();
-        freed.erase(freed.begin());
-    } else {
-        range.address = std::exchange(m_next, m_next + static_cast<std::uint64_t>(range.bytes));
-    }
+    range.address = place(range.bytes);
     return range;
 }
 
 void SimulatedDriver::releaseRange(const AddressRange& range)
 {
-    m_freedRanges[range.bytes].insert(range.address);
+    giveBack(range.address, range.bytes);
 }
 
 bool SimulatedDriver::map(std::uint64_t, std::int64_t bytes, std::uint64_t)

@@ -19,7 +19,8 @@ namespace strata::model {
 /// and nothing from 2.12 on.
 struct AddressPolicy {
     enum class Kind : std::uint8_t {
-        TopDown, ///< chunks of 32 MiB multiples from high addresses down, first fit within what is left of them
+        TopDown, ///< chunks of 32 MiB multiples from high addresses down, first fit within what is left of
+                 ///< them
         Ascending, ///< the lowest freed range of that size, else behind all others
         Descending, ///< the highest freed range of that size, else below all others
         Random,
@@ -52,13 +53,14 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t place(std::int64_t bytes);
+    void giveBack(std::uint64_t address, std::int64_t bytes);
     [[nodiscard]] bool fits(std::int64_t bytes);
 
     AddressPolicy m_policy;
     std::int64_t m_capacityBytes, m_rangeBytes;
     std::int64_t m_usedBytes = 0, m_refusals = 0;
     std::uint64_t m_next, m_top;
-    boost::unordered_flat_map<std::int64_t, std::set<std::uint64_t>> m_freed, m_freedRanges; // by size
+    boost::unordered_flat_map<std::int64_t, std::set<std::uint64_t>> m_freed; // by size
     std::map<std::uint64_t, std::uint64_t> m_holes; // of TopDown: begin to end
     std::set<std::uint64_t> m_chunks; // of TopDown: where they begin; no hole reaches over one
     std::set<std::uint64_t> m_slots; // of Random

@@ -55,10 +55,7 @@ std::optional<std::vector<std::int32_t>> ordered(const Pairs& pairs, const std::
 Result<TraceCheck> checkTrace(
     const DeviceTrace& trace, const TraceCheckOptions& options, const Progress& progress)
 {
-    // PyTorch reserves 9/8 of the card for a range.
-    std::int64_t rangeBytes = options.deviceBytes > 0
-        ? options.deviceBytes / 8 * 9 + options.deviceBytes % 8 * 9 / 8
-        : kUnknownRange;
+    std::int64_t rangeBytes = options.deviceBytes > 0 ? rangeBytesOf(options.deviceBytes) : kUnknownRange;
     StartState start(trace, options.settings, rangeBytes);
     std::vector<std::int32_t> rank(start.origins());
     std::iota(rank.begin(), rank.end(), 0);

@@ -21,7 +21,7 @@ public:
         , m_events(trace.events())
         , m_pools(trace)
         , m_question(question)
-        , m_rangeBytes(question.deviceBytes > 0 ? question.deviceBytes / 8 * 9 : kUnknownRange)
+        , m_rangeBytes(question.deviceBytes > 0 ? rangeBytesOf(question.deviceBytes) : kUnknownRange)
         , m_driver(question.addresses, question.capacityBytes.value_or(kUnlimited), m_rangeBytes)
         , m_allocator(question.settings, m_driver, question.deviceBytes)
         , m_calls(trace)
