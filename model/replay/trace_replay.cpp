@@ -42,6 +42,7 @@ TraceReplay::TraceReplay(const DeviceTrace& trace, const StartState& start, cons
     , m_rank(std::move(rank))
     , m_originOf(m_rank.size())
     , m_rangeBytes(rangeBytes)
+    , m_deviceBytes(options.deviceBytes)
     , m_count(trace.events().action.size())
     , m_allocator(options.settings, *this, options.deviceBytes)
     , m_calls(trace)
@@ -492,8 +493,26 @@ TraceReplay::Releaser TraceReplay::releaserOf(std::size_t release, std::size_t m
         return who == m_events->stack[malloc] ? Releaser::Malloc : Releaser::EmptyCache;
     if (!m_checkpoint || m_at - m_checkpoint->at > kCheckpointEvents)
         makeCheckpoint();
-    m_guesses.push_back(release);
-    return Releaser::Malloc;
+    const Releaser guess = hadRoom(malloc) ? Releaser::EmptyCache : Releaser::Malloc;
+    m_guesses.emplace_back(release, guess);
+    return guess;
+}
+
+// Whether the driver will have had memory for the request: as much was reserved at another time, or the card
+// has it. A retry releases because it has none.
+bool TraceReplay::hadRoom(std::size_t malloc) const
+{
+    const AllocatorSettings& settings = m_allocator.settings();
+    const std::int64_t rounded = settings.roundedBytes(m_events->bytes[malloc]);
+    const std::int64_t page = settings.pageBytes(rounded <= AllocatorSettings::kSmallSize);
+    const std::int64_t bytes
+        = settings.expandableSegments ? (rounded + page - 1) / page * page : settings.segmentBytes(rounded);
+    // On a real card contexts and other processes have a part that nothing tells.
+    std::int64_t room = m_trace->recording().simulated ? m_deviceBytes : m_deviceBytes / 4 * 3;
+    if (settings.memoryFraction)
+        room = std::min(
+            room, static_cast<std::int64_t>(*settings.memoryFraction * static_cast<double>(m_deviceBytes)));
+    return m_allocator.reservedBytes() + bytes <= std::max(room, m_trace->totals().reservedBytesPeak);
 }
 
 // Memory of a private pool is released only once its users are gone.
@@ -540,9 +559,10 @@ void TraceReplay::makeCheckpoint()
 
 bool TraceReplay::takeOtherGuess()
 {
-    if (m_guesses.empty() || !m_checkpoint || m_at - m_guesses.back() > kGuessReach)
+    if (m_guesses.empty() || !m_checkpoint || m_at - m_guesses.back().first > kGuessReach)
         return false;
-    m_decided[m_guesses.back()] = Releaser::EmptyCache;
+    const auto [release, guess] = m_guesses.back();
+    m_decided[release] = guess == Releaser::Malloc ? Releaser::EmptyCache : Releaser::Malloc;
     m_guesses.clear();
     m_allocator = m_checkpoint->allocator.clone(*this);
     m_calls = m_checkpoint->calls;

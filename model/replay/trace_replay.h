@@ -70,6 +70,7 @@ private:
     void segmentEvent();
     void completeBeforeMalloc(std::size_t malloc, std::size_t completionsEnd);
     [[nodiscard]] Releaser releaserOf(std::size_t release, std::size_t malloc);
+    [[nodiscard]] bool hadRoom(std::size_t malloc) const;
     void releasePoolsOf(std::size_t first, std::size_t last);
     [[nodiscard]] std::optional<PoolOwner> poolThatEnds(std::size_t release) const;
 
@@ -95,7 +96,7 @@ private:
     const StartState* m_start;
     EventPools m_pools;
     std::vector<std::int32_t> m_rank, m_originOf; // by origin; by place
-    std::int64_t m_rangeBytes;
+    std::int64_t m_rangeBytes, m_deviceBytes;
     std::size_t m_at = 0, m_count = 0;
     CachingAllocator m_allocator;
     RecordedCalls m_calls;
@@ -106,7 +107,7 @@ private:
     std::size_t m_nowhere = 0; // ranges of which nothing is ever mapped
     std::set<std::pair<std::int32_t, std::int32_t>> m_learned;
     std::map<std::size_t, Releaser> m_decided; // releases whose releaser was found by failing
-    std::vector<std::size_t> m_guesses; // since the last checkpoint
+    std::vector<std::pair<std::size_t, Releaser>> m_guesses; // since the last checkpoint
     std::optional<Checkpoint> m_checkpoint;
 };
 
