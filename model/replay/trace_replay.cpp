@@ -499,7 +499,7 @@ TraceReplay::Releaser TraceReplay::releaserOf(std::size_t release, std::size_t m
 }
 
 // Whether the driver will have had memory for the request: as much was reserved at another time, or the card
-// has it. A retry releases because it has none.
+// has it. A retry releases because there is none.
 bool TraceReplay::hadRoom(std::size_t malloc) const
 {
     const AllocatorSettings& settings = m_allocator.settings();
@@ -509,6 +509,10 @@ bool TraceReplay::hadRoom(std::size_t malloc) const
         = settings.expandableSegments ? (rounded + page - 1) / page * page : settings.segmentBytes(rounded);
     // On a real card contexts and other processes have a part that nothing tells.
     std::int64_t room = m_trace->recording().simulated ? m_deviceBytes : m_deviceBytes / 4 * 3;
+    if (settings.memoryFraction && settings.garbageCollectionThreshold > 0
+        && static_cast<double>(m_allocator.reservedBytes()) > settings.garbageCollectionThreshold
+                * *settings.memoryFraction * static_cast<double>(m_deviceBytes))
+        return false; // garbage is collected before the driver is asked
     if (settings.memoryFraction)
         room = std::min(
             room, static_cast<std::int64_t>(*settings.memoryFraction * static_cast<double>(m_deviceBytes)));
