@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/replay.h"
+#include "tests/unit/replay/made_recording.h"
+
+#include <gtest/gtest.h>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{ 1 } << 20;
+
+TEST(WhatIf, IsWhatTheSameProgramComesTo)
+{
+    const std::string settings[]
+        = { "", "expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4" };
+    int pairs = 0;
+    for (const TorchVersion version : { TorchVersion{ 2, 6 }, TorchVersion{ 2, 15 } })
+        for (const std::int64_t capacity : { 800 * kMiB, 4096 * kMiB }) // retries, and none
+            for (const std::string& before : settings) {
+                test::MadeProgram program;
+                program.version = version;
+                program.capacityBytes = capacity;
+                program.settings = before;
+                // What the program does may depend on nothing that the settings change.
+                program.liveBytes = 1 << 30;
+                program.turns = 250;
+                program.capacityBytes = capacity + (1 << 30);
+                const test::MadeRecording made = test::makeRun(program);
+                const DeviceTrace& trace = made.session->devices().front();
+                ReplayAsked recorded;
+                recorded.capacityBytes = program.capacityBytes;
+                const auto report = checkReplay(trace, recorded);
+                ASSERT_TRUE(report);
+                ASSERT_TRUE(report->exact()) << report->reason().text();
+                for (const std::string& after : settings) {
+                    program.settings = after;
+                    const test::Counted wanted = test::makeRun(program).counted;
+                    WhatIfAsked asked;
+                    asked.settings = after;
+                    asked.addresses = AddressPolicy{ AddressPolicy::Kind::TopDown };
+                    const auto answer = answerWhatIf(trace, *report, asked);
+                    ASSERT_TRUE(answer);
+                    EXPECT_EQ(answer->replayed.allocatedBytesPeak, wanted.allocatedPeak)
+                        << before << " -> " << after;
+                    EXPECT_EQ(answer->replayed.activeBytesPeak, wanted.activePeak)
+                        << before << " -> " << after;
+                    EXPECT_EQ(answer->replayed.reservedBytesPeak, wanted.reservedPeak)
+                        << before << " -> " << after;
+                    EXPECT_EQ(answer->replayed.deviceMallocs, wanted.deviceMallocs)
+                        << before << " -> " << after;
+                    EXPECT_EQ(answer->replayed.deviceFrees, wanted.deviceFrees) << before << " -> " << after;
+                    ++pairs;
+                }
+            }
+    EXPECT_EQ(pairs, 64);
+}
+
+// A hole never grows over the edge of a chunk.
+TEST(SimulatedDriver, KeepsChunksOfAddressesApart)
+{
+    SimulatedDriver driver(
+        { AddressPolicy::Kind::TopDown }, std::int64_t{ 1 } << 40, std::int64_t{ 1 } << 34);
+    ReplayBlock above, below;
+    above.bytes = below.bytes = 32 * kMiB;
+    above.address = *driver.makeSegment(above.bytes, 0);
+    below.address = *driver.makeSegment(below.bytes, 0);
+    EXPECT_EQ(below.address + 32 * kMiB, above.address);
+    driver.freeSegment(above);
+    driver.freeSegment(below);
+    const std::uint64_t large = *driver.makeSegment(40 * kMiB, 0);
+    EXPECT_LT(large, below.address); // not over both
+    EXPECT_EQ(driver.makeSegment(20 * kMiB, 0), large + 40 * kMiB); // the lowest hole that has room
+    EXPECT_EQ(driver.makeSegment(30 * kMiB, 0), below.address);
+}
+
+} // namespace
+
+} // namespace strata::model
