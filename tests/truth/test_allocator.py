@@ -63,7 +63,7 @@ def crashes(version, settings, options):
     """Why PyTorch itself ends, or reads memory that it freed, under this combination; None where it does not."""
     expandable = any("expandable_segments:True" in text for text in settings)
     if version >= (2, 5) and expandable and options["pools"] and options["releases"]:
-        return "a pool with expandable segments is released: it is deleted while it has blocks"
+        return "a pool with expandable segments is released: PyTorch forgets blocks of it, reads what it freed, or ends"
     if version >= (2, 13) and expandable and options["pools"] and options["captures"]:
         return "unmapping waits for its stream, which ends a capture on it"
     if version <= (2, 4) and expandable and any("max_split_size_mb" in text for text in settings):
