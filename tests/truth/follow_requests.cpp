@@ -63,7 +63,7 @@ public:
     }
 
     std::vector<Event> events;
-    std::deque<std::pair<std::uint64_t, std::int64_t>> completed; ///< while it waits, by address
+    std::deque<std::uint64_t> completed; ///< while it waits, by address
     std::unordered_map<std::uint64_t, std::pair<ReplayBlock*, std::int64_t>>* pending = nullptr;
     std::unordered_map<std::uint64_t, model::PoolOwner> ownerOf; ///< of what was given back
     model::PoolOwner requestPool;
@@ -117,14 +117,14 @@ public:
     void synchronize(model::CachingAllocator& allocator) override
     {
         while (!completed.empty()) {
-            const auto [address, bytes] = completed.front();
+            const std::uint64_t address = completed.front();
             completed.pop_front();
-            complete(allocator, address, bytes);
+            complete(allocator, address);
         }
     }
 
     /// False where nothing of that address is pending.
-    bool complete(model::CachingAllocator& allocator, std::uint64_t address, std::int64_t bytes)
+    bool complete(model::CachingAllocator& allocator, std::uint64_t address)
     {
         const auto found = pending->find(address);
         if (found == pending->end())
@@ -132,7 +132,6 @@ public:
         ReplayBlock& block = *found->second.first;
         events.push_back({ "free_completed", address, found->second.second, block.stream });
         pending->erase(found);
-        (void)bytes;
         allocator.completeFree(block);
         return true;
     }
@@ -227,7 +226,7 @@ private:
         if (kind == "alloc")
             allocate(request, words);
         else if (kind == "free")
-            free(request, words);
+            free(words);
         else if (kind == "use")
             use(words);
         else if (kind == "empty")
@@ -325,17 +324,17 @@ private:
                 ++m_counts["completed late"];
                 if (const auto found = m_pending.find(event.address); found != m_pending.end())
                     m_requested -= found->second.second;
-                m_device->complete(*m_allocator, event.address, event.bytes);
+                m_device->complete(*m_allocator, event.address);
             } else {
                 ++m_counts["completed by waiting"];
                 if (const auto found = m_pending.find(event.address); found != m_pending.end())
                     m_requested -= found->second.second;
-                m_device->completed.emplace_back(event.address, event.bytes);
+                m_device->completed.push_back(event.address);
             }
         }
     }
 
-    void free(const Request& request, std::istringstream& words)
+    void free(std::istringstream& words)
     {
         std::int64_t id = 0;
         words >> id;
@@ -350,9 +349,8 @@ private:
         // What no other stream uses is free at once.
         if (m_used.erase(id) == 0) {
             m_requested -= bytes;
-            m_device->complete(*m_allocator, block->address, bytes);
+            m_device->complete(*m_allocator, block->address);
         }
-        (void)request;
     }
 
     void use(std::istringstream& words)
