@@ -56,9 +56,9 @@ struct Request {
 /// The device that the real allocator had, once more.
 class Device final : public model::AllocatorDriver {
 public:
-    explicit Device(const simgpu::Settings& settings)
-        : m_memory(settings)
-        , m_capacity(static_cast<std::int64_t>(settings.capacityBytes))
+    explicit Device(const simgpu::Settings& machine)
+        : m_memory(machine)
+        , m_capacity(static_cast<std::int64_t>(machine.capacityBytes))
     {
     }
 
