@@ -185,6 +185,10 @@ Sentence ReplayReport::reason() const
 {
     if (check.firstDifference && settings.memoryFraction && !capacityBytes)
         return say("a memory fraction was set, of a device whose capacity the recording does not tell");
+    if (check.firstDifference && settings.garbageCollectionThreshold > 0 && settings.memoryFraction
+        && !fromStart)
+        return say(
+            "the trace begins late, and garbage collection goes by how long free memory lay there before");
     if (check.firstDifference)
         return say("from event %1 on the replay is another than the recording: %2",
             asCount(check.firstDifference->event), check.firstDifference->cause);

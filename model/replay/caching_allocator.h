@@ -37,6 +37,8 @@ public:
     /// Of free blocks of one size whose order is not known (below 0), `first` would be taken: the one to
     /// take.
     virtual ReplayBlock& chooseOfUnknownOrder(ReplayBlock& first) { return first; }
+    /// The same where the last of them is taken.
+    virtual ReplayBlock& chooseLastOfUnknownOrder(ReplayBlock& last) { return last; }
 };
 
 /// PyTorch's native caching allocator of one device (c10/cuda/CUDACachingAllocator.cpp), rule by rule as

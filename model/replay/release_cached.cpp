@@ -114,7 +114,7 @@ bool CachingAllocator::releaseAvailable(BlockPool& pool, std::uint64_t stream, s
             break;
         released += it->bytes;
         const auto behind = std::next(it);
-        releaseSegment(*it);
+        releaseSegment(it->order < 0 ? m_driver->chooseLastOfUnknownOrder(*it) : *it);
         it = behind;
     }
     return released >= wanted;

@@ -69,6 +69,7 @@ void StartState::findSegments(const DeviceTrace& trace)
         m_segments.push_back(segment);
     }
     std::ranges::sort(m_segments, {}, &Segment::address);
+    tellPoolsOfPieces(trace);
     // Pieces of an expandable segment that became lives of their own when a part was unmapped.
     std::vector<Segment> joined;
     for (const Segment& segment : m_segments) {
@@ -80,6 +81,59 @@ void StartState::findSegments(const DeviceTrace& trace)
             joined.push_back(segment);
     }
     m_segments = std::move(joined);
+}
+
+// The end state knows nothing of a piece that was unmapped: the sizes of what was in it tell its pool, else
+// the piece beside it, else its own size, which is one of whole pages.
+void StartState::tellPoolsOfPieces(const DeviceTrace& trace)
+{
+    enum class Told : std::uint8_t { Nothing, Small, Large };
+    std::vector<Told> told(m_segments.size(), Told::Nothing);
+    if (std::ranges::none_of(m_segments, &Segment::expandable))
+        return;
+    const auto tell = [&](std::uint64_t address, std::int64_t requested) {
+        const Segment* segment = segmentOf(address);
+        if (segment == nullptr || !segment->expandable || requested <= 0
+            || requested > (std::int64_t{ 1 } << 60))
+            return;
+        told[static_cast<std::size_t>(segment - m_segments.data())]
+            = m_settings.roundedBytes(requested) <= AllocatorSettings::kSmallSize ? Told::Small : Told::Large;
+    };
+    const BlockColumns& blocks = trace.blocks();
+    for (std::size_t row = 0; row < blocks.olderCount(); ++row)
+        tell(blocks.address.older[row], blocks.requestedBytes.older[row]);
+    const EventColumns& events = trace.events();
+    for (std::size_t row = 0; row < events.action.size(); ++row)
+        if (events.action[row] == Action::Alloc)
+            tell(events.address[row], events.bytes[row]);
+    const auto touches = [&](std::size_t before, std::size_t behind) {
+        return m_segments[before].end == m_segments[behind].address && m_segments[before].expandable
+            && m_segments[behind].expandable && m_segments[before].stream == m_segments[behind].stream;
+    };
+    for (std::size_t i = 1; i < told.size(); ++i)
+        if (told[i] == Told::Nothing && touches(i - 1, i))
+            told[i] = told[i - 1];
+    for (std::size_t i = told.size(); i-- > 1;)
+        if (told[i - 1] == Told::Nothing && touches(i - 1, i))
+            told[i - 1] = told[i];
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        Segment& segment = m_segments[i];
+        if (told[i] != Told::Nothing)
+            segment.small = told[i] == Told::Small;
+        else if (segment.expandable
+            && (segment.end - segment.address) % static_cast<std::uint64_t>(m_settings.largeSegmentBytes)
+                != 0)
+            segment.small = true;
+    }
+}
+
+bool StartState::raise(std::size_t row, std::int64_t bytes)
+{
+    const auto live = std::ranges::find(m_live, static_cast<std::int32_t>(row), &Live::row);
+    if (live == m_live.end() || live->certain || live->bytes >= bytes)
+        return false;
+    live->bytes = bytes;
+    return true;
 }
 
 StartState::Segment* StartState::segmentOf(std::uint64_t address)

@@ -31,6 +31,9 @@ public:
     /// How many orders there are to learn, numbered by address: of segments, or (2.12) of blocks.
     [[nodiscard]] std::size_t origins() const { return m_origins; }
 
+    /// An older block whose size is not told has at least so much. False where that is known already.
+    [[nodiscard]] bool raise(std::size_t row, std::int64_t bytes);
+
     /// Puts it into an allocator that holds nothing. `rank` gives each origin its place in the order.
     /// Blocks of older memory are tagged with their BlockId and stand in `blocks` by its row.
     void putInto(CachingAllocator& allocator, const std::vector<std::int32_t>& rank,
@@ -57,6 +60,7 @@ private:
     class Layer;
 
     void findSegments(const DeviceTrace& trace);
+    void tellPoolsOfPieces(const DeviceTrace& trace);
     void findBlocks(const DeviceTrace& trace);
     void learnTails(const DeviceTrace& trace);
     [[nodiscard]] Segment* segmentOf(std::uint64_t address);

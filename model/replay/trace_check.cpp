@@ -14,6 +14,7 @@ namespace {
 // Where the card is not known, a range has room for anything.
 constexpr std::int64_t kUnknownRange = std::int64_t{ 1 } << 40;
 constexpr int kMostOrders = 24;
+constexpr int kMostTails = 100;
 
 using Pairs = std::set<std::pair<std::int32_t, std::int32_t>>;
 
@@ -60,6 +61,7 @@ Result<TraceCheck> checkTrace(
     std::vector<std::int32_t> rank(start.origins());
     std::iota(rank.begin(), rank.end(), 0);
     Pairs pairs;
+    int raised = 0;
     // What is learned in one replay is proven by the next, which learns nothing more.
     for (int tried = 0;; ++tried) {
         TraceReplay replay(trace, start, options, rangeBytes, rank);
@@ -72,6 +74,12 @@ Result<TraceCheck> checkTrace(
             options.deviceBytes == 0 && most && *most < rangeBytes && tried < kMostOrders) {
             rangeBytes = *most;
             start = StartState(trace, options.settings, rangeBytes);
+            continue;
+        }
+        if (const auto& least = replay.leastOfOlder(); result.firstDifference && least && raised < kMostTails
+            && start.raise(least->first, least->second)) {
+            ++raised;
+            --tried;
             continue;
         }
         const std::size_t known = pairs.size();

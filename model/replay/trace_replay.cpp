@@ -295,9 +295,6 @@ ReplayBlock& TraceReplay::chooseOfUnknownOrder(ReplayBlock& first)
         if (it->address != wanted || it->range != nullptr)
             continue;
         // It goes before all that stood before it.
-        const auto originOf = [&](const ReplayBlock& block) {
-            return m_originOf[m_originOf.size() - static_cast<std::size_t>(-block.order)];
-        };
         for (auto passed = free.iterator_to(first); passed != it; ++passed)
             if (passed->order != it->order)
                 m_learned.emplace(originOf(*it), originOf(*passed));
@@ -312,6 +309,32 @@ void TraceReplay::playCalls()
     m_calls.playNext(m_allocator);
     if (m_at != before)
         m_result.emptyCaches.push_back(static_cast<EventIndex>(before));
+}
+
+ReplayBlock& TraceReplay::chooseLastOfUnknownOrder(ReplayBlock& last)
+{
+    if (atEnd() || action(m_at) != Action::SegmentFree || last.address == m_events->address[m_at])
+        return last;
+    const auto& free = last.pool->free;
+    for (auto it = free.iterator_to(last); it != free.begin();) {
+        --it;
+        if (it->stream != last.stream || it->bytes != last.bytes || it->order >= 0)
+            break;
+        if (it->address != m_events->address[m_at] || it->range != nullptr)
+            continue;
+        for (auto passed = std::next(it); passed != free.end() && passed->bytes == it->bytes
+             && passed->stream == it->stream && passed->order < 0;
+             ++passed)
+            if (passed->order != it->order)
+                m_learned.emplace(originOf(*passed), originOf(*it));
+        return const_cast<ReplayBlock&>(*it);
+    }
+    return last;
+}
+
+std::int32_t TraceReplay::originOf(const ReplayBlock& block) const
+{
+    return m_originOf[m_originOf.size() - static_cast<std::size_t>(-block.order)];
 }
 
 void TraceReplay::step()
@@ -387,8 +410,10 @@ void TraceReplay::allocateAt(std::size_t row)
             static_cast<std::int64_t>(stream) });
         return;
     }
-    if (!expect({ Action::Alloc, block->address, requested, static_cast<std::int64_t>(stream) }))
+    if (!expect({ Action::Alloc, block->address, requested, static_cast<std::int64_t>(stream) })) {
+        learnTailBefore(*block, m_allocator.settings().roundedBytes(requested));
         return;
+    }
     const BlockId id = m_events->block[row];
     if (!id.valid() || id.isOlder()) {
         m_at = row;
@@ -406,6 +431,21 @@ void TraceReplay::allocateAt(std::size_t row)
         m_result.activeBytesPeak = m_allocator.activeBytes();
         m_result.activePeakEvent = static_cast<EventIndex>(row);
     }
+}
+
+//   | older block | tail? | free ...     the tail is as large as keeps the request from what is free behind
+//   it
+void TraceReplay::learnTailBefore(const ReplayBlock& taken, std::int64_t rounded)
+{
+    const ReplayBlock* older = taken.previous;
+    if (older == nullptr || older->isFree() || taken.range != nullptr || taken.pool->small
+        || older->tag == std::numeric_limits<std::int32_t>::min() || !BlockId{ older->tag }.isOlder())
+        return;
+    const std::int64_t behind = taken.next != nullptr && taken.next->isFree() ? taken.next->bytes : 0;
+    // Leaves a block that is too small by the least there is.
+    const std::int64_t tail = taken.bytes + behind - rounded + AllocatorSettings::kMinBlock;
+    if (tail <= AllocatorSettings::kSmallSize)
+        m_leastOfOlder = { BlockId{ older->tag }.row(), older->bytes + tail };
 }
 
 // Completed frees and events of segments belong to the call that they lead to.
@@ -581,6 +621,8 @@ bool TraceReplay::takeOtherGuess()
     m_result.poolEnds = counted.poolEnds;
     m_result.hasPendingFrees = counted.hasPendingFrees;
     m_result.firstDifference.reset();
+    m_leastOfOlder.reset();
+    m_rangeBytesAtMost.reset();
     ++m_result.hypothesesTried;
     std::ranges::fill(m_born, nullptr);
     std::ranges::fill(m_older, nullptr);

@@ -33,6 +33,13 @@ public:
     /// Pairs of origins of which the recording took the first where the replay had the second in front of it.
     [[nodiscard]] const std::set<std::pair<std::int32_t, std::int32_t>>& learned() const { return m_learned; }
 
+    /// Where the replay took what was free behind an older block and the recording did not, since it is less:
+    /// the row of that block, and the least that it has.
+    [[nodiscard]] const std::optional<std::pair<std::size_t, std::int64_t>>& leastOfOlder() const
+    {
+        return m_leastOfOlder;
+    }
+
     /// Where the recording had no room in a range in which the replay had some: what ranges hold at most.
     [[nodiscard]] std::optional<std::int64_t> rangeBytesAtMost() const { return m_rangeBytesAtMost; }
 
@@ -60,6 +67,8 @@ private:
     void unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) override;
     void synchronize(CachingAllocator& allocator, PoolOwner only) override;
     ReplayBlock& chooseOfUnknownOrder(ReplayBlock& first) override;
+    ReplayBlock& chooseLastOfUnknownOrder(ReplayBlock& last) override;
+    [[nodiscard]] std::int32_t originOf(const ReplayBlock& block) const;
 
     // What the program did.
     void playCalls();
@@ -68,6 +77,7 @@ private:
     void requestFree(std::size_t row);
     void completeFree(std::size_t row);
     void segmentEvent();
+    void learnTailBefore(const ReplayBlock& taken, std::int64_t rounded);
     void completeBeforeMalloc(std::size_t malloc, std::size_t completionsEnd);
     [[nodiscard]] Releaser releaserOf(std::size_t release, std::size_t malloc);
     [[nodiscard]] bool hadRoom(std::size_t malloc) const;
@@ -104,6 +114,7 @@ private:
     std::vector<ReplayBlock*> m_born, m_older; // live ones, by row
     std::vector<KnownRange> m_ranges;
     std::optional<std::int64_t> m_rangeBytesAtMost;
+    std::optional<std::pair<std::size_t, std::int64_t>> m_leastOfOlder;
     std::size_t m_nowhere = 0; // ranges of which nothing is ever mapped
     std::set<std::pair<std::int32_t, std::int32_t>> m_learned;
     std::map<std::size_t, Releaser> m_decided; // releases whose releaser was found by failing
