@@ -110,15 +110,17 @@ LateStart checkLateStart(const DeviceTrace& whole, const RoundedCurves& curves, 
         if (const auto& difference = report->check.firstDifference;
             difference && difference->expected && difference->got)
             result.details = differenceText(*difference);
-        return result;
+        if (!result.replayed)
+            return result;
     }
     const RoundedCurves got = roundedCurves(late, report->check.rounding);
-    result.falselyExact = !std::equal(got.allocated.begin(), got.allocated.end(),
+    result.curvesDiffer = !std::equal(got.allocated.begin(), got.allocated.end(),
                               curves.allocated.begin() + first, curves.allocated.end())
         || !std::equal(
             got.active.begin(), got.active.end(), curves.active.begin() + first, curves.active.end())
         || report->check.allocatedBytesPeak != *std::ranges::max_element(got.allocated)
         || report->check.activeBytesPeak != *std::ranges::max_element(got.active);
+    result.falselyExact = result.exact && result.curvesDiffer;
     return result;
 }
 

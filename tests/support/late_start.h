@@ -26,7 +26,8 @@ struct RoundedCurves {
 /// What a check of a late start comes to, beside the whole recording.
 struct LateStart {
     bool exact = false;
-    bool falselyExact = false; ///< a curve differs from that of the whole recording
+    bool curvesDiffer = false; ///< from those of the whole recording, where all events are equal
+    bool falselyExact = false; ///< exact, and they differ
     bool replayed = false; ///< all events and final blocks are equal, be it exact or not
     std::string reason; ///< why it is not exact
     std::string details; ///< the events that differ

@@ -138,12 +138,15 @@ class Corpus:
         return runs
 
 
-Score = collections.namedtuple("Score", "recordings exact events requested_for_allocated", defaults=(0, 0, 0, 0))
+Score = collections.namedtuple("Score", "recordings exact events requested_for_allocated with_capacity", defaults=(0,) * 5)
 
 
 def check_exact(strata, name, path, counts, failures, more=()):
     """The devices of one recording: is the replay exact, and are its peaks what torch counted?"""
-    run, report = strata_json(strata, ["replay", path, "--check", "--json", *more])
+    run, report = strata_json(strata, ["replay", path, "--check", "--json"])
+    asked = more and run.returncode == 1
+    if asked:
+        run, report = strata_json(strata, ["replay", path, "--check", "--json", *more])
     if report is None:
         failures.expect(name, "strata replay --check", run.stderr, "a document")
         return Score(1)
@@ -164,15 +167,14 @@ def check_exact(strata, name, path, counts, failures, more=()):
             failures.expect(name, f"device {index}: allocated at the end", row["allocated_end_difference_bytes"], 0)
         exact = exact and failures.count == before
         guessed = guessed and wanted["requested_peak"] == wanted["allocated_peak"]
-    return Score(1, exact, sum(row["events"] for row in report["devices"]), guessed)
+    return Score(1, exact, sum(row["events"] for row in report["devices"]), guessed, bool(asked))
 
 
 def capacity_of(options, settings):
-    """What torch's own recordings do not tell and a fraction is a part of."""
-    if "fraction" not in settings:
-        return []
+    """What torch's own recordings do not tell: a fraction is a part of it, and ranges of expandable segments are 9/8 of it."""
     words = options.split()
-    return words[words.index("--capacity"):][:2]
+    needed = ("fraction" in settings or "expandable" in settings) and "--capacity" in words
+    return words[words.index("--capacity"):][:2] if needed else []
 
 
 def total(scores):
@@ -190,8 +192,9 @@ def check_corpus(corpus, groups, arguments):
             of_torch.append(check_exact(corpus.strata, run.name + ", by torch's recorder", run.snapshot, run.counts, corpus.failures,
                                         capacity_of(options, settings)))
     for whose, scores in (("strata's", total(of_strata)), ("torch's", total(of_torch))):
-        print(f"  {whose} recordings: {scores.exact} of {scores.recordings} exact, {scores.events} events, peaks 0 bytes off; requested "
-              f"taken for allocated would be right in {scores.requested_for_allocated}", flush=True)
+        given = f" ({scores.with_capacity} once --capacity was given)" if scores.with_capacity else ""
+        print(f"  {whose} recordings: {scores.exact} of {scores.recordings} exact{given}, {scores.events} events; requested taken for "
+              f"allocated would be right in {scores.requested_for_allocated}", flush=True)
 
 
 # What-if: each program is recorded under all of these settings, and each recording is asked for all the others.
