@@ -114,12 +114,6 @@ struct AddressRange {
     std::int64_t pageBytes = 0;
 };
 
-/// PyTorch reserves 9/8 of the card for each, before it rounds up to pages.
-[[nodiscard]] constexpr std::int64_t rangeBytesOf(std::int64_t deviceBytes)
-{
-    return deviceBytes / 8 * 9 + deviceBytes % 8 * 9 / 8;
-}
-
 /// Owns blocks, whose addresses stay. Freed ones are used again.
 class BlockArena {
 public:

@@ -56,7 +56,8 @@ std::optional<std::vector<std::int32_t>> ordered(const Pairs& pairs, const std::
 Result<TraceCheck> checkTrace(
     const DeviceTrace& trace, const TraceCheckOptions& options, const Progress& progress)
 {
-    std::int64_t rangeBytes = options.deviceBytes > 0 ? rangeBytesOf(options.deviceBytes) : kUnknownRange;
+    std::int64_t rangeBytes
+        = options.deviceBytes > 0 ? options.settings.rangeBytes(1, options.deviceBytes) : kUnknownRange;
     StartState start(trace, options.settings, rangeBytes);
     std::vector<std::int32_t> rank(start.origins());
     std::iota(rank.begin(), rank.end(), 0);

@@ -114,7 +114,7 @@ public:
         ownerOf[address] = std::prev(m_ownerOfRange.upper_bound(address))->second;
         grow({ "segment_unmap", address, -bytes, stream });
     }
-    void synchronize(model::CachingAllocator& allocator) override
+    void synchronize(model::CachingAllocator& allocator, model::PoolOwner) override
     {
         while (!completed.empty()) {
             const std::uint64_t address = completed.front();

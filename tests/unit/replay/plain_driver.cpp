@@ -53,10 +53,13 @@ void PlainDriver::unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t
     events.push_back("unmap " + place(address) + " +" + sizeText(bytes));
 }
 
-void PlainDriver::synchronize(CachingAllocator& allocator)
+void PlainDriver::synchronize(CachingAllocator& allocator, PoolOwner only)
 {
     for (ReplayBlock* block : std::exchange(pending, {}))
-        allocator.completeFree(*block);
+        if (only.isDefault() || (block->pool->owner != nullptr && block->pool->owner->name == only))
+            allocator.completeFree(*block);
+        else
+            pending.push_back(block);
 }
 
 std::string PlainDriver::place(std::uint64_t address) const

@@ -34,7 +34,7 @@ public:
     void releaseRange(const AddressRange& range) override;
     bool map(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) override;
     void unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t stream) override;
-    void synchronize(CachingAllocator& allocator) override;
+    void synchronize(CachingAllocator& allocator, PoolOwner only) override;
 
     [[nodiscard]] std::int64_t used() const { return m_used; }
     /// What happened since the last call.
