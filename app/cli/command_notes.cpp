@@ -16,7 +16,6 @@
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
-#include <tuple>
 
 namespace strata::cli {
 
@@ -188,11 +187,8 @@ private:
             if (here)
                 rows.push_back(row);
         }
-        // In the order of their positions; filters, which have none, behind.
-        std::ranges::stable_sort(rows, {}, [](const Row& row) {
-            return std::tuple(!row.isPlaced(), row.isPlaced() ? row.item->device : 0,
-                row.isPlaced() ? row.item->first : 0, row.isPlaced() ? row.item->last : 0);
-        });
+        std::ranges::stable_sort(
+            rows, [](const Row& a, const Row& b) { return model::isListedBefore(*a.item, *b.item); });
         return rows;
     }
 

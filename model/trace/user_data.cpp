@@ -3,9 +3,19 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace strata::model {
+
+bool isListedBefore(const UserItem& a, const UserItem& b)
+{
+    const auto place = [](const UserItem& item) {
+        const bool placed = item.kind != UserItem::Kind::Filter;
+        return std::tuple(!placed, placed ? item.device : 0, placed ? item.first : 0, placed ? item.last : 0);
+    };
+    return place(a) < place(b);
+}
 
 void UserData::set(UserItem item)
 {

@@ -27,6 +27,9 @@ struct UserItem {
     friend bool operator==(const UserItem&, const UserItem&) = default;
 };
 
+/// How lists have them: by device and position; filters, which have none, behind.
+[[nodiscard]] bool isListedBefore(const UserItem& a, const UserItem& b);
+
 /// All of them, in the order in which they were made. A value.
 struct UserData {
     std::vector<UserItem> items;

@@ -53,6 +53,7 @@ void NotesModel::refresh()
 {
     beginResetModel();
     m_items = m_document.session() ? m_document.viewState().user().items : std::vector<model::UserItem>();
+    std::ranges::stable_sort(m_items, model::isListedBefore);
     endResetModel();
 }
 
