@@ -459,7 +459,9 @@ void TraceReplay::segmentEvent()
         && (action(completions) == Action::FreeCompleted || !isOfAllocator(action(completions))))
         ++completions;
     const bool releases = completions < m_count && isRelease(action(completions));
-    if (!releases && action(m_at) == Action::FreeCompleted) {
+    // A call that is told of stands between these frees and the release.
+    const bool isAnothers = releases && m_calls.waitsAt(static_cast<EventIndex>(completions));
+    if ((!releases || isAnothers) && action(m_at) == Action::FreeCompleted) {
         completeFree(m_at);
         return;
     }

@@ -2,6 +2,8 @@
 #include "tests/support/late_start.h"
 
 #include "model/session/session.h"
+#include "model/trace/allocator_calls.h"
+#include "model/wire/info.h"
 
 #include <algorithm>
 #include <sstream>
@@ -30,6 +32,9 @@ std::unique_ptr<Recording> startedLate(const Recording& recording, int device, E
 {
     auto late = std::make_unique<Recording>(recording);
     std::erase_if(late->devices, [&](const DeviceRecording& each) { return each.device != device; });
+    // Calls between events that are gone: nobody saw them.
+    late->parts.get<AllocatorCalls>() = {};
+    late->facts.erase(wire::info::kAllocatorCalls);
     DeviceRecording& cut = late->devices.front();
     const EventColumns from = std::exchange(cut.events, {});
     cut.base = {};
