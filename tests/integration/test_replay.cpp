@@ -49,7 +49,8 @@ TEST(Replay, LeadsToWhatWasRecorded)
         SCOPED_TRACE(file);
         const Ran ran = strata({ "replay", "--check", "--json", file });
         EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-        for (const json& device : ran.json()["devices"]) {
+        const json checked = ran.json();
+        for (const json& device : checked["devices"]) {
             EXPECT_TRUE(device["exact"]) << device["reason"];
             EXPECT_EQ(device["events_equal"], device["events"]);
             EXPECT_TRUE(device["first_difference"].is_null());
@@ -139,7 +140,8 @@ TEST(State, AtTheEndIsThatOfTheFile)
 {
     for (const std::string& file : recordings()) {
         SCOPED_TRACE(file);
-        for (const json& device : strata({ "summary", "--json", file }).json()["devices"]) {
+        const json summary = strata({ "summary", "--json", file }).json();
+        for (const json& device : summary["devices"]) {
             const std::int64_t last = device["events"].get<std::int64_t>() - 1;
             const json state = stateAt(file, device["device"], std::to_string(last));
             EXPECT_TRUE(state["exact"]);
