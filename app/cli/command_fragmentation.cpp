@@ -11,7 +11,6 @@
 #include "model/analysis/settings_advice.h"
 #include "model/analysis/thrash.h"
 #include "model/base/units.h"
-#include "model/digest/out_of_memory.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -103,8 +102,7 @@ public:
         const auto report = model::checkReplay(trace);
         if (!report)
             return model::Failure(report.error());
-        const AllocatorMap map
-            = model::allocatorMapAt(trace, event, model::activeBlocks(trace, event), &*report);
+        const AllocatorMap map = model::allocatorMapAt(trace, event, &*report);
         const Fragmentation found = model::fragmentationOf(trace, map, report->settings);
         const auto tried = model::trySettings(trace, *report);
         if (!tried)

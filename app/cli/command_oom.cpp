@@ -10,7 +10,6 @@
 #include "model/analysis/oom_verdict.h"
 #include "model/analysis/position.h"
 #include "model/base/units.h"
-#include "model/digest/out_of_memory.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -38,35 +37,6 @@ std::string lineOf(const Judged& judged)
     const model::StackId request = judged.verdict.request;
     const model::GroupTable lines(judged.trace->recording(), std::span(&request, 1));
     return lines.label(lines.groupOfStack(request));
-}
-
-/// The verdict as a sentence.
-std::string sentenceOf(const OomVerdict& verdict)
-{
-    const std::string request = model::formatBytes(verdict.roundedBytes);
-    const auto withheld = [&] {
-        const auto cause = std::ranges::find(verdict.causes, verdict.cause, &model::OomCauseBytes::cause);
-        return model::formatBytes(cause == verdict.causes.end() ? 0 : cause->bytes);
-    };
-    switch (verdict.cause) {
-    case OomCause::TooBig:
-        return fmt::format(
-            "too big: what is in use and the {} asked for together exceed the device", request);
-    case OomCause::Fragmented:
-        return fmt::format(
-            "fragmented: {} are free within segments, but no piece of them holds {}", withheld(), request);
-    case OomCause::PrivatePools:
-        return fmt::format("private pools keep {} free for themselves: graphs, or a MemPool", withheld());
-    case OomCause::PendingFree:
-        return fmt::format("{} are freed, but another stream may still use them", withheld());
-    case OomCause::OutsidePyTorch:
-        return fmt::format("{} are used by this process outside PyTorch's allocator", withheld());
-    case OomCause::OtherProcess:
-        return fmt::format("{} are used by other processes", withheld());
-    case OomCause::Unknown:
-        break;
-    }
-    return "unknown: nothing that the recording tells of would have served the request alone";
 }
 
 void writeVerdict(JsonWriter& json, const Judged& judged)
@@ -125,7 +95,7 @@ void printVerdict(Output& out, const std::string& file, const Judged& judged)
     const std::string request = model::formatBytes(verdict.roundedBytes);
     out.line(verdict.request.valid() ? fmt::format("  {} asked for {}", printable(lineOf(judged)), request)
                                      : fmt::format("  {} were asked for, by whom is not recorded", request));
-    out.line("  " + out.bad(sentenceOf(verdict)));
+    out.line("  " + out.bad(printable(model::verdictSentence(verdict).text())));
     Table table({ { "bytes" }, { "", Table::Align::Left } });
     const auto row = [&](std::optional<std::int64_t> bytes, const char* what) {
         if (bytes && *bytes > 0)
@@ -172,9 +142,7 @@ public:
         app.add_option("POSITION", m_position, "oom:K, the K-th; else the last of each device")
             ->type_name("");
         m_read.declare(app, ReadOptions::Devices::All);
-        app.add_option(
-               "--capacity", m_capacity, "Bytes of the device, as 16GiB; else what the recording tells")
-            ->type_name("BYTES");
+        m_capacity.declare(app);
     }
 
     model::Result<void> checkOptions() override
@@ -182,14 +150,7 @@ public:
         if (!m_position.empty() && !m_position.starts_with("oom"))
             return model::fail(model::Error::Kind::Usage, model::say("'%1' is no out-of-memory", m_position),
                 model::say("give oom:K for the K-th of the device, or nothing for the last"));
-        if (m_capacity) {
-            m_asked.capacityBytes = model::parseBytes(*m_capacity);
-            if (!m_asked.capacityBytes || *m_asked.capacityBytes <= 0)
-                return model::fail(model::Error::Kind::Usage,
-                    model::say("--capacity '%1' is no number of bytes", *m_capacity),
-                    model::say("give bytes, or a size such as 16GiB"));
-        }
-        return {};
+        return m_capacity.check();
     }
 
     model::Result<int> runOn(const std::string& file, Output& out, Output& err) override
@@ -207,10 +168,13 @@ public:
             const auto event = model::parsePosition(m_position.empty() ? "oom" : m_position, *trace);
             if (!event)
                 return model::Failure(event.error());
-            const auto report = model::checkReplay(*trace, m_asked);
+            model::ReplayAsked asked;
+            asked.capacityBytes = m_capacity.bytes;
+            const auto report = model::checkReplay(*trace, asked);
             if (!report)
                 return model::Failure(report.error());
-            auto verdict = model::oomVerdictOf(*trace, *event, model::activeBlocks(*trace, *event), *report);
+            auto verdict
+                = model::oomVerdictOf(*trace, model::allocatorMapAt(*trace, *event, &*report), *report);
             if (!verdict)
                 return model::Failure(verdict.error());
             judged.push_back({ trace, std::move(*verdict) });
@@ -235,8 +199,7 @@ public:
 private:
     ReadOptions m_read;
     std::string m_position;
-    std::optional<std::string> m_capacity;
-    model::ReplayAsked m_asked;
+    CapacityOption m_capacity;
 };
 
 } // namespace

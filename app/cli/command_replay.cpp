@@ -128,9 +128,7 @@ public:
                "PYTORCH_CUDA_ALLOC_CONF; \"\": the defaults")
             ->type_name("SETTINGS")
             ->excludes(check);
-        app.add_option(
-               "--capacity", m_capacity, "Bytes of the device, as 16GiB; else what the recording tells")
-            ->type_name("BYTES");
+        m_capacity.declare(app);
         app.add_option("--torch", m_version,
                "Version of PyTorch that made it, as 2.15; else what the recording tells")
             ->type_name("VERSION");
@@ -153,13 +151,9 @@ public:
         const auto refuse = [](model::Sentence what, model::Sentence hint) {
             return model::fail(model::Error::Kind::Usage, std::move(what), std::move(hint));
         };
-        if (m_capacity) {
-            const auto bytes = model::parseBytes(*m_capacity);
-            if (!bytes || *bytes <= 0)
-                return refuse(model::say("--capacity '%1' is no number of bytes", *m_capacity),
-                    model::say("give bytes, or a size such as 16GiB"));
-            m_asked.capacityBytes = *bytes;
-        }
+        if (const auto capacity = m_capacity.check(); !capacity)
+            return capacity;
+        m_asked.capacityBytes = m_capacity.bytes;
         if (m_version) {
             m_asked.version = model::TorchVersion::parse(*m_version);
             if (!m_asked.version || *m_asked.version < model::kOldestReplayed)
@@ -242,7 +236,7 @@ private:
         if (report.exact()) {
             out.line(fmt::format("{}: {}", where, out.good("the replay is exact")));
             out.line(fmt::format(
-                "  all {} events, their addresses and the blocks at the end are those of the replay",
+                "  every event ({}), its address and the blocks at the end are those of the replay",
                 model::formatCount(report.events)));
         } else {
             out.line(fmt::format(
@@ -338,7 +332,8 @@ private:
 
     ReadOptions m_read;
     bool m_check = false;
-    std::optional<std::string> m_set, m_capacity, m_version, m_recorded, m_addresses;
+    std::optional<std::string> m_set, m_version, m_recorded, m_addresses;
+    CapacityOption m_capacity;
     std::vector<std::string> m_emptyCaches;
     model::ReplayAsked m_asked;
     std::optional<model::AddressPolicy> m_policy;

@@ -9,7 +9,6 @@
 #include "model/analysis/allocator_map.h"
 #include "model/analysis/position.h"
 #include "model/base/units.h"
-#include "model/digest/out_of_memory.h"
 #include "model/trace/grouping.h"
 
 #include <CLI/CLI.hpp>
@@ -97,8 +96,7 @@ public:
         if (!event)
             return model::Failure(event.error());
         const auto report = model::checkReplay(trace);
-        const AllocatorMap map = model::allocatorMapAt(
-            trace, *event, model::activeBlocks(trace, *event), report ? &*report : nullptr);
+        const AllocatorMap map = model::allocatorMapAt(trace, *event, report ? &*report : nullptr);
         if (m_read.json)
             writeJson(out, trace, map);
         else

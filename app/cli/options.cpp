@@ -3,6 +3,8 @@
 
 #include "model/trace/filter_language.h"
 
+#include "model/base/units.h"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <limits>
@@ -84,6 +86,23 @@ std::int64_t LimitOption::rows(bool json, const Output& out) const
 {
     const std::int64_t rows = limit.value_or(out.isTerminal() && !json ? kTerminalRows : 0);
     return rows == 0 ? std::numeric_limits<std::int64_t>::max() : rows;
+}
+
+void CapacityOption::declare(CLI::App& app)
+{
+    app.add_option("--capacity", m_text, "Bytes of the device, as 16GiB; else what the recording tells")
+        ->type_name("BYTES");
+}
+
+model::Result<void> CapacityOption::check()
+{
+    if (!m_text)
+        return {};
+    bytes = model::parseBytes(*m_text);
+    if (!bytes || *bytes <= 0)
+        return model::fail(model::Error::Kind::Usage, model::say("--capacity '%1' is no size", *m_text),
+            model::say("give a number of bytes above 0, or a size such as 16GiB"));
+    return {};
 }
 
 void FilterOption::declare(CLI::App& app, const char* what)

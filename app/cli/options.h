@@ -49,6 +49,17 @@ struct LimitOption {
     [[nodiscard]] std::int64_t rows(bool json, const Output& out) const;
 };
 
+/// --capacity: what the device has for PyTorch.
+struct CapacityOption {
+    std::optional<std::int64_t> bytes; ///< none: what the recording tells
+
+    void declare(CLI::App& app);
+    [[nodiscard]] model::Result<void> check(); ///< Kind::Usage: no size above 0
+
+private:
+    std::optional<std::string> m_text;
+};
+
 /// --filter: which blocks or events take part.
 struct FilterOption {
     std::vector<std::string> texts; ///< in the language of filters; a row is one of each

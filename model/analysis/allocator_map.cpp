@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/allocator_map.h"
 
+#include "model/digest/out_of_memory.h"
+
 #include <algorithm>
 
 namespace strata::model {
@@ -129,6 +131,11 @@ AllocatorMap allocatorMapAt(
         segment.blockCount = static_cast<std::uint32_t>(map.blocks.size()) - segment.firstBlock;
     }
     return map;
+}
+
+AllocatorMap allocatorMapAt(const DeviceTrace& trace, EventIndex event, const ReplayReport* report)
+{
+    return allocatorMapAt(trace, event, activeBlocks(trace, event), report);
 }
 
 } // namespace strata::model

@@ -62,6 +62,10 @@ struct AllocatorMap {
 [[nodiscard]] AllocatorMap allocatorMapAt(
     const DeviceTrace& trace, EventIndex event, std::span<const BlockId> active, const ReplayReport* report);
 
+/// The same without an index of what is active: one pass over all blocks.
+[[nodiscard]] AllocatorMap allocatorMapAt(
+    const DeviceTrace& trace, EventIndex event, const ReplayReport* report);
+
 /// Small, large, or by the size of a segment where its pool is not known.
 [[nodiscard]] bool isSmall(const Recording& recording, const MapSegment& segment);
 

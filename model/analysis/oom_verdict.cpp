@@ -78,11 +78,38 @@ std::string_view causeName(OomCause cause)
     return kNames[static_cast<std::size_t>(cause)];
 }
 
-Result<OomVerdict> oomVerdictOf(const DeviceTrace& trace, EventIndex event, std::span<const BlockId> active,
-    const ReplayReport& report, const Progress& progress)
+Sentence verdictSentence(const OomVerdict& verdict)
 {
+    const auto cause = std::ranges::find(verdict.causes, verdict.cause, &OomCauseBytes::cause);
+    const SentenceArgument withheld = asBytes(cause == verdict.causes.end() ? 0 : cause->bytes);
+    switch (verdict.cause) {
+    case OomCause::TooBig:
+        return say("too big: what is in use and the %1 asked for together exceed the device",
+            asBytes(verdict.roundedBytes));
+    case OomCause::Fragmented:
+        return say("fragmented: %1 are free within segments, but no piece of them holds %2", withheld,
+            asBytes(verdict.roundedBytes));
+    case OomCause::PrivatePools:
+        return say("private pools keep %1 free for themselves: graphs, or a MemPool", withheld);
+    case OomCause::PendingFree:
+        return say("%1 are freed, but another stream may still use them", withheld);
+    case OomCause::OutsidePyTorch:
+        return say("%1 are used by this process outside PyTorch's allocator", withheld);
+    case OomCause::OtherProcess:
+        return say("%1 are used by other processes", withheld);
+    case OomCause::Unknown:
+        break;
+    }
+    return cause == verdict.causes.end() || !cause->wouldHaveServed
+        ? say("unknown: nothing that the recording tells of would have served the request alone")
+        : say("unknown: %1 are used outside PyTorch's allocator, by whom is not recorded", withheld);
+}
+
+Result<OomVerdict> oomVerdictOf(
+    const DeviceTrace& trace, const AllocatorMap& map, const ReplayReport& report, const Progress& progress)
+{
+    const EventIndex event = map.event;
     const auto row = static_cast<std::size_t>(event);
-    const AllocatorMap map = allocatorMapAt(trace, event, active, &report);
     OomVerdict verdict;
     verdict.event = event;
     verdict.roundedBytes = trace.events().bytes[row];

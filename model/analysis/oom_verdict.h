@@ -66,9 +66,12 @@ struct OomVerdict {
         advice; ///< each serves the request when this recording is replayed; three at most
 };
 
-/// Of the out-of-memory `event`. `active`: the blocks that are active after it. Replays the trace once for
-/// each setting worth trying. Fails with Cancelled alone.
-[[nodiscard]] Result<OomVerdict> oomVerdictOf(const DeviceTrace& trace, EventIndex event,
-    std::span<const BlockId> active, const ReplayReport& report, const Progress& progress = {});
+/// Of the out-of-memory that `map` is of. Replays the trace once for each setting worth trying. Fails with
+/// Cancelled alone.
+[[nodiscard]] Result<OomVerdict> oomVerdictOf(const DeviceTrace& trace, const AllocatorMap& map,
+    const ReplayReport& report, const Progress& progress = {});
+
+/// "fragmented: 40.0 MiB are free within segments, but no piece of them holds 60.0 MiB".
+[[nodiscard]] Sentence verdictSentence(const OomVerdict& verdict);
 
 } // namespace strata::model

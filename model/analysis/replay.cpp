@@ -189,6 +189,9 @@ Sentence ReplayReport::reason() const
         && !fromStart)
         return say(
             "the trace begins late, and garbage collection goes by how long free memory lay there before");
+    if (lostEvents > 0)
+        return say("%1 before %2 were lost while it was recorded: from there on nothing can be replayed",
+            asEvents(lostEvents), asEvent(firstLostEvent));
     if (check.firstDifference)
         return say("from event %1 on the replay is another than the recording: %2",
             asCount(check.firstDifference->event), check.firstDifference->cause);
@@ -197,8 +200,9 @@ Sentence ReplayReport::reason() const
     if (!*check.finalBlocksEqual)
         return say("the blocks at the end are others than those recorded");
     if (check.undeterminedBlocks > 0)
-        return say("nothing tells the rounded size of %1 blocks that are older than the trace",
-            asCount(check.undeterminedBlocks));
+        return sayCounted("nothing tells the rounded size of %1 block that is older than the trace",
+            "nothing tells the rounded size of %1 blocks that are older than the trace",
+            check.undeterminedBlocks);
     return {};
 }
 
@@ -212,6 +216,12 @@ Result<ReplayReport> checkReplay(const DeviceTrace& trace, const ReplayAsked& as
     if (asked.settings)
         base.settingsSource = ReplayReport::SettingsSource::Option;
     findCapacity(trace, asked, base);
+    for (const LostEvents& lost : recording.lost)
+        if (lost.device == trace.device()) {
+            base.firstLostEvent
+                = base.lostEvents == 0 ? lost.event : std::min(base.firstLostEvent, lost.event);
+            base.lostEvents = wrapAdd(base.lostEvents, lost.count);
+        }
 
     std::vector<TorchVersion> versions;
     if (asked.version) {

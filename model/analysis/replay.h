@@ -38,14 +38,17 @@ struct ReplayReport {
     CapacitySource capacitySource = CapacitySource::None;
     bool fromStart = false; ///< of the process: nothing is older than the trace
     bool emptyCachesMarked = false; ///< every call of empty_cache() is in the recording
+    std::int64_t lostEvents = 0; ///< that the recorder had no room for
+    EventIndex firstLostEvent = 0; ///< before this one
     TraceCheck check;
 
-    [[nodiscard]] bool exact() const { return check.exact(); }
+    [[nodiscard]] bool exact() const { return check.exact() && lostEvents == 0; }
     /// Sizes are exact before the first difference, if all are determined.
     [[nodiscard]] bool exactAt(EventIndex event) const
     {
         return check.undeterminedBlocks == 0
-            && (exact() || (check.firstDifference && event < check.firstDifference->event));
+            && (check.exact() || (check.firstDifference && event < check.firstDifference->event))
+            && (lostEvents == 0 || event < firstLostEvent);
     }
     [[nodiscard]] Sentence reason() const; ///< why it is not exact; empty if it is
 };

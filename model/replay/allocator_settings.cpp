@@ -258,22 +258,14 @@ Result<void> AllocatorSettings::set(const std::string& key, SettingsTokens& toke
         return *number > most ? kUnlimited : static_cast<std::int64_t>(*number) * kMiB;
     };
     const bool isFlag = value == "True" || value == "False";
-    if (key == "max_split_size_mb") {
+    if (key == "max_split_size_mb" || key == "max_non_split_rounding_mb") {
         const auto bytes = megabytes();
         const bool newRule = isSharedParser(version);
         if (!bytes || (newRule ? *bytes < largeSegmentBytes : *bytes <= largeSegmentBytes))
             return refused(key, value,
                 newRule ? say("it is a whole number of megabytes, %1 or more", largeSegmentBytes / kMiB)
                         : say("it is a whole number of megabytes above %1", largeSegmentBytes / kMiB));
-        maxSplitBytes = *bytes;
-    } else if (key == "max_non_split_rounding_mb") {
-        const auto bytes = megabytes();
-        const bool newRule = isSharedParser(version);
-        if (!bytes || (newRule ? *bytes < largeSegmentBytes : *bytes <= largeSegmentBytes))
-            return refused(key, value,
-                newRule ? say("it is a whole number of megabytes, %1 or more", largeSegmentBytes / kMiB)
-                        : say("it is a whole number of megabytes above %1", largeSegmentBytes / kMiB));
-        maxNonSplitRoundingBytes = *bytes;
+        (key == "max_split_size_mb" ? maxSplitBytes : maxNonSplitRoundingBytes) = *bytes;
     } else if (key == "large_segment_size_mb") {
         const auto bytes = megabytes();
         if (!bytes || *bytes <= kMinLargeAlloc)

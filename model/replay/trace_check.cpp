@@ -85,14 +85,11 @@ Result<TraceCheck> checkTrace(
         }
         const std::size_t known = pairs.size();
         pairs.insert(replay.learned().begin(), replay.learned().end());
-        if (pairs.size() == known || result.firstDifference || tried == kMostOrders) {
-            if (pairs.size() != known && !result.firstDifference)
-                result.firstDifference = ReplayDifference{ 0, std::nullopt, std::nullopt,
-                    say("no order of the older segments leads to all that was recorded") };
+        if (pairs.size() == known || result.firstDifference)
             return std::move(result);
-        }
-        auto next = ordered(pairs, rank);
+        auto next = tried < kMostOrders ? ordered(pairs, rank) : std::nullopt;
         if (!next) {
+            result.eventsEqual = 0;
             result.firstDifference = ReplayDifference{ 0, std::nullopt, std::nullopt,
                 say("no order of the older segments leads to all that was recorded") };
             return std::move(result);

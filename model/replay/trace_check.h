@@ -41,23 +41,26 @@ struct PoolEnd {
     bool alone = false;
 };
 
+/// What a replay counts on its way.
+struct ReplayTally {
+    std::int64_t allocatedBytesPeak = 0, activeBytesPeak = 0;
+    EventIndex allocatedPeakEvent = -1, activePeakEvent = -1; ///< first; -1: the start
+    std::vector<EventIndex> emptyCaches; ///< calls of empty_cache() that released something, before these
+    std::vector<PoolEnd> poolEnds;
+    bool hasPendingFrees = false; ///< blocks that waited for other streams
+};
+
 /// What one replay of a trace under the settings that it was recorded with led to.
-struct TraceCheck {
+struct TraceCheck : ReplayTally {
     std::int64_t eventsEqual = 0; ///< before the first difference
     std::optional<ReplayDifference> firstDifference;
     std::optional<bool> finalBlocksEqual; ///< none: the recording does not tell its end
     std::int64_t undeterminedBlocks = 0; ///< older blocks whose rounded size nothing tells
     std::int64_t allocatedEndDifference = 0; ///< replayed less recorded, where both are known
     std::int64_t reservedEndDifference = 0;
-    std::int64_t allocatedBytesPeak = 0, activeBytesPeak = 0;
-    EventIndex allocatedPeakEvent = -1, activePeakEvent = -1,
-               reservedPeakEvent = -1; ///< first; -1: the start
     BlockColumn<std::uint32_t>
         rounding; ///< of each block: rounded less requested bytes; else kRoundingUnknown
-    std::vector<EventIndex> emptyCaches; ///< calls of empty_cache() that released something, before these
-    std::vector<PoolEnd> poolEnds;
     bool emptyCachesFromStacks = false; ///< stacks told all of them
-    bool hasPendingFrees = false; ///< blocks that waited for other streams
     int hypothesesTried = 0; ///< of who released memory
     bool orderLearned = false; ///< of segments that are older than the trace
     std::vector<std::int32_t> rank; ///< of StartState's origins, as learned
@@ -76,7 +79,7 @@ struct TraceCheckOptions {
 
 /// Replays the requests of a trace and compares every segment event, address and final block with what was
 /// recorded. Taken from the recording: addresses and refusals of the driver, when frees were completed,
-/// pools. Any thread; cancelled: fails. O(events log blocks), 5 to 10 million events a second.
+/// pools. Any thread; cancelled: fails. O(events log blocks); tests/bench/bench_replay measures it.
 [[nodiscard]] Result<TraceCheck> checkTrace(
     const DeviceTrace& trace, const TraceCheckOptions& options, const Progress& progress = {});
 

@@ -8,12 +8,7 @@ namespace strata::model {
 
 namespace {
 
-// Between two checkpoints, where there are guesses: what a wrong one costs at most.
-constexpr std::size_t kCheckpointEvents = 16'384;
-// A guess that is this old is not what a difference comes from.
-constexpr std::size_t kGuessReach = 512;
 constexpr std::int64_t kLargestRequest = std::int64_t{ 1 } << 60; // PyTorch refuses more
-constexpr std::uint64_t kNowhere = std::uint64_t{ 1 } << 62; // for ranges of which nothing is ever mapped
 
 bool isRelease(Action action)
 {
@@ -176,131 +171,6 @@ bool TraceReplay::expect(const ComparedEvent& got)
     else
         differ(got, say("the stream is another"));
     return false;
-}
-
-std::optional<std::uint64_t> TraceReplay::makeSegment(std::int64_t bytes, std::uint64_t stream)
-{
-    const Action next = atEnd() ? Action::Alloc : action(m_at);
-    if (next != Action::SegmentAlloc && next != Action::Alloc)
-        return std::nullopt; // the driver refused: what follows is the retry, or the out-of-memory
-    const std::uint64_t address = atEnd() || next == Action::Alloc ? 0 : m_events->address[m_at];
-    if (!expect({ Action::SegmentAlloc, address, bytes, static_cast<std::int64_t>(stream) }))
-        return std::nullopt;
-    return address;
-}
-
-void TraceReplay::freeSegment(const ReplayBlock& segment)
-{
-    (void)expect(
-        { Action::SegmentFree, segment.address, segment.bytes, static_cast<std::int64_t>(segment.stream) });
-}
-
-AddressRange TraceReplay::reserveRange(std::int64_t pageBytes, std::uint64_t stream)
-{
-    AddressRange range;
-    range.pageBytes = pageBytes;
-    range.bytes = (m_rangeBytes + pageBytes - 1) / pageBytes * pageBytes;
-    if (!atEnd() && action(m_at) == Action::SegmentMap) {
-        range.address = m_events->address[m_at];
-    } else {
-        // Nothing could be mapped at once. Where it lies shows when something first is.
-        range.address
-            = firstMappedOutside(pageBytes, stream).value_or(kNowhere + (std::uint64_t{ m_nowhere++ } << 44));
-    }
-    m_ranges.push_back({ range, range.address, stream });
-    return range;
-}
-
-// The first page of all that are mapped from here on which lies in no range that is known. A range is mapped
-// from its front on, so what lies behind all that was mapped of it is not of it, however large it is.
-std::optional<std::uint64_t> TraceReplay::firstMappedOutside(
-    std::int64_t pageBytes, std::uint64_t stream) const
-{
-    std::vector<KnownRange> known;
-    std::ranges::copy_if(m_ranges, std::back_inserter(known),
-        [&](const KnownRange& one) { return one.range.pageBytes == pageBytes && one.stream == stream; });
-    const bool small = pageBytes == AllocatorSettings::kSmallSegment;
-    std::uint64_t farthest = 0; // the lowest range that has room is taken
-    for (std::size_t row = m_at; row < m_count; ++row) {
-        if (action(row) != Action::SegmentMap || streamAt(row) != stream)
-            continue;
-        const std::int64_t bytes = m_events->bytes[row];
-        if (small ? bytes > 2 * pageBytes : bytes % pageBytes != 0) // of the other pool
-            continue;
-        const std::uint64_t address = m_events->address[row];
-        const auto of = std::ranges::find_if(known,
-            [&](const KnownRange& one) { return one.range.address <= address && address <= one.mappedEnd; });
-        const std::uint64_t end = address + static_cast<std::uint64_t>(bytes);
-        if (of != known.end())
-            of->mappedEnd = std::max(of->mappedEnd, end);
-        else if (address > farthest)
-            return address;
-        else // it would have been taken before, had it been there: the range of a later call
-            known.push_back({ { address, 0, pageBytes }, end, stream });
-        farthest = std::max(farthest, address);
-    }
-    return std::nullopt;
-}
-
-void TraceReplay::releaseRange(const AddressRange& range)
-{
-    std::erase_if(m_ranges, [&](const KnownRange& known) { return known.range.address == range.address; });
-}
-
-bool TraceReplay::map(std::uint64_t address, std::int64_t bytes, std::uint64_t stream)
-{
-    const Action next = atEnd() ? Action::Alloc : action(m_at);
-    if (next != Action::SegmentMap && next != Action::Alloc)
-        return false;
-    auto of = m_ranges.end(); // the nearest from below
-    for (auto known = m_ranges.begin(); known != m_ranges.end(); ++known)
-        if (known->range.address <= address
-            && (of == m_ranges.end() || known->range.address > of->range.address))
-            of = known;
-    if (of != m_ranges.end() && next == Action::SegmentMap && m_events->address[m_at] != address) {
-        const std::int64_t most
-            = static_cast<std::int64_t>(address - of->range.address) + bytes - of->range.pageBytes;
-        if (static_cast<std::int64_t>(of->mappedEnd - of->range.address) <= most)
-            m_rangeBytesAtMost = most;
-    } else if (of != m_ranges.end())
-        of->mappedEnd = std::max(of->mappedEnd, address + static_cast<std::uint64_t>(bytes));
-    return expect({ Action::SegmentMap, address, bytes, static_cast<std::int64_t>(stream) });
-}
-
-void TraceReplay::unmap(std::uint64_t address, std::int64_t bytes, std::uint64_t stream)
-{
-    (void)expect({ Action::SegmentUnmap, address, bytes, static_cast<std::int64_t>(stream) });
-}
-
-void TraceReplay::synchronize(CachingAllocator&, PoolOwner)
-{
-    while (!atEnd() && !m_result.firstDifference && action(m_at) == Action::FreeCompleted) {
-        const BlockId id = m_events->block[m_at];
-        if (!id.valid() || blockOf(id) == nullptr || !blockOf(id)->pending)
-            break;
-        completeFree(m_at);
-    }
-}
-
-ReplayBlock& TraceReplay::chooseOfUnknownOrder(ReplayBlock& first)
-{
-    if (atEnd() || (action(m_at) != Action::Alloc && action(m_at) != Action::SegmentFree))
-        return first;
-    const std::uint64_t wanted = m_events->address[m_at];
-    if (first.address == wanted)
-        return first;
-    const auto& free = first.pool->free;
-    for (auto it = std::next(free.iterator_to(first));
-         it != free.end() && it->stream == first.stream && it->bytes == first.bytes && it->order < 0; ++it) {
-        if (it->address != wanted || it->range != nullptr)
-            continue;
-        // It goes before all that stood before it.
-        for (auto passed = free.iterator_to(first); passed != it; ++passed)
-            if (passed->order != it->order)
-                m_learned.emplace(originOf(*it), originOf(*passed));
-        return const_cast<ReplayBlock&>(*it);
-    }
-    return first;
 }
 
 void TraceReplay::playCalls()
@@ -522,45 +392,6 @@ void TraceReplay::completeBeforeMalloc(std::size_t malloc, std::size_t completio
     }
 }
 
-TraceReplay::Releaser TraceReplay::releaserOf(std::size_t release, std::size_t malloc)
-{
-    if (m_calls.areComplete())
-        return Releaser::Malloc; // the others are played where they were called
-    if (const auto decided = m_decided.find(release); decided != m_decided.end())
-        return decided->second;
-    if (m_allocator.wouldFind(m_events->bytes[malloc], streamAt(malloc), poolAt(malloc)) != nullptr)
-        return Releaser::EmptyCache; // malloc() would not have come to it
-    const StackId who = m_events->stack[release];
-    if (who.valid() && m_events->stack[malloc].valid())
-        return who == m_events->stack[malloc] ? Releaser::Malloc : Releaser::EmptyCache;
-    if (!m_checkpoint || m_at - m_checkpoint->at > kCheckpointEvents)
-        makeCheckpoint();
-    const Releaser guess = hadRoom(malloc) ? Releaser::EmptyCache : Releaser::Malloc;
-    m_guesses.emplace_back(release, guess);
-    return guess;
-}
-
-// Whether the driver will have had memory for the request: as much was reserved at another time, or the card
-// has it. A retry releases because there is none.
-bool TraceReplay::hadRoom(std::size_t malloc) const
-{
-    const AllocatorSettings& settings = m_allocator.settings();
-    const std::int64_t rounded = settings.roundedBytes(m_events->bytes[malloc]);
-    const std::int64_t page = settings.pageBytes(rounded <= AllocatorSettings::kSmallSize);
-    const std::int64_t bytes
-        = settings.expandableSegments ? (rounded + page - 1) / page * page : settings.segmentBytes(rounded);
-    // On a real card contexts and other processes have a part that nothing tells.
-    std::int64_t room = m_trace->recording().simulated ? m_deviceBytes : m_deviceBytes / 4 * 3;
-    if (settings.memoryFraction && settings.garbageCollectionThreshold > 0
-        && static_cast<double>(m_allocator.reservedBytes()) > settings.garbageCollectionThreshold
-                * *settings.memoryFraction * static_cast<double>(m_deviceBytes))
-        return false; // garbage is collected before the driver is asked
-    if (settings.memoryFraction)
-        room = std::min(
-            room, static_cast<std::int64_t>(*settings.memoryFraction * static_cast<double>(m_deviceBytes)));
-    return m_allocator.reservedBytes() + bytes <= std::max(room, m_trace->totals().reservedBytesPeak);
-}
-
 // Memory of a private pool is released only once its users are gone.
 void TraceReplay::releasePoolsOf(std::size_t first, std::size_t last)
 {
@@ -587,52 +418,6 @@ std::optional<PoolOwner> TraceReplay::poolThatEnds(std::size_t release) const
     const bool ends = pool.owner == 0 && pool.id != 0
         && m_allocator.settings().version >= TorchVersion{ 2, 9 } && m_allocator.hasReleasable();
     return ends ? std::optional(pool) : std::nullopt;
-}
-
-void TraceReplay::makeCheckpoint()
-{
-    TraceCheck counted;
-    counted.allocatedBytesPeak = m_result.allocatedBytesPeak;
-    counted.activeBytesPeak = m_result.activeBytesPeak;
-    counted.allocatedPeakEvent = m_result.allocatedPeakEvent;
-    counted.activePeakEvent = m_result.activePeakEvent;
-    counted.emptyCaches = m_result.emptyCaches;
-    counted.poolEnds = m_result.poolEnds;
-    counted.hasPendingFrees = m_result.hasPendingFrees;
-    m_checkpoint.emplace(Checkpoint{ m_at, m_allocator.clone(*this), m_calls, std::move(counted), m_ranges });
-    m_guesses.clear();
-}
-
-bool TraceReplay::takeOtherGuess()
-{
-    if (m_guesses.empty() || !m_checkpoint || m_at - m_guesses.back().first > kGuessReach)
-        return false;
-    const auto [release, guess] = m_guesses.back();
-    m_decided[release] = guess == Releaser::Malloc ? Releaser::EmptyCache : Releaser::Malloc;
-    m_guesses.clear();
-    m_allocator = m_checkpoint->allocator.clone(*this);
-    m_calls = m_checkpoint->calls;
-    m_at = m_checkpoint->at;
-    m_ranges = m_checkpoint->ranges;
-    const TraceCheck& counted = m_checkpoint->result;
-    m_result.allocatedBytesPeak = counted.allocatedBytesPeak;
-    m_result.activeBytesPeak = counted.activeBytesPeak;
-    m_result.allocatedPeakEvent = counted.allocatedPeakEvent;
-    m_result.activePeakEvent = counted.activePeakEvent;
-    m_result.emptyCaches = counted.emptyCaches;
-    m_result.poolEnds = counted.poolEnds;
-    m_result.hasPendingFrees = counted.hasPendingFrees;
-    m_result.firstDifference.reset();
-    m_leastOfOlder.reset();
-    m_rangeBytesAtMost.reset();
-    ++m_result.hypothesesTried;
-    std::ranges::fill(m_born, nullptr);
-    std::ranges::fill(m_older, nullptr);
-    m_allocator.forEachBlock([&](ReplayBlock& block) {
-        if (!block.isFree())
-            blockOf(BlockId{ block.tag }) = &block;
-    });
-    return true;
 }
 
 void TraceReplay::compareEnd()

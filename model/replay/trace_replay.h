@@ -54,11 +54,11 @@ private:
         std::size_t at = 0;
         CachingAllocator allocator;
         RecordedCalls calls;
-        TraceCheck result; // its peaks and lists
+        ReplayTally tally;
         std::vector<KnownRange> ranges;
     };
 
-    // The driver.
+    // recorded_driver.cpp
     std::optional<std::uint64_t> makeSegment(std::int64_t bytes, std::uint64_t stream) override;
     void freeSegment(const ReplayBlock& segment) override;
     AddressRange reserveRange(std::int64_t pageBytes, std::uint64_t stream) override;
@@ -69,6 +69,14 @@ private:
     ReplayBlock& chooseOfUnknownOrder(ReplayBlock& first) override;
     ReplayBlock& chooseLastOfUnknownOrder(ReplayBlock& last) override;
     [[nodiscard]] std::int32_t originOf(const ReplayBlock& block) const;
+    [[nodiscard]] std::optional<std::uint64_t> firstMappedOutside(
+        std::int64_t pageBytes, std::uint64_t stream) const;
+
+    // replay_guesses.cpp
+    [[nodiscard]] Releaser releaserOf(std::size_t release, std::size_t malloc);
+    [[nodiscard]] bool hadRoom(std::size_t malloc) const;
+    void makeCheckpoint();
+    [[nodiscard]] bool takeOtherGuess();
 
     // What the program did.
     void playCalls();
@@ -79,18 +87,11 @@ private:
     void segmentEvent();
     void learnTailBefore(const ReplayBlock& taken, std::int64_t rounded);
     void completeBeforeMalloc(std::size_t malloc, std::size_t completionsEnd);
-    [[nodiscard]] Releaser releaserOf(std::size_t release, std::size_t malloc);
-    [[nodiscard]] bool hadRoom(std::size_t malloc) const;
     void releasePoolsOf(std::size_t first, std::size_t last);
     [[nodiscard]] std::optional<PoolOwner> poolThatEnds(std::size_t release) const;
 
-    [[nodiscard]] std::optional<std::uint64_t> firstMappedOutside(
-        std::int64_t pageBytes, std::uint64_t stream) const;
-
     [[nodiscard]] bool expect(const ComparedEvent& got);
     void differ(const std::optional<ComparedEvent>& got, Sentence cause);
-    [[nodiscard]] bool takeOtherGuess();
-    void makeCheckpoint();
     void compareEnd();
 
     [[nodiscard]] bool atEnd() const { return m_at >= m_count; }

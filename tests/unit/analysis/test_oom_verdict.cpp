@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One out-of-memory of each cause, small enough to be checked by hand.
 #include "model/analysis/oom_verdict.h"
-#include "model/digest/out_of_memory.h"
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
 
@@ -28,7 +27,7 @@ protected:
         EXPECT_TRUE(report) << report.error().text();
         EXPECT_EQ(report->exact(), exact) << report->reason().text();
         const auto event = static_cast<EventIndex>(trace.outOfMemories()[0]);
-        auto verdict = oomVerdictOf(trace, event, activeBlocks(trace, event), *report);
+        auto verdict = oomVerdictOf(trace, allocatorMapAt(trace, event, &*report), *report);
         EXPECT_TRUE(verdict) << verdict.error().text();
         return *verdict;
     }
@@ -153,7 +152,7 @@ TEST_F(OomVerdicts, OtherProcessesAndOutsideAreWhatTheDriverSaid)
         asked.version = TorchVersion{ 2, 11 };
         asked.capacityBytes = 100 * kMiB;
         const auto report = checkReplay(trace, asked);
-        return *oomVerdictOf(trace, 2, activeBlocks(trace, 2), *report);
+        return *oomVerdictOf(trace, allocatorMapAt(trace, 2, &*report), *report);
     };
     const OomVerdict others = with(45);
     EXPECT_EQ(others.cause, OomCause::OtherProcess);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Fragmentation, thrash and replays of recordings with gaps, small enough to be checked by hand.
+#include "model/analysis/fragmentation.h"
+#include "model/analysis/thrash.h"
+#include "model/session/session.h"
+#include "tests/support/make_recording.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+class SmallReplays : public testing::Test {
+protected:
+    ReplayReport reportOn(std::unique_ptr<Recording> recording, const std::string& settings = "")
+    {
+        m_session = *Session::fromRecording(std::move(recording));
+        ReplayAsked asked;
+        asked.version = TorchVersion{ 2, 11 };
+        asked.settings = settings;
+        const auto report = checkReplay(trace(), asked);
+        EXPECT_TRUE(report) << report.error().text();
+        return *report;
+    }
+    ReplayReport reportOn(const std::string& text) { return reportOn(test::makeRecording(text)); }
+
+    [[nodiscard]] const DeviceTrace& trace() const { return m_session->devices().at(0); }
+
+    std::shared_ptr<const Session> m_session;
+};
+
+std::string row(const char* action, std::int64_t mebibytes, std::int64_t bytes, const std::string& more = "")
+{
+    return std::string(action) + " " + std::to_string((std::int64_t{ 1 } << 40) + mebibytes * kMiB) + " "
+        + std::to_string(bytes) + " " + more + "\n";
+}
+
+/// A block that had a segment of its own, until its user was done with it.
+std::string freed(std::int64_t place, std::int64_t bytes)
+{
+    return row("free_requested", place, bytes) + row("free_completed", place, bytes);
+}
+
+// One block of 60 MiB, in whose place two of 20 MiB less 100 bytes came later, of which the first is gone.
+std::string pinnedSegment()
+{
+    const std::int64_t asked = 20 * kMiB - 100;
+    return row("segment_alloc", 0, 60 * kMiB) + row("alloc", 0, 60 * kMiB) + freed(0, 60 * kMiB)
+        + row("alloc", 0, asked) + row("alloc", 20, asked) + freed(0, asked)
+        + row("segment", 0, 60 * kMiB, "large") + row("block", 20, 20 * kMiB, "allocated req=20971420");
+}
+
+} // namespace
+
+TEST_F(SmallReplays, FragmentationNamesTheBlockThatPins)
+{
+    const ReplayReport report = reportOn(pinnedSegment());
+    ASSERT_TRUE(report.exact()) << report.reason().text();
+    const AllocatorMap map = allocatorMapAt(trace(), trace().eventCount() - 1, &report);
+    const Fragmentation found = fragmentationOf(trace(), map, report.settings);
+    EXPECT_TRUE(found.exact);
+    EXPECT_EQ(found.freeBytes, 40 * kMiB);
+    EXPECT_EQ(found.largestFreeBytes, 20 * kMiB);
+    EXPECT_DOUBLE_EQ(found.externalShare().value(), 0.5);
+    EXPECT_EQ(found.roundingBytes, 100);
+    EXPECT_EQ(found.cachedSegmentsBytes, 0);
+    ASSERT_EQ(found.pinned.size(), 1u);
+    EXPECT_EQ(found.pinned[0].freeBytes, 40 * kMiB);
+    ASSERT_EQ(found.pinned[0].pins.size(), 1u);
+    EXPECT_EQ(found.pinned[0].pins[0].givesBackBytes, 60 * kMiB);
+    EXPECT_EQ(found.pinned[0].pins[0].ageEvents, 2);
+}
+
+TEST_F(SmallReplays, FragmentationOfNothingHasNoShare)
+{
+    const ReplayReport report = reportOn(row("segment_alloc", 0, 20 * kMiB) + row("alloc", 0, 20 * kMiB)
+        + row("segment", 0, 20 * kMiB, "large") + row("block", 0, 20 * kMiB, "allocated"));
+    const Fragmentation found
+        = fragmentationOf(trace(), allocatorMapAt(trace(), 1, &report), report.settings);
+    EXPECT_EQ(found.freeBytes, 0);
+    EXPECT_FALSE(found.externalShare());
+    EXPECT_TRUE(found.pinned.empty());
+}
+
+// empty_cache() gives 20 MiB back, of which 12 are taken again; a request then does not fit: 30 more are.
+TEST_F(SmallReplays, ThrashTellsWhoGaveBackAndWhatWasTakenAgain)
+{
+    const ReplayReport report = reportOn(row("segment_alloc", 0, 20 * kMiB) + row("alloc", 0, 20 * kMiB)
+        + freed(0, 20 * kMiB) + row("segment_free", 0, 20 * kMiB) + row("segment_alloc", 100, 12 * kMiB)
+        + row("alloc", 100, 12 * kMiB) + row("segment_alloc", 200, 30 * kMiB) + row("alloc", 200, 30 * kMiB)
+        + freed(200, 30 * kMiB) + row("segment_free", 200, 30 * kMiB) + row("segment_alloc", 300, 40 * kMiB)
+        + row("alloc", 300, 40 * kMiB) + row("segment", 100, 12 * kMiB, "large")
+        + row("block", 100, 12 * kMiB, "allocated") + row("segment", 300, 40 * kMiB, "large")
+        + row("block", 300, 40 * kMiB, "allocated"));
+    ReplayReport told = report; // which of the releases were calls of the program is the replay's to say
+    told.check.emptyCaches = { 4 };
+    const Thrash thrash = thrashOf(trace(), told);
+    EXPECT_EQ(thrash.givenBackBytes, 50 * kMiB);
+    EXPECT_EQ(thrash.cycledBytes, 50 * kMiB); // 12 + 8 of the next 30, then 30
+    EXPECT_EQ(thrash.deviceFrees, 2);
+    EXPECT_EQ(thrash.deviceMallocs, 4);
+    EXPECT_FALSE(thrash.timesAreReal);
+    EXPECT_EQ(thrash.lostNs, 0);
+    ASSERT_EQ(thrash.causes.size(), 2u);
+    EXPECT_EQ(thrash.causes[0].cause, Thrash::Cause::Retry);
+    EXPECT_EQ(thrash.causes[0].bytes, 30 * kMiB);
+    EXPECT_EQ(thrash.causes[0].calls, 1);
+    EXPECT_EQ(thrash.causes[1].cause, Thrash::Cause::EmptyCache);
+    EXPECT_EQ(thrash.causes[1].bytes, 20 * kMiB);
+}
+
+TEST_F(SmallReplays, ThrashOfARetryLostTheTimeFromItsReleaseToItsRequest)
+{
+    const ReplayReport report = reportOn(row("segment_alloc", 0, 30 * kMiB, "time=10")
+        + row("alloc", 0, 30 * kMiB, "time=11") + row("free_requested", 0, 30 * kMiB, "time=12")
+        + row("free_completed", 0, 30 * kMiB, "time=13") + row("segment_free", 0, 30 * kMiB, "time=100")
+        + row("segment_alloc", 100, 40 * kMiB, "time=350") + row("alloc", 100, 40 * kMiB, "time=351")
+        + row("segment", 100, 40 * kMiB, "large") + row("block", 100, 40 * kMiB, "allocated"));
+    ReplayReport told = report;
+    told.check.emptyCaches.clear();
+    const Thrash thrash = thrashOf(trace(), told);
+    EXPECT_TRUE(thrash.timesAreReal);
+    EXPECT_EQ(thrash.cycledBytes, 30 * kMiB);
+    EXPECT_GE(thrash.lostNs, 250);
+    EXPECT_LE(thrash.lostNs, 338); // a free that was completed for the release belongs to it
+    told.settings.garbageCollectionThreshold = 0.5;
+    told.settings.memoryFraction = 0.5;
+    const Thrash collected = thrashOf(trace(), told);
+    ASSERT_EQ(collected.causes.size(), 1u);
+    EXPECT_EQ(collected.causes[0].cause, Thrash::Cause::GarbageCollection);
+}
+
+// Lost events are no difference in themselves: but what a replay says behind them nobody can know.
+TEST_F(SmallReplays, AreExactOnlyBeforeEventsThatWereLost)
+{
+    auto recording = test::makeRecording(pinnedSegment());
+    recording->lost.push_back({ 0, 4, 7 });
+    const ReplayReport report = reportOn(std::move(recording));
+    EXPECT_FALSE(report.exact());
+    EXPECT_EQ(report.lostEvents, 7);
+    EXPECT_EQ(report.firstLostEvent, 4);
+    EXPECT_NE(report.reason().text().find("7 events before event 4 were lost"), std::string::npos)
+        << report.reason().text();
+    EXPECT_TRUE(report.exactAt(3));
+    EXPECT_FALSE(report.exactAt(4));
+    EXPECT_FALSE(allocatorMapAt(trace(), 5, &report).exact);
+}
+
+} // namespace strata::model
