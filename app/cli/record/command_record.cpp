@@ -57,6 +57,8 @@ public:
             "real times");
         app.add_option(
             "--capacity", m_capacity, "Memory of the simulated card instead of its own, e.g. 16GiB");
+        app.add_option("--other-processes", m_others,
+            "Memory of each simulated card that other processes hold all the time, e.g. 4GiB");
         app.add_option("--devices", m_options.devices, "Number of simulated cards")->check(CLI::Range(1, 64));
         app.footer("\nExample:\n  strata record -o run.strata -- python train.py\n\n"
                    "Exit codes:\n  those of the program, 128 + signal where one ended it   2 bad usage\n");
@@ -68,18 +70,21 @@ public:
         if (m_options.output.empty())
             return model::fail(Error::Kind::Usage, model::say("no file to write"),
                 model::say("name one with -o, as in strata record -o run.strata -- ..."));
-        if (m_options.simulated.empty() && (!m_capacity.empty() || m_options.devices != 1))
+        if (m_options.simulated.empty()
+            && (!m_capacity.empty() || !m_others.empty() || m_options.devices != 1))
             return model::fail(Error::Kind::Usage,
-                model::say("--capacity and --devices are of the simulated card"),
+                model::say("--capacity, --other-processes and --devices are of the simulated card"),
                 model::say("name one with --simulated"));
         const auto memoryBytes = sizeOf("--memory", m_memory);
         const auto capacityBytes = sizeOf("--capacity", m_capacity);
-        for (const auto* size : { &memoryBytes, &capacityBytes }) {
+        const auto otherBytes = sizeOf("--other-processes", m_others);
+        for (const auto* size : { &memoryBytes, &capacityBytes, &otherBytes }) {
             if (!*size)
                 return model::Failure(size->error());
         }
         m_options.memoryBytes = *memoryBytes;
         m_options.capacityBytes = *capacityBytes;
+        m_options.otherBytes = otherBytes->value_or(0);
         return {};
     }
 
@@ -91,7 +96,7 @@ public:
 private:
     RecordOptions m_options;
     ProgramWords m_program;
-    std::string m_memory, m_capacity;
+    std::string m_memory, m_capacity, m_others;
 };
 
 } // namespace

@@ -17,6 +17,7 @@ struct RecordOptions {
     std::optional<std::int64_t> memoryBytes; ///< host memory of the recorder, at most
     std::string simulated; ///< card of the catalogue to simulate; empty: the real device
     std::optional<std::int64_t> capacityBytes; ///< of the simulated device, instead of the card's
+    std::int64_t otherBytes = 0; ///< of it, that other processes hold
     int devices = 1; ///< simulated ones
     std::vector<std::string> command;
 };

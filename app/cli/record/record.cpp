@@ -68,7 +68,9 @@ model::Result<simgpu::Settings> simulatedCard(const RecordOptions& options)
             model::say("%1 %2: no such card", "--simulated", options.simulated),
             model::say("nearest are %1",
                 fmt::format("{}", fmt::join(model::nearestCards(options.simulated), ", "))));
-    return launch::settingsOf(*card, options.capacityBytes, options.devices);
+    simgpu::Settings settings = launch::settingsOf(*card, options.capacityBytes, options.devices);
+    settings.otherBytes = static_cast<std::uint64_t>(options.otherBytes);
+    return settings;
 }
 
 /// What puts the recorder's library and the simulated device, where one is asked for, in front of the

@@ -66,7 +66,7 @@ STRATA_API Result cuMemGetInfo_v2(std::size_t* freeBytes, std::size_t* totalByte
     if (!validDevice(currentDevice()))
         return result(Status::InvalidDevice);
     *totalBytes = memory.capacity(currentDevice());
-    *freeBytes = *totalBytes - memory.used(currentDevice());
+    *freeBytes = memory.free(currentDevice());
     return 0;
 }
 

@@ -175,7 +175,8 @@ STRATA_API Result nvmlDeviceGetMemoryInfo(void* handle, MemoryInfo* info)
         return kInvalidArgument;
     const auto lock = locked();
     const DeviceMemory& memory = machine().memory;
-    *info = { memory.capacity(device), memory.capacity(device) - memory.used(device), memory.used(device) };
+    const std::size_t free = memory.free(device);
+    *info = { memory.capacity(device), free, memory.capacity(device) - free };
     return 0;
 }
 

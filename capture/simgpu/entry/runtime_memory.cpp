@@ -84,7 +84,7 @@ STRATA_API Result cudaMemGetInfo(std::size_t* freeBytes, std::size_t* totalBytes
     const auto lock = locked();
     const DeviceMemory& memory = machine().memory;
     *totalBytes = memory.capacity(currentDevice());
-    *freeBytes = *totalBytes - memory.used(currentDevice());
+    *freeBytes = memory.free(currentDevice());
     return 0;
 }
 

@@ -20,6 +20,7 @@ Runs a command on a simulated device: no GPU and none of NVIDIA's libraries are 
 SETTINGS is one word, KEY=VALUE;KEY=VALUE, each with a value of its own unless said:
   devices=1                 0 to 64, all alike
   capacity=85899345920      bytes of each
+  others=0                  bytes of each that other processes hold
   cc=8.0  sms=108           compute capability, multiprocessors
   name=...                  of the device
   l2=41943040  bus=5120     bytes of its cache, bits of its memory bus

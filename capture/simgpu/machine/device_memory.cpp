@@ -28,8 +28,10 @@ DeviceMemory::DeviceMemory(const Settings& settings)
     : m_space(AddressSpace::create(settings))
     , m_devices(static_cast<std::size_t>(settings.devices))
 {
-    for (Device& device : m_devices)
+    for (Device& device : m_devices) {
         device.capacity = settings.capacityBytes;
+        device.others = settings.otherBytes;
+    }
 }
 
 Status DeviceMemory::place(std::size_t bytes, DeviceRange range, Address& out)
@@ -53,7 +55,7 @@ void DeviceMemory::remove(std::map<Address, DeviceRange>::iterator range)
 Status DeviceMemory::charge(int device, std::size_t bytes)
 {
     Device& target = m_devices[static_cast<std::size_t>(device)];
-    if (bytes > target.capacity - std::min(target.capacity, target.used))
+    if (bytes > target.free())
         return Status::OutOfMemory;
     target.used += bytes;
     return Status::Ok;

@@ -5,6 +5,7 @@
 #include "capture/simgpu/machine/backing.h"
 #include "capture/simgpu/machine/status.h"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -40,7 +41,10 @@ public:
 
     int devices() const { return static_cast<int>(m_devices.size()); }
     std::size_t capacity(int device) const { return m_devices[static_cast<std::size_t>(device)].capacity; }
+    /// By this process; by others, who hold as much all the time; by nobody.
     std::size_t used(int device) const { return m_devices[static_cast<std::size_t>(device)].used; }
+    std::size_t usedByOthers(int device) const { return m_devices[static_cast<std::size_t>(device)].others; }
+    std::size_t free(int device) const { return m_devices[static_cast<std::size_t>(device)].free(); }
 
     /// cudaMalloc: charged in steps of 512 bytes up to 1 MiB, in whole granules above. 0 bytes give the null
     /// address.
@@ -83,7 +87,10 @@ private:
     struct Device {
         std::size_t capacity = 0;
         std::size_t used = 0;
+        std::size_t others = 0;
         Pool pool;
+
+        std::size_t free() const { return capacity - std::min(capacity, used + others); }
     };
     struct Import {
         Address address = 0;

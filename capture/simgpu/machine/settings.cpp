@@ -91,6 +91,8 @@ bool readEntry(std::string_view key, std::string_view value, Settings& settings)
     }
     if (key == "capacity")
         return readNumber(value, settings.capacityBytes);
+    if (key == "others")
+        return readNumber(value, settings.otherBytes);
     if (key == "cc")
         return readCapability(value, settings);
     if (key == "code")
@@ -157,6 +159,7 @@ std::string formatSettings(const Settings& settings)
     std::string text = "devices=" + std::to_string(settings.devices);
     text += ";name=" + settings.name;
     text += ";capacity=" + std::to_string(settings.capacityBytes);
+    text += ";others=" + std::to_string(settings.otherBytes);
     text += ";cc=" + std::to_string(settings.computeMajor) + "." + std::to_string(settings.computeMinor);
     text += ";code=" + std::to_string(settings.codeCapability);
     text += ";sms=" + std::to_string(settings.multiprocessors);

@@ -23,6 +23,7 @@ struct Settings {
     int devices = 1;
     std::string name = "Strata simulated device";
     std::uint64_t capacityBytes = std::uint64_t{ 80 } << 30;
+    std::uint64_t otherBytes = 0; ///< of each device, that other processes hold all the time
     int computeMajor = 8;
     int computeMinor = 0;
     int multiprocessors = 108;
@@ -40,9 +41,9 @@ struct Settings {
 };
 
 /// Reads "key=value;key=value", the form in which a launcher passes settings through the environment variable
-/// STRATA_SIMGPU. Keys: devices, name, capacity, cc, code, sms, l2, bus, addresses (top-down, ascending,
-/// random:SEED, ranges:0xA-0xB,...), event-lag, cudnn-workspace, cudnn-version. What is missing keeps its
-/// default; each entry that cannot be read is added to `problems` and has no effect.
+/// STRATA_SIMGPU. Keys: devices, name, capacity, others, cc, code, sms, l2, bus, addresses (top-down,
+/// ascending, random:SEED, ranges:0xA-0xB,...), event-lag, cudnn-workspace, cudnn-version. What is missing
+/// keeps its default; each entry that cannot be read is added to `problems` and has no effect.
 Settings parseSettings(std::string_view text, std::vector<std::string>& problems);
 
 /// The inverse: parseSettings(formatSettings(s)) gives s again.

@@ -55,6 +55,30 @@ TEST(DeviceMemory, RefusesWhatDoesNotFit)
     EXPECT_EQ(memory.allocate(0, SIZE_MAX, b), Status::OutOfMemory);
 }
 
+TEST(DeviceMemory, LeavesOtherProcessesWhatTheyHold)
+{
+    Settings settings = small(2);
+    settings.otherBytes = 40 * kMiB;
+    DeviceMemory memory(settings);
+    EXPECT_EQ(memory.free(0), 24 * kMiB);
+    EXPECT_EQ(memory.used(0), 0u);
+    EXPECT_EQ(memory.usedByOthers(1), 40 * kMiB);
+    Address a = 0;
+    Address b = 0;
+    EXPECT_EQ(memory.allocate(0, 26 * kMiB, a), Status::OutOfMemory);
+    EXPECT_EQ(memory.allocate(0, 24 * kMiB, a), Status::Ok);
+    EXPECT_EQ(memory.free(0), 0u);
+    EXPECT_EQ(memory.free(1), 24 * kMiB);
+    EXPECT_EQ(memory.allocate(0, 1, b), Status::OutOfMemory);
+    EXPECT_EQ(memory.release(a), Status::Ok);
+    EXPECT_EQ(memory.free(0), 24 * kMiB);
+
+    settings.otherBytes = 100 * kMiB; // more than there is
+    DeviceMemory full(settings);
+    EXPECT_EQ(full.free(0), 0u);
+    EXPECT_EQ(full.allocate(0, 1, a), Status::OutOfMemory);
+}
+
 TEST(DeviceMemory, KnowsItsRangesAndNobodyElses)
 {
     DeviceMemory memory(small());

@@ -14,14 +14,15 @@ using testing::Pair;
 TEST(Settings, ReadsEveryKey)
 {
     std::vector<std::string> problems;
-    const Settings s
-        = parseSettings("devices=2;name=NVIDIA H100;capacity=1048576;cc=9.0;code=90;sms=132;l2=7;bus=5120;"
-                        "addresses=random:42;event-lag=3;cudnn-workspace=99;cudnn-version=80900",
-            problems);
+    const Settings s = parseSettings(
+        "devices=2;name=NVIDIA H100;capacity=1048576;others=4096;cc=9.0;code=90;sms=132;l2=7;bus=5120;"
+        "addresses=random:42;event-lag=3;cudnn-workspace=99;cudnn-version=80900",
+        problems);
     EXPECT_THAT(problems, IsEmpty());
     EXPECT_EQ(s.devices, 2);
     EXPECT_EQ(s.name, "NVIDIA H100");
     EXPECT_EQ(s.capacityBytes, 1048576u);
+    EXPECT_EQ(s.otherBytes, 4096u);
     EXPECT_EQ(s.computeMajor, 9);
     EXPECT_EQ(s.computeMinor, 0);
     EXPECT_EQ(s.codeCapability, 90);
