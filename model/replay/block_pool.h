@@ -35,6 +35,7 @@ struct ReplayBlock {
     bool mapped = true;
     bool allocated = false;
     bool pending = false; ///< waits for another stream
+    bool deferred = false; ///< freed during a capture: waits for its end, too
     Hook hook;
 
     [[nodiscard]] bool isFree() const { return !allocated && !pending; }

@@ -190,7 +190,7 @@ ReplayBlock* CachingAllocator::obtain(BlockPool& pool, std::uint64_t stream, std
     if (m_rejections == rejections && releaseAvailable(pool, stream, rounded))
         if (ReplayBlock* made = makeBlock(pool, stream, rounded))
             return made;
-    if (m_rejections != rejections || m_capturing)
+    if (m_rejections != rejections || keepsCached())
         return nullptr;
     releaseCached();
     return makeBlock(pool, stream, rounded);
@@ -295,6 +295,7 @@ void CachingAllocator::requestFree(ReplayBlock& block)
 {
     block.allocated = false;
     block.pending = true;
+    block.deferred = m_capturing;
     m_allocated -= block.bytes;
     ++m_pendingBlocks;
 }
@@ -313,7 +314,7 @@ void CachingAllocator::completeFree(ReplayBlock& block)
 void CachingAllocator::completePending(PoolOwner only)
 {
     const auto isConcerned = [&](const ReplayBlock& block) {
-        return block.pool != nullptr && block.pending
+        return block.pool != nullptr && block.pending && !(block.deferred && m_capturing)
             && (only.isDefault() || (block.pool->owner != nullptr && block.pool->owner->name == only));
     };
     for (std::uint32_t slot = 0; m_pendingBlocks > 0 && slot < m_arena.slots(); ++slot)

@@ -71,12 +71,9 @@ public:
     void setSettings(const AllocatorSettings& settings);
     /// set_per_process_memory_fraction().
     void setMemoryFraction(double fraction);
-    /// A capture, or any other use of a private pool, is under way: up to 2.12 nothing of the default pools
-    /// is released meanwhile, from 2.13 on it makes no difference.
-    void setCapturing(bool capturing)
-    {
-        m_capturing = capturing && m_settings.version < TorchVersion{ 2, 13 };
-    }
+    /// A capture (up to 2.12: any use of a private pool) is under way: what is freed meanwhile and waits for
+    /// another stream does so until its end, and up to 2.12 nothing of the default pools is released.
+    void setCapturing(bool capturing) { m_capturing = capturing; }
     /// Its last user is gone: its segments go with the next release of cached memory.
     void releasePool(PoolOwner pool);
 
@@ -127,6 +124,11 @@ private:
     [[nodiscard]] ReplayBlock* take(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
     [[nodiscard]] ReplayBlock* obtain(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
     [[nodiscard]] bool rejects(std::int64_t segmentBytes) const;
+    /// During a capture, up to 2.12.
+    [[nodiscard]] bool keepsCached() const
+    {
+        return m_capturing && m_settings.version < TorchVersion{ 2, 13 };
+    }
     [[nodiscard]] ReplayBlock* makeBlock(BlockPool& pool, std::uint64_t stream, std::int64_t rounded);
     void splitIfWorth(ReplayBlock*& block, std::int64_t rounded);
     void mergeInto(ReplayBlock& block, ReplayBlock* neighbour);

@@ -76,7 +76,7 @@ void CachingAllocator::releaseBlocksOf(BlockPool& pool)
 // release_cached_blocks()
 void CachingAllocator::releaseCached(PoolOwner only)
 {
-    if (only.isDefault() && !m_capturing) {
+    if (only.isDefault() && !keepsCached()) {
         m_driver->synchronize(*this, {});
         releaseBlocksOf(*m_large);
         releaseBlocksOf(*m_small);

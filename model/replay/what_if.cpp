@@ -124,6 +124,8 @@ private:
             if (!m_figures.firstOomEvent)
                 m_figures.firstOomEvent = event;
             m_figures.lastOomEvent = event;
+            if (!m_figures.firstNewOomEvent && m_events.action[row] == Action::Alloc)
+                m_figures.firstNewOomEvent = event;
             return;
         }
         if (m_events.action[row] == Action::Oom) { // the program did not get it, and did without

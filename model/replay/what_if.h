@@ -27,6 +27,7 @@ struct ReplayFigures {
     std::int64_t deviceMallocs = 0; ///< calls for segments, and maps
     std::int64_t deviceFrees = 0; ///< and unmaps
     std::optional<EventIndex> firstOomEvent, lastOomEvent;
+    std::optional<EventIndex> firstNewOomEvent; ///< of a request that the recording served
     std::int64_t requestsRefused = 0;
     friend bool operator==(const ReplayFigures&, const ReplayFigures&) = default;
 };

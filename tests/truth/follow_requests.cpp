@@ -393,8 +393,10 @@ private:
         model::PoolOwner pool;
         words >> pool.owner >> pool.id;
         ++m_counts["pools " + kind];
-        if (kind == "begin")
-            m_allocator->setCapturing(true);
+        int captures = 0;
+        words >> captures;
+        if (kind == "begin") // from 2.13 on a pool alone is no capture
+            m_allocator->setCapturing(captures != 0 || m_settings.version < model::TorchVersion{ 2, 13 });
         else if (kind == "end")
             m_allocator->setCapturing(false);
         else

@@ -75,6 +75,25 @@ TEST(Releasing, ACaptureKeepsNothingBackFrom213On)
     }
 }
 
+TEST(Releasing, WhatIsFreedDuringACaptureWaitsForItsEnd)
+{
+    PlainDriver driver(100 * kMiB);
+    CachingAllocator allocator(settingsOf("", k215), driver);
+    ReplayBlock* const before = allocator.allocate(20 * kMiB, 0);
+    ReplayBlock* const meanwhile = allocator.allocate(60 * kMiB, 0);
+    allocator.requestFree(*before);
+    allocator.setCapturing(true);
+    allocator.requestFree(*meanwhile);
+    allocator.completePending();
+    EXPECT_FALSE(before->pending);
+    EXPECT_TRUE(meanwhile->pending);
+    EXPECT_EQ(allocator.pendingBlocks(), 1);
+    allocator.setCapturing(false);
+    allocator.completePending();
+    EXPECT_EQ(allocator.pendingBlocks(), 0);
+    EXPECT_EQ(allocator.activeBytes(), 0);
+}
+
 TEST(Releasing, OversizeBlocksGoAsTheRequestNeedsThem)
 {
     for (const bool one : { true, false }) {
