@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/row_command.h"
+#include "app/cli/text.h"
+#include "model/analysis/replay.h"
 #include "model/analysis/row_order.h"
 #include "model/base/units.h"
-#include "model/base/wrap.h"
+#include "model/trace/rounded_sizes.h"
+
+#include <CLI/CLI.hpp>
 
 namespace strata::cli {
 
@@ -58,7 +62,7 @@ protected:
                 rows.push_back(row);
         }
         if (m_order != model::SortBy<BlockOrder>{})
-            model::sortRows(rows, model::rowKey(trace, m_order.order), m_order.descending);
+            model::sortRows(rows, model::rowKey(trace, m_order.order, sizesOf(trace)), m_order.descending);
         return rows;
     }
 
@@ -82,10 +86,7 @@ protected:
         else
             json.null();
         json.member("requested_bytes", blocks.requestedBytes[block]).key("rounded_bytes");
-        if (blocks.rounding[block] != BlockColumns::kRoundingUnknown)
-            json.value(model::wrapAdd(blocks.requestedBytes[block], blocks.rounding[block]));
-        else
-            json.null();
+        json.value(sizesOf(trace).bytes(block));
         json.key("stream").plain(labels.stream(blocks.stream[block]));
         json.key("pool").plain(labels.poolJson(blocks.pool[block]));
         writeId(json, "alloc_event", blocks.allocOf(block));
@@ -106,20 +107,47 @@ protected:
     {
         const BlockColumns& blocks = trace.blocks();
         const BlockId block = blocks.at(row);
-        const bool rounded = blocks.rounding[block] != BlockColumns::kRoundingUnknown;
+        const auto rounded = sizesOf(trace).bytes(block);
         table.row({ model::formatCount(block.value), model::formatAddress(blocks.address[block]),
                       model::formatBytes(blocks.requestedBytes[block]),
-                      rounded ? model::formatBytes(
-                          model::wrapAdd(blocks.requestedBytes[block], blocks.rounding[block]))
-                              : "-",
-                      labels.stream(blocks.stream[block]), eventName(blocks.allocOf(block), "before"),
-                      eventName(blocks.freeRequested[block], "-"),
+                      rounded ? model::formatBytes(*rounded) : "-", labels.stream(blocks.stream[block]),
+                      eventName(blocks.allocOf(block), "before"), eventName(blocks.freeRequested[block], "-"),
                       eventName(blocks.freeCompleted[block], "live"), labels.pool(blocks.pool[block]) },
             labels.line(blocks.stack[block]));
     }
 
+    void declareMore(CLI::App& app) override
+    {
+        app.add_flag("--replay", m_replay,
+            "Replays PyTorch's allocator, which tells the rounded size of every block where the replay is "
+            "exact; else those of the end alone are known");
+    }
+
+    model::Result<void> prepare(const DeviceTrace& trace, Output& err) override
+    {
+        if (!m_replay)
+            return {};
+        auto report = model::checkReplay(trace);
+        if (!report)
+            return model::Failure(report.error());
+        m_report = std::move(*report);
+        if (!m_report->exact())
+            err.line(
+                "The replay is not exact, so that rounded sizes are known of blocks alive at the end alone: "
+                + printable(m_report->reason().text()));
+        return {};
+    }
+
 private:
+    [[nodiscard]] model::RoundedSizes sizesOf(const DeviceTrace& trace) const
+    {
+        return model::RoundedSizes(
+            trace, m_report && m_report->exact() ? &m_report->check.rounding : nullptr);
+    }
+
     model::SortBy<BlockOrder> m_order;
+    bool m_replay = false;
+    std::optional<model::ReplayReport> m_report;
 };
 
 } // namespace

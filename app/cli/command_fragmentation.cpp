@@ -81,6 +81,10 @@ public:
             ->type_name("");
         m_read.declare(app, ReadOptions::Devices::One);
         m_limit.declare(app, "segments");
+        app.add_option("--over", m_instants,
+               "Also at so many instants, evenly over all of the trace: \"over\" of --json")
+            ->type_name("COUNT")
+            ->check(CLI::Range(0, kMostInstants));
         app.footer(footer(Footer::Positions));
     }
 
@@ -107,6 +111,11 @@ public:
         const auto tried = model::trySettings(trace, *report);
         if (!tried)
             return model::Failure(tried.error());
+        if (m_instants > 0) {
+            const model::DeviceTimeline timeline(trace);
+            m_over = model::fragmentationOver(
+                timeline, &*report, model::evenInstants(timeline.clock(), model::Axis::Events, m_instants));
+        }
         const model::GroupTable byLine(trace, model::Grouping::Line);
         const Thrash thrash = model::thrashOf(trace, *report);
         if (m_read.json)
@@ -128,16 +137,8 @@ private:
     {
         JsonWriter json;
         json.beginObject().member("schema", 1).member("device", trace.device()).member("event", found.event);
-        json.member("exact", found.exact);
-        json.member("free_bytes", found.freeBytes).member("largest_free_bytes", found.largestFreeBytes);
-        json.key("external_share");
-        if (const auto share = found.externalShare())
-            json.plain(fmt::format("{:.6f}", *share));
-        else
-            json.null();
-        json.member("rounding_bytes", found.roundingBytes).member("unsplit_bytes", found.unsplitBytes);
-        json.member("pending_free_bytes", found.pendingBytes);
-        json.member("cached_segments_bytes", found.cachedSegmentsBytes).key("segments").beginArray();
+        writeFigures(json, found);
+        json.key("segments").beginArray();
         for (std::size_t i = 0; i < rows(found, out); ++i) {
             const PinnedSegment& pinned = found.pinned[i];
             json.beginObject()
@@ -156,25 +157,48 @@ private:
                 .member("reserved_bytes_peak", setting.reservedBytesPeak)
                 .member("saved_bytes", setting.savedBytes)
                 .member("exact", setting.exact)
+                .member("refuses_more", setting.refusesMore)
                 .member("device_mallocs", setting.deviceMallocs)
                 .member("device_frees", setting.deviceFrees)
                 .endObject();
         json.endArray().key("thrash");
         writeThrash(json, thrash);
+        if (m_instants > 0) {
+            json.key("over").beginArray();
+            for (const Fragmentation& at : m_over) {
+                json.beginObject().member("event", at.event);
+                writeFigures(json, at);
+                json.endObject();
+            }
+            json.endArray();
+        }
         json.endObject().endLine();
         out.write(json.text());
+    }
+
+    static void writeFigures(JsonWriter& json, const Fragmentation& of)
+    {
+        json.member("exact", of.exact).member("reserved_bytes", of.reservedBytes);
+        json.member("live_bytes", of.liveBytes);
+        json.member("free_bytes", of.freeBytes).member("largest_free_bytes", of.largestFreeBytes);
+        json.key("external_share");
+        if (const auto share = of.externalShare())
+            json.plain(fmt::format("{:.6f}", *share));
+        else
+            json.null();
+        json.member("rounding_bytes", of.roundingBytes).member("unsplit_bytes", of.unsplitBytes);
+        json.member("pending_free_bytes", of.pendingBytes);
+        json.member("cached_segments_bytes", of.cachedSegmentsBytes);
     }
 
     void print(Output& out, const std::string& file, const DeviceTrace& trace, const AllocatorMap& map,
         const Fragmentation& found, const std::vector<SettingTried>& tried, const Thrash& thrash,
         const model::GroupTable& byLine) const
     {
-        std::int64_t reserved = 0;
-        for (const model::MapSegment& segment : map.segments)
-            reserved += segment.bytes;
-        out.line(fmt::format("{}: {} after {}: {} reserved, {} of it free{}", out.strong(printable(file)),
-            deviceName(trace.device()), momentName(trace, found.event), model::formatBytes(reserved),
-            model::formatBytes(found.freeBytes), found.exact ? "" : " at most"));
+        out.line(fmt::format("{}: {} {}: {} reserved, {} of it free{}", out.strong(printable(file)),
+            deviceName(trace.device()), stateName(trace, found.event),
+            model::formatBytes(found.reservedBytes), model::formatBytes(found.freeBytes),
+            found.exact ? "" : " at most"));
         const auto line = [&](std::int64_t bytes, const char* what) {
             if (bytes > 0)
                 out.line(fmt::format("  {:>10}  {}", model::formatBytes(bytes), what));
@@ -202,6 +226,9 @@ private:
     }
 
     static constexpr std::size_t kSegmentsShown = 5, kPinsShown = 5;
+    static constexpr int kMostInstants = 100'000;
+    int m_instants = 0;
+    std::vector<Fragmentation> m_over;
     ReadOptions m_read;
     LimitOption m_limit;
     std::string m_position;

@@ -79,7 +79,7 @@ void writeVerdict(JsonWriter& json, const Judged& judged)
             .member("set", setting.settings)
             .member("served", setting.servesRequest)
             .member("reserved_bytes_peak", setting.reservedBytesPeak)
-            .member("spare_bytes", parts.reservedBytes() + parts.deviceFreeBytes - setting.reservedBytesPeak)
+            .member("spare_bytes", parts.availableBytes() - setting.reservedBytesPeak)
             .member("exact", setting.exact)
             .endObject();
     json.endArray().endObject();
@@ -122,7 +122,7 @@ void printVerdict(Output& out, const std::string& file, const Judged& judged)
     }
     out.line("");
     if (verdict.advice.empty()) {
-        out.line("No allocator setting that was tried serves the request in a replay of this recording");
+        printParagraph(out, model::remedySentence(verdict).text());
         return;
     }
     out.line("With one of these the request is served when this recording is replayed");

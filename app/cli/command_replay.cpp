@@ -4,6 +4,7 @@
 #include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
+#include "app/cli/replay_json.h"
 #include "app/cli/text.h"
 #include "model/analysis/position.h"
 #include "model/analysis/replay.h"
@@ -54,8 +55,9 @@ void writeCheck(JsonWriter& json, const ReplayReport& report)
         json.null();
     }
     json.member("final_blocks_equal", check.finalBlocksEqual);
-    json.member("sizes_determined", check.undeterminedBlocks == 0);
-    json.member("undetermined_blocks", check.undeterminedBlocks);
+    json.member("sizes_determined", check.open.empty());
+    json.member("undetermined_blocks", check.open.size());
+    json.member("exact_from_event", report.exactFrom());
     json.member("allocated_end_difference_bytes", check.allocatedEndDifference);
     json.member("reserved_end_difference_bytes", check.reservedEndDifference);
     json.member("exact", report.exact()).key("reason");
@@ -63,15 +65,7 @@ void writeCheck(JsonWriter& json, const ReplayReport& report)
         json.null();
     else
         json.value(report.reason().text());
-    const auto peak
-        = [&](const char* bytes, std::int64_t peakBytes, const char* at, model::EventIndex event) {
-              json.key(bytes);
-              report.exact() ? json.value(peakBytes) : json.null();
-              json.key(at);
-              report.exact() ? json.value(event) : json.null();
-          };
-    peak("allocated_bytes_peak", check.allocatedBytesPeak, "allocated_peak_event", check.allocatedPeakEvent);
-    peak("active_bytes_peak", check.activeBytesPeak, "active_peak_event", check.activePeakEvent);
+    writePeaks(json, report);
     json.key("conditions").beginObject().member("from_start", report.fromStart);
     json.member("settings", model::sourceName(report.settingsSource));
     json.member("settings_text", report.settingsText);
@@ -103,11 +97,6 @@ void writeFigures(JsonWriter& json, const char* key, const model::ReplayFigures&
         .member("first_oom_event", figures.firstOomEvent)
         .member("requests_refused", figures.requestsRefused)
         .endObject();
-}
-
-void writeRange(JsonWriter& json, const char* key, std::pair<std::int64_t, std::int64_t> range)
-{
-    json.key(key).beginArray().value(range.first).value(range.second).endArray();
 }
 
 class Replay final : public FileCommand {

@@ -107,8 +107,8 @@ public:
 private:
     void print(Output& out, const std::string& file, const DeviceTrace& trace, const AllocatorMap& map) const
     {
-        out.line(fmt::format("{}: {} after {}: {}", out.strong(printable(file)), deviceName(trace.device()),
-            momentName(trace, map.event),
+        out.line(fmt::format("{}: {} {}: {}", out.strong(printable(file)), deviceName(trace.device()),
+            stateName(trace, map.event),
             map.exact ? "all sizes exact" : "rounded sizes are at least these"));
         Table table({ { "reserved" }, { "allocated" }, { "free" }, { "blocks" },
             { "address", Table::Align::Left }, { "stream" }, { "pool", Table::Align::Left } });

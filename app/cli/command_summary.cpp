@@ -138,6 +138,11 @@ public:
                 if (!replay)
                     return model::Failure(replay.error());
                 report->replay = std::move(*replay);
+                if (report->replay->exact()) {
+                    const model::RoundedCurves curves(*trace, report->replay->check.rounding);
+                    report->summary = model::withRoundedSizes(
+                        std::move(report->summary), *trace, curves, *report->byLine);
+                }
             }
             devices.push_back(std::move(*report));
         }

@@ -178,6 +178,11 @@ std::string deviceName(int device)
     return fmt::format("GPU {}", device);
 }
 
+std::string stateName(const model::DeviceTrace& trace, EventIndex event)
+{
+    return (event >= 0 ? "after " : trace.eventCount() == 0 ? "at " : "") + momentName(trace, event);
+}
+
 std::string momentName(const model::DeviceTrace& trace, EventIndex event)
 {
     return momentName(event, trace.eventCount(), model::timeOf(trace, event),

@@ -59,5 +59,7 @@ struct EventRange {
 /// The same from what is known of the event: its time, and that of the first one, where there are times.
 [[nodiscard]] std::string momentName(model::EventIndex event, std::int64_t events,
     std::optional<std::int64_t> timeNs, std::optional<std::int64_t> firstTimeNs);
+/// The state that an event leads to: "after event 3 (...)", "before the first event".
+[[nodiscard]] std::string stateName(const model::DeviceTrace& trace, model::EventIndex event);
 
 } // namespace strata::cli

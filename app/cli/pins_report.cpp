@@ -41,7 +41,9 @@ Table settingsTable(std::span<const model::SettingTried> tried)
             setting.savedBytes < 0 ? "-" + model::formatBytes(-setting.savedBytes)
                                    : model::formatBytes(setting.savedBytes),
             model::formatCount(setting.deviceMallocs), model::formatCount(setting.deviceFrees),
-            setting.exact ? "exact" : "estimate",
+            setting.refusesMore ? "out of memory"
+                : setting.exact ? "exact"
+                                : "estimate",
             setting.settings.empty() ? "(the defaults)" : printable(setting.settings) });
     return table;
 }

@@ -45,6 +45,8 @@ model::Result<int> RowCommand::runOn(const std::string& file, Output& out, Outpu
     if (!asked)
         return model::Failure(asked.error());
     const EventRange range = within(*asked);
+    if (const auto prepared = prepare(trace, err); !prepared)
+        return model::Failure(prepared.error());
     const std::vector<std::uint32_t> all = rowsOf(trace, range, m_filter.of(trace.recording()));
     const std::span rows = firstRows(all, m_limit.rows(m_read.json, out));
     const bool areAll = rows.size() == all.size();

@@ -63,6 +63,11 @@ protected:
     virtual void printRow(
         RowTable& table, const model::DeviceTrace& trace, RowLabels& labels, std::uint32_t row) const = 0;
 
+    /// Called once for the device, before its rows are asked for.
+    [[nodiscard]] virtual model::Result<void> prepare(const model::DeviceTrace& /*trace*/, Output& /*err*/)
+    {
+        return {};
+    }
     /// Options of its own.
     virtual void declareMore(CLI::App& /*app*/) { }
     [[nodiscard]] virtual std::unique_ptr<Between> between(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/groups_report.h"
 #include "app/cli/json_writer.h"
+#include "app/cli/replay_json.h"
 #include "app/cli/summary_report.h"
 #include "model/analysis/verdict.h"
 
@@ -303,15 +304,10 @@ void writeReplay(JsonWriter& json, const std::vector<DeviceReport>& devices)
             continue;
         const model::ReplayReport& replay = *device.replay;
         const bool exact = replay.exact();
-        const auto peak = [&](const char* key, std::int64_t value) {
-            json.member(key, exact ? std::optional(value) : std::nullopt);
-        };
         json.beginObject().member("device", replay.device).member("exact", exact);
         json.member("reason", exact ? std::nullopt : std::optional(replay.reason().text()));
-        peak("allocated_bytes_peak", replay.check.allocatedBytesPeak);
-        peak("allocated_peak_event", replay.check.allocatedPeakEvent);
-        peak("active_bytes_peak", replay.check.activeBytesPeak);
-        peak("active_peak_event", replay.check.activePeakEvent);
+        json.member("exact_from_event", replay.exactFrom());
+        writePeaks(json, replay);
         json.endObject();
     }
     json.endArray();

@@ -71,16 +71,23 @@ void printTotals(Output& out, const DeviceReport& device)
         atEvent(totals.reservedPeakEvent) + (isNeed ? "; what the run needs" : "") });
     table.add({ "requested", formatBytes(totals.requestedBytesStart), formatBytes(totals.requestedBytesPeak),
         atEnd(totals.requestedBytesEnd), atEvent(totals.requestedPeakEvent) });
-    const bool replayed = device.replay && device.replay->exact();
-    const auto peak = [&](std::int64_t bytes) { return replayed ? formatBytes(bytes) : std::string(); };
-    const model::TraceCheck none, &check = replayed ? device.replay->check : none;
-    table.add({ "active", "", peak(check.activeBytesPeak), atEnd(totals.activeBytesEnd),
-        replayed ? atEvent(check.activePeakEvent) + "; by replay" : "rounded; known at the end alone" });
-    table.add({ "allocated", "", peak(check.allocatedBytesPeak), atEnd(totals.allocatedBytesEnd),
-        replayed ? atEvent(check.allocatedPeakEvent) + "; by replay"
-                 : "active and not waiting for a stream" });
+    const model::ReplayReport* const replay
+        = device.replay && device.replay->agrees() ? &*device.replay : nullptr;
+    const auto rounded = [&](const char* name, std::int64_t least, std::int64_t most, model::EventIndex event,
+                             std::int64_t end, const char* without) {
+        std::string words = without;
+        if (replay != nullptr)
+            words = (replay->exact() ? atEvent(event) + "; by replay" : std::string("by replay"))
+                + (most > least ? fmt::format(", at most {}", formatBytes(most)) : "");
+        table.add({ name, "", replay != nullptr ? formatBytes(least) : "", atEnd(end), words });
+    };
+    const model::TraceCheck none, &check = replay != nullptr ? replay->check : none;
+    rounded("active", check.activeBytesPeak, check.activeBytesPeakMost, check.activePeakEvent,
+        totals.activeBytesEnd, "rounded; known at the end alone");
+    rounded("allocated", check.allocatedBytesPeak, check.allocatedBytesPeakMost, check.allocatedPeakEvent,
+        totals.allocatedBytesEnd, "active and not waiting for a stream");
     table.print(out);
-    if (device.replay && !replayed)
+    if (device.replay && !device.replay->exact())
         printParagraph(out, "  The replay is not exact: " + printable(device.replay->reason().text()));
 }
 

@@ -2,6 +2,7 @@
 #include "model/analysis/allocator_map.h"
 
 #include "model/digest/out_of_memory.h"
+#include "model/trace/rounded_sizes.h"
 
 #include <algorithm>
 
@@ -22,11 +23,9 @@ MapBlock blockOf(const DeviceTrace& trace, BlockId id, EventIndex event, const R
     const std::int64_t requested = std::clamp<std::int64_t>(block.requestedBytes, 1, std::int64_t{ 1 } << 60);
     const std::int64_t rounded
         = (report != nullptr ? report->settings : AllocatorSettings()).roundedBytes(requested);
-    std::uint32_t more = blocks.rounding[id];
-    if (more == BlockColumns::kRoundingUnknown && report != nullptr)
-        more = report->check.rounding[id];
-    block.determined = more != BlockColumns::kRoundingUnknown;
-    block.bytes = block.determined ? requested + more : rounded;
+    const auto more = RoundedSizes(trace, report != nullptr ? &report->check.rounding : nullptr).rounding(id);
+    block.determined = more.has_value();
+    block.bytes = more ? requested + *more : rounded;
     block.roundingBytes = std::min(rounded, block.bytes) - requested;
     block.unsplitBytes = std::max<std::int64_t>(0, block.bytes - rounded);
     return block;

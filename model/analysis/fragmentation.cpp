@@ -51,6 +51,7 @@ Fragmentation fragmentationOf(
     for (std::uint32_t number = 0; number < map.segments.size(); ++number) {
         const MapSegment& segment = map.segments[number];
         const std::span<const MapBlock> blocks = map.blocksOf(segment);
+        result.reservedBytes += segment.bytes;
         std::int64_t freeBytes = 0, liveBlocks = 0;
         for (const MapBlock& block : blocks) {
             if (block.isFree()) {
@@ -62,6 +63,7 @@ Fragmentation fragmentationOf(
             if (block.pending) {
                 result.pendingBytes += block.bytes;
             } else {
+                result.liveBytes += block.bytes - block.roundingBytes - block.unsplitBytes;
                 result.roundingBytes += block.roundingBytes;
                 result.unsplitBytes += block.unsplitBytes;
             }
@@ -83,6 +85,33 @@ Fragmentation fragmentationOf(
     }
     std::ranges::stable_sort(result.pinned, std::greater{}, &PinnedSegment::freeBytes);
     return result;
+}
+
+std::vector<Fragmentation> fragmentationOver(const DeviceTimeline& timeline, const ReplayReport* report,
+    std::span<const EventIndex> events, const std::stop_token& stop)
+{
+    const AllocatorSettings settings = report != nullptr ? report->settings : AllocatorSettings();
+    std::vector<Fragmentation> all;
+    all.reserve(events.size());
+    for (const EventIndex event : events) {
+        if (stop.stop_requested())
+            break;
+        const AllocatorMap map
+            = allocatorMapAt(timeline.trace(), event, timeline.live().liveAtUnordered(event), report);
+        all.push_back(fragmentationOf(timeline.trace(), map, settings));
+        all.back().pinned.clear();
+    }
+    return all;
+}
+
+std::vector<EventIndex> evenInstants(const Clock& clock, Axis axis, int count)
+{
+    const ColumnWindow window = wholeTrace(axis, clock, count);
+    const std::vector<EventIndex> edges = columnEdges(window, clock);
+    std::vector<EventIndex> events;
+    for (int column = 0; column < count; ++column)
+        events.push_back(eventsOfColumn(edges, column).last);
+    return events;
 }
 
 } // namespace strata::model

@@ -2,9 +2,13 @@
 #pragma once
 
 #include "model/analysis/allocator_map.h"
+#include "model/timeline/columns.h"
+#include "model/timeline/device_timeline.h"
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <vector>
 
 namespace strata::model {
@@ -32,6 +36,8 @@ struct PinnedSegment {
 struct Fragmentation {
     EventIndex event = -1;
     bool exact = false; ///< as the map
+    std::int64_t reservedBytes = 0;
+    std::int64_t liveBytes = 0; ///< requested, of blocks in use
     std::int64_t freeBytes = 0; ///< in all segments
     std::int64_t largestFreeBytes = 0; ///< of one stretch
     std::int64_t roundingBytes = 0;
@@ -43,9 +49,20 @@ struct Fragmentation {
     /// 1 - largest / all free: 0 where it is one stretch; none where nothing is free. (The index of external
     /// fragmentation of Linux and of the allocator literature.)
     [[nodiscard]] std::optional<double> externalShare() const;
+    /// Free in segments that hold live blocks, too.
+    [[nodiscard]] std::int64_t pinnedFreeBytes() const { return freeBytes - cachedSegmentsBytes; }
 };
 
 [[nodiscard]] Fragmentation fragmentationOf(
     const DeviceTrace& trace, const AllocatorMap& map, const AllocatorSettings& settings);
+
+/// The same at each of the events, `pinned` left out. One map an event; returns early, with less, once it is
+/// to stop.
+[[nodiscard]] std::vector<Fragmentation> fragmentationOver(const DeviceTimeline& timeline,
+    const ReplayReport* report, std::span<const EventIndex> events, const std::stop_token& stop = {});
+
+/// So many instants over all of a trace, evenly: the last event of each part of the axis. The last one is the
+/// end.
+[[nodiscard]] std::vector<EventIndex> evenInstants(const Clock& clock, Axis axis, int count);
 
 } // namespace strata::model

@@ -105,6 +105,43 @@ Sentence verdictSentence(const OomVerdict& verdict)
         : say("unknown: %1 are used outside PyTorch's allocator, by whom is not recorded", withheld);
 }
 
+Sentence remedySentence(const OomVerdict& verdict)
+{
+    switch (verdict.cause) {
+    case OomCause::TooBig: {
+        const OomParts& parts = verdict.parts;
+        const std::int64_t missing = verdict.roundedBytes - parts.deviceFreeBytes - parts.freeSmallBytes
+            - parts.freeLargeBytes - parts.pendingFreeBytes;
+        if (missing > 0)
+            return say(
+                "No allocator setting serves it: the program has to hold %1 less, or the card has to be "
+                "larger.",
+                asBytes(missing));
+        break;
+    }
+    case OomCause::Fragmented:
+        return say("No allocator setting that was tried serves it: free the blocks that pin partly empty "
+                   "segments earlier, or allocate them before all else.");
+    case OomCause::PrivatePools:
+        return say("No allocator setting gives memory of private pools to others: let graphs share one pool, "
+                   "or release those that are not replayed any more.");
+    case OomCause::PendingFree:
+        return say("No allocator setting serves it: wait for the other stream before the request, with "
+                   "torch.cuda.synchronize() or an event, so that its memory can be used again.");
+    case OomCause::OutsidePyTorch:
+        return say(
+            "No allocator setting serves it: look for contexts, NCCL and other libraries of this process "
+            "that allocate for themselves.");
+    case OomCause::OtherProcess:
+        return say(
+            "No allocator setting serves it: end the other processes on this device, or choose another "
+            "one; nvidia-smi lists them.");
+    case OomCause::Unknown:
+        break;
+    }
+    return say("No allocator setting that was tried serves the request when this recording is replayed.");
+}
+
 Result<OomVerdict> oomVerdictOf(
     const DeviceTrace& trace, const AllocatorMap& map, const ReplayReport& report, const Progress& progress)
 {

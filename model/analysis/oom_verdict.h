@@ -44,6 +44,8 @@ struct OomParts {
     std::optional<std::int64_t> otherProcessesBytes;
     std::optional<std::int64_t> unknownBytes; ///< outside or other processes; none without a capacity
 
+    /// What PyTorch could have for segments.
+    [[nodiscard]] std::int64_t availableBytes() const { return reservedBytes() + deviceFreeBytes; }
     [[nodiscard]] std::int64_t reservedBytes() const
     {
         return requestedBytes + roundingBytes + pendingFreeBytes + freeSmallBytes + freeLargeBytes
@@ -73,5 +75,7 @@ struct OomVerdict {
 
 /// "fragmented: 40.0 MiB are free within segments, but no piece of them holds 60.0 MiB".
 [[nodiscard]] Sentence verdictSentence(const OomVerdict& verdict);
+/// What would serve the request where no setting does: "No allocator setting serves it: ...".
+[[nodiscard]] Sentence remedySentence(const OomVerdict& verdict);
 
 } // namespace strata::model

@@ -199,11 +199,20 @@ Sentence ReplayReport::reason() const
         return say("the recording does not tell what there was at its end");
     if (!*check.finalBlocksEqual)
         return say("the blocks at the end are others than those recorded");
-    if (check.undeterminedBlocks > 0)
-        return sayCounted("nothing tells the rounded size of %1 block that is older than the trace",
+    if (check.open.empty())
+        return {};
+    const Sentence open
+        = sayCounted("nothing tells the rounded size of %1 block that is older than the trace",
             "nothing tells the rounded size of %1 blocks that are older than the trace",
-            check.undeterminedBlocks);
-    return {};
+            static_cast<std::int64_t>(check.open.size()));
+    if (const auto from = exactFrom())
+        return say("%1; from event %2 on all is exact", open, asCount(*from));
+    return open;
+}
+
+std::optional<EventIndex> ReplayReport::exactFrom() const
+{
+    return agrees() && check.determinedFrom < events ? std::optional(check.determinedFrom) : std::nullopt;
 }
 
 Result<ReplayReport> checkReplay(const DeviceTrace& trace, const ReplayAsked& asked, const Progress& progress)

@@ -43,11 +43,16 @@ struct ReplayReport {
     TraceCheck check;
 
     [[nodiscard]] bool exact() const { return check.exact() && lostEvents == 0; }
-    /// Sizes are exact before the first difference, if all are determined.
+    /// It leads to all that was recorded, though sizes of older blocks may be left open: peaks have a range.
+    [[nodiscard]] bool agrees() const { return check.agrees() && lostEvents == 0; }
+    /// After this event and from there on allocated and active are exact (-1: from the start); none: nowhere
+    /// up to the end.
+    [[nodiscard]] std::optional<EventIndex> exactFrom() const;
+    /// Sizes are exact before the first difference, once none of those that are left open is alive.
     [[nodiscard]] bool exactAt(EventIndex event) const
     {
-        return check.undeterminedBlocks == 0
-            && (check.exact() || (check.firstDifference && event < check.firstDifference->event))
+        return event >= check.determinedFrom
+            && (check.agrees() || (check.firstDifference && event < check.firstDifference->event))
             && (lostEvents == 0 || event < firstLostEvent);
     }
     [[nodiscard]] Sentence reason() const; ///< why it is not exact; empty if it is

@@ -204,8 +204,8 @@ StackId stackOfEvent(const DeviceTrace& trace, std::uint32_t event)
     return own.valid() || !block.valid() ? own : trace.blocks().stack[block];
 }
 
-RowKey rowKey(const DeviceTrace& trace, BlockOrder order, std::shared_ptr<const GroupTable> byLine,
-    std::shared_ptr<const Clock> clock)
+RowKey rowKey(const DeviceTrace& trace, BlockOrder order, const RoundedSizes& sizes,
+    std::shared_ptr<const GroupTable> byLine, std::shared_ptr<const Clock> clock)
 {
     const BlockColumns& b = trace.blocks();
     switch (order) {
@@ -214,10 +214,9 @@ RowKey rowKey(const DeviceTrace& trace, BlockOrder order, std::shared_ptr<const 
     case BlockOrder::Requested:
         return [&b](std::uint32_t row) { return ordered(b.requestedBytes[b.at(row)]); };
     case BlockOrder::Rounded:
-        return [&b](std::uint32_t row) {
-            return b.rounding[b.at(row)] == BlockColumns::kRoundingUnknown
-                ? std::nullopt
-                : Key(ordered(b.requestedBytes[b.at(row)] + b.rounding[b.at(row)]));
+        return [&b, sizes](std::uint32_t row) {
+            const auto bytes = sizes.bytes(b.at(row));
+            return bytes ? Key(ordered(*bytes)) : std::nullopt;
         };
     case BlockOrder::Line:
         return lineKey(

@@ -5,6 +5,7 @@
 #include "model/base/result.h"
 #include "model/timeline/clock.h"
 #include "model/trace/grouping.h"
+#include "model/trace/rounded_sizes.h"
 
 #include <cstdint>
 #include <functional>
@@ -76,9 +77,10 @@ template <class Order> [[nodiscard]] std::string sortName(const SortBy<Order>& b
 /// What a row is ordered by; rows without a value come last, whatever the direction.
 using RowKey = std::function<std::optional<std::uint64_t>(std::uint32_t row)>;
 
-/// The trace must outlive the key. Cheap but for labels, which cost a pass over stacks or texts. `byLine` and
-/// `clock` are those of the trace, and made where they are needed and not given. Safe from any thread.
-[[nodiscard]] RowKey rowKey(const DeviceTrace& trace, BlockOrder order,
+/// The trace must outlive the key, and what `sizes` points to. Cheap but for labels, which cost a pass over
+/// stacks or texts. `byLine` and `clock` are those of the trace, and made where they are needed and not
+/// given. Safe from any thread.
+[[nodiscard]] RowKey rowKey(const DeviceTrace& trace, BlockOrder order, const RoundedSizes& sizes,
     std::shared_ptr<const GroupTable> byLine = {}, std::shared_ptr<const Clock> clock = {});
 [[nodiscard]] RowKey rowKey(const DeviceTrace& trace, EventOrder order);
 

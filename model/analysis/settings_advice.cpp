@@ -62,10 +62,13 @@ Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const Replay
             return Failure(answer.error());
         const std::int64_t peak = answer->reservedPeakRange.second;
         tried.push_back({ settings, peak, recordedPeak - peak, answer->replayed.deviceMallocs,
-            answer->replayed.deviceFrees, answer->exact,
-            asked.until && answer->replayed.lastOomEvent != asked.until });
+            answer->replayed.deviceFrees, answer->exact, answer->replayed.firstNewOomEvent.has_value(),
+            asked.until && answer->replayed.lastOomEvent != asked.until
+                && !answer->replayed.firstNewOomEvent });
     }
-    std::ranges::stable_sort(tried, {}, &SettingTried::reservedBytesPeak);
+    std::ranges::stable_sort(tried, {}, [](const SettingTried& setting) {
+        return std::pair(setting.refusesMore, setting.reservedBytesPeak);
+    });
     return tried;
 }
 

@@ -16,7 +16,8 @@ struct SettingTried {
     std::int64_t savedBytes = 0; ///< of the recorded peak of reserved
     std::int64_t deviceMallocs = 0, deviceFrees = 0; ///< calls of the driver
     bool exact = false;
-    bool servesRequest = false; ///< with triedUpTo(): the request of that event is not refused
+    bool refusesMore = false; ///< a request that the recording served
+    bool servesRequest = false; ///< with trySettingsUpTo(): the request of that event, and all those before
 };
 
 /// Strings worth trying for a program that ran under the settings of the report: those that its version of
@@ -24,7 +25,8 @@ struct SettingTried {
 /// (expandable_segments with max_split_size_mb: pytorch issues 119452, 123548).
 [[nodiscard]] std::vector<std::string> settingsWorthTrying(const ReplayReport& report);
 
-/// Replays the trace under each of them; the one that reserves least comes first. Any thread; as long as a
+/// Replays the trace under each of them; the one that reserves least comes first, and what refuses
+/// more than was refused last. Any thread; as long as a
 /// replay for each. Fails with Cancelled alone.
 [[nodiscard]] Result<std::vector<SettingTried>> trySettings(
     const DeviceTrace& trace, const ReplayReport& report, const Progress& progress = {});

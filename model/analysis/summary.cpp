@@ -43,7 +43,8 @@ void addRest(DeviceSummary& summary, const Recording& recording, std::span<const
     std::span<const Finding> findings, const GroupTable& byLine)
 {
     summary.breaches = breachesAmong(findings);
-    summary.olderEventsGone = std::ranges::find(findings, Check::RingWrapped, &Finding::check) != findings.end();
+    summary.olderEventsGone
+        = std::ranges::find(findings, Check::RingWrapped, &Finding::check) != findings.end();
     summary.waste = wasteOf(finalBlocks);
     summary.capacity = capacityOf(recording, summary.device, summary.outOfMemory);
     summary.driver = driverSummaryOf(recording, summary.device);
@@ -86,6 +87,19 @@ DeviceSummary summarize(const DeviceTimeline& timeline, const GroupTable& byLine
 DeviceSummary summarize(const DeviceTrace& trace, const GroupTable& byLine)
 {
     return summarizeWith(trace, byLine, walkingStateAt(trace), latestTimeOf(trace));
+}
+
+DeviceSummary withRoundedSizes(
+    DeviceSummary summary, const DeviceTrace& trace, const RoundedCurves& curves, const GroupTable& byLine)
+{
+    summary.peakUse.activeAtLeastBytes = curves.active.at(summary.peak.event);
+    summary.peakUse.exact = true;
+    for (OutOfMemory& oom : summary.outOfMemory) {
+        oom.freeInSegmentsBytes = wrapSub(oom.reservedBytes, curves.active.at(oom.event));
+        oom.freeInSegmentsExact = true;
+    }
+    summary.verdict = verdictOn(trace.recording(), summary, byLine);
+    return summary;
 }
 
 DeviceSummary summarize(const Recording& recording, const DeviceRecording& device,

@@ -8,6 +8,7 @@
 #include "model/digest/outline.h"
 #include "model/session/session.h"
 #include "model/timeline/device_timeline.h"
+#include "model/timeline/rounded_curves.h"
 #include "model/trace/event_times.h"
 
 #include <cstdint>
@@ -90,6 +91,11 @@ struct DeviceSummary {
 /// for each out-of-memory that has details.
 [[nodiscard]] DeviceSummary summarize(const DeviceTimeline& timeline, const GroupTable& byLine);
 [[nodiscard]] DeviceSummary summarize(const DeviceTrace& trace, const GroupTable& byLine);
+
+/// `summary` with what rounded sizes tell that are all known: what was free in segments, and lost to
+/// rounding, at the peak and at each out-of-memory. O(out-of-memories x log events).
+[[nodiscard]] DeviceSummary withRoundedSizes(
+    DeviceSummary summary, const DeviceTrace& trace, const RoundedCurves& curves, const GroupTable& byLine);
 
 /// The same of a device without its events.
 [[nodiscard]] DeviceSummary summarize(const Recording& recording, const DeviceRecording& device,

@@ -33,18 +33,6 @@ StartState::StartState(const DeviceTrace& trace, const AllocatorSettings& settin
         return;
     findBlocks(trace);
     learnTails(trace);
-    const bool large = std::ranges::any_of(m_segments, [](const Segment& s) { return !s.small; });
-    for (const Segment& segment : m_segments) {
-        if (segment.small || segment.expandable || !large)
-            continue;
-        for (std::size_t i = segment.firstLive; i < segment.lastLive; ++i) {
-            const std::uint64_t end = i + 1 < segment.lastLive ? m_live[i + 1].address : segment.end;
-            const std::uint64_t own = m_live[i].address + static_cast<std::uint64_t>(m_live[i].bytes);
-            if (!m_live[i].certain && own < end && m_live[i].bytes < m_settings.maxSplitBytes
-                && !m_settings.expandableSegments)
-                ++m_undetermined;
-        }
-    }
     // 2.12 counts blocks: each live one, and the gaps around them.
     m_origins = tieRuleOf(settings.version) == TieRule::BlockCounter
         ? 3 * m_segments.size() + 2 * m_live.size()
@@ -133,7 +121,31 @@ bool StartState::raise(std::size_t row, std::int64_t bytes)
     if (live == m_live.end() || live->certain || live->bytes >= bytes)
         return false;
     live->bytes = bytes;
+    if (!m_settings.expandableSegments)
+        settle(*live);
     return true;
+}
+
+// A block of the large pool keeps a tail that is too small to be a block of its own there; what is free
+// behind it is none.
+void StartState::settle(Live& live) const
+{
+    const std::int64_t gap = live.room - live.bytes;
+    if (gap <= AllocatorSettings::kSmallSize || live.bytes >= m_settings.maxSplitBytes)
+        live.bytes = live.room;
+    live.mostBytes
+        = std::min(live.mostBytes, live.room - AllocatorSettings::kSmallSize - AllocatorSettings::kMinBlock);
+    live.certain = live.mostBytes <= live.bytes;
+}
+
+std::vector<OpenSize> StartState::openSizes() const
+{
+    std::vector<OpenSize> open;
+    for (const Live& live : m_live)
+        if (!live.certain && !m_settings.expandableSegments)
+            open.push_back(
+                { BlockId::older(static_cast<std::size_t>(live.row)), live.bytes, live.mostBytes });
+    return open;
 }
 
 StartState::Segment* StartState::segmentOf(std::uint64_t address)
@@ -185,16 +197,14 @@ void StartState::findBlocks(const DeviceTrace& trace)
         for (std::size_t i = segment.firstLive; i < segment.lastLive; ++i) {
             Live& live = m_live[i];
             const std::uint64_t end = i + 1 < segment.lastLive ? m_live[i + 1].address : segment.end;
-            const auto room = static_cast<std::int64_t>(end - live.address);
-            const std::int64_t gap = room - live.bytes;
-            if (live.certain && gap >= 0)
+            live.room = static_cast<std::int64_t>(end - live.address);
+            if (live.certain && live.bytes <= live.room)
                 continue;
-            // What is left over is too small to be a block of its own.
-            const bool keepsTail = !segment.small && !m_settings.expandableSegments && gap > 0
-                && (gap <= AllocatorSettings::kSmallSize || live.bytes >= m_settings.maxSplitBytes);
-            if (keepsTail || gap < 0)
-                live.bytes = room;
-            live.certain = live.certain || keepsTail || segment.small || gap == 0;
+            live.certain = segment.small || segment.expandable || live.bytes >= live.room;
+            live.bytes = std::min(live.bytes, live.room);
+            live.mostBytes = live.bytes + AllocatorSettings::kSmallSize;
+            if (!live.certain && !m_settings.expandableSegments)
+                settle(live);
         }
     }
 }

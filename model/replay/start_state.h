@@ -10,6 +10,13 @@
 
 namespace strata::model {
 
+/// The rounded size of a block that a trace does not tell.
+struct OpenSize {
+    BlockId block; ///< an older one
+    std::int64_t bytes = 0; ///< at least
+    std::int64_t mostBytes = 0;
+};
+
 /// What the allocator held before a trace began: segments that are older than it, and in them the blocks that
 /// it frees or leaves without having allocated them. Merging is eager, so these are the whole state, but for
 ///
@@ -26,8 +33,8 @@ public:
     StartState(const DeviceTrace& trace, const AllocatorSettings& settings, std::int64_t rangeBytes);
 
     [[nodiscard]] bool empty() const { return m_segments.empty(); }
-    /// Older blocks whose size the recording does not tell.
-    [[nodiscard]] std::int64_t undeterminedBlocks() const { return m_undetermined; }
+    /// Of the older blocks whose size the recording does not tell.
+    [[nodiscard]] std::vector<OpenSize> openSizes() const;
     /// How many orders there are to learn, numbered by address: of segments, or (2.12) of blocks.
     [[nodiscard]] std::size_t origins() const { return m_origins; }
 
@@ -43,6 +50,8 @@ private:
     struct Live {
         std::uint64_t address = 0;
         std::int64_t bytes = 0; ///< rounded, with an unsplit tail
+        std::int64_t mostBytes = 0; ///< what it may be, where that is not certain
+        std::int64_t room = 0; ///< up to the next one, or to the end of the segment
         std::int32_t row = 0; ///< of the older blocks; none: below 0
         bool pending = false;
         bool certain = false;
@@ -63,13 +72,13 @@ private:
     void tellPoolsOfPieces(const DeviceTrace& trace);
     void findBlocks(const DeviceTrace& trace);
     void learnTails(const DeviceTrace& trace);
+    void settle(Live& live) const;
     [[nodiscard]] Segment* segmentOf(std::uint64_t address);
 
     AllocatorSettings m_settings;
     std::int64_t m_rangeBytes;
     std::vector<Segment> m_segments; // by address
     std::vector<Live> m_live; // by address
-    std::int64_t m_undetermined = 0;
     std::size_t m_origins = 0;
 };
 

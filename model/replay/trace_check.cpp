@@ -4,6 +4,7 @@
 #include "model/replay/trace_replay.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <queue>
 
@@ -51,6 +52,68 @@ std::optional<std::vector<std::int32_t>> ordered(const Pairs& pairs, const std::
     return rank;
 }
 
+/// From when on no size is open, and what the peaks are at most.
+void boundPeaks(const DeviceTrace& trace, TraceCheck& check)
+{
+    check.allocatedBytesPeakMost = check.allocatedBytesPeak;
+    check.activeBytesPeakMost = check.activeBytesPeak;
+    const BlockColumns& blocks = trace.blocks();
+    for (const OpenSize& size : check.open)
+        check.determinedFrom = std::max(check.determinedFrom, blocks.death(size.block));
+    if (check.open.empty() || check.firstDifference)
+        return;
+    const auto sizeOf = [&](BlockId block) {
+        return blocks.requestedBytes[block] + static_cast<std::int64_t>(check.rounding[block]);
+    };
+    // With the most, until the last of the open ones is gone.
+    std::int64_t allocated = 0, active = 0;
+    for (std::size_t row = 0; row < blocks.olderCount(); ++row) {
+        const std::int64_t bytes = sizeOf(BlockId::older(row));
+        active += bytes;
+        allocated += blocks.pendingAtStart[row] != 0 ? 0 : bytes;
+    }
+    std::map<std::int32_t, std::int64_t> more;
+    for (const OpenSize& size : check.open) {
+        const std::int64_t tail = size.mostBytes - size.bytes;
+        more.emplace(size.block.value, tail);
+        active += tail;
+        allocated += blocks.pendingAtStart[size.block.row()] != 0 ? 0 : tail;
+    }
+    const auto mostOf = [&](BlockId block) {
+        const auto tail = block.isOlder() ? more.find(block.value) : more.end();
+        return sizeOf(block) + (tail == more.end() ? 0 : tail->second);
+    };
+    const EventColumns& events = trace.events();
+    const EventIndex end = std::min(check.determinedFrom, trace.eventCount());
+    for (EventIndex event = 0; event <= end; ++event) {
+        check.allocatedBytesPeakMost = std::max(check.allocatedBytesPeakMost, allocated);
+        check.activeBytesPeakMost = std::max(check.activeBytesPeakMost, active);
+        if (event == end)
+            break;
+        const auto row = static_cast<std::size_t>(event);
+        const BlockId block = events.block[row];
+        if (!block.valid())
+            continue;
+        switch (events.action[row]) {
+        case Action::Alloc:
+            allocated += mostOf(block);
+            active += mostOf(block);
+            break;
+        case Action::FreeRequested:
+            if (blocks.pendingSince(block) == event)
+                allocated -= mostOf(block);
+            break;
+        case Action::FreeCompleted:
+            active -= mostOf(block);
+            if (blocks.pendingSince(block) == BlockColumns::kNever)
+                allocated -= mostOf(block);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
 } // namespace
 
 Result<TraceCheck> checkTrace(
@@ -85,8 +148,10 @@ Result<TraceCheck> checkTrace(
         }
         const std::size_t known = pairs.size();
         pairs.insert(replay.learned().begin(), replay.learned().end());
-        if (pairs.size() == known || result.firstDifference)
+        if (pairs.size() == known || result.firstDifference) {
+            boundPeaks(trace, result);
             return std::move(result);
+        }
         auto next = tried < kMostOrders ? ordered(pairs, rank) : std::nullopt;
         if (!next) {
             result.eventsEqual = 0;

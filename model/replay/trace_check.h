@@ -55,7 +55,10 @@ struct TraceCheck : ReplayTally {
     std::int64_t eventsEqual = 0; ///< before the first difference
     std::optional<ReplayDifference> firstDifference;
     std::optional<bool> finalBlocksEqual; ///< none: the recording does not tell its end
-    std::int64_t undeterminedBlocks = 0; ///< older blocks whose rounded size nothing tells
+    std::vector<OpenSize> open; ///< of older blocks: nothing tells them, the replay takes the least
+    EventIndex determinedFrom = -1; ///< after this event and from there on, no block of those is left
+    std::int64_t allocatedBytesPeakMost = 0,
+                 activeBytesPeakMost = 0; ///< with the most of those; where it agrees
     std::int64_t allocatedEndDifference = 0; ///< replayed less recorded, where both are known
     std::int64_t reservedEndDifference = 0;
     BlockColumn<std::uint32_t>
@@ -65,11 +68,10 @@ struct TraceCheck : ReplayTally {
     bool orderLearned = false; ///< of segments that are older than the trace
     std::vector<std::int32_t> rank; ///< of StartState's origins, as learned
 
-    /// All events and final blocks equal, and the rounded size of every block determined.
-    [[nodiscard]] bool exact() const
-    {
-        return !firstDifference && finalBlocksEqual.value_or(false) && undeterminedBlocks == 0;
-    }
+    /// All events and final blocks equal.
+    [[nodiscard]] bool agrees() const { return !firstDifference && finalBlocksEqual.value_or(false); }
+    /// And the rounded size of every block determined.
+    [[nodiscard]] bool exact() const { return agrees() && open.empty(); }
 };
 
 struct TraceCheckOptions {

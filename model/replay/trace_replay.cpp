@@ -48,7 +48,7 @@ TraceReplay::TraceReplay(const DeviceTrace& trace, const StartState& start, cons
         m_originOf[static_cast<std::size_t>(m_rank[origin])] = static_cast<std::int32_t>(origin);
     m_result.rounding.born.extendTo(m_born.size(), BlockColumns::kRoundingUnknown);
     m_result.rounding.older.extendTo(m_older.size(), BlockColumns::kRoundingUnknown);
-    m_result.undeterminedBlocks = start.undeterminedBlocks();
+    m_result.open = start.openSizes();
     start.putInto(m_allocator, m_rank, m_older);
     m_allocator.forEachBlock([&](const ReplayBlock& block) {
         if (block.range == nullptr || !block.mapped)

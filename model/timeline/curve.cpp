@@ -33,8 +33,22 @@ std::int64_t startOf(const Totals& totals, CurveKind kind)
         return totals.pendingBytesStart;
     case CurveKind::Reserved:
         return totals.reservedBytesStart;
+    case CurveKind::Allocated:
+    case CurveKind::Active:
+        break;
     }
     return 0;
+}
+
+std::int64_t roundedStartOf(
+    const DeviceTrace& trace, CurveKind kind, const BlockColumn<std::uint32_t>& rounding)
+{
+    const BlockColumns& blocks = trace.blocks();
+    std::int64_t start = 0;
+    for (std::size_t row = 0; row < blocks.olderCount(); ++row)
+        if (kind == CurveKind::Active || blocks.pendingAtStart[row] == 0)
+            start = wrapAdd(start, blocks.requestedBytes.older[row] + rounding.older[row]);
+    return start;
 }
 
 } // namespace
@@ -47,10 +61,24 @@ template <class Call> auto Curve::withKind(const Call& call) const
         return call(std::integral_constant<CurveKind, CurveKind::Requested>());
     case CurveKind::PendingFree:
         return call(std::integral_constant<CurveKind, CurveKind::PendingFree>());
+    case CurveKind::Allocated:
+        return call(std::integral_constant<CurveKind, CurveKind::Allocated>());
+    case CurveKind::Active:
+        return call(std::integral_constant<CurveKind, CurveKind::Active>());
     case CurveKind::Reserved:
         break;
     }
     return call(std::integral_constant<CurveKind, CurveKind::Reserved>());
+}
+
+template <CurveKind kind> std::int64_t Curve::roundedDelta(const DeviceTrace::Step& step) const
+{
+    constexpr Action kEnd = kind == CurveKind::Active ? Action::FreeCompleted : Action::FreeRequested;
+    if ((step.action != Action::Alloc && step.action != kEnd) || !step.block.valid())
+        return 0;
+    const std::int64_t bytes
+        = m_trace->blocks().requestedBytes[step.block] + std::int64_t{ (*m_rounding)[step.block] };
+    return step.action == Action::Alloc ? bytes : -bytes;
 }
 
 template <CurveKind kind> std::int64_t Curve::delta(EventIndex e) const
@@ -59,8 +87,11 @@ template <CurveKind kind> std::int64_t Curve::delta(EventIndex e) const
         return m_trace->requestedDelta(e);
     else if constexpr (kind == CurveKind::PendingFree)
         return m_trace->pendingDelta(e);
-    else
+    else if constexpr (kind == CurveKind::Reserved)
         return m_trace->reservedDelta(e);
+    else
+        return roundedDelta<kind>({ m_trace->events().action[static_cast<std::size_t>(e)], 0,
+            m_trace->events().block[static_cast<std::size_t>(e)] });
 }
 
 template <CurveKind kind> std::int64_t Curve::delta(EventIndex e, const DeviceTrace::Step& step) const
@@ -69,14 +100,25 @@ template <CurveKind kind> std::int64_t Curve::delta(EventIndex e, const DeviceTr
         return m_trace->requestedDeltaOf(e, step);
     else if constexpr (kind == CurveKind::PendingFree)
         return m_trace->pendingDeltaOf(e, step);
-    else
+    else if constexpr (kind == CurveKind::Reserved)
         return m_trace->reservedDeltaOf(e, step);
+    else
+        return roundedDelta<kind>(step);
 }
 
 Curve::Curve(const DeviceTrace& trace, CurveKind kind)
     : m_trace(&trace)
     , m_kind(kind)
     , m_start(startOf(trace.totals(), kind))
+{
+    withKind([this](auto constant) { append<constant.value>(); });
+}
+
+Curve::Curve(const DeviceTrace& trace, CurveKind kind, const BlockColumn<std::uint32_t>& rounding)
+    : m_trace(&trace)
+    , m_rounding(&rounding)
+    , m_kind(kind)
+    , m_start(roundedStartOf(trace, kind, rounding))
 {
     withKind([this](auto constant) { append<constant.value>(); });
 }

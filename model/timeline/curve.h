@@ -9,7 +9,9 @@
 
 namespace strata::model {
 
-enum class CurveKind : std::uint8_t { Requested, PendingFree, Reserved };
+/// Allocated and Active are sums of rounded sizes: of what the program owns, and with what it has freed but
+/// another stream may still use.
+enum class CurveKind : std::uint8_t { Requested, PendingFree, Reserved, Allocated, Active };
 
 struct CurveRange {
     std::int64_t min = 0;
@@ -34,6 +36,9 @@ struct CurveRange {
 class Curve {
 public:
     Curve(const DeviceTrace& trace, CurveKind kind);
+    /// Allocated or Active: `rounding`, rounded less requested bytes of every block, all known, must outlive
+    /// the curve.
+    Curve(const DeviceTrace& trace, CurveKind kind, const BlockColumn<std::uint32_t>& rounding);
     /// Of a trace that continues the one of `earlier`, for what the new events cost. One thread at a time
     /// goes on from a curve.
     Curve(const DeviceTrace& trace, const Curve& earlier);
@@ -67,6 +72,7 @@ private:
     template <CurveKind kind> [[nodiscard]] std::int64_t delta(EventIndex e) const;
     template <CurveKind kind>
     [[nodiscard]] std::int64_t delta(EventIndex e, const DeviceTrace::Step& step) const;
+    template <CurveKind kind> [[nodiscard]] std::int64_t roundedDelta(const DeviceTrace::Step& step) const;
     template <CurveKind kind> void append();
     void closeBucket(std::size_t bucket);
     [[nodiscard]] const Node& nodeAt(std::size_t level, std::size_t node) const;
@@ -86,6 +92,7 @@ private:
     [[nodiscard]] std::size_t firstBucketWithMax(std::size_t level, std::size_t node) const;
 
     const DeviceTrace* m_trace;
+    const BlockColumn<std::uint32_t>* m_rounding = nullptr;
     CurveKind m_kind;
     EventIndex m_events = 0;
     std::int64_t m_start = 0;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Events a second of a replay, against reading the same file:
+// Events a second of a replay, against reading the same file, and the state of the allocator at random
+// events:
 //
 //     bench_replay FILE [SETTINGS]     SETTINGS: what is asked with what-if (expandable_segments:True)
+#include "model/analysis/fragmentation.h"
 #include "model/analysis/replay.h"
 #include "model/session/session.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -37,6 +40,29 @@ template <class Work> void measure(const char* name, std::int64_t events, Work&&
     const double median = took[kRuns / 2];
     std::printf("%-40s %9.1f ms  %8.2f million events/s\n", name, median * 1e3,
         static_cast<double>(events) / median / 1e6);
+}
+
+/// As the window and `strata state` ask, once the file is open and the replay is done.
+void measureStates(const DeviceTrace& trace, const ReplayReport& report)
+{
+    constexpr int kStates = 1000;
+    const DeviceTimeline timeline(trace);
+    std::mt19937_64 random(3);
+    std::vector<double> took;
+    std::size_t blocks = 0;
+    for (int i = 0; i < kStates; ++i) {
+        const auto event = static_cast<EventIndex>(random() % static_cast<std::uint64_t>(trace.eventCount()));
+        const double start = seconds();
+        const AllocatorMap map
+            = allocatorMapAt(trace, event, timeline.live().liveAtUnordered(event), &report);
+        (void)fragmentationOf(trace, map, report.settings);
+        took.push_back(seconds() - start);
+        blocks = std::max(blocks, map.blocks.size());
+    }
+    std::ranges::sort(took);
+    std::printf("%-40s %9.2f ms  %8.2f ms p99, at most %zu stretches\n",
+        "state and its fragmentation, median", took[kStates / 2] * 1e3, took[kStates * 99 / 100] * 1e3,
+        blocks);
 }
 
 } // namespace
@@ -71,6 +97,8 @@ int main(int count, char** arguments)
         if (report->capacitySource == ReplayReport::CapacitySource::Session)
             options.deviceBytes = *report->capacityBytes;
         measure("checkTrace", trace.eventCount(), [&] { (void)checkTrace(trace, options); });
+        if (trace.eventCount() > 0)
+            measureStates(trace, *report);
         WhatIf question;
         question.deviceBytes = options.deviceBytes;
         question.capacityBytes = report->capacityBytes;

@@ -93,6 +93,42 @@ RoundedCurves roundedCurves(const DeviceTrace& trace, const BlockColumn<std::uin
     return curves;
 }
 
+namespace {
+
+/// Holds what a replay says of sizes that are left open to the whole recording.
+void checkBounds(const ReplayReport& report, const DeviceTrace& late, const RoundedCurves& got,
+    EventIndex first, const RoundedCurves& whole, LateStart& result)
+{
+    const BlockColumns& blocks = late.blocks();
+    const auto exactFrom = report.exactFrom();
+    std::int64_t allocatedPeak = 0, activePeak = 0;
+    for (EventIndex after = -1; after < late.eventCount(); ++after) {
+        std::int64_t allocatedMore = 0, activeMore = 0;
+        for (const OpenSize& size : report.check.open) {
+            const std::int64_t tail = size.mostBytes - size.bytes;
+            if (after >= blocks.death(size.block))
+                continue;
+            activeMore += tail;
+            allocatedMore += after >= blocks.pendingSince(size.block) ? 0 : tail;
+        }
+        const bool isExact = exactFrom && after >= *exactFrom;
+        result.exactStates += isExact;
+        const auto at = static_cast<std::size_t>(after + 1);
+        const auto then = static_cast<std::size_t>(first) + at;
+        const std::int64_t allocated = whole.allocated[then], active = whole.active[then];
+        result.outOfBounds = result.outOfBounds || allocated < got.allocated[at] || active < got.active[at]
+            || allocated > got.allocated[at] + allocatedMore || active > got.active[at] + activeMore
+            || (isExact && (allocatedMore != 0 || activeMore != 0));
+        allocatedPeak = std::max(allocatedPeak, allocated);
+        activePeak = std::max(activePeak, active);
+    }
+    result.outOfBounds = result.outOfBounds || allocatedPeak < report.check.allocatedBytesPeak
+        || allocatedPeak > report.check.allocatedBytesPeakMost || activePeak < report.check.activeBytesPeak
+        || activePeak > report.check.activeBytesPeakMost;
+}
+
+} // namespace
+
 LateStart checkLateStart(const DeviceTrace& whole, const RoundedCurves& curves, EventIndex first)
 {
     LateStart result;
@@ -126,6 +162,7 @@ LateStart checkLateStart(const DeviceTrace& whole, const RoundedCurves& curves, 
         || report->check.allocatedBytesPeak != *std::ranges::max_element(got.allocated)
         || report->check.activeBytesPeak != *std::ranges::max_element(got.active);
     result.falselyExact = result.exact && result.curvesDiffer;
+    checkBounds(*report, late, got, first, curves, result);
     return result;
 }
 

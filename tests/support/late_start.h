@@ -29,6 +29,9 @@ struct LateStart {
     bool curvesDiffer = false; ///< from those of the whole recording, where all events are equal
     bool falselyExact = false; ///< exact, and they differ
     bool replayed = false; ///< all events and final blocks are equal, be it exact or not
+    bool outOfBounds
+        = false; ///< replayed, and the whole recording's curves or peaks leave what is said of them
+    model::EventIndex exactStates = 0; ///< after as many events allocated and active are called exact
     std::string reason; ///< why it is not exact
     std::string details; ///< the events that differ
     model::EventIndex events = 0;

@@ -4,10 +4,12 @@
 // whole recording at every event.
 //
 //     replay_cuts FILE... [--cuts N] [--seed S]      N of all files together; prints and exits 1 if a cut is
-//                                                    falsely exact or fewer than 90 % have all events equal
+//                                                    falsely exact, leaves its bounds, or fewer than 90 %
+//                                                    have all events equal
 #include "model/session/session.h"
 #include "tests/support/late_start.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,7 +26,8 @@ namespace {
 constexpr std::int64_t kLeastPercent = 90;
 
 struct Score {
-    std::int64_t cuts = 0, replayed = 0, exact = 0, falselyExact = 0, right = 0, events = 0;
+    std::int64_t cuts = 0, replayed = 0, exact = 0, falselyExact = 0, right = 0, outOfBounds = 0, events = 0;
+    std::int64_t exactStates = 0; // of all events
     std::map<std::string, std::vector<std::string>> others; // by reason, without its numbers
 };
 
@@ -55,6 +58,10 @@ void cutAtRandom(const std::string& file, const DeviceTrace& whole, std::int64_t
         score.right += !cut.exact && cut.replayed && !cut.curvesDiffer;
         const std::string where
             = file + " GPU " + std::to_string(whole.device()) + " event " + std::to_string(first);
+        score.exactStates += cut.exactStates;
+        score.outOfBounds += cut.outOfBounds;
+        if (cut.outOfBounds)
+            std::printf("%s: OUT OF ITS BOUNDS\n", where.c_str());
         if (cut.falselyExact) {
             ++score.falselyExact;
             std::printf("%s: FALSELY EXACT\n", where.c_str());
@@ -105,12 +112,18 @@ int main(int count, char** arguments)
                 "blocks equal, of which %lld leave sizes open and would be right with the least of them\n",
         number(score.cuts), files.size(), number(score.events), number(score.exact),
         number(score.falselyExact), number(score.replayed), number(score.right));
+    std::printf("exact after %lld of the events (%.1f %%); %lld cuts out of their bounds\n",
+        number(score.exactStates),
+        100.0 * static_cast<double>(score.exactStates)
+            / static_cast<double>(std::max<std::int64_t>(score.events, 1)),
+        number(score.outOfBounds));
     for (const auto& [reason, which] : score.others) {
         std::printf("%6zu not exact: %s\n", which.size(), reason.c_str());
         for (std::size_t i = 0; i < which.size() && i < 4; ++i)
             std::printf("         %s\n", which[i].c_str());
     }
-    return score.cuts > 0 && score.falselyExact == 0 && score.replayed * 100 >= score.cuts * kLeastPercent
+    return score.cuts > 0 && score.falselyExact == 0 && score.outOfBounds == 0
+            && score.replayed * 100 >= score.cuts * kLeastPercent
         ? 0
         : 1;
 }

@@ -52,9 +52,8 @@ public:
         d.kind = Words::tr("Block");
         d.title = titled(text::bytes(blocks.requestedBytes[id]), blocks.stack[id]);
         d.size.push_back(sizeRow(Words::tr("requested"), blocks.requestedBytes[id]));
-        if (blocks.rounding[id] != model::BlockColumns::kRoundingUnknown)
-            d.size.push_back(
-                sizeRow(Words::tr("allocated"), blocks.requestedBytes[id] + blocks.rounding[id]));
+        if (const auto rounded = m_device.sizes().bytes(id))
+            d.size.push_back(sizeRow(Words::tr("allocated"), *rounded));
         addFrames(d, blocks.stack[id]);
 
         const model::EventId born = blocks.allocOf(id), asked = blocks.freeRequested[id],
@@ -102,6 +101,11 @@ public:
         if (action == model::Action::Oom)
             d.size.push_back(sizeRow(Words::tr("driver free"), static_cast<std::int64_t>(events.address[i])));
         d.size.push_back(sizeRow(Words::tr("requested after"), m_device.timeline->requested().at(e)));
+        if (const model::RoundedCurves* const rounded = m_device.rounded()) {
+            d.size.push_back(sizeRow(Words::tr("allocated after"), rounded->allocated.at(e)));
+            if (const std::int64_t active = rounded->active.at(e); active != rounded->allocated.at(e))
+                d.size.push_back(sizeRow(Words::tr("active after"), active));
+        }
         d.size.push_back(sizeRow(Words::tr("reserved after"), m_device.timeline->reserved().at(e)));
         addFrames(d, events.stack[i]);
         d.frameHeading = Words::tr("Stack");

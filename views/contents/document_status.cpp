@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QProgressBar>
 #include <QScrollArea>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -21,6 +22,7 @@ namespace strata::views {
 namespace {
 
 constexpr int kWholePermille = 1000;
+constexpr int kPatienceMs = 300; // what takes no longer is not worth a word
 
 } // namespace
 
@@ -87,11 +89,21 @@ void DocumentStatus::refresh()
     m_size->setVisible(recording != nullptr);
     m_simulated->setVisible(recording && recording->simulated);
     const bool working = m_document && m_document->working();
+    const bool replaying = m_document && !working && m_document->replaying();
+    if (!replaying)
+        m_replaying.invalidate();
+    else if (!m_replaying.isValid()) {
+        m_replaying.start();
+        QTimer::singleShot(kPatienceMs, this, &DocumentStatus::refresh);
+    }
+    const bool waits = working || (replaying && m_replaying.hasExpired(kPatienceMs - 1));
     for (QWidget* part : std::initializer_list<QWidget*>{ m_work, m_bar, m_cancel })
-        part->setVisible(working);
-    if (working) {
-        m_work->setText(progressText(m_document->progress()));
-        const int permille = progressPermille(m_document->progress());
+        part->setVisible(waits);
+    if (waits) {
+        const model::ProgressReport progress
+            = working ? m_document->progress() : m_document->replayProgress();
+        m_work->setText(working ? progressText(progress) : tr("Replaying the allocator"));
+        const int permille = progressPermille(progress);
         m_bar->setRange(0, permille < 0 ? 0 : kWholePermille);
         m_bar->setValue(std::max(permille, 0));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QElapsedTimer>
 #include <QWidget>
 
 #include "views/models/document.h"
@@ -30,6 +31,7 @@ private:
     void showFindings();
 
     Document* m_document = nullptr;
+    QElapsedTimer m_replaying; // since when the allocator is being replayed
     Palette m_palette = Palette::light();
     QLabel* m_work;
     QProgressBar* m_bar;

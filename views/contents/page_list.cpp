@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/page_list.h"
 
+#include "views/pages/allocator_page.h"
 #include "views/pages/blocks_page.h"
 #include "views/pages/events_page.h"
 #include "views/pages/flame_page.h"
+#include "views/pages/fragmentation_page.h"
 #include "views/pages/memory_page.h"
 #include "views/pages/notes_page.h"
 #include "views/pages/summary_page.h"
@@ -26,7 +28,8 @@ const std::vector<PageKind>& pageKinds()
     using enum PageKind::Group;
     static const std::vector<PageKind> kinds{ { Overview, make<SummaryPage> },
         { PageKind::Group::Memory, make<MemoryPage> }, { PageKind::Group::Memory, make<FlamePage> },
-        { Raw, make<BlocksPage> }, { Raw, make<EventsPage> }, { Raw, make<NotesPage> } };
+        { Allocator, make<AllocatorPage> }, { Allocator, make<FragmentationPage> }, { Raw, make<BlocksPage> },
+        { Raw, make<EventsPage> }, { Raw, make<NotesPage> } };
     return kinds;
 }
 
@@ -37,6 +40,8 @@ QString groupTitle(PageKind::Group group)
         return QCoreApplication::translate("PageGroups", "Overview");
     case PageKind::Group::Memory:
         return QCoreApplication::translate("PageGroups", "Memory");
+    case PageKind::Group::Allocator:
+        return QCoreApplication::translate("PageGroups", "Allocator");
     case PageKind::Group::Raw:
         return QCoreApplication::translate("PageGroups", "Raw");
     }

@@ -15,7 +15,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr double kWidth = 124; // before scaling
+constexpr double kWidth = 146; // before scaling
 constexpr double kCompactWidth = 44;
 
 } // namespace

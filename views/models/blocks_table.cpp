@@ -77,9 +77,9 @@ TableCell BlocksTable::cell(std::uint32_t row, int column) const
     case Requested:
         return bytesCell(blocks().requestedBytes[block]);
     case Rounded:
-        if (blocks().rounding[block] == model::BlockColumns::kRoundingUnknown)
-            return {};
-        return bytesCell(blocks().requestedBytes[block] + blocks().rounding[block]);
+        if (const auto rounded = m_device->sizes().bytes(block))
+            return bytesCell(*rounded);
+        return {};
     case Stream:
         return { text::stream(recording, blocks().stream[block]), {} };
     case Pool:
@@ -149,12 +149,12 @@ QString BlocksTable::tooltip(std::uint32_t row, int column) const
     case Requested:
         return text::exactBytes(blocks().requestedBytes[block]);
     case Rounded:
-        if (blocks().rounding[block] == model::BlockColumns::kRoundingUnknown)
-            return tr("Unknown: a trace records requested sizes. The rounded size is known for the blocks\n"
-                      "that are there at the end, from the segments of the snapshot.");
-        return tr("%1, %2 more than requested")
-            .arg(text::exactBytes(blocks().requestedBytes[block] + blocks().rounding[block]),
-                text::exactBytes(blocks().rounding[block]));
+        if (const auto more = m_device->sizes().rounding(block))
+            return tr("%1, %2 more than requested")
+                .arg(text::exactBytes(blocks().requestedBytes[block] + *more), text::exactBytes(*more));
+        return tr("Unknown: a trace records requested sizes. The rounded size is known for the blocks\n"
+                  "that are there at the end, from the segments of the snapshot, and for all where the\n"
+                  "replay of the allocator is exact.");
     case Segment:
         if (segmentOf(block) == nullptr)
             return tr("No segment of the recording held this address when the block was born.");
@@ -208,7 +208,7 @@ model::BlockOrder BlocksTable::order(int column) const
 
 TableSource::Key BlocksTable::sortKey(int column) const
 {
-    return model::rowKey(*m_device->trace, order(column), m_device->byLine,
+    return model::rowKey(*m_device->trace, order(column), m_device->sizes(), m_device->byLine,
         std::shared_ptr<const model::Clock>(m_device->timeline, &m_device->timeline->clock()));
 }
 
@@ -257,8 +257,8 @@ void BlocksTable::appendCsv(std::string& to, std::uint32_t row) const
     if (const model::SegmentLife* segment = segmentOf(block))
         fmt::format_to(out, "0x{:x}", segment->address);
     fmt::format_to(out, ",{},", b.requestedBytes[block]);
-    if (b.rounding[block] != model::BlockColumns::kRoundingUnknown)
-        fmt::format_to(out, "{}", b.requestedBytes[block] + b.rounding[block]);
+    if (const auto rounded = m_device->sizes().bytes(block))
+        fmt::format_to(out, "{}", *rounded);
     to += ',';
     if (b.stream[block] < recording.streams.size())
         fmt::format_to(out, "{}", recording.streams[b.stream[block]]);

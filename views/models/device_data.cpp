@@ -53,6 +53,11 @@ std::shared_ptr<const model::GroupTable> DeviceData::groups(model::Grouping grou
     return std::make_shared<model::GroupTable>(*trace, grouping);
 }
 
+model::RoundedSizes DeviceData::sizes() const
+{
+    return model::RoundedSizes(*trace, replay && replay->exact() ? &replay->report->check.rounding : nullptr);
+}
+
 void deriveDevice(const DeviceTask& task, const std::stop_token& stop,
     const std::function<void(std::shared_ptr<const DeviceData>)>& publish)
 {

@@ -7,6 +7,8 @@
 #include "model/timeline/blocks_picture.h"
 #include "model/timeline/device_timeline.h"
 #include "model/timeline/layer_order.h"
+#include "model/trace/rounded_sizes.h"
+#include "views/models/replay_data.h"
 #include "views/style/colour_table.h"
 
 #include <functional>
@@ -35,6 +37,7 @@ struct DeviceData {
     std::shared_ptr<const model::DriverCurve> driver; ///< without points where it was not recorded
     std::shared_ptr<const model::StripLayout> strips; ///< later
     std::shared_ptr<const model::BlocksIndex> blocksIndex; ///< later; coloured by line
+    std::shared_ptr<const ReplayData> replay; ///< later, once nothing more is recorded
 
     /// Whether this is of the same device of the same source: what is shown of `other` goes on.
     [[nodiscard]] bool follows(const DeviceData& other) const
@@ -42,6 +45,13 @@ struct DeviceData {
         return trace == other.trace
             || (source && source == other.source && trace->device() == other.trace->device());
     }
+    /// Allocated and active at every event; nullptr where they are not known.
+    [[nodiscard]] const model::RoundedCurves* rounded() const
+    {
+        return replay ? replay->rounded.get() : nullptr;
+    }
+    /// What the allocator handed out for each block, as far as this device or its replay tells it.
+    [[nodiscard]] model::RoundedSizes sizes() const;
     /// By line and by site what is here, else built: O(blocks).
     [[nodiscard]] std::shared_ptr<const model::GroupTable> groups(model::Grouping grouping) const;
 };

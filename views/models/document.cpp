@@ -28,6 +28,7 @@ Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
 {
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::deriveSelected);
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::grow);
+    connect(m_viewState, &ViewState::deviceChanged, this, &Document::replaySelected);
     connect(m_viewState, &ViewState::userChanged, this, &Document::keepUser);
     m_viewState->setClocks([this](int device) {
         const auto found = m_devices.find(device);
@@ -114,6 +115,7 @@ void Document::endFollowing()
     if (m_state == State::Loading) // it never told anything
         m_state = State::Empty;
     Q_EMIT stateChanged();
+    replaySelected();
 }
 
 void Document::cancel()
@@ -124,8 +126,9 @@ void Document::cancel()
         Q_EMIT stateChanged();
         Q_EMIT progressChanged();
     } else {
-        for (const auto& [device, job] : m_deriving)
-            job->stop();
+        for (const auto* jobs : { &m_deriving, &m_replays })
+            for (const auto& [device, job] : *jobs)
+                job->stop();
     }
 }
 
@@ -248,6 +251,7 @@ void Document::publish(std::shared_ptr<const DeviceData> data)
         Q_EMIT outlineWrong(device);
     if (m_devices.size() == m_session->devices().size())
         m_outline.reset(); // its last user, the page, has let go of it
+    replaySelected();
 }
 
 DeviceTask Document::taskOf(
@@ -342,8 +346,10 @@ void Document::publishGrown(std::shared_ptr<const DeviceData> data)
     const int device = data->trace->device();
     m_summaries[device] = summaryOf(*data);
     m_devices[device] = std::move(data);
+    m_replays.erase(device); // of an earlier generation
     Q_EMIT deviceReady(device);
     m_viewState->clocksChanged();
+    replaySelected();
     m_pace.start(std::max(kPaceMs, kShareOfTime * static_cast<int>(shown.elapsed())));
 }
 
@@ -393,6 +399,7 @@ void Document::abandonWork()
 {
     m_loading.cancel();
     m_deriving.clear();
+    m_replays.clear();
     m_growing.cancel();
     m_pace.stop();
     m_newest.reset();

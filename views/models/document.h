@@ -69,7 +69,8 @@ public:
     void show(std::shared_ptr<const model::Session> generation);
     /// The source has ended: what was shown last is all there is.
     void endFollowing();
-    /// Stops loading (the document is Empty again, or Stopped) or deriving (what is published stays).
+    /// Stops loading (the document is Empty again, or Stopped), or deriving and replaying (what is published
+    /// stays).
     void cancel();
 
     [[nodiscard]] State state() const { return m_state; }
@@ -78,6 +79,12 @@ public:
     [[nodiscard]] const model::Error& error() const { return m_error; } ///< when Failed
     [[nodiscard]] model::ProgressReport progress() const { return m_progress; }
     [[nodiscard]] bool working() const; ///< loading, or deriving a device for the first time
+    /// The allocator of the selected device is being replayed, or will be in a moment: DeviceData::replay
+    /// says more soon.
+    [[nodiscard]] bool replaying() const;
+    [[nodiscard]] model::ProgressReport replayProgress() const;
+    void replayAgain(); ///< of the selected device, where the replay was cancelled
+    void leaveReplaysOut() { m_replaysLeftOut = true; } ///< before it opens
     [[nodiscard]] bool isFollowing() const { return m_following; } ///< more may be shown
     [[nodiscard]] bool isBehind() const; ///< a newer generation of the device is to be seen in a moment
     [[nodiscard]] std::shared_ptr<const model::Session> session() const { return m_session; }
@@ -94,7 +101,7 @@ public:
 
 Q_SIGNALS:
     void stateChanged();
-    void progressChanged(); ///< at most ten times a second, and when working() changes
+    void progressChanged(); ///< at most ten times a second, and when working() or replaying() changes
     void outlineReady(); ///< there is one: summary(), recording() and devices() say something
     void outlineWrong(int device); ///< what its digest said of that device is not what its events say
     void deviceReady(int device); ///< device() is there, or has more than before, or is of a newer generation
@@ -116,6 +123,8 @@ private:
         const std::shared_ptr<const model::Session>& session, const model::DeviceTrace* trace) const;
     void grow();
     void publishGrown(std::shared_ptr<const DeviceData> data);
+    void replaySelected();
+    void publishReplay(const DeviceData& of, std::shared_ptr<const ReplayData> replay);
     void takeSession(std::shared_ptr<const model::Session> session);
     void takeUser(const model::UserData& told);
     void keepUser();
@@ -141,6 +150,8 @@ private:
     std::shared_ptr<const model::UserData> m_keptUser; // as it is in files, or will be once m_writing is over
     BackgroundJob m_loading;
     std::map<int, std::unique_ptr<BackgroundJob>> m_deriving; // of a device, at work or done
+    std::map<int, std::unique_ptr<BackgroundJob>> m_replays; // of a device, at work or done
+    bool m_replaysLeftOut = false;
     BackgroundJob m_growing; // derives the newest generation
     QTimer m_pace; // until the next one may be derived
     BackgroundJob m_writing{ Earlier::Keep, BackgroundJob::Thread::Own }; // changes of notes

@@ -18,4 +18,10 @@ model::EventIndex shownInstant(const DeviceData& device, const std::optional<Eve
     return lastOutOfMemory(device).value_or(device.trace->totals().requestedPeakEvent);
 }
 
+model::EventIndex shownInstant(Document& document)
+{
+    const auto device = document.device();
+    return device ? shownInstant(*device, document.viewState().selection()) : -1;
+}
+
 } // namespace strata::views

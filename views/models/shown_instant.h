@@ -14,5 +14,7 @@ namespace strata::views {
 /// nothing is selected the last out-of-memory, which whoever has one comes for, else the peak. O(log n).
 [[nodiscard]] model::EventIndex shownInstant(
     const DeviceData& device, const std::optional<EventRange>& selection);
+/// Of the chosen device, with what is selected; -1 without one.
+[[nodiscard]] model::EventIndex shownInstant(Document& document);
 
 } // namespace strata::views

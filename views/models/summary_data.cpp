@@ -84,6 +84,7 @@ std::shared_ptr<const SummaryData> summaryOf(const DeviceData& device)
     data->byLine = device.byLine;
     data->findings = device.trace->findings();
     data->lineRank = device.lineRank;
+    data->replay = device.replay;
     return data;
 }
 
@@ -108,7 +109,8 @@ std::vector<std::shared_ptr<const SummaryData>> summariesOf(
 
 bool sameFigures(const SummaryData& a, const SummaryData& b)
 {
-    if (figuresOf(*a.summary) != figuresOf(*b.summary) || figuresOf(*a.recording) != figuresOf(*b.recording)
+    if (a.replay != b.replay || figuresOf(*a.summary) != figuresOf(*b.summary)
+        || figuresOf(*a.recording) != figuresOf(*b.recording)
         || rowsOf(a.summary->peak.groups, *a.byLine) != rowsOf(b.summary->peak.groups, *b.byLine))
         return false;
     for (std::size_t i = 0; i < a.summary->outOfMemory.size(); ++i) {

@@ -14,6 +14,7 @@ namespace strata::views {
 
 class DocumentColours;
 struct DeviceData;
+struct ReplayData;
 
 /// What the page Summary shows of one device: from its digest, while the rest of the session still loads, or
 /// from its events. Both say the same of a file whose digest is right. Immutable; any thread.
@@ -25,11 +26,13 @@ struct SummaryData {
     std::shared_ptr<const model::GroupTable> byLine; ///< of the lines that the summary names, at least
     std::span<const model::Finding> findings;
     std::vector<int> lineRank; ///< group -> its colour, for Palette::group(); -1: not known yet
+    std::shared_ptr<const ReplayData> replay; ///< later
 
     /// DeviceData::follows()
     [[nodiscard]] bool follows(const SummaryData& other) const
     {
-        return source && source == other.source && summary->device == other.summary->device;
+        return summary->device == other.summary->device
+            && (recording == other.recording || (source && source == other.source));
     }
     /// Since the first event; none without times and at other events than the peak.
     [[nodiscard]] std::optional<std::int64_t> timeOfPeakNs() const;

@@ -78,8 +78,7 @@ EmptyNotice::Text BlocksPage::nothingRecorded() const
     return { tr("No block was allocated while this was recorded"),
         tr("The snapshot has neither live blocks nor a history of allocations. Record the history from "
            "before the first allocation on, and take the snapshot while the memory is in use:"),
-        text::recordLines().trimmed(),
-        {} };
+        text::recordLines().trimmed(), {} };
 }
 
 QString BlocksPage::nothingMatches() const
@@ -187,7 +186,8 @@ void BlocksPage::showFocus(const Focus& focus)
 
 QString BlocksPage::commandLine() const
 {
-    return rowsCommandLine(QStringLiteral("blocks"));
+    const QString line = rowsCommandLine(QStringLiteral("blocks"));
+    return line.isEmpty() || !device() || !device()->rounded() ? line : line + QStringLiteral(" --replay");
 }
 
 } // namespace strata::views

@@ -157,8 +157,7 @@ void MemoryPage::showSubject(const PictureSubject& subject)
 
 model::EventIndex MemoryPage::tableEvent() const
 {
-    const auto device = m_document.device();
-    return device ? shownInstant(*device, m_document.viewState().selection()) : -1;
+    return shownInstant(m_document);
 }
 
 void MemoryPage::requestTable()
@@ -451,7 +450,7 @@ void MemoryPage::setPalette(const Palette& palette)
 
 bool MemoryPage::busy() const
 {
-    if (m_document.state() == Document::State::Loading || m_document.working())
+    if (m_document.state() == Document::State::Loading || m_document.working() || m_document.replaying())
         return true;
     return m_document.device()
         && (m_subjectJob.running() || m_tableJob.running() || m_canvas->store().busy());

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/oom_panel.h"
 
+#include "views/style/icons.h"
+#include "views/style/labels.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QLabel>
 #include <QPainter>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -114,14 +119,13 @@ QString oomConclusion(const model::OutOfMemory& oom)
             "The driver had enough free, so something else limits this process: a memory fraction, or "
             "another process that took it in between.");
     if (oom.freeInSegmentsBytes >= oom.requestedBytes)
-        return OomPanel::tr("Up to %1 were free inside segments, but in pieces too small: "
-                            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True may join them.")
+        return OomPanel::tr("Up to %1 were free inside segments, but in pieces too small.")
             .arg(text::bytes(oom.freeInSegmentsBytes));
-    return OomPanel::tr("The free pieces together might be enough, but no single one is: "
-                        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True may join them.");
+    return OomPanel::tr("The free pieces together might be enough, but no single one is.");
 }
 
-OomPanel::OomPanel(const model::OutOfMemory& oom, const Palette& palette, QWidget* parent)
+OomPanel::OomPanel(
+    const model::OutOfMemory& oom, const QString& conclusion, const Palette& palette, QWidget* parent)
     : QWidget(parent)
 {
     auto* layout = new QVBoxLayout(this);
@@ -137,10 +141,42 @@ OomPanel::OomPanel(const model::OutOfMemory& oom, const Palette& palette, QWidge
     figures->addStretch();
     layout->addLayout(figures);
     layout->addWidget(new DeviceBar(oom, palette));
-    auto* conclusion = new QLabel(oomConclusion(oom));
-    conclusion->setWordWrap(true);
-    conclusion->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    layout->addWidget(conclusion);
+    layout->addWidget(textLabel(conclusion));
+}
+
+AdviceList::AdviceList(const model::OomVerdict& verdict, const Palette& palette, QWidget* parent)
+    : QWidget(parent)
+{
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(kGrid);
+    for (const model::SettingTried& advice : verdict.advice) {
+        auto* row = new QWidget;
+        row->setObjectName(QStringLiteral("code"));
+        row->setAttribute(Qt::WA_StyledBackground);
+        auto* line = new QHBoxLayout(row);
+        line->setContentsMargins(kMargin, kGrid / 2, kGrid / 2, kGrid / 2);
+        line->setSpacing(kMargin);
+        const QString variable = text::settingsVariable(advice.settings);
+        auto* texts = new QVBoxLayout;
+        texts->setSpacing(2);
+        QLabel* code = textLabel(variable);
+        code->setFont(codeFont(font()));
+        texts->addWidget(code);
+        const std::int64_t spare = verdict.parts.availableBytes() - advice.reservedBytesPeak;
+        texts->addWidget(
+            textLabel(tr("With it this request would have been served%1, %2 to spare.")
+                          .arg(advice.exact ? QString() : tr(" (an estimate)"), text::bytes(spare)),
+                true));
+        line->addLayout(texts, 1);
+        auto* copy = new QPushButton(tr("Copy"));
+        copy->setAccessibleName(tr("Copy %1").arg(variable));
+        copy->setIcon(icon(QStringLiteral("copy"), palette));
+        connect(
+            copy, &QPushButton::clicked, copy, [variable] { QApplication::clipboard()->setText(variable); });
+        line->addWidget(copy, 0, Qt::AlignVCenter);
+        layout->addWidget(row);
+    }
 }
 
 } // namespace strata::views

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_page.h"
+#include "views/models/replay_data.h"
 
 #include "views/models/csv.h"
 #include "views/pages/kept_view.h"
@@ -74,7 +75,8 @@ bool SummaryPage::busy() const
     if (!m_data)
         return m_document.working();
     const CurveOverview* picture = curves(m_shown.widget);
-    return m_step.isActive() || m_rest.isActive() || (picture && picture->waits() && m_document.working());
+    return m_step.isActive() || m_rest.isActive() || m_document.replaying()
+        || (picture && picture->waits() && m_document.working());
 }
 
 void SummaryPage::refresh()
@@ -334,9 +336,11 @@ void SummaryPage::filterBy(const std::string& line, bool named)
 
 QString SummaryPage::commandLine() const
 {
-    return QStringLiteral("strata summary %1 --device %2")
+    const bool replayed = m_data && m_data->replay && m_data->replay->exact();
+    return QStringLiteral("strata summary %1 --device %2%3")
         .arg(text::shellQuoted(m_document.path()))
-        .arg(m_document.viewState().device());
+        .arg(m_document.viewState().device())
+        .arg(replayed ? QStringLiteral(" --replay") : QString());
 }
 
 QString SummaryPage::copyText() const

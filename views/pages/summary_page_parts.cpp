@@ -3,6 +3,7 @@
 #include "views/pages/summary_page.h"
 
 #include "model/base/wrap.h"
+#include "views/models/replay_data.h"
 #include "views/pages/device_list.h"
 #include "views/pages/findings_list.h"
 #include "views/pages/fold_section.h"
@@ -28,6 +29,12 @@ namespace {
 constexpr int kLabelWidth = 144; // of the longest: "free in segments, end"
 constexpr int kValueWidth = 72;
 constexpr int kFactHeight = 20;
+
+/// A sentence that begins with a word of the command line's.
+QString upperFirst(const QString& text)
+{
+    return text.left(1).toUpper() + text.mid(1) + QLatin1Char('.');
+}
 
 /// Checks that can fail.
 std::int64_t breachKinds()
@@ -111,7 +118,20 @@ void SummaryPage::fillOutOfMemory(QVBoxLayout& part, const SummaryData& device)
     part.addWidget(headingLabel(all.size() == 1
             ? tr("The request that failed")
             : tr("The last of %n request(s) that failed", nullptr, static_cast<int>(all.size()))));
-    part.addWidget(new OomPanel(oom, m_palette));
+    const model::OomVerdict* const verdict
+        = device.replay && device.replay->verdict && device.replay->verdict->event == oom.event
+        ? device.replay->verdict.get()
+        : nullptr;
+    part.addWidget(new OomPanel(oom,
+        verdict ? upperFirst(text::said(model::verdictSentence(*verdict))) : oomConclusion(oom), m_palette));
+    if (verdict) {
+        part.addSpacing(kGrid);
+        part.addWidget(headingLabel(tr("Do this")));
+        if (verdict->advice.empty())
+            part.addWidget(textLabel(text::said(model::remedySentence(*verdict))));
+        else
+            part.addWidget(new AdviceList(*verdict, m_palette));
+    }
     if (const model::FrameId asked = model::userFrame(*device.recording, oom.request); asked.valid()) {
         auto* who = new QHBoxLayout;
         who->setSpacing(0);

@@ -184,4 +184,9 @@ QString shellQuoted(const QString& text)
     return QString::fromStdString(model::shellQuoted(text.toStdString()));
 }
 
+QString settingsVariable(std::string_view settings)
+{
+    return QStringLiteral("PYTORCH_CUDA_ALLOC_CONF=") + shellQuoted(utf8(settings));
+}
+
 } // namespace strata::views::text

@@ -66,5 +66,7 @@ enum class Keep { Beginning, End };
 [[nodiscard]] QString homeShort(const QString& path);
 /// `text` as one argument of a POSIX shell.
 [[nodiscard]] QString shellQuoted(const QString& text);
+/// What is to be put in front of a command: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True".
+[[nodiscard]] QString settingsVariable(std::string_view settings);
 
 } // namespace strata::views::text

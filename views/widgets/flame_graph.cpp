@@ -2,6 +2,7 @@
 #include "views/widgets/flame_graph.h"
 
 #include "views/style/texts.h"
+#include "views/widgets/hover_tip.h"
 
 #include <QAccessible>
 #include <QCursor>
@@ -20,7 +21,7 @@ constexpr int kTransitionMs = 80; // the whole picture within a tenth of a secon
 
 FlameGraph::FlameGraph(QWidget* parent)
     : QAbstractScrollArea(parent)
-    , m_tip(new FlameTip(viewport()))
+    , m_tip(new HoverTip(viewport()))
 {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);

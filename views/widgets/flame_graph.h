@@ -16,7 +16,7 @@
 
 namespace strata::views {
 
-class FlameTip;
+class HoverTip;
 
 /// The flame graph as an icicle: the root on top, below every frame what it called, each as wide as what it
 /// costs. Draws and finds only what is visible, whatever the size of the tree. GUI thread only.
@@ -137,24 +137,7 @@ private:
     Piece m_dragPiece;
     int m_dragScroll = 0;
     bool m_space = false;
-    FlameTip* m_tip;
-};
-
-/// What hovering over a frame says, over the picture and without moving it.
-class FlameTip : public QWidget {
-public:
-    explicit FlameTip(QWidget* parent);
-    void setColours(const Palette& palette);
-    /// `lines`: the first strong. Placed beside `at`, inside the parent.
-    void showAt(const QPoint& at, const QStringList& lines);
-    [[nodiscard]] const QStringList& lines() const { return m_lines; }
-
-protected:
-    void paintEvent(QPaintEvent* event) override;
-
-private:
-    QStringList m_lines;
-    Palette m_palette = Palette::light();
+    HoverTip* m_tip;
 };
 
 } // namespace strata::views

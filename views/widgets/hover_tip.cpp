@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/flame_graph.h"
+#include "views/widgets/hover_tip.h"
 
 #include <QPainter>
 
@@ -14,7 +14,7 @@ constexpr int kWidest = 560;
 constexpr int kDistance = 16; // from the cursor
 } // namespace
 
-FlameTip::FlameTip(QWidget* parent)
+HoverTip::HoverTip(QWidget* parent)
     : QWidget(parent)
 {
     setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -22,13 +22,13 @@ FlameTip::FlameTip(QWidget* parent)
     hide();
 }
 
-void FlameTip::setColours(const Palette& palette)
+void HoverTip::setColours(const Palette& palette)
 {
     m_palette = palette;
     update();
 }
 
-void FlameTip::showAt(const QPoint& at, const QStringList& lines)
+void HoverTip::showAt(const QPoint& at, const QStringList& lines)
 {
     m_lines = lines;
     QFont bold = font();
@@ -51,7 +51,7 @@ void FlameTip::showAt(const QPoint& at, const QStringList& lines)
     update();
 }
 
-void FlameTip::paintEvent(QPaintEvent*)
+void HoverTip::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
     painter.fillRect(rect(), m_palette[Palette::Role::Tooltip]);

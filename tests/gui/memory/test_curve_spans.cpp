@@ -48,7 +48,7 @@ TEST(CurveSpans, EveryColumnHasTheExtremesOfItsEvents)
     const auto trace = model::DeviceTrace::build(*recording, recording->devices.front(), {});
     const model::DeviceTimeline timeline(*trace);
     const XMapping x(model::Axis::Events, { -1, 3000 }, 150);
-    const CurveColumns curves = curveColumnsOf(timeline, x);
+    const CurveColumns curves = curveColumnsOf(timeline, nullptr, x);
     ASSERT_EQ(curves.requested.size(), 150u);
     const auto edges = model::columnEdges(x.window(), timeline.clock());
     for (int c = 0; c < 150; ++c) {

@@ -62,7 +62,8 @@ TEST_F(EmptyStates, WithoutADevice)
     window().openFile(path);
     ASSERT_TRUE(test::until([&] { return !window().pending(); }));
     ASSERT_TRUE(driver().documents());
-    for (const char* page : { "summary", "memory", "flame", "blocks", "events" })
+    for (const char* page :
+        { "summary", "memory", "flame", "allocator", "fragmentation", "blocks", "events" })
         EXPECT_TRUE(pageShows(page, "_record_memory_history(")) << page;
 }
 

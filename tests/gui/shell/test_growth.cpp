@@ -508,7 +508,8 @@ TEST_F(Growth, KeepsNotesAndWhatCanBeUndone)
 TEST_F(Growth, PaintsNoPageEmptyInBetween)
 {
     ASSERT_NO_FATAL_FAILURE(beginTraining(0.3));
-    for (const char* id : { "summary", "memory", "flame", "blocks", "events" }) {
+    for (const char* id :
+        { "summary", "memory", "flame", "allocator", "fragmentation", "blocks", "events" }) {
         SCOPED_TRACE(id);
         driver().view().showPage(QLatin1String(id));
         ASSERT_NO_FATAL_FAILURE(settle());

@@ -59,7 +59,7 @@ TEST_F(ItemModels, KeepTheirWordWhileTheWindowIsUsed)
 {
     open(outOfMemorySample());
     visitAll();
-    EXPECT_EQ(watchAll(), 5u) << "groups, call tree, blocks, events, notes";
+    EXPECT_EQ(watchAll(), 8u) << "groups, call tree, segments, settings, pins, blocks, events, notes";
     auto& memory = driver().page<MemoryPage>("memory");
     auto& blocks = driver().page<BlocksPage>("blocks");
     auto& events = driver().page<EventsPage>("events");

@@ -92,7 +92,7 @@ protected:
 
 TEST_P(RowsAgree, InEveryBlock)
 {
-    const std::vector<Json> told = rows("blocks");
+    const std::vector<Json> told = rows("blocks", { "--replay" });
     const std::vector<QStringList> saved = csv(blocks());
     ASSERT_EQ(blocks().model().rowCount(), static_cast<int>(told.size()));
     ASSERT_EQ(saved.size(), told.size());

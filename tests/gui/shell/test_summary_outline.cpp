@@ -61,6 +61,7 @@ protected:
     }
     void openAll(Document& document)
     {
+        document.leaveReplaysOut(); // of which an outline knows nothing
         document.open(path());
         ASSERT_TRUE(test::until([&] { return document.device() && !document.working(); }));
     }

@@ -95,7 +95,8 @@ TEST_F(WaysToOpen, AFileMayBeDroppedAnywhere)
         EXPECT_TRUE(shown(next));
         std::swap(next, other);
     };
-    for (const char* page : { "summary", "memory", "flame", "blocks", "events" }) {
+    for (const char* page :
+        { "summary", "memory", "flame", "allocator", "fragmentation", "blocks", "events" }) {
         driver().view().showPage(QLatin1String(page));
         dropOn(driver().page<Page>(page), page);
     }
@@ -148,7 +149,7 @@ TEST_F(WaysToOpen, SeveralFilesOpenSeveralWindows)
 TEST_F(WaysToOpen, APageInAWindowOfItsOwnStaysPartOfTheWhole)
 {
     ASSERT_NO_FATAL_FAILURE(start({ test::outOfMemorySample() }));
-    driver().key(Qt::Key_5, Qt::ControlModifier);
+    driver().key(Qt::Key_7, Qt::ControlModifier);
     driver().key(Qt::Key_N, Qt::ControlModifier | Qt::ShiftModifier);
     auto& events = driver().page<EventsPage>("events");
     auto* window = qobject_cast<PageWindow*>(events.window());
@@ -171,14 +172,14 @@ TEST_F(WaysToOpen, APageInAWindowOfItsOwnStaysPartOfTheWhole)
 
     // With the next file it is back in its place; closing the window of its own brings it back as well.
     EXPECT_EQ(driver().page<Page>("events").window(), &driver().window());
-    driver().view().tearOff(4);
+    driver().view().tearOff(6);
     QWidget* own = driver().page<Page>("events").window();
     ASSERT_NE(own, &driver().window());
     own->close();
     ASSERT_TRUE(test::until([&] { return driver().page<Page>("events").window() == &driver().window(); }));
     driver().window().activateWindow();
     ASSERT_TRUE(QTest::qWaitForWindowActive(&driver().window(), 60'000));
-    driver().key(Qt::Key_5, Qt::ControlModifier);
+    driver().key(Qt::Key_7, Qt::ControlModifier);
     EXPECT_TRUE(driver().page<Page>("events").isVisible());
 }
 

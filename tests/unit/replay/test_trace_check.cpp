@@ -119,7 +119,7 @@ TEST(TraceCheck, LeadsToWhatPeopleRecorded)
         const ReplayReport report = checked(*session);
         EXPECT_EQ(report.exact(), real.exact) << real.file << ": " << report.reason().text();
         EXPECT_EQ(report.check.eventsEqual, report.events) << real.file;
-        EXPECT_EQ(report.check.undeterminedBlocks, real.undetermined) << real.file;
+        EXPECT_EQ(std::ssize(report.check.open), real.undetermined) << real.file;
         EXPECT_TRUE(report.check.finalBlocksEqual.value_or(false)) << real.file;
     }
     // Events without their segments, and a trace that no allocator made.

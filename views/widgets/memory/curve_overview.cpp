@@ -128,7 +128,7 @@ void CurveOverview::updateScene()
         { 0, withHeadroom(highestCurve(*m_scene.device->summary), rows, pixels(scaled(kPeakRoom, font()))) },
         rows);
     m_scene.y = m_scene.curveY;
-    m_scene.curves = curveColumnsOf(m_scene.timeline(), m_scene.x);
+    m_scene.curves = curveColumnsOf(m_scene.timeline(), nullptr, m_scene.x);
     updateHover();
 }
 

@@ -36,6 +36,9 @@ std::vector<Layer> curveLayers(const CanvasScene& scene)
     if (!scene.curves.pending.empty())
         layers.push_back({ pendingSpans(scene.curves, scene.curveY),
             { halo, Pattern::Dotted, scene.colour(Palette::Role::PendingFree) } });
+    if (!scene.curves.allocated.empty())
+        layers.push_back({ curveSpans(scene.curves.allocated, scene.curveY, patternScale(scene)),
+            { scene.colour(Palette::Role::Text), Pattern::Plain, {} } });
     auto spans = curveSpans(scene.curves.requested, scene.curveY, thickness);
     if (scene.mode == PictureMode::Stacked) {
         // A rim of the surface's colour under the line keeps it readable on any layer.

@@ -59,13 +59,16 @@ std::vector<std::int64_t> pendingColumns(
 
 } // namespace
 
-CurveColumns curveColumnsOf(const model::DeviceTimeline& timeline, const XMapping& x)
+CurveColumns curveColumnsOf(
+    const model::DeviceTimeline& timeline, const model::RoundedCurves* rounded, const XMapping& x)
 {
     const std::vector<model::EventIndex> edges = model::columnEdges(x.window(), timeline.clock());
     CurveColumns curves;
     curves.x = x;
     curves.requested = timeline.requested().columns(edges);
     curves.reserved = timeline.reserved().columns(edges);
+    if (rounded != nullptr)
+        curves.allocated = rounded->allocated.columns(edges);
     curves.pending = pendingColumns(timeline, curves.requested);
     return curves;
 }

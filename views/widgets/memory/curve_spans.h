@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/timeline/device_timeline.h"
+#include "model/timeline/rounded_curves.h"
 #include "views/widgets/axis/x_mapping.h"
 
 #include <vector>
@@ -12,11 +13,14 @@ namespace strata::views {
 struct CurveColumns {
     XMapping x;
     std::vector<model::CurveRange> requested, reserved;
+    std::vector<model::CurveRange> allocated; ///< empty where it is not known
     std::vector<std::int64_t> pending; ///< at the event that a column shows; empty if it is nowhere
 };
 
 /// Cost per pixel column, not per event: what every frame can afford.
-[[nodiscard]] CurveColumns curveColumnsOf(const model::DeviceTimeline& timeline, const XMapping& x);
+/// `rounded`: where it is known.
+[[nodiscard]] CurveColumns curveColumnsOf(
+    const model::DeviceTimeline& timeline, const model::RoundedCurves* rounded, const XMapping& x);
 
 /// A rectangle of device pixels: columns [x0, x1), rows [top, bottom).
 struct PixelSpan {

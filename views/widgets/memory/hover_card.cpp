@@ -120,6 +120,8 @@ void describeCurves(HoverCard& card, const CanvasScene& scene, const Hit& hit)
     const model::DeviceTimeline& timeline = scene.timeline();
     card.title = text::bytes(timeline.requested().at(hit.event));
     card.name = QObject::tr("requested");
+    if (const model::RoundedCurves* const rounded = scene.device->rounded())
+        card.lines << QObject::tr("%1 allocated").arg(text::bytes(rounded->allocated.at(hit.event)));
     card.lines << QObject::tr("%1 reserved").arg(text::bytes(timeline.reserved().at(hit.event)));
     if (const std::int64_t pending = timeline.pendingFree().at(hit.event); pending > 0)
         card.lines << QObject::tr("%1 of it pending free").arg(text::bytes(pending));

@@ -197,7 +197,13 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
     add(Sample::Line, Palette::Role::Reserved, QObject::tr("reserved"), timeline.reserved().at(at), 1);
     add(Sample::Line, Palette::Role::Requested, QObject::tr("requested"), timeline.requested().at(at), 0);
     const model::Totals& totals = scene.device->trace->totals();
-    if (at >= scene.device->trace->eventCount() - 1 && totals.endKnown && totals.blocks > 0) {
+    if (const model::RoundedCurves* const rounded = scene.device->rounded()) {
+        const std::int64_t active = rounded->active.at(at), allocated = rounded->allocated.at(at);
+        add(Sample::Line, Palette::Role::Text,
+            active == allocated ? QObject::tr("allocated, active") : QObject::tr("allocated"), allocated, 2);
+        if (active != allocated)
+            add(Sample::Hollow, Palette::Role::Text, QObject::tr("active"), active, 3);
+    } else if (at >= scene.device->trace->eventCount() - 1 && totals.endKnown && totals.blocks > 0) {
         const QString active = text::bytes(totals.activeBytesEnd),
                       allocated = text::bytes(totals.allocatedBytesEnd);
         if (active == allocated) {

@@ -268,7 +268,7 @@ void MemoryCanvas::updateCurves()
 {
     if (m_curvesValid && m_scene.curves.x == m_scene.x)
         return;
-    m_scene.curves = curveColumnsOf(m_scene.timeline(), m_scene.x);
+    m_scene.curves = curveColumnsOf(m_scene.timeline(), m_scene.device->rounded(), m_scene.x);
     m_curvesValid = true;
 }
 

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/allocator/segments_table.h"
+
+#include "views/models/table_cells.h"
+#include "views/style/texts.h"
+
+#include <algorithm>
+
+namespace strata::views {
+
+namespace {
+
+const QString kSizeSample = QStringLiteral("1,023");
+const QString kUnit = QStringLiteral("MiB");
+const QString kAddressSample = QStringLiteral("0xbbbbbbbbbbbb");
+
+} // namespace
+
+SegmentsTable::SegmentsTable(std::shared_ptr<const MapPicture> picture)
+    : PlainTable({
+        { { tr("Address"), tr("Where the segment begins"), kAddressSample, true }, "address" },
+        { { tr("Size"), tr("Reserved: what the driver gave"), kSizeSample, true, kUnit }, "total_size" },
+        { { tr("In use"), tr("By blocks, rounding included"), kSizeSample, true, kUnit }, "active_size" },
+        { { tr("Free"), tr("In no block"), kSizeSample, true, kUnit }, "free_bytes" },
+        { { tr("Largest free"), tr("No larger request is served from here"), kSizeSample, true, kUnit },
+            "largest_free_bytes" },
+        { { tr("Blocks"), tr("That are in use"), QStringLiteral("88,888"), true }, "blocks" },
+        { { tr("Pool"), tr("Pool of the caching allocator"), QStringLiteral("large, expandable"), false, {},
+              true },
+            "pool" },
+        { { tr("Stream"), tr("Whose blocks it holds"), QStringLiteral("0x8888888"), true }, "stream" },
+    })
+    , m_picture(std::move(picture))
+{
+    m_counted.reserve(m_picture->rows.size());
+    for (const MapRow& row : m_picture->rows) {
+        Counted& counted = m_counted.emplace_back();
+        for (std::uint32_t s = row.first; s < row.first + row.count; ++s)
+            for (const model::MapBlock& block : m_picture->map.blocksOf(m_picture->map.segments[s]))
+                if (block.isFree())
+                    counted.largestFree = std::max(counted.largestFree, block.bytes);
+                else
+                    ++counted.blocks;
+    }
+}
+
+std::optional<std::int64_t> SegmentsTable::figure(std::uint32_t number, int column) const
+{
+    const MapRow& row = m_picture->rows[number];
+    switch (column) {
+    case Address:
+        return static_cast<std::int64_t>(row.address);
+    case Size:
+        return row.bytes;
+    case InUse:
+        return row.bytes - row.freeBytes;
+    case Free:
+        return row.freeBytes;
+    case Largest:
+        return m_counted[number].largestFree;
+    case Blocks:
+        return m_counted[number].blocks;
+    default:
+        return std::nullopt;
+    }
+}
+
+std::string SegmentsTable::text(std::uint32_t number, int column) const
+{
+    return cell(number, column).text.toStdString();
+}
+
+TableCell SegmentsTable::cell(std::uint32_t number, int column) const
+{
+    const MapRow& row = m_picture->rows[number];
+    const model::Recording& recording = m_picture->device->trace->recording();
+    const model::MapSegment& segment = m_picture->map.segments[row.first];
+    switch (column) {
+    case Address:
+        return { text::address(row.address), {} };
+    case Blocks:
+        return { text::count(m_counted[number].blocks), {} };
+    case Pool: {
+        QString pool = segment.pool == model::kNoIndex
+            ? (model::isSmall(recording, segment) ? tr("small") : tr("large"))
+            : text::utf8(model::poolLabel(recording, segment.pool));
+        if (segment.expandable)
+            pool = row.count > 1 ? tr("%1, expandable, %2 stretches").arg(pool).arg(row.count)
+                                 : tr("%1, expandable").arg(pool);
+        return { pool, {} };
+    }
+    case Stream:
+        return { text::stream(recording, segment.stream), {} };
+    default:
+        return bytesCell(*figure(number, column));
+    }
+}
+
+PinnedTable::PinnedTable(std::shared_ptr<const MapPicture> picture)
+    : PlainTable({
+        { { tr("Segment"), tr("Where it begins"), kAddressSample, true }, "address" },
+        { { tr("Free in it"), tr("What cannot be given back, since the segment holds live blocks"),
+              kSizeSample, true, kUnit },
+            "free_bytes" },
+        { { tr("Size"), tr("Of the segment"), kSizeSample, true, kUnit }, "total_size" },
+        { { tr("Pinned by"), tr("The line that allocated its largest live block"),
+              QStringLiteral("transformer.py:1234 forward"), false, {}, true },
+            "line" },
+        { { tr("Block"), tr("Size of that block, rounded"), kSizeSample, true, kUnit }, "bytes" },
+        { { tr("Age (events)"), tr("Since it was allocated"), QStringLiteral("8,888,888"), true },
+            "age_events" },
+        { { tr("Gives back"), tr("What empty_cache() would return more if this block alone were free"),
+              kSizeSample, true, kUnit },
+            "gives_back_bytes" },
+    })
+    , m_picture(std::move(picture))
+{
+}
+
+model::StackId PinnedTable::stackOf(std::uint32_t row) const
+{
+    return m_picture->device->trace->blocks().stack[pinned(row).pins.front().block];
+}
+
+QString PinnedTable::stackText(std::uint32_t row) const
+{
+    return text::stack(m_picture->device->trace->recording(), stackOf(row));
+}
+
+std::optional<std::int64_t> PinnedTable::figure(std::uint32_t row, int column) const
+{
+    const model::PinnedSegment& of = pinned(row);
+    const model::MapSegment& segment = m_picture->map.segments[of.segment];
+    const model::Pin& pin = of.pins.front();
+    switch (column) {
+    case Address:
+        return static_cast<std::int64_t>(segment.address);
+    case Free:
+        return of.freeBytes;
+    case Size:
+        return segment.bytes;
+    case PinBytes:
+        return pin.bytes;
+    case Age:
+        return pin.ageEvents;
+    case GivesBack:
+        return pin.givesBackBytes;
+    default:
+        return std::nullopt;
+    }
+}
+
+std::string PinnedTable::text(std::uint32_t row, int column) const
+{
+    const model::GroupTable& byLine = *m_picture->device->byLine;
+    return column == Pin ? byLine.label(byLine.groupOf(pinned(row).pins.front().block)) : std::string();
+}
+
+TableCell PinnedTable::cell(std::uint32_t row, int column) const
+{
+    switch (column) {
+    case Address:
+        return { text::address(m_picture->map.segments[pinned(row).segment].address), {} };
+    case Age:
+        return { text::count(*figure(row, column)), {} };
+    case Pin: {
+        const DeviceData& device = *m_picture->device;
+        TableCell cell = lineCell(device.trace->recording(), stackOf(row));
+        const std::uint32_t group = device.byLine->groupOf(pinned(row).pins.front().block);
+        if (group < device.lineRank.size())
+            cell.swatch = device.lineRank[group];
+        return cell;
+    }
+    default:
+        return bytesCell(*figure(row, column));
+    }
+}
+
+SettingsTable::SettingsTable(std::shared_ptr<const std::vector<model::SettingTried>> tried)
+    : PlainTable({
+        { { tr("PYTORCH_CUDA_ALLOC_CONF"), tr("All settings, as they are to be set"),
+              QStringLiteral("expandable_segments:True"), false, {}, true },
+            "set" },
+        { { tr("Reserved peak"), tr("That a replay of this recording leads to"), kSizeSample, true, kUnit },
+            "reserved_bytes_peak" },
+        { { tr("Saved"), tr("Of the peak that was recorded"), QStringLiteral("-1,023"), true, kUnit },
+            "saved_bytes" },
+        { { tr("Segments made"), tr("Calls of the driver for memory"), QStringLiteral("888,888"), true },
+            "device_mallocs" },
+        { { tr("How sure"),
+              tr("Exact: the replay of the recording is, and nothing in it depends on time. Out of memory: a "
+                 "request "
+                 "that was served would be refused"),
+              QStringLiteral("out of memory"), false },
+            "exact" },
+    })
+    , m_tried(std::move(tried))
+{
+}
+
+std::optional<std::int64_t> SettingsTable::figure(std::uint32_t row, int column) const
+{
+    const model::SettingTried& of = setting(row);
+    switch (column) {
+    case Reserved:
+        return of.reservedBytesPeak;
+    case Saved:
+        return of.savedBytes;
+    case Mallocs:
+        return of.deviceMallocs;
+    default:
+        return std::nullopt;
+    }
+}
+
+std::string SettingsTable::text(std::uint32_t row, int column) const
+{
+    if (column == Exact)
+        return setting(row).exact ? "true" : "false";
+    return setting(row).settings;
+}
+
+TableCell SettingsTable::cell(std::uint32_t row, int column) const
+{
+    const model::SettingTried& of = setting(row);
+    switch (column) {
+    case Settings:
+        return of.settings.empty() ? noteCell(tr("the defaults")) : TableCell{ text::utf8(of.settings), {} };
+    case Mallocs:
+        return { text::count(*figure(row, column)), {} };
+    case Exact:
+        return noteCell(of.refusesMore ? tr("out of memory") : of.exact ? tr("exact") : tr("estimate"));
+    default:
+        return bytesCell(*figure(row, column));
+    }
+}
+
+} // namespace strata::views

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/plain_table.h"
+#include "views/widgets/allocator/map_picture.h"
+
+#include <QCoreApplication>
+
+namespace strata::views {
+
+/// The segments of an address map; a row is a row of the map.
+class SegmentsTable final : public PlainTable {
+    Q_DECLARE_TR_FUNCTIONS(SegmentsTable)
+public:
+    enum Place { Address, Size, InUse, Free, Largest, Blocks, Pool, Stream };
+
+    explicit SegmentsTable(std::shared_ptr<const MapPicture> picture);
+    [[nodiscard]] std::uint32_t rowCount() const override
+    {
+        return static_cast<std::uint32_t>(m_picture->rows.size());
+    }
+    [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
+
+private:
+    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
+    [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
+
+    struct Counted {
+        std::int64_t largestFree = 0, blocks = 0;
+    };
+    std::shared_ptr<const MapPicture> m_picture;
+    std::vector<Counted> m_counted;
+};
+
+/// The segments that live blocks keep from being given back; a row is a place in Fragmentation::pinned.
+class PinnedTable final : public PlainTable {
+    Q_DECLARE_TR_FUNCTIONS(PinnedTable)
+public:
+    enum Place { Address, Free, Size, Pin, PinBytes, Age, GivesBack };
+
+    explicit PinnedTable(std::shared_ptr<const MapPicture> picture);
+    [[nodiscard]] std::uint32_t rowCount() const override
+    {
+        return static_cast<std::uint32_t>(m_picture->fragmentation.pinned.size());
+    }
+    [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
+    [[nodiscard]] QString stackText(std::uint32_t row) const override;
+
+private:
+    [[nodiscard]] const model::PinnedSegment& pinned(std::uint32_t row) const
+    {
+        return m_picture->fragmentation.pinned[row];
+    }
+    [[nodiscard]] model::StackId stackOf(std::uint32_t row) const;
+    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
+    [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
+
+    std::shared_ptr<const MapPicture> m_picture;
+};
+
+/// Other settings and what they come to; a row is a place among those tried.
+class SettingsTable final : public PlainTable {
+    Q_DECLARE_TR_FUNCTIONS(SettingsTable)
+public:
+    enum Place { Settings, Reserved, Saved, Mallocs, Exact };
+
+    explicit SettingsTable(std::shared_ptr<const std::vector<model::SettingTried>> tried);
+    [[nodiscard]] std::uint32_t rowCount() const override
+    {
+        return static_cast<std::uint32_t>(m_tried->size());
+    }
+    [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
+    [[nodiscard]] const model::SettingTried& setting(std::uint32_t row) const { return (*m_tried)[row]; }
+
+private:
+    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
+    [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
+
+    std::shared_ptr<const std::vector<model::SettingTried>> m_tried;
+};
+
+} // namespace strata::views
