@@ -288,7 +288,10 @@ Result<WhatIfAnswer> answerWhatIf(
         return Failure(settings.error());
     WhatIf question;
     question.settings = *settings;
-    if (const auto fraction = fractionAtStart(trace, report.capacityBytes))
+    // A fraction that the recorded settings named goes with them; one that the program set stays.
+    const auto recorded = AllocatorSettings::parse(report.settingsText, report.version);
+    if (const auto fraction = fractionAtStart(trace, report.capacityBytes);
+        fraction && !(recorded && recorded->memoryFraction))
         question.settings.memoryFraction = fraction;
     question.capacityBytes = asked.capacityBytes ? asked.capacityBytes : report.capacityBytes;
     const bool knowsCard = asked.capacityBytes

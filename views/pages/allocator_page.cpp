@@ -42,6 +42,7 @@ AllocatorPage::AllocatorPage(Document& document, QWidget* parent)
     , m_sentence(new QLabel)
     , m_search(new QLineEdit)
     , m_found(new QLabel)
+    , m_legend(new PartLegend(PartLegend::Of::Map))
     , m_stack(new QStackedWidget)
     , m_splitter(new QSplitter(Qt::Vertical))
     , m_map(new AddressMap)
@@ -71,6 +72,7 @@ AllocatorPage::AllocatorPage(Document& document, QWidget* parent)
     layout->setSpacing(kGrid);
     layout->addWidget(m_sentence);
     layout->addWidget(m_controls);
+    layout->addWidget(m_legend);
     layout->addWidget(m_stack, 1);
     layout->addWidget(m_footer);
     setFocusProxy(m_map);
@@ -128,7 +130,6 @@ QWidget* AllocatorPage::makeControls()
     row->addWidget(m_play);
     row->addWidget(m_search);
     row->addWidget(m_found);
-    row->addWidget(new PartLegend(PartLegend::Of::Map));
     return controls;
 }
 
@@ -146,8 +147,7 @@ void AllocatorPage::setPalette(const Palette& palette)
     Page::setPalette(palette);
     m_map->setColours(palette);
     m_table->setColours(palette);
-    for (PartLegend* legend : findChildren<PartLegend*>())
-        legend->setColours(palette);
+    m_legend->setColours(palette);
     if (m_picture)
         m_sentence->setText(sentence());
 }
@@ -233,7 +233,8 @@ void AllocatorPage::showNotice()
     m_notice->setText(text);
     m_stack->setCurrentWidget(text.title.isEmpty() ? static_cast<QWidget*>(m_splitter) : m_notice);
     const bool any = m_picture != nullptr && m_document.device() != nullptr;
-    for (QWidget* part : { static_cast<QWidget*>(m_sentence), m_controls, static_cast<QWidget*>(m_footer) })
+    for (QWidget* part : { static_cast<QWidget*>(m_sentence), m_controls, static_cast<QWidget*>(m_legend),
+             static_cast<QWidget*>(m_footer) })
         part->setVisible(any);
     if (!any)
         return;

@@ -15,6 +15,7 @@ class QStackedWidget;
 
 namespace strata::views {
 
+class PartLegend;
 class PlainTableView;
 class Segmented;
 class TableFooter;
@@ -82,6 +83,7 @@ private:
     QPushButton* m_play;
     QLineEdit* m_search;
     QLabel* m_found;
+    PartLegend* m_legend;
     QStackedWidget* m_stack;
     QSplitter* m_splitter;
     AddressMap* m_map;

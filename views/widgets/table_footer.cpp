@@ -24,6 +24,7 @@ TableFooter::TableFooter(QWidget* parent)
     , m_bar(new QProgressBar)
     , m_cancel(new QToolButton)
 {
+    m_text->setWordWrap(true); // what cannot be said in a line is read all the same
     m_state->setProperty("muted", true);
     m_bar->setRange(0, 1000);
     m_bar->setTextVisible(false);

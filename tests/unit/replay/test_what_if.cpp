@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/replay.h"
+#include "model/wire/info.h"
 #include "tests/unit/replay/made_recording.h"
 
 #include <gtest/gtest.h>
@@ -54,6 +55,42 @@ TEST(WhatIf, IsWhatTheSameProgramComesTo)
                 }
             }
     EXPECT_EQ(pairs, 64);
+}
+
+// A fraction that was in force when the recording began goes with the settings that named it.
+TEST(WhatIf, LeavesNoFractionOfOtherSettingsBehind)
+{
+    test::MadeProgram program;
+    program.version = { 2, 15 };
+    program.liveBytes = 600 * kMiB;
+    program.turns = 600;
+    program.capacityBytes = std::int64_t{ 1 } << 34; // of the device
+    program.settings = "per_process_memory_fraction:0.03";
+    auto recording = std::make_unique<Recording>(test::makeRun(program).session->recording());
+    const std::string key = wire::deviceKey(wire::info::kDevice, 0, wire::info::kDeviceFraction);
+    recording->facts[key] = "0.03";
+    const auto session = Session::fromRecording(std::move(recording));
+    ASSERT_TRUE(session);
+    const DeviceTrace& trace = (*session)->devices().front();
+    ReplayAsked recorded;
+    recorded.capacityBytes = program.capacityBytes;
+    const auto report = checkReplay(trace, recorded);
+    ASSERT_TRUE(report);
+    ASSERT_TRUE(report->exact()) << report->reason().text();
+    const std::int64_t limited = trace.totals().reservedBytesPeak;
+    for (const char* after : { "", "per_process_memory_fraction:0.03" }) {
+        program.settings = after;
+        const test::Counted wanted = test::makeRun(program).counted;
+        WhatIfAsked asked;
+        asked.settings = after;
+        asked.addresses = AddressPolicy{ AddressPolicy::Kind::TopDown };
+        const auto answer = answerWhatIf(trace, *report, asked);
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->replayed.reservedBytesPeak, wanted.reservedPeak) << after;
+        EXPECT_EQ(answer->replayed.deviceFrees, wanted.deviceFrees) << after;
+        if (*after == '\0')
+            EXPECT_GT(wanted.reservedPeak, limited);
+    }
 }
 
 // A hole never grows over the edge of a chunk.
