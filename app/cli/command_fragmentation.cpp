@@ -49,14 +49,16 @@ void writeThrash(JsonWriter& json, const Thrash& thrash)
 
 void printThrash(Output& out, const Thrash& thrash)
 {
-    if (thrash.cycledBytes == 0)
+    if (thrash.givenBackBytes == 0)
         return;
     out.line("");
-    out.line(fmt::format("Given back to the driver and taken again within a step: {}, in {} calls{}",
-        model::formatBytes(thrash.cycledBytes), model::formatCount(thrash.deviceFrees + thrash.deviceMallocs),
-        thrash.timesAreReal
-            ? fmt::format(", for which requests waited {}", model::formatDuration(thrash.lostNs))
-            : std::string()));
+    out.line(
+        fmt::format("Given back to the driver: {}, of which {} were taken again within a step, in {} calls{}",
+            model::formatBytes(thrash.givenBackBytes), model::formatBytes(thrash.cycledBytes),
+            model::formatCount(thrash.deviceFrees + thrash.deviceMallocs),
+            thrash.timesAreReal
+                ? fmt::format(", for which requests waited {}", model::formatDuration(thrash.lostNs))
+                : std::string()));
     for (const Thrash::CauseBytes& cause : thrash.causes) {
         const char* const words = cause.cause == Thrash::Cause::EmptyCache ? "by calls of empty_cache()"
             : cause.cause == Thrash::Cause::Retry
@@ -77,12 +79,13 @@ public:
     void declare(CLI::App& app) override
     {
         declareFile(app);
-        app.add_option("POSITION", m_position, "The instant, see below (default: the reserved peak)")
+        app.add_option("POSITION", m_position,
+               "The instant, see below (default: the last out-of-memory, else the peak)")
             ->type_name("");
         m_read.declare(app, ReadOptions::Devices::One);
         m_limit.declare(app, "segments");
         app.add_option("--over", m_instants,
-               "Also at so many instants, evenly over all of the trace: \"over\" of --json")
+               "Also at the peaks of so many even parts of the trace: \"over\" of --json")
             ->type_name("COUNT")
             ->check(CLI::Range(0, kMostInstants));
         app.footer(footer(Footer::Positions));
@@ -96,7 +99,9 @@ public:
         if (!opened)
             return model::Failure(opened.error());
         const DeviceTrace& trace = *opened->trace;
-        model::EventIndex event = trace.totals().reservedPeakEvent;
+        model::EventIndex event = trace.totals().requestedPeakEvent;
+        if (const auto& failed = trace.outOfMemories(); !failed.empty())
+            event = static_cast<model::EventIndex>(failed.back());
         if (!m_position.empty()) {
             const auto position = model::parsePosition(m_position, trace);
             if (!position)
@@ -114,14 +119,14 @@ public:
         if (m_instants > 0) {
             const model::DeviceTimeline timeline(trace);
             m_over = model::fragmentationOver(
-                timeline, &*report, model::evenInstants(timeline.clock(), model::Axis::Events, m_instants));
+                timeline, &*report, model::evenInstants(timeline, model::Axis::Events, m_instants));
         }
         const model::GroupTable byLine(trace, model::Grouping::Line);
         const Thrash thrash = model::thrashOf(trace, *report);
         if (m_read.json)
             writeJson(out, trace, map, found, *tried, thrash, byLine);
         else
-            print(out, file, trace, map, found, *tried, thrash, byLine);
+            print(out, file, trace, *report, found, *tried, thrash, byLine, map);
         return kDone;
     }
 
@@ -191,9 +196,14 @@ private:
         json.member("cached_segments_bytes", of.cachedSegmentsBytes);
     }
 
-    void print(Output& out, const std::string& file, const DeviceTrace& trace, const AllocatorMap& map,
-        const Fragmentation& found, const std::vector<SettingTried>& tried, const Thrash& thrash,
-        const model::GroupTable& byLine) const
+    static std::string whyNotTried(const DeviceTrace& trace, const model::ReplayReport& report)
+    {
+        return trace.eventCount() == 0 ? "no events were recorded" : report.reason().text();
+    }
+
+    void print(Output& out, const std::string& file, const DeviceTrace& trace,
+        const model::ReplayReport& report, const Fragmentation& found, const std::vector<SettingTried>& tried,
+        const Thrash& thrash, const model::GroupTable& byLine, const AllocatorMap& map) const
     {
         out.line(fmt::format("{}: {} {}: {} reserved, {} of it free{}", out.strong(printable(file)),
             deviceName(trace.device()), stateName(trace, found.event),
@@ -210,19 +220,36 @@ private:
         line(found.roundingBytes, "rounding of requests");
         line(found.unsplitBytes, "tails of blocks, too small to be split off");
         line(found.largestFreeBytes, "the largest free block: no larger request is served from what is free");
-        for (std::size_t i = 0; i < std::min<std::size_t>(rows(found, out), kSegmentsShown); ++i) {
+        const std::size_t shown
+            = m_limit.limit ? rows(found, out) : std::min<std::size_t>(rows(found, out), kSegmentsShown);
+        for (std::size_t i = 0; i < shown; ++i) {
             const PinnedSegment& pinned = found.pinned[i];
             const model::MapSegment& segment = map.segments[pinned.segment];
             out.line("");
             out.line(fmt::format("Segment of {} at {}: {} free, kept by", model::formatBytes(segment.bytes),
                 model::formatAddress(segment.address), model::formatBytes(pinned.freeBytes)));
             pinsTable(pinned.pins, byLine, kPinsShown).print(out);
+            if (pinned.pins.size() > kPinsShown)
+                out.line(fmt::format("  and {} more blocks",
+                    model::formatCount(static_cast<std::int64_t>(pinned.pins.size() - kPinsShown))));
+        }
+        if (shown < found.pinned.size()) {
+            out.line("");
+            out.line(fmt::format("{} more segments (--limit 0 prints all)",
+                model::formatCount(static_cast<std::int64_t>(found.pinned.size() - shown))));
         }
         printThrash(out, thrash);
         out.line("");
+        if (tried.empty()) {
+            printParagraph(out,
+                "What other settings would reserve cannot be told: " + printable(whyNotTried(trace, report)));
+            return;
+        }
         out.line(fmt::format(
             "Other settings, by replaying these {} events", model::formatCount(trace.eventCount())));
         settingsTable(tried).print(out);
+        if (!tried.front().reason.empty())
+            printParagraph(out, "  " + printable(tried.front().reason.text()));
     }
 
     static constexpr std::size_t kSegmentsShown = 5, kPinsShown = 5;

@@ -177,11 +177,17 @@ public:
                 = model::oomVerdictOf(*trace, model::allocatorMapAt(*trace, *event, &*report), *report);
             if (!verdict)
                 return model::Failure(verdict.error());
+            const std::int64_t held = verdict->parts.reservedBytes() + verdict->parts.deviceFreeBytes;
+            if (m_capacity.bytes && *m_capacity.bytes < held)
+                return model::fail(model::Error::Kind::Usage,
+                    model::say(
+                        "--capacity %1: PyTorch and what was free came to %2 when the request was refused",
+                        model::asBytes(*m_capacity.bytes), model::asBytes(held)),
+                    model::say("give the capacity of the device that this was recorded on"));
             judged.push_back({ trace, std::move(*verdict) });
         }
         if (judged.empty())
-            return model::fail(model::Error::Kind::NotFound, model::say("no request was refused"),
-                model::say("strata summary says what the peak is made of"));
+            return noneRefused(*traces);
         if (m_read.json) {
             JsonWriter json;
             json.beginObject().member("schema", 1).member("file", file).key("devices").beginArray();
@@ -197,6 +203,25 @@ public:
     }
 
 private:
+    /// What is not in a file that ends early, or has no events, may have happened.
+    static model::Failure noneRefused(const std::vector<const DeviceTrace*>& traces)
+    {
+        using model::Check;
+        const auto any = [&](std::initializer_list<Check> checks) {
+            return std::ranges::any_of(traces, [&](const DeviceTrace* trace) {
+                return std::ranges::any_of(trace->findings(),
+                    [&](const model::Finding& found) { return std::ranges::count(checks, found.check) > 0; });
+            });
+        };
+        if (any({ Check::NoEvents, Check::Truncated, Check::RingWrapped, Check::EventsLost }))
+            return model::fail(model::Error::Kind::NotFound,
+                model::say("no request was refused in what is recorded, and not all of it is"),
+                model::say("strata check says what is missing; record with a larger max_entries, up to the "
+                           "failure"));
+        return model::fail(model::Error::Kind::NotFound, model::say("no request was refused"),
+            model::say("strata summary says what the peak is made of"));
+    }
+
     ReadOptions m_read;
     std::string m_position;
     CapacityOption m_capacity;

@@ -108,9 +108,8 @@ private:
     void print(Output& out, const std::string& file, const DeviceTrace& trace, const AllocatorMap& map) const
     {
         out.line(fmt::format("{}: {} {}: {}", out.strong(printable(file)), deviceName(trace.device()),
-            stateName(trace, map.event),
-            map.exact ? "all sizes exact" : "rounded sizes are at least these"));
-        Table table({ { "reserved" }, { "allocated" }, { "free" }, { "blocks" },
+            stateName(trace, map.event), map.exact ? "all sizes exact" : "rounded sizes are at least these"));
+        Table table({ { "reserved" }, { "allocated" }, { "pending" }, { "free" }, { "blocks" },
             { "address", Table::Align::Left }, { "stream" }, { "pool", Table::Align::Left } });
         std::vector<const MapSegment*> segments;
         for (const MapSegment& segment : map.segments)
@@ -123,6 +122,7 @@ private:
             const auto live
                 = std::ranges::count_if(map.blocksOf(segment), [](const MapBlock& b) { return !b.isFree(); });
             table.add({ model::formatBytes(segment.bytes), model::formatBytes(segment.allocatedBytes),
+                model::formatBytes(segment.activeBytes - segment.allocatedBytes),
                 model::formatBytes(segment.freeBytes()), model::formatCount(live),
                 model::formatAddress(segment.address),
                 segment.stream == model::kNoIndex

@@ -84,7 +84,9 @@ AllocatorMap allocatorMapAt(
 {
     AllocatorMap map;
     map.event = event;
-    const bool atEnd = event + 1 == trace.eventCount() && trace.endKnown();
+    const bool consistent = std::ranges::none_of(
+        trace.findings(), [](const Finding& finding) { return isBreach(finding.check); });
+    const bool atEnd = event + 1 == trace.eventCount() && trace.endKnown() && consistent;
     map.exact = atEnd || (report != nullptr && report->exactAt(event));
     map.segments = segmentsAt(trace, event);
 

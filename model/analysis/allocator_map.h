@@ -46,7 +46,8 @@ struct MapSegment {
 /// What the allocator holds after an event, by address.
 struct AllocatorMap {
     EventIndex event = -1;
-    bool exact = false; ///< every size is known: by the replay, or since the event is the last
+    bool exact = false; ///< every size is known: by the replay, or since the event is the last and nothing
+                        ///< contradicts itself
     std::vector<MapSegment> segments;
     std::vector<MapBlock> blocks;
 

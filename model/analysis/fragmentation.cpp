@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/fragmentation.h"
 
+#include "model/analysis/range_peak.h"
+
 #include <algorithm>
 
 namespace strata::model {
@@ -75,11 +77,13 @@ Fragmentation fragmentationOf(
             continue;
         PinnedSegment pinned{ number, segment.activeBytes, freeBytes, {} };
         const std::int64_t page = settings.pageBytes(isSmall(trace.recording(), segment));
+        // Its segments stay as long as somebody uses the pool.
+        const bool isPrivate = !poolOwnerOf(trace.recording(), segment.pool).isDefault();
         for (std::size_t i = 0; i < blocks.size(); ++i)
             if (!blocks[i].isFree())
                 pinned.pins.push_back({ blocks[i].block, blocks[i].bytes,
                     map.event - std::max<EventIndex>(-1, trace.blocks().birth(blocks[i].block)),
-                    givesBack(segment, blocks, i, liveBlocks, page) });
+                    isPrivate ? 0 : givesBack(segment, blocks, i, liveBlocks, page), blocks[i].pending });
         std::ranges::stable_sort(pinned.pins, std::greater{}, &Pin::bytes);
         result.pinned.push_back(std::move(pinned));
     }
@@ -104,13 +108,16 @@ std::vector<Fragmentation> fragmentationOver(const DeviceTimeline& timeline, con
     return all;
 }
 
-std::vector<EventIndex> evenInstants(const Clock& clock, Axis axis, int count)
+std::vector<EventIndex> evenInstants(const DeviceTimeline& timeline, Axis axis, int count)
 {
+    const Clock& clock = timeline.clock();
     const ColumnWindow window = wholeTrace(axis, clock, count);
     const std::vector<EventIndex> edges = columnEdges(window, clock);
     std::vector<EventIndex> events;
-    for (int column = 0; column < count; ++column)
-        events.push_back(eventsOfColumn(edges, column).last);
+    for (int column = 0; column < count; ++column) {
+        const auto [first, last] = eventsOfColumn(edges, column);
+        events.push_back(first <= last ? instantWithin(timeline, first, last) : last);
+    }
     return events;
 }
 

@@ -19,6 +19,7 @@ struct Pin {
     std::int64_t bytes = 0; ///< rounded
     EventIndex ageEvents = 0; ///< since its alloc, or since the trace began
     std::int64_t givesBackBytes = 0; ///< what empty_cache() would return more if this block alone were free
+    bool pending = false; ///< freed, and waits for another stream
 };
 
 /// A segment that holds both live blocks and free memory.
@@ -61,8 +62,8 @@ struct Fragmentation {
 [[nodiscard]] std::vector<Fragmentation> fragmentationOver(const DeviceTimeline& timeline,
     const ReplayReport* report, std::span<const EventIndex> events, const std::stop_token& stop = {});
 
-/// So many instants over all of a trace, evenly: the last event of each part of the axis. The last one is the
-/// end.
-[[nodiscard]] std::vector<EventIndex> evenInstants(const Clock& clock, Axis axis, int count);
+/// So many instants over all of a trace: of each part of the axis the one that stands for it, where most is
+/// requested (instantWithin()), so that no peak is left out.
+[[nodiscard]] std::vector<EventIndex> evenInstants(const DeviceTimeline& timeline, Axis axis, int count);
 
 } // namespace strata::model

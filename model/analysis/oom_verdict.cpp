@@ -113,9 +113,9 @@ Sentence remedySentence(const OomVerdict& verdict)
         const std::int64_t missing = verdict.roundedBytes - parts.deviceFreeBytes - parts.freeSmallBytes
             - parts.freeLargeBytes - parts.pendingFreeBytes;
         if (missing > 0)
-            return say(
-                "No allocator setting serves it: the program has to hold %1 less, or the card has to be "
-                "larger.",
+            return say("No allocator setting serves it: the program has to hold at least %1 less, or the "
+                       "card has to be "
+                       "larger.",
                 asBytes(missing));
         break;
     }

@@ -299,6 +299,8 @@ Result<WhatIfAnswer> answerWhatIf(
         || report.capacitySource == ReplayReport::CapacitySource::Option;
     if (knowsCard)
         question.deviceBytes = *question.capacityBytes;
+    else if (settings->memoryFraction && question.capacityBytes) // a fraction is one of something
+        question.deviceBytes = *question.capacityBytes;
     if (asked.emptyCaches)
         question.emptyCaches = asked.emptyCaches;
     else if (!report.emptyCachesMarked)
@@ -337,7 +339,15 @@ Result<WhatIfAnswer> answerWhatIf(
     answer.allocatedPeakRange = range(&ReplayFigures::allocatedBytesPeak);
 
     const bool fitsAnyway = answer.replayed.reservedBytesPeak <= answer.recorded.reservedBytesPeak;
-    if (!report.exact())
+    if (settings->memoryFraction && !question.capacityBytes)
+        answer.reason
+            = say("an estimate without the memory fraction: the recording does not tell the capacity of its "
+                  "device; give it with --capacity");
+    else if (settings->memoryFraction && !knowsCard)
+        answer.reason = say(
+            "an estimate: the fraction is taken of what PyTorch had, as an out-of-memory tells; the device "
+            "has more");
+    else if (!report.exact())
         answer.reason = say("an estimate: %1", report.reason());
     else if (!report.fromStart)
         answer.reason

@@ -54,6 +54,9 @@ Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const Replay
     const WhatIfAsked& question, std::int64_t recordedPeak, const Progress& progress)
 {
     std::vector<SettingTried> tried;
+    if (trace.eventCount() == 0
+        || (report.check.firstDifference && report.check.eventsEqual < trace.eventCount() / 2))
+        return tried;
     for (const std::string& settings : settingsWorthTrying(report)) {
         WhatIfAsked asked = question;
         asked.settings = settings;
@@ -62,7 +65,8 @@ Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const Replay
             return Failure(answer.error());
         const std::int64_t peak = answer->reservedPeakRange.second;
         tried.push_back({ settings, peak, recordedPeak - peak, answer->replayed.deviceMallocs,
-            answer->replayed.deviceFrees, answer->exact, answer->replayed.firstNewOomEvent.has_value(),
+            answer->replayed.deviceFrees, answer->exact, answer->reason,
+            answer->replayed.firstNewOomEvent.has_value(),
             asked.until && answer->replayed.lastOomEvent != asked.until
                 && !answer->replayed.firstNewOomEvent });
     }

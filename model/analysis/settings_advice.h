@@ -16,6 +16,7 @@ struct SettingTried {
     std::int64_t savedBytes = 0; ///< of the recorded peak of reserved
     std::int64_t deviceMallocs = 0, deviceFrees = 0; ///< calls of the driver
     bool exact = false;
+    Sentence reason; ///< why not; empty if it is
     bool refusesMore = false; ///< a request that the recording served
     bool servesRequest = false; ///< with trySettingsUpTo(): the request of that event, and all those before
 };
@@ -25,6 +26,7 @@ struct SettingTried {
 /// (expandable_segments with max_split_size_mb: pytorch issues 119452, 123548).
 [[nodiscard]] std::vector<std::string> settingsWorthTrying(const ReplayReport& report);
 
+/// None where there is nothing to replay: no events, or a replay that left the recording in its first half.
 /// Replays the trace under each of them; the one that reserves least comes first, and what refuses
 /// more than was refused last. Any thread; as long as a
 /// replay for each. Fails with Cancelled alone.

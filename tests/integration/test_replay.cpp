@@ -191,7 +191,7 @@ TEST(Fragmentation, PartsAreThoseOfTheState)
     const std::string event = std::to_string(found["event"].get<std::int64_t>());
     const json state = stateAt(file, 0, event);
     EXPECT_EQ(
-        found["event"], strata({ "summary", "--json", file }).json()["devices"][0]["reserved_peak_event"]);
+        found["event"], strata({ "summary", "--json", file }).json()["devices"][0]["requested_peak_event"]);
     EXPECT_EQ(found["free_bytes"], sumOf(state, "total_size") - sumOf(state, "active_size"));
     std::int64_t pinned = 0;
     for (const json& segment : found["segments"]) {

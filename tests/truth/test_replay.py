@@ -184,7 +184,8 @@ def total(scores):
 def check_corpus(corpus, groups, arguments):
     of_strata, of_torch = [], []
     for options, settings, stacks, since, programs in groups:
-        chosen = [program for program in programs if arguments.only in f"{program} under {settings}, {options}"]
+        chosen = [program for program in programs if arguments.only in f"{program} under {settings}, {options}"
+                  and (version(corpus.python) >= [2, 5] or "pools" not in program)]  # torch.cuda.MemPool
         if version(corpus.python) < since or not chosen:
             continue
         for run in corpus.record(options, settings, stacks, chosen):

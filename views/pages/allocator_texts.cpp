@@ -56,12 +56,29 @@ QString causeText(const model::Thrash::CauseBytes& of)
     return {};
 }
 
+/// An out-of-memory comes first.
+QStringList refusedText(const MapPicture& picture)
+{
+    if (!picture.refused)
+        return {};
+    const auto& replay = picture.device->replay;
+    const model::OomVerdict* const verdict = replay ? replay->verdict.get() : nullptr;
+    const QString what
+        = text::strong(Words::tr("A request for %1 failed here.").arg(text::bytes(picture.refused->bytes)));
+    if (verdict == nullptr || verdict->event != picture.map.event)
+        return { what };
+    QString why = text::said(model::verdictSentence(*verdict));
+    if (!why.isEmpty())
+        why[0] = why[0].toUpper();
+    return { what, Words::tr("%1.").arg(why.toHtmlEscaped()) };
+}
+
 } // namespace
 
 QString allocatorVerdict(const MapPicture& picture)
 {
     const model::Fragmentation& of = picture.fragmentation;
-    QStringList all;
+    QStringList all = refusedText(picture);
     if (of.freeBytes > 0)
         all << Words::tr("%1 %2 are reserved in %3, %4 of it free; the largest free block is %5.")
                    .arg(moment(picture), strongBytes(of.reservedBytes), segments(picture),
@@ -69,15 +86,6 @@ QString allocatorVerdict(const MapPicture& picture)
     else
         all << Words::tr("%1 %2 are reserved in %3, all of it in use.")
                    .arg(moment(picture), strongBytes(of.reservedBytes), segments(picture));
-    if (picture.refused) {
-        const auto& replay = picture.device->replay;
-        const model::OomVerdict* const verdict = replay ? replay->verdict.get() : nullptr;
-        all << Words::tr("A request for %1 failed here%2.")
-                   .arg(strongBytes(picture.refused->bytes),
-                       verdict && verdict->event == picture.map.event ? QStringLiteral(": ")
-                               + text::said(model::verdictSentence(*verdict)).toHtmlEscaped()
-                                                                      : QString());
-    }
     if (!picture.map.exact)
         all << Words::tr("Sizes of blocks are at least these, what is free at most.");
     return text::unbroken(all.join(QLatin1Char(' ')));
@@ -102,20 +110,23 @@ QString allocatorFooter(const MapPicture& picture)
 QString fragmentationVerdict(const MapPicture& picture)
 {
     const model::Fragmentation& of = picture.fragmentation;
-    QStringList all;
+    QStringList all = refusedText(picture);
     if (of.freeBytes <= 0) {
         all << Words::tr("%1 all of the %2 that are reserved is in use.")
                    .arg(moment(picture), strongBytes(of.reservedBytes));
     } else {
         all << Words::tr("%1 %2 of the %3 that are reserved are free (%4).")
                    .arg(moment(picture), strongBytes(of.freeBytes), strongBytes(of.reservedBytes),
-                       text::share(of.freeBytes, of.reservedBytes));
+                       text::share(of.freeBytes, of.reservedBytes).toHtmlEscaped());
         if (of.pinnedFreeBytes() > 0)
             all << Words::tr("Live blocks pin %1 of it in %2; the largest free block is %3.")
                        .arg(strongBytes(of.pinnedFreeBytes()),
                            text::counted(
                                std::ssize(of.pinned), Words::tr("1 segment"), Words::tr("%1 segments")),
                            strongBytes(of.largestFreeBytes));
+        if (of.pendingBytes > 0)
+            all << Words::tr("%1 more were freed, but wait for another stream.")
+                       .arg(strongBytes(of.pendingBytes));
         if (of.cachedSegmentsBytes > 0)
             all << Words::tr("%1 are whole segments, which empty_cache() gives back.")
                        .arg(strongBytes(of.cachedSegmentsBytes));
@@ -128,8 +139,11 @@ QString fragmentationVerdict(const MapPicture& picture)
                        .arg(text::strong(text::utf8(best.settings).toHtmlEscaped()),
                            strongBytes(best.savedBytes),
                            best.exact ? QString() : Words::tr(" (an estimate)"));
-        else
+        else if (best.exact)
             all << Words::tr("No other setting that was tried reserves less at its peak.");
+        else
+            all << Words::tr("What other settings would reserve cannot be told for sure: %1.")
+                       .arg(text::said(best.reason).toHtmlEscaped());
     }
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
@@ -142,9 +156,12 @@ QString thrashText(const ReplayData& replay)
     QStringList causes;
     for (const model::Thrash::CauseBytes& cause : of.causes)
         causes << Words::tr("%1 by %2").arg(text::bytes(cause.bytes), causeText(cause));
-    QString all = Words::tr("%1 were given back to the driver and %2 of it taken again: %3.")
-                      .arg(strongBytes(of.givenBackBytes), strongBytes(of.cycledBytes),
-                          causes.join(QStringLiteral(", ")));
+    QString all
+        = (of.cycledBytes > 0 ? Words::tr("%1 were given back to the driver and %2 of it taken again: %3.")
+                                    .arg(strongBytes(of.givenBackBytes), strongBytes(of.cycledBytes),
+                                        causes.join(QStringLiteral(", ")))
+                              : Words::tr("%1 were given back to the driver, none of it taken again: %2.")
+                                    .arg(strongBytes(of.givenBackBytes), causes.join(QStringLiteral(", "))));
     if (of.timesAreReal && of.lostNs > 0)
         all += QLatin1Char(' ')
             + Words::tr("Requests waited %1 for it.").arg(text::strong(text::duration(of.lostNs)));

@@ -31,6 +31,13 @@ namespace {
 
 constexpr int kSamples = 240;
 
+QString whyNotTried(const DeviceData& device)
+{
+    return device.trace->eventCount() == 0 || !device.replay->report
+        ? FragmentationPage::tr("no events were recorded that could be replayed")
+        : text::said(device.replay->report->reason());
+}
+
 } // namespace
 
 FragmentationPage::FragmentationPage(Document& document, QWidget* parent)
@@ -216,7 +223,7 @@ void FragmentationPage::request()
             auto samples = std::make_shared<FragmentationSamples>();
             samples->device = device;
             samples->axis = axis;
-            const auto instants = model::evenInstants(device->timeline->clock(), axis, kSamples);
+            const auto instants = model::evenInstants(*device->timeline, axis, kSamples);
             samples->at = model::fragmentationOver(*device->timeline,
                 device->replay ? device->replay->report.get() : nullptr, instants, context.stop());
             return std::shared_ptr<const FragmentationSamples>(std::move(samples));
@@ -246,12 +253,13 @@ void FragmentationPage::showSettings()
         m_settings->setSource(std::make_shared<const SettingsTable>(tried));
     else if (!tried)
         m_settings->setSource(nullptr);
-    m_settings->setVisible(tried != nullptr);
+    m_settings->setVisible(tried && !tried->empty());
     m_copy->setEnabled(tried && !tried->empty());
-    m_settingsState->setText(tried   ? QString()
-            : m_document.replaying() ? tr("trying them…")
-            : device                 ? replayText(m_document, *device)
-                                     : QString());
+    m_settingsState->setText(tried && tried->empty() ? whyNotTried(*device)
+            : tried                                  ? QString()
+            : m_document.replaying()                 ? tr("trying them…")
+            : device                                 ? replayText(m_document, *device)
+                                                     : QString());
 }
 
 void FragmentationPage::showTexts()

@@ -16,6 +16,7 @@ PlainTableView::PlainTableView(QWidget* parent)
 {
     setFont(numberFont(font()));
     setTable(m_model);
+    setSortIndicator(-1, false); // as the table has its rows
     connect(this, &TableView::sortRequested, this, &PlainTableView::sortBy);
     connect(this, &TableView::rowChosen, this,
         [this](int row) { Q_EMIT sourceRowChosen(m_model->sourceRow(row)); });

@@ -51,7 +51,7 @@ TEST_F(AllocatorPageTest, BeginsAtTheOutOfMemoryWithTheRequestAndItsVerdict)
     EXPECT_EQ(m_page.map().picture()->map.event, failed);
     EXPECT_TRUE(m_page.map().picture()->refused);
     EXPECT_TRUE(m_page.map().picture()->map.exact);
-    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("failed here: too big")))
+    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("failed here.</b> Too big")))
         << qPrintable(m_page.sentenceText());
     EXPECT_TRUE(m_page.commandLine().contains(QStringLiteral(" %1 --device 0").arg(failed)));
 }
@@ -121,7 +121,7 @@ TEST_F(AllocatorPageTest, SavesItsTableAndItsPicture)
     csv.open(QIODevice::ReadWrite);
     ASSERT_TRUE(m_page.writeCsv(csv));
     EXPECT_EQ(csv.data().count('\n'), static_cast<qsizetype>(m_page.map().picture()->rows.size()) + 1);
-    EXPECT_TRUE(csv.data().startsWith("address,total_size,active_size,free_bytes,"));
+    EXPECT_TRUE(csv.data().startsWith("address,total_size,allocated_size,pending_free_bytes,free_bytes,"));
     QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("map.svg"));
     ASSERT_TRUE(m_page.saveSvg(path));

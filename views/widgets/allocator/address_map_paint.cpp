@@ -19,6 +19,7 @@ using Role = Palette::Role;
 /// Brushes are made once a frame, not once a block.
 struct AddressMap::Look {
     QBrush free, pending, overhead, unmapped, beforeTrace;
+    QColor outline; ///< of what has free memory in it
     std::vector<QBrush> groups; ///< by group
 };
 
@@ -98,7 +99,12 @@ void AddressMap::paintBlocks(QPainter& painter, const Line& line, const Look& lo
         if (begin >= line.end)
             break;
         const int left = pixel(begin), right = std::max(pixel(end), left + 1);
-        painter.fillRect(QRect(left, bar.top(), right - left, bar.height()), look.free);
+        const QRect whole(left, bar.top(), right - left, bar.height());
+        painter.fillRect(whole, look.free);
+        if (segment.freeBytes() > 0 && whole.width() > 2) { // else it hardly stands out from the ground
+            painter.setPen(look.outline);
+            painter.drawRect(whole.adjusted(0, 0, -1, -1));
+        }
         const std::span<const MapBlock> blocks = m_picture->map.blocksOf(segment);
         auto block = std::ranges::partition_point(
             blocks, [&](const MapBlock& b) { return offset(b.end()) <= line.begin; });
@@ -220,6 +226,7 @@ void AddressMap::paintContent(QPainter& painter, const QRect& area, int scrolled
     look.overhead = patternBrush(Pattern::Crossed, veil, surface, scale);
     look.pending = patternBrush(Pattern::Dotted, veil, m_palette[Role::PendingFree], scale);
     look.unmapped = m_palette[Role::TextMuted];
+    look.outline = m_palette[Role::TextMuted];
     look.beforeTrace = m_styles.beforeTrace().brush(scale);
     look.groups.reserve(m_styles.groupCount());
     for (std::uint32_t g = 0; g < m_styles.groupCount(); ++g)

@@ -78,7 +78,7 @@ FillStyle partStyle(const Palette& palette, ReservedPart part)
     case ReservedPart::Rounding:
         return { palette[Palette::Role::Other].rgb(), surface, Pattern::Crossed };
     case ReservedPart::Unsplit:
-        return { palette[Palette::Role::BeforeTrace].rgb(), surface, Pattern::Banded };
+        return plain(Palette::Role::Other);
     case ReservedPart::Pending:
         return { palette[Palette::Role::PendingFree].rgb(), surface, Pattern::Dotted };
     case ReservedPart::Pinned:

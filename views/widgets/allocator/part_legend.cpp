@@ -38,7 +38,10 @@ std::vector<Entry> entriesOf(PartLegend::Of of, const Palette& palette)
     };
     add(PartLegend::tr("free"), Palette::Role::Free, Pattern::Plain);
     add(PartLegend::tr("rounding and tails not split off"), Palette::Role::Other, Pattern::Crossed);
-    add(PartLegend::tr("pending free"), Palette::Role::PendingFree, Pattern::Dotted);
+    all.push_back({ PartLegend::tr("pending free"),
+        FillStyle{ palette[Palette::Role::Surface].rgb(), palette[Palette::Role::PendingFree].rgb(),
+            Pattern::Dotted },
+        line, text });
     add(PartLegend::tr("older than the trace"), Palette::Role::BeforeTrace, Pattern::Banded);
     return all;
 }

@@ -20,7 +20,9 @@ SegmentsTable::SegmentsTable(std::shared_ptr<const MapPicture> picture)
     : PlainTable({
         { { tr("Address"), tr("Where the segment begins"), kAddressSample, true }, "address" },
         { { tr("Size"), tr("Reserved: what the driver gave"), kSizeSample, true, kUnit }, "total_size" },
-        { { tr("In use"), tr("By blocks, rounding included"), kSizeSample, true, kUnit }, "active_size" },
+        { { tr("In use"), tr("By blocks, rounding included"), kSizeSample, true, kUnit }, "allocated_size" },
+        { { tr("Pending"), tr("Freed, but another stream may still use it"), kSizeSample, true, kUnit },
+            "pending_free_bytes" },
         { { tr("Free"), tr("In no block"), kSizeSample, true, kUnit }, "free_bytes" },
         { { tr("Largest free"), tr("No larger request is served from here"), kSizeSample, true, kUnit },
             "largest_free_bytes" },
@@ -39,8 +41,10 @@ SegmentsTable::SegmentsTable(std::shared_ptr<const MapPicture> picture)
             for (const model::MapBlock& block : m_picture->map.blocksOf(m_picture->map.segments[s]))
                 if (block.isFree())
                     counted.largestFree = std::max(counted.largestFree, block.bytes);
-                else
+                else {
                     ++counted.blocks;
+                    counted.pendingBytes += block.pending ? block.bytes : 0;
+                }
     }
 }
 
@@ -53,7 +57,9 @@ std::optional<std::int64_t> SegmentsTable::figure(std::uint32_t number, int colu
     case Size:
         return row.bytes;
     case InUse:
-        return row.bytes - row.freeBytes;
+        return row.bytes - row.freeBytes - m_counted[number].pendingBytes;
+    case Pending:
+        return m_counted[number].pendingBytes;
     case Free:
         return row.freeBytes;
     case Largest:
@@ -107,7 +113,8 @@ PinnedTable::PinnedTable(std::shared_ptr<const MapPicture> picture)
               QStringLiteral("transformer.py:1234 forward"), false, {}, true },
             "line" },
         { { tr("Block"), tr("Size of that block, rounded"), kSizeSample, true, kUnit }, "bytes" },
-        { { tr("Age (events)"), tr("Since it was allocated"), QStringLiteral("8,888,888"), true },
+        { { tr("Age (events)"), tr("Since it was allocated; before: in the trace it is there from the start"),
+              QStringLiteral("8,888,888"), true },
             "age_events" },
         { { tr("Gives back"), tr("What empty_cache() would return more if this block alone were free"),
               kSizeSample, true, kUnit },
@@ -162,6 +169,8 @@ TableCell PinnedTable::cell(std::uint32_t row, int column) const
     case Address:
         return { text::address(m_picture->map.segments[pinned(row).segment].address), {} };
     case Age:
+        if (pinned(row).pins.front().block.isOlder())
+            return noteCell(tr("before"));
         return { text::count(*figure(row, column)), {} };
     case Pin: {
         const DeviceData& device = *m_picture->device;
@@ -169,6 +178,8 @@ TableCell PinnedTable::cell(std::uint32_t row, int column) const
         const std::uint32_t group = device.byLine->groupOf(pinned(row).pins.front().block);
         if (group < device.lineRank.size())
             cell.swatch = device.lineRank[group];
+        if (pinned(row).pins.front().pending)
+            cell.note = tr("pending free");
         return cell;
     }
     default:

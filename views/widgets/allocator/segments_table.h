@@ -12,7 +12,7 @@ namespace strata::views {
 class SegmentsTable final : public PlainTable {
     Q_DECLARE_TR_FUNCTIONS(SegmentsTable)
 public:
-    enum Place { Address, Size, InUse, Free, Largest, Blocks, Pool, Stream };
+    enum Place { Address, Size, InUse, Pending, Free, Largest, Blocks, Pool, Stream };
 
     explicit SegmentsTable(std::shared_ptr<const MapPicture> picture);
     [[nodiscard]] std::uint32_t rowCount() const override
@@ -26,7 +26,7 @@ private:
     [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
 
     struct Counted {
-        std::int64_t largestFree = 0, blocks = 0;
+        std::int64_t largestFree = 0, blocks = 0, pendingBytes = 0;
     };
     std::shared_ptr<const MapPicture> m_picture;
     std::vector<Counted> m_counted;
