@@ -56,6 +56,15 @@ QString causeText(const model::Thrash::CauseBytes& of)
     return {};
 }
 
+QStringList pendingText(const model::Fragmentation& of)
+{
+    if (of.pendingBytes <= 0)
+        return {};
+    return {
+        Words::tr("%1 more were freed, but wait for another stream.").arg(strongBytes(of.pendingBytes))
+    };
+}
+
 /// An out-of-memory comes first.
 QStringList refusedText(const MapPicture& picture)
 {
@@ -86,6 +95,7 @@ QString allocatorVerdict(const MapPicture& picture)
     else
         all << Words::tr("%1 %2 are reserved in %3, all of it in use.")
                    .arg(moment(picture), strongBytes(of.reservedBytes), segments(picture));
+    all += pendingText(of);
     if (!picture.map.exact)
         all << Words::tr("Sizes of blocks are at least these, what is free at most.");
     return text::unbroken(all.join(QLatin1Char(' ')));
@@ -124,9 +134,7 @@ QString fragmentationVerdict(const MapPicture& picture)
                            text::counted(
                                std::ssize(of.pinned), Words::tr("1 segment"), Words::tr("%1 segments")),
                            strongBytes(of.largestFreeBytes));
-        if (of.pendingBytes > 0)
-            all << Words::tr("%1 more were freed, but wait for another stream.")
-                       .arg(strongBytes(of.pendingBytes));
+        all += pendingText(of);
         if (of.cachedSegmentsBytes > 0)
             all << Words::tr("%1 are whole segments, which empty_cache() gives back.")
                        .arg(strongBytes(of.cachedSegmentsBytes));

@@ -98,8 +98,7 @@ EmptyNotice::Text EventsPage::nothingRecorded() const
         tr("The snapshot holds the state of the memory at its end only: the history was not switched on, or "
            "was switched off before the snapshot was taken. Switch it on before the part of the program to "
            "look at:"),
-        text::recordLines().trimmed(),
-        {} };
+        text::recordLines().trimmed(), {} };
 }
 
 QString EventsPage::nothingMatches() const

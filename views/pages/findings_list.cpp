@@ -38,8 +38,8 @@ QGridLayout* rowGrid(QWidget* parent, int stretched)
 
 QLabel* rest(std::size_t count)
 {
-    return textLabel(
-        Checks::tr("%1 more; strata check prints them all").arg(text::count(static_cast<std::int64_t>(count))),
+    return textLabel(Checks::tr("%1 more; strata check prints them all")
+                         .arg(text::count(static_cast<std::int64_t>(count))),
         true);
 }
 
@@ -133,7 +133,8 @@ void FindingsList::addRow(
     grid.addWidget(textLabel(text::said(first.finding->cause), true), line + 1, 1, 1, 2);
     if (alike.size() == 1)
         return;
-    QPushButton* more = linkButton(tr("List all %1").arg(text::count(static_cast<std::int64_t>(alike.size()))));
+    QPushButton* more
+        = linkButton(tr("List all %1").arg(text::count(static_cast<std::int64_t>(alike.size()))));
     more->setProperty("atEdge", true);
     grid.addWidget(more, line + 2, 1, 1, 2, Qt::AlignLeft);
     auto* room = new QVBoxLayout;
@@ -156,8 +157,7 @@ QWidget* FindingsList::listOf(const Row& of, std::span<const model::Finding> ali
     int line = 0;
     for (const model::Finding& finding : alike.first(std::min(alike.size(), kShown))) {
         const QString amount = amountText(finding), cause = text::said(finding.cause);
-        grid->addWidget(
-            textLabel(amount.isEmpty() ? cause : tr("%1: %2").arg(amount, cause), true), line, 0);
+        grid->addWidget(textLabel(amount.isEmpty() ? cause : tr("%1: %2").arg(amount, cause), true), line, 0);
         addLink(*grid, line++, 1, of, finding);
     }
     if (alike.size() > kShown)

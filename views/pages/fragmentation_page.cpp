@@ -117,7 +117,7 @@ QWidget* FragmentationPage::makeSettingsPart()
 {
     auto* part = new QWidget;
     auto* layout = new QVBoxLayout(part);
-    layout->setContentsMargins(0, kGrid, 0, 0);
+    layout->setContentsMargins(0, kGrid, 0, kGrid / 2);
     layout->setSpacing(4);
     auto* head = new QHBoxLayout;
     head->setSpacing(kMargin);
@@ -253,8 +253,12 @@ void FragmentationPage::showSettings()
         m_settings->setSource(std::make_shared<const SettingsTable>(tried));
     else if (!tried)
         m_settings->setSource(nullptr);
-    m_settings->setVisible(tried && !tried->empty());
-    m_copy->setEnabled(tried && !tried->empty());
+    const bool any = tried && !tried->empty();
+    m_settings->setVisible(any);
+    m_copy->setVisible(any);
+    // Its heading alone takes no room from the tables beside it.
+    QWidget* part = m_settings->parentWidget();
+    part->setMaximumHeight(any ? QWIDGETSIZE_MAX : part->sizeHint().height());
     m_settingsState->setText(tried && tried->empty() ? whyNotTried(*device)
             : tried                                  ? QString()
             : m_document.replaying()                 ? tr("trying them…")

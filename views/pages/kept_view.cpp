@@ -60,11 +60,12 @@ void KeptView::restore(QScrollArea& area) const
         return;
     // It may know only later how long it is.
     auto* waiting = new QObject(bar);
-    QObject::connect(bar, &QScrollBar::rangeChanged, waiting, [bar, waiting, value = m_scrolled](int, int most) {
-        bar->setValue(std::min(value, most));
-        if (most >= value)
-            waiting->deleteLater();
-    });
+    QObject::connect(
+        bar, &QScrollBar::rangeChanged, waiting, [bar, waiting, value = m_scrolled](int, int most) {
+            bar->setValue(std::min(value, most));
+            if (most >= value)
+                waiting->deleteLater();
+        });
     QTimer::singleShot(kLaidOutMs, waiting, &QObject::deleteLater);
 }
 

@@ -36,6 +36,8 @@ std::vector<Entry> entriesOf(PartLegend::Of of, const Palette& palette)
         all.push_back({ name,
             FillStyle{ palette[role].rgb(), palette[Palette::Role::Surface].rgb(), pattern }, line, text });
     };
+    all.push_back({ PartLegend::tr("in use: a colour for each line of code"),
+        FillStyle{ palette.group(0).rgb(), 0, Pattern::Plain }, line, text });
     add(PartLegend::tr("free"), Palette::Role::Free, Pattern::Plain);
     add(PartLegend::tr("rounding and tails not split off"), Palette::Role::Other, Pattern::Crossed);
     all.push_back({ PartLegend::tr("pending free"),

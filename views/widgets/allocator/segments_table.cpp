@@ -27,8 +27,7 @@ SegmentsTable::SegmentsTable(std::shared_ptr<const MapPicture> picture)
         { { tr("Largest free"), tr("No larger request is served from here"), kSizeSample, true, kUnit },
             "largest_free_bytes" },
         { { tr("Blocks"), tr("That are in use"), QStringLiteral("88,888"), true }, "blocks" },
-        { { tr("Pool"), tr("Pool of the caching allocator"), QStringLiteral("large, expandable"), false, {},
-              true },
+        { { tr("Pool"), tr("Pool of the caching allocator"), QStringLiteral("large"), false, {}, true },
             "pool" },
         { { tr("Stream"), tr("Whose blocks it holds"), QStringLiteral("0x8888888"), true }, "stream" },
     })
@@ -110,7 +109,7 @@ PinnedTable::PinnedTable(std::shared_ptr<const MapPicture> picture)
             "free_bytes" },
         { { tr("Size"), tr("Of the segment"), kSizeSample, true, kUnit }, "total_size" },
         { { tr("Pinned by"), tr("The line that allocated its largest live block"),
-              QStringLiteral("transformer.py:1234 forward"), false, {}, true },
+              QStringLiteral("transformer.py:1234"), false, {}, true },
             "line" },
         { { tr("Block"), tr("Size of that block, rounded"), kSizeSample, true, kUnit }, "bytes" },
         { { tr("Age (events)"), tr("Since it was allocated; before: in the trace it is there from the start"),
