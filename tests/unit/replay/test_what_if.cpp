@@ -88,8 +88,9 @@ TEST(WhatIf, LeavesNoFractionOfOtherSettingsBehind)
         ASSERT_TRUE(answer);
         EXPECT_EQ(answer->replayed.reservedBytesPeak, wanted.reservedPeak) << after;
         EXPECT_EQ(answer->replayed.deviceFrees, wanted.deviceFrees) << after;
-        if (*after == '\0')
+        if (*after == '\0') {
             EXPECT_GT(wanted.reservedPeak, limited);
+        }
     }
 }
 
