@@ -31,11 +31,11 @@ struct ReplayBlock {
     std::int64_t callsWhenFreed = 0; ///< searches of its pool until then: its age for garbage collection
     std::int32_t order = 0; ///< the counter of TieRule; below 0: made before the trace began, a guess
     std::uint32_t slot = 0; ///< of the arena
+    std::uint32_t capture = 0; ///< during which it was freed, whose end it waits for, too; 0: none
     std::int32_t tag = std::numeric_limits<std::int32_t>::min(); ///< of whoever allocated it
     bool mapped = true;
     bool allocated = false;
     bool pending = false; ///< waits for another stream
-    bool deferred = false; ///< freed during a capture: waits for its end, too
     Hook hook;
 
     [[nodiscard]] bool isFree() const { return !allocated && !pending; }

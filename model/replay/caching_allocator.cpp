@@ -187,10 +187,12 @@ ReplayBlock* CachingAllocator::obtain(BlockPool& pool, std::uint64_t stream, std
     const std::int64_t rejections = m_rejections;
     if (ReplayBlock* made = makeBlock(pool, stream, rounded))
         return made;
-    if (m_rejections == rejections && releaseAvailable(pool, stream, rounded))
+    if (m_rejections != rejections)
+        return nullptr; // the first attempt alone is rejected ahead of all retries
+    if (releaseAvailable(pool, stream, rounded))
         if (ReplayBlock* made = makeBlock(pool, stream, rounded))
             return made;
-    if (m_rejections != rejections || keepsCached())
+    if (keepsCached())
         return nullptr;
     releaseCached();
     return makeBlock(pool, stream, rounded);
@@ -295,7 +297,7 @@ void CachingAllocator::requestFree(ReplayBlock& block)
 {
     block.allocated = false;
     block.pending = true;
-    block.deferred = m_capturing;
+    block.capture = m_capturing ? m_capture : 0;
     m_allocated -= block.bytes;
     ++m_pendingBlocks;
 }
@@ -314,7 +316,7 @@ void CachingAllocator::completeFree(ReplayBlock& block)
 void CachingAllocator::completePending(PoolOwner only)
 {
     const auto isConcerned = [&](const ReplayBlock& block) {
-        return block.pool != nullptr && block.pending && !(block.deferred && m_capturing)
+        return block.pool != nullptr && block.pending && !(m_capturing && block.capture == m_capture)
             && (only.isDefault() || (block.pool->owner != nullptr && block.pool->owner->name == only));
     };
     for (std::uint32_t slot = 0; m_pendingBlocks > 0 && slot < m_arena.slots(); ++slot)
@@ -381,6 +383,7 @@ CachingAllocator CachingAllocator::clone(AllocatorDriver& driver) const
     copy.m_rejections = m_rejections;
     copy.m_orders = m_orders;
     copy.m_capturing = m_capturing;
+    copy.m_capture = m_capture;
 
     std::vector<std::pair<const AddressRange*, AddressRange*>> ranges;
     for (const auto& range : m_ranges)

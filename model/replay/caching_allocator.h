@@ -73,7 +73,11 @@ public:
     void setMemoryFraction(double fraction);
     /// A capture (up to 2.12: any use of a private pool) is under way: what is freed meanwhile and waits for
     /// another stream does so until its end, and up to 2.12 nothing of the default pools is released.
-    void setCapturing(bool capturing) { m_capturing = capturing; }
+    void setCapturing(bool capturing)
+    {
+        m_capture += capturing && !m_capturing ? 1 : 0;
+        m_capturing = capturing;
+    }
     /// Its last user is gone: its segments go with the next release of cached memory.
     void releasePool(PoolOwner pool);
 
@@ -170,6 +174,7 @@ private:
     std::int64_t m_deviceMallocs = 0, m_deviceFrees = 0, m_pendingBlocks = 0, m_rejections = 0;
     std::int32_t m_orders = 0;
     bool m_capturing = false;
+    std::uint32_t m_capture = 0; // the number of the last one
 };
 
 } // namespace strata::model

@@ -94,6 +94,45 @@ TEST(Releasing, WhatIsFreedDuringACaptureWaitsForItsEnd)
     EXPECT_EQ(allocator.activeBytes(), 0);
 }
 
+TEST(Releasing, WhatWasFreedDuringAnEarlierCaptureWaitsForTheNextNoMore)
+{
+    PlainDriver driver(100 * kMiB);
+    CachingAllocator allocator(settingsOf("", k215), driver);
+    ReplayBlock* const block = allocator.allocate(20 * kMiB, 0);
+    allocator.setCapturing(true);
+    allocator.requestFree(*block);
+    allocator.setCapturing(false);
+    allocator.setCapturing(true);
+    allocator.completePending();
+    EXPECT_FALSE(block->pending);
+}
+
+TEST(Releasing, ARequestRejectedAheadOfRetriesFailsAndOneRejectedByARetryGoesOn)
+{
+    for (const bool first : { true, false }) {
+        PlainDriver driver;
+        CachingAllocator allocator(settingsOf("max_split_size_mb:64", k215), driver, 1000 * kMiB);
+        allocator.setMemoryFraction(0.6);
+        const std::int64_t kept = first ? 340 * kMiB : 370 * kMiB;
+        EXPECT_NE(allocator.allocate(kept, 0), nullptr);
+        for (ReplayBlock* block : { allocator.allocate(120 * kMiB, 0), allocator.allocate(90 * kMiB, 0),
+                 allocator.allocate(20 * kMiB, 0) })
+            freeAtOnce(allocator, block);
+        allocator.setSettings(settingsOf(
+            "max_split_size_mb:64,throw_on_cudamalloc_oom:True,per_process_memory_fraction:0.5", k215));
+        (void)driver.taken();
+        // 570 MiB are reserved, and 30 fit into the 600 that are allowed; or 600, and none do.
+        ReplayBlock* const block = allocator.allocate(first ? 30 * kMiB : 130 * kMiB, 0);
+        EXPECT_EQ(allocator.rejections(), 1);
+        EXPECT_EQ(block == nullptr, first);
+        if (first) {
+            EXPECT_THAT(driver.taken(), IsEmpty());
+        } else {
+            EXPECT_THAT(driver.taken(), ElementsAre("free 120M", "free 90M", "free 20M", "alloc 130M"));
+        }
+    }
+}
+
 TEST(Releasing, OversizeBlocksGoAsTheRequestNeedsThem)
 {
     for (const bool one : { true, false }) {
