@@ -5,6 +5,7 @@
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/pins_report.h"
+#include "app/cli/replay_json.h"
 #include "app/cli/text.h"
 #include "model/analysis/fragmentation.h"
 #include "model/analysis/position.h"
@@ -27,6 +28,18 @@ using model::Fragmentation;
 using model::PinnedSegment;
 using model::SettingTried;
 using model::Thrash;
+
+/// All that the command tells of one device.
+struct Answer {
+    const DeviceTrace& trace;
+    model::ReplayReport report;
+    AllocatorMap map;
+    Fragmentation now;
+    std::vector<Fragmentation> over;
+    std::vector<SettingTried> tried;
+    Thrash thrash;
+    model::GroupTable byLine;
+};
 
 void writeThrash(JsonWriter& json, const Thrash& thrash)
 {
@@ -108,25 +121,27 @@ public:
                 return model::Failure(position.error());
             event = *position;
         }
-        const auto report = model::checkReplay(trace);
+        auto report = model::checkReplay(trace);
         if (!report)
             return model::Failure(report.error());
-        const AllocatorMap map = model::allocatorMapAt(trace, event, &*report);
-        const Fragmentation found = model::fragmentationOf(trace, map, report->settings);
-        const auto tried = model::trySettings(trace, *report);
+        auto tried = model::trySettings(trace, *report);
         if (!tried)
             return model::Failure(tried.error());
+        AllocatorMap map = model::allocatorMapAt(trace, event, &*report);
+        Fragmentation now = model::fragmentationOf(trace, map, report->settings);
+        std::vector<Fragmentation> over;
         if (m_instants > 0) {
             const model::DeviceTimeline timeline(trace);
-            m_over = model::fragmentationOver(
+            over = model::fragmentationOver(
                 timeline, &*report, model::evenInstants(timeline, model::Axis::Events, m_instants));
         }
-        const model::GroupTable byLine(trace, model::Grouping::Line);
-        const Thrash thrash = model::thrashOf(trace, *report);
+        Thrash thrash = model::thrashOf(trace, *report);
+        const Answer answer{ trace, std::move(*report), std::move(map), std::move(now), std::move(over),
+            std::move(*tried), std::move(thrash), model::GroupTable(trace, model::Grouping::Line) };
         if (m_read.json)
-            writeJson(out, trace, map, found, *tried, thrash, byLine);
+            writeJson(out, answer);
         else
-            print(out, file, trace, *report, found, *tried, thrash, byLine, map);
+            print(out, file, answer);
         return kDone;
     }
 
@@ -137,40 +152,44 @@ private:
         return limit == 0 ? found.pinned.size() : std::min(limit, found.pinned.size());
     }
 
-    void writeJson(Output& out, const DeviceTrace& trace, const AllocatorMap& map, const Fragmentation& found,
-        const std::vector<SettingTried>& tried, const Thrash& thrash, const model::GroupTable& byLine) const
+    void writeJson(Output& out, const Answer& answer) const
     {
         JsonWriter json;
-        json.beginObject().member("schema", 1).member("device", trace.device()).member("event", found.event);
-        writeFigures(json, found);
+        json.beginObject()
+            .member("schema", 1)
+            .member("device", answer.trace.device())
+            .member("event", answer.now.event);
+        writeFigures(json, answer.now);
         json.key("segments").beginArray();
-        for (std::size_t i = 0; i < rows(found, out); ++i) {
-            const PinnedSegment& pinned = found.pinned[i];
+        for (std::size_t i = 0; i < rows(answer.now, out); ++i) {
+            const PinnedSegment& pinned = answer.now.pinned[i];
             json.beginObject()
-                .member("address", map.segments[pinned.segment].address)
-                .member("total_size", map.segments[pinned.segment].bytes)
+                .member("address", answer.map.segments[pinned.segment].address)
+                .member("total_size", answer.map.segments[pinned.segment].bytes)
                 .member("live_bytes", pinned.liveBytes)
                 .member("free_bytes", pinned.freeBytes)
                 .key("pins");
-            writePins(json, pinned.pins, byLine);
+            writePins(json, pinned.pins, answer.byLine);
             json.endObject();
         }
         json.endArray().key("settings").beginArray();
-        for (const SettingTried& setting : tried)
+        for (const SettingTried& setting : answer.tried) {
             json.beginObject()
                 .member("set", setting.settings)
                 .member("reserved_bytes_peak", setting.reservedBytesPeak)
                 .member("saved_bytes", setting.savedBytes)
-                .member("exact", setting.exact)
-                .member("refuses_more", setting.refusesMore)
+                .member("exact", setting.exact);
+            writeReason(json, setting.reason);
+            json.member("refuses_more", setting.refusesMore)
                 .member("device_mallocs", setting.deviceMallocs)
                 .member("device_frees", setting.deviceFrees)
                 .endObject();
+        }
         json.endArray().key("thrash");
-        writeThrash(json, thrash);
+        writeThrash(json, answer.thrash);
         if (m_instants > 0) {
             json.key("over").beginArray();
-            for (const Fragmentation& at : m_over) {
+            for (const Fragmentation& at : answer.over) {
                 json.beginObject().member("event", at.event);
                 writeFigures(json, at);
                 json.endObject();
@@ -196,15 +215,10 @@ private:
         json.member("cached_segments_bytes", of.cachedSegmentsBytes);
     }
 
-    static std::string whyNotTried(const DeviceTrace& trace, const model::ReplayReport& report)
+    void print(Output& out, const std::string& file, const Answer& answer) const
     {
-        return trace.eventCount() == 0 ? "no events were recorded" : report.reason().text();
-    }
-
-    void print(Output& out, const std::string& file, const DeviceTrace& trace,
-        const model::ReplayReport& report, const Fragmentation& found, const std::vector<SettingTried>& tried,
-        const Thrash& thrash, const model::GroupTable& byLine, const AllocatorMap& map) const
-    {
+        const DeviceTrace& trace = answer.trace;
+        const Fragmentation& found = answer.now;
         out.line(fmt::format("{}: {} {}: {} reserved, {} of it free{}", out.strong(printable(file)),
             deviceName(trace.device()), stateName(trace, found.event),
             model::formatBytes(found.reservedBytes), model::formatBytes(found.freeBytes),
@@ -224,11 +238,11 @@ private:
             = m_limit.limit ? rows(found, out) : std::min<std::size_t>(rows(found, out), kSegmentsShown);
         for (std::size_t i = 0; i < shown; ++i) {
             const PinnedSegment& pinned = found.pinned[i];
-            const model::MapSegment& segment = map.segments[pinned.segment];
+            const model::MapSegment& segment = answer.map.segments[pinned.segment];
             out.line("");
             out.line(fmt::format("Segment of {} at {}: {} free, kept by", model::formatBytes(segment.bytes),
                 model::formatAddress(segment.address), model::formatBytes(pinned.freeBytes)));
-            pinsTable(pinned.pins, byLine, kPinsShown).print(out);
+            pinsTable(pinned.pins, answer.byLine, kPinsShown).print(out);
             if (pinned.pins.size() > kPinsShown)
                 out.line(fmt::format("  and {} more blocks",
                     model::formatCount(static_cast<std::int64_t>(pinned.pins.size() - kPinsShown))));
@@ -238,24 +252,24 @@ private:
             out.line(fmt::format("{} more segments (--limit 0 prints all)",
                 model::formatCount(static_cast<std::int64_t>(found.pinned.size() - shown))));
         }
-        printThrash(out, thrash);
+        printThrash(out, answer.thrash);
         out.line("");
-        if (tried.empty()) {
+        if (answer.tried.empty()) {
             printParagraph(out,
-                "What other settings would reserve cannot be told: " + printable(whyNotTried(trace, report)));
+                "What other settings would reserve cannot be told: "
+                    + printable(model::whySettingsUntried(trace, answer.report).text()));
             return;
         }
         out.line(fmt::format(
             "Other settings, by replaying these {} events", model::formatCount(trace.eventCount())));
-        settingsTable(tried).print(out);
-        if (!tried.front().reason.empty())
-            printParagraph(out, "  " + printable(tried.front().reason.text()));
+        settingsTable(answer.tried).print(out);
+        if (!answer.tried.front().reason.empty())
+            printParagraph(out, "  " + printable(answer.tried.front().reason.text()));
     }
 
     static constexpr std::size_t kSegmentsShown = 5, kPinsShown = 5;
     static constexpr int kMostInstants = 100'000;
     int m_instants = 0;
-    std::vector<Fragmentation> m_over;
     ReadOptions m_read;
     LimitOption m_limit;
     std::string m_position;

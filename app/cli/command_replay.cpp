@@ -21,11 +21,6 @@ using model::DeviceTrace;
 using model::ReplayReport;
 using model::WhatIfAnswer;
 
-std::string versionText(model::TorchVersion version)
-{
-    return fmt::format("{}.{}", version.major, version.minor);
-}
-
 void writeEvent(JsonWriter& json, const char* key, const std::optional<model::ComparedEvent>& event)
 {
     json.key(key);
@@ -60,11 +55,8 @@ void writeCheck(JsonWriter& json, const ReplayReport& report)
     json.member("exact_from_event", report.exactFrom());
     json.member("allocated_end_difference_bytes", check.allocatedEndDifference);
     json.member("reserved_end_difference_bytes", check.reservedEndDifference);
-    json.member("exact", report.exact()).key("reason");
-    if (report.exact())
-        json.null();
-    else
-        json.value(report.reason().text());
+    json.member("exact", report.exact());
+    writeReason(json, report.reason());
     writePeaks(json, report);
     json.key("conditions").beginObject().member("from_start", report.fromStart);
     json.member("settings", model::sourceName(report.settingsSource));
@@ -145,10 +137,12 @@ public:
         m_asked.capacityBytes = m_capacity.bytes;
         if (m_version) {
             m_asked.version = model::TorchVersion::parse(*m_version);
-            if (!m_asked.version || *m_asked.version < model::kOldestReplayed)
+            if (!m_asked.version || *m_asked.version < model::kOldestReplayed
+                || *m_asked.version > model::kNewestReplayed)
                 return refuse(
                     model::say("--torch '%1' is no version of PyTorch whose allocator is known", *m_version),
-                    model::say("give 2.1 or a later one"));
+                    model::say(
+                        "give %1 to %2", model::kOldestReplayed.text(), model::kNewestReplayed.text()));
         }
         m_asked.settings = m_recorded;
         if (m_addresses) {
@@ -196,7 +190,7 @@ private:
             if (reports.empty())
                 json.null().key("version_source").null();
             else
-                json.value(versionText(reports.front().version))
+                json.value(reports.front().version.text())
                     .member("version_source", model::sourceName(reports.front().versionSource));
             json.key("devices").beginArray();
             for (const ReplayReport& report : reports)
@@ -212,7 +206,7 @@ private:
 
     static std::string allocatorName(const ReplayReport& report)
     {
-        return fmt::format("PyTorch {}{}{}", versionText(report.version),
+        return fmt::format("PyTorch {}{}{}", report.version.text(),
             report.versionSource == ReplayReport::VersionSource::Tried ? " (tried)" : "",
             report.settingsText.empty() ? ", default settings" : ", " + printable(report.settingsText));
     }
@@ -286,8 +280,8 @@ private:
             writeFigures(json, "replayed", answer.replayed);
             writeRange(json, "reserved_bytes_peak_range", answer.reservedPeakRange);
             writeRange(json, "allocated_bytes_peak_range", answer.allocatedPeakRange);
-            json.member("exact", answer.exact).key("reason");
-            answer.exact ? json.null() : json.value(answer.reason.text());
+            json.member("exact", answer.exact);
+            writeReason(json, answer.reason);
             json.endObject();
         }
         json.endArray().endObject().endLine();
@@ -309,7 +303,7 @@ private:
         const model::ReplayFigures &was = answer.recorded, &is = answer.replayed;
         row("reserved peak", was.reservedBytesPeak, is.reservedBytesPeak, bytes);
         row("allocated peak", was.allocatedBytesPeak, is.allocatedBytesPeak, bytes);
-        row("free within reserved", was.strandedBytesPeak, is.strandedBytesPeak, bytes);
+        row("most free within it", was.strandedBytesPeak, is.strandedBytesPeak, bytes);
         row("segments made", was.deviceMallocs, is.deviceMallocs, count);
         row("segments released", was.deviceFrees, is.deviceFrees, count);
         row("requests refused", was.requestsRefused, is.requestsRefused, count);

@@ -19,6 +19,7 @@ constexpr const char* kPositions = R"(
 Positions:
   EVENT       index in the device's trace: the state after it; -1 is before the first
   peak        the first event of the highest requested bytes
+  end         after the last event
   oom, oom:K  after the last, or the K-th, out-of-memory (exit 1 if there is none)
   t:SECONDS   from the first event
   us:EPOCH    microseconds since 1970

@@ -11,6 +11,12 @@ void writeRange(JsonWriter& json, std::string_view key, std::pair<std::int64_t, 
     json.key(key).beginArray().value(range.first).value(range.second).endArray();
 }
 
+void writeReason(JsonWriter& json, const model::Sentence& whyNotExact)
+{
+    json.key("reason");
+    whyNotExact.empty() ? json.null() : json.value(whyNotExact.text());
+}
+
 void writePeaks(JsonWriter& json, const model::ReplayReport& report)
 {
     const auto write

@@ -303,9 +303,8 @@ void writeReplay(JsonWriter& json, const std::vector<DeviceReport>& devices)
         if (!device.replay)
             continue;
         const model::ReplayReport& replay = *device.replay;
-        const bool exact = replay.exact();
-        json.beginObject().member("device", replay.device).member("exact", exact);
-        json.member("reason", exact ? std::nullopt : std::optional(replay.reason().text()));
+        json.beginObject().member("device", replay.device).member("exact", replay.exact());
+        writeReason(json, replay.reason());
         json.member("exact_from_event", replay.exactFrom());
         writePeaks(json, replay);
         json.endObject();

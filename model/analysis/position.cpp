@@ -30,8 +30,8 @@ struct Asked {
 Failure noPosition(std::string_view text)
 {
     return fail(Error::Kind::Usage, say("'%1' is no position", text),
-        say("give an event number (-1 is before the first), peak, oom, oom:K, t:SECONDS, us:EPOCH or step "
-            "N"));
+        say("give an event number (-1 is before the first), peak, end, oom, oom:K, t:SECONDS, us:EPOCH or "
+            "step N"));
 }
 
 template <class Number> std::optional<Number> wholeNumber(std::string_view text)
@@ -198,6 +198,8 @@ Result<EventIndex> parse(std::string_view text, const Asked& asked, PositionUse 
     const DeviceTrace& trace = asked.trace;
     if (text == "peak")
         return trace.totals().requestedPeakEvent;
+    if (text == "end")
+        return trace.eventCount() - 1;
     if (text == "oom")
         return outOfMemory(trace, 0);
     if (text.starts_with("oom:")) {

@@ -17,10 +17,11 @@ enum class PositionUse : std::uint8_t {
 };
 
 /// Finds the event that a position names: a number (state after that event, -1 before the first; "41,207"
-/// too), "peak" (first event of the highest requested), "oom" (after the last out-of-memory), "oom:K" (the
-/// K-th, from 1), "t:SECONDS" from the first event, "us:EPOCH" microseconds. A time names the last event at
-/// or before it: -1 before the first, the last one after the end. "step 3" names a stretch (steps.h), "step
-/// 3:2" the second of that number where it was recorded more than once, as by several threads, "backward of step 3" the first range of that name within it; "start of",
+/// too), "peak" (first event of the highest requested), "end" (the last event; -1 where there is none), "oom"
+/// (after the last out-of-memory), "oom:K" (the K-th, from 1), "t:SECONDS" from the first event, "us:EPOCH"
+/// microseconds. A time names the last event at or before it: -1 before the first, the last one after the
+/// end. "step 3" names a stretch (steps.h), "step 3:2" the second of that number where it was recorded more
+/// than once, as by several threads, "backward of step 3" the first range of that name within it; "start of",
 /// "end of" and "peak of" before it choose an instant. Error::Kind::Usage for what is no position or no event
 /// of the trace, NotFound for an out-of-memory, a step, a range or a clock that the trace does not have.
 [[nodiscard]] Result<EventIndex> parsePosition(

@@ -131,11 +131,6 @@ std::optional<double> fractionAtStart(const DeviceTrace& trace, std::optional<st
     return (std::round(fraction * bytes) + 0.5) / bytes;
 }
 
-std::string versionText(TorchVersion version)
-{
-    return std::to_string(version.major) + "." + std::to_string(version.minor);
-}
-
 } // namespace
 
 const char* sourceName(ReplayReport::VersionSource source)
@@ -297,9 +292,7 @@ Result<WhatIfAnswer> answerWhatIf(
     const bool knowsCard = asked.capacityBytes
         || report.capacitySource == ReplayReport::CapacitySource::Session
         || report.capacitySource == ReplayReport::CapacitySource::Option;
-    if (knowsCard)
-        question.deviceBytes = *question.capacityBytes;
-    else if (settings->memoryFraction && question.capacityBytes) // a fraction is one of something
+    if (knowsCard || (settings->memoryFraction && question.capacityBytes)) // a fraction is one of something
         question.deviceBytes = *question.capacityBytes;
     if (asked.emptyCaches)
         question.emptyCaches = asked.emptyCaches;
@@ -369,7 +362,7 @@ Result<WhatIfAnswer> answerWhatIf(
         answer.reason
             = say("PyTorch %1 takes the lowest of several free blocks of one size, and the order in which "
                   "the driver hands out addresses is not known: the range is what other orders come to",
-                versionText(report.version));
+                report.version.text());
     else
         answer.exact = true;
     return answer;

@@ -50,12 +50,17 @@ std::string with(const std::string& text, const Pairs& changes)
     return joined;
 }
 
+bool canTry(const DeviceTrace& trace, const ReplayReport& report)
+{
+    return trace.eventCount() > 0
+        && (!report.check.firstDifference || report.check.eventsEqual >= trace.eventCount() / 2);
+}
+
 Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const ReplayReport& report,
     const WhatIfAsked& question, std::int64_t recordedPeak, const Progress& progress)
 {
     std::vector<SettingTried> tried;
-    if (trace.eventCount() == 0
-        || (report.check.firstDifference && report.check.eventsEqual < trace.eventCount() / 2))
+    if (!canTry(trace, report))
         return tried;
     for (const std::string& settings : settingsWorthTrying(report)) {
         WhatIfAsked asked = question;
@@ -126,6 +131,13 @@ Result<std::vector<SettingTried>> trySettingsUpTo(const DeviceTrace& trace, cons
         peak = std::max(peak, reserved);
     }
     return tryEach(trace, report, asked, peak, progress);
+}
+
+Sentence whySettingsUntried(const DeviceTrace& trace, const ReplayReport& report)
+{
+    if (canTry(trace, report))
+        return say("no other setting changes what PyTorch does here");
+    return trace.eventCount() == 0 ? say("no events were recorded that could be replayed") : report.reason();
 }
 
 } // namespace strata::model

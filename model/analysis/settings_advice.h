@@ -26,15 +26,17 @@ struct SettingTried {
 /// (expandable_segments with max_split_size_mb: pytorch issues 119452, 123548).
 [[nodiscard]] std::vector<std::string> settingsWorthTrying(const ReplayReport& report);
 
-/// None where there is nothing to replay: no events, or a replay that left the recording in its first half.
-/// Replays the trace under each of them; the one that reserves least comes first, and what refuses
-/// more than was refused last. Any thread; as long as a
-/// replay for each. Fails with Cancelled alone.
+/// Replays the trace under each of them: the one that reserves least comes first, what refuses a request that
+/// the recording served last. Empty where nothing can be replayed: see whySettingsUntried(). Any thread;
+/// takes as long as a replay for each. Fails with Cancelled alone.
 [[nodiscard]] Result<std::vector<SettingTried>> trySettings(
     const DeviceTrace& trace, const ReplayReport& report, const Progress& progress = {});
 
 /// The same up to the request of event `last`, which was refused, with `capacityBytes` for segments.
 [[nodiscard]] Result<std::vector<SettingTried>> trySettingsUpTo(const DeviceTrace& trace,
     const ReplayReport& report, EventIndex last, std::int64_t capacityBytes, const Progress& progress = {});
+
+/// Why trySettings() finds nothing to try: no events, or a replay that left the recording in its first half.
+[[nodiscard]] Sentence whySettingsUntried(const DeviceTrace& trace, const ReplayReport& report);
 
 } // namespace strata::model

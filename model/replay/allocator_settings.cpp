@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/replay/allocator_settings.h"
 
+#include "model/base/spelling.h"
+
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -37,11 +39,6 @@ constexpr Option kOptions[]{ { "max_split_size_mb", kAlways }, { "garbage_collec
     { "pinned_free_catch_all", { 2, 12 } }, { "pinned_max_round_threshold_mb", { 2, 13 } },
     { "pinned_max_cached_size_mb", { 2, 13 } }, { "expandable_segments_reserve", { 2, 15 } },
     { "expandable_segments_reserve_by_class", { 2, 15 } } };
-
-std::string versionText(TorchVersion version)
-{
-    return std::to_string(version.major) + "." + std::to_string(version.minor);
-}
 
 Failure refused(std::string_view key, std::string_view value, Sentence rule)
 {
@@ -161,6 +158,11 @@ private:
     std::size_t m_next = 0;
 };
 
+std::string TorchVersion::text() const
+{
+    return std::to_string(major) + "." + std::to_string(minor);
+}
+
 std::optional<TorchVersion> TorchVersion::parse(std::string_view text)
 {
     TorchVersion version;
@@ -228,12 +230,17 @@ Result<AllocatorSettings> AllocatorSettings::parse(
 Result<void> AllocatorSettings::checkKey(const std::string& key, TorchVersion version)
 {
     const auto option = std::ranges::find(kOptions, std::string_view(key), &Option::key);
-    if (option == std::end(kOptions))
+    if (option == std::end(kOptions)) {
+        const auto far = [&](const Option& known) { return editDistance(key, known.key); };
+        const Option& nearest = *std::ranges::min_element(kOptions, {}, far);
         return fail(Error::Kind::Usage, say("'%1' is no allocator setting of PyTorch", key),
-            say("settings are key:value pairs: expandable_segments:True,max_split_size_mb:128"));
+            far(nearest) <= key.size() / 3
+                ? say("did you mean '%1'?", nearest.key)
+                : say("settings are key:value pairs: expandable_segments:True,max_split_size_mb:128"));
+    }
     if (version < option->since)
-        return fail(Error::Kind::Usage, say("PyTorch %1 does not know '%2'", versionText(version), key),
-            say("it came with PyTorch %1", versionText(option->since)));
+        return fail(Error::Kind::Usage, say("PyTorch %1 does not know '%2'", version.text(), key),
+            say("it came with PyTorch %1", option->since.text()));
     return {};
 }
 

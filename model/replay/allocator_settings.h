@@ -19,6 +19,7 @@ struct TorchVersion {
 
     /// "2.15.0+cu130", "2.6.0a0+git1234": the rest does not matter. None of a text that begins otherwise.
     [[nodiscard]] static std::optional<TorchVersion> parse(std::string_view text);
+    [[nodiscard]] std::string text() const; ///< "2.15"
     friend auto operator<=>(const TorchVersion&, const TorchVersion&) = default;
 };
 

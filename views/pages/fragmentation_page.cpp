@@ -31,13 +31,6 @@ namespace {
 
 constexpr int kSamples = 240;
 
-QString whyNotTried(const DeviceData& device)
-{
-    return device.trace->eventCount() == 0 || !device.replay->report
-        ? FragmentationPage::tr("no events were recorded that could be replayed")
-        : text::said(device.replay->report->reason());
-}
-
 } // namespace
 
 FragmentationPage::FragmentationPage(Document& document, QWidget* parent)
@@ -259,11 +252,12 @@ void FragmentationPage::showSettings()
     // Its heading alone takes no room from the tables beside it.
     QWidget* part = m_settings->parentWidget();
     part->setMaximumHeight(any ? QWIDGETSIZE_MAX : part->sizeHint().height());
-    m_settingsState->setText(tried && tried->empty() ? whyNotTried(*device)
-            : tried                                  ? QString()
-            : m_document.replaying()                 ? tr("trying them…")
-            : device                                 ? replayText(m_document, *device)
-                                                     : QString());
+    m_settingsState->setText(tried && tried->empty()
+            ? text::said(model::whySettingsUntried(*device->trace, *device->replay->report))
+            : tried                  ? QString()
+            : m_document.replaying() ? tr("trying them…")
+            : device                 ? replayText(m_document, *device)
+                                     : QString());
 }
 
 void FragmentationPage::showTexts()

@@ -15,6 +15,8 @@
 #include "views/shell/banner.h"
 #include "views/shell/status_bar.h"
 #include "views/style/texts.h"
+#include "views/widgets/allocator/address_map.h"
+#include "views/widgets/allocator/fragmentation_chart.h"
 #include "views/widgets/call_tree_view.h"
 #include "views/widgets/flame_graph.h"
 #include "views/widgets/memory/curve_overview.h"
@@ -93,6 +95,10 @@ private:
             isEmpty = list->model()->rowCount() == 0;
         else if (const auto* graph = qobject_cast<const FlameGraph*>(widget.parentWidget()))
             isEmpty = !graph->tree() || graph->tree()->total(0) == 0;
+        else if (const auto* map = qobject_cast<const AddressMap*>(widget.parentWidget()))
+            isEmpty = !map->picture() || map->picture()->rows.empty();
+        else if (const auto* chart = qobject_cast<const FragmentationChart*>(&widget))
+            isEmpty = !chart->samples() || chart->samples()->at.empty();
         else if (const auto* overview = qobject_cast<const CurveOverview*>(&widget))
             isEmpty = overview->waits();
         else if (const auto* page = qobject_cast<const SummaryPage*>(widget.parentWidget()))

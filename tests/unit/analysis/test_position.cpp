@@ -43,6 +43,7 @@ TEST(Position, NamesEvents)
     EXPECT_EQ(find(opened, "5"), "5");
     EXPECT_EQ(find(opened, "-1"), "-1");
     EXPECT_EQ(find(opened, "peak"), "1");
+    EXPECT_EQ(find(opened, "end"), "5");
     EXPECT_EQ(find(opened, "oom"), "5");
     EXPECT_EQ(find(opened, "oom:1"), "2");
     EXPECT_EQ(find(opened, "oom:2"), "5");

@@ -194,6 +194,13 @@ TEST(AllocatorSettings, SaysWhatIsWrong)
     const auto unknown = AllocatorSettings::parse("max_splits:3", k215);
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().kind, Error::Kind::Usage);
+    EXPECT_EQ(unknown.error().text(),
+        "'max_splits' is no allocator setting of PyTorch: settings are key:value pairs: "
+        "expandable_segments:True,max_split_size_mb:128");
+    const auto misspelt = AllocatorSettings::parse("expandable_segment:True", k215);
+    ASSERT_FALSE(misspelt);
+    EXPECT_EQ(misspelt.error().text(),
+        "'expandable_segment' is no allocator setting of PyTorch: did you mean 'expandable_segments'?");
     const auto early = AllocatorSettings::parse("large_segment_size_mb:64", k26);
     ASSERT_FALSE(early);
     EXPECT_EQ(early.error().kind, Error::Kind::Usage);
