@@ -112,7 +112,9 @@ protected:
                       model::formatBytes(blocks.requestedBytes[block]),
                       rounded ? model::formatBytes(*rounded) : "-", labels.stream(blocks.stream[block]),
                       eventName(blocks.allocOf(block), "before"), eventName(blocks.freeRequested[block], "-"),
-                      eventName(blocks.freeCompleted[block], "live"), labels.pool(blocks.pool[block]) },
+                      eventName(blocks.freeCompleted[block],
+                          blocks.freeRequested[block].valid() ? "pending" : "live"),
+                      labels.pool(blocks.pool[block]) },
             labels.line(blocks.stack[block]));
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/open.h"
 
+#include "app/cli/text.h"
 #include "model/analysis/position.h"
 #include "model/analysis/summary.h"
 #include "model/base/units.h"
@@ -103,12 +104,27 @@ model::Result<std::shared_ptr<const model::Session>> readAll(model::Opener& open
     return opener.all(progress);
 }
 
+std::string whatIsMissing(const model::Truncation& truncation)
+{
+    const std::string reason = truncation.reason.text();
+    if (truncation.interrupted)
+        return reason + ". What was recorded until then is here; the state at the end is unknown.";
+    return fmt::format("The file is damaged at byte {}: {}. All figures are of what stands before it.",
+        model::formatCount(static_cast<std::int64_t>(truncation.offset)), reason);
+}
+
 model::Result<std::shared_ptr<const model::Session>> openSession(
     const std::string& file, bool force, Output& err)
 {
     auto opener
         = model::Opener::open(file, { .force = force, .notesFolder = model::UserFile::usualFolder() });
-    return opener ? readAll(*opener, err) : model::Failure(opener.error());
+    if (!opener)
+        return model::Failure(opener.error());
+    auto session = readAll(*opener, err);
+    if (session && (*session)->recording().truncation)
+        err.line(printable(fmt::format(
+            "strata: {}: not complete. {}", file, whatIsMissing(*(*session)->recording().truncation))));
+    return session;
 }
 
 model::Result<const model::DeviceTrace*> chooseDevice(

@@ -20,7 +20,11 @@ namespace strata::cli {
 [[nodiscard]] model::Result<std::shared_ptr<const model::Session>> readAll(
     model::Opener& opener, Output& err);
 
-/// Opens a recording with its notes and reads all of it, as readAll() does.
+/// Why a recording is not complete, and what its figures are of; in sentences.
+[[nodiscard]] std::string whatIsMissing(const model::Truncation& truncation);
+
+/// Opens a recording with its notes and reads all of it, as readAll() does; says on `err` if it is not
+/// complete.
 [[nodiscard]] model::Result<std::shared_ptr<const model::Session>> openSession(
     const std::string& file, bool force, Output& err);
 

@@ -2,6 +2,7 @@
 #include "app/cli/summary_report.h"
 
 #include "app/cli/groups_report.h"
+#include "app/cli/open.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
@@ -36,14 +37,9 @@ void printFile(Output& out, const std::string& file, const model::Recording& rec
         out.faint(fmt::format(" ({}, {}{})", printable(recording.format),
             formatBytes(static_cast<std::int64_t>(recording.fileBytes)),
             recording.simulated ? ", simulated device" : ""))));
-    if (recording.truncation && recording.truncation->interrupted)
-        out.line(fmt::format("{} {}. What was recorded until then is here; the state at the end is unknown.",
-            out.bad("Not complete."), printable(recording.truncation->reason.text())));
-    else if (recording.truncation)
-        out.line(fmt::format(
-            "{} The file is damaged at byte {}: {}. All figures are of what stands before it.",
-            out.bad("Not complete."), formatCount(static_cast<std::int64_t>(recording.truncation->offset)),
-            printable(recording.truncation->reason.text())));
+    if (recording.truncation)
+        out.line(
+            fmt::format("{} {}", out.bad("Not complete."), printable(whatIsMissing(*recording.truncation))));
 }
 
 void printSentences(Output& out, const std::vector<model::Sentence>& sentences)
@@ -139,6 +135,7 @@ void printOutOfMemory(Output& out, const model::Recording& recording, const Devi
     if (first > 0)
         out.line(
             out.faint(fmt::format("  ... {} before these", formatCount(static_cast<std::int64_t>(first)))));
+    out.line(out.faint("  Why, and what would have served it: strata oom FILE"));
     if (const auto& capacity = device.summary.capacity; capacity && !capacity->exact)
         out.line(fmt::format(
             "  Capacity: at least {} (driver free and reserved together).", formatBytes(capacity->bytes)));

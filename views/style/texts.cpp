@@ -84,7 +84,7 @@ QString share(std::int64_t part, std::int64_t whole)
 
 QString duration(std::int64_t nanoseconds)
 {
-    return utf8(model::formatDuration(nanoseconds));
+    return utf8(model::formatDuration(nanoseconds)).replace(QLatin1String(" us"), QStringLiteral(" µs"));
 }
 
 QString seconds(std::int64_t nanoseconds)

@@ -171,6 +171,30 @@ TEST_F(AddressMapTest, GoesOnInTheNextLine)
     EXPECT_EQ(m_map.bytesOfLine(0), before);
 }
 
+TEST_F(AddressMapTest, HoldsTheHeadingOfASectionOverItsLines)
+{
+    show(fewSegments(), 15);
+    m_map.zoomBy(16);
+    QScrollBar& bar = *m_map.verticalScrollBar();
+    bar.setValue(0);
+    const auto heading = [&] { return painted().copy(0, 0, 400, m_map.hitAt({ 200, 10 }) ? 0 : 28); };
+    const QImage atTop = heading();
+    bar.setValue(100);
+    EXPECT_FALSE(m_map.hitAt({ 200, 10 })) << "the heading, not the line below it";
+    EXPECT_TRUE(m_map.hitAt({ 200, 60 }));
+    EXPECT_EQ(heading(), atTop);
+    // What is asked for comes into view below it.
+    for (std::uint32_t row : { 1U, 0U }) {
+        m_map.reveal(row);
+        const QRect line = m_map.lineRect(row, m_picture->rows[row].address);
+        const auto hit = m_map.hitAt(line.center());
+        ASSERT_TRUE(hit);
+        EXPECT_EQ(hit->row, row);
+    }
+    bar.setValue(bar.maximum());
+    EXPECT_NE(heading(), atTop);
+}
+
 TEST_F(AddressMapTest, WalksSegmentsByKeysAndTellsOfClicks)
 {
     show(fewSegments(), 15);
@@ -197,8 +221,9 @@ TEST_F(AddressMapTest, TablesSayTheSameInNumbers)
     ASSERT_EQ(table.rowCount(), m_picture->rows.size());
     std::string csv;
     table.appendCsv(csv, 0);
-    EXPECT_EQ(
-        csv, std::to_string(std::int64_t{ 1 } << 40) + ",62914560,41943040,0,20971520,20971520,2,large,0\n");
+    EXPECT_EQ(csv,
+        std::to_string(std::int64_t{ 1 } << 40)
+            + ",62914560,41943040,0,20971520,20971520,2,large,0,train.py:9\n");
     const auto key = table.sortKey(SegmentsTable::Free);
     EXPECT_LT(*key(2), *key(0));
     const PinnedTable pinned(m_picture);

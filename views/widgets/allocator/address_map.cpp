@@ -171,6 +171,21 @@ std::optional<AddressMap::Line> AddressMap::lineAtContent(int y) const
     return lineOf(row, line - m_firstLine[row]);
 }
 
+std::optional<std::uint32_t> AddressMap::heldSection() const
+{
+    const int top = verticalScrollBar()->value();
+    if (!m_picture || m_picture->rows.empty() || top >= m_sectionTop.back())
+        return std::nullopt;
+    const auto section
+        = static_cast<std::uint32_t>(std::ranges::upper_bound(m_sectionTop, top) - m_sectionTop.begin() - 1);
+    return m_sectionTop[section] < top ? std::optional(section) : std::nullopt;
+}
+
+int AddressMap::heldTop(std::uint32_t section) const
+{
+    return std::min(0, m_sectionTop[section + 1] - m_headingHeight - verticalScrollBar()->value());
+}
+
 QRect AddressMap::lineRect(std::uint32_t row, std::uint64_t address) const
 {
     const auto offset = static_cast<std::int64_t>(address - m_picture->rows[row].address);
@@ -247,7 +262,7 @@ void AddressMap::reveal(std::uint32_t row, std::optional<std::uint32_t> block, b
     const auto offset = static_cast<std::int64_t>(address - m_picture->rows[row].address);
     const int top = lineTop(row, offset / bytesOfLine(row));
     QScrollBar* bar = verticalScrollBar();
-    const int above = m_firstLine[row] == 0 && offset == 0 ? m_headingHeight : m_lineHeight;
+    const int above = m_headingHeight; // which is held over lines
     if (centred)
         bar->setValue(top + m_lineHeight / 2 - viewport()->height() / 2);
     else if (top - above < bar->value())
@@ -258,6 +273,8 @@ void AddressMap::reveal(std::uint32_t row, std::optional<std::uint32_t> block, b
 
 std::optional<MapHit> AddressMap::hitAt(const QPoint& at) const
 {
+    if (const auto held = heldSection(); held && at.y() < heldTop(*held) + m_headingHeight)
+        return std::nullopt;
     const auto line = lineAtContent(at.y() + verticalScrollBar()->value());
     if (!line)
         return std::nullopt;

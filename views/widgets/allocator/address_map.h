@@ -106,6 +106,9 @@ private:
     [[nodiscard]] int lineTop(std::uint32_t row, std::int64_t line) const; ///< in the content
     [[nodiscard]] Line lineOf(std::uint32_t row, std::int64_t line) const;
     [[nodiscard]] std::optional<Line> lineAtContent(int y) const;
+    /// The section whose heading has scrolled out of view while its lines are in view: it stays at the top.
+    [[nodiscard]] std::optional<std::uint32_t> heldSection() const;
+    [[nodiscard]] int heldTop(std::uint32_t section) const; ///< of that heading, in the viewport
     void paintContent(QPainter& painter, const QRect& area, int scrolled, bool vector) const;
     void paintSection(QPainter& painter, std::uint32_t section, int top) const;
     void paintLine(QPainter& painter, Line line, int scrolled, const Look& look, bool vector) const;

@@ -203,6 +203,11 @@ void AddressMap::paintLine(QPainter& painter, Line line, int scrolled, const Loo
     if (row.count > 1) // what is not mapped
         painter.fillRect(line.bar.left(), line.bar.center().y(), line.bar.width(), 1, look.unmapped);
     paintBlocks(painter, line, look);
+    if (line.end < row.spanBytes) { // it goes on in the next line
+        const QPointF tip(line.bar.right() + kGrid - 2.0, line.bar.center().y() + 0.5);
+        painter.setPen(QPen(m_palette[Role::TextMuted], 1));
+        painter.drawPolyline(QPolygonF{ tip + QPointF(-3, -3), tip, tip + QPointF(-3, 3) });
+    }
     if (!vector && m_hovered && m_hovered->row == line.row && !m_hovered->block)
         painter.fillRect(line.bar, QColor(m_palette[Role::Selection]));
     if (m_picture->refused && m_picture->refused->hole && m_picture->refused->row == line.row)
@@ -257,6 +262,12 @@ void AddressMap::paintEvent(QPaintEvent*)
 {
     QPainter painter(viewport());
     paintContent(painter, viewport()->rect(), verticalScrollBar()->value(), false);
+    if (const auto held = heldSection()) {
+        const QRect heading(0, heldTop(*held), viewport()->width(), m_headingHeight);
+        painter.fillRect(heading, m_palette[Role::Surface]);
+        paintSection(painter, *held, heading.top());
+        painter.fillRect(heading.left(), heading.bottom(), heading.width(), 1, m_palette[Role::Line]);
+    }
 }
 
 } // namespace strata::views

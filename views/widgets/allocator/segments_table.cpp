@@ -14,6 +14,15 @@ const QString kSizeSample = QStringLiteral("1,023");
 const QString kUnit = QStringLiteral("MiB");
 const QString kAddressSample = QStringLiteral("0xbbbbbbbbbbbb");
 
+TableCell lineOf(const DeviceData& device, model::BlockId block)
+{
+    TableCell cell = lineCell(device.trace->recording(), device.trace->blocks().stack[block]);
+    const std::uint32_t group = device.byLine->groupOf(block);
+    if (group < device.lineRank.size())
+        cell.swatch = device.lineRank[group];
+    return cell;
+}
+
 } // namespace
 
 SegmentsTable::SegmentsTable(std::shared_ptr<const MapPicture> picture)
@@ -30,20 +39,34 @@ SegmentsTable::SegmentsTable(std::shared_ptr<const MapPicture> picture)
         { { tr("Pool"), tr("Pool of the caching allocator"), QStringLiteral("large"), false, {}, true },
             "pool" },
         { { tr("Stream"), tr("Whose blocks it holds"), QStringLiteral("0x8888888"), true }, "stream" },
+        { { tr("Biggest line"), tr("The line whose blocks take most of it"),
+              QStringLiteral("transformer.py:1234"), false, {}, true },
+            "line" },
     })
     , m_picture(std::move(picture))
 {
+    const model::GroupTable& byLine = *m_picture->device->byLine;
+    std::vector<std::int64_t> bytesOf(byLine.count());
     m_counted.reserve(m_picture->rows.size());
     for (const MapRow& row : m_picture->rows) {
         Counted& counted = m_counted.emplace_back();
-        for (std::uint32_t s = row.first; s < row.first + row.count; ++s)
-            for (const model::MapBlock& block : m_picture->map.blocksOf(m_picture->map.segments[s]))
-                if (block.isFree())
-                    counted.largestFree = std::max(counted.largestFree, block.bytes);
-                else {
-                    ++counted.blocks;
-                    counted.pendingBytes += block.pending ? block.bytes : 0;
-                }
+        const auto forEachUsed = [&](const auto& visit) {
+            for (std::uint32_t s = row.first; s < row.first + row.count; ++s)
+                for (const model::MapBlock& block : m_picture->map.blocksOf(m_picture->map.segments[s]))
+                    if (block.isFree())
+                        counted.largestFree = std::max(counted.largestFree, block.bytes);
+                    else
+                        visit(block, bytesOf[byLine.groupOf(block.block)]);
+        };
+        std::int64_t most = 0;
+        forEachUsed([&](const model::MapBlock& block, std::int64_t& ofLine) {
+            ++counted.blocks;
+            counted.pendingBytes += block.pending ? block.bytes : 0;
+            ofLine += block.bytes;
+            if (ofLine > std::exchange(most, std::max(most, ofLine)))
+                counted.ofBiggestLine = block.block;
+        });
+        forEachUsed([](const model::MapBlock&, std::int64_t& ofLine) { ofLine = 0; });
     }
 }
 
@@ -72,7 +95,11 @@ std::optional<std::int64_t> SegmentsTable::figure(std::uint32_t number, int colu
 
 std::string SegmentsTable::text(std::uint32_t number, int column) const
 {
-    return cell(number, column).text.toStdString();
+    if (column != Line)
+        return cell(number, column).text.toStdString();
+    const model::GroupTable& byLine = *m_picture->device->byLine;
+    const model::BlockId block = m_counted[number].ofBiggestLine;
+    return block.valid() ? byLine.label(byLine.groupOf(block)) : std::string();
 }
 
 TableCell SegmentsTable::cell(std::uint32_t number, int column) const
@@ -96,6 +123,10 @@ TableCell SegmentsTable::cell(std::uint32_t number, int column) const
     }
     case Stream:
         return { text::stream(recording, segment.stream), {} };
+    case Line:
+        return m_counted[number].ofBiggestLine.valid()
+            ? lineOf(*m_picture->device, m_counted[number].ofBiggestLine)
+            : TableCell{};
     default:
         return bytesCell(*figure(number, column));
     }
@@ -172,11 +203,7 @@ TableCell PinnedTable::cell(std::uint32_t row, int column) const
             return noteCell(tr("before"));
         return { text::count(*figure(row, column)), {} };
     case Pin: {
-        const DeviceData& device = *m_picture->device;
-        TableCell cell = lineCell(device.trace->recording(), stackOf(row));
-        const std::uint32_t group = device.byLine->groupOf(pinned(row).pins.front().block);
-        if (group < device.lineRank.size())
-            cell.swatch = device.lineRank[group];
+        TableCell cell = lineOf(*m_picture->device, pinned(row).pins.front().block);
         if (pinned(row).pins.front().pending)
             cell.note = tr("pending free");
         return cell;

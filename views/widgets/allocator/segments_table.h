@@ -12,7 +12,7 @@ namespace strata::views {
 class SegmentsTable final : public PlainTable {
     Q_DECLARE_TR_FUNCTIONS(SegmentsTable)
 public:
-    enum Place { Address, Size, InUse, Pending, Free, Largest, Blocks, Pool, Stream };
+    enum Place { Address, Size, InUse, Pending, Free, Largest, Blocks, Pool, Stream, Line };
 
     explicit SegmentsTable(std::shared_ptr<const MapPicture> picture);
     [[nodiscard]] std::uint32_t rowCount() const override
@@ -27,6 +27,7 @@ private:
 
     struct Counted {
         std::int64_t largestFree = 0, blocks = 0, pendingBytes = 0;
+        model::BlockId ofBiggestLine; ///< one of its blocks
     };
     std::shared_ptr<const MapPicture> m_picture;
     std::vector<Counted> m_counted;
