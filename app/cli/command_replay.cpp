@@ -249,7 +249,7 @@ private:
     {
         std::vector<WhatIfAnswer> answers;
         for (std::size_t i = 0; i < traces.size(); ++i) {
-            model::WhatIfAsked asked{ *m_set, m_asked.capacityBytes, m_policy, std::nullopt };
+            model::WhatIfAsked asked{ *m_set, m_asked.capacityBytes, m_policy };
             if (!m_emptyCaches.empty()) {
                 asked.emptyCaches.emplace();
                 for (const std::string& text : m_emptyCaches) {
@@ -308,8 +308,8 @@ private:
         row("segments released", was.deviceFrees, is.deviceFrees, count);
         row("requests refused", was.requestsRefused, is.requestsRefused, count);
         if (const auto [least, most] = answer.reservedPeakRange; least != most)
-            out.line(fmt::format("  reserved peak between {} and {}, by the order of the driver's addresses",
-                model::formatBytes(least), model::formatBytes(most)));
+            out.line(fmt::format(
+                "  reserved peak between {} and {}", model::formatBytes(least), model::formatBytes(most)));
         out.line("  " + (answer.exact ? out.good("exact") : printable(answer.reason.text())));
     }
 

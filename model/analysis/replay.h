@@ -73,7 +73,8 @@ struct ReplayReport {
 struct WhatIfAsked {
     std::string settings; ///< all of them, as in PYTORCH_CUDA_ALLOC_CONF
     std::optional<std::int64_t> capacityBytes; ///< none: that of the recording, where it is known
-    std::optional<AddressPolicy> addresses; ///< none: each, and the spread between them
+    std::optional<AddressPolicy> addresses; ///< none: several where they matter, and the spread between them
+    int randomOrders = 10; ///< of addresses among them, at most
     std::optional<std::vector<EventIndex>> emptyCaches; ///< none: those of the recording
     std::optional<std::int64_t> availableBytes; ///< to segments, where that is less than the capacity
     std::optional<EventIndex> until; ///< the last event that takes part; none: all do
@@ -81,7 +82,8 @@ struct WhatIfAsked {
 struct WhatIfAnswer {
     ReplayFigures recorded; ///< "at least" in rounded sizes where the check is not exact
     ReplayFigures replayed; ///< by the policy asked for, or the one that fits the recording, or top-down
-    std::pair<std::int64_t, std::int64_t> reservedPeakRange, allocatedPeakRange; ///< over the policies
+    /// Over the orders of addresses, where they matter; else one value.
+    std::pair<std::int64_t, std::int64_t> reservedPeakRange, allocatedPeakRange;
     bool exact = false;
     Sentence reason; ///< why not; empty if it is
 };

@@ -65,6 +65,7 @@ Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const Replay
     for (const std::string& settings : settingsWorthTrying(report)) {
         WhatIfAsked asked = question;
         asked.settings = settings;
+        asked.randomOrders = 2; // they are ranked, and there are several
         const auto answer = answerWhatIf(trace, report, asked, progress);
         if (!answer)
             return Failure(answer.error());

@@ -24,6 +24,7 @@ struct ReplayBlock {
     std::uint64_t address = 0;
     std::int64_t bytes = 0;
     std::uint64_t stream = 0; ///< cudaStream_t
+    std::uint64_t segment = 0; ///< where its segment or range begins
     ReplayBlock* previous = nullptr;
     ReplayBlock* next = nullptr;
     BlockPool* pool = nullptr; ///< none: a slot without a block

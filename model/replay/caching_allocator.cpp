@@ -136,8 +136,21 @@ ReplayBlock* CachingAllocator::take(BlockPool& pool, std::uint64_t stream, std::
         return nullptr;
     if (block->order < 0) [[unlikely]]
         block = &m_driver->chooseOfUnknownOrder(*block);
+    else if (block->order == 0 && !m_choseByAddress)
+        noteChoice(pool, *block);
     pool.remove(*block);
     return block;
+}
+
+// Within a segment the order of blocks does not depend on where it lies.
+void CachingAllocator::noteChoice(const BlockPool& pool, const ReplayBlock& taken)
+{
+    for (auto other = std::next(pool.free.iterator_to(taken));
+         other != pool.free.end() && other->bytes == taken.bytes && other->stream == taken.stream; ++other)
+        if (other->segment != taken.segment) {
+            m_choseByAddress = true;
+            return;
+        }
 }
 
 const ReplayBlock* CachingAllocator::wouldFind(
@@ -229,6 +242,7 @@ ReplayBlock* CachingAllocator::makeBlock(BlockPool& pool, std::uint64_t stream, 
             return nullptr;
         block = &m_arena.make();
         block->address = *address;
+        block->segment = *address;
         block->bytes = bytes;
         block->stream = stream;
         block->pool = &pool;
@@ -256,6 +270,7 @@ void CachingAllocator::splitIfWorth(ReplayBlock*& block, std::int64_t rounded)
     part.address = rest.address;
     part.bytes = rounded;
     part.stream = rest.stream;
+    part.segment = rest.segment;
     part.pool = rest.pool;
     part.range = rest.range;
     part.order = orderOfPart(rest);
@@ -339,6 +354,9 @@ ReplayBlock& CachingAllocator::addPiece(const Piece& piece, ReplayBlock* previou
     block.address = piece.address;
     block.bytes = piece.bytes;
     block.stream = stream;
+    block.segment = range != nullptr ? range->address
+        : previous != nullptr        ? previous->segment
+                                     : piece.address;
     block.pool = &pool;
     block.range = range;
     block.order = piece.order;
@@ -383,6 +401,7 @@ CachingAllocator CachingAllocator::clone(AllocatorDriver& driver) const
     copy.m_rejections = m_rejections;
     copy.m_orders = m_orders;
     copy.m_capturing = m_capturing;
+    copy.m_choseByAddress = m_choseByAddress;
     copy.m_capture = m_capture;
 
     std::vector<std::pair<const AddressRange*, AddressRange*>> ranges;

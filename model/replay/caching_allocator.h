@@ -91,6 +91,9 @@ public:
     [[nodiscard]] std::int64_t pendingBlocks() const { return m_pendingBlocks; }
     /// Requests that throw_on_cudamalloc_oom refused: they leave no event in a trace.
     [[nodiscard]] std::int64_t rejections() const { return m_rejections; }
+    /// The order in which the driver hands out addresses has decided between blocks: of one size (up
+    /// to 2.11), or of several ranges of one stream.
+    [[nodiscard]] bool hasChosenByAddress() const { return m_choseByAddress; }
     /// Whether empty_cache() would give back something of the default pools.
     [[nodiscard]] bool hasReleasable() const;
 
@@ -141,6 +144,7 @@ private:
         m_reserved += bytes;
         m_reservedPeak = std::max(m_reservedPeak, m_reserved);
     }
+    void noteChoice(const BlockPool& pool, const ReplayBlock& taken);
     [[nodiscard]] std::int32_t nextOrder();
     [[nodiscard]] std::int32_t orderOfPart(const ReplayBlock& whole);
     [[nodiscard]] bool collects() const
@@ -173,7 +177,7 @@ private:
     std::int64_t m_allocated = 0, m_active = 0, m_reserved = 0, m_reservedPeak = 0;
     std::int64_t m_deviceMallocs = 0, m_deviceFrees = 0, m_pendingBlocks = 0, m_rejections = 0;
     std::int32_t m_orders = 0;
-    bool m_capturing = false;
+    bool m_capturing = false, m_choseByAddress = false;
     std::uint32_t m_capture = 0; // the number of the last one
 };
 

@@ -36,9 +36,13 @@ ReplayBlock* CachingAllocator::findExpandable(BlockPool& pool, std::uint64_t str
         m_driver->releaseRange(reserved);
         return nullptr;
     }
+    m_choseByAddress = m_choseByAddress || std::ranges::any_of(pool.unmapped, [&](const ReplayBlock& other) {
+        return other.stream == stream;
+    });
     AddressRange& range = addRange(reserved);
     ReplayBlock& block = m_arena.make();
     block.address = range.address;
+    block.segment = range.address;
     block.bytes = range.bytes;
     block.stream = stream;
     block.pool = &pool;
@@ -90,6 +94,7 @@ ReplayBlock* CachingAllocator::mapFront(ReplayBlock& block, std::int64_t bytes)
         rest.address = block.address + static_cast<std::uint64_t>(pages);
         rest.bytes = block.bytes - pages;
         rest.stream = block.stream;
+        rest.segment = block.segment;
         rest.pool = &pool;
         rest.range = block.range;
         rest.mapped = false;
@@ -127,6 +132,7 @@ void CachingAllocator::unmapWhatCan(ReplayBlock& block)
         part.address = address;
         part.bytes = bytes;
         part.stream = block.stream;
+        part.segment = block.segment;
         part.pool = &pool;
         part.range = block.range;
         part.order = orderOfPart(block);

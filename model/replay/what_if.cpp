@@ -4,7 +4,9 @@
 #include "model/replay/recorded_calls.h"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
+#include <utility>
 
 namespace strata::model {
 
@@ -31,6 +33,10 @@ public:
     {
         StartState(trace, question.settings, m_rangeBytes).putInto(m_allocator, question.rank, m_older);
         m_driver.take(m_allocator.reservedBytes());
+        if (question.pendingFrees == PendingFrees::Late)
+            m_longestWait = longestWait();
+        else if (question.pendingFrees == PendingFrees::HalfLate)
+            m_longestWait = (longestWait() + 1) / 2;
         m_figures.allocatedBytesPeak = m_allocator.allocatedBytes();
         m_figures.activeBytesPeak = m_allocator.activeBytes();
         m_figures.reservedBytesPeak = m_allocator.reservedBytes();
@@ -67,6 +73,7 @@ public:
         }
         m_figures.deviceMallocs = m_allocator.deviceMallocs();
         m_figures.deviceFrees = m_allocator.deviceFrees();
+        m_figures.byAddress = m_allocator.hasChosenByAddress();
         return true;
     }
 
@@ -81,16 +88,24 @@ private:
             allocate(row);
             break;
         case Action::FreeRequested:
-            if (ReplayBlock* block = blockAt(row); block != nullptr && block->allocated)
+            if (ReplayBlock* block = blockAt(row); block != nullptr && block->allocated) {
                 m_allocator.requestFree(*block);
+                if (m_question.pendingFrees == PendingFrees::AtOnce)
+                    complete(m_events.block[row]);
+                else if (m_longestWait > 0 && waits(row))
+                    m_waiting.emplace_back(m_requests + m_longestWait, m_events.block[row]);
+            }
             break;
         case Action::FreeCompleted:
             if (ReplayBlock* block = blockAt(row)) {
-                blockOf(m_events.block[row]) = nullptr;
+                const BlockId id = m_events.block[row];
                 if (block->allocated) // the trace does not show that it was requested
                     m_allocator.requestFree(*block);
-                if (block->pending)
-                    m_allocator.completeFree(*block);
+                const EventIndex asked = m_trace.blocks().pendingSince(id);
+                const bool endsLater = m_longestWait > 0 && asked >= 0 && asked != BlockColumns::kNever
+                    && waits(static_cast<std::size_t>(asked));
+                if (!endsLater)
+                    complete(id);
             }
             break;
         default:
@@ -98,8 +113,45 @@ private:
         }
     }
 
+    void complete(BlockId id)
+    {
+        ReplayBlock* const block = std::exchange(blockOf(id), nullptr);
+        if (block != nullptr && block->tag == id.value && block->pool != nullptr && block->pending)
+            m_allocator.completeFree(*block);
+    }
+
+    /// Whether the free that is asked for in that row was completed later than at once.
+    [[nodiscard]] bool waits(std::size_t row) const
+    {
+        return m_trace.blocks().death(m_events.block[row]) > static_cast<EventIndex>(row) + 1;
+    }
+
+    /// In requests: how long frees have waited for other streams at most.
+    [[nodiscard]] std::int64_t longestWait() const
+    {
+        std::int64_t longest = 0, requests = 0;
+        std::vector<std::pair<BlockId, std::int64_t>> asked; // those that wait are few
+        for (std::size_t row = 0; row < m_events.action.size(); ++row) {
+            const BlockId id = m_events.block[row];
+            if (m_events.action[row] == Action::Alloc)
+                ++requests;
+            else if (m_events.action[row] == Action::FreeRequested && id.valid()
+                && m_trace.blocks().pendingSince(id) == static_cast<EventIndex>(row) && waits(row))
+                asked.emplace_back(id, requests);
+            else if (m_events.action[row] == Action::FreeCompleted && id.valid())
+                if (const auto of = std::ranges::find(asked, id, &std::pair<BlockId, std::int64_t>::first);
+                    of != asked.end()) {
+                    longest = std::max(longest, requests - of->second);
+                    asked.erase(of);
+                }
+        }
+        return longest;
+    }
+
     void allocate(std::size_t row)
     {
+        for (++m_requests; !m_waiting.empty() && m_waiting.front().first < m_requests; m_waiting.pop_front())
+            complete(m_waiting.front().second);
         const std::int64_t requested = m_events.bytes[row];
         if (requested <= 0 || requested > kLargestRequest)
             return;
@@ -168,6 +220,9 @@ private:
     CachingAllocator m_allocator;
     RecordedCalls m_calls;
     std::vector<ReplayBlock*> m_born, m_older; // by row
+    std::int64_t m_requests = 0;
+    std::int64_t m_longestWait = 0; // 0: frees end where they were recorded to
+    std::deque<std::pair<std::int64_t, BlockId>> m_waiting; // until how many requests were made
     ReplayFigures m_figures;
 };
 

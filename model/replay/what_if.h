@@ -29,7 +29,17 @@ struct ReplayFigures {
     std::optional<EventIndex> firstOomEvent, lastOomEvent;
     std::optional<EventIndex> firstNewOomEvent; ///< of a request that the recording served
     std::int64_t requestsRefused = 0;
+    bool byAddress = false; ///< the order of the driver's addresses has decided something of a replay
     friend bool operator==(const ReplayFigures&, const ReplayFigures&) = default;
+};
+
+/// When frees that wait for other streams end: that is up to the device, and under other settings it may be
+/// at other moments.
+enum class PendingFrees : std::uint8_t {
+    AsRecorded, ///< a wait for all streams may have ended some of them early
+    AtOnce,
+    Late, ///< each as many requests after it was asked for as the longest of the recording, or half as many
+    HalfLate,
 };
 
 struct WhatIf {
@@ -37,6 +47,7 @@ struct WhatIf {
     std::optional<std::int64_t> capacityBytes; ///< that segments can take; none: unlimited
     std::int64_t deviceBytes = 0; ///< of the card; 0: not known
     AddressPolicy addresses;
+    PendingFrees pendingFrees = PendingFrees::AsRecorded;
     /// empty_cache() just before these events, ascending; none: where the recording has its calls.
     std::optional<std::vector<EventIndex>> emptyCaches;
     std::vector<PoolEnd> poolEnds; ///< TraceCheck::poolEnds
@@ -45,8 +56,9 @@ struct WhatIf {
 };
 
 /// The requests of a trace under other settings, on another card. Blocks are freed where the recording freed
-/// them, and pending ones no later than it completed them. A request that is refused is not made up for: the
-/// program goes on. What the trace began with stands as it was recorded. Any thread; O(events log blocks).
+/// them, and pending ones (if they are to end as recorded) no later than it completed them. A request that is
+/// refused is not made up for: the program goes on. What the trace began with stands as it was recorded. Any
+/// thread; O(events log blocks).
 [[nodiscard]] Result<ReplayFigures> replayUnder(
     const DeviceTrace& trace, const WhatIf& question, const Progress& progress = {});
 

@@ -2,12 +2,12 @@
 """Asks the allocator for what training rarely asks of it, drawn from a seed. What is asked for does not depend on what is given, so
 that the same seed under other settings asks for the same.
 
-usage: allocations.py KIND [--seed N] [--turns N] [--late N]
+usage: allocations.py KIND [--seed N] [--turns N]
 """
 import argparse
-import os
 import random
 
+import device_options  # noqa: F401  before torch
 import torch
 
 MIB = 1 << 20
@@ -275,10 +275,7 @@ def main():
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--turns", type=int, default=800)
-    parser.add_argument("--late", type=int, default=0, help="queries that events of the simulated device answer with not yet")
     arguments = parser.parse_args()
-    if arguments.late:
-        os.environ["STRATA_SIMGPU"] += f";event-lag={arguments.late}"
     torch.cuda.init()
     return KINDS[arguments.kind](random.Random(f"{arguments.kind} {arguments.seed}"), arguments.turns)
 

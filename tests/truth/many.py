@@ -16,6 +16,7 @@ import os
 import runpy
 import sys
 
+import device_options  # noqa: F401  before torch
 import torch  # noqa: F401  what takes long
 
 

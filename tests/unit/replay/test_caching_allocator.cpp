@@ -115,6 +115,31 @@ TEST(CachingAllocator, TakesEqualBlocksInTheOrderOfItsVersion)
     EXPECT_EQ(takenOfTwo(k215, true), 1U);
 }
 
+TEST(CachingAllocator, KnowsWhetherTheOrderOfAddressesDecided)
+{
+    for (const TorchVersion version : { k26, k212 }) {
+        PlainDriver driver;
+        CachingAllocator allocator(settingsOf("", version), driver);
+        // Of one segment: their order is the same wherever it lies.
+        ReplayBlock* const first = allocator.allocate(2 * kMiB, 0);
+        ReplayBlock* const between = allocator.allocate(2 * kMiB, 0);
+        ReplayBlock* const second = allocator.allocate(2 * kMiB, 0);
+        EXPECT_NE(allocator.allocate(14 * kMiB, 0), nullptr);
+        freeAtOnce(allocator, first);
+        freeAtOnce(allocator, second);
+        EXPECT_EQ(allocator.allocate(2 * kMiB, 0)->address + 2 * kMiB, between->address);
+        EXPECT_FALSE(allocator.hasChosenByAddress());
+        // Of two.
+        ReplayBlock* const one = allocator.allocate(30 * kMiB, 0);
+        freeAtOnce(allocator, allocator.allocate(30 * kMiB, 0));
+        freeAtOnce(allocator, one);
+        EXPECT_NE(allocator.allocate(30 * kMiB, 0), nullptr);
+        EXPECT_EQ(allocator.hasChosenByAddress(), version == k26);
+        PlainDriver other;
+        EXPECT_EQ(allocator.clone(other).hasChosenByAddress(), version == k26);
+    }
+}
+
 TEST(CachingAllocator, KeepsOversizeBlocksWholeAndForTheirLike)
 {
     PlainDriver driver;

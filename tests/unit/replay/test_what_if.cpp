@@ -57,6 +57,49 @@ TEST(WhatIf, IsWhatTheSameProgramComesTo)
     EXPECT_EQ(pairs, 64);
 }
 
+// Where the order of addresses or the moments of frees decide, the answer is a range around what happens, and
+// never called exact.
+TEST(WhatIf, GivesARangeOfWhatItCannotKnow)
+{
+    const std::string settings[] = { "", "expandable_segments:True", "roundup_power2_divisions:4" };
+    int ranges = 0;
+    for (const bool late : { false, true })
+        for (std::uint64_t seed = 1; seed <= 4; ++seed)
+            for (const std::string& before : settings) {
+                test::MadeProgram program;
+                program.version = late ? TorchVersion{ 2, 15 } : TorchVersion{ 2, 6 };
+                program.seed = seed;
+                program.lateFrees = late ? 0.2 : 0;
+                program.capacityBytes = 900 * kMiB + (1 << 30);
+                program.liveBytes = 1 << 30;
+                program.turns = 250;
+                program.settings = before;
+                const test::MadeRecording made = test::makeRun(program);
+                const DeviceTrace& trace = made.session->devices().front();
+                ReplayAsked recorded;
+                recorded.capacityBytes = program.capacityBytes;
+                const auto report = checkReplay(trace, recorded);
+                ASSERT_TRUE(report);
+                ASSERT_TRUE(report->exact()) << report->reason().text();
+                for (const std::string& after : settings) {
+                    program.settings = after;
+                    const test::Counted wanted = test::makeRun(program).counted;
+                    WhatIfAsked asked;
+                    asked.settings = after;
+                    asked.emptyCaches.emplace(); // there are none
+                    const auto answer = answerWhatIf(trace, *report, asked);
+                    ASSERT_TRUE(answer);
+                    EXPECT_EQ(answer->exact, !late && !answer->replayed.byAddress);
+                    EXPECT_LE(answer->reservedPeakRange.first, wanted.reservedPeak);
+                    EXPECT_GE(answer->reservedPeakRange.second, wanted.reservedPeak);
+                    EXPECT_LE(answer->allocatedPeakRange.first, wanted.allocatedPeak);
+                    EXPECT_GE(answer->allocatedPeakRange.second, wanted.allocatedPeak);
+                    ranges += answer->reservedPeakRange.first < answer->reservedPeakRange.second ? 1 : 0;
+                }
+            }
+    EXPECT_GT(ranges, 36);
+}
+
 // A fraction that was in force when the recording began goes with the settings that named it.
 TEST(WhatIf, LeavesNoFractionOfOtherSettingsBehind)
 {
