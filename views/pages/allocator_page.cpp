@@ -109,6 +109,7 @@ QWidget* AllocatorPage::makeControls()
     connect(m_scale, &Segmented::changed, this, [this](int index) { setNormalised(index == 1); });
     m_play = new QPushButton;
     m_play->setCheckable(true);
+    m_play->setProperty("beside", true);
     m_play->setText(tr("Play"));
     m_play->setToolTip(tr("Steps on through the events (Left and Right: by one)"));
     connect(m_play, &QPushButton::toggled, this, &AllocatorPage::play);

@@ -4,6 +4,7 @@
 #include <QWidget>
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
@@ -71,19 +72,27 @@ int FlowLayout::place(const QRect& rect, bool move) const
 {
     QPoint at = rect.topLeft();
     int lineHeight = 0;
+    QList<std::pair<QLayoutItem*, QRect>> line;
+    const auto endLine = [&] {
+        for (const auto& [item, place] : line)
+            if (move)
+                item->setGeometry(place.translated(0, (lineHeight - place.height()) / 2));
+        line.clear();
+    };
     for (QLayoutItem* item : m_items) {
         if (item->isEmpty())
             continue;
         const QSize size = item->sizeHint();
         if (at.x() > rect.left() && at.x() + size.width() > rect.left() + rect.width()) {
+            endLine();
             at = { rect.left(), at.y() + lineHeight + m_lines };
             lineHeight = 0;
         }
-        if (move)
-            item->setGeometry(QRect(at, size));
+        line.append({ item, QRect(at, size) });
         at.rx() += size.width() + m_between;
         lineHeight = std::max(lineHeight, size.height());
     }
+    endLine();
     return at.y() + lineHeight - rect.top();
 }
 

@@ -7,7 +7,8 @@
 namespace strata::views {
 
 /// Puts items beside each other and, where the width ends, goes on in the next line: for groups of buttons
-/// that must not decide how narrow a window may get. Every item has its preferred size.
+/// that must not decide how narrow a window may get. Every item has its preferred size, in the middle of its
+/// line.
 class FlowLayout : public QLayout {
 public:
     explicit FlowLayout(QWidget* parent = nullptr);

@@ -223,7 +223,7 @@ TEST_F(AddressMapTest, TablesSayTheSameInNumbers)
     table.appendCsv(csv, 0);
     EXPECT_EQ(csv,
         std::to_string(std::int64_t{ 1 } << 40)
-            + ",62914560,41943040,0,20971520,20971520,2,large,0,train.py:9\n");
+            + ",62914560,41943040,0,20971520,20971520,train.py:9,2,large,0\n");
     const auto key = table.sortKey(SegmentsTable::Free);
     EXPECT_LT(*key(2), *key(0));
     const PinnedTable pinned(m_picture);

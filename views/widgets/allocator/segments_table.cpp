@@ -35,13 +35,13 @@ SegmentsTable::SegmentsTable(std::shared_ptr<const MapPicture> picture)
         { { tr("Free"), tr("In no block"), kSizeSample, true, kUnit }, "free_bytes" },
         { { tr("Largest free"), tr("No larger request is served from here"), kSizeSample, true, kUnit },
             "largest_free_bytes" },
+        { { tr("Biggest line"), tr("The line whose blocks take most of it"),
+              QStringLiteral("transformer.py:1234"), false, {}, true },
+            "line" },
         { { tr("Blocks"), tr("That are in use"), QStringLiteral("88,888"), true }, "blocks" },
         { { tr("Pool"), tr("Pool of the caching allocator"), QStringLiteral("large"), false, {}, true },
             "pool" },
         { { tr("Stream"), tr("Whose blocks it holds"), QStringLiteral("0x8888888"), true }, "stream" },
-        { { tr("Biggest line"), tr("The line whose blocks take most of it"),
-              QStringLiteral("transformer.py:1234"), false, {}, true },
-            "line" },
     })
     , m_picture(std::move(picture))
 {

@@ -12,7 +12,7 @@ namespace strata::views {
 class SegmentsTable final : public PlainTable {
     Q_DECLARE_TR_FUNCTIONS(SegmentsTable)
 public:
-    enum Place { Address, Size, InUse, Pending, Free, Largest, Blocks, Pool, Stream, Line };
+    enum Place { Address, Size, InUse, Pending, Free, Largest, Line, Blocks, Pool, Stream };
 
     explicit SegmentsTable(std::shared_ptr<const MapPicture> picture);
     [[nodiscard]] std::uint32_t rowCount() const override
