@@ -74,7 +74,7 @@ struct WhatIfAsked {
     std::string settings; ///< all of them, as in PYTORCH_CUDA_ALLOC_CONF
     std::optional<std::int64_t> capacityBytes; ///< none: that of the recording, where it is known
     std::optional<AddressPolicy> addresses; ///< none: several where they matter, and the spread between them
-    int randomOrders = 10; ///< of addresses among them, at most
+    bool ranges = true; ///< false: one value is enough, which is quicker
     std::optional<std::vector<EventIndex>> emptyCaches; ///< none: those of the recording
     std::optional<std::int64_t> availableBytes; ///< to segments, where that is less than the capacity
     std::optional<EventIndex> until; ///< the last event that takes part; none: all do
@@ -82,7 +82,8 @@ struct WhatIfAsked {
 struct WhatIfAnswer {
     ReplayFigures recorded; ///< "at least" in rounded sizes where the check is not exact
     ReplayFigures replayed; ///< by the policy asked for, or the one that fits the recording, or top-down
-    /// Over the orders of addresses, where they matter; else one value.
+    /// Over orders of addresses and moments of frees, where they matter and ranges were asked for; else one
+    /// value.
     std::pair<std::int64_t, std::int64_t> reservedPeakRange, allocatedPeakRange;
     bool exact = false;
     Sentence reason; ///< why not; empty if it is

@@ -65,11 +65,11 @@ Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const Replay
     for (const std::string& settings : settingsWorthTrying(report)) {
         WhatIfAsked asked = question;
         asked.settings = settings;
-        asked.randomOrders = 2; // they are ranked, and there are several
+        asked.ranges = false;
         const auto answer = answerWhatIf(trace, report, asked, progress);
         if (!answer)
             return Failure(answer.error());
-        const std::int64_t peak = answer->reservedPeakRange.second;
+        const std::int64_t peak = answer->replayed.reservedBytesPeak;
         tried.push_back({ settings, peak, recordedPeak - peak, answer->replayed.deviceMallocs,
             answer->replayed.deviceFrees, answer->exact, answer->reason,
             answer->replayed.firstNewOomEvent.has_value(),
