@@ -11,6 +11,16 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{ 1 } << 20;
 
+/// Of a program whose device has that capacity: exact, or the test fails.
+ReplayReport exactReport(const DeviceTrace& trace, std::int64_t capacityBytes)
+{
+    ReplayAsked asked;
+    asked.capacityBytes = capacityBytes;
+    const auto report = checkReplay(trace, asked);
+    EXPECT_TRUE(report && report->exact()) << (report ? report->reason().text() : report.error().text());
+    return report ? *report : ReplayReport{};
+}
+
 TEST(WhatIf, IsWhatTheSameProgramComesTo)
 {
     const std::string settings[]
@@ -29,18 +39,14 @@ TEST(WhatIf, IsWhatTheSameProgramComesTo)
                 program.capacityBytes = capacity + (1 << 30);
                 const test::MadeRecording made = test::makeRun(program);
                 const DeviceTrace& trace = made.session->devices().front();
-                ReplayAsked recorded;
-                recorded.capacityBytes = program.capacityBytes;
-                const auto report = checkReplay(trace, recorded);
-                ASSERT_TRUE(report);
-                ASSERT_TRUE(report->exact()) << report->reason().text();
+                const ReplayReport report = exactReport(trace, program.capacityBytes);
                 for (const std::string& after : settings) {
                     program.settings = after;
                     const test::Counted wanted = test::makeRun(program).counted;
                     WhatIfAsked asked;
                     asked.settings = after;
                     asked.addresses = AddressPolicy{ AddressPolicy::Kind::TopDown };
-                    const auto answer = answerWhatIf(trace, *report, asked);
+                    const auto answer = answerWhatIf(trace, report, asked);
                     ASSERT_TRUE(answer);
                     EXPECT_EQ(answer->replayed.allocatedBytesPeak, wanted.allocatedPeak)
                         << before << " -> " << after;
@@ -76,18 +82,14 @@ TEST(WhatIf, GivesARangeOfWhatItCannotKnow)
                 program.settings = before;
                 const test::MadeRecording made = test::makeRun(program);
                 const DeviceTrace& trace = made.session->devices().front();
-                ReplayAsked recorded;
-                recorded.capacityBytes = program.capacityBytes;
-                const auto report = checkReplay(trace, recorded);
-                ASSERT_TRUE(report);
-                ASSERT_TRUE(report->exact()) << report->reason().text();
+                const ReplayReport report = exactReport(trace, program.capacityBytes);
                 for (const std::string& after : settings) {
                     program.settings = after;
                     const test::Counted wanted = test::makeRun(program).counted;
                     WhatIfAsked asked;
                     asked.settings = after;
                     asked.emptyCaches.emplace(); // there are none
-                    const auto answer = answerWhatIf(trace, *report, asked);
+                    const auto answer = answerWhatIf(trace, report, asked);
                     ASSERT_TRUE(answer);
                     EXPECT_EQ(answer->exact, !late && !answer->replayed.byAddress);
                     EXPECT_LE(answer->reservedPeakRange.first, wanted.reservedPeak);
@@ -115,11 +117,7 @@ TEST(WhatIf, LeavesNoFractionOfOtherSettingsBehind)
     const auto session = Session::fromRecording(std::move(recording));
     ASSERT_TRUE(session);
     const DeviceTrace& trace = (*session)->devices().front();
-    ReplayAsked recorded;
-    recorded.capacityBytes = program.capacityBytes;
-    const auto report = checkReplay(trace, recorded);
-    ASSERT_TRUE(report);
-    ASSERT_TRUE(report->exact()) << report->reason().text();
+    const ReplayReport report = exactReport(trace, program.capacityBytes);
     const std::int64_t limited = trace.totals().reservedBytesPeak;
     for (const char* after : { "", "per_process_memory_fraction:0.03" }) {
         program.settings = after;
@@ -127,7 +125,7 @@ TEST(WhatIf, LeavesNoFractionOfOtherSettingsBehind)
         WhatIfAsked asked;
         asked.settings = after;
         asked.addresses = AddressPolicy{ AddressPolicy::Kind::TopDown };
-        const auto answer = answerWhatIf(trace, *report, asked);
+        const auto answer = answerWhatIf(trace, report, asked);
         ASSERT_TRUE(answer);
         EXPECT_EQ(answer->replayed.reservedBytesPeak, wanted.reservedPeak) << after;
         EXPECT_EQ(answer->replayed.deviceFrees, wanted.deviceFrees) << after;
