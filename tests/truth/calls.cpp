@@ -92,7 +92,7 @@ void threads(int rounds)
 {
     (void)allocate(1); // whoever records begins
     std::atomic<int> running{ 2 };
-    std::atomic<int> emptied{ 0 };
+    std::atomic<int> emptied{ 0 }, allocated{ 0 };
     std::vector<std::thread> all;
     for (unsigned seed = 0; seed < 2; ++seed)
         all.emplace_back([&, seed] {
@@ -104,11 +104,15 @@ void threads(int rounds)
                         static_cast<int>(random() % static_cast<unsigned>(c10::cuda::device_count()))));
                 else
                     mine.clear();
+                ++allocated;
             }
         });
     for (int which = 0; which < 2; ++which)
         all.emplace_back([&, which] {
             for (int round = 0; round < rounds; ++round) {
+                // On a busy machine they would all be made before there is anything to empty.
+                for (const int before = allocated; allocated == before;)
+                    std::this_thread::yield();
                 allocator::emptyCache();
                 ++emptied;
                 if (which == 0)

@@ -295,6 +295,7 @@ private:
         const std::int64_t mallocs = m_allocator->deviceMallocs();
         const std::int64_t rejections = m_allocator->rejections();
         ReplayBlock* const block = m_allocator->allocate(bytes, stream, pool);
+        m_refused = block == nullptr;
         m_counts["from the driver"] += m_allocator->deviceMallocs() - mallocs > 0 ? 1 : 0;
         if (block == nullptr) {
             // What is rejected ahead of all retries leaves no event.
@@ -434,11 +435,8 @@ private:
         m_events += static_cast<std::int64_t>(wanted.size());
         for (const Event& event : wanted)
             ++m_counts[event.action];
-        // A request may be rejected twice: ahead of the retry that releases, and by it.
-        const std::int64_t failures = m_allocator->rejections() + m_counts["out of memory"];
-        if (request.failed != (failures != m_failures))
+        if (request.failed != std::exchange(m_refused, false))
             return differ(request, "one of both fails"), false;
-        m_failures = failures;
         if (m_device->reserved != m_allocator->reservedBytes())
             return differ(request, "reserved is not what the driver gave"), false;
         return true;
@@ -515,7 +513,8 @@ private:
     std::unordered_map<std::int64_t, Live> m_live;
     std::unordered_map<std::uint64_t, Live> m_pending;
     std::unordered_map<std::int64_t, int> m_used;
-    std::int64_t m_requested = 0, m_allocatedPeak = 0, m_activePeak = 0, m_events = 0, m_failures = 0;
+    std::int64_t m_requested = 0, m_allocatedPeak = 0, m_activePeak = 0, m_events = 0;
+    bool m_refused = false; // by the replay, the request at hand
     std::map<std::string, std::int64_t> m_counts;
     bool m_done = false;
 };
