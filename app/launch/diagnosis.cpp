@@ -56,7 +56,7 @@ Result<void> haveParts(const std::vector<std::string>& names)
 
 Result<void> canDryRun(const Command& command)
 {
-    if (const auto parts = haveParts({ kPreloaded, "dryrun_start.py" }); !parts)
+    if (const auto parts = haveParts({ kPreloaded, "dryrun_start.py", "patch_imports.py" }); !parts)
         return parts;
     if (const auto device = deviceFor(command, {}, libraryFolder() / kPreloaded); !device)
         return model::Failure(device.error());
@@ -66,7 +66,9 @@ Result<void> canDryRun(const Command& command)
 /// Gives the hook; none for a command that starts who knows what: the recorder sees to it there.
 Result<std::filesystem::path> canRecord(const Command& command)
 {
-    if (const auto parts = haveParts({ kPreloaded, "libstrata_capture.so", "record_start.py" }); !parts)
+    if (const auto parts = haveParts(
+            { kPreloaded, "libstrata_capture.so", "record_start.py", "record_roles.py", "patch_imports.py" });
+        !parts)
         return model::Failure(parts.error());
     if (command.torch)
         return hookFor(*command.torch);

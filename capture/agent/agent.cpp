@@ -4,6 +4,7 @@
 #include "capture/agent/process_facts.h"
 #include "capture/agent/say.h"
 #include "capture/agent/texts.h"
+#include "capture/agent/thread_table.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,6 +24,7 @@ namespace {
 
 Agent* g_agent = nullptr; // that hooks call: set before one is attached
 
+constexpr std::uint8_t kAlloc = static_cast<std::uint8_t>(wire::EventAction::Alloc);
 constexpr std::uint8_t kFreeRequested = static_cast<std::uint8_t>(wire::EventAction::FreeRequested);
 constexpr std::uint8_t kFreeCompleted = static_cast<std::uint8_t>(wire::EventAction::FreeCompleted);
 constexpr std::uint8_t kSnapshot = static_cast<std::uint8_t>(wire::EventAction::Snapshot);
@@ -210,6 +212,8 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
         say(why);
     if (m_pythonTrusted.load(std::memory_order_acquire))
         m_stacks->python().trust();
+    if (m_localsTrusted.load(std::memory_order_acquire))
+        m_stacks->python().trustLocals();
     if (m_hook.isTorchRecording()) {
         facts.emplace_back(wire::info::kTorchRecorder, wire::info::kYes);
         say("torch's own recorder is on too: it is left as it is, and finds marks of snapshots in its trace");
@@ -234,6 +238,9 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
     recorder->start();
     if (!takeState(StatePurpose::Base))
         say(recorder->name() + ": LibTorch gives no snapshot: nothing is recorded");
+    if (m_hook.tellsPhases)
+        recorder->tell(
+            { wire::info::kPhases, m_hook.tellsPhases() ? wire::info::kYes : "this LibTorch does not tell" });
     if (options.fromTheFirst && m_bytesBefore > 0)
         say(recorder->name() + ": the program had reserved " + std::to_string(m_bytesBefore >> 20)
             + " MiB before the recording could begin: that is recorded without stacks");
@@ -275,6 +282,7 @@ Recorder& Agent::makeRecorder(
     m_followed = followed;
     Recorder::Options options;
     options.readDriver = m_readDriver;
+    options.modules = m_modules;
     options.totalsOf = followed ? 0 : static_cast<std::size_t>(std::max(m_deviceCount, 0));
     m_ended.emplace_back(new Recorder(std::move(sink), std::move(facts), followed ? m_devices : m_noDevices,
         *m_stacks, *m_texts, m_hook.counter, std::move(options)));
@@ -359,6 +367,22 @@ void Agent::annotate(
     }
 }
 
+void Agent::list(std::span<const PlacedTensor> tensors)
+{
+    Recorder* const recorder = m_recorder.load(std::memory_order_acquire);
+    if (!recorder || m_forked.load(std::memory_order_relaxed))
+        return;
+    std::vector<ListedTensor> listed;
+    listed.reserve(tensors.size());
+    for (const PlacedTensor& each : tensors) {
+        const std::int32_t device = each.tensor->device;
+        if (device >= 0 && device < std::ssize(m_devices))
+            listed.push_back({ each.tensor, each.address,
+                m_devices[static_cast<std::size_t>(device)]->events.load(std::memory_order_acquire) });
+    }
+    recorder->list(std::move(listed));
+}
+
 void Agent::tell(wire::KeyValue item)
 {
     if (Recorder* recorder = m_recorder.load(std::memory_order_acquire); recorder && !m_forked)
@@ -371,6 +395,14 @@ void Agent::trustPython() noexcept
     const std::lock_guard control(m_control);
     if (m_stacks)
         m_stacks->python().trust();
+}
+
+void Agent::trustPythonLocals() noexcept
+{
+    m_localsTrusted.store(true, std::memory_order_release);
+    const std::lock_guard control(m_control);
+    if (m_stacks)
+        m_stacks->python().trustLocals();
 }
 
 void Agent::onSnapshot() noexcept
@@ -387,9 +419,10 @@ void Agent::onSnapshot() noexcept
         device.ring.commit();
     }
     const StatePurpose purpose = m_statePurpose.load(std::memory_order_relaxed);
-    if (purpose == StatePurpose::Base)
+    if (purpose == StatePurpose::Base) {
         device.open = true;
-    else if (purpose == StatePurpose::End)
+        device.events.store(0, std::memory_order_release);
+    } else if (purpose == StatePurpose::End)
         device.open = false;
 }
 
@@ -404,7 +437,9 @@ void Agent::takeStack(Device& device, const hook::Entry& entry, EventRecord& rec
         device.requestedAddress = 0;
         return;
     }
-    const Stacks::Taken taken = m_stacks->gather();
+    const Stacks::Taken taken = entry.action == kAlloc
+        ? m_stacks->gatherWithModule(entry.phase, m_hook.autogradNode)
+        : m_stacks->gather();
     record.stackKind = static_cast<std::uint8_t>(taken.kind);
     record.stack = taken.number;
     if (entry.action == kFreeRequested) {
@@ -445,7 +480,8 @@ void Agent::onEntry(const hook::Entry& entry) noexcept
     record.action = entry.action;
     record.stackKind = 0;
     record.hasPool = entry.hasPool;
-    record.unused = 0;
+    record.phase = entry.phase & 7U;
+    record.thread = ThreadTable::mine();
     if (entry.compileContext.bytes + entry.userMetadata.bytes + entry.internalMetadata.bytes > 0) {
         const auto text = [&](const hook::Text& from) {
             return internText(*m_texts, { from.data, static_cast<std::size_t>(from.bytes) });
@@ -457,6 +493,7 @@ void Agent::onEntry(const hook::Entry& entry) noexcept
     if (m_stacks->kind() != StackKind::None)
         takeStack(device, entry, record);
     device.ring.commit();
+    device.events.store(device.events.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 int Agent::onCallBegins(const hook::Call& call) noexcept

@@ -6,12 +6,14 @@
 #include "capture/agent/recorder.h"
 #include "capture/agent/session_file.h"
 #include "capture/agent/stacks.h"
+#include "capture/agent/tensor_table.h"
 #include "capture/hook/torch_hook.h"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,8 +76,14 @@ public:
     void annotate(
         wire::AnnotationKind kind, std::string_view name, std::int64_t timeNs, std::uint32_t thread) noexcept;
     void tell(wire::KeyValue item);
+    /// Where tensors are now, of the devices that are recorded. Nothing if nothing is recorded.
+    void list(std::span<const PlacedTensor> tensors);
     /// PythonFrames::check() agreed: from now on they are read, where a recording asks for them.
     void trustPython() noexcept;
+    void trustPythonLocals() noexcept; ///< likewise PythonFrames::checkLocals()
+
+    /// Before start(): whose paths modules have; outlives this. Without it they have none.
+    void nameModulesBy(ModuleTable* modules) { m_modules = modules; }
 
     /// In a signal handler, or where the process ends by no other way that is told of: what was recorded goes
     /// to the system. Waits half a second at most, on no lock.
@@ -111,7 +119,8 @@ private:
     std::atomic<Recorder*> m_recorder{ nullptr };
     std::vector<std::unique_ptr<Recorder>> m_ended; // a thread may still be about to look at one
     std::atomic<bool> m_forked{ false };
-    std::atomic<bool> m_pythonTrusted{ false };
+    std::atomic<bool> m_pythonTrusted{ false }, m_localsTrusted{ false };
+    ModuleTable* m_modules = nullptr;
     std::string m_simulatedDevice; // of this recording
     ReadDriver m_readDriver;
     Devices m_noDevices; // where events are not told

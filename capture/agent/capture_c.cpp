@@ -39,6 +39,17 @@ static_assert(isCode(STRATA_CAPTURE_BEGIN, wire::AnnotationKind::Start)
     && isCode(STRATA_CAPTURE_END, wire::AnnotationKind::End)
     && isCode(STRATA_CAPTURE_MARK, wire::AnnotationKind::Mark));
 
+constexpr bool isCode(strata_capture_role role, wire::RoleKind code)
+{
+    return static_cast<int>(role) == static_cast<int>(code);
+}
+static_assert(isCode(STRATA_CAPTURE_PARAMETER, wire::RoleKind::Parameter)
+    && isCode(STRATA_CAPTURE_BUFFER, wire::RoleKind::Buffer)
+    && isCode(STRATA_CAPTURE_GRADIENT, wire::RoleKind::Gradient)
+    && isCode(STRATA_CAPTURE_OPTIMIZER_STATE, wire::RoleKind::OptimizerState)
+    && isCode(STRATA_CAPTURE_INPUT, wire::RoleKind::Input)
+    && isCode(STRATA_CAPTURE_STEPPED, wire::RoleKind::Stepped));
+
 /// Of a recording that waits: the program may say what it does before it allocates.
 struct Early {
     wire::AnnotationKind kind;
@@ -68,10 +79,12 @@ struct Process {
     bool followsCalls = false; ///< of LibTorch for the device
     std::atomic<bool> fromTheFirst{ false }; ///< it waits, and no thread may allocate before it has begun
     std::atomic<agent::Agent*> agent{ nullptr };
-    std::atomic<bool> pythonTrusted{ false };
+    std::atomic<bool> pythonTrusted{ false }, localsTrusted{ false };
     bool endsWatched = false;
     bool stopsBeforeTorch = false;
     std::atomic<pid_t> number{ 0 }; ///< of the process that is recorded
+    agent::TensorTable tensors;
+    agent::ModuleTable modules;
     std::mutex earlyMutex; // of the next; the last that is taken
     std::vector<Early> early;
 };
@@ -270,6 +283,9 @@ void begin(Process& self)
         agent->findLocksBy(agent::findAllocatorLocks);
         if (self.pythonTrusted.load())
             agent->trustPython();
+        if (self.localsTrusted.load())
+            agent->trustPythonLocals();
+        agent->nameModulesBy(&self.modules);
         self.agent.store(agent, std::memory_order_release);
     }
     agent::AgentOptions options = *self.waiting;
@@ -282,6 +298,7 @@ void begin(Process& self)
         say("only the driver's totals are recorded: " + std::string(refusal));
     else
         say("nothing is recorded: " + std::string(refusal));
+    agent->list(self.tensors.standing());
     stopBeforeTorch(self);
     handEarlyOver(self, *agent);
     noLongerWaiting(self);
@@ -431,6 +448,39 @@ void strata_capture_annotate(int kind, const char* name)
     });
 }
 
+uint32_t strata_capture_optimizer()
+{
+    return process().tensors.addOptimizer();
+}
+
+uint32_t strata_capture_add_tensor(const strata_capture_tensor* given)
+{
+    std::uint32_t number = 0;
+    guarded([&] {
+        strata_capture_tensor tensor{};
+        std::memcpy(&tensor, given, std::min<std::size_t>(given->size, sizeof tensor));
+        if (tensor.role >= wire::kRoleKinds)
+            return;
+        const auto text = [](const char* from) { return std::string(from ? from : ""); };
+        number = process().tensors.add({ tensor.device, static_cast<wire::RoleKind>(tensor.role),
+            text(tensor.name), text(tensor.part), text(tensor.dtype), tensor.elements, tensor.optimizer });
+    });
+    return number;
+}
+
+void strata_capture_list(const uint64_t* pairs, uint64_t count)
+{
+    guarded([&] {
+        Process& self = process();
+        std::vector<agent::PlacedTensor> placed;
+        for (std::uint64_t i = 0; i < count; ++i)
+            if (const auto tensor = self.tensors.place(pairs[2 * i], pairs[2 * i + 1]))
+                placed.push_back(*tensor);
+        if (agent::Agent* agent = self.agent.load(std::memory_order_acquire))
+            agent->list(placed);
+    });
+}
+
 int strata_capture_check_python(const char* frames)
 {
     bool same = false;
@@ -451,6 +501,42 @@ int strata_capture_check_python(const char* frames)
             agent->trustPython();
     });
     return same ? 1 : 0;
+}
+
+int strata_capture_check_local(uint64_t object)
+{
+    bool same = false;
+    guarded([&] {
+        constexpr unsigned kSmall = 18;
+        agent::PythonFrames probe(kSmall, kSmall / 2);
+        std::string why;
+        same = process().pythonTrusted.load() && probe.recognise(why) && probe.checkLocals(object);
+        if (!same)
+            return;
+        process().localsTrusted.store(true);
+        if (agent::Agent* agent = process().agent.load())
+            agent->trustPythonLocals();
+    });
+    return same ? 1 : 0;
+}
+
+void strata_capture_module(uint64_t module, uint64_t parent, const char* name, const char* type)
+{
+    guarded([&] { process().modules.add(module, parent, name ? name : "", type ? type : ""); });
+}
+
+void strata_capture_module_gone(uint64_t module)
+{
+    guarded([&] { process().modules.remove(module); });
+}
+
+void strata_capture_name_in(uint64_t module, const char* name, char* full, uint64_t room)
+{
+    guarded([&] {
+        const std::string text = process().modules.nameIn(module, name);
+        if (room > 0)
+            full[text.copy(full, room - 1)] = '\0';
+    });
 }
 
 int strata_capture_reads_python()

@@ -18,6 +18,7 @@ struct Device {
     }
 
     EventRing ring;
+    std::atomic<std::uint64_t> events{ 0 }; ///< of the recording that were kept; read by any thread
     bool open = false; ///< between the base state and the end state: its events are recorded
     std::atomic<bool> fractionKnown{ false }; ///< of its memory that may be used, by a mark or a fact
     std::uint64_t requestedAddress = 0; ///< of the last free_requested, and its stack

@@ -31,7 +31,8 @@ struct EventRecord {
     std::uint32_t action : 8;
     std::uint8_t stackKind; ///< of which table `stack` is
     bool hasPool;
-    std::uint16_t unused = 0;
+    std::uint16_t phase : 3 = 0; ///< code of model/wire/kinds.h (EventPhase)
+    std::uint16_t thread : 13 = 0; ///< of ThreadTable
 };
 static_assert(sizeof(EventRecord) == 64);
 

@@ -68,6 +68,13 @@ const char* codeOf(const char* frame, const PythonLayout& layout)
     return reinterpret_cast<const char*>(at<std::uintptr_t>(frame, layout.frameCode) & ~kReferenceTag);
 }
 
+/// The first argument, or local variable.
+std::uint64_t localOf(const char* frame, const PythonLayout& layout)
+{
+    constexpr std::uint64_t kReferenceTag = 3;
+    return at<std::uint64_t>(frame, layout.frameLocals) & ~kReferenceTag;
+}
+
 /// What tells two code objects at one address apart.
 struct Identity {
     std::uint64_t code, file, name, lines;
@@ -169,18 +176,53 @@ std::uint32_t PythonFrames::copyCode(const char* code) noexcept
     words[kIdentityWords] = packLengths(file, name, tableBytes);
     const std::size_t all = file + name + tableBytes;
     std::memset(bytes + all, 0, -all & 7);
-    return m_codes.intern({ words.data(), kHeadWords + (all + 7) / 8 });
+    const std::uint32_t number = m_codes.intern({ words.data(), kHeadWords + (all + 7) / 8 });
+    if (std::string_view(bytes + file, name) == "_wrapped_call_impl"
+        && std::string_view(bytes, file).ends_with("torch/nn/modules/module.py"))
+        for (auto& known : m_moduleCalls)
+            if (std::uint32_t none = SequenceTable::kFull;
+                known.compare_exchange_strong(none, number) || none == number)
+                break;
+    return number;
 }
 
-std::uint32_t PythonFrames::gather(std::uint64_t* words, std::uint32_t most) noexcept
+bool PythonFrames::isModuleCall(std::uint32_t code) const noexcept
 {
-    const PythonLayout& layout = *m_layout;
+    for (const auto& known : m_moduleCalls) {
+        const std::uint32_t number = known.load(std::memory_order_relaxed);
+        if (number == SequenceTable::kFull)
+            return false;
+        if (number == code)
+            return true;
+    }
+    return false;
+}
+
+/// nullptr: the thread runs no Python.
+const char* PythonFrames::innermost() const noexcept
+{
     const auto* thread = static_cast<const char*>(m_threadState());
     if (!thread)
-        return 0;
-    const char* frame = pointerAt(thread, layout.threadFrame);
-    if (layout.frameFromThat != PythonLayout::kNone)
-        frame = pointerAt(frame, layout.frameFromThat);
+        return nullptr;
+    const char* const frame = pointerAt(thread, m_layout->threadFrame);
+    return m_layout->frameFromThat != PythonLayout::kNone ? pointerAt(frame, m_layout->frameFromThat) : frame;
+}
+
+bool PythonFrames::checkLocals(std::uint64_t first)
+{
+    const char* frame = m_threadState && m_layout ? innermost() : nullptr;
+    const PythonLayout& layout = *m_layout;
+    while (frame && layout.ownedByC != 0 && layout.frameOwner != PythonLayout::kNone
+        && at<std::uint8_t>(frame, layout.frameOwner) >= layout.ownedByC)
+        frame = pointerAt(frame, layout.framePrevious);
+    return frame && localOf(frame, layout) == first;
+}
+
+std::uint32_t PythonFrames::gather(std::uint64_t* words, std::uint32_t most, std::uint64_t* module) noexcept
+{
+    const PythonLayout& layout = *m_layout;
+    const char* frame = innermost();
+    bool wanted = module && m_readsLocals.load(std::memory_order_relaxed);
     std::uint32_t count = 0;
     for (; frame && count < most; frame = pointerAt(frame, layout.framePrevious)) {
         const std::uint8_t owner
@@ -198,7 +240,12 @@ std::uint32_t PythonFrames::gather(std::uint64_t* words, std::uint32_t most) noe
                 && unit < at<std::int32_t>(code, layout.codeFirstTraceable))
                 continue;
         }
-        words[count++] = std::uint64_t{ codeNumber(code) } << 32
+        const std::uint32_t number = codeNumber(code);
+        if (wanted && isModuleCall(number)) {
+            *module = localOf(frame, layout);
+            wanted = false;
+        }
+        words[count++] = std::uint64_t{ number } << 32
             | static_cast<std::uint32_t>(std::max<std::int64_t>(unit, layout.countsUnits ? -1 : 0));
     }
     return count;

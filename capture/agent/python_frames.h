@@ -4,6 +4,7 @@
 #include "capture/agent/python_layout.h"
 #include "capture/agent/sequence_table.h"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -44,8 +45,14 @@ public:
     void trust() { m_on.store(true, std::memory_order_release); }
     [[nodiscard]] bool isOn() const { return m_on.load(std::memory_order_acquire); }
 
-    /// Innermost first; a word for each frame, 0 in a thread without Python.
-    std::uint32_t gather(std::uint64_t* words, std::uint32_t most) noexcept;
+    /// The same for the values of frames: `first` is the first local variable of the innermost one.
+    [[nodiscard]] bool checkLocals(std::uint64_t first);
+    [[nodiscard]] bool readsLocals() const { return m_readsLocals.load(std::memory_order_relaxed); }
+    void trustLocals() { m_readsLocals.store(true, std::memory_order_release); }
+
+    /// Innermost first; a word for each frame, 0 in a thread without Python. `module`: the object whose
+    /// forward the innermost call of a torch.nn.Module runs, where there is one and checkLocals() agreed.
+    std::uint32_t gather(std::uint64_t* words, std::uint32_t most, std::uint64_t* module = nullptr) noexcept;
 
     [[nodiscard]] PythonPlace describe(std::uint64_t word) const;
     [[nodiscard]] std::uint64_t refused() const { return m_codes.refused(); }
@@ -56,6 +63,8 @@ private:
 
     std::uint32_t codeNumber(const char* code) noexcept;
     std::uint32_t copyCode(const char* code) noexcept;
+    [[nodiscard]] const char* innermost() const noexcept;
+    [[nodiscard]] bool isModuleCall(std::uint32_t code) const noexcept;
 
     SequenceTable m_codes;
     ReservedMemory m_knownMemory;
@@ -63,6 +72,9 @@ private:
     const PythonLayout* m_layout = nullptr;
     void* (*m_threadState)() = nullptr;
     std::atomic<bool> m_on{ false };
+    std::atomic<bool> m_readsLocals{ false };
+    /// Copies of the code that every call of a module runs first, whose first argument is the module.
+    std::array<std::atomic<std::uint32_t>, 4> m_moduleCalls{};
 };
 
 } // namespace strata::agent

@@ -24,6 +24,7 @@ struct PythonLayout {
     bool countsUnits;
     std::size_t frameOwner; ///< kNone: every frame is one of Python code that has begun
     std::uint8_t ownedByC; ///< owners from here on are no frames of Python code
+    std::size_t frameLocals; ///< the arguments and local variables, a reference each
     std::size_t codeFirstLine, codeFile, codeName, codeLines;
     std::size_t codeFirstTraceable, codeInstructions; ///< kNone with `countsUnits`
     std::size_t textAscii, textOther; ///< where the characters of a compact str begin

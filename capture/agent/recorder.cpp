@@ -9,8 +9,6 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
-#include <functional>
-#include <numeric>
 #include <unistd.h>
 #include <utility>
 
@@ -124,6 +122,15 @@ void Recorder::nameThread(std::uint32_t thread)
     m_info.emplace_back(
         wire::deviceKey(wire::info::kThread, static_cast<std::int32_t>(thread), wire::info::kThreadName),
         known);
+}
+
+void Recorder::list(std::vector<ListedTensor> tensors)
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_listed.empty())
+        m_listed = std::move(tensors);
+    else
+        m_listed.insert(m_listed.end(), tensors.begin(), tensors.end());
 }
 
 void Recorder::tell(wire::KeyValue item)
@@ -286,14 +293,34 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
         chunk.sparse[static_cast<std::size_t>(wire::SparseKind::Extras)].push_back(
             { row, m_numbers.string(json + "\"}") });
     }
+    const StackAndModule stack = stackOf(record);
+    const bool allocates = record.action == static_cast<std::uint8_t>(wire::EventAction::Alloc);
     chunk.rows.push_back({ static_cast<wire::EventAction>(record.action), record.address, record.bytes,
-        timeOf(stream, record.counter), stackNumber(record), m_numbers.stream(record.stream),
+        timeOf(stream, record.counter), stack.stack, m_numbers.stream(record.stream),
         record.hasPool ? m_numbers.pool(
             { static_cast<std::int64_t>(record.poolOwner), record.poolId, wire::PoolKind::Unknown })
-                       : wire::kNone });
+                       : wire::kNone,
+        allocates ? moduleNumber(stack.module) : wire::kNone, threadOf(record),
+        static_cast<wire::EventPhase>(record.phase) });
     stream.follower.add(chunk.rows.back());
     if (chunk.rows.size() >= wire::kEventsAChunk)
         writeEvents(stream);
+}
+
+std::uint32_t Recorder::threadOf(const EventRecord& record)
+{
+    const std::uint32_t thread = ThreadTable::threadOf(record.thread);
+    if (thread == 0)
+        return 0;
+    if (record.thread >= m_threadsMet.size())
+        m_threadsMet.resize(record.thread + 1U);
+    if (!m_threadsMet[record.thread]) {
+        m_threadsMet[record.thread] = true;
+        const std::lock_guard lock(m_mutex);
+        if (!m_threadNames.contains(thread))
+            nameThread(thread);
+    }
+    return thread;
 }
 
 void Recorder::takeCall(std::int32_t device, std::uint64_t event, const EventRecord& record)
@@ -335,15 +362,35 @@ std::uint32_t Recorder::textNumber(std::uint32_t text)
     return m_numbers.string(textAt(m_texts, text));
 }
 
-std::uint32_t Recorder::stackNumber(const EventRecord& record)
+std::uint32_t Recorder::moduleNumber(std::uint64_t module)
+{
+    if (module == 0 || !m_options.modules)
+        return wire::kNone;
+    if (const std::uint64_t now = m_options.modules->generation(); now != m_modulesSeen) {
+        m_modulesSeen = now;
+        m_moduleNumbers.clear();
+    }
+    const auto [known, isNew] = m_moduleNumbers.try_emplace(module, wire::kNone);
+    if (isNew)
+        if (const auto path = m_options.modules->path(module))
+            known->second = m_numbers.string(*path);
+    return known->second;
+}
+
+Recorder::StackAndModule Recorder::stackOf(const EventRecord& record)
 {
     if (record.stack == 0)
-        return wire::kNone;
+        return {};
     const std::uint64_t key = std::uint64_t{ record.stackKind } << 32 | record.stack;
     const auto known = m_stackNumbers.find(key);
     if (known != m_stackNumbers.end())
         return known->second;
     std::span<const std::uint64_t> words = m_stacks[record.stack];
+    StackAndModule found;
+    if (Stacks::isModule(words.back())) {
+        found.module = words.back() & ~Stacks::kModule;
+        words = words.first(words.size() - 1);
+    }
     std::vector<std::uint32_t> frames;
     if (record.stackKind == static_cast<std::uint8_t>(StackKind::Native)) {
         words = words.subspan(m_symbols.ownFrames(words));
@@ -356,166 +403,10 @@ std::uint32_t Recorder::stackNumber(const EventRecord& record)
                 { m_numbers.string(place.file), m_numbers.string(place.function), place.line, wire::kNone }));
         }
     }
-    const std::uint32_t number = m_numbers.stack(frames);
-    m_stackNumbers.emplace(key, number);
-    return number;
-}
-
-void Recorder::writeEvents(Stream& stream)
-{
-    m_numbers.write(m_writer);
-    writeLost();
-    writeCalls(); // who is killed has those of the events that are written
-    m_writer.chunk(wire::ChunkType::Events, [&](wire::Bytes& out) { wire::encodeEvents(stream.chunk, out); });
-    stream.chunk.firstEvent += stream.chunk.rows.size();
-    stream.chunk.rows.clear();
-    for (auto& sparse : stream.chunk.sparse)
-        sparse.clear();
-}
-
-void Recorder::writeLost()
-{
-    if (!m_lostRows.empty())
-        m_writer.chunk(wire::ChunkType::Lost, [&](wire::Bytes& out) { wire::encodeLost(m_lostRows, out); });
-    m_lostRows.clear();
-}
-
-void Recorder::writeState(const TakenState& state)
-{
-    for (std::size_t device = 0; device < m_devices.size(); ++device) {
-        const auto cut = m_cuts.find({ state.number, device });
-        if (cut == m_cuts.end())
-            continue;
-        wire::State out;
-        out.device = static_cast<std::int32_t>(device);
-        out.events = cut->second;
-        std::size_t block = 0;
-        for (std::size_t i = 0; i < state.segments.size(); ++i) {
-            const hook::Segment& segment = state.segments[i];
-            const std::size_t end = block + state.blockCounts[i];
-            if (segment.device != out.device) {
-                block = end;
-                continue;
-            }
-            const wire::PoolKind kind = segment.large ? wire::PoolKind::Large : wire::PoolKind::Small;
-            out.segments.push_back({ segment.address, segment.bytes, segment.allocatedBytes,
-                segment.activeBytes, segment.requestedBytes, state.blockCounts[i], wire::kNone,
-                m_numbers.stream(segment.stream),
-                m_numbers.pool({ static_cast<std::int64_t>(segment.poolOwner),
-                    static_cast<std::int64_t>(segment.poolId), kind }),
-                segment.expandable });
-            for (; block < end; ++block) {
-                const hook::Block& from = state.blocks[block];
-                const wire::BlockState blockState = from.allocated ? wire::BlockState::Allocated
-                    : from.active                                  ? wire::BlockState::PendingFree
-                                                                   : wire::BlockState::Inactive;
-                out.blocks.push_back(
-                    { from.address, from.bytes, from.requestedBytes, blockState, wire::kNone });
-            }
-        }
-        wire::Follower& follower = m_streams[device].follower;
-        if (state.purpose == StatePurpose::Base) {
-            follower.begin(out);
-            m_driver.onBase(device,
-                std::transform_reduce(out.segments.begin(), out.segments.end(), std::int64_t{ 0 },
-                    std::plus<>(), [](const wire::SegmentRow& segment) { return segment.bytes; }));
-        }
-        if (state.purpose == StatePurpose::End)
-            m_streams[device].digest = follower.finish(out);
-        // A device that was never used is none.
-        if (out.segments.empty() && m_streams[device].chunk.firstEvent == 0)
-            continue;
-        m_streams[device].hasState = true;
-        m_numbers.write(m_writer);
-        m_writer.chunk(
-            state.purpose == StatePurpose::Base ? wire::ChunkType::BaseState : wire::ChunkType::EndState,
-            [&](wire::Bytes& bytes) { wire::encodeState(out, bytes); });
-    }
-}
-
-/// What a summary says, so that it can be had without the events: for all devices or for none.
-void Recorder::writeDigests()
-{
-    const auto isUsed = [](const Stream& stream) { return stream.hasState; };
-    if (!std::ranges::all_of(
-            m_streams, [&](const Stream& stream) { return !isUsed(stream) || stream.digest.has_value(); }))
-        return;
-    for (Stream& stream : m_streams) {
-        if (!isUsed(stream))
-            continue;
-        stream.digest->chunks = m_writer.chunks();
-        stream.digest->chain = m_writer.chain();
-        m_writer.chunk(
-            wire::ChunkType::Digest, [&](wire::Bytes& out) { wire::encodeDigest(*stream.digest, out); });
-    }
-}
-
-void Recorder::writeSettings(const TakenState& state)
-{
-    if (state.settings == m_settings || state.settings.empty())
-        return;
-    m_settings = state.settings;
-    m_writer.chunk(
-        wire::ChunkType::Settings, [&](wire::Bytes& out) { wire::encodeKeyValues(m_settings, out); });
-}
-
-void Recorder::writeHost(const hook::HostMemory& host)
-{
-    namespace info = wire::info;
-    const std::vector<wire::KeyValue> items{ { info::kHostSegments, std::to_string(host.segments) },
-        { info::kHostReservedBytes, std::to_string(host.reservedBytes) },
-        { info::kHostReservedBytesPeak, std::to_string(host.reservedBytesPeak) },
-        { info::kHostAllocatedBytes, std::to_string(host.allocatedBytes) } };
-    m_writer.chunk(wire::ChunkType::Info, [&](wire::Bytes& out) { wire::encodeKeyValues(items, out); });
-}
-
-void Recorder::writeDriver()
-{
-    const std::vector<wire::DriverRow> rows = m_driver.take();
-    if (!rows.empty())
-        m_writer.chunk(
-            wire::ChunkType::DriverMemory, [&](wire::Bytes& out) { wire::encodeDriver(rows, out); });
-}
-
-void Recorder::writeQueued()
-{
-    std::vector<TakenState> states;
-    std::vector<wire::KeyValue> info;
-    std::vector<Queued> annotations;
-    {
-        const std::lock_guard lock(m_mutex);
-        states.swap(m_states);
-        info.swap(m_info);
-        annotations.swap(m_annotations);
-    }
-    if (!info.empty())
-        m_writer.chunk(wire::ChunkType::Info, [&](wire::Bytes& out) { wire::encodeKeyValues(info, out); });
-    if (!annotations.empty()) {
-        std::vector<wire::AnnotationRow> rows;
-        for (const Queued& queued : annotations)
-            rows.push_back({ queued.kind, -1, m_numbers.string(queued.name), queued.timeNs, queued.thread });
-        m_numbers.write(m_writer);
-        m_writer.chunk(
-            wire::ChunkType::Annotations, [&](wire::Bytes& out) { wire::encodeAnnotations(rows, out); });
-    }
-    if (states.empty())
-        return;
-    // The marks of a state are in the rings before the state is handed over: now they are taken too, and
-    // with them all events before them.
-    for (std::size_t i = 0; i < m_devices.size(); ++i)
-        take(i, m_devices[i]->ring.waiting());
-    for (Stream& stream : m_streams) {
-        if (!stream.chunk.rows.empty())
-            writeEvents(stream);
-    }
-    writeLost();
-    writeCalls();
-    for (const TakenState& state : states) {
-        writeSettings(state);
-        if (state.host)
-            writeHost(*state.host);
-        writeState(state);
-    }
+    if (!frames.empty())
+        found.stack = m_numbers.stack(frames);
+    m_stackNumbers.emplace(key, found);
+    return found;
 }
 
 void Recorder::complain()

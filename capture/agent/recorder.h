@@ -4,9 +4,12 @@
 #include "capture/agent/counter_clock.h"
 #include "capture/agent/devices.h"
 #include "capture/agent/driver_track.h"
+#include "capture/agent/module_table.h"
 #include "capture/agent/numbers.h"
 #include "capture/agent/stacks.h"
 #include "capture/agent/symbols.h"
+#include "capture/agent/tensor_table.h"
+#include "capture/agent/thread_table.h"
 #include "capture/hook/torch_hook.h"
 #include "model/wire/allocator_calls.h"
 #include "model/wire/chunk_writer.h"
@@ -17,6 +20,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -38,6 +42,13 @@ struct TakenState {
     std::optional<hook::HostMemory> host;
 };
 
+/// Where a tensor is after some events of its device.
+struct ListedTensor {
+    const Tensor* tensor = nullptr; ///< for good
+    std::uint64_t address = 0;
+    std::uint64_t event = 0; ///< how many of the device came before
+};
+
 /// Takes events out of the rings and writes them to a sink, on a thread of its own, at least every half
 /// second. Everything that may be called from the program's threads is marked; it never waits for the
 /// sink, but for flush(). Trouble with the sink is said once on stderr and ends the recording, not the
@@ -48,6 +59,7 @@ public:
         std::int64_t flushNs = 500'000'000; ///< the longest that an event waits for the sink
         std::int64_t pauseNs = 10'000'000; ///< between two looks into the rings
         ReadDriver readDriver; ///< called on the recorder's thread
+        ModuleTable* modules = nullptr; ///< whose paths there are, if any are told; outlives this
         std::size_t totalsOf = 0; ///< devices that tell of no event: of each only what the driver says
     };
 
@@ -62,6 +74,8 @@ public:
     /// Any thread. A range begins or ends, or a mark is set, on a thread, at `timeNs` (since the epoch).
     void annotate(
         wire::AnnotationKind kind, std::string_view name, std::int64_t timeNs, std::uint32_t thread);
+    /// Any thread. Where tensors are, each at its place among the events.
+    void list(std::vector<ListedTensor> tensors);
     /// Any thread. More of Info; later values replace earlier ones.
     void tell(wire::KeyValue item);
     /// Any thread. Returns when all that is in the rings now is with the system, or after `patienceNs`.
@@ -102,11 +116,18 @@ private:
     void writeHost(const hook::HostMemory& host);
     void writeDriver();
     void writeQueued();
+    void writeRoles(std::span<const ListedTensor> tensors);
+    [[nodiscard]] std::uint32_t threadOf(const EventRecord& record);
     void nameThread(std::uint32_t thread);
     void writeDigests();
     void complain();
     [[nodiscard]] std::int64_t timeOf(Stream& stream, std::uint64_t counter);
-    [[nodiscard]] std::uint32_t stackNumber(const EventRecord& record);
+    struct StackAndModule {
+        std::uint32_t stack = wire::kNone;
+        std::uint64_t module = 0; ///< its address
+    };
+    [[nodiscard]] StackAndModule stackOf(const EventRecord& record);
+    [[nodiscard]] std::uint32_t moduleNumber(std::uint64_t module);
     [[nodiscard]] std::uint32_t textNumber(std::uint32_t text);
 
     std::unique_ptr<wire::ChunkSink> m_sink;
@@ -121,10 +142,13 @@ private:
     std::vector<Stream> m_streams;
     DriverTrack m_driver;
     std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> m_cuts; // (state, device) -> events before
-    std::unordered_map<std::uint64_t, std::uint32_t> m_stackNumbers;
+    std::unordered_map<std::uint64_t, StackAndModule> m_stackNumbers;
+    std::unordered_map<std::uint64_t, std::uint32_t> m_moduleNumbers; // of their paths, as they are now
+    std::uint64_t m_modulesSeen = 0;
     std::vector<wire::LostRow> m_lostRows;
     std::vector<wire::AllocatorCallRow> m_calls; // not written yet, and when the first of them came
     std::int64_t m_callsSinceNs = 0;
+    std::vector<bool> m_threadsMet; // by number of ThreadTable
     std::vector<wire::KeyValue> m_settings;
     std::uint64_t m_lostInAll = 0;
     std::atomic<bool> m_writing{ true };
@@ -141,7 +165,8 @@ private:
         std::string name;
     };
     std::vector<Queued> m_annotations;
-    std::map<std::uint32_t, std::string> m_threadNames; // that annotate
+    std::map<std::uint32_t, std::string> m_threadNames; // that annotate or allocate
+    std::vector<ListedTensor> m_listed;
     std::uint64_t m_flushesWanted = 0, m_flushesDone = 0;
     bool m_finishing = false;
     std::int64_t m_endToldNs = 0; // 0: never, or the program went on

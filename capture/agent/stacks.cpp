@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/stacks.h"
 
+#include "model/wire/kinds.h"
+
 #include <algorithm>
 #include <bit>
 #include <dlfcn.h>
@@ -88,20 +90,49 @@ void Stacks::use(StackKind wanted, Unwind unwind, std::string& why)
             + (native ? ", those of C++ are instead: " : ": ") + noPython;
 }
 
+std::uint32_t Stacks::gatherWords(std::uint64_t* words, StackKind& kind, std::uint64_t* module) noexcept
+{
+    const StackKind wanted = m_kind.load(std::memory_order_acquire);
+    std::uint32_t count = 0;
+    if (wanted == StackKind::Python || wanted == StackKind::PythonElseNative) {
+        kind = StackKind::Python;
+        count = m_python.isOn() ? m_python.gather(words, kMostFrames, module) : 0;
+    }
+    if (count == 0 && (wanted == StackKind::Native || wanted == StackKind::PythonElseNative)) {
+        kind = StackKind::Native;
+        count = m_unwind(words, kMostFrames);
+    }
+    return count;
+}
+
 Stacks::Taken Stacks::gather() noexcept
 {
     std::uint64_t words[kMostFrames];
-    const StackKind wanted = m_kind.load(std::memory_order_acquire);
     Taken taken;
-    std::uint32_t count = 0;
-    if (wanted == StackKind::Python || wanted == StackKind::PythonElseNative) {
-        taken.kind = StackKind::Python;
-        count = m_python.isOn() ? m_python.gather(words, kMostFrames) : 0;
+    if (const std::uint32_t count = gatherWords(words, taken.kind, nullptr); count > 0)
+        taken.number = m_sequences.intern({ words, count });
+    return taken;
+}
+
+Stacks::Taken Stacks::gatherWithModule(std::uint8_t phase, hook::AutogradNode node) noexcept
+{
+    std::uint64_t words[kMostFrames + 1];
+    std::uint64_t module = 0;
+    Taken taken;
+    std::uint32_t count = gatherWords(words, taken.kind, &module);
+    if (node && m_python.readsLocals()) {
+        const auto is = [&](wire::EventPhase which) { return phase == static_cast<std::uint8_t>(which); };
+        if (module == 0 && (is(wire::EventPhase::Backward) || is(wire::EventPhase::BackwardGradKeep)))
+            module = m_modules.find(node(true));
+        else if (module != 0
+            && (is(wire::EventPhase::Grad) || is(wire::EventPhase::BackwardGrad)
+                || is(wire::EventPhase::BackwardGradKeep)))
+            m_modules.put(node(false), module);
+        else if (module != 0 && (is(wire::EventPhase::NoGrad) || is(wire::EventPhase::Backward)))
+            m_modules.putIfNew(node(false), module);
     }
-    if (count == 0 && (wanted == StackKind::Native || wanted == StackKind::PythonElseNative)) {
-        taken.kind = StackKind::Native;
-        count = m_unwind(words, kMostFrames);
-    }
+    if (module != 0)
+        words[count++] = module | kModule;
     if (count > 0)
         taken.number = m_sequences.intern({ words, count });
     return taken;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/agent/module_of_node.h"
 #include "capture/agent/python_frames.h"
 #include "capture/agent/sequence_table.h"
+#include "capture/hook/torch_hook.h"
 
 #include <cstdint>
 #include <string>
@@ -42,6 +44,14 @@ public:
 
     /// The calling thread's stack. No allocation of our own; an unwinder may have some.
     [[nodiscard]] Taken gather() noexcept;
+    /// The same, with the module whose forward the thread runs or whose backward it evaluates, behind the
+    /// frames: isModule(). `phase` (EventPhase) and and `node`,
+    /// which asks for that of autograd, tell the second: a node is made in the forward of its module.
+    [[nodiscard]] Taken gatherWithModule(std::uint8_t phase, hook::AutogradNode node) noexcept;
+
+    /// The last word of a sequence may stand for a module: its address and this bit, which no frame has.
+    static constexpr std::uint64_t kModule = std::uint64_t{ 1 } << 63;
+    [[nodiscard]] static bool isModule(std::uint64_t word) { return (word & kModule) != 0; }
 
     [[nodiscard]] std::span<const std::uint64_t> operator[](std::uint32_t number) const
     {
@@ -52,9 +62,12 @@ public:
 
 private:
     [[nodiscard]] bool findUnwinder(Unwind unwind);
+    [[nodiscard]] std::uint32_t gatherWords(
+        std::uint64_t* words, StackKind& kind, std::uint64_t* module) noexcept;
 
     SequenceTable m_sequences;
     PythonFrames m_python;
+    ModuleOfNode m_modules;
     Unwind m_unwind = nullptr;
     std::atomic<StackKind> m_kind{ StackKind::None };
 };

@@ -7,8 +7,6 @@ never end the program: everything is caught, said once, and the program goes on.
 """
 import atexit
 import ctypes
-import importlib.abc
-import importlib.machinery
 import itertools
 import json
 import os
@@ -179,34 +177,6 @@ def add_patches(patches):
         PATCHES.setdefault(name, []).append(patch)
 
 
-class Loader(importlib.abc.Loader):
-    """Loads a module as it would be loaded, then patches it."""
-
-    def __init__(self, loader, patches):
-        self.loader = loader
-        self.patches = [guarded(patch) for patch in patches]
-
-    def create_module(self, spec):
-        return self.loader.create_module(spec)
-
-    def exec_module(self, module):
-        self.loader.exec_module(module)
-        module.__spec__.loader = module.__loader__ = self.loader
-        for patch in self.patches:
-            patch(module)
-
-
-class Finder(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        patches = PATCHES.get(name)
-        if patches is None:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = Loader(spec.loader, patches)
-        return spec
-
-
 add_patches(beside("dryrun_dynamo").PATCHES.items())
 if SKIP_INIT:
     weights = beside("dryrun_weights")
@@ -222,4 +192,4 @@ if CHANGES:
 atexit.register(at_end)
 for name in ("_exit", "execv", "execve"):
     before(name)
-sys.meta_path.insert(0, Finder())
+beside("patch_imports").install({name: [guarded(patch) for patch in patches] for name, patches in PATCHES.items()})

@@ -3,6 +3,7 @@
 // the folder cuda. Nothing of LibTorch is linked: calls go through the virtual table of the live allocator,
 // and the few functions that are needed besides are looked up by name. What versions have or lack is asked of
 // the types, so that a new version needs, with luck, nothing.
+#include "capture/hook/autograd_phase.h"
 #include "capture/hook/libtorch.h"
 #include "capture/hook/torch_calls.h"
 
@@ -98,6 +99,7 @@ template <class E> void track(const E& from, std::int32_t& device) noexcept
         entry.poolOwner = from.mempool_.first;
         entry.poolId = from.mempool_.second;
     }
+    entry.phase = phaseNow();
     addTexts(from, entry);
     g_callbacks.entry(entry);
 }
@@ -169,6 +171,7 @@ bool attach(const Callbacks& callbacks) noexcept
 {
     try {
         g_callbacks = callbacks;
+        findPhases();
         attachTo(*live());
         followRanges();
         return true;
@@ -358,7 +361,7 @@ double memoryFraction(std::int32_t device) noexcept
 }
 
 const Hook kHook{ kHookAbi, STRATA_TORCH_VERSION, readiness, attach, snapshot, isTorchRecording, counter,
-    unwind, followCalls, kNamedCalls, touch, memoryFraction };
+    unwind, followCalls, kNamedCalls, touch, memoryFraction, tellsPhases, autogradNode };
 
 } // namespace
 

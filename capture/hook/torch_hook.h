@@ -10,7 +10,7 @@ namespace strata::hook {
 // no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
 // version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
 
-inline constexpr std::uint32_t kHookAbi = 3;
+inline constexpr std::uint32_t kHookAbi = 4;
 
 /// The one function that a hook exports.
 inline constexpr const char* kHookEntry = "strata_torch_hook";
@@ -31,6 +31,7 @@ struct Entry {
     std::uint64_t stream = 0; ///< cudaStream_t
     std::uint64_t counter = 0; ///< of Hook::counter()
     std::uint64_t poolOwner = 0, poolId = 0;
+    std::uint8_t phase = 0; ///< of the calling thread: code of model/wire/kinds.h (EventPhase)
     Text compileContext; ///< empty for none, likewise the next two
     Text userMetadata;
     Text internalMetadata;
@@ -109,6 +110,8 @@ enum class Readiness : std::uint8_t {
     Refused, ///< this allocator tells of nothing
 };
 
+using AutogradNode = std::uint64_t (*)(bool evaluated) noexcept;
+
 struct Hook {
     std::uint32_t abi = kHookAbi;
     const char* version = nullptr; ///< of the headers: "2.15.0"
@@ -133,6 +136,11 @@ struct Hook {
     void (*touch)(std::int32_t device) noexcept = nullptr;
     /// The fraction of its memory that may be used of the current device.
     double (*memoryFraction)(std::int32_t device) noexcept = nullptr;
+    /// Once it is attached: whether Entry::phase is known.
+    bool (*tellsPhases)() noexcept = nullptr;
+    /// The node of autograd's graph that the calling thread evaluates, or else the one that it made last: a
+    /// number that no other has; 0 there is none.
+    AutogradNode autogradNode = nullptr;
 };
 
 } // namespace strata::hook

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python's side of `strata record`: runs while torch is being imported, in a namespace of its own.
 
-Lets the recorder compare the frames that it reads with those that Python tells, and ends the recording when the
+Lets the recorder compare the frames that it reads with those that Python tells, tells it the names of tensors, and ends the recording when the
 interpreter begins to finalize, so that what lives at the end is seen alive.
 """
 import atexit
@@ -21,7 +21,22 @@ def check_frames():
         expected.append(f"{code.co_filename}\t{code.co_name}\t{line or frame.f_lineno}\n")
         frame, line = frame.f_back, None
     text = "".join(expected).encode("utf-8", "surrogatepass")
-    agent.strata_capture_check_python(text)
+    if agent.strata_capture_check_python(text):
+        agent.strata_capture_check_local(ctypes.c_uint64(id(expected)))
+
+
+def beside(name):
+    """A module that lies beside this script, without a trace in sys.modules. Its frames in stacks count as a library's."""
+    path = os.path.join(os.path.dirname(os.environ["STRATA_RECORD_SCRIPT"]), name + ".py")
+    module = type(sys)("strata_" + name)
+    with open(path, encoding="utf-8") as file:
+        exec(compile(file.read(), f"<frozen strata_{name}>", "exec"), module.__dict__)
+    return module
+
+
+def end():
+    listener.list_all()
+    agent.strata_capture_stop()
 
 
 def before(name):
@@ -29,13 +44,15 @@ def before(name):
     original = getattr(os, name)
 
     def call(*arguments):
-        agent.strata_capture_stop()
+        end()
         return original(*arguments)
     setattr(os, name, call)
 
 
 if os.environ.get("STRATA_RECORD_STACKS", "auto") in ("auto", "python"):
     check_frames()
-atexit.register(agent.strata_capture_stop)
+listener = beside("record_roles").Listener(agent)
+beside("patch_imports").install(listener.patches)
+atexit.register(end)
 for name in ("_exit", "execv", "execve"):
     before(name)

@@ -51,6 +51,14 @@ std::string formatCount(std::int64_t count)
     return digits;
 }
 
+std::string formatFigure(double value)
+{
+    constexpr double kMost = 9e18; // that a count holds
+    if (std::abs(value) < 999.5 || !(std::abs(value) < kMost))
+        return fmt::format("{:.3g}", value);
+    return formatCount(std::llround(value));
+}
+
 std::string formatExactBytes(std::int64_t bytes)
 {
     return formatCount(bytes) + " B";

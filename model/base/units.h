@@ -14,6 +14,10 @@ namespace strata::model {
 /// "1,234,567": thousands separators, for exact figures.
 [[nodiscard]] std::string formatCount(std::int64_t count);
 
+/// "53.9", "0.632", "16,800": three significant figures, or all digits before the point, with thousands
+/// separators. For ratios and averages.
+[[nodiscard]] std::string formatFigure(double value);
+
 /// "1,234,567 B".
 [[nodiscard]] std::string formatExactBytes(std::int64_t bytes);
 

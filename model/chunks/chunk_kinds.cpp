@@ -7,13 +7,13 @@
 namespace strata::model {
 
 // The register: a new kind is declared and listed here, and nowhere else.
-extern const ChunkKind kSettingsChunk, kLostChunk, kAnnotationsChunk, kDriverChunk, kCallsChunk, kNoteChunk,
-    kRangeChunk, kFilterChunk;
+extern const ChunkKind kSettingsChunk, kLostChunk, kAnnotationsChunk, kDriverChunk, kCallsChunk, kRolesChunk,
+    kNoteChunk, kRangeChunk, kFilterChunk, kRulesChunk;
 
 namespace {
 
 constexpr std::array kKinds{ &kSettingsChunk, &kLostChunk, &kAnnotationsChunk, &kDriverChunk, &kCallsChunk,
-    &kNoteChunk, &kRangeChunk, &kFilterChunk };
+    &kRolesChunk, &kNoteChunk, &kRangeChunk, &kFilterChunk, &kRulesChunk };
 
 } // namespace
 

@@ -28,6 +28,7 @@ struct KeptRows {
     std::function<StringId(StringId)> text; ///< in the new recording, without what is to be left out
     std::function<Setting(const Setting&)> setting; ///< likewise
     bool notes = true; ///< that the program left
+    bool modules = true; ///< names of modules and of what belongs to them
 
     /// How many events come before a place there, of a place that has `before` of a device's events before
     /// it. None: it is left out.

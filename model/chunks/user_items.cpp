@@ -32,17 +32,38 @@ constexpr ChunkKind kUserChunk{ kType, ChunkKind::Place::BehindIndex, take<kType
 
 } // namespace
 
-extern const ChunkKind kNoteChunk, kRangeChunk, kFilterChunk;
+extern const ChunkKind kNoteChunk, kRangeChunk, kFilterChunk, kRulesChunk;
 const ChunkKind kNoteChunk = kUserChunk<wire::ChunkType::Note, UserItem::Kind::Note>;
 const ChunkKind kRangeChunk = kUserChunk<wire::ChunkType::Range, UserItem::Kind::Range>;
 const ChunkKind kFilterChunk = kUserChunk<wire::ChunkType::Filter, UserItem::Kind::Filter>;
+const ChunkKind kRulesChunk = kUserChunk<wire::ChunkType::Rules, UserItem::Kind::Rules>;
 
 wire::ChunkType chunkTypeOf(UserItem::Kind kind)
 {
-    return kind == UserItem::Kind::Note ? wire::ChunkType::Note
-        : kind == UserItem::Kind::Range ? wire::ChunkType::Range
-                                        : wire::ChunkType::Filter;
+    switch (kind) {
+    case UserItem::Kind::Note:
+        return wire::ChunkType::Note;
+    case UserItem::Kind::Range:
+        return wire::ChunkType::Range;
+    case UserItem::Kind::Filter:
+        return wire::ChunkType::Filter;
+    case UserItem::Kind::Rules:
+        break;
+    }
+    return wire::ChunkType::Rules;
 }
+
+namespace {
+
+UserItem::Kind kindOf(wire::ChunkType type)
+{
+    for (const UserItem::Kind kind : { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter })
+        if (chunkTypeOf(kind) == type)
+            return kind;
+    return UserItem::Kind::Rules;
+}
+
+} // namespace
 
 wire::UserRow rowOf(const UserItem& item, bool removed)
 {
@@ -55,9 +76,7 @@ void takeUserRows(wire::ChunkType type, std::span<const std::byte> payload, User
     std::vector<wire::UserRow> rows;
     if (!wire::decodeUserRows(payload, rows))
         return;
-    const UserItem::Kind kind = type == wire::ChunkType::Note ? UserItem::Kind::Note
-        : type == wire::ChunkType::Range                      ? UserItem::Kind::Range
-                                                              : UserItem::Kind::Filter;
+    const UserItem::Kind kind = kindOf(type);
     for (wire::UserRow& row : rows) {
         if (row.removed)
             user.remove(row.key, row.changedNs);

@@ -4,6 +4,7 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/session/filter_text.h"
 #include "model/trace/frames.h"
+#include "model/trace/roles.h"
 
 #include <algorithm>
 #include <limits>
@@ -58,6 +59,14 @@ public:
     {
         return index == kNoIndex ? index : m_to.internPool(m_from.pools[index]);
     }
+    ThreadIndex thread(ThreadIndex index)
+    {
+        return index == kNoIndex ? index : m_to.internThread(m_from.threads[index]);
+    }
+    ModuleIndex module(ModuleIndex index)
+    {
+        return index == kNoIndex ? index : m_to.internModule(text(m_from.modules[index]));
+    }
     FinalSegment segment(FinalSegment segment)
     {
         segment.stack = stack(segment.stack);
@@ -98,7 +107,7 @@ private:
     std::vector<StackId> m_stacks;
 };
 
-void copyEvents(const EventColumns& from, EventSpan span, EventColumns& to, Copier& copy, bool metadata)
+void copyEvents(const EventColumns& from, EventSpan span, EventColumns& to, Copier& copy, bool metadata, bool modules)
 {
     for (EventIndex event = span.first; event <= span.last; ++event) {
         const auto e = static_cast<std::size_t>(event);
@@ -111,6 +120,8 @@ void copyEvents(const EventColumns& from, EventSpan span, EventColumns& to, Copi
         to.pool.push_back(copy.pool(from.pool[e]));
         if (from.hasTimes())
             to.timeNs.push_back(from.timeNs[e]);
+        to.tell(from.phaseOf(e), copy.thread(from.threadOf(e)),
+            modules ? copy.module(from.moduleOf(e)) : kNoIndex);
     }
     const auto copyTexts = [&](const SparseText& texts, SparseText& into) {
         for (const auto& [event, text] : texts.items())
@@ -257,10 +268,17 @@ std::optional<std::string> conditionsIn(const Recording& from, const Recording& 
     return filterText(to, *filter);
 }
 
-void copyUserData(const Recording& from, Cut& cut, const std::map<int, EventSpan>& kept, bool drop,
+/// Rules look for names in what was recorded: where any of these go, they name what is gone, and would find
+/// nothing.
+bool keepsRules(const Scrub& scrub)
+{
+    return !scrub.paths && !scrub.names && !scrub.modules;
+}
+
+void copyUserData(const Recording& from, Cut& cut, const std::map<int, EventSpan>& kept, const Scrub& scrub,
     Copier& copy, Scrubber& scrubber)
 {
-    if (drop) {
+    if (scrub.notes) {
         cut.userDropped = std::ssize(from.user.items);
         return;
     }
@@ -272,6 +290,11 @@ void copyUserData(const Recording& from, Cut& cut, const std::map<int, EventSpan
                 continue;
             }
             item.conditions = std::move(*conditions);
+        } else if (item.kind == UserItem::Kind::Rules) {
+            if (!keepsRules(scrub)) {
+                ++cut.userDropped;
+                continue;
+            }
         } else {
             const auto span = kept.find(item.device);
             if (span == kept.end() || item.first < span->second.first - 1 || item.last > span->second.last) {
@@ -321,7 +344,8 @@ Cut cut(const Session& session, const CutOptions& options)
         kept[trace.device()] = span;
         DeviceRecording& device = to.devices.emplace_back();
         device.device = trace.device();
-        copyEvents(trace.events(), span, device.events, copy, !options.scrub.metadata);
+        copyEvents(trace.events(), span, device.events, copy, !options.scrub.metadata,
+            !options.scrub.modules);
         device.base = span.first > 0 ? stateAt(trace, span.first - 1, copy)
                                      : copy.state(recordedBase(from, trace.device()));
         const bool asRecorded = span.last == last && (trace.totals().endKnown || !options.endFromTrace);
@@ -341,16 +365,19 @@ Cut cut(const Session& session, const CutOptions& options)
                 scrubber.countMetadata();
     }
 
+    if (options.scrub.modules)
+        scrubber.countModules(countModuleNames(from));
     const KeptRows rows{ std::move(kept), whole ? std::nullopt : std::optional(timeSpanOf(to)),
         [&](StringId text) { return copy.text(text); },
-        [&](const Setting& setting) { return scrubber.setting(setting); }, !options.scrub.notes };
+        [&](const Setting& setting) { return scrubber.setting(setting); }, !options.scrub.notes,
+        !options.scrub.modules };
     for (const ChunkKind* const kind : chunkKinds())
         if (kind->keep != nullptr)
             kind->keep(from, rows, to);
     for (const auto& [key, value] : from.facts)
         if (scrubber.keepsFact(key))
             to.facts.emplace(key, scrubber.text(value));
-    copyUserData(from, result, rows.spans, options.scrub.notes, copy, scrubber);
+    copyUserData(from, result, rows.spans, options.scrub, copy, scrubber);
     result.scrubbed = scrubber.counts();
     return result;
 }

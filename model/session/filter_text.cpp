@@ -49,6 +49,10 @@ std::string conditionsJson(const FilterConditions& conditions)
     Json json = Json::object();
     if (conditions.line)
         json["line"] = *conditions.line;
+    if (conditions.category)
+        json["category"] = *conditions.category;
+    if (conditions.module)
+        json["module"] = *conditions.module;
     if (!conditions.stacks.empty())
         json["stacks"] = conditions.stacks;
     if (conditions.stream)
@@ -80,6 +84,10 @@ Result<FilterConditions> conditionsFromJson(std::string_view text)
         const bool whole = value.is_number_integer();
         if (key == "line" && value.is_string()) {
             conditions.line = value.get<std::string>();
+        } else if (key == "category" && value.is_string()) {
+            conditions.category = value.get<std::string>();
+        } else if (key == "module" && value.is_string()) {
+            conditions.module = value.get<std::string>();
         } else if (key == "stacks" && value.is_array() && !value.empty()
             && std::all_of(
                 value.begin(), value.end(), [](const Json& labels) { return labels.is_array(); })) {

@@ -149,9 +149,18 @@ void writePlaces(wire::ChunkWriter& writer, const Recording& recording)
         writer.chunk(wire::ChunkType::Pools, [&](wire::Bytes& out) { wire::encodePools(0, pools, out); });
 }
 
-bool writeEvents(wire::ChunkWriter& writer, const DeviceRecording& device, const Progress& progress)
+bool writeEvents(wire::ChunkWriter& writer, const Recording& recording, const DeviceRecording& device,
+    const Progress& progress)
 {
     const EventColumns& events = device.events;
+    const auto moduleOf = [&](std::size_t row) {
+        const ModuleIndex module = events.moduleOf(row);
+        return module == kNoIndex ? wire::kNone : numberOf(recording.modules[module]);
+    };
+    const auto threadOf = [&](std::size_t row) {
+        const ThreadIndex thread = events.threadOf(row);
+        return thread == kNoIndex ? 0 : recording.threads[thread];
+    };
     const std::array columns{ &events.compileContext, &events.userMetadata, &events.otherAction,
         &events.extras };
     std::array<std::size_t, 4> next{};
@@ -170,7 +179,8 @@ bool writeEvents(wire::ChunkWriter& writer, const DeviceRecording& device, const
         for (std::size_t i = first; i < end; ++i)
             chunk.rows.push_back({ events.action[i], events.address[i], events.bytes[i],
                 chunk.hasTimes ? events.timeNs[i] : 0, numberOf(events.stack[i]),
-                number(events.stream[i], kNoIndex), number(events.pool[i], kNoIndex) });
+                number(events.stream[i], kNoIndex), number(events.pool[i], kNoIndex), moduleOf(i), threadOf(i),
+                events.phaseOf(i) });
         for (std::size_t kind = 0; kind < columns.size(); ++kind) {
             chunk.sparse[kind].clear();
             const auto& items = columns[kind]->items();
@@ -225,7 +235,7 @@ Result<void> writeSession(const Recording& recording, wire::ChunkSink& sink,
         if (!device.base.segments.empty())
             writeState(writer, wire::ChunkType::BaseState, device.device, 0, device.base.segments,
                 device.base.blocks);
-        if (!writeEvents(writer, device, progress))
+        if (!writeEvents(writer, recording, device, progress))
             return fail(Error::Kind::Cancelled, say("cancelled"));
         writeState(writer, wire::ChunkType::EndState, device.device, device.events.size(),
             device.finalSegments, device.finalBlocks);

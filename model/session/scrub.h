@@ -18,6 +18,7 @@ struct Scrub {
     bool names = false; ///< of users (in /home/NAME and its like) and of the host
     bool commands = false; ///< command lines
     bool metadata = false; ///< texts that the program wrote beside its events, annotations left as they are
+    bool modules = false; ///< names of modules, and of parameters within them
     bool notes = false; ///< notes, named ranges and filters that were added to the recording
 };
 
@@ -42,9 +43,11 @@ public:
         std::int64_t commands = 0;
         std::int64_t facts = 0; ///< of the process and host
         std::int64_t metadata = 0;
+        std::int64_t modules = 0; ///< names of modules, and of parameters within them
     };
     [[nodiscard]] const Counts& counts() const { return m_counts; }
     void countMetadata() { ++m_counts.metadata; }
+    void countModules(std::int64_t names) { m_counts.modules += names; }
 
 private:
     void renameFiles(const Recording& recording);

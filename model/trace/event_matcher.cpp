@@ -20,11 +20,11 @@ BlockFilter withoutText(BlockFilter filter)
 
 } // namespace
 
-EventMatcher::EventMatcher(const DeviceTrace& trace, const BlockFilter& filter)
+EventMatcher::EventMatcher(const DeviceTrace& trace, const BlockFilter& filter, const DeviceLabels& labels)
     : m_trace(&trace)
     , m_filter(filter)
-    , m_blocks(trace, filter)
-    , m_blocksWithoutText(trace, withoutText(filter))
+    , m_blocks(trace, filter, labels)
+    , m_blocksWithoutText(trace, withoutText(filter), labels)
     , m_address(parseAddress(filter.text))
 {
     m_filter.text = lowered(m_filter.text);
@@ -100,7 +100,8 @@ bool EventMatcher::ownFieldsMatch(std::uint32_t event) const
 {
     const EventColumns& events = m_trace->events();
     const StackId stack = events.stack[event];
-    return events.bytes[event] >= m_filter.minBytes && events.bytes[event] <= m_filter.maxBytes
+    return !m_filter.asksForLabels() && events.bytes[event] >= m_filter.minBytes
+        && events.bytes[event] <= m_filter.maxBytes
         && (!m_filter.stream || *m_filter.stream == events.stream[event])
         && (!m_filter.pool || *m_filter.pool == poolOfEvent(*m_trace, event))
         && ((m_filter.sites.empty() && !m_filter.line)

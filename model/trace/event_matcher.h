@@ -10,12 +10,12 @@
 namespace strata::model {
 
 /// A block filter carried over to events: an event of a block is kept with its block, any other event by its
-/// own size, stream, pool, stack and address. A text also finds actions, user metadata and compile contexts.
-/// Preparing costs a pass over stacks and texts, asking O(log n) at most. Safe from any thread; the trace
-/// must outlive it.
+/// own size, stream, pool, stack and address; of other events nobody knows labels. A text also finds actions,
+/// user metadata and compile contexts. Preparing costs a pass over stacks and texts, asking O(log n) at most.
+/// Safe from any thread; the trace must outlive it.
 class EventMatcher {
 public:
-    EventMatcher(const DeviceTrace& trace, const BlockFilter& filter);
+    EventMatcher(const DeviceTrace& trace, const BlockFilter& filter, const DeviceLabels& labels = {});
     [[nodiscard]] bool operator()(std::uint32_t event) const;
 
 private:

@@ -37,10 +37,41 @@ StringId SparseText::at(EventIndex event) const
                                                                                       : StringId{};
 }
 
+std::string_view phaseName(wire::EventPhase phase)
+{
+    static constexpr std::array<std::string_view, wire::kEventPhases> kNames{ "unknown", "grad", "no_grad",
+        "inference", "backward", "backward_grad", "backward_grad_keep" };
+    return kNames[static_cast<std::size_t>(phase)];
+}
+
+namespace {
+
+/// Row `row` of a column that is left out as long as it tells nothing.
+template <class T, std::size_t Bits>
+void tellOf(Column<T, Bits>& column, std::size_t row, T value, T unknown)
+{
+    if (column.empty() && value == unknown)
+        return;
+    while (column.size() < row)
+        column.push_back(unknown);
+    column.push_back(value);
+}
+
+} // namespace
+
+void EventColumns::tell(EventPhase itsPhase, ThreadIndex itsThread, ModuleIndex itsModule)
+{
+    const std::size_t row = action.size() - 1;
+    tellOf(phase, row, itsPhase, EventPhase::Unknown);
+    tellOf(thread, row, itsThread, kNoIndex);
+    tellOf(module, row, itsModule, kNoIndex);
+}
+
 std::size_t EventColumns::bytesResident() const
 {
     return action.bytesResident() + address.bytesResident() + bytes.bytesResident() + timeNs.bytesResident()
         + stack.bytesResident() + block.bytesResident() + stream.bytesResident() + pool.bytesResident()
+        + phase.bytesResident() + thread.bytesResident() + module.bytesResident()
         + compileContext.bytesResident() + userMetadata.bytesResident() + otherAction.bytesResident()
         + extras.bytesResident();
 }

@@ -18,6 +18,10 @@ using Action = wire::EventAction;
 [[nodiscard]] std::string_view actionName(Action action); ///< "alloc", "free_requested", ...; "other"
 [[nodiscard]] std::optional<Action> actionFromName(std::string_view name);
 
+/// What autograd had the thread of an event do: "grad", "no_grad", "inference", "backward", "backward_grad",
+/// "backward_grad_keep"; "unknown".
+[[nodiscard]] std::string_view phaseName(wire::EventPhase phase);
+
 /// A value that few events have: (event, text) pairs in event order, found by binary search.
 class SparseText {
 public:
@@ -35,9 +39,13 @@ private:
 
 using StreamIndex = std::uint16_t; ///< row of Recording::streams
 using PoolIndex = std::uint16_t; ///< row of Recording::pools
+using ThreadIndex = std::uint16_t; ///< row of Recording::threads
+using ModuleIndex = std::uint16_t; ///< row of Recording::modules
+using EventPhase = wire::EventPhase;
 inline constexpr std::uint16_t kNoIndex = 0xffff;
 
-/// The trace of one device as columns, one row an event, oldest first. 37 bytes an event.
+/// The trace of one device as columns, one row an event, oldest first. 37 bytes an event, and 5 where a
+/// recorder of ours told what only it can.
 struct EventColumns {
     Column<Action> action;
     Column<std::uint64_t>
@@ -49,6 +57,9 @@ struct EventColumns {
     Column<BlockId> block; ///< of alloc and free events, once blocks are built
     Column<StreamIndex> stream;
     Column<PoolIndex> pool; ///< of the event's own pool_id (torch 2.12 and newer), else kNoIndex
+    Column<EventPhase> phase; ///< empty when the recording tells of none; likewise the next two
+    Column<ThreadIndex> thread;
+    Column<ModuleIndex> module; ///< in whose forward, or its backward, an alloc happened
 
     SparseText compileContext; ///< absent where PyTorch writes "N/A"
     SparseText userMetadata; ///< absent where empty
@@ -57,6 +68,22 @@ struct EventColumns {
 
     [[nodiscard]] EventIndex size() const { return static_cast<EventIndex>(action.size()); }
     [[nodiscard]] bool hasTimes() const { return !timeNs.empty(); }
+    /// What the thread of an event was at; Unknown where nothing tells.
+    [[nodiscard]] EventPhase phaseOf(std::size_t row) const
+    {
+        return row < phase.size() ? phase[row] : EventPhase::Unknown;
+    }
+    [[nodiscard]] ThreadIndex threadOf(std::size_t row) const
+    {
+        return row < thread.size() ? thread[row] : kNoIndex;
+    }
+    [[nodiscard]] ModuleIndex moduleOf(std::size_t row) const
+    {
+        return row < module.size() ? module[row] : kNoIndex;
+    }
+    /// What a recorder of ours tells of the event that was added last. The columns begin with the first row
+    /// that says anything: those before it get "not known".
+    void tell(EventPhase itsPhase, ThreadIndex itsThread, ModuleIndex itsModule);
     [[nodiscard]] std::size_t bytesResident() const;
 };
 

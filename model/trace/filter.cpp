@@ -64,14 +64,27 @@ private:
     std::vector<std::uint8_t> m_frames; // by FrameId
 };
 
+/// "h.3.attn" is of "h.3.attn" and of "h.3.*".
+bool isOfModule(std::string_view module, std::string_view wanted)
+{
+    if (!wanted.ends_with(".*"))
+        return module == wanted;
+    wanted.remove_suffix(2);
+    return module.starts_with(wanted) && (module.size() == wanted.size() || module[wanted.size()] == '.');
+}
+
 } // namespace
 
-BlockMatcher::BlockMatcher(const DeviceTrace& trace, const BlockFilter& filter)
+BlockMatcher::BlockMatcher(const DeviceTrace& trace, const BlockFilter& filter, const DeviceLabels& labels)
     : m_trace(&trace)
     , m_filter(filter)
     , m_all(filter.empty())
     , m_address(parseAddress(filter.text))
 {
+    if (filter.category)
+        addLabels(labels.category, [&](std::string_view name) { return name == *filter.category; });
+    if (filter.module)
+        addLabels(labels.module, [&](std::string_view name) { return isOfModule(name, *filter.module); });
     const bool byText = !filter.text.empty() && !m_address;
     m_anyStack = filter.sites.empty() && !filter.line && !byText;
     if (m_anyStack)
@@ -95,6 +108,22 @@ BlockMatcher::BlockMatcher(const DeviceTrace& trace, const BlockFilter& filter)
     }
 }
 
+template <class IsWanted>
+void BlockMatcher::addLabels(std::shared_ptr<const BlockLabels> labels, const IsWanted& isWanted)
+{
+    LabelCondition condition{ std::move(labels), {} };
+    if (condition.labels)
+        for (const std::string& name : condition.labels->names)
+            condition.matches.push_back(isWanted(name));
+    condition.matches.push_back(isWanted(kUnknownLabel));
+    m_labels.push_back(std::move(condition));
+}
+
+bool BlockMatcher::LabelCondition::operator()(BlockId block) const
+{
+    return labels && matches[std::min<std::size_t>(labels->rowOf(block), matches.size() - 1)];
+}
+
 bool BlockMatcher::operator()(BlockId block) const
 {
     if (m_all)
@@ -106,6 +135,8 @@ bool BlockMatcher::operator()(BlockId block) const
     if (m_filter.stream && blocks.stream[block] != *m_filter.stream)
         return false;
     if (m_filter.pool && blocks.pool[block] != *m_filter.pool)
+        return false;
+    if (!std::ranges::all_of(m_labels, [block](const LabelCondition& has) { return has(block); }))
         return false;
     if (!m_anyStack && !m_stackMatches[std::min(blocks.stack[block].index(), m_stackMatches.size() - 1)])
         return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/trace/block_labels.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
@@ -18,6 +19,8 @@ struct BlockFilter {
     std::optional<std::string> line; ///< frameLabel of the user frame; kNoStackLabel: blocks without a stack
     std::optional<StreamIndex> stream;
     std::optional<PoolIndex> pool;
+    std::optional<std::string> category; ///< a name of DeviceLabels::category
+    std::optional<std::string> module; ///< of DeviceLabels::module; "h.3.*": and of all modules within
     std::int64_t minBytes = 0; ///< requested
     std::int64_t maxBytes = std::numeric_limits<std::int64_t>::max();
     std::string text; ///< part of a file or function name in the stack or of "file:line", any case; or an
@@ -25,17 +28,29 @@ struct BlockFilter {
 
     friend bool operator==(const BlockFilter&, const BlockFilter&) = default;
     [[nodiscard]] bool empty() const { return *this == BlockFilter{}; }
+    [[nodiscard]] bool asksForLabels() const { return category || module; } ///< what a trace does not have
 };
 
 /// A filter prepared for one device: O(1) a block. Safe from any thread.
 class BlockMatcher {
 public:
-    BlockMatcher(const DeviceTrace& trace, const BlockFilter& filter);
+    /// A condition on labels that are not known matches nothing.
+    BlockMatcher(const DeviceTrace& trace, const BlockFilter& filter, const DeviceLabels& labels = {});
     [[nodiscard]] bool operator()(BlockId block) const;
 
 private:
+    /// Which names a condition asks for.
+    struct LabelCondition {
+        std::shared_ptr<const BlockLabels> labels; // nullptr: none are known
+        std::vector<bool> matches; // by row of names; last: blocks without one
+        [[nodiscard]] bool operator()(BlockId block) const;
+    };
+    template <class IsWanted>
+    void addLabels(std::shared_ptr<const BlockLabels> labels, const IsWanted& isWanted);
+
     const DeviceTrace* m_trace;
     BlockFilter m_filter;
+    std::vector<LabelCondition> m_labels;
     bool m_all = true;
     bool m_anyStack = true; // no condition on stacks: m_stackMatches is empty
     std::vector<bool> m_stackMatches; // by StackId; last: "no stack"

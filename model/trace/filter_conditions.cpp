@@ -71,6 +71,8 @@ FilterConditions conditionsOf(const Recording& recording, const BlockFilter& fil
     FilterConditions conditions;
     conditions.text = filter.text;
     conditions.line = filter.line;
+    conditions.category = filter.category;
+    conditions.module = filter.module;
     for (const StackId stack : filter.sites)
         conditions.stacks.push_back(labelsOf(recording, stack));
     if (filter.stream)
@@ -87,6 +89,8 @@ BlockFilter filterOf(const Recording& recording, const FilterConditions& conditi
     BlockFilter filter;
     filter.text = conditions.text;
     filter.line = conditions.line;
+    filter.category = conditions.category;
+    filter.module = conditions.module;
     if (!conditions.stacks.empty())
         filter.sites = stacksWith(recording, conditions.stacks);
     if (conditions.stream)
@@ -109,6 +113,10 @@ BlockFilter narrowed(BlockFilter base, const BlockFilter& extra)
         base.sites = extra.sites;
     if (extra.line)
         base.line = extra.line;
+    if (extra.category)
+        base.category = extra.category;
+    if (extra.module)
+        base.module = extra.module;
     if (extra.stream)
         base.stream = extra.stream;
     if (extra.pool)

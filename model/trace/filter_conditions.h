@@ -21,6 +21,7 @@ struct FilterConditions {
 
     std::string text; ///< as BlockFilter::text
     std::optional<std::string> line; ///< as BlockFilter::line
+    std::optional<std::string> category, module; ///< as in BlockFilter
     std::vector<Stack> stacks; ///< one of these; none: any
     std::optional<std::optional<std::int64_t>> stream; ///< its handle; inner none: blocks without a stream
     std::optional<std::optional<Pool>> pool; ///< inner none: blocks of no known pool

@@ -183,7 +183,11 @@ private:
         if (parseRange())
             return {};
         if (take("line:"))
-            return parseLine(begin);
+            return parseLabel(m_conditions.line, "line:", begin, say("A second line"));
+        if (take("category:"))
+            return parseLabel(m_conditions.category, "category:", begin, say("A second category"));
+        if (take("module:"))
+            return parseLabel(m_conditions.module, "module:", begin, say("A second module"));
         if (take("stack:"))
             return parseStack();
         if (take("stream:"))
@@ -340,7 +344,10 @@ private:
             ++m_at;
         if (m_at == begin)
             return refuse(begin, say("Nothing behind \"%1\"", key),
-                say("write what it has to be, as in %1train.py:57", key));
+                say("write what it has to be, as in %1%2", key,
+                    key == "category:"     ? "activation"
+                        : key == "module:" ? "h.3.attn"
+                                           : "train.py:57"));
         return std::string(m_text.substr(begin, m_at - begin));
     }
 
@@ -351,14 +358,15 @@ private:
         return {};
     }
 
-    Result<void> parseLine(std::size_t begin)
+    Result<void> parseLabel(
+        std::optional<std::string>& to, std::string_view key, std::size_t begin, Sentence second)
     {
-        if (const auto one = onlyOne(m_conditions.line.has_value(), begin, say("A second line")); !one)
+        if (const auto one = onlyOne(to.has_value(), begin, std::move(second)); !one)
             return one;
-        auto text = label("line:", {});
+        auto text = label(key, {});
         if (!text)
             return Failure(text.error());
-        m_conditions.line = std::move(*text);
+        to = std::move(*text);
         return {};
     }
 
@@ -511,6 +519,10 @@ std::string printFilter(const FilterConditions& conditions)
     }
     if (conditions.line)
         term("line:" + labelText(*conditions.line, {}));
+    if (conditions.category)
+        term("category:" + labelText(*conditions.category, {}));
+    if (conditions.module)
+        term("module:" + labelText(*conditions.module, {}));
     for (const FilterConditions::Stack& stack : conditions.stacks) {
         std::string labels;
         for (const std::string& label : stack)

@@ -14,10 +14,11 @@ namespace strata::model {
 //
 //     filter  = { term }
 //     term    = relation size | size ".." size | "line:" label | "stack:" stack | "stream:" stream
-//             | "pool:" pool | word | quoted
+//             | "pool:" pool | "category:" label | "module:" label | word | quoted
 //     relation= ">" | ">=" | "<" | "<=" | "=" | "~"          requested bytes; ~: shown like this size
 //     size    = number [unit]                                1 MiB, 512, 2GiB, 1.5M, 24GB, 1,048,576, 80e9
-//     label   = word | quoted                                as `strata at --by line` prints it
+//     label   = word | quoted                                as `strata at --by line`, category or module
+//                                                            prints it; module:h.3.* means all within it
 //     stack   = "none" | label { "," label }                 innermost first; several stack: mean one of them
 //     stream  = integer | "none"
 //     pool    = "none" | kind | "(" owner "," id ")/" kind   kind: small, large, unknown

@@ -89,23 +89,38 @@ void narrowToSizeOf(BlockFilter& filter, const DeviceTrace& trace, BlockId block
     filter.minBytes = filter.maxBytes = trace.blocks().requestedBytes[block];
 }
 
+void narrowToCategory(BlockFilter& filter, const DeviceTrace&, const GroupTable& table, std::uint32_t group)
+{
+    filter.category = table.label(group);
+}
+
+void narrowToModule(BlockFilter& filter, const DeviceTrace&, const GroupTable& table, std::uint32_t group)
+{
+    filter.module = table.label(group);
+}
+
 using Key = GroupingInfo::Key;
 // In the order of Grouping.
 constexpr std::array kGroupings{
     GroupingInfo{ Grouping::Line, "line", English("Line of code"), English("Line"),
-        English("Filter by its line"), Key::Label, true, narrowToLine, narrowToLineOf },
+        English("Filter by its line"), Key::Label, true, false, false, narrowToLine, narrowToLineOf },
     GroupingInfo{ Grouping::Site, "site", English("Site (whole stack)"), English("Site"),
-        English("Filter by its stack"), Key::Stack, true, narrowToSite, narrowToSiteOf },
+        English("Filter by its stack"), Key::Stack, true, false, false, narrowToSite, narrowToSiteOf },
     GroupingInfo{ Grouping::Stream, "stream", English("Stream"), English("Stream"),
-        English("Filter by its stream"), Key::Value, false, narrowToStream, narrowToStreamOf },
+        English("Filter by its stream"), Key::Value, false, false, false, narrowToStream, narrowToStreamOf },
     GroupingInfo{ Grouping::Pool, "pool", English("Pool"), English("Pool"), English("Filter by its pool"),
-        Key::Label, false, narrowToPool, narrowToPoolOf },
+        Key::Label, false, false, false, narrowToPool, narrowToPoolOf },
     GroupingInfo{ Grouping::Size, "size", English("Size of a block"), English("Size"),
-        English("Filter by its size"), Key::Value, false, narrowToSize, narrowToSizeOf },
+        English("Filter by its size"), Key::Value, false, false, false, narrowToSize, narrowToSizeOf },
+    GroupingInfo{ Grouping::Category, "category", English("Category"), English("Category"),
+        English("Filter by its category"), Key::Label, false, true, true, narrowToCategory, nullptr },
+    GroupingInfo{ Grouping::Module, "module", English("Module"), English("Module"),
+        English("Filter by its module"), Key::Label, false, true, false, narrowToModule, nullptr },
 };
+constexpr std::size_t kOfTraces = 5;
 static_assert([] {
     for (std::size_t i = 0; i < kGroupings.size(); ++i)
-        if (kGroupings[i].grouping != static_cast<Grouping>(i))
+        if (kGroupings[i].grouping != static_cast<Grouping>(i) || kGroupings[i].ofLabels != (i >= kOfTraces))
             return false;
     return true;
 }());
@@ -113,6 +128,11 @@ static_assert([] {
 } // namespace
 
 std::span<const GroupingInfo> groupings()
+{
+    return std::span(kGroupings).first(kOfTraces);
+}
+
+std::span<const GroupingInfo> allGroupings()
 {
     return kGroupings;
 }
@@ -180,6 +200,14 @@ GroupTable::GroupTable(const DeviceTrace& trace, const GroupTable& earlier)
     groupBlocks();
 }
 
+GroupTable::GroupTable(const DeviceTrace& trace, Grouping grouping, std::shared_ptr<const BlockLabels> labels)
+    : m_trace(&trace)
+    , m_grouping(grouping)
+    , m_blockLabels(std::move(labels))
+{
+    groupBlocks();
+}
+
 GroupTable::GroupTable(const Recording& recording, std::span<const StackId> stacks)
     : m_grouping(Grouping::Line)
 {
@@ -239,6 +267,11 @@ void GroupTable::groupBlocks()
         break;
     case Grouping::Size:
         groupSizes();
+        break;
+    case Grouping::Category:
+    case Grouping::Module:
+        if (m_blockLabels)
+            groupLabels();
         break;
     }
     m_born = blocks.bornCount();
@@ -372,6 +405,25 @@ void GroupTable::groupSizes()
     std::inplace_merge(m_groupOfSize.begin(), m_groupOfSize.begin() + had, m_groupOfSize.end());
 }
 
+/// Labels never change: once they have their groups, only blocks without one can come.
+void GroupTable::groupLabels()
+{
+    const std::vector<std::string>& names = m_blockLabels->names;
+    const BlockColumn<std::uint32_t>& labelled = m_blockLabels->rows;
+    if (m_groupOfValue.empty() && !names.empty())
+        for (const std::size_t row :
+            newRows(labelled, names.size(), [](std::uint32_t label) { return std::size_t{ label }; }))
+            if (row < names.size())
+                m_groupOfValue.edit(row) = add(names[row], static_cast<std::int64_t>(row));
+    const BlockColumns& blocks = m_trace->blocks();
+    const bool allHaveOne
+        = labelled.born.size() >= blocks.bornCount() && labelled.older.size() >= blocks.olderCount();
+    if (allHaveOne || m_groupOfNone != kNoGroup)
+        return;
+    const auto known = find(GroupKey{ std::string(kUnknownLabel), 0 });
+    m_groupOfNone = known ? *known : add(std::string(kUnknownLabel), -1);
+}
+
 std::uint32_t GroupTable::groupOfStack(StackId stack) const
 {
     return groupOfRow(stack.index());
@@ -388,6 +440,9 @@ std::uint32_t GroupTable::groupOf(BlockId block) const
         return groupOfRow(blocks.stream[block]);
     case Grouping::Pool:
         return groupOfRow(blocks.pool[block]);
+    case Grouping::Category:
+    case Grouping::Module:
+        return m_blockLabels ? groupOfRow(m_blockLabels->rowOf(block)) : kNoGroup;
     case Grouping::Size:
         break;
     }

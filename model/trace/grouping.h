@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/base/sentence.h"
+#include "model/trace/block_labels.h"
 #include "model/trace/device_trace.h"
 #include "model/trace/filter.h"
 #include "model/trace/frames.h"
@@ -17,13 +18,16 @@
 namespace strata::model {
 
 /// By what blocks are put together. A new way is a value here, its entry in kGroupings (grouping.cpp) and its
-/// groups in GroupTable, whose switches the compiler checks.
+/// groups in GroupTable, whose switches the compiler checks. Those from Category on are told by analyses
+/// above this layer, as BlockLabels.
 enum class Grouping : std::uint8_t {
     Line, ///< the innermost frame of the user's own code, see userFrame()
     Site, ///< the whole stack
     Stream,
     Pool,
     Size, ///< exact requested bytes
+    Category, ///< what a block is for
+    Module, ///< whose forward asked for it, or whose tensor lies in it
 };
 
 class GroupTable;
@@ -44,17 +48,21 @@ struct GroupingInfo {
     English narrower; ///< "Filter by its line"
     Key key;
     bool ofStacks; ///< a group has a stack; one without is hatched
+    bool ofLabels; ///< its groups are BlockLabels, which an analysis makes, of older blocks too
+    bool fixedOrder; ///< pictures have its groups in the order of their values, whatever they weigh
     /// `filter` with the condition that lets this group pass, or the group of this block: nothing else of it
-    /// changes.
+    /// changes. narrowToBlock is nullptr where a trace alone does not tell the group of a block.
     void (*narrowToGroup)(
         BlockFilter& filter, const DeviceTrace& trace, const GroupTable& table, std::uint32_t group);
     void (*narrowToBlock)(BlockFilter& filter, const DeviceTrace& trace, BlockId block);
 };
 
-[[nodiscard]] std::span<const GroupingInfo> groupings(); ///< in the order of Grouping
+/// In the order of Grouping: those that a trace makes by itself, and all.
+[[nodiscard]] std::span<const GroupingInfo> groupings();
+[[nodiscard]] std::span<const GroupingInfo> allGroupings();
 [[nodiscard]] const GroupingInfo& infoOf(Grouping grouping);
 [[nodiscard]] std::optional<Grouping> groupingFromName(std::string_view name);
-[[nodiscard]] std::string groupingNames(); ///< "line, site, stream, pool or size"
+[[nodiscard]] std::string groupingNames(); ///< of all: "line, site, stream, ... or module"
 
 /// "small", "large", "(0,1)/large", "unknown".
 [[nodiscard]] std::string poolLabel(const Recording& recording, PoolIndex pool);
@@ -82,11 +90,16 @@ public:
     GroupTable(const DeviceTrace& trace, Grouping grouping);
     /// Of a trace that keeps the rows of the one of `earlier` (DeviceTrace::keepsRowsOf()). O(new blocks),
     /// and O(groups) where new groups come.
+    /// Under a grouping of labels the new blocks are "unknown".
     GroupTable(const DeviceTrace& trace, const GroupTable& earlier);
+    /// Under a grouping of labels; a table of other labels shares no groups with it.
+    GroupTable(const DeviceTrace& trace, Grouping grouping, std::shared_ptr<const BlockLabels> labels);
     /// By line, of these stacks; none is one too. It knows no blocks: groupOfStack() alone.
     GroupTable(const Recording& recording, std::span<const StackId> stacks);
 
     [[nodiscard]] Grouping grouping() const { return m_grouping; }
+    /// That it was made of; nullptr under other groupings.
+    [[nodiscard]] const std::shared_ptr<const BlockLabels>& labels() const { return m_blockLabels; }
     [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(m_labels.size()); }
     [[nodiscard]] std::uint32_t groupOf(BlockId block) const;
     /// Under Line and Site; of a stack that the table was made with.
@@ -104,7 +117,8 @@ public:
     [[nodiscard]] const std::string& label(std::uint32_t group) const { return m_labels[group]; }
     /// A stack of the group, for details: the first one met; none where the grouping has no stacks.
     [[nodiscard]] StackId stackOf(std::uint32_t group) const { return m_stacks[group]; }
-    /// The raw value: stream handle, size in bytes, StackId or row of the pool table; -1 for "none".
+    /// The raw value: stream handle, size in bytes, StackId or row of the pool table or of labels; -1 for
+    /// "none".
     [[nodiscard]] std::int64_t valueOf(std::uint32_t group) const { return m_values[group]; }
 
 private:
@@ -116,6 +130,7 @@ private:
     void groupStreams(const std::vector<std::size_t>& rows);
     void groupPools(const std::vector<std::size_t>& rows);
     void groupSizes();
+    void groupLabels();
     template <class T, class Row>
     [[nodiscard]] std::vector<std::size_t> newRows(
         const BlockColumn<T>& column, std::size_t rows, Row&& rowOf);
@@ -130,7 +145,8 @@ private:
     Column<std::string, 8> m_labels;
     Column<StackId, 8> m_stacks;
     Column<std::int64_t, 8> m_values;
-    Column<std::uint32_t, 10> m_groupOfValue; // by stack, stream or pool index
+    std::shared_ptr<const BlockLabels> m_blockLabels;
+    Column<std::uint32_t, 10> m_groupOfValue; // by stack, stream, pool index or label
     std::uint32_t m_groupOfNone = kNoGroup;
     std::size_t m_born = 0, m_older = 0; // blocks that it knows the groups of
     std::vector<std::pair<std::int64_t, std::uint32_t>> m_groupOfSize; // sorted

@@ -63,6 +63,14 @@ public:
             removeLeaf(begin);
     }
 
+    /// The block of the range that holds `address`; none.
+    [[nodiscard]] BlockId at(std::uint64_t address) const
+    {
+        const Leaf& leaf = m_leaves[leafFor(address)];
+        const std::uint64_t end = address + (address != kNoKey ? 1 : 0);
+        return overlapping(leaf, leaf.upTo(address), address, end);
+    }
+
     [[nodiscard]] std::size_t size() const { return m_size; }
 
 private:

@@ -51,6 +51,16 @@ PoolIndex Recording::internPool(const Pool& pool)
     return internIn(pools, pool);
 }
 
+ThreadIndex Recording::internThread(std::uint32_t thread)
+{
+    return thread == 0 ? kNoIndex : internIn(threads, thread);
+}
+
+ModuleIndex Recording::internModule(StringId name)
+{
+    return name.valid() ? internIn(modules, name) : kNoIndex;
+}
+
 const DeviceRecording* Recording::find(int device) const
 {
     const auto found = std::find_if(

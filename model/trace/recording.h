@@ -143,6 +143,8 @@ struct Recording {
     StackTable stacks;
     std::vector<std::int64_t> streams; ///< cudaStream_t values by StreamIndex, in order of first appearance
     std::vector<Pool> pools; ///< by PoolIndex
+    std::vector<std::uint32_t> threads; ///< as the operating system counts, by ThreadIndex
+    std::vector<StringId> modules; ///< their paths, by ModuleIndex
     std::vector<DeviceRecording> devices; ///< by ascending device number; those with segments or events
     Column<Annotation, 10> annotations; ///< in the file's order
     std::vector<Setting> settings;
@@ -161,6 +163,8 @@ struct Recording {
 
     [[nodiscard]] StreamIndex internStream(std::int64_t stream); ///< kNoIndex once 65,535 are known
     [[nodiscard]] PoolIndex internPool(const Pool& pool); ///< likewise
+    [[nodiscard]] ThreadIndex internThread(std::uint32_t thread); ///< likewise; kNoIndex for 0
+    [[nodiscard]] ModuleIndex internModule(StringId name); ///< likewise; kNoIndex for none
     [[nodiscard]] const DeviceRecording* find(int device) const;
 };
 

@@ -11,7 +11,7 @@ namespace strata::model {
 bool isListedBefore(const UserItem& a, const UserItem& b)
 {
     const auto place = [](const UserItem& item) {
-        const bool placed = item.kind != UserItem::Kind::Filter;
+        const bool placed = item.isPlaced();
         return std::tuple(!placed, placed ? item.device : 0, placed ? item.first : 0, placed ? item.last : 0);
     };
     return place(a) < place(b);
@@ -59,6 +59,25 @@ const UserItem* UserData::find(std::uint64_t key) const
 {
     const auto known = std::ranges::find(items, key, &UserItem::key);
     return known == items.end() ? nullptr : &*known;
+}
+
+const std::string& UserData::rules() const
+{
+    static const std::string none;
+    const UserItem* const item = find(UserItem::kRulesKey);
+    return item && item->kind == UserItem::Kind::Rules ? item->conditions : none;
+}
+
+void UserData::setRules(std::string json, std::int64_t changedNs)
+{
+    if (json.empty())
+        return remove(UserItem::kRulesKey, changedNs);
+    UserItem item;
+    item.kind = UserItem::Kind::Rules;
+    item.key = UserItem::kRulesKey;
+    item.changedNs = changedNs;
+    item.conditions = std::move(json);
+    set(std::move(item));
 }
 
 } // namespace strata::model

@@ -11,23 +11,30 @@
 
 namespace strata::model {
 
-/// What a person added to a recording: a note at an instant or a range, a name for a range, or a filter to
-/// use again.
+/// What a person added to a recording: a note at an instant or a range, a name for a range, a filter to use
+/// again, or categories of his own.
 struct UserItem {
-    enum class Kind : std::uint8_t { Note, Range, Filter };
+    enum class Kind : std::uint8_t { Note, Range, Filter, Rules };
+    /// Of the rules: there is one set of them, and later ones replace it.
+    static constexpr std::uint64_t kRulesKey = 1;
+
     Kind kind = Kind::Note;
     std::uint64_t key = 0; ///< drawn at random when it was made: which one it is, for ever
     std::int64_t changedNs = 0; ///< since the epoch
     int device = 0;
-    EventIndex first = -1, last = -1; ///< both kept; the same: an instant. Filters have none
+    EventIndex first = -1, last = -1; ///< both kept; the same: an instant; of what is placed
     std::uint64_t address = 0; ///< of the block that a note is about; 0: none
     std::string text; ///< of a note; the name of a range or a filter
-    std::string conditions; ///< of a filter, as JSON (model/session/filter_text.h)
+    /// As JSON: of a filter (model/session/filter_text.h), of rules (model/analysis/training/category_rules.h).
+    std::string conditions;
+
+    /// It is about an instant or a range.
+    [[nodiscard]] bool isPlaced() const { return kind == Kind::Note || kind == Kind::Range; }
 
     friend bool operator==(const UserItem&, const UserItem&) = default;
 };
 
-/// How lists have them: by device and position; filters, which have none, behind.
+/// How lists have them: by device and position; those that have none behind.
 [[nodiscard]] bool isListedBefore(const UserItem& a, const UserItem& b);
 
 /// All of them, in the order in which they were made. A value.
@@ -41,6 +48,9 @@ struct UserData {
     /// Takes over what `other` knows later: for two files of one recording.
     void merge(const UserData& other);
     [[nodiscard]] const UserItem* find(std::uint64_t key) const;
+    /// The JSON of the user's own categories; empty: there are none.
+    [[nodiscard]] const std::string& rules() const;
+    void setRules(std::string json, std::int64_t changedNs); ///< empty: none any more
 
     friend bool operator==(const UserData& a, const UserData& b) { return a.items == b.items; }
 

@@ -14,8 +14,24 @@ namespace {
 //     next Address   of each new one: difference to the new one before Bytes     difference to what was last
 //     seen at that address for a row that ends something, else as it is Stream, Stack, Pool   0: as the row
 //     before; else value + 2, none being 1 Time      difference to the row before, in the unit of the head
-enum class ColumnId : std::uint8_t { Action = 1, Place, Address, Bytes, Stream, Stack, Pool, Time, Sparse };
-constexpr std::uint8_t kLastColumn = static_cast<std::uint8_t>(ColumnId::Sparse);
+//     Thread    0: as the row before; else the number as the system counts, plus 1
+//     Phase     a byte each
+//     Module    as Stream, of rows that allocate alone
+enum class ColumnId : std::uint8_t {
+    Action = 1,
+    Place,
+    Address,
+    Bytes,
+    Stream,
+    Stack,
+    Pool,
+    Time,
+    Sparse,
+    Thread,
+    Phase,
+    Module
+};
+constexpr std::uint8_t kLastColumn = static_cast<std::uint8_t>(ColumnId::Module);
 
 /// Rows whose size is that of the row that began what they end.
 bool ends(EventAction action)
@@ -53,6 +69,20 @@ std::uint32_t getSame(ByteReader& in, std::uint32_t& last)
     return last;
 }
 
+/// What few recordings tell takes no room in the others.
+struct Told {
+    bool threads = false, phases = false, modules = false;
+
+    explicit Told(std::span<const EventRow> rows)
+    {
+        for (const EventRow& row : rows) {
+            threads = threads || row.thread != 0;
+            phases = phases || row.phase != EventPhase::Unknown;
+            modules = modules || row.module != kNone;
+        }
+    }
+};
+
 } // namespace
 
 void encodeEvents(const EventChunk& chunk, Bytes& out)
@@ -63,7 +93,9 @@ void encodeEvents(const EventChunk& chunk, Bytes& out)
                address = column(ColumnId::Address), bytes = column(ColumnId::Bytes),
                stream = column(ColumnId::Stream), stack = column(ColumnId::Stack),
                pool = column(ColumnId::Pool), time = column(ColumnId::Time),
-               sparse = column(ColumnId::Sparse);
+               sparse = column(ColumnId::Sparse), thread = column(ColumnId::Thread),
+               phase = column(ColumnId::Phase), module = column(ColumnId::Module);
+    const Told told(chunk.rows);
 
     // Most recorders know microseconds: what they wrote as nanoseconds ends in three zeros.
     std::int64_t unit = 1000;
@@ -74,7 +106,8 @@ void encodeEvents(const EventChunk& chunk, Bytes& out)
     std::unordered_map<std::uint64_t, std::uint32_t> numbers;
     std::vector<std::int64_t> lastBytes;
     std::uint64_t lastAddress = 0, lastNew = 0;
-    std::uint32_t lastStream = kNone, lastStack = kNone, lastPool = kNone;
+    std::uint32_t lastStream = kNone, lastStack = kNone, lastPool = kNone, lastModule = kNone;
+    std::uint32_t lastThread = 0;
     std::int64_t lastTime = 0;
     std::size_t lastNumber = 0;
     bool first = true;
@@ -100,6 +133,14 @@ void encodeEvents(const EventChunk& chunk, Bytes& out)
         putSame(stream, row.stream, lastStream);
         putSame(stack, row.stack, lastStack);
         putSame(pool, row.pool, lastPool);
+        if (told.modules && row.action == EventAction::Alloc)
+            putSame(module, row.module, lastModule);
+        if (told.threads) {
+            thread.varint(row.thread == lastThread ? 0 : std::uint64_t{ row.thread } + 1);
+            lastThread = row.thread;
+        }
+        if (told.phases)
+            phase.byte(static_cast<std::uint8_t>(row.phase));
         if (chunk.hasTimes) {
             time.signedVarint(difference(row.timeNs / unit, lastTime));
             lastTime = row.timeNs / unit;
@@ -156,8 +197,10 @@ bool decodeEvents(std::span<const std::byte> payload, EventChunk& chunk)
                address = column(ColumnId::Address), bytes = column(ColumnId::Bytes),
                stream = column(ColumnId::Stream), stack = column(ColumnId::Stack),
                pool = column(ColumnId::Pool), time = column(ColumnId::Time),
-               sparse = column(ColumnId::Sparse);
-    if (action.left() < rows)
+               sparse = column(ColumnId::Sparse), thread = column(ColumnId::Thread),
+               phase = column(ColumnId::Phase), module = column(ColumnId::Module);
+    const bool hasThreads = !thread.atEnd(), hasPhases = !phase.atEnd(), hasModules = !module.atEnd();
+    if (action.left() < rows || (hasPhases && phase.left() < rows))
         return false;
 
     struct Place {
@@ -166,7 +209,8 @@ bool decodeEvents(std::span<const std::byte> payload, EventChunk& chunk)
     };
     std::vector<Place> places;
     std::uint64_t lastNew = 0;
-    std::uint32_t lastStream = kNone, lastStack = kNone, lastPool = kNone;
+    std::uint32_t lastStream = kNone, lastStack = kNone, lastPool = kNone, lastModule = kNone;
+    std::uint32_t lastThread = 0;
     std::int64_t lastTime = 0;
     std::size_t number = 0;
     chunk.rows.clear();
@@ -194,6 +238,19 @@ bool decodeEvents(std::span<const std::byte> payload, EventChunk& chunk)
         row.stream = getSame(stream, lastStream);
         row.stack = getSame(stack, lastStack);
         row.pool = getSame(pool, lastPool);
+        if (hasModules && row.action == EventAction::Alloc)
+            row.module = getSame(module, lastModule);
+        if (hasThreads) {
+            const std::uint64_t told = thread.varint();
+            if (told > std::uint64_t{ UINT32_MAX } + 1)
+                return false;
+            if (told > 0)
+                lastThread = static_cast<std::uint32_t>(told - 1);
+            row.thread = lastThread;
+        }
+        if (hasPhases) // one that this Strata does not know tells it nothing
+            if (const std::uint8_t told = phase.byte(); told < kEventPhases)
+                row.phase = static_cast<EventPhase>(told);
         if (chunk.hasTimes) {
             lastTime = sum(lastTime, time.signedVarint());
             row.timeNs = static_cast<std::int64_t>(static_cast<std::uint64_t>(lastTime) * unit);
@@ -212,8 +269,8 @@ bool decodeEvents(std::span<const std::byte> payload, EventChunk& chunk)
             kind.push_back({ static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(text) });
         }
     }
-    for (const ByteReader* part :
-        { &action, &place, &address, &bytes, &stream, &stack, &pool, &time, &sparse })
+    for (const ByteReader* part : { &action, &place, &address, &bytes, &stream, &stack, &pool, &time, &sparse,
+             &thread, &phase, &module })
         if (!part->ok())
             return false;
     return true;

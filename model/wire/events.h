@@ -20,6 +20,9 @@ struct EventRow {
     std::uint32_t stack = kNone; ///< number in the table of stacks, kNone without; likewise the next two
     std::uint32_t stream = kNone;
     std::uint32_t pool = kNone;
+    std::uint32_t module = kNone; ///< string: path of the module that allocates; of Alloc alone
+    std::uint32_t thread = 0; ///< as the operating system counts; 0: not known
+    EventPhase phase = EventPhase::Unknown;
 
     friend bool operator==(const EventRow&, const EventRow&) = default;
 };

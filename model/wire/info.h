@@ -59,6 +59,8 @@ inline constexpr const char* kThread = "thread."; ///< DeviceKey of a thread tha
 inline constexpr const char* kThreadName = "name"; ///< as the system calls it
 inline constexpr const char* kTorchRecorder = "torch_recorder"; ///< kYes: torch's own recorder was on too
 inline constexpr const char* kLostStacks = "lost_stacks"; ///< how many found no room in the recorder
+/// Whether events tell what autograd had their thread do: kYes, or why not.
+inline constexpr const char* kPhases = "phases";
 inline constexpr const char* kAllocatorCalls
     = "allocator_calls"; ///< kYes: calls of the allocator are told; else why not, or which are not
 inline constexpr const char* kEndedBy = "ended_by"; ///< endedBy(): what ended the program, if there is no end

@@ -27,6 +27,30 @@ enum class EventAction : std::uint8_t {
 };
 inline constexpr std::size_t kActionCount = 12;
 
+/// What the thread of an event was at, as LibTorch's autograd has it: whether it evaluates a backward graph,
+/// and whether what it does is recorded for one.
+enum class EventPhase : std::uint8_t {
+    Unknown = 0,
+    Grad = 1, ///< outside of backward, gradients on: a forward
+    NoGrad = 2, ///< outside of backward, gradients off: an optimizer, or under no_grad()
+    Inference = 3, ///< under inference_mode()
+    Backward = 4, ///< inside of backward, gradients off
+    BackwardGrad = 5, ///< inside of a backward that frees its graph, gradients on: a recomputed forward
+    BackwardGradKeep = 6, ///< inside of a backward that keeps its graph, gradients on: that, or create_graph
+};
+inline constexpr std::size_t kEventPhases = 7;
+
+/// What a tensor is to the program, as a listing of its tensors says, or that an optimizer did its step.
+enum class RoleKind : std::uint8_t {
+    Parameter = 0,
+    Buffer = 1,
+    Gradient = 2,
+    OptimizerState = 3,
+    Input = 4,
+    Stepped = 5, ///< no tensor: the step of an optimizer ended, and what was listed of it stands
+};
+inline constexpr std::size_t kRoleKinds = 6;
+
 /// What few events have: a text by number.
 enum class SparseKind : std::uint8_t { CompileContext = 0, UserMetadata = 1, ActionName = 2, Extras = 3 };
 inline constexpr std::size_t kSparseKinds = 4;

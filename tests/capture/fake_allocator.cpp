@@ -59,6 +59,7 @@ void FakeAllocator::tell(Device& device, hook::Entry entry)
     entry.device = static_cast<std::int32_t>(&device - m_devices.data());
     entry.counter = ticks();
     entry.hasPool = true;
+    entry.phase = static_cast<std::uint8_t>(m_phase.load());
     entry.stream = 0x7000 + static_cast<std::uint64_t>(entry.device);
     if (!device.callbacks.entry)
         return;

@@ -3,6 +3,7 @@
 
 #include "capture/agent/call_marks.h"
 #include "capture/hook/torch_hook.h"
+#include "model/wire/kinds.h"
 
 #include <array>
 #include <atomic>
@@ -35,6 +36,9 @@ public:
     void fail(int device, std::int64_t bytes);
     /// A snapshot that somebody else takes.
     void otherSnapshot();
+
+    /// What autograd does from now on.
+    void setPhase(wire::EventPhase phase) { m_phase = phase; }
 
     /// Calls besides memory, told to the hook as LibTorch's are. This one takes the lock of each device, one
     /// after the other, and gives back free segments; it throws, having done so, if it is to.
@@ -85,6 +89,7 @@ private:
     hook::Hook m_hook;
     agent::OnLock m_onLock = nullptr;
     std::atomic<int> m_watches{ 0 };
+    std::atomic<wire::EventPhase> m_phase{};
 };
 
 } // namespace strata::test

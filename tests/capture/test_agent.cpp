@@ -2,6 +2,7 @@
 #include "capture/agent/agent.h"
 #include "model/session/session.h"
 #include "model/trace/allocator_calls.h"
+#include "model/trace/roles.h"
 #include "model/trace/thread_names.h"
 #include "tests/capture/fake_allocator.h"
 #include "tests/support/summary_text.h"
@@ -130,6 +131,78 @@ TEST_F(AgentTest, RecordsEveryEventBetweenBaseAndEndState)
     EXPECT_EQ(test::summaryText(*outline), test::summaryText(*session));
     holdAgainst(allocator, *session, 0, 1);
     EXPECT_GT(session->recording().find(0)->events.size(), 100);
+}
+
+TEST_F(AgentTest, EventsTellTheirPhaseAndTheirThread)
+{
+    FakeAllocator allocator;
+    Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(), facts()));
+    const std::uint64_t first = allocator.allocate(0, 512);
+    std::uint32_t other = 0;
+    std::thread([&] {
+        pthread_setname_np(pthread_self(), "pt_autograd_7");
+        other = threadNumber();
+        allocator.setPhase(wire::EventPhase::Backward);
+        allocator.release(0, first);
+        std::this_thread::sleep_for(std::chrono::milliseconds(100)); // its name is read meanwhile
+    }).join();
+    agent.stop();
+
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    const model::Recording& recording = session->recording();
+    const model::EventColumns& events = recording.find(0)->events;
+    ASSERT_EQ(events.size(), 4);
+    const auto threadOf = [&](std::size_t row) { return recording.threads[events.threadOf(row)]; };
+    EXPECT_EQ(events.phaseOf(1), wire::EventPhase::Unknown);
+    EXPECT_EQ(events.phaseOf(2), wire::EventPhase::Backward);
+    EXPECT_EQ(threadOf(1), threadNumber());
+    EXPECT_EQ(threadOf(2), other);
+    EXPECT_EQ(threadOf(3), other);
+    EXPECT_EQ(recording.facts.at("thread." + std::to_string(other) + ".name"), "pt_autograd_7");
+}
+
+TEST_F(AgentTest, TensorsStandWhereTheyWereListed)
+{
+    FakeAllocator allocator;
+    Agent& agent = agentOf(allocator);
+    TensorTable tensors;
+    const auto weight
+        = tensors.add({ .device = 1, .name = "h.0.weight", .dtype = "float32", .elements = 128 });
+    const auto step
+        = tensors.add({ .device = 1, .kind = wire::RoleKind::Stepped, .name = "AdamW", .optimizer = 0 });
+    const auto elsewhere = tensors.add({ .device = 77, .name = "of no device" });
+    agent.list(std::array{ *tensors.place(weight, 1) }); // nothing is recorded
+    ASSERT_TRUE(agent.start(options(), facts()));
+    const std::uint64_t address = allocator.allocate(1, 512);
+    agent.list(std::array{ *tensors.place(weight, address), *tensors.place(elsewhere, 9) });
+    allocator.release(1, allocator.allocate(1, 512));
+    agent.list(std::array{ *tensors.place(step, 0) });
+    agent.stop();
+    ASSERT_TRUE(agent.start(options("second.strata"), facts()));
+    agent.list(tensors.standing());
+    agent.stop();
+
+    const auto session = opened(options().file);
+    ASSERT_NE(session, nullptr);
+    const model::Recording& recording = session->recording();
+    const auto& rows = model::RoleListings::of(recording, 1);
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].event, 2) << "behind the segment and the block";
+    EXPECT_EQ(rows[0].address, address);
+    EXPECT_EQ(recording.strings[rows[0].name], "h.0.weight");
+    EXPECT_EQ(recording.strings[rows[0].dtype], "float32");
+    EXPECT_EQ(rows[0].elements, 128);
+    EXPECT_EQ(rows[0].optimizer, model::RoleListing::kNoOptimizer);
+    EXPECT_EQ(rows[1].event, recording.find(1)->events.size());
+    EXPECT_EQ(rows[1].kind, wire::RoleKind::Stepped);
+    EXPECT_EQ(rows[1].optimizer, 0u);
+    const auto second = opened(options("second.strata").file);
+    ASSERT_NE(second, nullptr);
+    ASSERT_EQ(model::RoleListings::of(second->recording(), 1).size(), 1u)
+        << "what stands, from the first event on";
+    EXPECT_EQ(model::RoleListings::of(second->recording(), 1)[0].event, 0);
 }
 
 TEST_F(AgentTest, CallsOfTheAllocatorStandBetweenTheEventsThatTheyWereMadeBetween)

@@ -72,9 +72,58 @@ enum strata_capture_kind {
 /* A range begins or ends, or something happens, now. Nothing while nothing is recorded. */
 __attribute__((visibility("default"))) void strata_capture_annotate(int kind, const char* name);
 
+enum strata_capture_role {
+    STRATA_CAPTURE_PARAMETER = 0,
+    STRATA_CAPTURE_BUFFER = 1,
+    STRATA_CAPTURE_GRADIENT = 2,
+    STRATA_CAPTURE_OPTIMIZER_STATE = 3,
+    STRATA_CAPTURE_INPUT = 4,
+    STRATA_CAPTURE_STEPPED = 5 /* no tensor: to be listed when an optimizer has done a step */
+};
+
+/* Without an optimizer. */
+#define STRATA_CAPTURE_NO_OPTIMIZER UINT32_MAX
+
+struct strata_capture_tensor {
+    uint32_t size; /* of this struct, as the caller knows it */
+    int32_t device;
+    uint32_t role; /* enum strata_capture_role */
+    uint32_t optimizer; /* of strata_capture_optimizer(), or STRATA_CAPTURE_NO_OPTIMIZER */
+    const char* name; /* "h.3.attn.weight", of the parameter that it belongs to; of a step, the optimizer's */
+    const char* part; /* what of the state of an optimizer, "exp_avg"; NULL: none */
+    const char* dtype; /* "bfloat16"; NULL: none */
+    uint64_t elements; /* that lie on the device */
+};
+
+/* A number for an optimizer. */
+__attribute__((visibility("default"))) uint32_t strata_capture_optimizer(void);
+
+/* A tensor that is to be listed, now or later. Its number; 0 if there are too many. */
+__attribute__((visibility("default"))) uint32_t strata_capture_add_tensor(
+    const struct strata_capture_tensor* tensor);
+
+/* Where tensors are now: `count` pairs of a number and an address, 0 where there is none any more. A tensor
+ * that is where it was need not be listed again, as long as the step of its optimizer is. */
+__attribute__((visibility("default"))) void strata_capture_list(const uint64_t* pairs, uint64_t count);
+
+/* A torch.nn.Module, by its address: it became a part `name` of `parent` (0: only its class is told), and
+ * ended. */
+__attribute__((visibility("default"))) void strata_capture_module(
+    uint64_t module, uint64_t parent, const char* name, const char* type);
+__attribute__((visibility("default"))) void strata_capture_module_gone(uint64_t module);
+
+/* "h.3.attn.weight" of `name` in a module, unlike the names in all other modules. At most `room` bytes with
+ * their end. */
+__attribute__((visibility("default"))) void strata_capture_name_in(
+    uint64_t module, const char* name, char* full, uint64_t room);
+
 /* What Python says of the calling thread's frames, innermost first, each "FILE\tNAME\tLINE\n". 1 if they can
  * be read: only then does a recording have Python's stacks. */
 __attribute__((visibility("default"))) int strata_capture_check_python(const char* frames);
+
+/* What Python says is the first local variable of its innermost frame. 1 if it can be read: only then do
+ * allocations tell their module. After strata_capture_check_python(). */
+__attribute__((visibility("default"))) int strata_capture_check_local(uint64_t object);
 
 /* 1 once strata_capture_check_python() has said so. */
 __attribute__((visibility("default"))) int strata_capture_reads_python(void);

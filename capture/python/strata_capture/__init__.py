@@ -56,10 +56,37 @@ def _load():
             if path is None:
                 raise OSError("libstrata_capture.so: not found: install Strata, or set STRATA_CAPTURE_LIBRARY to its path") from None
             _library = ctypes.CDLL(path)
+            _name_tensors(path)
         _check_frames(_library)
         # As the interpreter begins to end: what lives then is seen alive.
-        atexit.register(_library.strata_capture_stop)
+        atexit.register(stop)
     return _library
+
+
+_listener = None
+
+
+def _beside(library, name):
+    """A script of Strata's that lies beside the library; its frames in stacks count as a library's."""
+    module = type(sys)("strata_" + name)
+    with open(os.path.join(os.path.dirname(library), name + ".py"), encoding="utf-8") as file:
+        exec(compile(file.read(), f"<frozen strata_{name}>", "exec"), module.__dict__)
+    return module
+
+
+def _name_tensors(library):
+    """From now on the recorder is told which tensors are parameters, gradients, states of optimizers."""
+    global _listener
+    try:
+        _listener = _beside(library, "record_roles").Listener(_library)
+        _beside(library, "patch_imports").install(_listener.patches)
+    except OSError as error:
+        print(f"strata: {error}: the names of tensors are not recorded: install Strata again", file=sys.stderr)
+
+
+def _list_tensors():
+    if _listener is not None and "torch.nn.modules.module" in sys.modules:
+        _listener.list_all()
 
 
 def _check_frames(library):
@@ -71,7 +98,8 @@ def _check_frames(library):
         expected.append(f"{code.co_filename}\t{code.co_name}\t{line or frame.f_lineno}\n")
         frame, line = frame.f_back, None
     text = "".join(expected).encode("utf-8", "surrogatepass")
-    library.strata_capture_check_python(text)
+    if library.strata_capture_check_python(text):
+        library.strata_capture_check_local(ctypes.c_uint64(id(expected)))
 
 
 class _TorchComes(importlib.abc.MetaPathFinder):
@@ -106,12 +134,17 @@ def start(file, stacks="auto", ring_events=0, memory_limit=0, existing="refuse")
             sys.modules["torch.cuda"]._lazy_call(library.strata_capture_poll)
         elif not any(isinstance(each, _TorchComes) for each in sys.meta_path):
             sys.meta_path.insert(0, _TorchComes())
+    if _listener is not None and "torch.nn.modules.module" in sys.modules:
+        _listener.look_around()
+        _list_tensors()
     return state
 
 
 def stop():
     """Ends the recording, with the state of the allocator at this moment."""
-    _load().strata_capture_stop()
+    library = _load()
+    _list_tensors()
+    library.strata_capture_stop()
 
 
 @contextlib.contextmanager

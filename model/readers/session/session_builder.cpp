@@ -175,13 +175,27 @@ bool SessionBuilder::takePools(std::span<const std::byte> payload)
     return true;
 }
 
+/// Their paths are few, their events many.
+bool SessionBuilder::moduleOf(std::uint32_t string, ModuleIndex& module)
+{
+    StringId path;
+    if (string == wire::kNone || !StreamTables::find(m_tables.strings, string, path))
+        return string == wire::kNone;
+    const auto [known, isNew] = m_modules.try_emplace(string, kNoIndex);
+    if (isNew)
+        known->second = m_recording.internModule(path);
+    module = known->second;
+    return true;
+}
+
 bool SessionBuilder::addRow(DeviceRecording& device, const wire::EventRow& row, bool hasTimes)
 {
     EventColumns& events = device.events;
     StackId stack;
     StreamIndex stream = kNoIndex;
     PoolIndex pool = kNoIndex;
-    if (!StreamTables::find(m_tables.stacks, row.stack, stack)
+    ModuleIndex module = kNoIndex;
+    if (!moduleOf(row.module, module) || !StreamTables::find(m_tables.stacks, row.stack, stack)
         || !StreamTables::find(m_tables.streams, row.stream, stream)
         || !StreamTables::find(m_tables.pools, row.pool, pool))
         return false;
@@ -194,6 +208,9 @@ bool SessionBuilder::addRow(DeviceRecording& device, const wire::EventRow& row, 
     events.pool.push_back(pool);
     if (hasTimes)
         events.timeNs.push_back(row.timeNs);
+    if (row.thread != m_thread.first)
+        m_thread = { row.thread, m_recording.internThread(row.thread) };
+    events.tell(row.phase, m_thread.second, module);
     ++m_events;
     return true;
 }

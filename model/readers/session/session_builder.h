@@ -11,6 +11,8 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace strata::model {
@@ -55,6 +57,7 @@ private:
     bool takeEvents(std::span<const std::byte> payload);
     bool takeState(wire::ChunkType type, std::span<const std::byte> payload);
     bool addRow(DeviceRecording& device, const wire::EventRow& row, bool hasTimes);
+    bool moduleOf(std::uint32_t string, ModuleIndex& module);
     bool addSparse(DeviceRecording& device, const wire::EventChunk& chunk, std::size_t firstRow);
 
     DeviceRecording& deviceOf(int device);
@@ -65,6 +68,8 @@ private:
     bool m_hasIndex = false;
     std::int64_t m_events = 0;
     wire::EventChunk m_chunk; // kept for its memory
+    std::unordered_map<std::uint32_t, ModuleIndex> m_modules; // by number of their string
+    std::pair<std::uint32_t, ThreadIndex> m_thread{ 0, kNoIndex }; // of the last row
 };
 
 } // namespace strata::model

@@ -27,6 +27,13 @@ TEST(Units, CountsAreGrouped)
     EXPECT_EQ(formatCount(1000), "1,000");
     EXPECT_EQ(formatCount(-1234567), "-1,234,567");
     EXPECT_EQ(formatCount(-123), "-123");
+    EXPECT_EQ(formatFigure(53.94), "53.9");
+    EXPECT_EQ(formatFigure(8), "8");
+    EXPECT_EQ(formatFigure(0.0485), "0.0485");
+    EXPECT_EQ(formatFigure(999.4), "999");
+    EXPECT_EQ(formatFigure(999.6), "1,000");
+    EXPECT_EQ(formatFigure(16812.3), "16,812");
+    EXPECT_EQ(formatFigure(1e30), "1e+30");
 }
 
 TEST(Units, SharesHaveOneDecimalAndNeverVanish)

@@ -2,7 +2,9 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/readers/session/session_builder.h"
 #include "model/trace/allocator_calls.h"
+#include "model/trace/roles.h"
 #include "model/wire/allocator_calls.h"
+#include "model/wire/roles.h"
 #include "model/wire/tables.h"
 
 #include <algorithm>
@@ -28,8 +30,12 @@ Recording recordingWithAll()
     recording.driver = { { 0, 4, 9, 100, 50, std::nullopt } };
     recording.parts.get<AllocatorCalls>().byDevice[0]
         = { { 0, 3, AllocatorCall::Kind::Settings, recording.strings.intern("step 1"), 1, 0, 0, 77 } };
+    recording.parts.get<RoleListings>().byDevice[0]
+        = { { 3, wire::RoleKind::OptimizerState, 0x7000, recording.strings.intern("h.3.attn.weight"),
+                recording.strings.intern("exp_avg"), recording.strings.intern("float32"), 768, 1 },
+              { 5, wire::RoleKind::Stepped, 0, recording.strings.intern("AdamW"), {}, {}, 0, 1 } };
     for (const UserItem::Kind kind :
-        { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter }) {
+        { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter, UserItem::Kind::Rules }) {
         UserItem item;
         item.kind = kind;
         item.key = 10 + static_cast<std::uint64_t>(kind);
@@ -122,6 +128,8 @@ TEST(ChunkKinds, KeepWhatLiesWithinAPart)
     const auto kept
         = [&](const ChunkKind& kind, const std::map<int, EventSpan>& spans, std::optional<TimeSpan> time) {
               Recording to;
+              for (std::uint32_t i = 0; i < from.strings.size(); ++i)
+                  (void)to.strings.intern(from.strings[StringId{ i }]);
               const KeptRows rows{ spans, time,
                   [&](StringId text) { return to.strings.intern(from.strings[text]); },
                   [](const Setting& setting) { return setting; } };
@@ -249,6 +257,76 @@ TEST(AllocatorCalls, GoWithAPartAndWhatHoldsInItStandsAtItsBeginning)
         "-\n");
     EXPECT_EQ(kept({ { 1, { 0, 9 } } }), "1/1 empty_cache -\n");
     EXPECT_EQ(kept({ { 2, { 0, 9 } } }), "");
+}
+
+using Role = wire::RoleKind;
+
+/// "event kind address name" of each.
+std::string rolesText(const Recording& recording, int device = 0)
+{
+    std::string text;
+    for (const RoleListing& listing : RoleListings::of(recording, device))
+        text += std::to_string(listing.event) + " " + std::string(roleName(listing.kind)) + " "
+            + std::to_string(listing.address) + " "
+            + (listing.name.valid() ? std::string(recording.strings[listing.name]) : "-") + "\n";
+    return text;
+}
+
+/// A parameter, its state and its gradient, which lies elsewhere in each step; another optimizer's beside.
+Recording recordingWithRoles()
+{
+    Recording from;
+    const StringId weight = from.strings.intern("weight"), bias = from.strings.intern("bias"),
+                   adam = from.strings.intern("Adam"), moment = from.strings.intern("exp_avg");
+    from.parts.get<RoleListings>().byDevice[0] = { { 2, Role::Gradient, 100, weight, {}, {}, 1, 0 },
+        { 3, Role::Parameter, 200, weight, {}, {}, 1, 0 },
+        { 3, Role::OptimizerState, 300, weight, moment, {}, 1, 0 },
+        { 3, Role::Stepped, 0, adam, {}, {}, 0, 0 }, { 4, Role::Parameter, 400, bias, {}, {}, 1, 1 },
+        { 4, Role::Gradient, 500, bias, {}, {}, 1, 1 }, { 9, Role::Gradient, 101, weight, {}, {}, 1, 0 },
+        { 10, Role::Stepped, 0, adam, {}, {}, 0, 0 }, { 11, Role::Stepped, 0, adam, {}, {}, 0, 1 },
+        { 20, Role::Gradient, 0, weight, {}, {}, 1, 0 } };
+    return from;
+}
+
+std::string keptRoles(const Recording& from, EventSpan span, bool modules)
+{
+    Recording to;
+    KeptRows rows{ { { 0, span } }, {}, [&](StringId id) { return to.strings.intern(from.strings[id]); },
+        {} };
+    rows.modules = modules;
+    chunkKindOf(wire::ChunkType::Roles)->keep(from, rows, to);
+    return rolesText(to);
+}
+
+TEST(Roles, GoWithAPartAndWhatLivesLongStandsAtItsBeginning)
+{
+    const Recording from = recordingWithRoles();
+    EXPECT_EQ(keptRoles(from, { 0, 99 }, true), rolesText(from));
+    EXPECT_EQ(keptRoles(from, { 5, 15 }, true),
+        "0 parameter 200 weight\n0 parameter 400 bias\n0 optimizer_state 300 weight\n4 gradient 101 weight\n"
+        "5 stepped 0 Adam\n6 gradient 500 bias\n6 stepped 0 Adam\n")
+        << "a gradient from before is said again with its optimizer's step, unless another one took its "
+           "place";
+    EXPECT_EQ(keptRoles(from, { 30, 40 }, true),
+        "0 parameter 200 weight\n0 parameter 400 bias\n0 optimizer_state 300 weight\n");
+}
+
+TEST(Roles, KeepTheirKindWithoutTheirNames)
+{
+    EXPECT_EQ(keptRoles(recordingWithRoles(), { 5, 15 }, false),
+        "0 parameter 200 -\n0 parameter 400 -\n0 optimizer_state 300 -\n4 gradient 101 -\n"
+        "5 stepped 0 Adam\n6 gradient 500 -\n6 stepped 0 Adam\n");
+}
+
+TEST(Roles, OfAKindThatIsNotKnownArePassedOver)
+{
+    wire::Bytes payload;
+    wire::encodeRoles(std::vector<wire::RoleRow>{ { .device = 1, .kind = static_cast<Role>(99) },
+                          { .device = 1, .event = 7, .kind = Role::Buffer, .address = 9 } },
+        payload);
+    Recording to;
+    ASSERT_TRUE(chunkKindOf(wire::ChunkType::Roles)->take(payload, StreamTables(), to));
+    EXPECT_EQ(rolesText(to, 1), "7 buffer 9 -\n");
 }
 
 TEST(Settings, OfTheBeginningAreKeptWhereTheyChange)

@@ -181,6 +181,52 @@ TEST_F(UserDataTest, IsKeptWhenARecordingIsSavedAgain)
     EXPECT_EQ(read(m_folder / "b.strata").items.size(), 3u);
 }
 
+TEST_F(UserDataTest, HasOneSetOfRulesAndTheLastOneCounts)
+{
+    UserData mine;
+    mine.setRules(R"({"rules":[]})", 5);
+    EXPECT_EQ(mine.rules(), R"({"rules":[]})");
+    const UserItem first = mine.items.front();
+    EXPECT_EQ(append(session(), first), session());
+    mine.setRules("{\n}", 6);
+    ASSERT_EQ(mine.items.size(), 1u);
+    EXPECT_EQ(append(session(), mine.items.front()), session());
+    EXPECT_EQ(read(session()).rules(), "{\n}");
+    ASSERT_EQ(read(session()).items.size(), 1u);
+    EXPECT_FALSE(read(session()).items.front().isPlaced());
+
+    UserData earlier;
+    earlier.setRules("earlier", 4);
+    earlier.merge(mine);
+    EXPECT_EQ(earlier.rules(), "{\n}");
+    mine.setRules({}, 7);
+    EXPECT_TRUE(mine.items.empty());
+    EXPECT_EQ(mine.rules(), "");
+    earlier.merge(mine);
+    EXPECT_EQ(earlier.rules(), "");
+}
+
+TEST_F(UserDataTest, SharesRulesUnlessWhatTheyNameIsDropped)
+{
+    auto recording = test::makeRecording("alloc 0x100000 1000\n");
+    recording->user.setRules(R"({"rules":[{"category":"input","frame":"secret"}]})", 5);
+    const auto session = Session::fromRecording(std::move(recording));
+    ASSERT_TRUE(session);
+    const auto shared = [&](const Scrub& scrub) {
+        CutOptions options;
+        options.spans[0] = { 0, 0 };
+        options.scrub = scrub;
+        return cut(**session, options);
+    };
+    EXPECT_EQ(shared({}).recording->user.rules(), (*session)->recording().user.rules());
+    EXPECT_EQ(shared({ .metadata = true }).userKept, 1);
+    for (const Scrub& scrub : { Scrub{ .paths = true }, Scrub{ .names = true }, Scrub{ .modules = true },
+             Scrub{ .notes = true } }) {
+        EXPECT_EQ(shared(scrub).recording->user.rules(), "");
+        EXPECT_EQ(shared(scrub).userDropped, 1);
+    }
+}
+
 TEST_F(UserDataTest, GoesWithACutAsFarAsItIsWithin)
 {
     auto recording = test::makeRecording(R"(

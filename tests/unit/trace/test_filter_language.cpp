@@ -132,6 +132,20 @@ TEST(FilterLanguage, ReadsPlaces)
         (std::vector<FilterConditions::Stack>{ { "b.py:1", "f(a, b)" }, {}, { "none" } }));
 }
 
+TEST(FilterLanguage, ReadsWhatBlocksAreForAndWhose)
+{
+    const FilterConditions both = parsed("category:optimizer_state module:h.3.* > 1MiB");
+    EXPECT_EQ(both.category, "optimizer_state");
+    EXPECT_EQ(both.module, "h.3.*");
+    EXPECT_EQ(both.minBytes, kMiB + 1);
+    EXPECT_EQ(printFilter(both), "category:optimizer_state module:h.3.* >=1048577");
+    EXPECT_EQ(parsed("module:\"no module recorded\"").module, "no module recorded");
+    EXPECT_EQ(printFilter(parsed("module:\"no module recorded\"")), "module:\"no module recorded\"");
+    EXPECT_THAT(
+        parseFilter("category:a category:b").error().text(), HasSubstr("A second category at column 12"));
+    EXPECT_THAT(parseFilter("module:").error().text(), HasSubstr("as in module:h.3.attn"));
+}
+
 TEST(FilterLanguage, SaysWhereAndWhatToWrite)
 {
     const struct {
@@ -223,6 +237,10 @@ TEST(FilterLanguage, ReadsBackWhatItPrints)
             pool.kind = static_cast<SegmentKind>(below(3));
             conditions.pool.emplace(below(3) ? std::optional(pool) : std::nullopt);
         }
+        if (below(3) == 0)
+            conditions.category = word() + "x";
+        if (below(3) == 0)
+            conditions.module = word() + "x";
         if (below(2))
             conditions.minBytes = bytes();
         if (below(2))

@@ -142,7 +142,7 @@ TEST(Groupings, AreDescribedWhole)
         EXPECT_TRUE(titles.insert(info.title.text()).second) << info.name;
         ASSERT_TRUE(info.narrowToGroup && info.narrowToBlock) << info.name;
     }
-    EXPECT_EQ(groupingNames(), "line, site, stream, pool or size");
+    EXPECT_EQ(groupingNames(), "line, site, stream, pool, size, category or module");
 }
 
 /// Whatever the grouping: a filter that is narrowed to a group, or to the group of a block, lets pass exactly
@@ -176,6 +176,80 @@ TEST(Groupings, NarrowAFilterToExactlyTheirBlocks)
                     passes(b), passesBefore(b) && table.groupOf(b) == group);
         }
     }
+}
+
+/// Blocks 0 and 2 are activations of h.3.attn and h.3, block 1 a parameter of h.30, the older ones gradients
+/// of none; of block 3 on nothing is known.
+DeviceLabels labelsOfSmallTrace(std::size_t older)
+{
+    const auto labels = [older](std::vector<std::string> names, std::initializer_list<std::uint32_t> born) {
+        auto made = std::make_shared<BlockLabels>();
+        made->names = std::move(names);
+        for (const std::uint32_t row : born)
+            made->rows.born.push_back(row);
+        for (std::size_t i = 0; i < older; ++i)
+            made->rows.older.push_back(static_cast<std::uint32_t>(made->names.size() - 1));
+        return made;
+    };
+    return { labels({ "parameter", "activation", "gradient" }, { 1, 0, 1 }),
+        labels({ "h.3.attn", "h.30", "h.3", "none" }, { 0, 1, 2 }) };
+}
+
+TEST(GroupTable, OfLabelsKnowsWhatCameSinceAsUnknown)
+{
+    const Fixture f(kSmallTrace);
+    const GroupTable table(f.trace, Grouping::Category, labelsOfSmallTrace(1).category);
+    const GroupTable again(f.trace, table);
+    for (const GroupTable* one : { &table, &again }) {
+        std::string text;
+        for (const BlockId block : f.trace.blocks().all())
+            text += one->label(one->groupOf(block)) + ";";
+        EXPECT_EQ(text, "activation;parameter;activation;unknown;unknown;gradient;");
+    }
+    EXPECT_TRUE(again.sharesGroups(table));
+    EXPECT_EQ(again.labels(), table.labels());
+    EXPECT_EQ(GroupTable(f.trace, Grouping::Line).labels(), nullptr);
+}
+
+TEST(Groupings, NarrowAFilterToLabels)
+{
+    const Fixture f(kSmallTrace);
+    const DeviceLabels labels = labelsOfSmallTrace(1);
+    for (const Grouping grouping : { Grouping::Category, Grouping::Module }) {
+        const GroupTable table(
+            f.trace, grouping, grouping == Grouping::Category ? labels.category : labels.module);
+        for (std::uint32_t group = 0; group < table.count(); ++group) {
+            BlockFilter filter;
+            infoOf(grouping).narrowToGroup(filter, f.trace, table, group);
+            EXPECT_TRUE(filter.asksForLabels());
+            const BlockMatcher passes(f.trace, filter, labels), knowsNothing(f.trace, filter);
+            for (const BlockId block : f.trace.blocks().all()) {
+                EXPECT_EQ(passes(block), table.groupOf(block) == group) << table.label(group);
+                EXPECT_FALSE(knowsNothing(block));
+            }
+        }
+    }
+}
+
+TEST(BlockFilter, TakesAModuleWithAllThatIsWithinIt)
+{
+    const Fixture f(kSmallTrace);
+    const DeviceLabels labels = labelsOfSmallTrace(1);
+    const auto passing = [&](const char* module) {
+        BlockFilter filter;
+        filter.module = module;
+        const BlockMatcher matches(f.trace, filter, labels);
+        std::string blocks;
+        for (const BlockId block : f.trace.blocks().all())
+            if (matches(block))
+                blocks += std::to_string(block.value) + " ";
+        return blocks;
+    };
+    EXPECT_EQ(passing("h.3"), "2 ");
+    EXPECT_EQ(passing("h.3.*"), "0 2 ");
+    EXPECT_EQ(passing("h.*"), "0 1 2 ");
+    EXPECT_EQ(passing("none"), "-1 ");
+    EXPECT_EQ(passing("nowhere.*"), "");
 }
 
 TEST(BlockFilter, JoinsItsConditions)

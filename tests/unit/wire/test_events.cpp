@@ -18,7 +18,7 @@ EventChunk randomChunk(std::uint32_t seed)
     chunk.device = static_cast<std::int32_t>(below(9));
     chunk.firstEvent = random() >> below(64);
     chunk.hasTimes = below(4) != 0;
-    const bool wild = below(3) == 0;
+    const bool wild = below(3) == 0, tells = below(2) == 0;
     const std::size_t rows = below(400);
     for (std::size_t i = 0; i < rows; ++i) {
         EventRow row;
@@ -32,6 +32,12 @@ EventChunk randomChunk(std::uint32_t seed)
         row.stack = below(5) == 0 ? kNone : static_cast<std::uint32_t>(below(30));
         row.stream = below(9) == 0 ? kNone : static_cast<std::uint32_t>(below(3));
         row.pool = below(2) == 0 ? kNone : static_cast<std::uint32_t>(random() % kNone);
+        if (tells && below(3) != 0) {
+            row.thread = static_cast<std::uint32_t>(wild ? random() : below(4));
+            row.phase = static_cast<EventPhase>(below(kEventPhases));
+            if (row.action == EventAction::Alloc)
+                row.module = below(3) == 0 ? kNone : static_cast<std::uint32_t>(below(30));
+        }
         chunk.rows.push_back(row);
     }
     for (std::vector<SparseText>& kind : chunk.sparse)
@@ -70,6 +76,34 @@ TEST(WireEvents, ExtremesComeBack)
     EventChunk back;
     ASSERT_TRUE(decodeEvents(payload, back));
     EXPECT_TRUE(back == chunk);
+}
+
+TEST(WireEvents, WhatNoRowTellsTakesNoRoom)
+{
+    EventChunk chunk;
+    for (int i = 0; i < 1000; ++i)
+        chunk.rows.push_back(
+            { .action = i % 2 == 0 ? EventAction::Alloc : EventAction::FreeRequested, .bytes = 512 });
+    Bytes bare, telling;
+    encodeEvents(chunk, bare);
+    for (EventRow& row : chunk.rows) {
+        row.thread = 4711;
+        row.phase = EventPhase::Backward;
+    }
+    encodeEvents(chunk, telling);
+    EXPECT_GE(telling.size(), bare.size() + 2000) << "a byte each";
+    EXPECT_LE(telling.size(), bare.size() + 2020);
+}
+
+TEST(WireEvents, APhaseThatIsNotKnownIsNone)
+{
+    EventChunk chunk;
+    chunk.rows.push_back({ .action = EventAction::Alloc, .bytes = 512, .phase = EventPhase{ 200 } });
+    Bytes payload;
+    encodeEvents(chunk, payload);
+    EventChunk back;
+    ASSERT_TRUE(decodeEvents(payload, back));
+    EXPECT_EQ(back.rows[0].phase, EventPhase::Unknown);
 }
 
 TEST(WireEvents, ARepeatedStepCostsAlmostNothingEachTime)

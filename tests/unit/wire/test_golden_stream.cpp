@@ -6,6 +6,7 @@
 #include "model/wire/chunk_writer.h"
 #include "model/wire/digest.h"
 #include "model/wire/events.h"
+#include "model/wire/roles.h"
 #include "model/wire/state.h"
 #include "model/wire/symbols.h"
 #include "model/wire/tables.h"
@@ -117,6 +118,10 @@ Bytes stream()
     add(ChunkType::AllocatorCalls, encodeAllocatorCalls,
         std::vector<AllocatorCallRow>{ { 0, 5, AllocatorCallKind::EmptyCache, kNone, kStartNs + 4'000'000 },
             { 0, 6, AllocatorCallKind::Settings, 4, kStartNs + 5'000'000 } });
+    add(ChunkType::Roles, encodeRoles,
+        std::vector<RoleRow>{ { 0, 3, RoleKind::Parameter, 0x7f0000000400, 3, kNone, kNone, 1024, kNone },
+            { 0, 4, RoleKind::OptimizerState, 0x7f0000000500, 3, 1, 2, 512, 0 },
+            { 0, 7, RoleKind::Stepped, 0, 4, kNone, kNone, 0, 0 } });
     add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
     add(ChunkType::EndState, encodeState, endState());
     add(ChunkType::Digest, encodeDigest, digest(writer));
@@ -130,6 +135,9 @@ Bytes stream()
     add(ChunkType::Filter, encodeUserRows,
         std::vector<UserRow>{ { 19, false, kStartNs, 0, -1, -1, 0, "large", R"({"min_bytes": 1024})" },
             { 20, true, kStartNs } });
+    add(ChunkType::Rules, encodeUserRows,
+        std::vector<UserRow>{ { 1, false, kStartNs, 0, -1, -1, 0, "",
+            R"({"rules": [{"category": "workspace", "min_bytes": "1KiB"}]})" } });
     EXPECT_TRUE(writer.isWriting());
     return sink.bytes();
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace strata::agent {
+
+/// The modules of this process (torch.nn.Module), by address, as Python tells of them when one becomes a part
+/// of another: what their paths are, "h.3.attn". Paths of different modules differ: where several are not
+/// part of another one, all but the first stand in front of what is in them, by their class. Any thread.
+class ModuleTable {
+public:
+    /// `parent` 0: only its class is told. A module that is part of several is named by the first of those in
+    /// the tree that it came into last, as PyTorch's named_parameters() does. Under a name there is one: what
+    /// takes it, as a wrapper does, takes it from the one before.
+    void add(std::uint64_t module, std::uint64_t parent, std::string name, std::string type);
+    /// Its address may become that of another one. Until then its path is what it was.
+    void remove(std::uint64_t module);
+
+    /// "h.3.attn"; of one that is no part of another its class; none of one that nobody told of.
+    [[nodiscard]] std::optional<std::string> path(std::uint64_t module);
+    /// Of what `name` is in it: "h.3.attn.weight"; the bare name in the first that is no part of another.
+    [[nodiscard]] std::string nameIn(std::uint64_t module, const std::string& name);
+
+    /// Changes whenever a path may have.
+    [[nodiscard]] std::uint64_t generation() const { return m_generation.load(std::memory_order_acquire); }
+
+private:
+    struct Edge {
+        std::uint64_t parent = 0;
+        std::string name;
+    };
+    struct Module {
+        std::vector<Edge> edges; ///< in the order in which they were told
+        std::map<std::string, std::uint64_t, std::less<>> parts; ///< by the names that they have in it
+        std::string type;
+        bool removed = false;
+        std::optional<std::string> prefix; ///< of names in it, once it was asked for as a root
+    };
+
+    [[nodiscard]] const Edge* edgeOf(std::uint64_t module) const;
+    [[nodiscard]] std::uint64_t rootOf(std::uint64_t module) const;
+    [[nodiscard]] const std::string& prefixOf(std::uint64_t root);
+    /// Under the mutex; without the class of a root.
+    [[nodiscard]] std::string place(std::uint64_t module);
+
+    std::mutex m_mutex;
+    std::unordered_map<std::uint64_t, Module> m_modules;
+    std::atomic<std::uint64_t> m_generation{ 0 };
+};
+
+} // namespace strata::agent

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/wire/bytes.h"
+#include "model/wire/kinds.h"
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace strata::agent {
+
+/// A tensor that the program tells of, or an optimizer of which it tells each step.
+struct Tensor {
+    std::int32_t device = 0;
+    wire::RoleKind kind = wire::RoleKind::Parameter;
+    std::string name, part, dtype;
+    std::uint64_t elements = 0;
+    std::uint32_t optimizer = wire::kNone;
+};
+
+/// Where one is; 0 if nowhere.
+struct PlacedTensor {
+    const Tensor* tensor = nullptr; ///< lives as long as the table
+    std::uint64_t address = 0;
+};
+
+/// The tensors of this process, as the program told of them, and where each was last. Outlives recordings:
+/// one that begins later is told what stands. Any thread.
+class TensorTable {
+public:
+    static constexpr std::size_t kMost = 4'000'000;
+
+    /// Its number, from 1; 0 once there are too many.
+    [[nodiscard]] std::uint32_t add(Tensor tensor);
+    /// A number for an optimizer.
+    [[nodiscard]] std::uint32_t addOptimizer();
+    /// None: there is no tensor of that number.
+    [[nodiscard]] std::optional<PlacedTensor> place(std::uint64_t number, std::uint64_t address);
+    /// Those that are somewhere.
+    [[nodiscard]] std::vector<PlacedTensor> standing() const;
+
+private:
+    mutable std::mutex m_mutex;
+    std::deque<Tensor> m_tensors;
+    std::vector<std::uint64_t> m_addresses;
+    std::uint32_t m_optimizers = 0;
+};
+
+} // namespace strata::agent

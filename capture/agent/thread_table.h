@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace strata::agent {
+
+/// Small numbers for the threads of this process, so that one fits an event. A thread has its number for
+/// good; the 8,192nd and later ones are 0, not known. Any thread; no lock, no allocation.
+class ThreadTable {
+public:
+    static constexpr unsigned kBits = 13;
+
+    /// Of the calling thread; a call of the system the first time.
+    [[nodiscard]] static std::uint16_t mine() noexcept;
+    /// As the operating system counts; 0 for 0.
+    [[nodiscard]] static std::uint32_t threadOf(std::uint16_t number) noexcept
+    {
+        return s_threads[number].load(std::memory_order_relaxed);
+    }
+
+private:
+    static inline std::array<std::atomic<std::uint32_t>, 1U << kBits> s_threads{};
+    static inline std::atomic<std::uint32_t> s_count{ 1 };
+};
+
+} // namespace strata::agent
