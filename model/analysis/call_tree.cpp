@@ -19,19 +19,23 @@ namespace {
 
 constexpr std::size_t kStopInterval = 1 << 16;
 
+constexpr std::uint32_t kNoGroup = 0xffffffffu;
+
 struct StackCost {
     StackId stack;
+    std::uint32_t group = kNoGroup;
     std::int64_t cost = 0;
     std::int64_t blocks = 0;
 };
 
 class StackCosts {
 public:
-    void add(StackId stack, std::int64_t cost)
+    void add(StackId stack, std::uint32_t group, std::int64_t cost)
     {
-        const auto [row, isNew] = m_rows.try_emplace(stack.value, m_costs.size());
+        const std::uint64_t key = std::uint64_t{ group } << 32 | stack.value;
+        const auto [row, isNew] = m_rows.try_emplace(key, m_costs.size());
         if (isNew)
-            m_costs.push_back({ stack, 0, 0 });
+            m_costs.push_back({ stack, group, 0, 0 });
         StackCost& sum = m_costs[row->second];
         sum.cost = wrapAdd(sum.cost, cost);
         ++sum.blocks;
@@ -39,7 +43,7 @@ public:
     [[nodiscard]] std::vector<StackCost> take() { return std::move(m_costs); }
 
 private:
-    boost::unordered_flat_map<std::uint32_t, std::size_t> m_rows;
+    boost::unordered_flat_map<std::uint64_t, std::size_t> m_rows; // by group and stack
     std::vector<StackCost> m_costs;
 };
 
@@ -53,16 +57,16 @@ std::size_t firstBornFrom(const BlockColumns& blocks, EventIndex event)
     }) - rows.begin());
 }
 
-/// The costs by stack; nothing once the token is set.
+/// The costs by stack, and by group if there are groups; nothing once the token is set.
 std::optional<std::vector<StackCost>> costsByStack(const DeviceTimeline& timeline, const TreeQuery& query,
-    EventIndex instant, const BlockMatcher* filter, const std::stop_token& stop)
+    EventIndex instant, const GroupTable* groups, const BlockMatcher* filter, const std::stop_token& stop)
 {
     const DeviceTrace& trace = timeline.trace();
     const BlockColumns& blocks = trace.blocks();
     StackCosts costs;
     const auto take = [&](BlockId block, std::int64_t cost) {
         if (!filter || (*filter)(block))
-            costs.add(blocks.stack[block], cost);
+            costs.add(blocks.stack[block], groups ? groups->groupOf(block) : kNoGroup, cost);
     };
 
     const bool isInstant = query.from == query.to;
@@ -87,6 +91,48 @@ std::optional<std::vector<StackCost>> costsByStack(const DeviceTimeline& timelin
     return costs.take();
 }
 
+/// A node of a path: a frame, or a label.
+struct Part {
+    std::uint32_t label = CallTree::kNoLabel;
+    FrameId frame;
+    friend auto operator<=>(const Part&, const Part&) = default;
+};
+
+/// The labels that lead to each group of a table.
+class GroupPaths {
+public:
+    GroupPaths(const GroupTable& groups, std::vector<std::string>& labels)
+    {
+        std::map<std::string, std::uint32_t, std::less<>> known;
+        const auto add = [&](std::vector<Part>& path, std::string_view name) {
+            auto found = known.find(name);
+            if (found == known.end()) {
+                found = known.emplace(name, static_cast<std::uint32_t>(labels.size())).first;
+                labels.emplace_back(name);
+            }
+            path.push_back({ found->second, {} });
+        };
+        for (std::uint32_t group = 0; group < groups.count(); ++group) {
+            std::vector<Part>& path = m_paths.emplace_back();
+            std::string_view rest = groups.label(group);
+            if (groups.grouping() == Grouping::Module && rest.find(' ') == rest.npos)
+                for (std::size_t dot = rest.find('.'); dot != rest.npos; dot = rest.find('.')) {
+                    add(path, rest.substr(0, dot));
+                    rest.remove_prefix(dot + 1);
+                }
+            add(path, rest);
+        }
+    }
+
+    [[nodiscard]] std::span<const Part> of(std::uint32_t group) const
+    {
+        return group < m_paths.size() ? std::span<const Part>(m_paths[group]) : std::span<const Part>();
+    }
+
+private:
+    std::vector<std::vector<Part>> m_paths; // by group
+};
+
 /// The path of each stack through the tree, from the root on, in one array.
 class Paths {
 public:
@@ -96,31 +142,35 @@ public:
     {
     }
 
-    void add(StackId stack)
+    void add(std::span<const Part> before, StackId stack)
     {
         m_begins.push_back(m_frames.size());
+        m_frames.insert(m_frames.end(), before.begin(), before.end());
+        const auto first = static_cast<std::ptrdiff_t>(m_frames.size());
         const std::span<const FrameId> innermostFirst = m_recording.stacks.stack(stack);
         if (m_query.byLine) {
-            m_frames.push_back(shown(userFrame(m_recording, stack)));
+            push(userFrame(m_recording, stack));
             return;
         }
         for (const FrameId frame : innermostFirst) {
             if (!m_query.userFramesOnly || isUser(frame))
-                m_frames.push_back(shown(frame));
+                push(frame);
         }
-        if (m_frames.size() == m_begins.back()) // no stack, or nothing but library code
-            m_frames.push_back(shown(userFrame(m_recording, stack)));
+        if (std::ssize(m_frames) == first) // no stack, or nothing but library code
+            push(userFrame(m_recording, stack));
         if (m_query.order == TreeOrder::TopDown)
-            std::reverse(m_frames.begin() + static_cast<std::ptrdiff_t>(m_begins.back()), m_frames.end());
+            std::reverse(m_frames.begin() + first, m_frames.end());
     }
 
-    [[nodiscard]] std::span<const FrameId> operator[](std::size_t i) const
+    [[nodiscard]] std::span<const Part> operator[](std::size_t i) const
     {
         const std::size_t end = i + 1 < m_begins.size() ? m_begins[i + 1] : m_frames.size();
         return std::span(m_frames).subspan(m_begins[i], end - m_begins[i]);
     }
 
 private:
+    void push(FrameId frame) { m_frames.push_back({ CallTree::kNoLabel, shown(frame) }); }
+
     /// The first frame of its function and line: C++ has one for each place in it that calls.
     FrameId shown(FrameId frame)
     {
@@ -146,7 +196,7 @@ private:
 
     const Recording& m_recording;
     const TreeQuery& m_query;
-    std::vector<FrameId> m_frames;
+    std::vector<Part> m_frames;
     std::vector<std::size_t> m_begins;
     boost::unordered_flat_map<std::uint32_t, bool> m_userFrames;
     boost::unordered_flat_map<std::uint32_t, FrameId> m_shown;
@@ -168,11 +218,10 @@ public:
         m_tree.nodes.push_back({});
     }
 
-    void add(std::span<const FrameId> path, const StackCost& cost)
+    void add(std::span<const Part> path, const StackCost& cost)
     {
         std::size_t shared = 0;
-        while (shared < path.size() && shared < m_open.size()
-            && m_tree.nodes[m_open[shared]].frame == path[shared])
+        while (shared < path.size() && shared < m_open.size() && isSame(m_open[shared], path[shared]))
             ++shared;
         m_open.resize(shared);
         for (std::size_t i = shared; i < path.size(); ++i) {
@@ -182,7 +231,7 @@ public:
             }
             const std::uint32_t parent = m_open.empty() ? 0 : m_open.back();
             m_open.push_back(static_cast<std::uint32_t>(m_tree.nodes.size()));
-            m_tree.nodes.push_back({ .frame = path[i], .parent = parent });
+            m_tree.nodes.push_back({ .frame = path[i].frame, .label = path[i].label, .parent = parent });
         }
         CallTree::Node& last = m_tree.nodes[m_open.empty() ? 0 : m_open.back()];
         last.self = wrapAdd(last.self, cost.cost);
@@ -213,6 +262,11 @@ public:
     }
 
 private:
+    [[nodiscard]] bool isSame(std::uint32_t node, const Part& part) const
+    {
+        return m_tree.nodes[node].frame == part.frame && m_tree.nodes[node].label == part.label;
+    }
+
     void putHeaviestFirst(CallTree::Node& parent, std::vector<std::uint32_t>& children)
     {
         std::vector<CallTree::Node>& nodes = m_tree.nodes;
@@ -233,22 +287,25 @@ private:
     std::vector<std::uint32_t> m_open; // the nodes of the path before
 };
 
-} // namespace
-
-CallTree callTree(
-    const DeviceTimeline& timeline, const TreeQuery& query, const BlockMatcher* filter, std::stop_token stop)
+CallTree treeOf(const DeviceTimeline& timeline, const TreeQuery& query, const GroupTable* roots,
+    const BlockMatcher* filter, const std::stop_token& stop)
 {
     CallTree tree;
     tree.cost = query.cost;
     tree.at = instantWithin(timeline, query.from, query.to);
     TreeBuilder builder(tree);
-    const auto costs = costsByStack(timeline, query, tree.at, filter, stop);
+    const auto costs = costsByStack(timeline, query, tree.at, roots, filter, stop);
     if (!costs || costs->empty())
         return tree;
+    std::optional<GroupPaths> groups;
+    if (roots) {
+        tree.roots = roots->grouping();
+        groups.emplace(*roots, tree.labels);
+    }
 
     Paths paths(timeline.trace().recording(), query);
     for (const StackCost& cost : *costs)
-        paths.add(cost.stack);
+        paths.add(groups ? groups->of(cost.group) : std::span<const Part>(), cost.stack);
     std::vector<std::uint32_t> order(costs->size());
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i] = static_cast<std::uint32_t>(i);
@@ -262,6 +319,20 @@ CallTree callTree(
     }
     builder.finish();
     return tree;
+}
+
+} // namespace
+
+CallTree callTree(
+    const DeviceTimeline& timeline, const TreeQuery& query, const BlockMatcher* filter, std::stop_token stop)
+{
+    return treeOf(timeline, query, nullptr, filter, stop);
+}
+
+CallTree callTree(const DeviceTimeline& timeline, const TreeQuery& query, const GroupTable& roots,
+    const BlockMatcher* filter, std::stop_token stop)
+{
+    return treeOf(timeline, query, &roots, filter, stop);
 }
 
 } // namespace strata::model

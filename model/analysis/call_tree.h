@@ -3,8 +3,10 @@
 
 #include "model/timeline/device_timeline.h"
 #include "model/trace/filter.h"
+#include "model/trace/grouping.h"
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -27,7 +29,8 @@ enum class TreeOrder : std::uint8_t { TopDown, BottomUp }; ///< root is the oute
 /// million frames deep.
 struct CallTree {
     struct Node {
-        FrameId frame; ///< none for the root and for blocks without a stack
+        FrameId frame; ///< none for the root, for blocks without a stack and for labels
+        std::uint32_t label = kNoLabel; ///< of `labels`: a group that the stacks below it belong to
         std::uint32_t parent = 0;
         std::uint32_t firstChild = 0;
         std::uint32_t nextSibling = 0;
@@ -35,13 +38,17 @@ struct CallTree {
         std::int64_t self = 0;
         std::int64_t blocks = 0; ///< of the node and its children
     };
+    static constexpr std::uint32_t kNoLabel = 0xffffffffu;
+
     std::vector<Node> nodes;
+    std::optional<Grouping> roots; ///< what labels are of
+    std::vector<std::string> labels; ///< "activation", or parts of the paths of modules: "h", "3", "attn"
     TreeCost cost = TreeCost::Bytes;
     EventIndex at = -1; ///< the instant that Bytes refers to
     bool complete
         = true; ///< false: cut at kMaxNodes, the costs of what is deeper are `self` where it was cut
 
-    static constexpr std::size_t kMaxNodes = 20'000'000; ///< 800 MB; no real recording comes near
+    static constexpr std::size_t kMaxNodes = 20'000'000; ///< 960 MB; no real recording comes near
 };
 
 struct TreeQuery {
@@ -58,5 +65,13 @@ struct TreeQuery {
 /// its root alone, once the token is set. Safe from any thread.
 [[nodiscard]] CallTree callTree(const DeviceTimeline& timeline, const TreeQuery& query,
     const BlockMatcher* filter = nullptr, std::stop_token stop = {});
+
+/// The same with the groups of the blocks between root and stacks, whatever the order; of modules each part
+/// of the path is a node. The total is that of the tree without.
+///
+///     all > activation > main > forward          all > h > 3 > attn > main > forward
+///     all > parameter > main                     all > h > 3 > main
+[[nodiscard]] CallTree callTree(const DeviceTimeline& timeline, const TreeQuery& query,
+    const GroupTable& roots, const BlockMatcher* filter = nullptr, std::stop_token stop = {});
 
 } // namespace strata::model

@@ -131,80 +131,6 @@ std::optional<double> fractionAtStart(const DeviceTrace& trace, std::optional<st
     return (std::round(fraction * bytes) + 0.5) / bytes;
 }
 
-using Kind = AddressPolicy::Kind;
-constexpr AddressPolicy kOrdersOfDrivers[]{ { Kind::TopDown }, { Kind::Ascending }, { Kind::Descending } };
-
-/// Orders of addresses to be tried; fewer where each takes long.
-std::vector<AddressPolicy> ordersOf(const DeviceTrace& trace)
-{
-    constexpr EventIndex kFewest = 2, kMost = 10, kEvents = 10'000'000;
-    const EventIndex random
-        = std::clamp(kEvents / std::max<EventIndex>(trace.eventCount(), 1), kFewest, kMost);
-    std::vector<AddressPolicy> orders(std::begin(kOrdersOfDrivers), std::end(kOrdersOfDrivers));
-    for (EventIndex seed = 1; seed <= random; ++seed)
-        orders.push_back({ Kind::Random, static_cast<std::uint64_t>(seed) });
-    return orders;
-}
-
-/// Of the orders of real drivers the one under which the recorded settings come to what was recorded.
-Result<AddressPolicy> orderThatFits(
-    const DeviceTrace& trace, const ReplayReport& report, WhatIf question, const Progress& progress)
-{
-    question.settings = report.settings;
-    question.capacityBytes = report.capacityBytes;
-    question.until.reset();
-    ReplayFigures recorded = recordedFigures(trace, report.check.rounding);
-    for (const AddressPolicy& order : kOrdersOfDrivers) {
-        question.addresses = order;
-        const auto replayed = replayUnder(trace, question, progress);
-        if (!replayed)
-            return Failure(replayed.error());
-        recorded.byAddress = replayed->byAddress;
-        if (*replayed == recorded)
-            return order;
-    }
-    return AddressPolicy{};
-}
-
-/// Where the order of the driver's addresses decides, or when frees end that wait for other streams: the
-/// range of what other orders and moments come to, widened by half of itself on both sides, by a segment at
-/// least. (tests/truth/test_replay.py holds it to runs under random orders, and to such whose frees wait.)
-Result<void> findRanges(const DeviceTrace& trace, bool byOrder, bool byPendingFrees, const WhatIf& question,
-    WhatIfAnswer& answer, const Progress& progress)
-{
-    std::vector<ReplayFigures> figures{ answer.replayed };
-    std::vector<WhatIf> questions;
-    if (byPendingFrees)
-        for (const PendingFrees frees :
-            { PendingFrees::AtOnce, PendingFrees::HalfLate, PendingFrees::Late }) {
-            questions.push_back(question);
-            questions.back().pendingFrees = frees;
-        }
-    if (byOrder)
-        for (const AddressPolicy& order : ordersOf(trace)) {
-            questions.push_back(question);
-            questions.back().addresses = order;
-        }
-    for (const WhatIf& other : questions) {
-        const auto replayed = replayUnder(trace, other, progress);
-        if (!replayed)
-            return Failure(replayed.error());
-        figures.push_back(*replayed);
-    }
-    const auto range = [&](std::int64_t ReplayFigures::*peak, std::int64_t leastMore) {
-        const auto [least, most] = std::ranges::minmax_element(figures, {}, peak);
-        const std::int64_t low = (*least).*peak, high = (*most).*peak;
-        const std::int64_t more = std::max((high - low) / 2, leastMore);
-        return std::pair(std::max<std::int64_t>(low - more, 0), high + more);
-    };
-    // What was not tried may need a segment more or less, and leave other tails that are not split off.
-    constexpr std::int64_t kTails = 4 * AllocatorSettings::kSmallSize;
-    const std::int64_t segments = (byPendingFrees ? 2 : 1) * question.settings.largeSegmentBytes;
-    answer.reservedPeakRange = range(&ReplayFigures::reservedBytesPeak, segments);
-    answer.allocatedPeakRange = range(&ReplayFigures::allocatedBytesPeak, kTails);
-    return {};
-}
-
 } // namespace
 
 const char* sourceName(ReplayReport::VersionSource source)
@@ -284,6 +210,19 @@ std::optional<EventIndex> ReplayReport::exactFrom() const
     return agrees() && check.determinedFrom < events ? std::optional(check.determinedFrom) : std::nullopt;
 }
 
+RecordedAllocator recordedAllocator(const DeviceTrace& trace, const ReplayAsked& asked)
+{
+    ReplayReport report;
+    findCapacity(trace, asked, report);
+    const auto stated = asked.version ? asked.version : statedVersion(trace.recording());
+    const TorchVersion version = stated ? *stated : versionsByKeys(trace).front();
+    const auto settings = AllocatorSettings::parse(
+        asked.settings ? *asked.settings : recordedSettings(trace, report.settingsSource), version);
+    return { .settings = settings ? *settings : AllocatorSettings{},
+        .capacityBytes = report.capacityBytes,
+        .capacitySource = report.capacitySource };
+}
+
 Result<ReplayReport> checkReplay(const DeviceTrace& trace, const ReplayAsked& asked, const Progress& progress)
 {
     const Recording& recording = trace.recording();
@@ -347,98 +286,6 @@ Result<ReplayReport> checkReplay(const DeviceTrace& trace, const ReplayAsked& as
     if (!best)
         return Failure(*refused);
     return std::move(*best);
-}
-
-Result<WhatIfAnswer> answerWhatIf(
-    const DeviceTrace& trace, const ReplayReport& report, const WhatIfAsked& asked, const Progress& progress)
-{
-    const auto settings = AllocatorSettings::parse(asked.settings, report.version);
-    if (!settings)
-        return Failure(settings.error());
-    WhatIf question;
-    question.settings = *settings;
-    // A fraction that the recorded settings named goes with them; one that the program set stays.
-    const auto recorded = AllocatorSettings::parse(report.settingsText, report.version);
-    if (const auto fraction = fractionAtStart(trace, report.capacityBytes);
-        fraction && !(recorded && recorded->memoryFraction))
-        question.settings.memoryFraction = fraction;
-    question.capacityBytes = asked.capacityBytes ? asked.capacityBytes : report.capacityBytes;
-    const bool knowsCard = asked.capacityBytes
-        || report.capacitySource == ReplayReport::CapacitySource::Session
-        || report.capacitySource == ReplayReport::CapacitySource::Option;
-    if (knowsCard || (settings->memoryFraction && question.capacityBytes)) // a fraction is one of something
-        question.deviceBytes = *question.capacityBytes;
-    if (asked.emptyCaches)
-        question.emptyCaches = asked.emptyCaches;
-    else if (!report.emptyCachesMarked)
-        question.emptyCaches = report.check.emptyCaches;
-    question.poolEnds = report.check.poolEnds;
-    question.rank = report.check.rank;
-    question.until = asked.until;
-    if (asked.availableBytes)
-        question.capacityBytes = asked.availableBytes;
-
-    WhatIfAnswer answer;
-    answer.recorded = recordedFigures(trace, report.check.rounding);
-    question.addresses = asked.addresses.value_or(AddressPolicy{});
-    auto replayed = replayUnder(trace, question, progress);
-    if (!replayed)
-        return Failure(replayed.error());
-    const bool byOrder = replayed->byAddress && !asked.addresses;
-    if (byOrder) {
-        const auto fits = orderThatFits(trace, report, question, progress);
-        if (!fits)
-            return Failure(fits.error());
-        if (*fits != question.addresses) {
-            question.addresses = *fits;
-            if (replayed = replayUnder(trace, question, progress); !replayed)
-                return Failure(replayed.error());
-        }
-    }
-    answer.replayed = *replayed;
-    answer.reservedPeakRange = { replayed->reservedBytesPeak, replayed->reservedBytesPeak };
-    answer.allocatedPeakRange = { replayed->allocatedBytesPeak, replayed->allocatedBytesPeak };
-    if (asked.ranges && (byOrder || report.check.hasPendingFrees))
-        if (const auto found
-            = findRanges(trace, byOrder, report.check.hasPendingFrees, question, answer, progress);
-            !found)
-            return Failure(found.error());
-
-    const bool fitsAnyway = answer.replayed.reservedBytesPeak <= answer.recorded.reservedBytesPeak;
-    if (settings->memoryFraction && !question.capacityBytes)
-        answer.reason
-            = say("an estimate without the memory fraction: the recording does not tell the capacity of its "
-                  "device; give it with --capacity");
-    else if (settings->memoryFraction && !knowsCard)
-        answer.reason = say(
-            "an estimate: the fraction is taken of what PyTorch had, as an out-of-memory tells; the device "
-            "has more");
-    else if (!report.exact())
-        answer.reason = say("an estimate: %1", report.reason());
-    else if (!report.fromStart)
-        answer.reason
-            = say("an estimate: the trace begins late, with memory that the other settings would have "
-                  "placed otherwise");
-    else if (report.check.hasPendingFrees)
-        answer.reason
-            = say("an estimate: blocks waited for other streams, and under other settings their frees may "
-                  "end at other moments");
-    else if (!question.capacityBytes && !fitsAnyway)
-        answer.reason
-            = say("an estimate: the capacity of the device is not known, and this needs more than was "
-                  "recorded");
-    else if (!report.emptyCachesMarked && !asked.emptyCaches)
-        answer.reason
-            = say("an estimate: calls of empty_cache() that released nothing are not recorded here, and "
-                  "under other settings they may");
-    else if (byOrder)
-        answer.reason
-            = say("an estimate: where several free blocks fit alike, PyTorch %1 takes the one at the lowest "
-                  "address, and the order in which the driver hands out addresses is not known",
-                report.version.text());
-    else
-        answer.exact = true;
-    return answer;
 }
 
 } // namespace strata::model

@@ -63,6 +63,16 @@ struct ReplayReport {
 [[nodiscard]] const char* sourceName(ReplayReport::SettingsSource source);
 [[nodiscard]] const char* sourceName(ReplayReport::CapacitySource source);
 
+/// What a recording says of its allocator, without a replay: under the likeliest version, PyTorch's own
+/// settings where those recorded cannot be read. O(events) of a recording that tells its capacity by an
+/// out-of-memory.
+struct RecordedAllocator {
+    AllocatorSettings settings;
+    std::optional<std::int64_t> capacityBytes;
+    ReplayReport::CapacitySource capacitySource = ReplayReport::CapacitySource::None;
+};
+[[nodiscard]] RecordedAllocator recordedAllocator(const DeviceTrace& trace, const ReplayAsked& asked = {});
+
 /// Replays a device's trace as it was recorded. Where the recording does not tell its version of PyTorch,
 /// those that can have written it are tried. Fails with Usage (settings that the version does not take),
 /// Refused (events are missing), Cancelled. Any thread; seconds for tens of millions of events.
@@ -78,6 +88,9 @@ struct WhatIfAsked {
     std::optional<std::vector<EventIndex>> emptyCaches; ///< none: those of the recording
     std::optional<std::int64_t> availableBytes; ///< to segments, where that is less than the capacity
     std::optional<EventIndex> until; ///< the last event that takes part; none: all do
+    /// WhatIfAnswer::orderThatFits of an answer from the same report; none: it is found where it is needed,
+    /// by up to three replays.
+    std::optional<AddressPolicy> orderThatFits;
 };
 struct WhatIfAnswer {
     ReplayFigures recorded; ///< "at least" in rounded sizes where the check is not exact
@@ -85,6 +98,9 @@ struct WhatIfAnswer {
     /// Over orders of addresses and moments of frees, where they matter and ranges were asked for; else one
     /// value.
     std::pair<std::int64_t, std::int64_t> reservedPeakRange, allocatedPeakRange;
+    /// Where addresses decide and none were asked for: of the orders of real drivers the one under which the
+    /// recorded settings come to what was recorded, top-down if none does.
+    std::optional<AddressPolicy> orderThatFits;
     bool exact = false;
     Sentence reason; ///< why not; empty if it is
 };

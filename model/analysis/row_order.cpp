@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/row_order.h"
 
+#include "model/analysis/training/block_modules.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -15,11 +17,13 @@ template <class Order> struct OrderName {
     std::string_view name;
 };
 
-constexpr std::array<OrderName<BlockOrder>, 13> kBlockOrders{ {
+constexpr std::array<OrderName<BlockOrder>, 15> kBlockOrders{ {
     { BlockOrder::Block, "block" },
     { BlockOrder::Requested, "requested" },
     { BlockOrder::Rounded, "rounded" },
     { BlockOrder::Line, "line" },
+    { BlockOrder::Category, "category" },
+    { BlockOrder::Module, "module" },
     { BlockOrder::Born, "born" },
     { BlockOrder::FreeRequested, "free_requested" },
     { BlockOrder::Freed, "freed" },
@@ -146,6 +150,28 @@ RowKey lineKey(const DeviceTrace& trace, std::shared_ptr<const GroupTable> byLin
                std::uint32_t row) -> Key { return ranks[byLine->groupOf(trace.blocks().at(row))]; };
 }
 
+RowKey categoryKey(const DeviceTrace& trace, std::shared_ptr<const BlockLabels> labels)
+{
+    return [&trace, labels = std::move(labels)](std::uint32_t row) -> Key {
+        const std::uint32_t label = labels ? labels->rowOf(trace.blocks().at(row)) : BlockLabels::kNone;
+        return label == BlockLabels::kNone ? std::nullopt : Key(label);
+    };
+}
+
+RowKey moduleKey(const DeviceTrace& trace, std::shared_ptr<const BlockLabels> labels)
+{
+    if (!labels)
+        return [](std::uint32_t) { return Key(); };
+    std::vector<Key> keys;
+    const std::vector<std::uint32_t> ranks = alphabeticalRanks(labels->names);
+    for (std::size_t row = 0; row < ranks.size(); ++row)
+        keys.push_back(labels->names[row] == kNoModuleLabel ? std::nullopt : Key(ranks[row]));
+    return [&trace, labels = std::move(labels), keys = std::move(keys)](std::uint32_t row) -> Key {
+        const std::uint32_t label = labels->rowOf(trace.blocks().at(row));
+        return label < keys.size() ? keys[label] : std::nullopt;
+    };
+}
+
 /// First and last event between which the trace sees a block alive.
 std::pair<EventIndex, EventIndex> seen(const DeviceTrace& trace, BlockId block)
 {
@@ -205,7 +231,7 @@ StackId stackOfEvent(const DeviceTrace& trace, std::uint32_t event)
 }
 
 RowKey rowKey(const DeviceTrace& trace, BlockOrder order, const RoundedSizes& sizes,
-    std::shared_ptr<const GroupTable> byLine, std::shared_ptr<const Clock> clock)
+    const DeviceLabels& labels, std::shared_ptr<const GroupTable> byLine, std::shared_ptr<const Clock> clock)
 {
     const BlockColumns& b = trace.blocks();
     switch (order) {
@@ -221,6 +247,10 @@ RowKey rowKey(const DeviceTrace& trace, BlockOrder order, const RoundedSizes& si
     case BlockOrder::Line:
         return lineKey(
             trace, byLine ? std::move(byLine) : std::make_shared<GroupTable>(trace, Grouping::Line));
+    case BlockOrder::Category:
+        return categoryKey(trace, labels.category);
+    case BlockOrder::Module:
+        return moduleKey(trace, labels.module);
     case BlockOrder::Born:
         return [&b](std::uint32_t row) { return ordered(b.birth(b.at(row))); };
     case BlockOrder::FreeRequested:

@@ -23,6 +23,8 @@ enum class BlockOrder : std::uint8_t {
     Requested,
     Rounded,
     Line, ///< its label
+    Category, ///< in the order of categories
+    Module, ///< its name; blocks without one come last
     Born,
     FreeRequested,
     Freed,
@@ -79,9 +81,10 @@ using RowKey = std::function<std::optional<std::uint64_t>(std::uint32_t row)>;
 
 /// The trace must outlive the key, and what `sizes` points to. Cheap but for labels, which cost a pass over
 /// stacks or texts. `byLine` and `clock` are those of the trace, and made where they are needed and not
-/// given. Safe from any thread.
+/// given; labels that are not known order nothing. Safe from any thread.
 [[nodiscard]] RowKey rowKey(const DeviceTrace& trace, BlockOrder order, const RoundedSizes& sizes,
-    std::shared_ptr<const GroupTable> byLine = {}, std::shared_ptr<const Clock> clock = {});
+    const DeviceLabels& labels = {}, std::shared_ptr<const GroupTable> byLine = {},
+    std::shared_ptr<const Clock> clock = {});
 [[nodiscard]] RowKey rowKey(const DeviceTrace& trace, EventOrder order);
 
 /// Puts rows in order; ties stay as they are. O(n log n).

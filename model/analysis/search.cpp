@@ -70,11 +70,12 @@ struct Wanted {
 class Searching {
 public:
     Searching(const DeviceTimeline& timeline, const GroupTable& byLine, EventIndex event,
-        const std::stop_token& stop)
+        const std::stop_token& stop, const DeviceLabels& labels)
         : m_trace(timeline.trace())
         , m_recording(m_trace.recording())
         , m_byLine(byLine)
         , m_stop(stop)
+        , m_labels(labels)
         , m_active(timeline.live().liveAtUnordered(event))
     {
         m_found.event = event;
@@ -123,7 +124,7 @@ private:
     /// What the blocks of every stack hold that `beside` keeps.
     void sumStacks(const FilterConditions& beside)
     {
-        const BlockMatcher matches(m_trace, filterOf(m_recording, beside));
+        const BlockMatcher matches(m_trace, filterOf(m_recording, beside), m_labels);
         const BlockColumns& blocks = m_trace.blocks();
         m_sums.assign(m_recording.stacks.stackCount() + 1, {});
         for (std::size_t place = 0; place < blocks.size(); ++place) {
@@ -329,7 +330,7 @@ private:
     /// The blocks that the whole text keeps: as one hit, by their sizes, and each that holds an address.
     void findBlocks(const FilterConditions& conditions, bool isAddress)
     {
-        const BlockMatcher matches(m_trace, filterOf(m_recording, conditions));
+        const BlockMatcher matches(m_trace, filterOf(m_recording, conditions), m_labels);
         const BlockColumns& blocks = m_trace.blocks();
         const bool bySize = conditions.minBytes > 0 || conditions.maxBytes != FilterConditions::kAnySize;
         struct OfSize {
@@ -457,6 +458,7 @@ private:
     const Recording& m_recording;
     const GroupTable& m_byLine;
     const std::stop_token& m_stop;
+    const DeviceLabels& m_labels;
     std::vector<BlockId> m_active;
     std::vector<Sum> m_sums; // by StackId
     std::vector<std::uint32_t> m_nameOf; // by StringId
@@ -487,9 +489,9 @@ std::optional<NameMatchAt> matchName(std::string_view name, std::string_view tex
 }
 
 SearchHits search(const DeviceTimeline& timeline, const GroupTable& byLine, std::string_view text,
-    EventIndex event, const std::stop_token& stop)
+    EventIndex event, const std::stop_token& stop, const DeviceLabels& labels)
 {
-    return Searching(timeline, byLine, event, stop).run(text);
+    return Searching(timeline, byLine, event, stop, labels).run(text);
 }
 
 } // namespace strata::model

@@ -70,12 +70,13 @@ inline constexpr std::size_t kMostHits = 50;
 
 /// What a text in the language of filters finds on a device. Its words are looked for as names; its other
 /// terms narrow what every hit counts. A blank text finds nothing. `byLine` is the table of the timeline's
-/// trace.
+/// trace; `labels` are what its terms may ask for.
 ///
 /// Looks at every name once, at the frames of every stack twice at most, and at every block twice: 10 to 25
 /// ms for six million events, and up to 90 where most blocks have a size of their own. Not for the GUI
 /// thread. Returns early, with what does not count, once `stop` is set. Any thread.
 [[nodiscard]] SearchHits search(const DeviceTimeline& timeline, const GroupTable& byLine,
-    std::string_view text, EventIndex event, const std::stop_token& stop = {});
+    std::string_view text, EventIndex event, const std::stop_token& stop = {},
+    const DeviceLabels& labels = {});
 
 } // namespace strata::model

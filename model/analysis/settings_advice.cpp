@@ -62,13 +62,15 @@ Result<std::vector<SettingTried>> tryEach(const DeviceTrace& trace, const Replay
     std::vector<SettingTried> tried;
     if (!canTry(trace, report))
         return tried;
+    WhatIfAsked asked = question;
+    asked.ranges = false;
     for (const std::string& settings : settingsWorthTrying(report)) {
-        WhatIfAsked asked = question;
         asked.settings = settings;
-        asked.ranges = false;
         const auto answer = answerWhatIf(trace, report, asked, progress);
         if (!answer)
             return Failure(answer.error());
+        if (answer->orderThatFits) // the same for all
+            asked.orderThatFits = answer->orderThatFits;
         const std::int64_t peak = answer->replayed.reservedBytesPeak;
         tried.push_back({ settings, peak, recordedPeak - peak, answer->replayed.deviceMallocs,
             answer->replayed.deviceFrees, answer->exact, answer->reason,
@@ -136,8 +138,6 @@ Result<std::vector<SettingTried>> trySettingsUpTo(const DeviceTrace& trace, cons
 
 Sentence whySettingsUntried(const DeviceTrace& trace, const ReplayReport& report)
 {
-    if (canTry(trace, report))
-        return say("no other setting changes what PyTorch does here");
     return trace.eventCount() == 0 ? say("no events were recorded that could be replayed") : report.reason();
 }
 

@@ -16,7 +16,7 @@
 namespace strata::model {
 
 /// In which order a driver hands out addresses. It decides between free blocks of one size up to torch 2.11,
-/// and nothing from 2.12 on.
+/// and between ranges of one stream where expandable segments have several.
 struct AddressPolicy {
     enum class Kind : std::uint8_t {
         TopDown, ///< chunks of 32 MiB multiples from high addresses down, first fit within what is left of

@@ -3,6 +3,8 @@
 
 #include "model/replay/recorded_calls.h"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -130,17 +132,16 @@ private:
     [[nodiscard]] std::int64_t longestWait() const
     {
         std::int64_t longest = 0, requests = 0;
-        std::vector<std::pair<BlockId, std::int64_t>> asked; // those that wait are few
+        boost::unordered_flat_map<std::int32_t, std::int64_t> asked; // after how many requests
         for (std::size_t row = 0; row < m_events.action.size(); ++row) {
             const BlockId id = m_events.block[row];
             if (m_events.action[row] == Action::Alloc)
                 ++requests;
             else if (m_events.action[row] == Action::FreeRequested && id.valid()
                 && m_trace.blocks().pendingSince(id) == static_cast<EventIndex>(row) && waits(row))
-                asked.emplace_back(id, requests);
+                asked.emplace(id.value, requests);
             else if (m_events.action[row] == Action::FreeCompleted && id.valid())
-                if (const auto of = std::ranges::find(asked, id, &std::pair<BlockId, std::int64_t>::first);
-                    of != asked.end()) {
+                if (const auto of = asked.find(id.value); of != asked.end()) {
                     longest = std::max(longest, requests - of->second);
                     asked.erase(of);
                 }

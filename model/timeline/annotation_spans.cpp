@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/timeline/annotation_spans.h"
 
+#include "model/base/wrap.h"
+
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <charconv>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <span>
 #include <system_error>
-#include <tuple>
 
 namespace strata::model {
 
@@ -18,6 +19,39 @@ struct Open {
     StringId name;
     std::uint32_t thread;
     std::int64_t beginNs;
+    bool ended = false;
+};
+
+/// Spans that have begun, found by name and thread, the latest first.
+class OpenSpans {
+public:
+    void begin(const Annotation& row, std::int64_t atNs)
+    {
+        m_of[keyOf(row)].push_back(m_all.size());
+        m_all.push_back({ row.name, row.thread, atNs });
+    }
+    /// When the one that ends here began; none is open: nothing.
+    [[nodiscard]] std::optional<std::int64_t> end(const Annotation& row)
+    {
+        const auto found = m_of.find(keyOf(row));
+        if (found == m_of.end() || found->second.empty())
+            return std::nullopt;
+        Open& latest = m_all[found->second.back()];
+        found->second.pop_back();
+        latest.ended = true;
+        return latest.beginNs;
+    }
+    /// In the order in which they began, those that ended too.
+    [[nodiscard]] const std::vector<Open>& all() const { return m_all; }
+
+private:
+    [[nodiscard]] static std::uint64_t keyOf(const Annotation& row)
+    {
+        return std::uint64_t{ row.thread } << 32 | row.name.value;
+    }
+
+    std::vector<Open> m_all;
+    boost::unordered_flat_map<std::uint64_t, std::vector<std::size_t>> m_of; // rows of m_all
 };
 
 /// Puts every span of a thread on the lowest level from `first` on where it lies within what is below it:
@@ -33,21 +67,21 @@ int assignLevels(std::span<AnnotationSpan> spans, int first)
         if (level == ends.size())
             ends.push_back(0);
         ends.resize(level + 1);
-        ends[level] = std::max(span.endNs, span.beginNs + 1);
+        ends[level] = std::max(span.endNs, wrapAdd(span.beginNs, 1));
         span.level = first + static_cast<int>(level);
         most = std::max(most, ends.size());
     }
     return static_cast<int>(most);
 }
 
-/// `threads` in their order.
-void assignLevels(std::vector<AnnotationSpan>& spans, const std::vector<std::uint32_t>& threads)
+using ThreadOrder = boost::unordered_flat_map<std::uint32_t, std::size_t>;
+
+void assignLevels(std::vector<AnnotationSpan>& spans, const ThreadOrder& threads)
 {
-    std::map<std::uint32_t, std::size_t> order;
-    for (const std::uint32_t thread : threads)
-        order.emplace(thread, order.size());
-    std::ranges::stable_sort(spans, {}, [&](const AnnotationSpan& span) {
-        return std::tuple(order[span.thread], span.beginNs, -span.endNs);
+    std::ranges::stable_sort(spans, [&](const AnnotationSpan& a, const AnnotationSpan& b) {
+        if (a.thread != b.thread)
+            return threads.at(a.thread) < threads.at(b.thread);
+        return a.beginNs != b.beginNs ? a.beginNs < b.beginNs : a.endNs > b.endNs;
     });
     int level = 0;
     for (auto first = spans.begin(); first != spans.end();) {
@@ -131,8 +165,8 @@ std::vector<AnnotationSpan> annotationSpans(
         rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->timeNs < b->timeNs; });
 
     const std::int64_t start = clock.startNs();
-    const std::int64_t length = clock.endNs() - start;
-    std::vector<std::uint32_t> threads;
+    const std::int64_t length = wrapSub(clock.endNs(), start);
+    ThreadOrder threads;
     const auto add = [&](StringId name, std::uint32_t thread, std::int64_t begin, std::int64_t end,
                          bool openBegin, bool openEnd) {
         const bool whole = times == SpanTimes::Whole;
@@ -145,37 +179,33 @@ std::vector<AnnotationSpan> annotationSpans(
         span.endNs = whole ? end : std::min(end, length);
         span.openBegin = openBegin;
         span.openEnd = openEnd;
-        span.first = clock.eventAt(start + span.beginNs - 1);
-        span.last = clock.eventAt(start + span.endNs);
+        span.first = clock.eventAt(wrapSub(wrapAdd(start, span.beginNs), 1));
+        span.last = clock.eventAt(wrapAdd(start, span.endNs));
         spans.push_back(span);
     };
 
-    std::vector<Open> open;
+    OpenSpans open;
     for (const auto* row : rows) {
-        if (std::ranges::find(threads, row->thread) == threads.end())
-            threads.push_back(row->thread);
-        const std::int64_t at = row->timeNs - start;
+        threads.try_emplace(row->thread, threads.size());
+        const std::int64_t at = wrapSub(row->timeNs, start);
         switch (wire::roleOf(row->kind)) {
         case wire::AnnotationRole::Moment:
             add(row->name, row->thread, at, at, false, false);
             break;
         case wire::AnnotationRole::Begins:
-            open.push_back({ row->name, row->thread, at });
+            open.begin(*row, at);
             break;
         case wire::AnnotationRole::Ends:
-            const auto it = std::find_if(open.rbegin(), open.rend(),
-                [&](const Open& o) { return o.name == row->name && o.thread == row->thread; });
-            if (it == open.rend()) {
+            if (const auto began = open.end(*row))
+                add(row->name, row->thread, *began, at, false, false);
+            else
                 add(row->name, row->thread, std::min<std::int64_t>(0, at), at, true, false);
-            } else {
-                add(row->name, row->thread, it->beginNs, at, false, false);
-                open.erase(std::next(it).base());
-            }
             break;
         }
     }
-    for (const Open& o : open)
-        add(o.name, o.thread, o.beginNs, std::max(length, o.beginNs), false, true);
+    for (const Open& o : open.all())
+        if (!o.ended)
+            add(o.name, o.thread, o.beginNs, std::max(length, o.beginNs), false, true);
     assignLevels(spans, threads);
     return spans;
 }

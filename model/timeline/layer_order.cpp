@@ -69,9 +69,11 @@ void LayerOrder::takePeak(const DeviceTrace& trace, const LiveIndex& live, const
     m_peak = trace.totals().requestedPeakEvent;
     for (Weight& weight : m_weights)
         weight.atPeak = weight.olderAtPeak = 0;
+    const bool apart = !infoOf(groups.grouping()).ofLabels;
     for (const BlockId block : live.liveAtUnordered(m_peak)) {
         Weight& weight = m_weights[groups.groupOf(block)];
-        (block.isOlder() ? weight.olderAtPeak : weight.atPeak) += trace.blocks().requestedBytes[block];
+        (block.isOlder() && apart ? weight.olderAtPeak : weight.atPeak)
+            += trace.blocks().requestedBytes[block];
     }
 }
 
@@ -83,7 +85,13 @@ void LayerOrder::sort(const DeviceTrace& trace, const GroupTable& groups)
     const auto overTime = [this](const Weight& weight) { return weight.moment + m_events * weight.live; };
     m_groups.resize(m_weights.size());
     std::iota(m_groups.begin(), m_groups.end(), 0u);
+    const bool fixed = infoOf(groups.grouping()).fixedOrder;
+    const auto place = [&](std::uint32_t group) { // what has no value comes last
+        return static_cast<std::uint64_t>(groups.valueOf(group));
+    };
     std::ranges::sort(m_groups, [&](std::uint32_t one, std::uint32_t other) {
+        if (fixed && place(one) != place(other))
+            return place(one) < place(other);
         const Weight &a = m_weights[one], &b = m_weights[other];
         if (a.atPeak != b.atPeak)
             return a.atPeak > b.atPeak;

@@ -12,7 +12,8 @@ namespace strata::model {
 /// The order in which the groups of a device lie in its pictures, and in which they take colours: by bytes at
 /// the peak of requested bytes, those with equally many by label, as LiveGroups lists them; those without by
 /// bytes over the events of the trace, then by bytes that are older than it. Blocks older than the trace
-/// count for no more: they are a layer of their own.
+/// count for no more: they are a layer of their own; but under a grouping of labels they lie in their groups
+/// (StackedPicture), and count like others at the peak. A fixed order (GroupingInfo) goes before all of that.
 ///
 /// Sums are exact, so that it does not matter whether a trace came at once or grew. Immutable.
 class LayerOrder {

@@ -66,6 +66,7 @@ public:
         : m_blocks(trace.blocks())
         , m_groups(groups)
         , m_filter(filter)
+        , m_olderApart(!infoOf(groups.grouping()).ofLabels)
         , m_columns(static_cast<std::size_t>(columns))
         , m_layerOfGroup(groups.count(), kAbsent)
     {
@@ -115,7 +116,7 @@ private:
     {
         if (m_filter && !(*m_filter)(block))
             return Kind::FilteredOut;
-        return block.isOlder() ? Kind::BeforeTrace : Kind::Group;
+        return block.isOlder() && m_olderApart ? Kind::BeforeTrace : Kind::Group;
     }
 
     std::size_t layerOf(BlockId block) const
@@ -155,6 +156,7 @@ private:
     const BlockColumns& m_blocks;
     const GroupTable& m_groups;
     const BlockMatcher* m_filter;
+    bool m_olderApart;
     std::size_t m_columns;
     std::vector<std::uint32_t> m_layerOfGroup;
     std::size_t m_special[3] = { 0, 0, 0 };

@@ -19,7 +19,8 @@ namespace strata::model {
 
 /// The stacked picture: each pixel column shows the state at the event in it where the total is highest.
 /// Layers, from the ground: blocks older than the trace, then the top groups, then "other"; their bytes add
-/// up to `total`. Blocks that the filter leaves out are summed in `filteredOut` and drawn on top as one grey
+/// up to `total`. Labels tell of older blocks what they are: under such a grouping they lie in their groups.
+/// Blocks that the filter leaves out are summed in `filteredOut` and drawn on top as one grey
 /// layer.
 struct StackedPicture {
     struct Layer {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as the payloads of a session's chunks. Their hashes would keep a fuzzer out, so they are made
 // here, and so is what binds digests to the chunks before them: the input is a list of (type, length,
-// payload).
+// payload). What opens is looked at by the analyses of a training.
 #include "model/analysis/summary.h"
+#include "model/analysis/training/leaks.h"
+#include "model/analysis/training/ledger.h"
+#include "model/analysis/training/module_ledger.h"
+#include "model/analysis/training/spikes.h"
+#include "model/base/wrap.h"
+#include "model/digest/out_of_memory.h"
 #include "model/readers/reader.h"
 #include "model/session/session.h"
 #include "model/wire/chunk.h"
@@ -14,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <vector>
 
 namespace {
 
@@ -55,6 +62,49 @@ void summarizeOutline(std::span<const std::byte> stream, const model::ReadLimits
     }
 }
 
+/// Steps tile the events, and phases each step.
+void checkTiles(const model::TrainingSteps& found, model::EventIndex events)
+{
+    model::EventIndex next = 0;
+    for (const model::TrainingStep& step : found.steps) {
+        if (step.first != next || step.last < step.first || step.phases.empty())
+            __builtin_trap();
+        for (const model::PhaseSpan& span : step.phases) {
+            if (span.first != next || span.last < span.first)
+                __builtin_trap();
+            next = span.last + 1;
+        }
+        if (step.last + 1 != next)
+            __builtin_trap();
+    }
+    if (!found.steps.empty() && next != events)
+        __builtin_trap();
+}
+
+void analyze(const model::DeviceTrace& trace)
+{
+    const model::Clock clock(trace);
+    const auto steps = model::findTrainingSteps(trace, clock);
+    if (!steps)
+        __builtin_trap();
+    checkTiles(*steps, trace.eventCount());
+    const auto categories = model::Categories::of(trace, clock, *steps);
+    if (!categories || !model::findLeaks(trace, *steps))
+        __builtin_trap();
+    (void)model::findSpikes(trace, *steps);
+    for (const model::EventIndex event : { trace.totals().requestedPeakEvent, trace.eventCount() - 1 }) {
+        const std::vector<model::BlockId> active = model::activeBlocks(trace, event);
+        const model::Ledger ledger = model::ledgerAt(trace, *categories, event, active, nullptr);
+        std::int64_t byCategory = 0, byModule = 0;
+        for (const model::LedgerRow& row : ledger.rows)
+            byCategory = model::wrapAdd(byCategory, row.bytes);
+        for (const model::ModuleRow& row : model::moduleLedger(trace, *categories, active))
+            byModule = model::wrapAdd(byModule, row.own.bytes);
+        if (byCategory != ledger.requestedBytes || byModule != ledger.requestedBytes)
+            __builtin_trap();
+    }
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
@@ -89,6 +139,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             __builtin_trap();
         return 0;
     }
-    (void)model::Session::fromRecording(std::move(*recording));
+    const auto session = model::Session::fromRecording(std::move(*recording));
+    if (session)
+        for (const model::DeviceTrace& trace : (*session)->devices())
+            analyze(trace);
     return 0;
 }

@@ -40,9 +40,10 @@ std::string print(const CallTree& tree, const Recording& recording)
         const CallTree::Node& node = tree.nodes[index];
         text += fmt::format("{}{} {} {} {}\n", std::string(static_cast<std::size_t>(depth) * 2, ' '),
             node.total, node.self, node.blocks,
-            node.frame.valid() ? frameLabel(recording, node.frame)
-                : index == 0   ? "root"
-                               : "none");
+            node.label != CallTree::kNoLabel ? "[" + tree.labels[node.label] + "]"
+                : node.frame.valid()         ? frameLabel(recording, node.frame)
+                : index == 0                 ? "root"
+                                             : "none");
         std::vector<std::uint32_t> children;
         for (std::uint32_t child = node.firstChild; child != 0; child = tree.nodes[child].nextSibling)
             children.push_back(child);
@@ -169,6 +170,61 @@ TEST(CallTree, ByLineIsFlat)
     const Opened opened(kThree);
     EXPECT_EQ(treeOf(opened, { .from = 3, .to = 3, .byLine = true }),
         "1100 0 4 root\n  700 700 2 a.py:1\n  300 300 1 b.py:2\n  100 100 1 none\n");
+}
+
+/// A name for each block, in the order of birth.
+GroupTable groupedBy(Grouping grouping, const Opened& opened, const std::vector<std::string>& names)
+{
+    auto labels = std::make_shared<BlockLabels>();
+    for (std::uint32_t row = 0; row < names.size(); ++row) {
+        labels->names.push_back(names[row]);
+        labels->rows.born.push_back(row);
+    }
+    return GroupTable(opened.trace(), grouping, labels);
+}
+
+TEST(CallTree, LiesBelowTheGroupsOfItsBlocks)
+{
+    const Opened opened(kThree);
+    const GroupTable groups
+        = groupedBy(Grouping::Category, opened, { "activation", "parameter", "gradient", "unknown" });
+    const CallTree tree = callTree(opened.timeline(), { 3, 3 }, groups);
+    EXPECT_EQ(tree.roots, Grouping::Category);
+    EXPECT_EQ(print(tree, opened.trace().recording()),
+        "1100 0 4 root\n"
+        "  500 0 1 [activation]\n"
+        "    500 0 1 m.py:9\n"
+        "      500 500 1 a.py:1\n"
+        "  300 0 1 [parameter]\n"
+        "    300 0 1 m.py:9\n"
+        "      300 300 1 b.py:2\n"
+        "  200 0 1 [gradient]\n"
+        "    200 0 1 m.py:9\n"
+        "      200 0 1 b.py:3\n"
+        "        200 200 1 a.py:1\n"
+        "  100 0 1 [unknown]\n"
+        "    100 100 1 none\n");
+}
+
+TEST(CallTree, HasANodeForEachPartOfTheWayToAModule)
+{
+    const Opened opened(kThree);
+    const GroupTable groups
+        = groupedBy(Grouping::Module, opened, { "h.3.attn", "h.3", "h.10.attn", "no module recorded" });
+    TreeQuery query{ 3, 3 };
+    query.byLine = true;
+    EXPECT_EQ(print(callTree(opened.timeline(), query, groups), opened.trace().recording()),
+        "1100 0 4 root\n"
+        "  1000 0 3 [h]\n"
+        "    800 0 2 [3]\n"
+        "      500 0 1 [attn]\n"
+        "        500 500 1 a.py:1\n"
+        "      300 300 1 b.py:2\n"
+        "    200 0 1 [10]\n"
+        "      200 0 1 [attn]\n"
+        "        200 200 1 a.py:1\n"
+        "  100 0 1 [no module recorded]\n"
+        "    100 100 1 none\n");
 }
 
 TEST(CallTree, FoldsLibraryFramesIntoTheirCallers)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fragmentation, thrash and replays of recordings with gaps, small enough to be checked by hand.
 #include "model/analysis/fragmentation.h"
+#include "model/analysis/settings_advice.h"
 #include "model/analysis/thrash.h"
 #include "model/session/session.h"
 #include "tests/support/make_recording.h"
@@ -148,6 +149,34 @@ TEST_F(SmallReplays, AreExactOnlyBeforeEventsThatWereLost)
     EXPECT_TRUE(report.exactAt(3));
     EXPECT_FALSE(report.exactAt(4));
     EXPECT_FALSE(allocatorMapAt(trace(), 5, &report).exact);
+}
+
+// There always is another setting to try, so that only a recording can be why none was.
+TEST_F(SmallReplays, SaysWhyNoOtherSettingsWereTried)
+{
+    const ReplayReport none = reportOn(row("segment", 0, 20 * kMiB, "large"));
+    EXPECT_TRUE(trySettings(trace(), none)->empty());
+    EXPECT_EQ(whySettingsUntried(trace(), none).text(), "no events were recorded that could be replayed");
+
+    // 10 MiB have no place in a segment of 2.
+    const ReplayReport differs = reportOn(row("segment_alloc", 0, 2 * kMiB) + row("alloc", 0, 10 * kMiB)
+        + row("alloc", 20, 512) + row("alloc", 21, 512));
+    EXPECT_TRUE(trySettings(trace(), differs)->empty());
+    EXPECT_EQ(whySettingsUntried(trace(), differs).text(), differs.reason().text());
+    EXPECT_NE(differs.reason().text(), "");
+
+    ReplayReport report;
+    for (int minor = kOldestReplayed.minor; minor <= kNewestReplayed.minor; ++minor) {
+        report.version = { 2, minor };
+        std::vector<std::string> seen{ "" };
+        for (std::size_t i = 0; i < seen.size() && i < 40; ++i) {
+            report.settingsText = seen[i];
+            report.settings = *AllocatorSettings::parse(seen[i], report.version);
+            const std::vector<std::string> worth = settingsWorthTrying(report);
+            EXPECT_FALSE(worth.empty()) << seen[i];
+            seen.insert(seen.end(), worth.begin(), worth.end());
+        }
+    }
 }
 
 } // namespace strata::model

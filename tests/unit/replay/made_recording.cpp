@@ -19,9 +19,9 @@ constexpr std::int64_t kMiB = std::int64_t{ 1 } << 20;
 /// Writes down what the allocator asks of a device.
 class WritingDriver final : public AllocatorDriver {
 public:
-    WritingDriver(Recording& recording, std::int64_t capacity)
+    WritingDriver(Recording& recording, const MadeProgram& program)
         : m_recording(recording)
-        , m_device({ AddressPolicy::Kind::TopDown }, capacity, std::int64_t{ 1 } << 34)
+        , m_device(program.addresses, program.capacityBytes, std::int64_t{ 1 } << 34)
     {
     }
 
@@ -155,7 +155,7 @@ MadeRecording makeRun(const MadeProgram& program)
     if (!settings)
         throw std::invalid_argument(settings.error().text());
 
-    WritingDriver driver(*recording, program.capacityBytes);
+    WritingDriver driver(*recording, program);
     CachingAllocator allocator(*settings, driver, std::int64_t{ 1 } << 34);
     std::mt19937_64 random(program.seed);
     const auto chance = [&](double share) { return static_cast<double>(random() % 10'000) < share * 10'000; };

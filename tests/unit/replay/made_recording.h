@@ -19,6 +19,7 @@ struct MadeProgram {
     std::int64_t capacityBytes = std::int64_t{ 1 } << 40;
     double lateFrees = 0; ///< share of frees that another stream holds up
     double emptyCaches = 0; ///< share of turns
+    model::AddressPolicy addresses; ///< of its device
     model::TorchVersion version = model::kNewestReplayed;
     std::string settings;
 };

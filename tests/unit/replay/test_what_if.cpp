@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/analysis/replay.h"
+#include "model/analysis/settings_advice.h"
 #include "model/wire/info.h"
+#include "tests/support/make_recording.h"
 #include "tests/unit/replay/made_recording.h"
 
 #include <gtest/gtest.h>
@@ -133,6 +134,150 @@ TEST(WhatIf, LeavesNoFractionOfOtherSettingsBehind)
             EXPECT_GT(wanted.reservedPeak, limited);
         }
     }
+}
+
+// What is asked does not change what was recorded: the order of addresses that fits it is the same for every
+// question.
+TEST(WhatIf, TakesTheOrderOfAddressesThatFitsTheRecordingForEveryQuestion)
+{
+    const AddressPolicy topDown, ascending{ AddressPolicy::Kind::Ascending };
+    int told = 0;
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        SCOPED_TRACE(seed);
+        test::MadeProgram program;
+        program.seed = seed;
+        program.version = { 2, 11 };
+        program.addresses = ascending;
+        program.liveBytes = 600 * kMiB;
+        program.capacityBytes = std::int64_t{ 1 } << 34;
+        program.settings = "per_process_memory_fraction:0.04";
+        const test::MadeRecording made = test::makeRun(program);
+        const DeviceTrace& trace = made.session->devices().front();
+        const ReplayReport report = exactReport(trace, program.capacityBytes);
+        const auto answered = [&](WhatIfAsked asked, std::optional<AddressPolicy> addresses) {
+            asked.addresses = addresses;
+            const auto answer = answerWhatIf(trace, report, asked);
+            EXPECT_TRUE(answer);
+            return answer ? *answer : WhatIfAnswer{};
+        };
+        WhatIfAsked own;
+        own.settings = program.settings;
+        own.ranges = false;
+        if (answered(own, topDown).replayed == answered(own, ascending).replayed)
+            continue; // the recording tells nothing of the order
+        ++told;
+        WhatIfAsked otherCard = own, emptied = own, upTo = own, defaults = own;
+        otherCard.capacityBytes = program.capacityBytes * 2;
+        emptied.emptyCaches = { trace.eventCount() / 3, trace.eventCount() / 2 };
+        upTo.until = trace.eventCount() / 2;
+        upTo.availableBytes = 500 * kMiB;
+        defaults.settings.clear();
+        for (const WhatIfAsked& asked : { own, otherCard, emptied, upTo, defaults }) {
+            const WhatIfAnswer answer = answered(asked, {});
+            if (answer.replayed.byAddress) {
+                EXPECT_EQ(answer.orderThatFits, ascending);
+                EXPECT_TRUE(answer.replayed == answered(asked, ascending).replayed);
+            }
+        }
+        const ReplayFigures same = answered(own, {}).replayed;
+        EXPECT_EQ(same.allocatedBytesPeak, made.counted.allocatedPeak);
+        EXPECT_EQ(same.reservedBytesPeak, made.counted.reservedPeak);
+    }
+    EXPECT_GE(told, 3);
+}
+
+// Each of the settings is replayed under two orders at most, and the order that fits is found once for all.
+TEST(WhatIf, FindsTheOrderOfAddressesOnceForAllSettings)
+{
+    test::MadeProgram program;
+    program.seed = 2;
+    program.version = { 2, 11 };
+    program.addresses = { AddressPolicy::Kind::Ascending };
+    program.liveBytes = 600 * kMiB;
+    program.capacityBytes = std::int64_t{ 1 } << 34;
+    const test::MadeRecording made = test::makeRun(program);
+    const DeviceTrace& trace = made.session->devices().front();
+    const ReplayReport report = exactReport(trace, program.capacityBytes);
+    int replays = 0;
+    Progress counting;
+    counting.report = [&](const ProgressReport& progress) { replays += progress.done == 0 ? 1 : 0; };
+    const auto tried = trySettings(trace, report, counting);
+    ASSERT_TRUE(tried);
+    const int once = replays;
+    replays = 0;
+    int byAddress = 0;
+    for (const SettingTried& setting : *tried) {
+        WhatIfAsked asked;
+        asked.settings = setting.settings;
+        asked.ranges = false;
+        const auto answer = answerWhatIf(trace, report, asked, counting);
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(setting.reservedBytesPeak, answer->replayed.reservedBytesPeak) << setting.settings;
+        EXPECT_EQ(setting.exact, answer->exact) << setting.settings;
+        byAddress += answer->orderThatFits ? 1 : 0;
+    }
+    ASSERT_GT(byAddress, 3);
+    EXPECT_EQ(replays - once, 2 * (byAddress - 1)) << "top-down and ascending, for all but one";
+}
+
+// Up to 2.11 among free blocks, in any version among ranges, of which a stream may fill several.
+TEST(WhatIf, SaysWhatTheOrderOfAddressesDecides)
+{
+    for (const TorchVersion version : { TorchVersion{ 2, 6 }, TorchVersion{ 2, 15 } }) {
+        test::MadeProgram program;
+        program.version = version;
+        program.turns = 3000;
+        program.liveBytes = 600 * kMiB;
+        program.capacityBytes = std::int64_t{ 1 } << 34;
+        const test::MadeRecording made = test::makeRun(program);
+        const DeviceTrace& trace = made.session->devices().front();
+        const ReplayReport report = exactReport(trace, program.capacityBytes);
+        WhatIfAsked asked;
+        asked.emptyCaches.emplace();
+        if (version >= TorchVersion{ 2, 12 }) {
+            asked.settings = "expandable_segments:True";
+            asked.capacityBytes = 600 * kMiB; // a range is not much larger
+        }
+        const auto answer = answerWhatIf(trace, report, asked);
+        ASSERT_TRUE(answer);
+        EXPECT_TRUE(answer->replayed.byAddress);
+        EXPECT_EQ(answer->reason.text(),
+            "an estimate: of several places for a block PyTorch " + version.text()
+                + " takes the one at the lowest address, and the order in which the driver hands out "
+                  "addresses is not known");
+    }
+}
+
+// The first block waits for two requests, the second for one; every request takes a segment of 20 MiB.
+TEST(WhatIf, LateFreesWaitAsLongAsTheLongestOfTheRecording)
+{
+    const auto session = Session::fromRecording(test::makeRecording(R"(
+        segment_alloc 0x10000000 20971520
+        alloc 0x10000000 20971520
+        free_requested 0x10000000 20971520
+        segment_alloc 0x20000000 20971520
+        alloc 0x20000000 20971520
+        segment_alloc 0x30000000 20971520
+        alloc 0x30000000 20971520
+        free_completed 0x10000000 20971520
+        alloc 0x10000000 20971520
+        free_requested 0x10000000 20971520
+        segment_alloc 0x40000000 20971520
+        alloc 0x40000000 20971520
+        free_completed 0x10000000 20971520
+        alloc 0x10000000 20971520)"));
+    ASSERT_TRUE(session);
+    const auto segments = [&](PendingFrees frees) {
+        WhatIf question;
+        question.pendingFrees = frees;
+        const auto figures = replayUnder((*session)->devices().front(), question);
+        EXPECT_TRUE(figures);
+        return figures ? figures->deviceMallocs : 0;
+    };
+    EXPECT_EQ(segments(PendingFrees::AsRecorded), 4);
+    EXPECT_EQ(segments(PendingFrees::AtOnce), 4);
+    EXPECT_EQ(segments(PendingFrees::HalfLate), 4);
+    EXPECT_EQ(segments(PendingFrees::Late), 5);
 }
 
 // A hole never grows over the edge of a chunk.

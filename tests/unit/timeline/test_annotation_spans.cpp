@@ -3,7 +3,12 @@
 
 #include "tests/support/make_recording.h"
 
+#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
+#include <random>
+#include <set>
+#include <tuple>
 
 using namespace strata;
 
@@ -65,6 +70,64 @@ TEST(AnnotationSpans, ThreadsHaveRangesAndLevelsOfTheirOwn)
         "1 part 300-500 e0-0\n"
         "2 step 200-1600 e0-1\n"
         "3 part 400-1500 e0-1\n");
+}
+
+namespace {
+
+using Span = std::tuple<std::string_view, std::uint32_t, std::int64_t, std::int64_t, bool, bool>;
+
+/// An END closes the latest START of its name and thread, which is looked for among all that are open.
+std::multiset<Span> naiveSpans(const model::Recording& recording, std::int64_t startNs, std::int64_t endNs)
+{
+    std::multiset<Span> found;
+    std::vector<const model::Annotation*> open;
+    for (const model::Annotation& row : recording.annotations) {
+        const std::string_view name = recording.strings[row.name];
+        const std::int64_t at = row.timeNs - startNs;
+        if (row.kind == model::Annotation::Kind::Mark) {
+            found.insert({ name, row.thread, at, at, false, false });
+        } else if (row.kind == model::Annotation::Kind::Start) {
+            open.push_back(&row);
+        } else {
+            const auto began = std::find_if(open.rbegin(), open.rend(), [&](const model::Annotation* each) {
+                return each->name == row.name && each->thread == row.thread;
+            });
+            const bool none = began == open.rend();
+            found.insert({ name, row.thread, none ? 0 : (*began)->timeNs - startNs, at, none, false });
+            if (!none)
+                open.erase(std::next(began).base());
+        }
+    }
+    for (const model::Annotation* each : open)
+        found.insert({ recording.strings[each->name], each->thread, each->timeNs - startNs, endNs - startNs,
+            false, true });
+    return found;
+}
+
+} // namespace
+
+TEST(AnnotationSpans, PairAsANaiveWalkDoes)
+{
+    for (std::uint32_t seed = 0; seed < 200; ++seed) {
+        std::mt19937 random(seed);
+        const auto recording = test::makeRecording(kEvents);
+        static constexpr std::array<std::string_view, 3> kNames{ "a", "b", "c" };
+        std::int64_t time = 1000;
+        for (int i = 0; i < 60; ++i) {
+            model::Annotation row;
+            row.kind = static_cast<model::Annotation::Kind>(random() % 3);
+            row.name = recording->strings.intern(kNames[random() % kNames.size()]);
+            row.timeNs = time += static_cast<std::int64_t>(random() % 50);
+            row.thread = static_cast<std::uint32_t>(random() % 3);
+            recording->annotations.push_back(row);
+        }
+        const auto trace = model::DeviceTrace::build(*recording, recording->devices.front(), {});
+        std::multiset<Span> found;
+        for (const auto& span :
+            model::annotationSpans(*recording, 0, model::Clock(*trace), model::SpanTimes::Whole))
+            found.insert({ span.name, span.thread, span.beginNs, span.endNs, span.openBegin, span.openEnd });
+        EXPECT_EQ(found, naiveSpans(*recording, 1000, 4000)) << "seed " << seed;
+    }
 }
 
 TEST(AnnotationSpans, OpenEndsReachTheEdges)

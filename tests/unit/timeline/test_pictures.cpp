@@ -109,6 +109,57 @@ std::map<std::pair<Kind, std::uint32_t>, std::int64_t> naiveLayers(const DeviceT
     return layers;
 }
 
+/// Labels by the last digits of sizes: of all blocks but the youngest ones.
+std::shared_ptr<const BlockLabels> labelsOf(const DeviceTrace& trace)
+{
+    auto labels = std::make_shared<BlockLabels>();
+    labels->names = { "parameter", "buffer", "activation" };
+    const auto add = [&](const Column<std::int64_t>& sizes, Column<std::uint32_t>& rows, std::size_t count) {
+        for (std::size_t row = 0; row < count; ++row)
+            rows.push_back(static_cast<std::uint32_t>(sizes[row] / 512 % 3));
+    };
+    const BlockColumn<std::int64_t>& bytes = trace.blocks().requestedBytes;
+    add(bytes.born, labels->rows.born, trace.blocks().bornCount() / 2);
+    add(bytes.older, labels->rows.older, trace.blocks().olderCount());
+    return labels;
+}
+
+/// Older blocks lie in their groups, and the groups of categories in the order of categories.
+TEST_P(PicturesOfRandomTrace, StackedByLabelsHasNoLayerOfOlderBlocks)
+{
+    const Indexed i(traced(GetParam()));
+    const DeviceTrace& trace = i.t.trace;
+    const GroupTable groups(trace, Grouping::Category, labelsOf(trace));
+    const std::vector<std::uint32_t> order = LayerOrder(trace, i.live, groups).groups();
+    std::vector<std::string> names;
+    for (const std::uint32_t group : order)
+        names.push_back(groups.label(group));
+    const std::vector<std::string> fixed{ "parameter", "buffer", "activation", "unknown" };
+    auto next = fixed.begin();
+    for (const std::string& name : names) {
+        next = std::find(next, fixed.end(), name);
+        ASSERT_NE(next, fixed.end()) << name << " is out of order";
+    }
+    for (const ColumnWindow& window : windows(i.clock, 2)) {
+        const StackedPicture picture
+            = stackedPicture(trace, i.clock, i.requested, i.live, groups, order, nullptr, window, {});
+        const auto columns = static_cast<std::size_t>(picture.columns);
+        for (std::size_t column = 0; column < columns; ++column) {
+            std::map<std::uint32_t, std::int64_t> expected, shown;
+            for (const BlockId block : trace.blocks().all())
+                if (trace.blocks().liveAt(block, picture.event[column]))
+                    expected[groups.groupOf(block)] += trace.blocks().requestedBytes[block];
+            for (std::size_t layer = 0; layer < picture.layers.size(); ++layer) {
+                ASSERT_EQ(picture.layers[layer].kind, Kind::Group);
+                if (const std::int64_t bytes = picture.bytes[layer * columns + column]; bytes != 0)
+                    shown[picture.layers[layer].group] = bytes;
+            }
+            std::erase_if(expected, [](const auto& entry) { return entry.second == 0; });
+            ASSERT_EQ(shown, expected) << "column " << column;
+        }
+    }
+}
+
 TEST_P(PicturesOfRandomTrace, StackedPictureAddsUp)
 {
     const Indexed i(traced(GetParam()));

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/training/batch_finder.h"
+
+#include <algorithm>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::size_t kMostWaiting = 1024; // a batch has a few tensors
+
+} // namespace
+
+bool BatchFinder::reads(const BlockBirth& birth) const
+{
+    if (birth.phase != Phase::Forward && birth.phase != Phase::NoGrad)
+        return false;
+    if (m_tellsModules)
+        return birth.inModule;
+    const PhaseMap::Span& span = *birth.span;
+    return birth.phase == Phase::Forward && birth.end >= span.nextBackward
+        && birth.end <= span.nextBackwardEnd && span.nextBackward != PhaseMap::kNever;
+}
+
+void BatchFinder::take(const BlockBirth& birth, bool free)
+{
+    if (birth.phase == Phase::Backward || birth.phase == Phase::Optimizer) {
+        m_waiting.clear();
+        endEvaluation();
+        return;
+    }
+    if (reads(birth)) {
+        read(birth);
+        return;
+    }
+    if (birth.phase == Phase::Recompute || birth.inModule)
+        return;
+    endEvaluation();
+    if (!free || birth.origin->has(StackOrigin::Setup))
+        return;
+    m_waiting.push_back(birth);
+    m_waitsForTraining = nullptr;
+    if (m_waiting.size() < kMostWaiting)
+        return;
+    std::erase_if(m_waiting, [&](const BlockBirth& each) { return each.end <= birth.event; });
+    if (m_waiting.size() > kMostWaiting / 2)
+        m_waiting.erase(m_waiting.begin(), m_waiting.end() - kMostWaiting / 2);
+}
+
+void BatchFinder::read(const BlockBirth& reader)
+{
+    m_lastRead = reader.event;
+    if (reader.phase == Phase::NoGrad) {
+        if (m_waitsForTraining == reader.span)
+            return;
+        m_waitsForTraining = reader.span;
+        std::erase_if(m_waiting, [&](const BlockBirth& each) {
+            const bool stays = reader.span->nextBackward != PhaseMap::kNever
+                && each.end > reader.span->nextBackwardEnd; // a training may read it yet
+            if (!stays && each.end > reader.event)
+                m_evaluated.push_back(each);
+            return !stays;
+        });
+        return;
+    }
+    for (const BlockBirth& each : m_waiting) {
+        if (each.end <= reader.event)
+            continue;
+        // Without gradients nothing but what is made there is kept: averages, for one.
+        const bool apart = each.phase == Phase::NoGrad && each.phaseRecorded;
+        const PhaseMap::Span& span = *reader.span;
+        const bool outlives = span.nextBackward != PhaseMap::kNever ? each.end > span.nextBackwardEnd
+                                                                    : each.end > reader.event;
+        if (outlives && !apart)
+            m_batches.push_back(each.block);
+    }
+    m_waiting.clear();
+}
+
+void BatchFinder::endEvaluation()
+{
+    for (const BlockBirth& each : m_evaluated)
+        if (each.end > m_lastRead)
+            m_batches.push_back(each.block);
+    m_evaluated.clear();
+}
+
+void BatchFinder::finish()
+{
+    endEvaluation();
+    m_waiting.clear();
+}
+
+} // namespace strata::model

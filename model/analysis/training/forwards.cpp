@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/training/step_list.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace strata::model {
+
+namespace {
+
+/// A forward asks for memory at least so often. So many allocs may differ from one to the next, or this
+/// share: workspaces, lazily made.
+constexpr std::size_t kFewestAllocs = 20, kMadeOnce = 8;
+constexpr double kMadeShare = 0.05;
+
+bool isForward(Work work)
+{
+    return work == Work::Forward || work == Work::NoGrad || work == Work::Inference;
+}
+
+/// Whether places recur as the begins of forwards do, up to the end.
+bool recur(const std::vector<std::size_t>& places, std::size_t count)
+{
+    if (places.size() < 2)
+        return false;
+    std::size_t least = count, most = 0;
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        least = std::min(least, places[i] - places[i - 1]);
+        most = std::max(most, places[i] - places[i - 1]);
+    }
+    const auto apart = std::max(kMadeOnce, static_cast<std::size_t>(kMadeShare * static_cast<double>(most)));
+    return least >= kFewestAllocs && most - least <= apart && count - places.back() <= most + apart;
+}
+
+/// Numbers of the allocs that begin forwards. The first thing that a forward asks for, by stack and size, is
+/// what each of them asks for once.
+std::vector<std::size_t> beginsOfForwards(const DeviceTrace& trace, const WorkHistory& work)
+{
+    const BlockColumns& blocks = trace.blocks();
+    const std::size_t count = blocks.bornCount();
+    std::vector<std::size_t> forwards;
+    std::unordered_map<std::uint64_t, std::vector<std::size_t>> places;
+    const auto token = [&](std::size_t alloc) {
+        return static_cast<std::uint64_t>(blocks.requestedBytes.born[alloc]) * 0x9e3779b97f4a7c15u
+            ^ blocks.stack.born[alloc].value;
+    };
+    for (std::size_t alloc = 0; alloc < count; ++alloc) {
+        if (!isForward(workAt(work, static_cast<EventIndex>(blocks.alloc[alloc].value))))
+            continue;
+        forwards.push_back(alloc);
+        places[token(alloc)].push_back(alloc);
+    }
+    if (forwards.empty())
+        return {};
+    const std::size_t tried = std::min(forwards.size(), count / 2 + 1);
+    for (std::size_t i = 0; i < tried; ++i) {
+        const std::vector<std::size_t>& found = places[token(forwards[i])];
+        if (found.front() == forwards[i] && recur(found, count))
+            return found;
+    }
+    return { forwards.front() };
+}
+
+} // namespace
+
+std::vector<TrainingStep> listForwards(const DeviceTrace& trace, const WorkHistory& work)
+{
+    std::vector<TrainingStep> steps;
+    const auto add = [&](StepKind kind, EventIndex first, EventIndex last) {
+        if (first <= last)
+            steps.push_back(
+                { .number = std::ssize(steps), .kind = kind, .first = first, .last = last, .phases = {} });
+    };
+    const std::vector<std::size_t> begins = beginsOfForwards(trace, work);
+    if (begins.empty())
+        return steps;
+    const auto eventOf = [&](std::size_t i) {
+        return i < begins.size() ? static_cast<EventIndex>(trace.blocks().alloc[begins[i]].value)
+                                 : trace.eventCount();
+    };
+    // What a segment is taken for comes right behind it.
+    const bool setup = begins.front() > 0;
+    add(StepKind::Setup, 0, setup ? eventOf(0) - 1 : -1);
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+        const bool off = work.tellsGradMode && workAt(work, eventOf(i)) != Work::Forward;
+        add(off ? StepKind::Eval : StepKind::Forward, i == 0 && !setup ? 0 : eventOf(i), eventOf(i + 1) - 1);
+    }
+    return steps;
+}
+
+} // namespace strata::model

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/progress.h"
+#include "model/timeline/clock.h"
+#include "model/trace/device_trace.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace strata::model {
+
+/// What a training does while an event happens.
+enum class Phase : std::uint8_t { Unknown, Forward, Backward, Recompute, Optimizer, NoGrad };
+inline constexpr std::size_t kPhases = 6;
+
+/// What told where steps end, best first.
+enum class StepEvidence : std::uint8_t {
+    Ranges, ///< ranges that optimizers name, or listings of their steps
+    Bits, ///< what autograd had each event's thread do
+    Marks, ///< steps that the program named
+    Frames, ///< stacks of optimizers
+    Rhythm, ///< what comes and goes again and again
+    None,
+};
+
+enum class StepKind : std::uint8_t {
+    Setup, ///< before the first forward
+    Train,
+    Eval, ///< forwards without gradients
+    Forward, ///< forwards with gradients, no backward
+    Save, ///< copies out, as a checkpoint is saved
+    Incomplete, ///< the recording began or ended within it, or the program ended
+};
+
+/// Events of one phase, both ends kept.
+struct PhaseSpan {
+    Phase phase = Phase::Unknown;
+    EventIndex first = 0, last = -1;
+};
+
+/// A step of a training on one device. Steps tile the trace, and phases a step, in the order of events. A
+/// step ends with the last event before the end of the outermost optimizer range before which a forward with
+/// gradients and a backward lie since the step before; of several optimizers, of the one whose range ends
+/// last before the next forward on new data.
+struct TrainingStep {
+    std::int64_t number = 0; ///< from 0, of all kinds
+    StepKind kind = StepKind::Train;
+    bool warmup = false; ///< what stays is still being made: lazily created states, caches, workspaces
+    int microSteps = 1; ///< backwards of their own within it: accumulation
+    EventIndex first = 0, last = -1;
+    std::vector<PhaseSpan> phases;
+};
+
+/// Whether its optimizer came to its end: of training, or one that a recording of so many events begins
+/// within.
+[[nodiscard]] inline bool isOver(const TrainingStep& step, EventIndex events)
+{
+    return step.kind == StepKind::Train || (step.kind == StepKind::Incomplete && step.last + 1 < events);
+}
+
+struct TrainingSteps {
+    StepEvidence evidence = StepEvidence::None;
+    std::vector<TrainingStep> steps; ///< empty without evidence
+
+    /// The steps that boundaries of leaks and comparisons are taken of: Train, not warm-up.
+    [[nodiscard]] std::vector<const TrainingStep*> steady() const;
+    /// The step that event `e` lies in; nullptr without steps. O(log n).
+    [[nodiscard]] const TrainingStep* at(EventIndex e) const;
+    /// What happens at event `e`. O(log n).
+    [[nodiscard]] Phase phaseAt(EventIndex e) const;
+};
+
+/// O(events + annotations log annotations). Any thread; fails only when cancelled.
+[[nodiscard]] Result<TrainingSteps> findTrainingSteps(
+    const DeviceTrace& trace, const Clock& clock, const Progress& progress = {});
+
+[[nodiscard]] std::string_view phaseWord(Phase phase); ///< "forward", ..., "unknown"
+[[nodiscard]] std::string_view evidenceWord(StepEvidence evidence); ///< "ranges", ..., "none"
+[[nodiscard]] std::string_view stepKindWord(StepKind kind); ///< "setup", "train", ...
+
+} // namespace strata::model

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What blocks of trainings in a few events are for.
+#include "model/analysis/training/rule_shares.h"
+#include "model/digest/out_of_memory.h"
+#include "tests/unit/analysis/training/trained.h"
+
+#include <gtest/gtest.h>
+
+namespace strata::model {
+
+namespace {
+
+using Kind = wire::RoleKind;
+using test::Trained;
+
+std::string alloc(int place, std::int64_t bytes, const std::string& more = {})
+{
+    return "alloc " + std::to_string(0x10000 * place) + " " + std::to_string(bytes) + " " + more + "\n";
+}
+
+std::string freed(int place, std::int64_t bytes)
+{
+    const std::string what = " " + std::to_string(0x10000 * place) + " " + std::to_string(bytes) + "\n";
+    return "free_requested" + what + "free_completed" + what;
+}
+
+// A parameter, an input; a forward with an activation and something of the moment; a backward with something
+// of the moment and a gradient; an optimizer with a state; the gradient goes.
+std::string step()
+{
+    return alloc(1, 400) + alloc(2, 64) // 0, 1
+        + alloc(3, 100) + alloc(4, 90) + freed(4, 90) // 2 to 5
+        + alloc(5, 4) + alloc(6, 400) + freed(5, 4) + freed(3, 100) // 6 to 11
+        + alloc(7, 400) + alloc(8, 80) + freed(8, 80) // 12 to 15
+        + freed(6, 400) + freed(2, 64); // 16 to 19
+}
+constexpr const char* kLetters = "SS FFFF BBBBBB OOOO NNNN";
+
+} // namespace
+
+TEST(Categories, AreThoseThatTheProgramToldOf)
+{
+    Trained t(step(), kLetters);
+    t.list(12, Kind::Gradient, 0x60000, "w")
+        .list(16, Kind::Parameter, 0x10000, "w")
+        .list(16, Kind::OptimizerState, 0x70000, "w", "momentum_buffer")
+        .list(16, Kind::Stepped, 0, "SGD");
+    EXPECT_EQ(
+        t.text(), "parameter* input activation* temporary* temporary* gradient* optimizer_state* temporary*");
+}
+
+TEST(Categories, AreInferredFromCodeSizesAndLives)
+{
+    Trained t(step() + alloc(9, 1), std::string(kLetters) + "|F", false);
+    EXPECT_EQ(t.text(),
+        "parameter input activation temporary temporary gradient optimizer_state temporary activation");
+    const Categories made = t.categories();
+    EXPECT_EQ(made.of(BlockId::born(0)).rule, CategoryRule::EarlyWithGradients);
+    EXPECT_EQ(made.of(BlockId::born(5)).rule, CategoryRule::OutlivesBackward);
+    EXPECT_EQ(made.of(BlockId::born(6)).rule, CategoryRule::OutlivesOptimizer);
+}
+
+TEST(Categories, StayUnknownWhereNothingTells)
+{
+    Trained t(alloc(1, 400) + alloc(2, 64) + freed(2, 64), "----");
+    EXPECT_EQ(t.text(), "unknown unknown");
+    EXPECT_EQ(t.categories().of(BlockId::born(0)).rule, CategoryRule::Nothing);
+}
+
+TEST(Categories, OfABucketWithListedGradientsIsGradient)
+{
+    // What DDP's reducer asks for, and a gradient that lies in the middle of it.
+    const std::string bucket = "stack=c10d::Reducer::initialize_buckets@reducer.cpp:7";
+    Trained t(alloc(1, 4000, bucket) + alloc(2, 4000, bucket), "FF");
+    t.list(2, Kind::Gradient, 0x10000 + 2048, "w");
+    EXPECT_EQ(t.text(), "gradient* communication");
+}
+
+TEST(Categories, TakeTheFirstRoleOfABlockThatHasSeveral)
+{
+    Trained t(alloc(1, 4000), "S");
+    t.list(1, Kind::Gradient, 0x10000, "w").list(1, Kind::Parameter, 0x10800, "w");
+    EXPECT_EQ(t.text(), "parameter*");
+}
+
+TEST(Categories, DoNotTakeASizeForAWorkspace)
+{
+    // Both are of the size that cuBLAS asks for: one goes with its backward, one stays.
+    Trained t(
+        alloc(1, 8519680) + alloc(2, 8519680) + alloc(3, 4) + freed(2, 8519680) + freed(3, 4), "FF B BB BB|");
+    EXPECT_EQ(t.text(), "workspace activation* temporary*");
+}
+
+TEST(Categories, OfAForwardThatRanOutOfMemoryAreActivations)
+{
+    // The size of a workspace tells nothing here either.
+    Trained t(alloc(1, 400) + alloc(2, 8519680) + alloc(3, 50) + freed(3, 50) + "oom size=1024 free=4096\n",
+        "S FF FF F");
+    EXPECT_EQ(t.text(), "parameter activation* temporary*");
+}
+
+TEST(Categories, OfABackwardThatDidNotEndAreGradientsWhereParametersHaveTheirSize)
+{
+    Trained t(alloc(1, 400) + alloc(2, 100) + alloc(3, 400) + alloc(4, 400) + alloc(5, 30)
+            + "oom size=1024 free=4096\n",
+        "S F BBB B");
+    t.list(6, Kind::Parameter, 0x10000, "w");
+    EXPECT_EQ(t.text(), "parameter* activation* gradient temporary temporary");
+}
+
+TEST(Categories, OfWhatIsComputedAgainAreActivations)
+{
+    Trained t(alloc(1, 100) + alloc(2, 4) + alloc(3, 80) + alloc(4, 8) + freed(4, 8) + alloc(5, 9)
+            + freed(3, 80) + freed(5, 9) + freed(1, 100) + freed(2, 4),
+        "F B RRRR B BB BB BB BB");
+    EXPECT_EQ(t.text(), "activation* temporary* activation* temporary* temporary*");
+}
+
+TEST(Categories, OfBatchesAreInputsWhereTheyOutliveTheirBackward)
+{
+    // A batch, noise added to it, a module that reads both, its backward; another batch.
+    const std::string module = "stack=_call_impl@/usr/lib/python3/site-packages/torch/nn/modules/module.py:9";
+    const std::string mine = "stack=train@train.py:3";
+    Trained t(alloc(1, 64, mine) + alloc(2, 64, mine) + alloc(3, 100, module) + alloc(4, 4) + freed(2, 64)
+            + freed(3, 100) + freed(4, 4) + alloc(5, 64, mine) + freed(1, 64) + alloc(6, 100, module)
+            + alloc(7, 4),
+        "FFF B BBBBBB |F FF F B");
+    EXPECT_EQ(t.text(), "input activation* activation* temporary* input activation* temporary");
+}
+
+TEST(Categories, OlderThanTheTraceAreToldBySizesOfGradients)
+{
+    // Two blocks of 400 bytes at the end that the trace never asked for: the parameter and a state of it.
+    Trained t(alloc(3, 100) + alloc(5, 400) + freed(3, 100) + alloc(7, 80) + freed(7, 80) + freed(5, 400)
+            + "segment 0x10000 65536 large\nblock 0x10000 512 req=400 allocated\n"
+              "segment 0x20000 65536 large\nblock 0x20000 512 req=400 allocated\n"
+              "segment 0x30000 65536 large\nblock 0x30000 512 req=12 allocated\n",
+        "F B BB OOO OO |");
+    const Categories made = t.categories();
+    EXPECT_EQ(made.of(BlockId::older(0)).category, Category::Parameter);
+    EXPECT_EQ(made.of(BlockId::older(1)).category, Category::OptimizerState);
+    EXPECT_EQ(made.of(BlockId::older(2)).category, Category::Buffer);
+}
+
+TEST(Categories, OlderThanTheTraceThatAnOptimizerFreesAreStatesThatItReplaces)
+{
+    Trained t(alloc(3, 100) + alloc(5, 400) + freed(3, 100) + alloc(7, 400) + freed(1, 400)
+            + "segment 0x20000 65536 large\nblock 0x20000 512 req=400 allocated\n",
+        "F B BB OOO |");
+    const Categories made = t.categories();
+    EXPECT_EQ(made.of(BlockId::older(0)).category, Category::OptimizerState) << "freed in the step";
+    EXPECT_EQ(made.of(BlockId::older(1)).category, Category::Parameter);
+}
+
+TEST(CategoryRules, ComeAfterWhatWasToldAndBeforeWhatIsInferred)
+{
+    Trained t(step(), kLetters);
+    t.list(16, Kind::Parameter, 0x10000, "w");
+    const CategoryRules rules
+        = CategoryRules::read(R"({"rules": [{"category": "input", "min_bytes": 64, "max_bytes": "64 B"},
+            {"category": "workspace", "min_bytes": 90}]})")
+              .value();
+    EXPECT_EQ(
+        t.text({ &rules }), "parameter* input workspace workspace temporary* workspace workspace temporary*");
+}
+
+TEST(CategoryRules, LookAtFramesModulesAndAnnotations)
+{
+    const auto of = [](Trained& t, const char* condition) {
+        const CategoryRules rules
+            = CategoryRules::read(std::string(R"({"rules": [{"category": "input", )") + condition + "}]}")
+                  .value();
+        return t.text({ &rules });
+    };
+    Trained t("annotation start warm time=15\n"
+              "alloc 0x1000 8 time=10 stack=f@a.py:3\nalloc 0x2000 8 time=20 stack=g@b.py:4|h@c.py:5\n"
+              "alloc 0x3000 8 time=30\nannotation end warm time=25\n",
+        "---");
+    EXPECT_EQ(of(t, R"("frame": "^c\\.py:5 h$")"), "unknown input unknown");
+    EXPECT_EQ(of(t, R"("annotation": "^warm$")"), "unknown input unknown");
+    EXPECT_EQ(of(t, R"("module": "encoder")"), "unknown unknown unknown");
+}
+
+TEST(CategoryRules, CountWhatEachOfThemDecides)
+{
+    Trained t("alloc 0x1000 64\nalloc 0x2000 64\nalloc 0x3000 512\nalloc 0x4000 8\n", "----");
+    t.list(3, wire::RoleKind::Parameter, 0x2000, "h.weight");
+    const CategoryRules rules = CategoryRules::read(R"({"rules": [{"category": "input", "max_bytes": 64},
+        {"category": "workspace", "min_bytes": 8}, {"category": "gradient", "min_bytes": "1 GiB"}]})")
+                                    .value();
+    const auto shares = ruleShares(t.trace(), Clock(t.trace()), t.categories({ &rules }), rules,
+        activeBlocks(t.trace(), t.trace().eventCount() - 1));
+    EXPECT_EQ(shares, (std::vector<RuleShare>{ { 2, 72 }, { 1, 512 }, {} })); // what was told is not theirs
+}
+
+TEST(CategoryRules, SayWhatIsWrongWithThem)
+{
+    const auto errorOf = [](const char* text) {
+        const auto rules = CategoryRules::read(text);
+        return rules ? std::string("none") : rules.error().what.text();
+    };
+    EXPECT_EQ(errorOf("[1]"), "it is not JSON with a list of \"rules\"");
+    EXPECT_EQ(errorOf(R"({"rules": [{"category": "input"}]})"),
+        "rule 1: it has no condition and would hold for every block");
+    EXPECT_EQ(errorOf(R"({"rules": [{"frame": "a"}]})"), "rule 1: it has no \"category\"");
+    EXPECT_EQ(errorOf(R"({"rules": [{"category": "inputs", "frame": "a"}]})"),
+        "rule 1: there is no category \"inputs\"");
+    EXPECT_EQ(
+        errorOf(R"({"rules": [{"category": "input", "size": 3}]})"), "rule 1: \"size\" is no condition");
+    EXPECT_EQ(errorOf(R"({"rules": [{"category": "input", "min_bytes": "x"}]})"),
+        "rule 1: \"min_bytes\" is no size, as 512 or \"8MiB\"");
+    EXPECT_NE(errorOf(R"({"rules": [{"category": "input", "frame": "("}]})").find("no regular expression"),
+        std::string::npos);
+}
+
+} // namespace strata::model
