@@ -7,9 +7,11 @@
 #include "app/cli/report.h"
 #include "app/cli/row_table.h"
 #include "app/cli/text.h"
+#include "app/cli/training_option.h"
 #include "model/analysis/groups.h"
 #include "model/analysis/position.h"
 #include "model/analysis/row_order.h"
+#include "model/analysis/training/block_modules.h"
 #include "model/base/units.h"
 
 #include <CLI/CLI.hpp>
@@ -45,11 +47,11 @@ void writeKey(
 }
 
 /// Those of the blocks that all filters keep.
-std::vector<model::BlockId> matching(
-    const model::DeviceTrace& trace, const FilterOption& filter, std::vector<model::BlockId> blocks)
+std::vector<model::BlockId> matching(const model::DeviceTrace& trace, const FilterOption& filter,
+    const model::DeviceLabels& labels, std::vector<model::BlockId> blocks)
 {
     for (const model::BlockFilter& one : filter.of(trace.recording())) {
-        const model::BlockMatcher matches(trace, one);
+        const model::BlockMatcher matches(trace, one, labels);
         std::erase_if(blocks, [&](model::BlockId block) { return !matches(block); });
     }
     return blocks;
@@ -155,6 +157,7 @@ public:
         app.add_flag("--frames", m_frames, "With --by site: every frame, not the program's own alone");
         m_limit.declare(app, "groups");
         m_filter.declare(app, "blocks");
+        m_training.declare(app);
         app.add_option("--sort", m_sort, "bytes, blocks or group; -bytes (default): the largest first")
             ->type_name("COLUMN");
         app.footer(footer(Footer::Filters));
@@ -173,6 +176,8 @@ public:
         m_order = *order;
         if (const auto filter = m_filter.check(); !filter)
             return filter;
+        if (const auto rules = m_training.check(); !rules)
+            return rules;
         return m_limit.check();
     }
 
@@ -186,9 +191,14 @@ public:
         if (!event)
             return model::Failure(event.error());
 
-        const GroupTable table(trace, m_grouping);
+        const auto labels = labelsOf(trace);
+        if (!labels)
+            return model::Failure(labels.error());
+        const GroupTable table = groups(trace, *labels);
+        if (model::infoOf(m_grouping).ofLabels || m_filter.asksForLabels())
+            m_training.tell(trace, err);
         LiveGroups live = model::groupBlocks(
-            trace, matching(trace, m_filter, model::activeBlocks(trace, *event)), table, *event);
+            trace, matching(trace, m_filter, *labels, model::activeBlocks(trace, *event)), table, *event);
         model::sortGroups(live.groups, table, m_order);
         const std::int64_t limit = m_limit.rows(m_read.json, out);
         if (m_read.json)
@@ -199,8 +209,28 @@ public:
     }
 
 private:
+    /// None where nothing asks for them.
+    [[nodiscard]] model::Result<model::DeviceLabels> labelsOf(const model::DeviceTrace& trace) const
+    {
+        if (!model::infoOf(m_grouping).ofLabels && !m_filter.asksForLabels())
+            return model::DeviceLabels();
+        const auto training = m_training.of(trace);
+        if (!training)
+            return model::Failure(training.error());
+        return model::deviceLabels(trace, training->categories);
+    }
+
+    [[nodiscard]] GroupTable groups(const model::DeviceTrace& trace, const model::DeviceLabels& labels) const
+    {
+        if (!model::infoOf(m_grouping).ofLabels)
+            return GroupTable(trace, m_grouping);
+        return GroupTable(
+            trace, m_grouping, m_grouping == Grouping::Category ? labels.category : labels.module);
+    }
+
     std::string m_position;
     ReadOptions m_read;
+    TrainingOption m_training;
     std::string m_by = "line";
     LimitOption m_limit;
     FilterOption m_filter;

@@ -2,8 +2,10 @@
 #include "app/cli/commands.h"
 #include "app/cli/row_command.h"
 #include "app/cli/text.h"
+#include "app/cli/training_option.h"
 #include "model/analysis/replay.h"
 #include "model/analysis/row_order.h"
+#include "model/analysis/training/block_modules.h"
 #include "model/base/units.h"
 #include "model/trace/rounded_sizes.h"
 
@@ -33,8 +35,9 @@ public:
     Blocks()
         : RowCommand("blocks", "Every block with its life, one row each",
             { "Only blocks that are alive at or after this position", "... and at or before this one",
-                "block (default), requested, rounded, line, born, free_requested, freed, lifetime (in "
-                "events), duration (in time), stream, pool, address or segment; -requested: the largest "
+                "block (default), requested, rounded, line, category, module, born, free_requested, freed, "
+                "lifetime (in events), duration (in time), stream, pool, address or segment; -requested: the "
+                "largest "
                 "first. Blocks without one come last",
                 std::string(model::orderName(BlockOrder::Block)) })
     {
@@ -53,7 +56,7 @@ protected:
     std::vector<std::uint32_t> rowsOf(const DeviceTrace& trace, EventRange range,
         const std::vector<model::BlockFilter>& filters) const override
     {
-        const auto matchers = matchersOf<model::BlockMatcher>(trace, filters);
+        const auto matchers = matchersOf<model::BlockMatcher>(trace, filters, m_labels);
         const BlockColumns& blocks = trace.blocks();
         std::vector<std::uint32_t> rows;
         for (std::uint32_t row = 0; row < blocks.size(); ++row) {
@@ -62,7 +65,8 @@ protected:
                 rows.push_back(row);
         }
         if (m_order != model::SortBy<BlockOrder>{})
-            model::sortRows(rows, model::rowKey(trace, m_order.order, sizesOf(trace)), m_order.descending);
+            model::sortRows(
+                rows, model::rowKey(trace, m_order.order, sizesOf(trace), m_labels), m_order.descending);
         return rows;
     }
 
@@ -94,6 +98,7 @@ protected:
         writeId(json, "free_completed_event", blocks.freeCompleted[block]);
         writeId(json, "stack_id", stack);
         json.key("line").plain(labels.lineJson(stack));
+        writePurpose(json, trace, block);
     }
 
     std::vector<RowTable::Column> columns() const override
@@ -113,7 +118,7 @@ protected:
                       rounded ? model::formatBytes(*rounded) : "-", labels.stream(blocks.stream[block]),
                       eventName(blocks.allocOf(block), "before"), eventName(blocks.freeRequested[block], "-"),
                       eventName(blocks.freeCompleted[block],
-                          blocks.freeRequested[block].valid() ? "pending" : "live"),
+                          blocks.pendingSince(block) != BlockColumns::kNever ? "pending" : "live"),
                       labels.pool(blocks.pool[block]) },
             labels.line(blocks.stack[block]));
     }
@@ -123,10 +128,24 @@ protected:
         app.add_flag("--replay", m_replay,
             "Replays PyTorch's allocator, which tells the rounded size of every block where the replay is "
             "exact; else those of the end alone are known");
+        m_training.declare(app);
     }
 
-    model::Result<void> prepare(const DeviceTrace& trace, Output& err) override
+    model::Result<void> checkMore() override { return m_training.check(); }
+
+    model::Result<void> prepare(const DeviceTrace& trace, bool json, Output& err) override
     {
+        const bool byLabels
+            = m_order.order == BlockOrder::Category || m_order.order == BlockOrder::Module || asksForLabels();
+        if (json || byLabels) {
+            auto training = m_training.of(trace);
+            if (!training)
+                return model::Failure(training.error());
+            m_categories = std::move(training->categories);
+            m_training.tell(trace, err);
+        }
+        if (byLabels)
+            m_labels = model::deviceLabels(trace, m_categories);
         if (!m_replay)
             return {};
         auto report = model::checkReplay(trace);
@@ -141,6 +160,28 @@ protected:
     }
 
 private:
+    /// What the block is for, what told it, whose it is, and the tensor that the program told of.
+    void writePurpose(JsonWriter& json, const DeviceTrace& trace, BlockId block) const
+    {
+        const model::BlockCategory& category = m_categories.of(block);
+        json.member("category", model::categoryWord(category.category));
+        json.member("category_source", category.recorded ? "recorded" : "inferred");
+        json.member("category_rule", model::ruleWord(category.rule)).key("module");
+        const model::ListedTensors& tensors = m_categories.tensors();
+        if (const std::string_view module = model::moduleOf(trace, tensors, block); !module.empty())
+            json.value(module);
+        else
+            json.null();
+        const auto in = tensors.in(block);
+        const model::RoleListing none, &tensor = in.empty() ? none : tensors.listing(in.front());
+        const auto text = [&](const char* key, model::StringId id) {
+            if (id.valid())
+                json.member(key, trace.recording().strings[id]);
+        };
+        text("tensor", tensor.name);
+        text("tensor_part", tensor.part);
+    }
+
     [[nodiscard]] model::RoundedSizes sizesOf(const DeviceTrace& trace) const
     {
         return model::RoundedSizes(
@@ -149,6 +190,9 @@ private:
 
     model::SortBy<BlockOrder> m_order;
     bool m_replay = false;
+    TrainingOption m_training;
+    model::Categories m_categories; // with --json, or where rows are chosen or ordered by them
+    model::DeviceLabels m_labels; // in the latter cases
     std::optional<model::ReplayReport> m_report;
 };
 

@@ -2,7 +2,10 @@
 #include "app/cli/commands.h"
 #include "app/cli/row_command.h"
 #include "app/cli/text.h"
+#include "app/cli/training_option.h"
 #include "model/analysis/row_order.h"
+#include "model/analysis/training/block_modules.h"
+#include "model/analysis/training/training_steps.h"
 #include "model/base/units.h"
 #include "model/base/wrap.h"
 #include "model/timeline/clock.h"
@@ -184,7 +187,7 @@ protected:
     std::vector<std::uint32_t> rowsOf(const DeviceTrace& trace, EventRange range,
         const std::vector<model::BlockFilter>& filters) const override
     {
-        const auto matchers = matchersOf<model::EventMatcher>(trace, filters);
+        const auto matchers = matchersOf<model::EventMatcher>(trace, filters, m_labels);
         std::vector<std::uint32_t> rows;
         for (EventIndex event = range.from; event <= range.to; ++event) {
             const auto row = static_cast<std::uint32_t>(event);
@@ -224,6 +227,26 @@ protected:
         writeId(json, "stack_id", stack);
         json.key("line").plain(labels.lineJson(stack));
         json.key("pool").plain(labels.poolJson(model::poolOfEvent(trace, row)));
+        json.key("thread");
+        if (const model::ThreadIndex thread = events.threadOf(row); thread != model::kNoIndex)
+            json.value(trace.recording().threads[thread]);
+        else
+            json.null();
+        json.key("phase");
+        if (const model::Phase phase = m_steps.phaseAt(row); phase != model::Phase::Unknown)
+            json.value(model::phaseWord(phase));
+        else
+            json.null();
+        json.key("autograd");
+        if (const model::EventPhase phase = events.phaseOf(row); phase != model::EventPhase::Unknown)
+            json.value(model::phaseName(phase));
+        else
+            json.null();
+        json.key("module");
+        if (const model::ModuleIndex module = events.moduleOf(row); module != model::kNoIndex)
+            json.value(trace.recording().strings[trace.recording().modules[module]]);
+        else
+            json.null();
         if (isOom)
             json.member("device_free", events.address[row]);
         writeText(json, trace, "compile_context", events.compileContext.at(row));
@@ -257,12 +280,32 @@ protected:
             last);
     }
 
+    model::Result<void> prepare(const DeviceTrace& trace, bool json, Output&) override
+    {
+        if (asksForLabels()) {
+            auto training = m_training.of(trace);
+            if (!training)
+                return model::Failure(training.error());
+            m_labels = model::deviceLabels(trace, training->categories);
+            m_steps = std::move(training->steps);
+        } else if (json) {
+            auto steps = model::findTrainingSteps(trace, model::Clock(trace));
+            if (!steps)
+                return model::Failure(steps.error());
+            m_steps = std::move(*steps);
+        }
+        return {};
+    }
+
+    model::Result<void> checkMore() override { return m_training.check(); }
+
     void declareMore(CLI::App& app) override
     {
         app.add_flag("--annotations", m_annotations,
             "Steps, phases, marks and calls of the allocator between the events, in --json too; the table "
             "has "
             "them anyway unless --filter or --sort is given");
+        m_training.declare(app);
     }
 
     std::unique_ptr<Between> between(const DeviceTrace& trace, EventRange range, bool json) const override
@@ -275,6 +318,9 @@ protected:
 private:
     model::SortBy<EventOrder> m_order;
     bool m_annotations = false;
+    TrainingOption m_training;
+    model::TrainingSteps m_steps; // with --json
+    model::DeviceLabels m_labels; // where a filter asks for them
 };
 
 } // namespace

@@ -8,7 +8,6 @@
 #include "app/cli/replay_json.h"
 #include "app/cli/text.h"
 #include "model/analysis/fragmentation.h"
-#include "model/analysis/position.h"
 #include "model/analysis/settings_advice.h"
 #include "model/analysis/thrash.h"
 #include "model/base/units.h"
@@ -92,9 +91,7 @@ public:
     void declare(CLI::App& app) override
     {
         declareFile(app);
-        app.add_option("POSITION", m_position,
-               "The instant, see below (default: the last out-of-memory, else the peak)")
-            ->type_name("");
+        m_instant.declare(app);
         m_read.declare(app, ReadOptions::Devices::One);
         m_limit.declare(app, "segments");
         app.add_option("--over", m_instants,
@@ -112,15 +109,10 @@ public:
         if (!opened)
             return model::Failure(opened.error());
         const DeviceTrace& trace = *opened->trace;
-        model::EventIndex event = trace.totals().requestedPeakEvent;
-        if (const auto& failed = trace.outOfMemories(); !failed.empty())
-            event = static_cast<model::EventIndex>(failed.back());
-        if (!m_position.empty()) {
-            const auto position = model::parsePosition(m_position, trace);
-            if (!position)
-                return model::Failure(position.error());
-            event = *position;
-        }
+        const auto instant = m_instant.of(trace);
+        if (!instant)
+            return model::Failure(instant.error());
+        const model::EventIndex event = *instant;
         auto report = model::checkReplay(trace);
         if (!report)
             return model::Failure(report.error());
@@ -272,7 +264,7 @@ private:
     int m_instants = 0;
     ReadOptions m_read;
     LimitOption m_limit;
-    std::string m_position;
+    InstantOption m_instant;
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "model/analysis/summary.h"
+#include "model/analysis/training/category_rules.h"
 #include "model/base/units.h"
 #include "model/session/filter_text.h"
 #include "model/session/user_file.h"
@@ -34,9 +35,11 @@ const char* kindName(UserItem::Kind kind)
     case UserItem::Kind::Range:
         return "range";
     case UserItem::Kind::Filter:
+        return "filter";
+    case UserItem::Kind::Rules:
         break;
     }
-    return "filter";
+    return "rules";
 }
 
 std::string idOf(const UserItem& item)
@@ -49,7 +52,14 @@ struct Row {
     const UserItem* item;
     const model::DeviceTrace* trace; ///< of its device; nullptr: the recording does not have it
 
-    [[nodiscard]] bool isPlaced() const { return item->kind != UserItem::Kind::Filter; }
+    [[nodiscard]] bool isPlaced() const { return item->isPlaced(); }
+    /// What it says as JSON is understood.
+    [[nodiscard]] bool isKnown(const model::Recording& recording) const
+    {
+        return item->kind == UserItem::Kind::Rules
+            ? model::CategoryRules::read(item->conditions).has_value()
+            : model::filterFromText(recording, item->conditions).has_value();
+    }
     /// False: it names events that the trace does not have.
     [[nodiscard]] bool isThere() const
     {
@@ -57,11 +67,19 @@ struct Row {
     }
 };
 
+/// JSON has no line breaks inside of its texts.
+std::string onOneLine(std::string json)
+{
+    std::ranges::replace_if(
+        json, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+    return json;
+}
+
 std::string placeOf(const Row& row)
 {
     const UserItem& item = *row.item;
     if (!row.isPlaced())
-        return item.conditions;
+        return onOneLine(item.conditions);
     if (!row.isThere())
         return fmt::format("event {} of GPU {}, which this recording does not have", item.first, item.device);
     std::string place = item.first == item.last
@@ -88,8 +106,7 @@ void writeJson(
             item.address != 0 ? json.value(model::formatAddress(item.address)) : json.null();
         } else {
             json.key("conditions"); // as text where they come from a later version, or are none
-            model::filterFromText(recording, item.conditions) ? json.foreign(item.conditions)
-                                                              : json.value(item.conditions);
+            row.isKnown(recording) ? json.foreign(onOneLine(item.conditions)) : json.value(item.conditions);
         }
         json.member("changed_ns", item.changedNs).endObject();
     }

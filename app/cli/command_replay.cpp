@@ -118,7 +118,7 @@ public:
             ->type_name("SETTINGS");
         app.add_option("--addresses", m_addresses,
                "With --set: how the driver hands out addresses, top-down, ascending, descending or "
-               "random:SEED; up to PyTorch 2.11 it moves the answer")
+               "random:SEED; without it the answer has a range where that decides")
             ->type_name("ORDER");
         app.add_option("--empty-cache", m_emptyCaches,
                "With --set: calls empty_cache() just before these positions, and nowhere else")

@@ -8,6 +8,7 @@
 #include "model/base/units.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
+#include "model/trace/roles.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,13 +29,15 @@ model::Result<model::Scrub> parseDrop(const std::vector<std::string>& words)
     for (const std::string& word : words) {
         const bool all = word == "all";
         if (!all && word != "paths" && word != "names" && word != "commands" && word != "metadata"
-            && word != "notes")
+            && word != "modules" && word != "notes")
             return model::fail(model::Error::Kind::Usage, model::say("--drop does not know '%1'", word),
-                model::say("give paths, names, commands, metadata, notes or all, with commas between them"));
+                model::say("give paths, names, commands, metadata, modules, notes or all, with commas between "
+                           "them"));
         scrub.paths |= all || word == "paths";
         scrub.names |= all || word == "names";
         scrub.commands |= all || word == "commands";
         scrub.metadata |= all || word == "metadata";
+        scrub.modules |= all || word == "modules";
         scrub.notes |= all || word == "notes";
     }
     return scrub;
@@ -140,6 +143,9 @@ void printReport(Output& out, const model::Session& session, const std::map<int,
         dropped.push_back(plural(counts.commands, "command line", "command lines"));
     if (counts.metadata > 0)
         dropped.push_back(plural(counts.metadata, "text beside an event", "texts beside events"));
+    if (counts.modules > 0)
+        dropped.push_back(
+            plural(counts.modules, "name of a module or parameter", "names of modules and parameters"));
     if (left.userDropped > 0)
         dropped.push_back(plural(left.userDropped, kUserItem, kUserItems));
     if (!dropped.empty())
@@ -152,7 +158,8 @@ void printReport(Output& out, const model::Session& session, const std::map<int,
     std::vector<std::string> options;
     for (const auto& [name, done] :
         { std::pair("paths", scrub.paths), { "names", scrub.names }, { "commands", scrub.commands },
-            { "metadata", scrub.metadata }, { "notes", scrub.notes || left.userKept == 0 } })
+            { "metadata", scrub.metadata }, { "modules", scrub.modules || model::countModuleNames(session.recording()) == 0 },
+            { "notes", scrub.notes || left.userKept == 0 } })
         if (!done)
             options.emplace_back(name);
     if (!options.empty())
@@ -176,6 +183,7 @@ void writeJson(Output& out, const model::Session& session, const std::string& ta
     json.endArray().key("dropped").beginObject();
     json.member("paths", counts.paths).member("names", counts.names).member("facts", counts.facts);
     json.member("commands", counts.commands).member("metadata", counts.metadata);
+    json.member("modules", counts.modules);
     json.member("notes", left.userDropped).endObject();
     json.member("notes_kept", left.userKept).member("notes_outside", left.userOutside).endObject().endLine();
     out.write(json.text());

@@ -11,9 +11,12 @@
     NAME(At)                                                                                                 \
     NAME(Blocks)                                                                                             \
     NAME(Events)                                                                                             \
+    NAME(Steps)                                                                                              \
     NAME(Oom)                                                                                                \
     NAME(State)                                                                                              \
+    NAME(Ledger)                                                                                             \
     NAME(Fragmentation)                                                                                      \
+    NAME(Leaks)                                                                                              \
     NAME(Replay)                                                                                             \
     NAME(Render)                                                                                             \
     NAME(Convert)                                                                                            \

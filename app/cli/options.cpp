@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/options.h"
 
+#include "model/analysis/position.h"
+#include "model/base/units.h"
 #include "model/trace/filter_language.h"
 
-#include "model/base/units.h"
-
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 
@@ -40,6 +41,8 @@ Filters, joined by blanks that mean "and":
   > 1MiB, <= 512, = 20MiB   requested bytes; 1MiB..4MiB between two, 24.0MiB shown like this
   line:LABEL                the line as "strata at --by line" prints it
   stream:7, pool:large      also stream:none, pool:(0,1)/small, pool:none
+  category:activation       what it is for, as "strata at --by category" prints it
+  module:h.3.attn           of this module; module:h.3.* with all that is within it
   stack:LABEL,LABEL         this whole stack, innermost first; stack:none without one
 A text with blanks or quotes in it stands in "quotes".
 )";
@@ -89,6 +92,22 @@ std::int64_t LimitOption::rows(bool json, const Output& out) const
     return rows == 0 ? std::numeric_limits<std::int64_t>::max() : rows;
 }
 
+void InstantOption::declare(CLI::App& app)
+{
+    app.add_option("POSITION", m_position,
+           "The instant, see below (default: the last out-of-memory, else the peak)")
+        ->type_name("");
+}
+
+model::Result<model::EventIndex> InstantOption::of(const model::DeviceTrace& trace) const
+{
+    if (!m_position.empty())
+        return model::parsePosition(m_position, trace);
+    const auto& failed = trace.outOfMemories();
+    return failed.empty() ? trace.totals().requestedPeakEvent
+                          : static_cast<model::EventIndex>(failed.back());
+}
+
 void CapacityOption::declare(CLI::App& app)
 {
     app.add_option("--capacity", m_text, "Bytes of the device, as 16GiB; else what the recording tells")
@@ -133,6 +152,12 @@ std::vector<model::BlockFilter> FilterOption::of(const model::Recording& recordi
     for (const model::FilterConditions& conditions : m_conditions)
         filters.push_back(model::filterOf(recording, conditions));
     return filters;
+}
+
+bool FilterOption::asksForLabels() const
+{
+    return std::ranges::any_of(
+        m_conditions, [](const model::FilterConditions& one) { return one.category || one.module; });
 }
 
 std::vector<std::string> FilterOption::printed() const

@@ -3,6 +3,7 @@
 
 #include "app/cli/output.h"
 #include "model/base/result.h"
+#include "model/trace/device_trace.h"
 #include "model/trace/filter_conditions.h"
 
 #include <cstdint>
@@ -49,6 +50,17 @@ struct LimitOption {
     [[nodiscard]] std::int64_t rows(bool json, const Output& out) const;
 };
 
+/// POSITION: the instant that a command tells of; else the last out-of-memory, which whoever has one comes
+/// for, else the peak.
+class InstantOption {
+public:
+    void declare(CLI::App& app);
+    [[nodiscard]] model::Result<model::EventIndex> of(const model::DeviceTrace& trace) const;
+
+private:
+    std::string m_position;
+};
+
 /// --capacity: what the device has for PyTorch.
 struct CapacityOption {
     std::optional<std::int64_t> bytes; ///< none: what the recording tells
@@ -68,6 +80,7 @@ struct FilterOption {
     /// Reads the texts. Kind::Usage says where one is wrong.
     [[nodiscard]] model::Result<void> check();
     [[nodiscard]] bool given() const { return !m_conditions.empty(); }
+    [[nodiscard]] bool asksForLabels() const; ///< what blocks are for, which the analyses tell
     [[nodiscard]] std::vector<model::BlockFilter> of(const model::Recording& recording) const;
     /// As they are printed: how a person would have typed them.
     [[nodiscard]] std::vector<std::string> printed() const;

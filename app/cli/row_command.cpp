@@ -32,6 +32,8 @@ model::Result<void> RowCommand::checkOptions()
         return filter;
     if (const auto order = setOrder(m_sort); !order)
         return order;
+    if (const auto more = checkMore(); !more)
+        return more;
     return m_limit.check();
 }
 
@@ -45,7 +47,7 @@ model::Result<int> RowCommand::runOn(const std::string& file, Output& out, Outpu
     if (!asked)
         return model::Failure(asked.error());
     const EventRange range = within(*asked);
-    if (const auto prepared = prepare(trace, err); !prepared)
+    if (const auto prepared = prepare(trace, m_read.json, err); !prepared)
         return model::Failure(prepared.error());
     const std::vector<std::uint32_t> all = rowsOf(trace, range, m_filter.of(trace.recording()));
     const std::span rows = firstRows(all, m_limit.rows(m_read.json, out));

@@ -63,19 +63,22 @@ protected:
     virtual void printRow(
         RowTable& table, const model::DeviceTrace& trace, RowLabels& labels, std::uint32_t row) const = 0;
 
-    /// Called once for the device, before its rows are asked for.
-    [[nodiscard]] virtual model::Result<void> prepare(const model::DeviceTrace& /*trace*/, Output& /*err*/)
+    /// Called once for the device, before its rows are asked for: `json`, how they will be printed.
+    [[nodiscard]] virtual model::Result<void> prepare(
+        const model::DeviceTrace& /*trace*/, bool /*json*/, Output& /*err*/)
     {
         return {};
     }
-    /// Options of its own.
+    /// Options of its own, and whether they are right.
     virtual void declareMore(CLI::App& /*app*/) { }
+    [[nodiscard]] virtual model::Result<void> checkMore() { return {}; }
     [[nodiscard]] virtual std::unique_ptr<Between> between(
         const model::DeviceTrace& /*trace*/, EventRange /*range*/, bool /*json*/) const
     {
         return nullptr;
     }
     [[nodiscard]] bool isFiltered() const { return m_filter.given(); }
+    [[nodiscard]] bool asksForLabels() const { return m_filter.asksForLabels(); }
 
 private:
     void writeJson(Output& out, const std::string& file, const model::DeviceTrace& trace, EventRange range,
@@ -94,13 +97,13 @@ private:
 
 /// What looks at a row for each of the filters.
 template <class Matcher>
-[[nodiscard]] std::vector<Matcher> matchersOf(
-    const model::DeviceTrace& trace, const std::vector<model::BlockFilter>& filters)
+[[nodiscard]] std::vector<Matcher> matchersOf(const model::DeviceTrace& trace,
+    const std::vector<model::BlockFilter>& filters, const model::DeviceLabels& labels)
 {
     std::vector<Matcher> matchers;
     matchers.reserve(filters.size());
     for (const model::BlockFilter& filter : filters)
-        matchers.emplace_back(trace, filter);
+        matchers.emplace_back(trace, filter, labels);
     return matchers;
 }
 

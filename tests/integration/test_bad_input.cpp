@@ -77,6 +77,33 @@ TEST(BadInput, ATruncatedFileOpensAsFarAsItGoes)
         EXPECT_EQ(ran.code, 3) << ran.err;
 }
 
+// summary and check tell it in their output; others on stderr, once, before whatever else they say.
+TEST(BadInput, OfATruncatedFileOtherCommandsSayThatItIsNotComplete)
+{
+    const TemporaryDirectory directory;
+    const std::string whole = contentOf(kPlain);
+    const std::string cut = directory.file("cut.pickle.gz", whole.substr(0, whole.size() * 3 / 4));
+    const std::string warning = "strata: " + cut + ": not complete. The file is damaged at byte ";
+    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{ { "blocks" },
+             { "blocks", "--json" }, { "events", "--limit", "1" }, { "oom" }, { "oom", "--json" },
+             { "fragmentation" }, { "replay" } }) {
+        SCOPED_TRACE(testing::PrintToString(arguments));
+        const auto on = [&](const std::string& file) {
+            std::vector<std::string> words = arguments;
+            words.push_back(file);
+            return strata(words);
+        };
+        const Ran ran = on(cut);
+        EXPECT_LT(ran.code, 2) << ran.err;
+        EXPECT_THAT(ran.err, StartsWith(warning));
+        EXPECT_EQ(ran.err.find("not complete", warning.size()), std::string::npos) << ran.err;
+        EXPECT_EQ(ran.out.find("not complete"), std::string::npos) << ran.out;
+        EXPECT_EQ(on(kPlain).err.find("not complete"), std::string::npos);
+    }
+    EXPECT_THAT(strata({ "oom", cut }).err,
+        HasSubstr("no request was refused in what is recorded, and not all of it is"));
+}
+
 TEST(BadInput, NamesThatAreNotUtf8GiveValidJson)
 {
     const TemporaryDirectory directory;

@@ -124,13 +124,19 @@ TEST(Replay, FromPlainSegmentsSaysWhatExpandableOnesTookAndBack)
     }
 }
 
-TEST(Replay, RefusesSettingsThatTheVersionDoesNotKnow)
+TEST(Replay, RefusesSettingsThatTheVersionDoesNotKnowAndVersionsThatItDoesNot)
 {
     const Ran unknown = strata({ "replay", "--set", "large_segment_size_mb:64", "--torch", "2.6",
         dataFile("versions/torch2.6_plain.pickle.gz") });
     EXPECT_EQ(unknown.code, 2);
     EXPECT_NE(unknown.err.find("PyTorch 2.6 does not know 'large_segment_size_mb'"), std::string::npos)
         << unknown.err;
+    const Ran later = strata({ "replay", "--torch", "2.99", dataFile(kTraining) });
+    EXPECT_EQ(later.code, 2);
+    EXPECT_EQ(later.out, "");
+    EXPECT_EQ(later.err,
+        "strata: --torch '2.99' is no version of PyTorch whose allocator is known: give 2.1 to 2.15\n");
+    EXPECT_EQ(strata({ "replay", "--torch", "2.0", dataFile(kTraining) }).code, 2);
     EXPECT_EQ(strata({ "replay", "--set", "backend:cudaMallocAsync", dataFile(kTraining) }).code, 2);
     EXPECT_EQ(strata({ "replay", "--set", "", "--capacity", "many", dataFile(kTraining) }).code, 2);
     EXPECT_EQ(strata({ "replay", "--addresses", "ascending", dataFile(kTraining) }).code, 2);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/integration/run_strata.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <map>
 #include <random>
+#include <sstream>
+#include <string>
+#include <vector>
 
 namespace strata::test {
 
@@ -156,10 +161,10 @@ TEST(Rows, HaveTheKeysOfTheirContractInOrder)
     EXPECT_EQ(orderedKeys(secondLine(strata({ "blocks", kPlain, "--json" }).out)),
         (std::vector<std::string>{ "block", "address", "segment_address", "requested_bytes", "rounded_bytes",
             "stream", "pool", "alloc_event", "free_requested_event", "free_completed_event", "stack_id",
-            "line" }));
+            "line", "category", "category_source", "category_rule", "module" }));
     EXPECT_EQ(orderedKeys(secondLine(strata({ "events", kPlain, "--json" }).out)),
-        (std::vector<std::string>{
-            "event", "action", "address", "bytes", "stream", "time_ns", "stack_id", "line", "pool" }));
+        (std::vector<std::string>{ "event", "action", "address", "bytes", "stream", "time_ns", "stack_id",
+            "line", "pool", "thread", "phase", "autograd", "module" }));
     const json header = strata({ "events", kPlain, "--json" }).json();
     EXPECT_EQ(header["schema"], 1);
     EXPECT_EQ(header["kind"], "events");
@@ -207,6 +212,36 @@ TEST(Rows, FramesComeOnRequest)
         anyFrame = anyFrame || !rows[i]["frames"].empty();
     }
     EXPECT_TRUE(anyFrame);
+}
+
+// One pending since before the recording, one since an event of it, one live; each with its row.
+TEST(Rows, TextSaysWhichBlocksArePendingAtTheEnd)
+{
+    const TemporaryDirectory directory;
+    const Ran ran = strata({ "blocks",
+        directory.file("pending.json",
+            R"({"segments":[{"device":0,"address":4096,"total_size":2097152,"allocated_size":512,"active_size":1536,)"
+            R"("requested_size":1536,"stream":0,"segment_type":"small","blocks":[)"
+            R"({"address":4096,"size":512,"requested_size":512,"state":"active_pending_free","frames":[]},)"
+            R"({"address":4608,"size":512,"requested_size":512,"state":"active_pending_free","frames":[]},)"
+            R"({"address":5120,"size":512,"requested_size":512,"state":"active_allocated","frames":[]},)"
+            R"({"address":5632,"size":2095616,"requested_size":0,"state":"inactive","frames":[]}]}],)"
+            R"("device_traces":[[{"action":"alloc","addr":4608,"size":512,"stream":0,"frames":[]},)"
+            R"({"action":"free_requested","addr":4608,"size":512,"stream":0,"frames":[]}]]})") });
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    std::map<std::string, std::string> state; // by address
+    std::istringstream lines(ran.out);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        const std::vector<std::string> row{ std::istream_iterator<std::string>(words), {} };
+        for (const char* const word : { "pending", "live" })
+            if (std::ranges::find(row, word) != row.end())
+                state[row.at(1)] = word;
+    }
+    EXPECT_EQ(state,
+        (std::map<std::string, std::string>{
+            { "0x1000", "pending" }, { "0x1200", "pending" }, { "0x1400", "live" } }))
+        << ran.out;
 }
 
 } // namespace strata::test

@@ -76,7 +76,7 @@ TEST(Usage, MistakesExitWithTwoAndOneUsefulLine)
         { { "--wrong" }, "--wrong" },
         { { "at", kPlain }, "POSITION" },
         { { "at", kPlain, "peak", "extra" }, "'extra'" },
-        { { "at", kPlain, "peak", "--by", "colour" }, "line, site, stream, pool or size" },
+        { { "at", kPlain, "peak", "--by", "colour" }, "line, site, stream, pool, size, category or module" },
         { { "at", kPlain, "nowhere" }, "is no position" },
         { { "at", kPlain, "100000" }, "has events 0 to" },
         { { "at", kPlain, "-2" }, "there is no event -2" },
