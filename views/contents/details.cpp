@@ -2,6 +2,7 @@
 #include "views/contents/details.h"
 
 #include "model/analysis/groups.h"
+#include "views/models/group_colours.h"
 #include "views/pages/document_texts.h"
 
 #include <QCoreApplication>
@@ -71,6 +72,7 @@ public:
         if (born.valid() && died.valid())
             d.life.push_back(lifetimeRow(born.value, died.value));
 
+        addPurpose(d, id);
         d.place.push_back({ Words::tr("address"), text::address(blocks.address[id]), {}, {} });
         addPoolAndStream(d, blocks.pool[id], blocks.stream[id]);
         const model::EventIndex birth = blocks.birth(id);
@@ -120,7 +122,7 @@ public:
     Details group(model::Grouping grouping, const model::GroupKey& key, model::EventIndex at) const
     {
         const auto table = m_device.groups(grouping);
-        const auto number = table->find(key);
+        const auto number = table ? table->find(key) : std::nullopt;
         return number ? group(*table, *number, at) : Details();
     }
 
@@ -150,9 +152,8 @@ private:
         Details d;
         d.kind = text::said(info.one);
         const model::StackId stack = table.stackOf(number);
-        d.title = info.key == model::GroupingInfo::Key::Stack && stack.valid()
-            ? byWhom(m_recording, stack)
-            : text::utf8(table.label(number));
+        d.title = info.key == model::GroupingInfo::Key::Stack && stack.valid() ? byWhom(m_recording, stack)
+                                                                               : groupName(table, number);
         if (const QString whom = byWhom(m_recording, stack); whom != d.title && d.title.endsWith(whom))
             d.shortTitle = whom;
         const model::LiveGroups live = model::groupsAt(*m_device.timeline, table, at);
@@ -206,6 +207,27 @@ private:
             d.noFrames
                 = Words::tr("No stack was recorded here: record with context=\"all\", and start before the "
                             "memory is allocated.");
+    }
+
+    /// What the block is for and what told it, whose it is, and the tensor of the program that lies in it.
+    void addPurpose(Details& d, model::BlockId id) const
+    {
+        const TrainingData* const training = m_device.training.get();
+        if (!training || !training->isOf(m_device) || !training->categories)
+            return;
+        const model::BlockCategory& category = training->categories->of(id);
+        const QString why = text::said(model::whyOf(category.rule));
+        d.purpose.push_back({ Words::tr("category"), text::said(model::categoryTitle(category.category)),
+            category.recorded ? Words::tr("recorded: %1").arg(why) : Words::tr("inferred: %1").arg(why),
+            {} });
+        const model::ListedTensors& tensors = training->categories->tensors();
+        if (const std::string_view module = model::moduleOf(m_trace, tensors, id); !module.empty())
+            d.purpose.push_back({ Words::tr("module"), text::utf8(module), {}, {} });
+        const auto in = tensors.in(id);
+        const model::RoleListing none, &tensor = in.empty() ? none : tensors.listing(in.front());
+        if (tensor.name.valid())
+            d.purpose.push_back({ Words::tr("tensor"), text::utf8(m_recording.strings[tensor.name]),
+                tensor.part.valid() ? text::utf8(m_recording.strings[tensor.part]) : QString(), {} });
     }
 
     void addPoolAndStream(Details& d, model::PoolIndex pool, model::StreamIndex stream) const
@@ -265,7 +287,8 @@ QString stackText(const Details& details)
 QString detailsText(const Details& details)
 {
     QString text = details.kind + QLatin1String(": ") + details.title + QLatin1Char('\n');
-    for (const auto* rows : { &details.size, &details.life, &details.place, &details.recorded })
+    for (const auto* rows :
+        { &details.size, &details.life, &details.purpose, &details.place, &details.recorded })
         for (const DetailsRow& row : *rows)
             text += row.exact.isEmpty() ? QStringLiteral("%1\t%2\n").arg(row.label, row.value)
                                         : QStringLiteral("%1\t%2\t%3\n").arg(row.label, row.value, row.exact);

@@ -32,7 +32,7 @@ struct DetailsFrame {
 };
 
 /// What the details dock says of a focus, always in this order: what it is, its size, who, when it lived,
-/// where, and what was recorded with it.
+/// what for, where, and what was recorded with it.
 struct Details {
     QString kind; ///< "Block"
     QString title; ///< "24.0 MiB by train.py:57"
@@ -42,6 +42,7 @@ struct Details {
     QString frameHeading; ///< "Allocated by"
     QString noFrames; ///< why there is no stack
     std::vector<DetailsRow> life;
+    std::vector<DetailsRow> purpose; ///< of a block, once it is known
     std::vector<DetailsRow> place;
     std::vector<DetailsRow> recorded;
     [[nodiscard]] bool empty() const { return kind.isEmpty(); }

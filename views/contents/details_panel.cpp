@@ -98,7 +98,7 @@ void DetailsPanel::goOn()
             refresh();
         return;
     }
-    if (device->trace == m_shown->trace)
+    if (device->trace == m_shown->trace && device->labels() == m_shown->labels())
         return;
     struct Told {
         Focus focus;
@@ -152,6 +152,7 @@ void DetailsPanel::rebuild()
         addRows(*layout, {}, m_details.size);
         addStack(*layout);
         addRows(*layout, tr("When"), m_details.life);
+        addRows(*layout, tr("What for"), m_details.purpose);
         addRows(*layout, tr("Where"), m_details.place);
         addRows(*layout, tr("Recorded with it"), m_details.recorded);
         addActions(*layout);
@@ -272,7 +273,7 @@ void DetailsPanel::addActions(QVBoxLayout& layout)
             [this] { QGuiApplication::clipboard()->setText(stackText(m_details)); });
         part->addWidget(copy);
     }
-    for (const model::GroupingInfo& info : model::groupings()) {
+    for (const model::GroupingInfo& info : model::allGroupings()) {
         const model::Grouping grouping = info.grouping;
         if (m_focus.kind == Focus::Kind::Group && grouping != m_focus.grouping)
             continue;

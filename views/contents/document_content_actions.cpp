@@ -28,6 +28,19 @@
 
 namespace strata::views {
 
+namespace {
+
+/// Why N leads nowhere.
+QString whyNoStep(bool any, bool looking)
+{
+    if (any)
+        return DocumentContent::tr("there is no step further on");
+    return looking ? DocumentContent::tr("steps are still being looked for")
+                   : DocumentContent::tr("no steps are known: name them with torch.profiler.record_function");
+}
+
+} // namespace
+
 Page& DocumentContent::page() const
 {
     return *view().currentPage();
@@ -201,9 +214,7 @@ void DocumentContent::serveGo()
         if (const auto range = navigator::step(steps, state().selection(), next))
             selectRange(*range);
         else
-            Q_EMIT flash(steps.empty()
-                    ? tr("no steps were recorded: mark them with torch.profiler.record_function")
-                    : tr("there is no step further on"));
+            Q_EMIT flash(whyNoStep(!steps.empty(), document().analysing()));
     };
     serve(
         a.nextStep, [step] { step(true); }, derived);

@@ -61,8 +61,8 @@ void Finder::start(const QString& text)
     m_job.start(
         [text, device, event](const JobContext& context) {
             return std::make_shared<const Found>(Found{ text, device,
-                model::search(
-                    *device->timeline, *device->byLine, text.toStdString(), event, context.stop()) });
+                model::search(*device->timeline, *device->byLine, text.toStdString(), event, context.stop(),
+                    device->labels()) });
         },
         [this](std::shared_ptr<const Found> found) {
             m_found = std::move(found);

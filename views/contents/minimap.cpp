@@ -244,7 +244,7 @@ void Minimap::paintNotes(QPainter& painter) const
     const ViewState& state = m_document.viewState();
     const double foot = curveRect().bottom() + 1;
     for (const model::UserItem& item : state.user().items) {
-        if (item.kind == model::UserItem::Kind::Filter || item.device != state.device()
+        if (!item.isPlaced() || item.device != state.device()
             || item.first > item.last || item.last >= m_device->trace->eventCount())
             continue;
         const double x = std::floor(xOfEvent(item.first));

@@ -26,6 +26,12 @@ std::optional<model::EventIndex> event(
 std::vector<EventRange> steps(const DeviceData& device)
 {
     std::vector<EventRange> found;
+    if (device.training && device.training->steps)
+        for (const model::TrainingStep& step : device.training->steps->steps)
+            if (step.kind != model::StepKind::Setup)
+                found.push_back({ step.first, step.last });
+    if (!found.empty())
+        return found;
     for (const model::AnnotationSpan& span : model::stepsAmong(*device.annotations))
         found.push_back(
             { std::max<model::EventIndex>(span.first, 0), std::max<model::EventIndex>(span.last, 0) });

@@ -19,8 +19,9 @@ namespace navigator {
 [[nodiscard]] std::optional<model::EventIndex> event(
     const DeviceData& device, const std::optional<EventRange>& selection, model::EventIndex by);
 
-/// The steps of a device, in order: the outermost annotations whose names count up ("step 3",
-/// "ProfilerStep#3"); without such names all outermost annotations.
+/// The steps of a device, in order: those of its training but the setup. Where none are known, or not yet,
+/// the outermost annotations whose names count up ("step 3", "ProfilerStep#3"); without such names all
+/// outermost annotations.
 [[nodiscard]] std::vector<EventRange> steps(const DeviceData& device);
 /// The step that begins after the selection's beginning, or the one before it; nothing beyond the last.
 [[nodiscard]] std::optional<EventRange> step(

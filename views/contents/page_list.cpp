@@ -6,6 +6,7 @@
 #include "views/pages/events_page.h"
 #include "views/pages/flame_page.h"
 #include "views/pages/fragmentation_page.h"
+#include "views/pages/leaks_page.h"
 #include "views/pages/memory_page.h"
 #include "views/pages/notes_page.h"
 #include "views/pages/summary_page.h"
@@ -28,8 +29,9 @@ const std::vector<PageKind>& pageKinds()
     using enum PageKind::Group;
     static const std::vector<PageKind> kinds{ { Overview, make<SummaryPage> },
         { PageKind::Group::Memory, make<MemoryPage> }, { PageKind::Group::Memory, make<FlamePage> },
-        { Allocator, make<AllocatorPage> }, { Allocator, make<FragmentationPage> }, { Raw, make<BlocksPage> },
-        { Raw, make<EventsPage> }, { Raw, make<NotesPage> } };
+        { PageKind::Group::Memory, make<LeaksPage> }, { Allocator, make<AllocatorPage> },
+        { Allocator, make<FragmentationPage> }, { Raw, make<BlocksPage> }, { Raw, make<EventsPage> },
+        { Raw, make<NotesPage> } };
     return kinds;
 }
 

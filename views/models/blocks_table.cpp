@@ -6,6 +6,7 @@
 #include "views/models/csv.h"
 #include "views/models/every_filter.h"
 #include "views/models/table_cells.h"
+#include "views/style/palette.h"
 #include "views/style/texts.h"
 
 #include <fmt/format.h>
@@ -35,6 +36,10 @@ BlocksTable::BlocksTable(std::shared_ptr<const DeviceData> device, model::Axis a
         { tr("Rounded"), tr("What the allocator handed out"), size, true, iec },
         { tr("Line"), tr("Innermost frame of your own code at the allocation"),
             QStringLiteral("transformer.py:1234 forward"), false, {}, true },
+        { tr("Category"), tr("What the block is for, and what told it: see its details"),
+            tr("Optimizer state"), false },
+        { tr("Module"), tr("Whose forward asked for it, or whose tensor lies in it"),
+            QStringLiteral("layers.12.attention"), false },
         { tr("Born") + unit, tr("When the block was allocated"), moment, true },
         { tr("Free requested"), tr("When the program gave the block back (free_requested)"), moment, true },
         { tr("Freed"), tr("When the memory could be used again (free_completed)"), moment, true },
@@ -102,9 +107,46 @@ TableCell BlocksTable::cell(std::uint32_t row, int column) const
             cell.swatch = m_device->lineRank[group];
         return cell;
     }
+    case Category:
+        return categoryCell(block);
+    case Module:
+        return moduleCell(block);
     default:
         return {};
     }
+}
+
+const TrainingData* BlocksTable::training() const
+{
+    const TrainingData* const known = m_device->training.get();
+    return known && known->isOf(*m_device) && known->categories ? known : nullptr;
+}
+
+TableCell BlocksTable::categoryCell(BlockId block) const
+{
+    if (!training())
+        return noteCell(tr("not known yet"));
+    const model::Category category = training()->categories->of(block).category;
+    return { text::said(model::categoryTitle(category)), {},
+        Palette::ofCategory(static_cast<int>(category)) };
+}
+
+TableCell BlocksTable::moduleCell(BlockId block) const
+{
+    if (!training())
+        return noteCell(tr("not known yet"));
+    const std::string_view module
+        = model::moduleOf(*m_device->trace, training()->categories->tensors(), block);
+    return module.empty() ? noteCell(tr("none")) : TableCell{ text::utf8(module), {} };
+}
+
+QString BlocksTable::categoryTooltip(BlockId block) const
+{
+    if (!training())
+        return tr("What blocks are for is looked for in the background.");
+    const model::BlockCategory& category = training()->categories->of(block);
+    return (category.recorded ? tr("Recorded: %1") : tr("Inferred: %1"))
+        .arg(text::said(model::whyOf(category.rule)));
 }
 
 TableCell BlocksTable::momentCell(EventId event) const
@@ -170,6 +212,8 @@ QString BlocksTable::tooltip(std::uint32_t row, int column) const
                                                      : tr("Still live at the end of the trace.");
     case Line:
         return lineTooltip(m_device->trace->recording(), blocks().stack[block]);
+    case Category:
+        return categoryTooltip(block);
     default:
         return {};
     }
@@ -185,6 +229,10 @@ model::BlockOrder BlocksTable::order(int column) const
         return BlockOrder::Rounded;
     case Line:
         return BlockOrder::Line;
+    case Category:
+        return BlockOrder::Category;
+    case Module:
+        return BlockOrder::Module;
     case Born:
         return BlockOrder::Born;
     case FreeRequested:
@@ -208,7 +256,8 @@ model::BlockOrder BlocksTable::order(int column) const
 
 TableSource::Key BlocksTable::sortKey(int column) const
 {
-    return model::rowKey(*m_device->trace, order(column), m_device->sizes(), m_device->byLine,
+    return model::rowKey(*m_device->trace, order(column), m_device->sizes(),
+        training() ? m_device->labels() : model::DeviceLabels(), m_device->byLine,
         std::shared_ptr<const model::Clock>(m_device->timeline, &m_device->timeline->clock()));
 }
 
@@ -220,7 +269,7 @@ QString BlocksTable::sortName(int column) const
 TableSource::Match BlocksTable::matcher(
     const std::vector<model::BlockFilter>& filters, const std::optional<EventRange>& range) const
 {
-    const EveryFilter<model::BlockMatcher> kept(*m_device->trace, filters);
+    const EveryFilter<model::BlockMatcher> kept(*m_device, filters);
     if (kept.keepsAll() && !range)
         return {};
     return [&b = blocks(), range, kept](std::uint32_t row) {
@@ -239,7 +288,8 @@ void BlocksTable::add(TableSums& sums, std::uint32_t row) const
 std::string BlocksTable::csvHeader() const
 {
     return "block,address,segment_address,requested_bytes,rounded_bytes,stream,pool,alloc_event,"
-           "free_requested_event,free_completed_event,stack,line\n";
+           "free_requested_event,free_completed_event,stack,line,category,category_source,category_rule,"
+           "module\n";
 }
 
 void BlocksTable::appendCsv(std::string& to, std::uint32_t row) const
@@ -272,6 +322,14 @@ void BlocksTable::appendCsv(std::string& to, std::uint32_t row) const
         fmt::format_to(out, "{}", b.stack[block].value);
     to += ',';
     appendCsvField(to, model::frameLabel(recording, model::userFrame(recording, b.stack[block])));
+    if (const TrainingData* const known = training()) {
+        const model::BlockCategory& category = known->categories->of(block);
+        fmt::format_to(out, ",{},{},{},", model::categoryWord(category.category),
+            category.recorded ? "recorded" : "inferred", model::ruleWord(category.rule));
+        appendCsvField(to, model::moduleOf(*m_device->trace, known->categories->tensors(), block));
+    } else {
+        to += ",,,,";
+    }
     to += '\n';
 }
 

@@ -19,6 +19,8 @@ public:
         Requested,
         Rounded,
         Line,
+        Category,
+        Module,
         Born,
         FreeRequested,
         Freed,
@@ -47,6 +49,10 @@ public:
     [[nodiscard]] QString stackText(std::uint32_t row) const override;
 
 private:
+    [[nodiscard]] const TrainingData* training() const; ///< nullptr until it knows these blocks' categories
+    [[nodiscard]] TableCell categoryCell(model::BlockId block) const;
+    [[nodiscard]] TableCell moduleCell(model::BlockId block) const;
+    [[nodiscard]] QString categoryTooltip(model::BlockId block) const;
     [[nodiscard]] TableCell momentCell(model::EventId event) const;
     [[nodiscard]] TableCell lifetimeCell(model::BlockId block) const;
     [[nodiscard]] QString momentTooltip(model::EventId event) const;

@@ -27,19 +27,29 @@ std::shared_ptr<const DeviceData> shared(DeviceData data)
 
 } // namespace
 
+std::vector<int> fixedColoursOf(const model::GroupTable& groups)
+{
+    std::vector<int> byGroup(groups.count(), std::numeric_limits<int>::max());
+    for (std::uint32_t group = 0; group < groups.count(); ++group)
+        if (groups.grouping() == model::Grouping::Category)
+            byGroup[group] = Palette::ofCategory(static_cast<int>(
+                model::categoryFromWord(groups.label(group)).value_or(model::Category::Unknown)));
+        else if (namesNothing(groups, group))
+            byGroup[group] = Palette::kHatched;
+    return byGroup;
+}
+
 std::vector<int> coloursOf(DocumentColours& colours, int device, const model::GroupTable& groups,
     const std::vector<std::uint32_t>& largestFirst)
 {
+    std::vector<int> byGroup = fixedColoursOf(groups);
+    if (groups.grouping() == model::Grouping::Category)
+        return byGroup;
     std::vector<std::string_view> names;
     names.reserve(largestFirst.size());
     for (const std::uint32_t group : largestFirst)
         names.emplace_back(groups.label(group));
     const std::vector<int> byPlace = colours.assign(model::infoOf(groups.grouping()).name, device, names);
-    std::vector<int> byGroup(groups.count(), std::numeric_limits<int>::max());
-    if (model::infoOf(groups.grouping()).ofStacks)
-        for (std::uint32_t group = 0; group < groups.count(); ++group)
-            if (!groups.stackOf(group).valid())
-                byGroup[group] = Palette::kHatched;
     for (std::size_t place = 0; place < largestFirst.size(); ++place)
         byGroup[largestFirst[place]] = byPlace[place];
     return byGroup;
@@ -50,7 +60,19 @@ std::shared_ptr<const model::GroupTable> DeviceData::groups(model::Grouping grou
     for (const auto& known : { byLine, bySite })
         if (known && known->grouping() == grouping)
             return known;
-    return std::make_shared<model::GroupTable>(*trace, grouping);
+    if (!model::infoOf(grouping).ofLabels)
+        return std::make_shared<model::GroupTable>(*trace, grouping);
+    auto told = !training                       ? nullptr
+        : grouping == model::Grouping::Category ? training->byCategory
+                                                : training->byModule;
+    return !told || training->isOf(*this) ? told : std::make_shared<model::GroupTable>(*trace, *told);
+}
+
+model::DeviceLabels DeviceData::labels() const
+{
+    if (!training || !training->byCategory || !training->byModule)
+        return {};
+    return { training->byCategory->labels(), training->byModule->labels() };
 }
 
 model::RoundedSizes DeviceData::sizes() const

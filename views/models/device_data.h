@@ -9,6 +9,7 @@
 #include "model/timeline/layer_order.h"
 #include "model/trace/rounded_sizes.h"
 #include "views/models/replay_data.h"
+#include "views/models/training_data.h"
 #include "views/style/colour_table.h"
 
 #include <functional>
@@ -38,6 +39,7 @@ struct DeviceData {
     std::shared_ptr<const model::StripLayout> strips; ///< later
     std::shared_ptr<const model::BlocksIndex> blocksIndex; ///< later; coloured by line
     std::shared_ptr<const ReplayData> replay; ///< later, once nothing more is recorded
+    std::shared_ptr<const TrainingData> training; ///< later; see there of which generation
 
     /// Whether this is of the same device of the same source: what is shown of `other` goes on.
     [[nodiscard]] bool follows(const DeviceData& other) const
@@ -52,8 +54,11 @@ struct DeviceData {
     }
     /// What the allocator handed out for each block, as far as this device or its replay tells it.
     [[nodiscard]] model::RoundedSizes sizes() const;
-    /// By line and by site what is here, else built: O(blocks).
+    /// By line and by site what is here, else built: O(blocks). By category and module nullptr until they are
+    /// known; blocks that came since they were looked for are "unknown".
     [[nodiscard]] std::shared_ptr<const model::GroupTable> groups(model::Grouping grouping) const;
+    /// What is known of the blocks, for filters that ask for it.
+    [[nodiscard]] model::DeviceLabels labels() const;
 };
 
 /// What is to be derived, of which session.
@@ -71,6 +76,10 @@ struct DeviceTask {
 /// a later generation when all is there. Returns early once the token is set. Any thread.
 void deriveDevice(const DeviceTask& task, const std::stop_token& stop,
     const std::function<void(std::shared_ptr<const DeviceData>)>& publish);
+
+/// The colours of groups that have theirs whatever they weigh: categories, and what names nothing; for the
+/// others a colour that is none.
+[[nodiscard]] std::vector<int> fixedColoursOf(const model::GroupTable& groups);
 
 /// The colours of the groups of a table of a device, whose share decides: group -> colour, for
 /// Palette::group(). `colours` keeps them, from one generation to the next too.

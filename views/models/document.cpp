@@ -29,7 +29,9 @@ Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::deriveSelected);
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::grow);
     connect(m_viewState, &ViewState::deviceChanged, this, &Document::replaySelected);
+    connect(m_viewState, &ViewState::deviceChanged, this, &Document::analyseSelected);
     connect(m_viewState, &ViewState::userChanged, this, &Document::keepUser);
+    connect(m_viewState, &ViewState::userChanged, this, &Document::keptRulesChanged);
     m_viewState->setClocks([this](int device) {
         const auto found = m_devices.find(device);
         return found == m_devices.end() ? nullptr : &found->second->timeline->clock();
@@ -47,6 +49,8 @@ Document::Document(QObject* parent, std::shared_ptr<ColourTable> colours)
         [this](const model::Error& error) { ranOut(error, model::say("not enough memory to index it")); });
     m_pace.setSingleShot(true);
     connect(&m_pace, &QTimer::timeout, this, &Document::grow);
+    m_trainingPace.setSingleShot(true);
+    connect(&m_trainingPace, &QTimer::timeout, this, &Document::analyseSelected);
 }
 
 Document::~Document()
@@ -116,6 +120,8 @@ void Document::endFollowing()
         m_state = State::Empty;
     Q_EMIT stateChanged();
     replaySelected();
+    m_trainingPace.stop();
+    analyseSelected();
 }
 
 void Document::cancel()
@@ -126,7 +132,7 @@ void Document::cancel()
         Q_EMIT stateChanged();
         Q_EMIT progressChanged();
     } else {
-        for (const auto* jobs : { &m_deriving, &m_replays })
+        for (const auto* jobs : { &m_deriving, &m_replays, &m_trainings })
             for (const auto& [device, job] : *jobs)
                 job->stop();
     }
@@ -252,6 +258,7 @@ void Document::publish(std::shared_ptr<const DeviceData> data)
     if (m_devices.size() == m_session->devices().size())
         m_outline.reset(); // its last user, the page, has let go of it
     replaySelected();
+    analyseSelected();
 }
 
 DeviceTask Document::taskOf(
@@ -345,11 +352,18 @@ void Document::publishGrown(std::shared_ptr<const DeviceData> data)
         takeSession(data->session);
     const int device = data->trace->device();
     m_summaries[device] = summaryOf(*data);
-    m_devices[device] = std::move(data);
+    std::shared_ptr<const DeviceData>& known = m_devices[device];
+    if (known && known->training) {
+        auto kept = std::make_shared<DeviceData>(*data);
+        kept->training = known->training;
+        data = std::move(kept);
+    }
+    known = std::move(data);
     m_replays.erase(device); // of an earlier generation
     Q_EMIT deviceReady(device);
     m_viewState->clocksChanged();
     replaySelected();
+    analyseSelected();
     m_pace.start(std::max(kPaceMs, kShareOfTime * static_cast<int>(shown.elapsed())));
 }
 
@@ -400,8 +414,14 @@ void Document::abandonWork()
     m_loading.cancel();
     m_deriving.clear();
     m_replays.clear();
+    m_trainings.clear();
+    m_rules.reset();
+    m_keptRules.clear();
+    m_triedRules.clear();
+    m_rulesRefusal = {};
     m_growing.cancel();
     m_pace.stop();
+    m_trainingPace.stop();
     m_newest.reset();
     m_writing.cancel(); // whose file it writes is not shown any more
 }

@@ -85,6 +85,19 @@ public:
     [[nodiscard]] model::ProgressReport replayProgress() const;
     void replayAgain(); ///< of the selected device, where the replay was cancelled
     void leaveReplaysOut() { m_replaysLeftOut = true; } ///< before it opens
+    /// Steps, categories and leaks of the selected device are looked for: DeviceData::training says more
+    /// soon.
+    [[nodiscard]] bool analysing() const;
+    /// Categories of the user's own, for all devices; nullptr: none.
+    void setRules(std::shared_ptr<const model::CategoryRules> rules);
+    [[nodiscard]] const std::shared_ptr<const model::CategoryRules>& rules() const { return m_rules; }
+    /// Tries what stands in a text of rules, empty for none, instead of those that are kept with the recording
+    /// (ViewState::user()); says what is wrong with it, and changes nothing then. Whenever others are kept,
+    /// these take part again.
+    [[nodiscard]] model::Result<void> tryRules(const std::string& json);
+    void useKeptRules();
+    /// Why those that are kept do not take part: a later version wrote them. Empty where they do.
+    [[nodiscard]] const model::Error& rulesRefusal() const { return m_rulesRefusal; }
     [[nodiscard]] bool isFollowing() const { return m_following; } ///< more may be shown
     [[nodiscard]] bool isBehind() const; ///< a newer generation of the device is to be seen in a moment
     [[nodiscard]] std::shared_ptr<const model::Session> session() const { return m_session; }
@@ -101,7 +114,8 @@ public:
 
 Q_SIGNALS:
     void stateChanged();
-    void progressChanged(); ///< at most ten times a second, and when working() or replaying() changes
+    /// At most ten times a second, and when working(), replaying() or analysing() changes.
+    void progressChanged();
     void outlineReady(); ///< there is one: summary(), recording() and devices() say something
     void outlineWrong(int device); ///< what its digest said of that device is not what its events say
     void deviceReady(int device); ///< device() is there, or has more than before, or is of a newer generation
@@ -125,6 +139,9 @@ private:
     void publishGrown(std::shared_ptr<const DeviceData> data);
     void replaySelected();
     void publishReplay(const DeviceData& of, std::shared_ptr<const ReplayData> replay);
+    void analyseSelected();
+    void keptRulesChanged();
+    void publishTraining(const DeviceData& of, std::shared_ptr<const TrainingData> training);
     void takeSession(std::shared_ptr<const model::Session> session);
     void takeUser(const model::UserData& told);
     void keepUser();
@@ -152,9 +169,15 @@ private:
     std::map<int, std::unique_ptr<BackgroundJob>> m_deriving; // of a device, at work or done
     std::map<int, std::unique_ptr<BackgroundJob>> m_replays; // of a device, at work or done
     bool m_replaysLeftOut = false;
+    std::map<int, std::unique_ptr<BackgroundJob>> m_trainings; // likewise
+    QTimer m_trainingPace; // until a session that grows may be looked at again
+    std::shared_ptr<const model::CategoryRules> m_rules; // or nullptr
     BackgroundJob m_growing; // derives the newest generation
     QTimer m_pace; // until the next one may be derived
     BackgroundJob m_writing{ Earlier::Keep, BackgroundJob::Thread::Own }; // changes of notes
+    std::string m_keptRules; // as they stand in ViewState::user()
+    std::string m_triedRules; // the text of m_rules
+    model::Error m_rulesRefusal; // of the kept ones
 };
 
 } // namespace strata::views

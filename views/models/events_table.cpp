@@ -240,7 +240,7 @@ QString EventsTable::sortName(int column) const
 TableSource::Match EventsTable::matcher(
     const std::vector<model::BlockFilter>& filters, const std::optional<EventRange>& range) const
 {
-    const EveryFilter<model::EventMatcher> kept(*m_device->trace, filters);
+    const EveryFilter<model::EventMatcher> kept(*m_device, filters);
     if (kept.keepsAll() && !range)
         return {};
     return [range, kept](std::uint32_t row) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/trace/filter.h"
+#include "views/models/device_data.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,16 +10,16 @@
 
 namespace strata::views {
 
-/// What several filters keep all, of a trace that must outlive it; `Matcher` is one of them, prepared for it.
-/// Cheap to copy. Any thread.
+/// What several filters keep all, of a device that must outlive it; `Matcher` is one of them, prepared for
+/// it. Cheap to copy. Any thread.
 template <class Matcher> class EveryFilter {
 public:
-    EveryFilter(const model::DeviceTrace& trace, const std::vector<model::BlockFilter>& filters)
+    EveryFilter(const DeviceData& device, const std::vector<model::BlockFilter>& filters)
     {
         auto matchers = std::make_shared<std::vector<Matcher>>();
         for (const model::BlockFilter& filter : filters)
             if (!filter.empty())
-                matchers->emplace_back(trace, filter);
+                matchers->emplace_back(*device.trace, filter, device.labels());
         m_matchers = std::move(matchers);
     }
 

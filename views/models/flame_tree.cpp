@@ -2,6 +2,7 @@
 #include "views/models/flame_tree.h"
 
 #include "model/base/units.h"
+#include "views/models/group_colours.h"
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
@@ -108,16 +109,22 @@ std::size_t FlameTree::childrenOfAtLeast(Node n, double least) const
     return static_cast<std::size_t>(end - all.begin());
 }
 
+bool FlameTree::isSame(Node n, const FlameTree& other, Node of) const
+{
+    return isGroup(n) ? other.isGroup(of) && label(n) == other.label(of)
+                      : !other.isGroup(of) && frame(n) == other.frame(of);
+}
+
 FlameTree::Node FlameTree::counterpart(const FlameTree& in, Node n) const
 {
-    std::vector<model::FrameId> path;
+    std::vector<Node> path;
     for (; n != 0; n = parent(n))
-        path.push_back(frame(n));
+        path.push_back(n);
     Node found = 0;
     for (auto wanted = path.rbegin(); wanted != path.rend(); ++wanted) {
         const std::span<const Node> all = in.children(found);
-        const auto same = std::find_if(
-            all.begin(), all.end(), [&in, wanted](Node child) { return in.frame(child) == *wanted; });
+        const auto same
+            = std::find_if(all.begin(), all.end(), [&](Node child) { return isSame(*wanted, in, child); });
         if (same == all.end())
             break;
         found = *same;
@@ -125,10 +132,29 @@ FlameTree::Node FlameTree::counterpart(const FlameTree& in, Node n) const
     return found;
 }
 
+std::optional<std::string> FlameTree::group(Node n) const
+{
+    if (!isGroup(n))
+        return std::nullopt;
+    std::string path = label(n);
+    for (n = parent(n); n != 0; n = parent(n))
+        path = label(n) + '.' + path;
+    return path;
+}
+
+FlameTree::Look FlameTree::look(Node n) const
+{
+    if (isGroup(n))
+        return { true, hashOf(label(n)), hashOf(label(n)) };
+    return frame(n).valid() ? m_looks[frame(n).index()] : Look{};
+}
+
 QString FlameTree::function(Node n) const
 {
     if (n == 0)
         return tr("all");
+    if (isGroup(n))
+        return groupName(*m_tree.roots, label(n));
     if (!frame(n).valid())
         return tr("no stack recorded");
     const QString name = text::utf8(model::frameFunction(recording(), frame(n)));
@@ -162,19 +188,22 @@ FlameTree::Matches FlameTree::find(const QString& text, const JobContext& contex
     if (text.isEmpty())
         return matches;
     const model::StackTable& stacks = recording().stacks;
-    matches.frames.resize(stacks.frameCount());
-    for (std::size_t i = 0; i < matches.frames.size(); ++i) {
+    std::vector<bool> frames(stacks.frameCount());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
         if (i % kStep == 0 && context.cancelled())
             return matches;
         const model::Frame& f = stacks.frame(model::FrameId{ static_cast<std::uint32_t>(i) });
-        matches.frames[i] = text::utf8(recording().strings[f.function]).contains(text, Qt::CaseInsensitive)
+        frames[i] = text::utf8(recording().strings[f.function]).contains(text, Qt::CaseInsensitive)
             || text::utf8(recording().strings[f.file]).contains(text, Qt::CaseInsensitive);
     }
+    matches.hits.resize(m_tree.nodes.size());
     std::vector<bool> inside(m_tree.nodes.size()); // below a match, which has counted it
     for (Node n = 1; n < m_tree.nodes.size(); ++n) {
         if (n % kStep == 0 && context.cancelled())
             return matches;
-        const bool hit = frame(n).valid() && matches.frames[frame(n).index()];
+        const bool hit = isGroup(n) ? function(n).contains(text, Qt::CaseInsensitive)
+                                    : frame(n).valid() && frames[frame(n).index()];
+        matches.hits[n] = hit;
         matches.nodes += hit ? 1 : 0;
         if (hit && !inside[parent(n)])
             matches.cost += total(n);

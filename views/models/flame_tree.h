@@ -54,7 +54,11 @@ public:
     [[nodiscard]] Node counterpart(const FlameTree& in, Node n) const;
 
     [[nodiscard]] model::FrameId frame(Node n) const { return m_tree.nodes[n].frame; }
-    [[nodiscard]] QString function(Node n) const; ///< "forward"; what the root and missing stacks are called
+    /// Of a group between root and stacks: its name, of a module the path down to here ("h.3"); else nothing.
+    [[nodiscard]] std::optional<std::string> group(Node n) const;
+    [[nodiscard]] bool isGroup(Node n) const { return m_tree.nodes[n].label != model::CallTree::kNoLabel; }
+    /// "forward"; what the root, groups and missing stacks are called.
+    [[nodiscard]] QString function(Node n) const;
     [[nodiscard]] QString place(Node n) const; ///< "model.py:57"; empty where the frame has no file
     [[nodiscard]] QString fullPlace(Node n) const; ///< with the directory
     /// What the colour of a frame is made from: whose its code is, and numbers that stay the same for
@@ -64,16 +68,16 @@ public:
         std::uint16_t file = 0;
         std::uint16_t function = 0;
     };
-    [[nodiscard]] Look look(Node n) const { return frame(n).valid() ? m_looks[frame(n).index()] : Look{}; }
+    [[nodiscard]] Look look(Node n) const;
     [[nodiscard]] QString costText(
         std::int64_t cost) const; ///< "1.20 GiB", or "345" where blocks are counted
     [[nodiscard]] bool countsBlocks() const { return m_tree.cost == model::TreeCost::Count; }
     [[nodiscard]] const model::CallTree& tree() const { return m_tree; }
 
-    /// Frames whose file or function has the text, any case; and what the nodes with such a frame cost, each
-    /// byte once. O(nodes + frames).
+    /// Nodes whose file, function or group has the text, any case; and what they cost, each byte once.
+    /// O(nodes + frames).
     struct Matches {
-        std::vector<bool> frames; // by FrameId
+        std::vector<bool> hits; // by node
         std::int64_t cost = 0;
         std::int64_t nodes = 0;
     };
@@ -84,6 +88,8 @@ public:
 
 private:
     [[nodiscard]] const model::Recording& recording() const { return m_session->recording(); }
+    [[nodiscard]] const std::string& label(Node n) const { return m_tree.labels[m_tree.nodes[n].label]; }
+    [[nodiscard]] bool isSame(Node n, const FlameTree& other, Node of) const;
 
     std::shared_ptr<const model::Session> m_session;
     model::CallTree m_tree;

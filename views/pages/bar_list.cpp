@@ -91,6 +91,12 @@ BarList::BarList(QWidget* parent)
     setItemDelegate(new BarDelegate(this));
     verticalHeader()->hide();
     horizontalHeader()->hide();
+    horizontalHeader()->setFont(sized(font(), kAxisPx));
+    horizontalHeader()->setSectionsClickable(false);
+    horizontalHeader()->setHighlightSections(false);
+    // In line with the cells; nothing is sorted, so there is no room for an arrow.
+    horizontalHeader()->setStyleSheet(
+        QStringLiteral("QHeaderView::section { padding: 0 3px; } QHeaderView::down-arrow { width: 0; }"));
     setShowGrid(false);
     setWordWrap(false);
     setEditTriggers(NoEditTriggers);
@@ -113,6 +119,16 @@ void BarList::setColour(int row, const QBrush& colour)
 {
     for (int c = 0; c < columnCount(); ++c)
         item(row, c)->setData(kColourRole, colour);
+}
+
+void BarList::setHeadings(const QString& label, const QStringList& figures)
+{
+    m_headings = QStringList{ label, QString() } + figures;
+}
+
+int BarList::headingHeight() const
+{
+    return m_headings.isEmpty() ? 0 : scaled(kRowHeight);
 }
 
 void BarList::setRows(const std::vector<Row>& rows)
@@ -158,8 +174,16 @@ void BarList::setRows(const std::vector<Row>& rows)
     QHeaderView* header = horizontalHeader();
     header->setMinimumSectionSize(1);
     header->setSectionResizeMode(QHeaderView::Fixed);
+    for (int c = 0; c < std::min<int>(columnCount(), static_cast<int>(m_headings.size())); ++c) {
+        auto* heading = new QTableWidgetItem(m_headings[c]);
+        heading->setTextAlignment((c < FirstFigure ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        setHorizontalHeaderItem(c, heading);
+    }
+    const bool headed = !m_headings.isEmpty();
+    header->setVisible(headed);
     for (int c = FirstFigure; c < columnCount(); ++c)
-        setColumnWidth(c, sizeHintForColumn(c) + scaled(kGrid));
+        setColumnWidth(
+            c, std::max(sizeHintForColumn(c), headed ? header->sectionSizeHint(c) : 0) + scaled(kGrid));
     fitColumns();
     updateGeometry();
 }
@@ -200,7 +224,7 @@ void BarList::focusInEvent(QFocusEvent* event)
 
 QSize BarList::sizeHint() const
 {
-    return { scaled(320), rowCount() * scaled(kRowHeight) + 2 };
+    return { scaled(320), headingHeight() + rowCount() * scaled(kRowHeight) + 2 };
 }
 
 QSize BarList::minimumSizeHint() const

@@ -27,6 +27,8 @@ public:
     explicit BarList(QWidget* parent = nullptr);
 
     void setRows(const std::vector<Row>& rows);
+    /// What stands above the labels and the figures of the rows that come next; none: no heading.
+    void setHeadings(const QString& label, const QStringList& figures);
     void setColour(int row, const QBrush& colour); ///< of its bar and swatch
 
     [[nodiscard]] QSize sizeHint() const override;
@@ -41,6 +43,9 @@ private:
     void fitColumns();
     [[nodiscard]] int scaled(int px) const;
 
+    [[nodiscard]] int headingHeight() const;
+
+    QStringList m_headings; // of all columns; empty: none
     int m_shortWidth = 0; // of the label's column with short labels
 };
 

@@ -4,6 +4,7 @@
 #include "model/trace/grouping.h"
 #include "views/models/blocks_table.h"
 #include "views/models/every_filter.h"
+#include "views/models/group_colours.h"
 #include "views/models/table_cells.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
@@ -103,6 +104,13 @@ std::vector<TablePage::RowFilter> BlocksPage::rowFilters(std::uint32_t row) cons
         site.sites = { blocks.stack[block] };
         result.push_back({ tr("Only This Stack"), site });
     }
+    for (const model::Grouping grouping : { model::Grouping::Category, model::Grouping::Module })
+        if (const auto groups = device()->groups(grouping)) {
+            const std::uint32_t group = groups->groupOf(block);
+            model::BlockFilter only;
+            model::infoOf(grouping).narrowToGroup(only, trace, *groups, group);
+            result.push_back({ tr("Only %1").arg(groupName(*groups, group)), only });
+        }
     model::BlockFilter size;
     size.minBytes = size.maxBytes = blocks.requestedBytes[block];
     result.push_back({ tr("Only Blocks of %1").arg(text::exactBytes(size.minBytes)), size });
@@ -147,7 +155,7 @@ void BlocksPage::countLive()
         return;
     m_counting.start(
         [derived = device(), filters = filters(), event = instant()](const JobContext&) {
-            const EveryFilter<model::BlockMatcher> kept(*derived->trace, filters);
+            const EveryFilter<model::BlockMatcher> kept(*derived, filters);
             Live live{ event };
             for (const BlockId block : derived->timeline->live().liveAt(event)) {
                 if (!kept(block))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/document_texts.h"
 
+#include "views/models/group_colours.h"
+
 #include <QCoreApplication>
 
 namespace strata::views::text {
@@ -27,6 +29,22 @@ Waiting waiting(const Document& document)
         return { Texts::tr("Still loading"),
             Texts::tr("The summary is there already; this page follows once the events are read.") };
     }
+}
+
+QString groupsAbsence(const Document& document, const DeviceData& device, model::Grouping grouping)
+{
+    if (!model::infoOf(grouping).ofLabels)
+        return {};
+    const auto groups = device.groups(grouping);
+    if (!groups && device.training && device.training->complete)
+        return said(device.training->refusal);
+    if (!groups)
+        return document.analysing() ? Texts::tr("Steps, categories and modules are still being looked for")
+                                    : Texts::tr("Nobody looked for categories and modules yet");
+    const bool nothingTold = groups->count() == 0 || (groups->count() == 1 && namesNothing(*groups, 0));
+    return nothingTold && grouping == model::Grouping::Module
+        ? Texts::tr("The recording names no modules: \"strata record\" does")
+        : QString();
 }
 
 QString instant(const DeviceData& device, model::EventIndex event)

@@ -13,6 +13,10 @@ struct Waiting {
     QString reason;
 };
 [[nodiscard]] Waiting waiting(const Document& document);
+/// Why blocks cannot be put together by this on a device: they are still looked at, or nothing tells; empty
+/// where they can.
+[[nodiscard]] QString groupsAbsence(
+    const Document& document, const DeviceData& device, model::Grouping grouping);
 /// "event 41,207 at 12.384 s", "before the first event".
 [[nodiscard]] QString instant(const DeviceData& device, model::EventIndex event);
 /// What the status bar says of a selection: an instant with its values, a range with its peak.

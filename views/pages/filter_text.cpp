@@ -2,6 +2,7 @@
 #include "views/pages/filter_text.h"
 
 #include "model/trace/filter_language.h"
+#include "views/models/group_colours.h"
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
@@ -64,6 +65,10 @@ model::FilterConditions without(model::FilterConditions conditions, const model:
         conditions.text.clear();
     if (others.line)
         conditions.line.reset();
+    if (others.category)
+        conditions.category.reset();
+    if (others.module)
+        conditions.module.reset();
     if (!others.stacks.empty())
         conditions.stacks.clear();
     if (others.stream)
@@ -102,6 +107,15 @@ std::vector<FilterChip> filterChips(const model::BlockFilter& filter, const mode
     if (filter.line)
         chips.push_back({ FilterText::tr("line: %1").arg(lastPart(text::utf8(*filter.line))),
             text::utf8(*filter.line), changed(filter, [](auto& f) { f.line.reset(); }) });
+    if (filter.category)
+        chips.push_back(
+            { FilterText::tr("category: %1").arg(groupName(model::Grouping::Category, *filter.category)),
+                FilterText::tr("Only blocks that are for this"),
+                changed(filter, [](auto& f) { f.category.reset(); }) });
+    if (filter.module)
+        chips.push_back({ FilterText::tr("module: %1").arg(text::utf8(*filter.module)),
+            FilterText::tr("Only blocks of this module"),
+            changed(filter, [](auto& f) { f.module.reset(); }) });
     if (!filter.sites.empty())
         chips.push_back({ siteText(filter, recording), FilterText::tr("Only blocks allocated by this stack"),
             changed(filter, [](auto& f) { f.sites.clear(); }) });
@@ -144,13 +158,19 @@ std::optional<model::BlockFilter> filterBy(
     const model::BlockId block = blockOf(device, focus);
     model::BlockFilter next = filter;
     if (block.valid()) {
-        model::infoOf(grouping).narrowToBlock(next, *device.trace, block);
+        const model::GroupingInfo& info = model::infoOf(grouping);
+        if (info.narrowToBlock)
+            info.narrowToBlock(next, *device.trace, block);
+        else if (const auto groups = device.groups(grouping))
+            info.narrowToGroup(next, *device.trace, *groups, groups->groupOf(block));
+        else
+            return std::nullopt;
         return next;
     }
     if (focus.kind != Focus::Kind::Group)
         return std::nullopt;
     const auto table = device.groups(focus.grouping);
-    const auto group = table->find(focus.group);
+    const auto group = table ? table->find(focus.group) : std::nullopt;
     if (!group)
         return std::nullopt;
     model::infoOf(focus.grouping).narrowToGroup(next, *device.trace, *table, *group);

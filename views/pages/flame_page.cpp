@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/flame_page.h"
 
+#include "views/models/group_colours.h"
 #include "views/models/shown_instant.h"
 #include "views/models/table_cells.h"
+#include "views/pages/document_texts.h"
 #include "views/pages/table_page.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
@@ -40,7 +42,8 @@ bool sameQuery(const model::TreeQuery& a, const model::TreeQuery& b)
 
 bool FlamePage::Shown::operator==(const Shown& other) const
 {
-    return sameQuery(query, other.query) && filter == other.filter && trace == other.trace;
+    return sameQuery(query, other.query) && roots == other.roots && filter == other.filter
+        && trace == other.trace && labels == other.labels;
 }
 
 FlamePage::FlamePage(Document& document, QWidget* parent)
@@ -135,7 +138,9 @@ QWidget* FlamePage::makeControls()
             { tr("All frames"), tr("Everything that the stacks hold") } });
     m_grouping = new Segmented(tr("Grouped"),
         { { tr("Stacks"), tr("Whole stacks") },
-            { tr("Lines"), tr("The innermost line of your own code alone") } });
+            { tr("Lines"), tr("The innermost line of your own code alone") },
+            { tr("Categories"), tr("Stacks below what their blocks are for") },
+            { tr("Modules"), tr("Stacks below the modules that their blocks belong to") } });
     m_order = new Segmented(tr("Direction"),
         { { tr("Top down"), tr("From the outermost frame to the line that allocates") },
             { tr("Bottom up"), tr("From the line that allocates to its callers") } });
@@ -143,7 +148,12 @@ QWidget* FlamePage::makeControls()
     connect(m_cost, &Segmented::changed, this,
         [this](int index) { setCost(static_cast<model::TreeCost>(index)); });
     connect(m_frames, &Segmented::changed, this, [this](int index) { setUserFramesOnly(index == 0); });
-    connect(m_grouping, &Segmented::changed, this, [this](int index) { setByLine(index == 1); });
+    connect(m_grouping, &Segmented::changed, this, [this](int index) {
+        choose(index == 1,
+            index == 2       ? std::optional(model::Grouping::Category)
+                : index == 3 ? std::optional(model::Grouping::Module)
+                             : std::nullopt);
+    });
     connect(m_order, &Segmented::changed, this,
         [this](int index) { setOrder(static_cast<model::TreeOrder>(index)); });
 
@@ -183,6 +193,7 @@ void FlamePage::connectDocument()
     connect(&state, &ViewState::deviceChanged, this, [this] { showDevice(m_document.device()); });
     connect(&m_document, &Document::deviceReady, this, [this] { showDevice(m_document.device()); });
     connect(&m_document, &Document::outlineReady, this, &FlamePage::showNotice);
+    connect(&m_document, &Document::progressChanged, this, &FlamePage::offerRoots);
     connect(&m_document, &Document::stateChanged, this, [this] {
         showDevice(m_document.device());
         showNotice();
@@ -196,8 +207,9 @@ void FlamePage::showDevice(std::shared_ptr<const DeviceData> device)
     const bool sameTrace = device && m_device && device->trace == m_device->trace;
     const bool goesOn = device && m_device && device->follows(*m_device);
     m_device = std::move(device);
+    offerRoots();
     if (sameTrace)
-        return;
+        return compute(); // labels may have come
     if (goesOn) { // the old picture stays until the new one is there
         if (m_computing.running())
             m_again = true; // else it might never come to an end
@@ -219,7 +231,9 @@ void FlamePage::showDevice(std::shared_ptr<const DeviceData> device)
 
 FlamePage::Shown FlamePage::wanted() const
 {
-    Shown shown{ m_options, m_document.viewState().filter(), m_device->trace };
+    Shown shown{ m_options, m_roots, m_document.viewState().filter(), m_device->trace, {} };
+    if (m_roots || shown.filter.asksForLabels())
+        shown.labels = m_device->labels();
     const std::optional<EventRange>& selection = m_document.viewState().selection();
     const bool needsRange = m_options.cost == TreeCost::Leaked || m_options.cost == TreeCost::Temporary;
     if (selection && !(needsRange && selection->isInstant())) {
@@ -243,8 +257,8 @@ void FlamePage::compute()
     if (m_late)
         return;
     const Shown shown = wanted();
-    if (m_asked == shown)
-        return;
+    if (m_asked == shown || (shown.roots && !shown.labels.module))
+        return; // in the latter case they come
     m_asked = shown;
     m_computing.start(
         [device = m_device, shown](const JobContext& context) { return make(device, shown, context); },
@@ -269,25 +283,38 @@ FlamePage::Made FlamePage::make(
     const DeviceData& device = *of;
     std::optional<model::BlockMatcher> matcher;
     if (!shown.filter.empty())
-        matcher.emplace(*device.trace, shown.filter);
+        matcher.emplace(*device.trace, shown.filter, device.labels());
+    const auto roots = shown.roots ? device.groups(*shown.roots) : nullptr;
     Made made;
     made.device = std::move(of);
+    const model::BlockMatcher* const filter = matcher ? &*matcher : nullptr;
     made.tree = std::make_shared<const FlameTree>(device.session,
-        model::callTree(*device.timeline, shown.query, matcher ? &*matcher : nullptr, context.stop()));
-    if (!shown.query.byLine)
-        return made;
-    std::map<std::string_view, int> rankOfLabel;
-    for (std::uint32_t group = 0; group < device.lineRank.size(); ++group)
-        rankOfLabel.emplace(device.byLine->label(group), device.lineRank[group]);
-    for (const FlameTree::Node node : made.tree->children(0)) {
-        if (!made.tree->frame(node).valid())
-            continue;
-        const auto rank
-            = rankOfLabel.find(model::frameLabel(device.trace->recording(), made.tree->frame(node)));
-        if (rank != rankOfLabel.end())
-            made.ranks.emplace(made.tree->frame(node), rank->second);
-    }
+        roots ? model::callTree(*device.timeline, shown.query, *roots, filter, context.stop())
+              : model::callTree(*device.timeline, shown.query, filter, context.stop()));
+    if (roots || shown.query.byLine)
+        made.ranks = ranksOf(*made.tree, device, roots ? *roots : *device.byLine);
     return made;
+}
+
+/// The colours of the groups that lie upon the root, as everywhere; those of modules follow their names.
+std::map<FlameTree::Node, int> FlamePage::ranksOf(
+    const FlameTree& tree, const DeviceData& device, const model::GroupTable& groups)
+{
+    const std::vector<int> ranks
+        = groups.grouping() == model::Grouping::Line ? device.lineRank : fixedColoursOf(groups);
+    std::map<std::string_view, int> rankOfLabel;
+    for (std::uint32_t group = 0; group < ranks.size(); ++group)
+        if (groups.grouping() != model::Grouping::Module || ranks[group] == Palette::kHatched)
+            rankOfLabel.emplace(groups.label(group), ranks[group]);
+    std::map<FlameTree::Node, int> found;
+    for (const FlameTree::Node node : tree.children(0)) {
+        const std::string label = tree.isGroup(node) ? *tree.group(node)
+            : tree.frame(node).valid() ? model::frameLabel(device.trace->recording(), tree.frame(node))
+                                       : std::string();
+        if (const auto rank = rankOfLabel.find(label); rank != rankOfLabel.end())
+            found.emplace(node, rank->second);
+    }
+    return found;
 }
 
 void FlamePage::show(const Shown& shown, Made made)
@@ -372,13 +399,12 @@ QString FlamePage::sentence() const
     while (!tree.children(node).empty()
         && static_cast<double>(tree.total(node)) > kNearlyAll * static_cast<double>(tree.total(0)))
         node = tree.children(node).front();
-    if (node != 0 && tree.total(0) > 0 && tree.frame(node).valid()) {
-        const QString place = tree.place(node);
-        text
-            += tr("; %1 of it below %2")
-                   .arg(text::strong(text::share(tree.total(node), tree.total(0))),
-                       (place.isEmpty() ? tree.function(node) : tr("%1 (%2)").arg(tree.function(node), place))
-                           .toHtmlEscaped());
+    if (node != 0 && tree.total(0) > 0 && (tree.isGroup(node) || tree.frame(node).valid())) {
+        const QString function = tree.function(node), place = tree.place(node);
+        const bool isPlainName = place.isEmpty() || place == function; // C++ is known by its function alone
+        text += (tree.isGroup(node) ? tr("; %1 of it: %2") : tr("; %1 of it below %2"))
+                    .arg(text::strong(text::share(tree.total(node), tree.total(0))),
+                        (isPlainName ? function : tr("%1 (%2)").arg(function, place)).toHtmlEscaped());
     }
     if (!m_made->filter.empty())
         text += tr(" (of what the filter lets through)");
@@ -402,7 +428,8 @@ void FlamePage::showNotice()
             text.title = tr("No memory was in use here");
         if (!filtered && m_document.viewState().selection())
             text.button = tr("Show the whole trace");
-    } else if (m_shownTree && m_shownTree->size() == 2 && !m_shownTree->frame(1).valid()) {
+    } else if (m_shownTree && m_shownTree->size() == 2 && !m_shownTree->isGroup(1)
+        && !m_shownTree->frame(1).valid()) {
         text = { tr("No stacks were recorded"),
             tr("The recording says what was allocated, but not by which code. Record the history with "
                "stacks:"),

@@ -25,7 +25,8 @@ class Segmented;
 class TableFooter;
 
 /// Who holds the memory, by call stack: of the selected instant or range (without one: at the last
-/// out-of-memory, else at the peak), as a flame graph and, beside it, as a call tree with figures. The trees
+/// out-of-memory, else at the peak), as a flame graph and, beside it, as a call tree with figures; below what
+/// the blocks are for or the modules that they belong to, if that is asked for. The trees
 /// are computed off the GUI thread; the old picture stays until the new one is there.
 class FlamePage : public Page {
     Q_OBJECT
@@ -39,7 +40,10 @@ public:
     [[nodiscard]] FilterReach filterReach() const override { return FilterReach::All; }
     void setPalette(const Palette& palette) override;
     void resetView() override;
-    [[nodiscard]] bool busy() const override { return m_computing.running(); }
+    [[nodiscard]] bool busy() const override
+    {
+        return m_computing.running() || (m_roots && m_document.analysing());
+    }
     [[nodiscard]] bool canGoBack() const override;
     [[nodiscard]] bool canGoForward() const override;
     void goBack() override;
@@ -57,6 +61,8 @@ public:
     void setCost(model::TreeCost cost);
     void setOrder(model::TreeOrder order);
     void setByLine(bool byLine);
+    /// Category or Module: its groups lie between root and stacks; none: they do not.
+    void setRoots(std::optional<model::Grouping> roots);
     void setUserFramesOnly(bool userFramesOnly);
     void search(const QString& text);
 
@@ -73,8 +79,10 @@ protected:
 private:
     struct Shown { // what the picture on screen was made from
         model::TreeQuery query;
+        std::optional<model::Grouping> roots;
         model::BlockFilter filter;
         const model::DeviceTrace* trace = nullptr; // of the device that is asked for; not read
+        model::DeviceLabels labels; // where roots or filter are about them
         [[nodiscard]] bool operator==(const Shown& other) const;
     };
 
@@ -86,10 +94,14 @@ private:
     struct Made {
         std::shared_ptr<const DeviceData> device;
         std::shared_ptr<const FlameTree> tree;
-        std::map<model::FrameId, int> ranks; // of lines, where the picture is by line
+        std::map<FlameTree::Node, int> ranks; // of lines or categories, where the picture is by those
     };
     [[nodiscard]] static Made make(
         std::shared_ptr<const DeviceData> device, const Shown& shown, const JobContext& context);
+    [[nodiscard]] static std::map<FlameTree::Node, int> ranksOf(
+        const FlameTree& tree, const DeviceData& device, const model::GroupTable& groups);
+    void choose(bool byLine, std::optional<model::Grouping> roots);
+    void offerRoots(); ///< those that are known; the others are grey and say why
     void show(const Shown& shown, Made made);
     void showNotice();
     void refreshSentence();
@@ -97,6 +109,7 @@ private:
     [[nodiscard]] QString rangeText() const;
     void frameChosen(FlameTree::Node node);
     [[nodiscard]] std::optional<model::GroupKey> lineGroupOf(FlameTree::Node node) const;
+    [[nodiscard]] std::optional<Focus> groupFocusOf(FlameTree::Node node) const; ///< of a category or module
     void showMenu(FlameTree::Node node, const QPoint& at);
     void startSearch();
     void copyFolded();
@@ -107,6 +120,7 @@ private:
     bool m_late = false; // something changed while the page was in the background
     bool m_again = false; // a newer generation came while a tree was made
     model::TreeQuery m_options; // what the controls say; its range is set by wanted()
+    std::optional<model::Grouping> m_roots; // likewise
     BackgroundJob m_computing, m_searching, m_copying;
 
     QLabel* m_sentence;

@@ -2,7 +2,9 @@
 #include "model/trace/filter_conditions.h"
 #include "model/trace/grouping.h"
 #include "views/models/csv.h"
+#include "views/models/group_colours.h"
 #include "views/models/table_cells.h"
+#include "views/pages/document_texts.h"
 #include "views/pages/filter_text.h"
 #include "views/pages/flame_page.h"
 #include "views/pages/table_page.h"
@@ -39,6 +41,16 @@ void FlamePage::makeActions()
                                                               : model::TreeOrder::TopDown);
     });
     addPageAction(tr("Stacks or Lines"), { Qt::Key_L }, [this] { setByLine(!m_options.byLine); });
+    const auto addRoots = [this](const QString& text, Qt::Key key, model::Grouping grouping) {
+        addPageAction(text, { key }, [this, grouping] {
+            if (m_roots == grouping)
+                setRoots(std::nullopt);
+            else if (m_device && text::groupsAbsence(m_document, *m_device, grouping).isEmpty())
+                setRoots(grouping);
+        });
+    };
+    addRoots(tr("Stacks Below Categories"), Qt::Key_C, model::Grouping::Category);
+    addRoots(tr("Stacks Below Modules"), Qt::Key_D, model::Grouping::Module);
     addPageAction(tr("Your Code or All Frames"), { Qt::Key_U },
         [this] { setUserFramesOnly(!m_options.userFramesOnly); });
     addPageAction(tr("Next Measure"), { Qt::Key_M },
@@ -66,8 +78,29 @@ void FlamePage::setOrder(model::TreeOrder order)
 
 void FlamePage::setByLine(bool byLine)
 {
+    choose(byLine, std::nullopt);
+}
+
+void FlamePage::setRoots(std::optional<model::Grouping> roots)
+{
+    choose(false, roots);
+}
+
+void FlamePage::offerRoots()
+{
+    const std::pair<int, model::Grouping> choices[]
+        = { { 2, model::Grouping::Category }, { 3, model::Grouping::Module } };
+    for (const auto& [index, grouping] : choices) {
+        const QString absence = m_device ? text::groupsAbsence(m_document, *m_device, grouping) : QString();
+        m_grouping->setChoiceEnabled(index, m_device && absence.isEmpty(), absence);
+    }
+}
+
+void FlamePage::choose(bool byLine, std::optional<model::Grouping> roots)
+{
     m_options.byLine = byLine;
-    m_grouping->choose(byLine ? 1 : 0);
+    m_roots = roots;
+    m_grouping->choose(byLine ? 1 : !roots ? 0 : *roots == model::Grouping::Category ? 2 : 3);
     m_frames->setEnabled(!byLine);
     m_order->setEnabled(!byLine);
     compute();
@@ -134,7 +167,7 @@ void FlamePage::startSearch()
                     : tr("%1 of the total, %2")
                           .arg(text::share(found.cost, m_shownTree->total(0)),
                               text::counted(found.nodes, tr("1 frame"), tr("%1 frames"))));
-            m_graph->setMatches(std::move(found.frames));
+            m_graph->setMatches(std::move(found.hits));
         });
 }
 
@@ -148,10 +181,25 @@ std::optional<model::GroupKey> FlamePage::lineGroupOf(FlameTree::Node node) cons
     return m_shownDevice->byLine->find(key) ? std::optional(key) : std::nullopt;
 }
 
+/// A module that only others are within is no group.
+std::optional<Focus> FlamePage::groupFocusOf(FlameTree::Node node) const
+{
+    const auto name = m_shownTree->group(node);
+    const auto groups = name ? m_shownDevice->groups(*m_shownTree->tree().roots)
+                             : std::shared_ptr<const model::GroupTable>();
+    const model::GroupKey key{ name.value_or(std::string()) };
+    return groups && groups->find(key)
+        ? std::optional(Focus::onGroup(*m_shownTree->tree().roots, key, m_shownTree->tree().at))
+        : std::nullopt;
+}
+
 void FlamePage::frameChosen(FlameTree::Node node)
 {
     if (!m_shownTree)
         return;
+    if (const auto group = groupFocusOf(node);
+        group && m_shownTree->tree().roots == model::Grouping::Category)
+        return Q_EMIT focusChanged(*group);
     if (std::optional<model::GroupKey> group = lineGroupOf(node))
         return Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Line, std::move(*group)));
     FrameFocus frame;
@@ -161,8 +209,10 @@ void FlamePage::frameChosen(FlameTree::Node node)
     frame.blocks = m_shownTree->blocks(node);
     frame.countsBlocks = m_shownTree->countsBlocks();
     const QString place = m_shownTree->place(node);
-    frame.title = place.isEmpty() ? m_shownTree->function(node)
-                                  : tr("%1 (%2)").arg(m_shownTree->function(node), place);
+    const auto group = m_shownTree->group(node);
+    frame.title = group   ? groupName(*m_shownTree->tree().roots, *group)
+        : place.isEmpty() ? m_shownTree->function(node)
+                          : tr("%1 (%2)").arg(m_shownTree->function(node), place);
     for (FlameTree::Node at = node; at != 0; at = m_shownTree->parent(at))
         if (m_shownTree->frame(at).valid())
             frame.frames.push_back(m_shownTree->frame(at));
@@ -185,6 +235,17 @@ void FlamePage::showMenu(FlameTree::Node node, const QPoint& at)
             m_document.viewState().setFilter(model::narrowed(m_document.viewState().filter(), only));
         });
     }
+    if (const auto group = m_shownTree->group(node)) {
+        const model::Grouping grouping = *m_shownTree->tree().roots;
+        menu.addAction(tr("Only %1").arg(groupName(grouping, *group)), this, [this, group, grouping] {
+            model::BlockFilter only;
+            if (grouping == model::Grouping::Category)
+                only.category = *group;
+            else
+                only.module = *group + ".*"; // and what is within it, as the picture has it
+            m_document.viewState().setFilter(model::narrowed(m_document.viewState().filter(), only));
+        });
+    }
     menu.addSeparator();
     menu.addAction(tr("Copy Frame"), this,
         [this, node] { QGuiApplication::clipboard()->setText(m_shownTree->fullPlace(node)); });
@@ -196,11 +257,13 @@ QString FlamePage::commandLine() const
 {
     if (!m_made || !m_shownTree || m_made->query.cost != model::TreeCost::Bytes)
         return {};
+    const model::Grouping by
+        = m_made->roots.value_or(m_made->query.byLine ? model::Grouping::Line : model::Grouping::Site);
     return QStringLiteral("strata at %1 %2 --device %3 --by %4")
                .arg(text::shellQuoted(m_document.path()))
                .arg(m_shownTree->tree().at)
                .arg(m_shownDevice->trace->device())
-               .arg(m_made->query.byLine ? QLatin1String("line") : QLatin1String("site"))
+               .arg(text::utf8(model::infoOf(by).name))
         + filterOption(m_made->filter, m_shownDevice->trace->recording());
 }
 
@@ -242,7 +305,7 @@ bool FlamePage::writeCsv(QIODevice& out) const
     std::string text = "node,parent,function,line,total,self,blocks\n";
     for (FlameTree::Node node = 0; node < m_shownTree->size(); ++node) {
         fmt::format_to(std::back_inserter(text), "{},{},", node, m_shownTree->parent(node));
-        appendCsvField(text, m_shownTree->function(node).toStdString());
+        appendCsvField(text, m_shownTree->group(node).value_or(m_shownTree->function(node).toStdString()));
         text += ',';
         appendCsvField(text, m_shownTree->fullPlace(node).toStdString());
         fmt::format_to(std::back_inserter(text), ",{},{},{}\n", m_shownTree->total(node),

@@ -5,11 +5,14 @@
 #include "views/pages/filter_text.h"
 #include "views/pages/memory_verdict.h"
 #include "views/style/texts.h"
+#include "views/widgets/segmented.h"
+#include "views/widgets/training/steps_view.h"
 
 #include <QAbstractItemView>
 #include <QLabel>
 #include <QPainter>
 #include <QScrollBar>
+#include <QStackedWidget>
 #include <QSvgGenerator>
 #include <QTableView>
 #include <QToolButton>
@@ -24,6 +27,7 @@ namespace strata::views {
 void MemoryPage::showDevice()
 {
     const auto device = m_document.device();
+    offerGroupings();
     if (const auto& shown = m_canvas->scene().device;
         device && shown && device->follows(*shown) && device->trace != shown->trace && m_subject.groups)
         return goOn();
@@ -35,6 +39,7 @@ void MemoryPage::showDevice()
         m_subjectJob.cancel();
         m_tableJob.cancel();
         m_table->clear();
+        showLegend();
         m_tableTitle->clear();
         const auto session = m_document.session();
         showHint(session && session->devices().empty());
@@ -111,7 +116,7 @@ void MemoryPage::requestSubject()
         PictureSubject subject;
         subject.groups = makeGroupData(device, grouping, earlier, stop);
         if (!filter.empty())
-            subject.filter = std::make_shared<model::BlockMatcher>(*device->trace, filter);
+            subject.filter = std::make_shared<model::BlockMatcher>(*device->trace, filter, device->labels());
         return subject;
     };
     if (grouping == model::Grouping::Line && filter.empty()) {
@@ -152,6 +157,7 @@ void MemoryPage::showSubject(const PictureSubject& subject)
     if (regrouped)
         markFocus();
     m_table->setStyles(m_canvas->styles());
+    showLegend();
     requestTable();
 }
 
@@ -184,11 +190,25 @@ void MemoryPage::showTable(const std::shared_ptr<const GroupData>& groups, model
     updateTableTitle();
 }
 
+bool MemoryPage::showsSteps() const
+{
+    return m_below->currentWidget() == m_steps;
+}
+
+void MemoryPage::showBelow(Below part)
+{
+    m_belowModes->choose(static_cast<int>(part));
+    m_below->setCurrentIndex(static_cast<int>(part));
+    updateTableTitle();
+}
+
 void MemoryPage::updateTableTitle()
 {
     const auto device = m_document.device();
     if (!device)
         return;
+    if (showsSteps())
+        return m_tableTitle->setText(m_steps->headText());
     const model::LiveGroups& live = m_table->live();
     const model::Clock& clock = device->timeline->clock();
     const auto& selection = m_document.viewState().selection();
@@ -446,14 +466,21 @@ void MemoryPage::setPalette(const Palette& palette)
     Page::setPalette(palette);
     m_canvas->setColours(palette);
     m_table->setStyles(m_canvas->styles());
+    m_steps->setColours(palette);
+    showLegend();
 }
 
 bool MemoryPage::busy() const
 {
     if (m_document.state() == Document::State::Loading || m_document.working() || m_document.replaying())
         return true;
+    const bool awaitsGroups = model::infoOf(m_document.viewState().grouping()).ofLabels
+        || m_document.viewState().filter().asksForLabels();
+    if (awaitsGroups && m_document.analysing())
+        return true;
     return m_document.device()
-        && (m_subjectJob.running() || m_tableJob.running() || m_canvas->store().busy());
+        && (m_subjectJob.running() || m_tableJob.running() || m_steps->job().running()
+            || m_canvas->store().busy());
 }
 
 QString MemoryPage::commandLine() const
@@ -461,6 +488,8 @@ QString MemoryPage::commandLine() const
     const auto device = m_document.device();
     if (!device)
         return {};
+    if (showsSteps())
+        return StepsView::commandLine(m_document.path(), device->trace->device());
     const auto grouping = model::infoOf(m_document.viewState().grouping()).name;
     QString line = QStringLiteral("strata at %1 %2 --device %3 --by %4")
                        .arg(text::shellQuoted(m_document.path()))
@@ -473,8 +502,15 @@ QString MemoryPage::commandLine() const
     return line;
 }
 
+bool MemoryPage::writeCsv(QIODevice& out) const
+{
+    return showsSteps() ? m_steps->writeCsv(out) : m_table->writeCsv(out);
+}
+
 QString MemoryPage::copyText() const
 {
+    if (showsSteps())
+        return m_steps->copyText();
     return m_table->text(m_view->selectionModel()->selectedRows());
 }
 

@@ -16,9 +16,14 @@ class QFrame;
 class QLabel;
 class QPushButton;
 class QSplitter;
+class QStackedWidget;
 class QTableView;
 
 namespace strata::views {
+
+class Legend;
+class Segmented;
+class StepsView;
 
 /// Memory over time: a sentence, the picture of the trace, and the groups at the selected instant in numbers.
 class MemoryPage : public Page {
@@ -44,15 +49,19 @@ public:
 
     [[nodiscard]] QString copyText() const override;
     [[nodiscard]] bool hasCsv() const override { return true; }
-    [[nodiscard]] bool writeCsv(QIODevice& out) const override { return m_table->writeCsv(out); }
+    [[nodiscard]] bool writeCsv(QIODevice& out) const override; ///< of what stands below the picture
     [[nodiscard]] QWidget* pictureWidget() override { return m_canvas; }
     [[nodiscard]] bool hasSvg() const override { return true; }
     [[nodiscard]] bool saveSvg(const QString& path) override;
 
     void setMode(PictureMode mode);
+    enum class Below { Groups, Steps };
+    void showBelow(Below part); ///< the picture
+    [[nodiscard]] StepsView& steps() const { return *m_steps; }
     [[nodiscard]] MemoryCanvas* canvas() const { return m_canvas; }
     [[nodiscard]] GroupTableModel* groupTable() const { return m_table; }
     [[nodiscard]] QTableView* groupView() const { return m_view; }
+    [[nodiscard]] const Legend& legend() const { return *m_legend; }
 
     /// The instant that the table shows: the selected one, or the peak of the selected range, or of all.
     [[nodiscard]] model::EventIndex tableEvent() const;
@@ -67,6 +76,8 @@ private:
     void buildActions();
 
     void showDevice();
+    void offerGroupings(); ///< those that are known; the others are grey and say why
+    void showLegend();
     void goOn();
     void fitVerdict();
     void filterMoved();
@@ -78,6 +89,8 @@ private:
     void requestTable();
     void showTable(const std::shared_ptr<const GroupData>& groups, model::LiveGroups live);
     void updateTableTitle();
+    [[nodiscard]] QWidget* buildLower();
+    [[nodiscard]] bool showsSteps() const;
     void pickedThing(const Hit& hit);
     void rowSelected();
     void chooseLine(const text::LineLink& link);
@@ -104,7 +117,11 @@ private:
     QWidget* m_tools;
     QButtonGroup* m_modes;
     QComboBox* m_groupings;
+    Legend* m_legend; ///< where the order of the layers is fixed
     QLabel* m_tableTitle;
+    Segmented* m_belowModes;
+    QStackedWidget* m_below; ///< groups, steps
+    StepsView* m_steps;
     QSplitter* m_splitter;
     PictureSubject m_subject;
     Focus m_focus; ///< what the details show

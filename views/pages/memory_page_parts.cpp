@@ -2,11 +2,15 @@
 // What the page "Memory over time" is put together from; memory_page.cpp has what it does.
 #include "views/pages/memory_page.h"
 
+#include "views/models/group_colours.h"
 #include "views/pages/document_texts.h"
 #include "views/pages/memory_verdict.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
+#include "views/widgets/legend.h"
 #include "views/widgets/memory/group_delegate.h"
+#include "views/widgets/segmented.h"
+#include "views/widgets/training/steps_view.h"
 
 #include <QAction>
 #include <QApplication>
@@ -18,6 +22,8 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSplitter>
+#include <QStackedWidget>
+#include <QStandardItemModel>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -52,7 +58,13 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     , m_tools(new QWidget)
     , m_modes(new QButtonGroup(this))
     , m_groupings(new QComboBox)
+    , m_legend(new Legend)
     , m_tableTitle(new QLabel)
+    , m_belowModes(new Segmented(tr("Below the picture"),
+          { { tr("Groups"), tr("What is alive at the instant (G)") },
+              { tr("Steps"), tr("The steps of the training, side by side (Shift+G)") } }))
+    , m_below(new QStackedWidget)
+    , m_steps(new StepsView)
     , m_splitter(new QSplitter(Qt::Vertical))
 {
     m_verdict->setWordWrap(true);
@@ -76,6 +88,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     layout->addWidget(m_verdict);
     layout->addWidget(m_hint);
     layout->addWidget(m_tools);
+    layout->addWidget(m_legend);
     layout->addWidget(m_splitter, 1);
     buildActions();
     setFocusProxy(m_canvas);
@@ -93,6 +106,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     connect(&document, &Document::outlineReady, this, &MemoryPage::showDevice);
     connect(&document, &Document::deviceReady, this, &MemoryPage::showDevice);
     connect(&document, &Document::stateChanged, this, &MemoryPage::showDevice);
+    connect(&document, &Document::progressChanged, this, &MemoryPage::offerGroupings);
     connect(&state, &ViewState::deviceChanged, this, [this] {
         m_focus = {}; // of the device before
         showDevice();
@@ -102,7 +116,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     const auto showNotes = [this, &state] {
         std::vector<model::UserItem> notes = state.user().items;
         std::erase_if(notes, [&](const model::UserItem& item) {
-            return item.kind == model::UserItem::Kind::Filter || item.device != state.device();
+            return !item.isPlaced() || item.device != state.device();
         });
         m_canvas->setNotes(std::move(notes));
     };
@@ -159,7 +173,7 @@ void MemoryPage::buildTools()
     auto* label = new QLabel(tr("Group &by"));
     label->setProperty("muted", true);
     label->setBuddy(m_groupings);
-    for (const model::GroupingInfo& info : model::groupings())
+    for (const model::GroupingInfo& info : model::allGroupings())
         m_groupings->addItem(text::said(info.title));
     m_groupings->setCurrentIndex(static_cast<int>(m_document.viewState().grouping()));
     connect(m_groupings, &QComboBox::activated, this,
@@ -170,11 +184,40 @@ void MemoryPage::buildTools()
     row->addWidget(m_groupings);
     row->addStretch();
     row->addWidget(m_more);
+    m_legend->hide();
     m_more->hide();
     connect(m_more, &QPushButton::clicked, this, [this] {
         m_unfolded = true;
         fitVerdict();
     });
+}
+
+void MemoryPage::offerGroupings()
+{
+    const auto device = m_document.device();
+    auto* choices = qobject_cast<QStandardItemModel*>(m_groupings->model());
+    for (const model::GroupingInfo& info : model::allGroupings()) {
+        if (!info.ofLabels || !choices)
+            continue;
+        const QString absence = device ? text::groupsAbsence(m_document, *device, info.grouping) : QString();
+        QStandardItem* item = choices->item(static_cast<int>(info.grouping));
+        item->setEnabled(device && absence.isEmpty());
+        item->setToolTip(absence);
+    }
+}
+
+/// What the layers are, the ground first.
+void MemoryPage::showLegend()
+{
+    const GroupData* const groups = m_subject.groups.get();
+    const bool shown = groups && model::infoOf(groups->table->grouping()).fixedOrder;
+    std::vector<Legend::Entry> entries;
+    if (shown)
+        for (const std::uint32_t group : groups->order->groups())
+            entries.push_back({ groupName(*groups->table, group),
+                [style = m_canvas->styles().group(group)](int scale) { return style.brush(scale); } });
+    m_legend->setEntries(std::move(entries), colours());
+    m_legend->setVisible(shown);
 }
 
 void MemoryPage::showHint(bool shown)
@@ -221,16 +264,8 @@ void MemoryPage::buildTable()
     connect(m_view, &QTableView::doubleClicked, this,
         [this](const QModelIndex& index) { filterByGroup(m_table->groupAt(index.row())); });
 
-    m_tableTitle->setTextFormat(Qt::RichText);
-    m_tableTitle->setWordWrap(true);
-    auto* lower = new QWidget;
-    auto* layout = new QVBoxLayout(lower);
-    layout->setContentsMargins(0, kSpacing, 0, 0);
-    layout->setSpacing(4);
-    layout->addWidget(m_tableTitle);
-    layout->addWidget(m_view, 1);
     m_splitter->addWidget(m_canvas);
-    m_splitter->addWidget(lower);
+    m_splitter->addWidget(buildLower());
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 1);
     m_splitter->setChildrenCollapsible(false);
@@ -238,9 +273,53 @@ void MemoryPage::buildTable()
     m_splitter->setSizes({ 260, 260 }); // eight rows in a window of 800 pixels; pictures take what is more
 }
 
+QWidget* MemoryPage::buildLower()
+{
+    m_tableTitle->setTextFormat(Qt::RichText);
+    m_tableTitle->setWordWrap(true);
+    m_belowModes->setProperty("compact", true); // as high as a line of text
+    m_below->addWidget(m_view);
+    m_below->addWidget(m_steps);
+    auto* head = new QHBoxLayout;
+    head->setContentsMargins(0, 0, 0, 0);
+    head->setSpacing(kSpacing);
+    head->addWidget(m_tableTitle, 1);
+    head->addWidget(m_belowModes, 0, Qt::AlignTop);
+    auto* lower = new QWidget;
+    auto* layout = new QVBoxLayout(lower);
+    layout->setContentsMargins(0, kSpacing, 0, 0);
+    layout->setSpacing(4);
+    layout->addLayout(head);
+    layout->addWidget(m_below, 1);
+
+    ViewState& state = m_document.viewState();
+    connect(
+        m_belowModes, &Segmented::changed, this, [this](int part) { showBelow(static_cast<Below>(part)); });
+    connect(m_steps, &StepsView::shown, this, &MemoryPage::updateTableTitle);
+    connect(m_steps, &StepsView::hovered, this, &Page::hoverText);
+    connect(m_steps, &StepsView::rangeChosen, this, [this](const EventRange& range) { select(range); });
+    connect(m_steps, &StepsView::instantChosen, this, [this](model::EventIndex event) {
+        select(EventRange{ event, event });
+        Q_EMIT focusChanged(Focus::onEvent(event));
+    });
+    follow(m_steps->job());
+    const auto showDevice = [this] { m_steps->setDevice(m_document.device(), m_document.analysing()); };
+    connect(&m_document, &Document::deviceReady, m_steps, showDevice);
+    connect(&m_document, &Document::stateChanged, m_steps, showDevice);
+    connect(&m_document, &Document::progressChanged, m_steps, showDevice);
+    connect(&state, &ViewState::deviceChanged, m_steps, showDevice);
+    connect(&state, &ViewState::selectionChanged, m_steps,
+        [this] { m_steps->setSelection(m_document.viewState().selection()); });
+    showDevice();
+    return lower;
+}
+
 void MemoryPage::buildActions()
 {
     constexpr double kZoomStep = 0.5;
+    addPageAction(tr("Groups below the Picture"), { Qt::Key_G }, [this] { showBelow(Below::Groups); });
+    addPageAction(
+        tr("Steps below the Picture"), { Qt::SHIFT | Qt::Key_G }, [this] { showBelow(Below::Steps); });
     addPageAction(tr("Stacked Picture"), { Qt::Key_S }, [this] { setMode(PictureMode::Stacked); });
     addPageAction(tr("Blocks Picture"), { Qt::Key_B }, [this] { setMode(PictureMode::Blocks); });
     addPageAction(tr("Zoom In"), { Qt::Key_Plus, Qt::Key_Equal }, [this] { m_canvas->zoomBy(kZoomStep); });

@@ -2,6 +2,7 @@
 #include "views/pages/notes_model.h"
 
 #include "model/analysis/summary.h"
+#include "model/analysis/training/category_rules.h"
 #include "model/base/wrap.h"
 #include "model/session/filter_text.h"
 #include "views/pages/filter_text.h"
@@ -22,15 +23,19 @@ QString userItemKind(model::UserItem::Kind kind)
     case model::UserItem::Kind::Range:
         return NotesModel::tr("Range");
     case model::UserItem::Kind::Filter:
+        return NotesModel::tr("Filter");
+    case model::UserItem::Kind::Rules:
         break;
     }
-    return NotesModel::tr("Filter");
+    return NotesModel::tr("Categories");
 }
 
 bool isInRecording(const model::UserItem& item, const model::Session& session)
 {
     if (item.kind == model::UserItem::Kind::Filter)
         return model::filterFromText(session.recording(), item.conditions).has_value();
+    if (item.kind == model::UserItem::Kind::Rules)
+        return model::CategoryRules::read(item.conditions).has_value();
     const model::DeviceTrace* const trace = session.find(item.device);
     return trace && item.first >= -1 && item.first <= item.last && item.last < trace->eventCount();
 }
@@ -98,6 +103,9 @@ QString NotesModel::whereText(const model::UserItem& item) const
             chips.append(chip.text);
         return chips.join(QStringLiteral(", "));
     }
+    if (item.kind == model::UserItem::Kind::Rules)
+        return text::counted(
+            std::ssize(model::CategoryRules::read(item.conditions)->rules()), tr("1 rule"), tr("%1 rules"));
     const model::DeviceTrace& trace = *session.find(item.device);
     QString where;
     if (item.first != item.last)
@@ -122,7 +130,7 @@ QVariant NotesModel::data(const QModelIndex& index, int role) const
         return {};
     switch (index.column()) {
     case TextColumn:
-        return text::utf8(row.text);
+        return row.kind == model::UserItem::Kind::Rules ? tr("Categories of your own") : text::utf8(row.text);
     case KindColumn:
         return userItemKind(row.kind);
     case WhereColumn:
@@ -152,14 +160,16 @@ QVariant NotesModel::headerData(int section, Qt::Orientation orientation, int ro
 Qt::ItemFlags NotesModel::flags(const QModelIndex& index) const
 {
     const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
-    return index.isValid() && index.column() == TextColumn ? flags | Qt::ItemIsEditable : flags;
+    const bool isNamed = index.isValid() && item(index.row()).kind != model::UserItem::Kind::Rules;
+    return isNamed && index.column() == TextColumn ? flags | Qt::ItemIsEditable : flags;
 }
 
 bool NotesModel::setData(const QModelIndex& index, const QVariant& value, int role)
 {
     const QString text = value.toString().trimmed();
     if (role != Qt::EditRole || !checkIndex(index, CheckIndexOption::IndexIsValid)
-        || index.column() != TextColumn || text.isEmpty())
+        || index.column() != TextColumn || text.isEmpty()
+        || item(index.row()).kind == model::UserItem::Kind::Rules)
         return false;
     model::UserItem changed = item(index.row());
     changed.text = text.toStdString();

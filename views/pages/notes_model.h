@@ -7,7 +7,7 @@
 
 namespace strata::views {
 
-/// The notes, named ranges and saved filters of a document as rows, in the order in which they were made.
+/// The notes, named ranges, saved filters and categories of the user's own of a document as rows, in the order in which they were made.
 /// Their texts can be edited; every change goes through ViewState::setUser(), so that it is kept and can be
 /// undone.
 class NotesModel : public QAbstractTableModel {
@@ -36,7 +36,7 @@ private:
     std::vector<model::UserItem> m_items;
 };
 
-/// "Note", "Range", "Filter".
+/// "Note", "Range", "Filter", "Categories".
 [[nodiscard]] QString userItemKind(model::UserItem::Kind kind);
 
 /// False for what names a device or events that the recording does not have.

@@ -174,7 +174,7 @@ void NotesPage::removeSelected()
 
 void NotesPage::refresh()
 {
-    int counts[3] = {};
+    int counts[4] = {};
     for (int row = 0; row < m_model->rowCount(); ++row)
         ++counts[static_cast<int>(m_model->item(row).kind)];
     QStringList parts;
@@ -184,6 +184,8 @@ void NotesPage::refresh()
         parts.append(tr("%n named range(s)", nullptr, counts[1]));
     if (counts[2] > 0)
         parts.append(tr("%n saved filter(s)", nullptr, counts[2]));
+    if (counts[3] > 0)
+        parts.append(tr("categories of your own"));
     const text::Waiting waiting = text::waiting(m_document);
     const bool late = !m_document.session() && !waiting.title.isEmpty();
     m_empty->setText(late ? waiting.reason : m_nothing);
@@ -218,6 +220,11 @@ void NotesPage::go(int row, bool show)
     if (!session || !isInRecording(item, *session))
         return;
     ViewState& state = m_document.viewState();
+    if (item.kind == Kind::Rules) {
+        if (show)
+            Q_EMIT openPage(QStringLiteral("summary"), {}); // which has them under "Categories..."
+        return;
+    }
     if (item.kind == Kind::Filter) {
         if (!show)
             return; // what is shown changes only when asked for
@@ -269,7 +276,7 @@ bool NotesPage::writeCsv(QIODevice& out) const
     for (int row = 0; row < m_model->rowCount(); ++row) {
         const model::UserItem& item = m_model->item(row);
         all += fmt::format("{},{},", userItemKind(item.kind).toStdString(), item.device);
-        all += item.kind != Kind::Filter ? fmt::format("{},{},", item.first, item.last) : ",,";
+        all += item.isPlaced() ? fmt::format("{},{},", item.first, item.last) : ",,";
         all += item.address != 0 ? text::address(item.address).toStdString() + ',' : ",";
         appendCsvField(all, item.text);
         all += ',';

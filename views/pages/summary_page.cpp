@@ -3,7 +3,9 @@
 #include "views/models/replay_data.h"
 
 #include "views/models/csv.h"
+#include "views/models/ledger_source.h"
 #include "views/pages/kept_view.h"
+#include "views/pages/ledger_panel.h"
 #include "views/pages/share_list.h"
 #include "views/pages/summary_facts.h"
 #include "views/style/labels.h"
@@ -35,6 +37,7 @@ constexpr int kRestMs = 300;
 
 SummaryPage::SummaryPage(Document& document, QWidget* parent)
     : Page(document, parent)
+    , m_ledger(new LedgerSource(document, this))
     , m_scroll(new QScrollArea)
 {
     setAccessibleName(title());
@@ -50,12 +53,20 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     connect(&document, &Document::stateChanged, this, &SummaryPage::refresh);
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refresh);
     connect(&document.viewState(), &ViewState::axisChanged, this, &SummaryPage::showCurves);
+    connect(&document, &Document::deviceReady, this, &SummaryPage::refreshLedger);
+    connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refreshLedger);
+    connect(&document.viewState(), &ViewState::selectionChanged, this, &SummaryPage::refreshLedger);
+    follow(m_ledger->job());
+    addPageAction(tr("What the Memory Is For: by Category or Module"), { Qt::Key_M },
+        [this] { m_ledger->setByModule(!m_ledger->byModule()); });
+    addPageAction(tr("Categories of Your Own…"), { Qt::Key_C }, [this] { editRules(); });
     m_step.setInterval(0);
     connect(&m_step, &QTimer::timeout, this, &SummaryPage::addNextPart);
     m_rest.setSingleShot(true);
     m_rest.setInterval(kRestMs);
     connect(&m_rest, &QTimer::timeout, this, &SummaryPage::makeNext);
     m_data = document.summary();
+    refreshLedger();
     rebuild();
 }
 
@@ -75,7 +86,8 @@ bool SummaryPage::busy() const
     if (!m_data)
         return m_document.working();
     const CurveOverview* picture = curves(m_shown.widget);
-    return m_step.isActive() || m_rest.isActive() || m_document.replaying()
+    return m_step.isActive() || m_rest.isActive() || m_document.replaying() || m_document.analysing()
+        || m_ledger->job().running()
         || (picture && picture->waits() && m_document.working());
 }
 
@@ -126,6 +138,7 @@ void SummaryPage::showEvent(QShowEvent* event)
     Page::showEvent(event);
     if (m_late)
         makeNext();
+    refreshLedger();
 }
 
 /// Colours may need the events.
@@ -222,6 +235,7 @@ void SummaryPage::addNextPart()
         { &SummaryPage::fillCurves, false },
         { &SummaryPage::fillDevices, false },
         { &SummaryPage::fillOutOfMemory, false },
+        { &SummaryPage::fillLedger, false },
         { &SummaryPage::fillPeak, false },
         { &SummaryPage::fillIntegrity, true },
         { &SummaryPage::fillWaste, true },
@@ -336,6 +350,8 @@ void SummaryPage::filterBy(const std::string& line, bool named)
 
 QString SummaryPage::commandLine() const
 {
+    if (const LedgerPanel* ledger = ledgerInUse())
+        return ledger->commandLine();
     const bool replayed = m_data && m_data->replay && m_data->replay->exact();
     return QStringLiteral("strata summary %1 --device %2%3")
         .arg(text::shellQuoted(m_document.path()))
@@ -347,6 +363,8 @@ QString SummaryPage::copyText() const
 {
     if (!m_data)
         return {};
+    if (const LedgerPanel* ledger = ledgerInUse())
+        return ledger->copyText();
     QString all = verdictPlain(m_data->summary->verdict) + QLatin1Char('\n');
     if (const auto& needs = m_data->summary->needs)
         all += verdictPlain(needs->line) + QLatin1Char('\n');
@@ -363,6 +381,8 @@ QString SummaryPage::copyText() const
 
 bool SummaryPage::writeCsv(QIODevice& out) const
 {
+    if (const LedgerPanel* ledger = ledgerInUse())
+        return ledger->writeCsv(out);
     std::string all = "line,requested_bytes,blocks\n";
     if (m_data) {
         for (const model::GroupSum& sum : m_data->summary->peak.groups) {

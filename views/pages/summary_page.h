@@ -15,10 +15,12 @@ namespace strata::views {
 
 class CurveOverview;
 class FoldSection;
+class LedgerPanel;
+class LedgerSource;
 struct Fact;
 
-/// What someone whose run just died reads first: the verdict, the failed request if there is one and what
-/// fills the peak; beside it whether the figures can be trusted, waste, settings and numbers. Shown from the
+/// What someone whose run just died reads first: the verdict, the failed request if there is one, what the
+/// memory is for and what fills the peak; beside it whether the figures can be trusted, waste, settings and numbers. Shown from the
 /// outline of a session while the rest of it loads; what is shown stays as it is when that says the same. A
 /// newer generation is made ready beside it, part by part, and takes its place at once.
 class SummaryPage : public Page {
@@ -32,6 +34,7 @@ public:
     [[nodiscard]] QString absence() const override { return {}; }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("summary"); }
     [[nodiscard]] FilterReach filterReach() const override { return FilterReach::Nothing; }
+    /// This, copyText() and writeCsv() are of the ledger while that has the keyboard.
     [[nodiscard]] QString commandLine() const override;
     [[nodiscard]] QString copyText() const override; ///< the verdict, where it fits, what fills the peak
     [[nodiscard]] bool hasCsv() const override { return true; }
@@ -69,6 +72,7 @@ private:
     void fillCurves(QVBoxLayout& part, const SummaryData& device);
     void fillDevices(QVBoxLayout& part, const SummaryData& device);
     void fillOutOfMemory(QVBoxLayout& part, const SummaryData& device);
+    void fillLedger(QVBoxLayout& part, const SummaryData& device);
     void fillPeak(QVBoxLayout& part, const SummaryData& device);
     /// A part that is folded while nothing is wrong, unless the user has unfolded it; `name` as in
     /// unfolded().
@@ -90,6 +94,10 @@ private:
     void recolour();
     void chooseLine(const text::LineLink& link);
     void showInstant(model::EventIndex event);
+    void chooseGroup(model::Grouping grouping, const std::string& label, model::EventIndex event);
+    [[nodiscard]] const LedgerPanel* ledgerInUse() const; ///< nullptr: the keyboard is elsewhere
+    void refreshLedger();
+    void editRules();
     void focusOn(const std::string& line);
     void filterBy(const std::string& line, bool named);
 
@@ -97,6 +105,7 @@ private:
     Content m_shown;
     Content m_next; // of a newer generation, while it is made
     std::string m_wanted; // a line that was clicked before there was a device to tell of it
+    LedgerSource* m_ledger;
     QScrollArea* m_scroll;
     QTimer m_step; // runs while parts are missing
     QTimer m_rest; // between two generations: figures are there to be read

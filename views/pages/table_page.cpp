@@ -116,10 +116,15 @@ void TablePage::showDevice(std::shared_ptr<const DeviceData> device)
     m_device = std::move(device);
     m_source = m_device ? makeSource(m_device) : nullptr;
     if (m_device && m_shown && m_device->trace == m_shown->trace) {
+        const bool rearranges = dependsOnLabels() && m_device->labels() != m_shown->labels();
         m_shown = m_device;
         m_askedOf = m_source;
         m_model->replaceSource(m_source);
         refreshSentence();
+        if (rearranges) {
+            m_asked.reset();
+            arrangeRows();
+        }
         return;
     }
     if (m_device && m_shown && m_device->follows(*m_shown))
@@ -142,6 +147,14 @@ std::optional<EventRange> TablePage::range() const
     if (!selection || !m_filterBar->selectionWanted())
         return std::nullopt;
     return restriction(*selection);
+}
+
+/// Whether which rows there are, or their order, is another once it is known what blocks are for.
+bool TablePage::dependsOnLabels() const
+{
+    const auto by = model::groupingFromName(m_source->sortName(m_query.sortColumn).toStdString());
+    return (by && model::infoOf(*by).ofLabels)
+        || std::ranges::any_of(filters(), &model::BlockFilter::asksForLabels);
 }
 
 std::vector<model::BlockFilter> TablePage::filters() const
@@ -227,24 +240,26 @@ void TablePage::arrange(BackgroundJob& job)
         [source = m_source, query = m_query](const JobContext& context) {
             return std::make_shared<const TableRows>(views::arrange(*source, query, context));
         },
-        [this, device = m_device, source = m_source](std::shared_ptr<const TableRows> rows) {
-            show(device, source, std::move(rows));
+        [this, device = m_device, source = m_source, isSameQuery = &job == &m_refreshing](
+            std::shared_ptr<const TableRows> rows) {
+            show(device, source, std::move(rows), isSameQuery);
             if (std::exchange(m_again, false))
                 arrangeRows();
         });
 }
 
 void TablePage::show(std::shared_ptr<const DeviceData> device, std::shared_ptr<const TableSource> source,
-    std::shared_ptr<const TableRows> rows)
+    std::shared_ptr<const TableRows> rows, bool isSameQuery)
 {
-    if (device->trace != m_shown->trace) { // the same rows, and more
+    if (isSameQuery || device->trace != m_shown->trace) { // the same rows, and more
         const KeptRows kept(*m_model, *m_view);
         m_shown = std::move(device);
         m_model->show(std::move(source), std::move(rows));
         kept.restore(*m_model, *m_view);
     } else {
         const std::optional<std::uint32_t> current = currentRow();
-        m_model->show(std::move(source), std::move(rows));
+        // More may be known of the same rows than when they were asked for.
+        m_model->show(m_device->trace == device->trace ? m_source : std::move(source), std::move(rows));
         if (current) {
             if (const std::optional<std::uint32_t> position = m_model->rows()->positionOf(*current))
                 m_view->setCurrentRow(static_cast<int>(*position), QAbstractItemView::PositionAtCenter);

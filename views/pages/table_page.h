@@ -80,6 +80,7 @@ protected:
     [[nodiscard]] bool filtered() const;
     [[nodiscard]] std::optional<EventRange> range() const;
     [[nodiscard]] std::vector<model::BlockFilter> filters() const;
+    [[nodiscard]] bool dependsOnLabels() const;
     /// `strata COMMAND` that prints the rows that are asked for, in their order.
     [[nodiscard]] QString rowsCommandLine(const QString& command) const;
     [[nodiscard]] std::optional<std::uint32_t> currentRow() const; ///< of the source
@@ -92,7 +93,7 @@ private:
     void arrangeRows();
     void arrange(BackgroundJob& job);
     void show(std::shared_ptr<const DeviceData> device, std::shared_ptr<const TableSource> source,
-        std::shared_ptr<const TableRows> rows);
+        std::shared_ptr<const TableRows> rows, bool isSameQuery);
     void showNotice();
     void clearFilters();
     void filterEverywhere(const model::BlockFilter& filter);

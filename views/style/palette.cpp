@@ -10,6 +10,7 @@
 #include <QJsonObject>
 
 #include <array>
+#include <utility>
 
 namespace strata::views {
 
@@ -45,9 +46,10 @@ Palette::Palette(bool dark)
     const QJsonObject scheme = readScheme(dark ? QStringLiteral("dark") : QStringLiteral("light"));
     for (const char* role : kRoleNames)
         m_roles.push_back(parseColour(scheme.value(QLatin1String(role))));
-    const QJsonArray groups = scheme.value(QLatin1String("groups")).toArray();
-    for (const QJsonValue& group : groups)
-        m_groups.push_back(parseColour(group));
+    for (const auto& [name, colours] : { std::pair(QLatin1String("groups"), &m_groups),
+             std::pair(QLatin1String("categories"), &m_categories) })
+        for (const QJsonValue& colour : scheme.value(name).toArray())
+            colours->push_back(parseColour(colour));
 }
 
 Palette Palette::light()
@@ -69,6 +71,8 @@ QColor Palette::operator[](Role role) const
 
 QColor Palette::group(int rank) const
 {
+    if (const int category = kFirstCategory - rank; category >= 0 && category < categoryCount())
+        return m_categories[static_cast<std::size_t>(category)];
     if (rank < 0 || rank >= groupCount())
         return (*this)[Role::Other];
     return m_groups[static_cast<std::size_t>(rank)];
@@ -76,7 +80,7 @@ QColor Palette::group(int rank) const
 
 QBrush Palette::groupFill(int rank) const
 {
-    if (rank != kHatched)
+    if (!isHatched(rank))
         return group(rank);
     constexpr int kPeriod = 6, kScale = 2;
     QImage tile(kPeriod * kScale, kPeriod * kScale, QImage::Format_RGB32);

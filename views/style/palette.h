@@ -44,17 +44,27 @@ public:
     [[nodiscard]] QColor operator[](Role role) const;
     /// Of what has no stack, in place of a rank: grey, and hatched wherever it is drawn.
     static constexpr int kHatched = -2;
+    /// In place of a rank too: what a block is for, from the ground up (model::Category). The last one is
+    /// unknown, and hatched like what has no stack.
+    [[nodiscard]] static constexpr int ofCategory(int category) { return kFirstCategory - category; }
+    [[nodiscard]] bool isHatched(int rank) const
+    {
+        return rank == kHatched || (categoryCount() > 0 && rank == ofCategory(categoryCount() - 1));
+    }
     /// Colour of the n-th largest group of the session; groups beyond the last one are Role::Other.
     [[nodiscard]] QColor group(int rank) const;
     [[nodiscard]] QBrush groupFill(int rank) const; ///< the same, for a swatch or a bar
     [[nodiscard]] int groupCount() const { return static_cast<int>(m_groups.size()); }
+    [[nodiscard]] int categoryCount() const { return static_cast<int>(m_categories.size()); }
 
 private:
+    static constexpr int kFirstCategory = -16; // and downwards
     explicit Palette(bool dark);
 
     bool m_dark = false;
     std::vector<QColor> m_roles;
     std::vector<QColor> m_groups;
+    std::vector<QColor> m_categories;
 };
 
 } // namespace strata::views

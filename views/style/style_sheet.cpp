@@ -101,7 +101,9 @@ QTabWidget::pane { border: none; }
 #statusBar QToolButton { padding: 0 6px; }
 #segmented QToolButton { background: @surface; border: 1px solid @line; border-radius: 0; padding: 2px 10px; min-height: 22px; }
 #segmented QToolButton[place="first"] { border-top-left-radius: 4px; border-bottom-left-radius: 4px; }
+#segmented QToolButton[place="middle"] { border-left: none; }
 #segmented QToolButton[place="last"] { border-top-right-radius: 4px; border-bottom-right-radius: 4px; border-left: none; }
+#segmented[compact="true"] QToolButton { padding: 0 8px; min-height: 16px; }
 #segmented QToolButton:checked { background: @accent; color: @accentText; border-color: @accent; }
 #segmented QToolButton:focus { text-decoration: underline; }
 #chip { background: @surface; border: 1px solid @accent; border-radius: 12px; padding: 1px 8px; min-height: 20px; color: @text; }

@@ -57,15 +57,15 @@ void FlameGraph::setColours(const Palette& palette)
     viewport()->update();
 }
 
-void FlameGraph::setRanks(std::map<model::FrameId, int> ranks)
+void FlameGraph::setRanks(std::map<Node, int> ranks)
 {
     m_ranks = std::move(ranks);
     viewport()->update();
 }
 
-void FlameGraph::setMatches(std::vector<bool> frames)
+void FlameGraph::setMatches(std::vector<bool> nodes)
 {
-    m_matches = std::move(frames);
+    m_matches = std::move(nodes);
     viewport()->update();
 }
 

@@ -39,8 +39,8 @@ public:
     void setColours(const Palette& palette);
     /// Colours by rank (Palette::group()) for frames that have one: a picture by line looks as on other
     /// pages.
-    void setRanks(std::map<model::FrameId, int> ranks);
-    void setMatches(std::vector<bool> frames); ///< by FrameId; empty: no search
+    void setRanks(std::map<Node, int> ranks);
+    void setMatches(std::vector<bool> nodes); ///< by node; empty: no search
     void setAnimated(bool animated) { m_animated = animated; }
 
     [[nodiscard]] Node zoomed() const { return m_zoomed; } ///< the frame that fills the width; 0: all
@@ -108,6 +108,7 @@ private:
     void hover(const QPoint& at);
     void leave();
     [[nodiscard]] Node neighbour(Node node, int key) const;
+    [[nodiscard]] bool isUnknown(Node node) const;
     [[nodiscard]] QColor colourOf(Node node) const;
     void paintBox(QPainter& painter, const FlameBox& box, const QRectF& rect, bool vector) const;
     void paintLabel(QPainter& painter, Node node, const QRectF& rect, const QColor& fill, bool dimmed) const;
@@ -118,7 +119,7 @@ private:
     std::shared_ptr<const FlameTree> m_tree;
     Palette m_palette = Palette::light();
     std::vector<bool> m_matches;
-    std::map<model::FrameId, int> m_ranks;
+    std::map<Node, int> m_ranks;
     Piece m_piece; // of the axis of cost that fills the width
     Node m_zoomed = 0;
     Node m_current = 0;

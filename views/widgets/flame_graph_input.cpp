@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/flame_graph.h"
 
+#include "views/widgets/own_keys.h"
+
 #include <QApplication>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -159,16 +161,9 @@ void FlameGraph::focusInEvent(QFocusEvent* event)
 bool FlameGraph::event(QEvent* event)
 {
     // The arrows walk between frames here, whatever they do in the window.
-    if (event->type() == QEvent::ShortcutOverride) {
-        const auto* key = static_cast<QKeyEvent*>(event);
-        const bool walks = key->key() == Qt::Key_Up || key->key() == Qt::Key_Down
-            || key->key() == Qt::Key_Left || key->key() == Qt::Key_Right || key->key() == Qt::Key_Space
-            || key->key() == Qt::Key_Backspace;
-        if (walks && key->modifiers() == Qt::NoModifier) {
-            event->accept();
-            return true;
-        }
-    }
+    if (takesOwnKey(event,
+            { Qt::Key_Up, Qt::Key_Down, Qt::Key_Left, Qt::Key_Right, Qt::Key_Space, Qt::Key_Backspace }))
+        return true;
     return QAbstractScrollArea::event(event);
 }
 

@@ -39,15 +39,24 @@ double contrast(const QColor& a, const QColor& b)
 
 } // namespace
 
+/// Drawn as what has no stack is everywhere.
+bool FlameGraph::isUnknown(Node node) const
+{
+    if (node == 0 || !m_tree->isGroup(node))
+        return node != 0 && !m_tree->frame(node).valid();
+    const auto rank = m_ranks.find(node);
+    return rank != m_ranks.end() && m_palette.isHatched(rank->second);
+}
+
 QColor FlameGraph::colourOf(Node node) const
 {
     const QColor surface = m_palette[Palette::Role::Surface];
     if (node == 0)
         return mixed(surface, m_palette[Palette::Role::Other], 0.3);
-    if (!m_tree->frame(node).valid())
+    if (isUnknown(node))
         return mixed(surface, m_palette.group(Palette::kHatched), 0.4);
     constexpr double kStrong = 0.72;
-    if (const auto rank = m_ranks.find(m_tree->frame(node)); rank != m_ranks.end())
+    if (const auto rank = m_ranks.find(node); rank != m_ranks.end())
         return mixed(surface, m_palette.group(rank->second), kStrong);
     const FlameTree::Look look = m_tree->look(node);
     if (!look.own)
@@ -114,15 +123,13 @@ void FlameGraph::paintBox(QPainter& painter, const FlameBox& box, const QRectF& 
     }
     QColor fill = colourOf(box.node);
     const bool searching = !m_matches.empty();
-    const model::FrameId frame = m_tree->frame(box.node);
-    const bool hit
-        = searching && frame.valid() && frame.index() < m_matches.size() && m_matches[frame.index()];
+    const bool hit = searching && box.node < m_matches.size() && m_matches[box.node];
     if (searching && !hit)
         fill = mixed(surface, fill, 0.25);
     if (!vector && m_hovered && m_hovered->node == box.node && m_hovered->merged == 0)
         fill = mixed(fill, m_palette[Palette::Role::Text], 0.15);
     painter.fillRect(rect, fill);
-    if (box.node != 0 && !frame.valid()) // as what has no stack is everywhere; faint, for there are words on it
+    if (isUnknown(box.node)) // faint, for there are words on it
         painter.fillRect(rect, QBrush(mixed(fill, surface, 0.4), Qt::BDiagPattern));
     if (hit)
         painter.fillRect(

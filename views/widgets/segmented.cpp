@@ -10,6 +10,7 @@ namespace strata::views {
 Segmented::Segmented(const QString& name, const QList<Choice>& choices, QWidget* parent)
     : QWidget(parent)
     , m_buttons(new QButtonGroup(this))
+    , m_choices(choices)
 {
     setObjectName(QStringLiteral("segmented")); // as the style sheet knows it
     setAccessibleName(name);
@@ -28,6 +29,8 @@ Segmented::Segmented(const QString& name, const QList<Choice>& choices, QWidget*
             button->setProperty("place", QStringLiteral("first"));
         else if (i == choices.size() - 1)
             button->setProperty("place", QStringLiteral("last"));
+        else
+            button->setProperty("place", QStringLiteral("middle"));
         m_buttons->addButton(button, i);
         layout->addWidget(button);
     }
@@ -49,6 +52,13 @@ void Segmented::setChoiceEnabled(int index, bool enabled)
 {
     if (QAbstractButton* button = m_buttons->button(index))
         button->setEnabled(enabled);
+}
+
+void Segmented::setChoiceEnabled(int index, bool enabled, const QString& why)
+{
+    setChoiceEnabled(index, enabled);
+    if (QAbstractButton* button = m_buttons->button(index))
+        button->setToolTip(enabled ? m_choices[index].tip : why);
 }
 
 } // namespace strata::views

@@ -22,12 +22,15 @@ public:
     [[nodiscard]] int chosen() const;
     void choose(int index); ///< not told as the user's choice
     void setChoiceEnabled(int index, bool enabled);
+    /// The same, and why not: a tip in place of its own.
+    void setChoiceEnabled(int index, bool enabled, const QString& why);
 
 Q_SIGNALS:
     void changed(int index); ///< by the user
 
 private:
     QButtonGroup* m_buttons;
+    QList<Choice> m_choices;
 };
 
 } // namespace strata::views

@@ -31,6 +31,9 @@
 #include <QSplitter>
 #include <QTableView>
 
+#include <set>
+#include <utility>
+
 using namespace strata;
 using namespace strata::views;
 
@@ -74,6 +77,7 @@ public:
         qApp->installEventFilter(this);
     }
     int paints = 0, empty = 0;
+    std::set<const QMetaObject*> painted; ///< kinds of widgets that were looked at
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override
@@ -86,26 +90,32 @@ protected:
 private:
     void look(const QWidget& widget)
     {
+        const QWidget* of = widget.parentWidget();
         bool isEmpty = false;
-        if (const auto* canvas = qobject_cast<const MemoryCanvas*>(&widget))
+        if (const auto* canvas = qobject_cast<const MemoryCanvas*>(&widget)) {
+            of = canvas;
             isEmpty = !canvas->scene().device || canvas->store().latest(canvas->mode()).isNull();
-        else if (const auto* table = qobject_cast<const TableView*>(widget.parentWidget()))
+        } else if (const auto* table = qobject_cast<const TableView*>(of)) {
             isEmpty = table->model()->rowCount() == 0;
-        else if (const auto* list = qobject_cast<const QTableView*>(widget.parentWidget()))
+        } else if (const auto* list = qobject_cast<const QTableView*>(of)) {
             isEmpty = list->model()->rowCount() == 0;
-        else if (const auto* graph = qobject_cast<const FlameGraph*>(widget.parentWidget()))
+        } else if (const auto* graph = qobject_cast<const FlameGraph*>(of)) {
             isEmpty = !graph->tree() || graph->tree()->total(0) == 0;
-        else if (const auto* map = qobject_cast<const AddressMap*>(widget.parentWidget()))
+        } else if (const auto* map = qobject_cast<const AddressMap*>(of)) {
             isEmpty = !map->picture() || map->picture()->rows.empty();
-        else if (const auto* chart = qobject_cast<const FragmentationChart*>(&widget))
+        } else if (const auto* chart = qobject_cast<const FragmentationChart*>(&widget)) {
+            of = chart;
             isEmpty = !chart->samples() || chart->samples()->at.empty();
-        else if (const auto* overview = qobject_cast<const CurveOverview*>(&widget))
+        } else if (const auto* overview = qobject_cast<const CurveOverview*>(&widget)) {
+            of = overview;
             isEmpty = overview->waits();
-        else if (const auto* page = qobject_cast<const SummaryPage*>(widget.parentWidget()))
+        } else if (const auto* page = qobject_cast<const SummaryPage*>(of)) {
             isEmpty = test::shownTexts(*page).size() < 12;
-        else
+        } else {
             return;
+        }
         ++paints;
+        painted.insert(of->metaObject());
         empty += isEmpty ? 1 : 0;
     }
     DocumentView& m_view;
@@ -514,8 +524,17 @@ TEST_F(Growth, KeepsNotesAndWhatCanBeUndone)
 TEST_F(Growth, PaintsNoPageEmptyInBetween)
 {
     ASSERT_NO_FATAL_FAILURE(beginTraining(0.3));
-    for (const char* id :
-        { "summary", "memory", "flame", "allocator", "fragmentation", "blocks", "events" }) {
+    // Of each page a kind of widget that it has, and that must be among those that are looked at.
+    const std::pair<const char*, const QMetaObject*> pages[]{
+        { "summary", &SummaryPage::staticMetaObject },
+        { "memory", &MemoryCanvas::staticMetaObject },
+        { "flame", &FlameGraph::staticMetaObject },
+        { "allocator", &AddressMap::staticMetaObject },
+        { "fragmentation", &FragmentationChart::staticMetaObject },
+        { "blocks", &TableView::staticMetaObject },
+        { "events", &TableView::staticMetaObject },
+    };
+    for (const auto& [id, kind] : pages) {
         SCOPED_TRACE(id);
         driver().view().showPage(QLatin1String(id));
         ASSERT_NO_FATAL_FAILURE(settle());
@@ -528,6 +547,7 @@ TEST_F(Growth, PaintsNoPageEmptyInBetween)
         }
         ASSERT_NO_FATAL_FAILURE(settle());
         EXPECT_GT(watch.paints, 0);
+        EXPECT_TRUE(watch.painted.contains(kind)) << kind->className();
         EXPECT_EQ(watch.empty, 0);
     }
 }

@@ -59,7 +59,9 @@ TEST_F(ItemModels, KeepTheirWordWhileTheWindowIsUsed)
 {
     open(outOfMemorySample());
     visitAll();
-    EXPECT_EQ(watchAll(), 8u) << "groups, call tree, segments, settings, pins, blocks, events, notes";
+    EXPECT_EQ(watchAll(), 12u)
+        << "groups, steps, call tree, leaks, survivors, steps again, segments, settings, "
+           "pins, blocks, events, notes";
     auto& memory = driver().page<MemoryPage>("memory");
     auto& blocks = driver().page<BlocksPage>("blocks");
     auto& events = driver().page<EventsPage>("events");

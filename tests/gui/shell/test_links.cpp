@@ -14,6 +14,7 @@
 #include "views/widgets/call_tree_view.h"
 #include "views/widgets/flame_graph.h"
 
+#include <QScrollArea>
 #include <QLabel>
 #include <QPushButton>
 #include <QTableView>
@@ -111,6 +112,7 @@ TEST_F(Links, ARowOfSummaryIsSelectedOnMemoryToo)
     ASSERT_NO_FATAL_FAILURE(open(sample()));
     auto* list = driver().page<Page>("summary").findChild<ShareList*>();
     ASSERT_TRUE(list);
+    driver().page<Page>("summary").findChild<QScrollArea*>()->ensureWidgetVisible(list);
     test::WindowDriver::click(*list->viewport(), list->visualItemRect(list->item(0, 0)).center());
     EXPECT_EQ(driver().currentPage(), QStringLiteral("summary")) << "a click tells, it does not lead away";
     expectLine(QStringLiteral("train_gpt2.py:37"));

@@ -82,7 +82,7 @@ protected:
     const DetailsRow* detail(const QString& label)
     {
         const Details& shown = driver().view().details().details();
-        for (const auto* rows : { &shown.size, &shown.life, &shown.place, &shown.recorded })
+        for (const auto* rows : { &shown.size, &shown.life, &shown.purpose, &shown.place, &shown.recorded })
             for (const DetailsRow& row : *rows)
                 if (row.label == label)
                     return &row;
@@ -105,7 +105,9 @@ TEST_P(RowsAgree, InEveryBlock)
             (QStringList{ number(row["block"]), hex(row["address"]), hex(row["segment_address"]),
                 number(row["requested_bytes"]), number(row["rounded_bytes"]), number(row["stream"]),
                 text(row["pool"]), number(row["alloc_event"]), number(row["free_requested_event"]),
-                number(row["free_completed_event"]), number(row["stack_id"]), text(row["line"]) }));
+                number(row["free_completed_event"]), number(row["stack_id"]), text(row["line"]),
+                text(row["category"]), text(row["category_source"]), text(row["category_rule"]),
+                text(row["module"]) }));
         const int r = static_cast<int>(i);
         EXPECT_EQ(display(blocks(), r, BlocksTable::Block), count(row["block"]));
         EXPECT_EQ(display(blocks(), r, BlocksTable::Requested), bytes(row["requested_bytes"]));
@@ -122,6 +124,10 @@ TEST_P(RowsAgree, InEveryBlock)
         EXPECT_EQ(display(blocks(), r, BlocksTable::Address), hex(row["address"]));
         EXPECT_EQ(display(blocks(), r, BlocksTable::Segment),
             row["segment_address"].is_null() ? QStringLiteral("unknown") : hex(row["segment_address"]));
+        const model::Category category = *model::categoryFromWord(row["category"].get<std::string>());
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Category), text::said(model::categoryTitle(category)));
+        EXPECT_EQ(display(blocks(), r, BlocksTable::Module),
+            row["module"].is_null() ? QStringLiteral("none") : text(row["module"]));
         if (!row["line"].is_null()) {
             EXPECT_TRUE(display(blocks(), r, BlocksTable::Line)
                             .startsWith(QString::fromStdString(name(text(row["line"])))));

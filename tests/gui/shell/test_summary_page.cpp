@@ -10,6 +10,7 @@
 
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSignalSpy>
 
 using namespace strata;
@@ -160,6 +161,8 @@ TEST_F(SummaryPageTest, WhatIsRightFoldsToALineAndWhatTheUserUnfoldsIsRemembered
     EXPECT_FALSE(test::shows(page(), QStringLiteral("reserved, peak")));
     EXPECT_TRUE(test::shows(fold("numbers"), text::count(driver().device().trace->eventCount())));
 
+    page().findChild<QScrollArea*>()->ensureWidgetVisible(
+        &headingOf("numbers")); // it may lie below the story
     test::WindowDriver::click(headingOf("numbers"));
     EXPECT_TRUE(fold("numbers").isOpen());
     EXPECT_TRUE(test::shows(page(), QStringLiteral("reserved, peak")));

@@ -79,8 +79,8 @@ bool WindowDriver::settled() const
         return false;
     return std::ranges::all_of(shown->panes(), [](const views::DocumentPane* pane) {
         const views::Document& document = pane->document();
-        return !document.working() && !document.isBehind() && !document.replaying() && document.device()
-            && document.device()->blocksIndex
+        return !document.working() && !document.isBehind() && !document.replaying() && !document.analysing()
+            && document.device() && document.device()->blocksIndex
             && std::ranges::none_of(pane->view().pages(), &views::Page::busy);
     });
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/style/palette.h"
+#include "views/style/phase_colours.h"
+
+#include "model/analysis/training/category.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +10,9 @@
 #include <array>
 #include <cmath>
 
+using strata::views::kPhaseColours;
 using strata::views::Palette;
+using strata::views::phaseColour;
 using Role = Palette::Role;
 
 namespace {
@@ -105,6 +110,8 @@ TEST_P(PaletteTest, DataStandsOutFromTheSurface)
 {
     for (int rank = 0; rank <= palette.groupCount(); ++rank)
         EXPECT_GE(contrast(palette.group(rank), palette[Role::Surface]), 3.0) << "rank " << rank;
+    for (int phase = 0; phase < kPhaseColours; ++phase)
+        EXPECT_GE(contrast(phaseColour(palette, phase), palette[Role::Surface]), 3.0) << "phase " << phase;
     for (const Role role :
         { Role::Reserved, Role::Requested, Role::PendingFree, Role::BeforeTrace, Role::Other })
         EXPECT_GE(contrast(palette[role], palette[Role::Surface]), 3.0) << palette[role].name().toStdString();
@@ -124,11 +131,38 @@ TEST_P(PaletteTest, AnyTwoOfTheTopGroupsAreToldApart)
             EXPECT_GE(worstDistance(palette.group(a), palette.group(b)), 5) << "ranks " << b << " and " << a;
 }
 
+TEST_P(PaletteTest, AnyTwoPhasesAreToldApart)
+{
+    for (int a = 0; a < kPhaseColours; ++a)
+        for (int b = 0; b < a; ++b)
+            EXPECT_GE(worstDistance(phaseColour(palette, a), phaseColour(palette, b)), 8)
+                << "phases " << b << " and " << a;
+    EXPECT_EQ(phaseColour(palette, kPhaseColours), palette[Role::Other]);
+}
+
 TEST_P(PaletteTest, GroupsBeyondTheLastOneAreOther)
 {
     EXPECT_EQ(palette.group(palette.groupCount()), palette[Role::Other]);
     EXPECT_EQ(palette.group(-1), palette[Role::Other]);
     EXPECT_EQ(palette.group(std::numeric_limits<int>::max()), palette[Role::Other]);
+}
+
+TEST_P(PaletteTest, EveryCategoryHasItsColour)
+{
+    ASSERT_EQ(palette.categoryCount(), static_cast<int>(strata::model::kCategories));
+    for (int a = 0; a < palette.categoryCount(); ++a) {
+        const QColor colour = palette.group(Palette::ofCategory(a));
+        EXPECT_GE(contrast(colour, palette[Role::Surface]), 3.0) << "category " << a;
+        for (int b = 0; b < a; ++b) // the ones below and above each other further apart
+            EXPECT_GE(worstDistance(colour, palette.group(Palette::ofCategory(b))), b + 1 == a ? 10 : 7)
+                << "categories " << b << " and " << a;
+    }
+    const int unknown = Palette::ofCategory(static_cast<int>(strata::model::Category::Unknown));
+    EXPECT_TRUE(palette.isHatched(unknown));
+    EXPECT_EQ(palette.group(unknown), palette[Role::Other]);
+    EXPECT_EQ(palette.groupFill(unknown).style(), Qt::TexturePattern);
+    EXPECT_FALSE(palette.isHatched(Palette::ofCategory(0)));
+    EXPECT_EQ(palette.group(Palette::ofCategory(palette.categoryCount())), palette[Role::Other]);
 }
 
 } // namespace

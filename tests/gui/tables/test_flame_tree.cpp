@@ -66,7 +66,7 @@ TEST(FlameTree, CountsWhatIsFoundOnce)
     EXPECT_EQ(model.nodes, 3);
     EXPECT_EQ(tree.find(QStringLiteral("mlp"), JobContext()).cost, 300);
     EXPECT_EQ(tree.find(QStringLiteral("nothing"), JobContext()).nodes, 0);
-    EXPECT_TRUE(tree.find(QString(), JobContext()).frames.empty());
+    EXPECT_TRUE(tree.find(QString(), JobContext()).hits.empty());
 }
 
 TEST(FlameTree, WritesFoldedStacks)
@@ -120,6 +120,48 @@ alloc 0x3000 200 stack=c@/usr/lib/python3/site-packages/torch/nn/linear.py:9
     EXPECT_TRUE(tree.look(1).own);
     EXPECT_EQ(tree.look(tree.children(0)[0]).file, tree.look(tree.children(0)[1]).file);
     EXPECT_FALSE(tree.look(tree.children(0)[2]).own);
+}
+
+/// Of kProgram, by category or module.
+FlameTree treeBelow(model::Grouping grouping, std::vector<std::string> names)
+{
+    const auto device = deviceData(kProgram);
+    auto labels = std::make_shared<model::BlockLabels>();
+    labels->names = std::move(names);
+    for (std::uint32_t row = 0; row < labels->names.size(); ++row)
+        labels->rows.born.push_back(row);
+    const model::GroupTable groups(*device->trace, grouping, labels);
+    return FlameTree(device->session, model::callTree(*device->timeline, { 2, 2 }, groups));
+}
+
+TEST(FlameTree, NamesTheGroupsBelowItsRoot)
+{
+    const FlameTree tree
+        = treeBelow(model::Grouping::Category, { "activation", "parameter", "optimizer_state" });
+    EXPECT_EQ(tree.total(0), 1000);
+    EXPECT_EQ(names(tree, 0), (std::vector<std::string>{ "Activations", "Parameters", "Optimizer state" }));
+    const FlameTree::Node activations = tree.children(0)[0];
+    EXPECT_TRUE(tree.isGroup(activations));
+    EXPECT_EQ(tree.group(activations), "activation");
+    EXPECT_EQ(tree.place(activations), QString());
+    EXPECT_EQ(tree.group(tree.children(activations)[0]), std::nullopt);
+    EXPECT_EQ(names(tree, activations), std::vector<std::string>{ "main" });
+}
+
+TEST(FlameTree, KnowsThePathOfAModuleAndFindsItAgain)
+{
+    const FlameTree tree
+        = treeBelow(model::Grouping::Module, { "h.0.attn", "h.0.mlp", "no module recorded" });
+    EXPECT_EQ(names(tree, 0), (std::vector<std::string>{ "h", "no module recorded" }));
+    const FlameTree::Node block = tree.children(tree.children(0)[0])[0];
+    EXPECT_EQ(tree.group(block), "h.0");
+    EXPECT_EQ(tree.total(block), 900);
+    EXPECT_EQ(names(tree, block), (std::vector<std::string>{ "attn", "mlp" }));
+    const FlameTree other = treeBelow(model::Grouping::Module, { "wte", "h.0.attn", "h.0.mlp" });
+    EXPECT_EQ(other.group(tree.counterpart(other, tree.children(block)[1])), "h.0.mlp");
+    const FlameTree::Matches found = tree.find(QStringLiteral("ATTN"), JobContext());
+    EXPECT_EQ(found.cost, 600);
+    EXPECT_TRUE(found.hits[tree.children(block)[0]]);
 }
 
 } // namespace

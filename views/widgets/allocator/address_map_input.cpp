@@ -3,6 +3,7 @@
 #include "views/widgets/allocator/address_map.h"
 
 #include "views/widgets/hover_tip.h"
+#include "views/widgets/own_keys.h"
 
 #include <QApplication>
 #include <QKeyEvent>
@@ -135,13 +136,8 @@ void AddressMap::keyPressEvent(QKeyEvent* event)
 bool AddressMap::event(QEvent* event)
 {
     // Up and Down walk rows here; Left and Right step through events, as in the whole window.
-    if (event->type() == QEvent::ShortcutOverride) {
-        const auto* key = static_cast<QKeyEvent*>(event);
-        if ((key->key() == Qt::Key_Up || key->key() == Qt::Key_Down) && key->modifiers() == Qt::NoModifier) {
-            event->accept();
-            return true;
-        }
-    }
+    if (takesOwnKey(event, { Qt::Key_Up, Qt::Key_Down }))
+        return true;
     return QAbstractScrollArea::event(event);
 }
 

@@ -2,14 +2,12 @@
 #pragma once
 
 #include "views/widgets/allocator/fragmentation_chart.h"
-
-#include <QWidget>
+#include "views/widgets/legend.h"
 
 namespace strata::views {
 
-/// What the fills of the address map, or of fragmentation over time, stand for: swatches with their names, in
-/// as many lines as the room asks for.
-class PartLegend : public QWidget {
+/// What the fills of the address map, or of fragmentation over time, stand for.
+class PartLegend : public Legend {
     Q_OBJECT
 public:
     enum class Of { Map, Chart };

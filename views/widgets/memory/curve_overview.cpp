@@ -4,6 +4,7 @@
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/memory/curve_scale.h"
+#include "views/widgets/own_keys.h"
 
 #include <QAccessible>
 #include <QKeyEvent>
@@ -196,14 +197,8 @@ void CurveOverview::moveCursor(int points)
 bool CurveOverview::event(QEvent* event)
 {
     // They are shortcuts of the window, too.
-    if (event->type() == QEvent::ShortcutOverride) {
-        const auto* key = static_cast<QKeyEvent*>(event);
-        if (key->modifiers() == Qt::NoModifier
-            && (key->key() == Qt::Key_Left || key->key() == Qt::Key_Right)) {
-            event->accept();
-            return true;
-        }
-    }
+    if (takesOwnKey(event, { Qt::Key_Left, Qt::Key_Right }))
+        return true;
     return QWidget::event(event);
 }
 

@@ -51,7 +51,7 @@ GroupStyles::GroupStyles(
     for (std::uint32_t g = 0; g < groups.count(); ++g) {
         const int r = g < rank.size() ? rank[g] : palette.groupCount();
         const QRgb colour = palette.group(r).rgb();
-        const bool unknown = byStack && !groups.stackOf(g).valid();
+        const bool unknown = palette.isHatched(r) || (byStack && !groups.stackOf(g).valid());
         m_groups.push_back(
             { colour, mixed(m_surface, colour, 0.55), unknown ? Pattern::Hatched : Pattern::Plain });
     }

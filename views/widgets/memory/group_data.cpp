@@ -21,10 +21,10 @@ std::shared_ptr<const GroupData> makeGroupData(std::shared_ptr<const DeviceData>
     const model::DeviceTrace& trace = *device->trace;
     const bool keepsRows = earlier && earlier->table->grouping() == grouping
         && trace.keepsRowsOf(*earlier->device->trace);
-    data->table = grouping == model::Grouping::Site ? device->bySite
-        : keepsRows ? std::make_shared<const model::GroupTable>(trace, *earlier->table)
-                    : std::make_shared<const model::GroupTable>(trace, grouping);
-    if (stop.stop_requested())
+    data->table = keepsRows && !model::infoOf(grouping).ofLabels && grouping != model::Grouping::Site
+        ? std::make_shared<const model::GroupTable>(trace, *earlier->table)
+        : device->groups(grouping);
+    if (!data->table || stop.stop_requested())
         return nullptr;
     const model::LiveIndex& live = device->timeline->live();
     const bool sharesGroups = keepsRows && data->table->sharesGroups(*earlier->table);

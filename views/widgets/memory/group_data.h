@@ -19,8 +19,8 @@ struct GroupData {
 };
 
 /// What the document has for the grouping by line already, computed for the others: O(blocks), so off the GUI
-/// thread; nullptr once the token is set. From `earlier`, which may be nullptr, where that is of an earlier
-/// generation under the same grouping: for what is new.
+/// thread; nullptr once the token is set, and for a grouping whose groups are not known yet. From `earlier`,
+/// which may be nullptr, where that is of an earlier generation under the same grouping: for what is new.
 [[nodiscard]] std::shared_ptr<const GroupData> makeGroupData(std::shared_ptr<const DeviceData> device,
     model::Grouping grouping, const std::shared_ptr<const GroupData>& earlier, const std::stop_token& stop);
 

@@ -2,6 +2,7 @@
 #include "views/widgets/memory/group_table_model.h"
 
 #include "views/models/csv.h"
+#include "views/models/group_colours.h"
 #include "views/models/table_cells.h"
 #include "views/style/texts.h"
 
@@ -53,7 +54,7 @@ int GroupTableModel::columnCount(const QModelIndex& parent) const
 
 QString GroupTableModel::label(const model::GroupSum& row) const
 {
-    return QString::fromStdString(m_table->label(row.group));
+    return groupName(*m_table, row.group);
 }
 
 TableCell GroupTableModel::cell(const model::GroupSum& row) const

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/thread_names.h"
+#include "views/models/group_colours.h"
 #include "views/style/texts.h"
 #include "views/widgets/memory/hit.h"
 
@@ -33,6 +34,19 @@ QString lifeText(const CanvasScene& scene, model::BlockId block)
     return QObject::tr("%1 %2 (%3)").arg(from, to, length);
 }
 
+/// "Activations of h.3.attn"; empty where nothing is known of the block.
+QString purpose(const DeviceData& device, model::BlockId block)
+{
+    if (!device.training || !device.training->isOf(device) || !device.training->byModule)
+        return {};
+    const auto &byCategory = device.training->byCategory, &byModule = device.training->byModule;
+    const QString category = groupName(*byCategory, byCategory->groupOf(block));
+    const std::uint32_t module = byModule->groupOf(block);
+    return namesNothing(*byModule, module)
+        ? category
+        : QObject::tr("%1 of %2").arg(category, name(byModule->label(module)));
+}
+
 void describeBlock(HoverCard& card, const CanvasScene& scene, const Hit& hit)
 {
     const model::BlockColumns& blocks = scene.device->trace->blocks();
@@ -42,6 +56,8 @@ void describeBlock(HoverCard& card, const CanvasScene& scene, const Hit& hit)
     card.lines
         << QObject::tr("%1 at %2").arg(text::exactBytes(hit.bytes), text::address(blocks.address[hit.block]));
     card.lines << lifeText(scene, hit.block);
+    if (const QString what = purpose(*scene.device, hit.block); !what.isEmpty())
+        card.lines << what;
     QStringList place;
     if (blocks.stream[hit.block] < recording.streams.size())
         place << QObject::tr("stream %1").arg(text::stream(recording, blocks.stream[hit.block]));
@@ -158,7 +174,7 @@ HoverCard cardFor(const CanvasScene& scene, const PictureSubject& subject, const
         describeCurves(card, scene, hit);
         break;
     case Hit::Kind::Group:
-        layer(name(subject.groups->table->label(hit.group)));
+        layer(text::shortened(groupName(*subject.groups->table, hit.group), kLongestName, text::Keep::End));
         break;
     case Hit::Kind::BeforeTrace:
         layer(QObject::tr("before the trace"));

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The ledger on the page Summary: where it stands, what it says where little is known, where a click leads.
+#include "tests/gui/shell/shell_test.h"
+#include "views/contents/details_panel.h"
+#include "views/models/ledger_source.h"
+#include "views/pages/bar_list.h"
+#include "views/pages/ledger_panel.h"
+#include "views/pages/module_tree.h"
+#include "views/pages/oom_panel.h"
+#include "views/pages/summary_page.h"
+#include "views/widgets/segmented.h"
+
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalSpy>
+#include <QToolButton>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+class LedgerPanelTest : public test::ShellTest {
+protected:
+    SummaryPage& page() { return driver().shown<SummaryPage>("summary"); }
+    LedgerPanel& panel() { return *page().findChild<LedgerPanel*>(); }
+    const LedgerData& data() { return *page().findChild<LedgerSource*>()->data(); }
+    BarList& rows() { return *panel().findChild<BarList*>(QStringLiteral("ledger")); }
+    /// Of the part of the page that is seen without scrolling.
+    QRect placeOf(QWidget& part)
+    {
+        QWidget* const seen = page().findChild<QScrollArea*>()->viewport();
+        return { part.mapTo(seen, QPoint()), part.size() };
+    }
+    QPushButton* button(const QString& text)
+    {
+        for (auto* each : panel().findChildren<QPushButton*>())
+            if (each->text() == text && each->isVisible())
+                return each;
+        return nullptr;
+    }
+    static QString unknownSample()
+    {
+        return QStringLiteral(STRATA_SAMPLES "/../versions/torch2.15_oom.pickle.gz");
+    }
+};
+
+TEST_F(LedgerPanelTest, StandsBelowWhatSomeoneWithAnOutOfMemoryReadsFirst)
+{
+    window().resize(1280, 800);
+    ASSERT_NO_FATAL_FAILURE(open(outOfMemorySample()));
+    const int seen = page().findChild<QScrollArea*>()->viewport()->height();
+    const QRect oom = placeOf(*page().findChild<OomPanel*>());
+    EXPECT_GE(oom.top(), 0);
+    EXPECT_LE(oom.bottom(), seen);
+    EXPECT_GT(placeOf(panel()).top(), oom.bottom());
+    EXPECT_EQ(data().ledger.event, driver().device().summary->outOfMemory.back().event);
+}
+
+TEST_F(LedgerPanelTest, IsOfThePeakUntilAnInstantIsSelected)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    (void)page();
+    const model::EventIndex peak = driver().device().trace->totals().requestedPeakEvent;
+    EXPECT_EQ(data().ledger.event, peak);
+    EXPECT_FALSE(data().spikes.empty());
+    EXPECT_TRUE(panel().findChild<BarList*>(QStringLiteral("spikes")));
+    EXPECT_FALSE(panel().commandLine().contains(QString::number(peak)));
+
+    driver().state().select(EventRange{ 1000, 1000 });
+    settle();
+    EXPECT_EQ(data().ledger.event, 1000);
+    EXPECT_TRUE(data().spikes.empty());
+    EXPECT_TRUE(panel().commandLine().contains(QStringLiteral(" 1000 ")));
+
+    driver().state().undo();
+    settle();
+    EXPECT_EQ(data().ledger.event, peak);
+}
+
+TEST_F(LedgerPanelTest, ASurpriseComesFirstWithASignAndLeadsToItsBlocks)
+{
+    ASSERT_NO_FATAL_FAILURE(open(unknownSample()));
+    (void)page();
+    ASSERT_EQ(data().ledger.surprises.size(), 1u);
+    EXPECT_TRUE(test::shows(panel(), QStringLiteral("are for is not known.")));
+    QPushButton* const show = button(QStringLiteral("Show the blocks"));
+    ASSERT_TRUE(show);
+    EXPECT_LT(placeOf(*show).top(), placeOf(rows()).top());
+    const model::EventIndex event = data().ledger.event;
+    const SummaryPage& summary = page();
+    show->click();
+    settle();
+    ASSERT_TRUE(driver().state().selection());
+    EXPECT_EQ(*driver().state().selection(), (EventRange{ event, event }));
+    EXPECT_FALSE(summary.isVisible());
+}
+
+TEST_F(LedgerPanelTest, ARowIsChosenByClickAndByEnterAndSumsAreNot)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    (void)page();
+    QSignalSpy chosen(&panel(), &LedgerPanel::categoryChosen);
+    const int sums = static_cast<int>(data().ledger.rows.size());
+    ASSERT_TRUE(rows().item(sums, 0)->text() == QStringLiteral("Requested"));
+    Q_EMIT rows().cellClicked(sums, 0);
+    EXPECT_EQ(chosen.size(), 0);
+    QSignalSpy opened(&page(), &Page::openPage);
+    rows().setCurrentCell(0, 0);
+    QTest::keyClick(&rows(), Qt::Key_Return);
+    EXPECT_EQ(chosen.size(), 1);
+    EXPECT_EQ(opened.size(), 1);
+}
+
+TEST_F(LedgerPanelTest, SaysWhatWouldRecordWhatIsOnlyInferred)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    (void)page();
+    EXPECT_TRUE(test::shows(panel(), QStringLiteral("it is inferred")));
+    EXPECT_TRUE(test::shows(panel(), QStringLiteral("strata record")));
+    page().findChild<LedgerSource*>()->setByModule(true);
+    EXPECT_TRUE(test::shows(panel(), QStringLiteral("No module is known")));
+    auto* tree = panel().findChild<ModuleTree*>();
+    ASSERT_TRUE(tree);
+    EXPECT_EQ(tree->topLevelItem(tree->topLevelItemCount() - 1)->text(0), QStringLiteral("no module"));
+    EXPECT_TRUE(panel().commandLine().endsWith(QStringLiteral("--by module")));
+}
+
+TEST_F(LedgerPanelTest, IsNotThereWhereNoMemoryIs)
+{
+    ASSERT_NO_FATAL_FAILURE(open(file("none.json",
+        R"({"segments":[{"device":0,"address":1024,"total_size":2048,"allocated_size":0,"active_size":0,"stream":0,)"
+        R"("segment_type":"small","blocks":[{"size":2048,"state":"inactive"}]}]})")));
+    EXPECT_FALSE(driver().window().findChild<LedgerPanel*>());
+}
+
+TEST(ModuleTree, HasTheTotalsOfEachModuleAndUnfoldsAsFarAsThereIsRoom)
+{
+    std::vector<model::ModuleRow> rows;
+    const auto add = [&](const char* path, int depth, std::int64_t parameters, std::int64_t activations) {
+        model::ModuleRow& row = rows.emplace_back();
+        row.path = path;
+        row.depth = depth;
+        row.total.add({ model::Category::Parameter }, parameters);
+        row.total.add({ model::Category::Activation }, activations);
+        row.total.add({ model::Category::Input }, 1);
+    };
+    add("h", 0, 3072, 2048);
+    add("h.0", 1, 1024, 2048);
+    add("h.1", 1, 2048, 0);
+    add("", 0, 0, 0);
+    const ModuleTree tree(rows, Qt::gray);
+    ASSERT_EQ(tree.topLevelItemCount(), 2);
+    const QTreeWidgetItem& h = *tree.topLevelItem(0);
+    ASSERT_EQ(h.childCount(), 2);
+    EXPECT_TRUE(h.isExpanded());
+    const auto texts = [](const QTreeWidgetItem& item) {
+        QStringList all;
+        for (int c = 0; c < item.columnCount(); ++c)
+            all += item.text(c);
+        return all.join(QLatin1Char('|')).toStdString();
+    };
+    EXPECT_EQ(texts(h), "h|3.00 KiB|-|-|2.00 KiB|1 B|5.00 KiB");
+    EXPECT_EQ(texts(*h.child(1)), "1|2.00 KiB|-|-|-|1 B|2.00 KiB");
+    EXPECT_EQ(texts(*tree.topLevelItem(1)), "no module|-|-|-|-|1 B|1 B");
+}
+
+} // namespace

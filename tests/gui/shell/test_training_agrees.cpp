@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Leaks and the steps beside them, against `strata leaks` and `strata steps`.
+#include "model/analysis/training/leak_sites.h"
+#include "tests/gui/shell/agreement_test.h"
+#include "tests/gui/training/training_run.h"
+#include "views/pages/leaks_page.h"
+#include "views/pages/memory_page.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/training/steps_view.h"
+
+#include <QBuffer>
+#include <QTemporaryDir>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Ours, and one that leaks.
+std::vector<std::string> trainingRuns()
+{
+    static const QTemporaryDir folder;
+    std::vector<std::string> files = test::ourRecordings();
+    files.push_back(test::writeTrainingRun(folder.filePath(QStringLiteral("leaks.strata")).toStdString()));
+    return files;
+}
+
+class TrainingAgrees : public test::AgreementTest {
+protected:
+    /// A row of a CSV table as its command has it: the columns by their names.
+    static void expectRow(const PlainTable& table, std::uint32_t row, const Json& want)
+    {
+        std::string text;
+        table.appendCsv(text, row);
+        const QStringList names = QString::fromStdString(table.csvHeader()).trimmed().split(QLatin1Char(','));
+        const QStringList fields = QString::fromStdString(text).trimmed().split(QLatin1Char(','));
+        for (int i = 0; i < names.size() && i < fields.size(); ++i) {
+            const Json& value = want[names[i].toStdString()];
+            const std::string got = fields[i].toStdString();
+            if (value.is_number_float()) {
+                EXPECT_DOUBLE_EQ(std::stod(got), value.get<double>()) << qPrintable(names[i]);
+            } else if (value.is_null()) {
+                EXPECT_EQ(got, "") << qPrintable(names[i]);
+            } else if (!got.starts_with('"')) { // a text with a comma is quoted
+                EXPECT_EQ(got, value.is_string() ? value.get<std::string>() : value.dump())
+                    << qPrintable(names[i]);
+            }
+        }
+    }
+    static void expectPoints(const std::vector<GrowthSeries::Point>& points, const Json& growth)
+    {
+        ASSERT_EQ(points.size(), growth.size());
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            EXPECT_EQ(points[i].step, growth[i]["step"].get<std::int64_t>());
+            EXPECT_EQ(points[i].event, growth[i]["event"].get<std::int64_t>());
+            EXPECT_EQ(points[i].bytes, growth[i]["allocated_bytes"].get<std::int64_t>());
+            EXPECT_EQ(points[i].blocks, growth[i]["blocks"].get<std::int64_t>());
+        }
+    }
+};
+
+TEST_P(TrainingAgrees, InWhatGrows)
+{
+    auto& page = driver().shown<LeaksPage>("leaks");
+    const Json told = runCopied(page.commandLine()).at(0);
+    const QString sentence = test::plainText(page.sentenceText());
+    const std::string verdict = told["verdict"];
+    EXPECT_TRUE(sentence.startsWith(verdict == "found" ? QStringLiteral("It leaks.")
+            : verdict == "none"                        ? QStringLiteral("No leak.")
+                                                       : QStringLiteral("Undecided.")))
+        << qPrintable(sentence);
+    const std::string why = told["why"];
+    EXPECT_TRUE(sentence.contains(QString::fromStdString(why.substr(1)))) << qPrintable(sentence);
+    if (told["steps"] > 0) {
+        EXPECT_TRUE(sentence.contains(count(told["steps"]) + QStringLiteral(" step")))
+            << qPrintable(sentence);
+    }
+    if (!told["steps_to_oom"].is_null()) {
+        EXPECT_TRUE(sentence.contains(count(told["steps_to_oom"]))) << qPrintable(sentence);
+    }
+    ASSERT_TRUE(page.sites().source());
+    ASSERT_EQ(page.sites().source()->rowCount(), told["sites"].size());
+    for (std::uint32_t row = 0; row < page.sites().source()->rowCount(); ++row) {
+        SCOPED_TRACE(row);
+        const Json& want = told["sites"][row];
+        expectRow(*page.sites().source(), row, want);
+        page.chooseSite(row);
+        if (!want["growth"].empty()) {
+            expectPoints(page.chart().series().points, want["growth"]);
+        }
+        ASSERT_EQ(page.survivors().source()->rowCount(), want["survivors"].size());
+        for (std::uint32_t of = 0; of < page.survivors().source()->rowCount(); ++of)
+            expectRow(*page.survivors().source(), of, want["survivors"][of]);
+    }
+}
+
+TEST_P(TrainingAgrees, InTheSteps)
+{
+    auto& leaks = driver().shown<LeaksPage>("leaks");
+    const Json told = json("steps", { "--device", std::to_string(trace().device()) })["devices"][0]["steps"];
+    ASSERT_FALSE(told.empty());
+    leaks.setMode(LeaksPage::Steps);
+    auto& memory = driver().shown<MemoryPage>("memory");
+    for (const StepsView* steps : { &leaks.steps(), &memory.steps() }) {
+        ASSERT_TRUE(steps->figures());
+        ASSERT_TRUE(steps->table().source());
+        ASSERT_EQ(steps->table().source()->rowCount(), told.size());
+        for (std::uint32_t row = 0; row < told.size(); ++row) {
+            SCOPED_TRACE(row);
+            expectRow(*steps->table().source(), row, told[row]);
+            const model::TrainingStep& step = *steps->figures()->rows[row].step;
+            ASSERT_EQ(step.phases.size(), told[row]["phases"].size());
+            const QString said = steps->multiples().describe(row).join(QLatin1Char(' '));
+            EXPECT_TRUE(said.contains(bytes(told[row]["requested_bytes_peak"]))) << qPrintable(said);
+            EXPECT_TRUE(said.contains(bytes(told[row]["reserved_bytes"]))) << qPrintable(said);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ours, TrainingAgrees, testing::ValuesIn(trainingRuns()), test::recordingName);
+
+} // namespace

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/leaks_page.h"
+
+#include "tests/gui/allocator/replayed.h"
+#include "tests/gui/tables/open_document.h"
+#include "tests/gui/training/training_run.h"
+#include "views/models/training_words.h"
+#include "views/pages/memory_page.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/training/leaks_table.h"
+#include "views/widgets/training/steps_view.h"
+
+#include <QBuffer>
+#include <QFile>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+class LeaksPageTest : public testing::Test, protected test::WindowFont {
+protected:
+    LeaksPageTest()
+        : m_page(m_document)
+    {
+        m_page.setPalette(Palette::light());
+        m_page.resize(1000, 640);
+        m_page.QWidget::show();
+        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
+    }
+    void open(int steps, std::int64_t kept)
+    {
+        const QString path = m_folder.filePath(QStringLiteral("run.strata"));
+        test::writeTrainingRun(path.toStdString(), steps, kept);
+        m_document.open(path);
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] {
+                const auto device = m_document.device();
+                return device && device->training && device->training->complete && !m_document.analysing()
+                    && !m_page.busy();
+            },
+            20'000))
+            << m_document.error().text();
+    }
+    [[nodiscard]] const model::LeakReport& report() { return *m_document.device()->training->leaks; }
+    [[nodiscard]] QPoint place(std::size_t point) { return m_page.chart().placeOf(point).toPoint(); }
+
+    QTemporaryDir m_folder;
+    Document m_document;
+    LeaksPage m_page;
+};
+
+TEST_F(LeaksPageTest, SaysWhatLeaksAndHowItWasFound)
+{
+    open(30, 4'000);
+    ASSERT_EQ(report().verdict, model::LeakReport::Verdict::Found);
+    const QString sentence = m_page.sentenceText();
+    for (const char* part : { "<b>It leaks.</b>", "kept by <b>1 site</b> and never freed", "train.py:30",
+             "30 steps", "left out as warm-up" })
+        EXPECT_TRUE(sentence.contains(QLatin1String(part))) << part << " in " << qPrintable(sentence);
+    EXPECT_TRUE(sentence.contains(text::evidence(m_document.device()->training->steps->evidence)));
+    EXPECT_EQ(m_page.site(), 0u);
+    EXPECT_TRUE(m_page.siteText().contains(QStringLiteral("▲ leak")));
+    EXPECT_TRUE(m_page.siteText().contains(QStringLiteral("What to change:")));
+    EXPECT_EQ(m_page.commandLine(), QStringLiteral("strata leaks %1 --device 0").arg(m_document.path()));
+}
+
+TEST_F(LeaksPageTest, DrawsHowTheSiteGrows)
+{
+    open(30, 4'000);
+    const GrowthSeries& series = m_page.chart().series();
+    const model::LeakSite& site = report().sites[0];
+    ASSERT_EQ(series.points.size(), site.growth.size());
+    EXPECT_EQ(series.points.back().bytes, site.growth.back().allocatedBytes);
+    EXPECT_EQ(series.lastStep, series.points.back().step);
+    ASSERT_TRUE(series.warmupLast);
+    EXPECT_LT(*series.warmupLast, series.points.front().step);
+    EXPECT_LE(series.firstStep, *series.warmupLast);
+    // Points stand from the left to the right, higher and higher, within the widget.
+    for (std::size_t i = 1; i < series.points.size(); ++i) {
+        EXPECT_GT(m_page.chart().placeOf(i).x(), m_page.chart().placeOf(i - 1).x());
+        EXPECT_LT(m_page.chart().placeOf(i).y(), m_page.chart().placeOf(i - 1).y());
+        EXPECT_TRUE(m_page.chart().rect().contains(place(i)));
+        EXPECT_EQ(m_page.chart().pointNear(m_page.chart().placeOf(i)), i);
+    }
+    EXPECT_EQ(m_page.chart().pointNear({ 1, 1 }), std::nullopt);
+}
+
+TEST_F(LeaksPageTest, AClickOnAPointSelectsTheEndOfItsStep)
+{
+    open(30, 4'000);
+    QTest::mouseClick(&m_page.chart(), Qt::LeftButton, {}, place(4));
+    const auto& selection = m_document.viewState().selection();
+    ASSERT_TRUE(selection);
+    EXPECT_EQ(
+        *selection, (EventRange{ report().sites[0].growth[4].event, report().sites[0].growth[4].event }));
+}
+
+TEST_F(LeaksPageTest, PointsAreReadByKeyboard)
+{
+    open(30, 4'000);
+    GrowthChart& chart = m_page.chart();
+    chart.setFocus();
+    QSignalSpy read(&chart, &GrowthChart::hovered);
+    QTest::keyClick(&chart, Qt::Key_Right);
+    QTest::keyClick(&chart, Qt::Key_Right);
+    ASSERT_FALSE(read.isEmpty());
+    EXPECT_EQ(read.back()[0].toString(), chart.describe(1).join(QStringLiteral(", ")));
+    EXPECT_EQ(chart.accessibleDescription(), chart.describe(1).join(QStringLiteral(", ")));
+    QTest::keyClick(&chart, Qt::Key_Return);
+    EXPECT_EQ(m_document.viewState().selection()->first, report().sites[0].growth[1].event);
+}
+
+TEST_F(LeaksPageTest, ASiteIsChosenInTheTableAndInTheSentence)
+{
+    open(30, 4'000);
+    QSignalSpy focused(&m_page, &Page::focusChanged);
+    Q_EMIT m_page.sites().sourceRowChosen(0);
+    ASSERT_EQ(focused.count(), 1);
+    const auto focus = focused[0][0].value<Focus>();
+    EXPECT_EQ(focus.kind, Focus::Kind::Group);
+    EXPECT_EQ(focus.grouping, model::Grouping::Site);
+    for (const QLabel* label : m_page.findChildren<QLabel*>())
+        if (label->text() == m_page.sentenceText())
+            Q_EMIT const_cast<QLabel*>(label)->linkActivated(QStringLiteral("site:0"));
+    ASSERT_EQ(focused.count(), 2);
+    EXPECT_EQ(focused[1][0].value<Focus>(), focus);
+}
+
+TEST_F(LeaksPageTest, RanksSitesAndSavesThem)
+{
+    open(30, 4'000);
+    QBuffer csv;
+    csv.open(QIODevice::ReadWrite);
+    ASSERT_TRUE(m_page.writeCsv(csv));
+    EXPECT_TRUE(csv.data().startsWith("kind,line,bytes_per_step_allocated,blocks_per_step,first_step,steps_"
+                                      "to_oom,pattern\nleak,train.py:30,"))
+        << csv.data().toStdString();
+    EXPECT_EQ(csv.data().count('\n'), static_cast<qsizetype>(report().sites.size()) + 1);
+    ASSERT_TRUE(m_page.survivors().source());
+    EXPECT_EQ(m_page.survivors().source()->rowCount(), report().sites[0].survivors.size());
+    const QString path = m_folder.filePath(QStringLiteral("growth.svg"));
+    ASSERT_TRUE(m_page.hasSvg());
+    ASSERT_TRUE(m_page.saveSvg(path));
+    QFile svg(path);
+    ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
+    EXPECT_TRUE(svg.readAll().contains("<svg"));
+}
+
+TEST_F(LeaksPageTest, NothingGrowsIsSaidAndShown)
+{
+    open(30, 0);
+    EXPECT_EQ(report().verdict, model::LeakReport::Verdict::None);
+    EXPECT_TRUE(m_page.sentenceText().startsWith(QStringLiteral("<b>No leak.</b>")))
+        << qPrintable(m_page.sentenceText());
+    EXPECT_EQ(m_page.chart().series().points.size(), 30u); // of the whole device
+    EXPECT_EQ(m_page.site(), std::nullopt);
+}
+
+TEST_F(LeaksPageTest, TooFewStepsAreSaidSo)
+{
+    open(4, 4'000);
+    EXPECT_TRUE(m_page.sentenceText().startsWith(QStringLiteral("<b>Undecided.</b>")))
+        << qPrintable(m_page.sentenceText());
+    EXPECT_FALSE(m_page.chart().series().points.empty());
+}
+
+TEST_F(LeaksPageTest, WithoutStepsItSaysHowToNameThem)
+{
+    EXPECT_EQ(m_page.notice().text().title, QStringLiteral("Nothing is open"));
+    open(0, 0);
+    EXPECT_EQ(m_page.notice().text().title, QStringLiteral("No steps to compare"));
+    EXPECT_TRUE(m_page.notice().text().code.contains(QStringLiteral("record_function")));
+}
+
+TEST_F(LeaksPageTest, TheStepsStandBehindASwitch)
+{
+    open(30, 4'000);
+    m_page.setMode(LeaksPage::Steps);
+    EXPECT_TRUE(m_page.steps().isVisible());
+    ASSERT_TRUE(m_page.steps().figures());
+    EXPECT_TRUE(m_page.commandLine().startsWith(QStringLiteral("strata steps ")));
+    QTest::mouseClick(m_page.steps().multiples().viewport(), Qt::LeftButton, {},
+        m_page.steps().multiples().cellOf(3).center());
+    const model::TrainingStep& step = *m_page.steps().figures()->rows[3].step;
+    EXPECT_EQ(m_document.viewState().selection(), (EventRange{ step.first, step.last }));
+    // A link in the sentence leads back.
+    m_page.chooseSite(0);
+    EXPECT_FALSE(m_page.steps().isVisible());
+}
+
+TEST(MemoryPageSteps, StandBelowThePicture)
+{
+    const test::WindowFont font;
+    QTemporaryDir folder;
+    Document document;
+    MemoryPage page(document);
+    page.setPalette(Palette::light());
+    page.resize(1000, 700);
+    page.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&page));
+    const QString path = folder.filePath(QStringLiteral("run.strata"));
+    test::writeTrainingRun(path.toStdString());
+    document.open(path);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page.steps().figures() && !page.busy(); }, 20'000));
+    EXPECT_FALSE(page.steps().isVisible());
+    EXPECT_TRUE(page.commandLine().startsWith(QStringLiteral("strata at ")));
+    page.showBelow(MemoryPage::Below::Steps);
+    EXPECT_TRUE(page.steps().isVisible());
+    EXPECT_TRUE(page.commandLine().startsWith(QStringLiteral("strata steps ")));
+    QBuffer csv;
+    csv.open(QIODevice::ReadWrite);
+    ASSERT_TRUE(page.writeCsv(csv));
+    EXPECT_TRUE(csv.data().startsWith("step,kind,"));
+    page.showBelow(MemoryPage::Below::Groups);
+    EXPECT_FALSE(page.steps().isVisible());
+}
+
+} // namespace

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/gui/allocator/replayed.h"
+#include "tests/gui/training/step_figures.h"
+#include "views/models/training_words.h"
+#include "views/widgets/empty_notice.h"
+#include "views/widgets/legend.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/training/steps_view.h"
+
+#include <QBuffer>
+#include <QComboBox>
+#include <QFile>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+class StepsViewTest : public testing::Test, protected test::WindowFont {
+protected:
+    StepsViewTest()
+    {
+        m_view.resize(900, 400);
+        m_view.setColours(Palette::light());
+        m_view.show();
+        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_view));
+    }
+    void show(std::shared_ptr<const DeviceData> device)
+    {
+        m_view.setDevice(std::move(device), false);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return !m_view.job().running(); }, 20'000));
+    }
+    void show(int steps) { show(test::withSteps(test::trainingRun(steps, 4'000))); }
+    [[nodiscard]] QString legend() const { return m_view.findChild<Legend*>()->accessibleDescription(); }
+
+    StepsView m_view;
+};
+
+TEST_F(StepsViewTest, SaysHowManyStepsAndWhatToldThem)
+{
+    show(20);
+    ASSERT_TRUE(m_view.figures());
+    EXPECT_EQ(m_view.headText(),
+        QStringLiteral("<b>20 steps</b> of training, ") + text::evidence(m_view.figures()->steps().evidence));
+    EXPECT_TRUE(legend().contains(QStringLiteral("the median of"))) << qPrintable(legend());
+    EXPECT_TRUE(m_view.multiples().isVisible());
+}
+
+TEST_F(StepsViewTest, SaysWhyThereAreNone)
+{
+    m_view.setDevice(nullptr, true);
+    EXPECT_EQ(m_view.notice().text().title, QStringLiteral("Looking for steps…"));
+    show(test::withSteps(test::makeRecording("alloc 0x1000 512\n")));
+    EXPECT_EQ(m_view.notice().text().title, QStringLiteral("No steps are known"));
+    EXPECT_TRUE(m_view.notice().text().code.contains(QStringLiteral("record_function")));
+    EXPECT_TRUE(m_view.notice().isVisible());
+}
+
+TEST_F(StepsViewTest, AStepThatIsChosenIsSelected)
+{
+    show(20);
+    QSignalSpy ranges(&m_view, &StepsView::rangeChosen);
+    QTest::mouseClick(
+        m_view.multiples().viewport(), Qt::LeftButton, {}, m_view.multiples().cellOf(2).center());
+    ASSERT_EQ(ranges.count(), 1);
+    const model::TrainingStep& step = *m_view.figures()->rows[2].step;
+    EXPECT_EQ(ranges[0][0].value<EventRange>(), (EventRange{ step.first, step.last }));
+}
+
+TEST_F(StepsViewTest, FollowsTheSelectionOfTheWindow)
+{
+    show(20);
+    QSignalSpy ranges(&m_view, &StepsView::rangeChosen);
+    const model::TrainingStep& step = *m_view.figures()->rows[7].step;
+    m_view.setSelection(EventRange{ step.first + 1, step.first + 1 });
+    EXPECT_EQ(m_view.multiples().chosen(), 7u);
+    EXPECT_EQ(m_view.table().currentSourceRow(), 7u);
+    m_view.setSelection(EventRange{ step.first, step.last + 1 }); // of more than one
+    EXPECT_EQ(m_view.multiples().chosen(), std::nullopt);
+    m_view.setSelection(std::nullopt);
+    EXPECT_EQ(m_view.multiples().chosen(), std::nullopt);
+    EXPECT_EQ(ranges.count(), 0);
+}
+
+TEST_F(StepsViewTest, ComparesTheFirstStepWithTheMedianOfTheSteady)
+{
+    show(20);
+    m_view.setMode(StepsView::Pair);
+    EXPECT_TRUE(m_view.pair().isVisible());
+    EXPECT_EQ(m_view.pair().step(), m_view.figures()->firstTraining);
+    EXPECT_EQ(m_view.pair().other(), m_view.figures()->medianSteady);
+    const QStringList read = m_view.pair().describe(0.5);
+    ASSERT_EQ(read.size(), 3);
+    EXPECT_EQ(read[0], QStringLiteral("50 % of the step"));
+    EXPECT_TRUE(read[1].startsWith(text::stepName(*m_view.figures()->rows[*m_view.pair().step()].step)));
+}
+
+TEST_F(StepsViewTest, ComparesAnyStepWithAnyOther)
+{
+    show(20);
+    m_view.setMode(StepsView::Pair);
+    QSignalSpy ranges(&m_view, &StepsView::rangeChosen);
+    m_view.stepBox().setValue(9);
+    EXPECT_EQ(ranges.count(), 1);
+    m_view.compareWith(StepsView::With::Other);
+    m_view.otherBox().setValue(12);
+    EXPECT_EQ(m_view.figures()->rows[*m_view.pair().step()].step->number, 9);
+    EXPECT_EQ(m_view.figures()->rows[*m_view.pair().other()].step->number, 12);
+    EXPECT_TRUE(legend().contains(QStringLiteral("step 12")));
+    m_view.compareWith(StepsView::With::Nothing);
+    EXPECT_EQ(m_view.pair().other(), std::nullopt);
+    m_view.compareWith(StepsView::With::Highest);
+    EXPECT_EQ(m_view.pair().other(), m_view.figures()->highest);
+}
+
+TEST_F(StepsViewTest, IsSavedAsATableAndAsAPicture)
+{
+    show(20);
+    QBuffer csv;
+    csv.open(QIODevice::ReadWrite);
+    ASSERT_TRUE(m_view.writeCsv(csv));
+    EXPECT_EQ(csv.data().count('\n'), static_cast<qsizetype>(m_view.figures()->rows.size()) + 1);
+    QTemporaryDir folder;
+    for (const StepsView::Mode mode : { StepsView::SideBySide, StepsView::Pair }) {
+        m_view.setMode(mode);
+        const QString path = folder.filePath(QStringLiteral("steps%1.svg").arg(mode));
+        ASSERT_TRUE(m_view.saveSvg(path, QStringLiteral("Steps")));
+        QFile svg(path);
+        ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
+        EXPECT_TRUE(svg.readAll().contains("<rect"));
+    }
+    m_view.setMode(StepsView::Numbers);
+    EXPECT_FALSE(m_view.saveSvg(folder.filePath(QStringLiteral("none.svg")), {}));
+    EXPECT_EQ(StepsView::commandLine(QStringLiteral("a b.strata"), 1),
+        QStringLiteral("strata steps 'a b.strata' --device 1"));
+}
+
+} // namespace

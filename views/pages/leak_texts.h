@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/device_data.h"
+#include "views/style/palette.h"
+#include "views/widgets/empty_notice.h"
+
+#include <QString>
+
+#include <optional>
+
+namespace strata::views {
+
+/// The first sentences of the page: what leaks, how it was found out, how long it goes well. Rich text, with
+/// links to sites (siteOfLink()). Of a training with steps and leaks.
+[[nodiscard]] QString leaksVerdict(const TrainingData& training);
+/// A link to a row of LeakReport::sites; none if it is no such link.
+[[nodiscard]] std::optional<std::size_t> siteOfLink(const QString& link);
+/// What is said of one site: kind and line, the likely pattern, what to change, what decided. Rich text.
+[[nodiscard]] QString leakSiteText(
+    const TrainingData& training, const model::LeakSite& site, const Palette& palette);
+/// What stands where no site does.
+[[nodiscard]] EmptyNotice::Text noLeaksNotice(const TrainingData& training);
+[[nodiscard]] QString leaksFooter(const TrainingData& training);
+
+} // namespace strata::views

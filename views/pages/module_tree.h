@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QTreeWidget>
+
+#include "model/analysis/training/module_ledger.h"
+
+#include <string>
+#include <vector>
+
+namespace strata::views {
+
+/// The modules of a program as a tree, with what belongs to each and to those within it as columns; as tall
+/// as the rows that are unfolded. Enter or a double click chooses a module.
+class ModuleTree : public QTreeWidget {
+    Q_OBJECT
+public:
+    explicit ModuleTree(
+        const std::vector<model::ModuleRow>& rows, const QColor& muted, QWidget* parent = nullptr);
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+Q_SIGNALS:
+    void moduleChosen(const std::string& path); ///< empty: what belongs to no module
+
+protected:
+    void wheelEvent(QWheelEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+};
+
+/// What of a module's memory is in none of the columns of the tree.
+[[nodiscard]] std::int64_t otherBytes(const model::CategorySums& sums);
+
+} // namespace strata::views

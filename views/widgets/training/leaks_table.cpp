@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/training/leaks_table.h"
+
+#include "views/models/table_cells.h"
+#include "views/models/training_words.h"
+#include "views/style/texts.h"
+
+#include <QStringList>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace strata::views {
+
+namespace {
+
+const QString kSizeSample = QStringLiteral("1,023");
+const QString kUnit = QStringLiteral("MiB");
+const QString kNothing = QStringLiteral("–");
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(LeaksTable)
+};
+
+QString blocksText(double blocks)
+{
+    return QString::fromStdString(model::formatFigure(blocks));
+}
+
+QString sentence(QString text)
+{
+    if (!text.isEmpty())
+        text[0] = text[0].toUpper();
+    return text;
+}
+
+} // namespace
+
+TableCell leakPlaceCell(const TrainingData& training, const model::LeakSite& site)
+{
+    if (site.stack.valid())
+        return lineCell(training.trace->recording(), site.stack);
+    if (!site.place)
+        return noteCell(Words::tr("the whole device"));
+    QStringList parts;
+    if (site.place->ordinal)
+        parts << Words::tr("allocation %1 of a step").arg(text::count(*site.place->ordinal));
+    if (site.place->requestedBytes)
+        parts << text::exactBytes(*site.place->requestedBytes);
+    if (parts.isEmpty())
+        return noteCell(Words::tr("no stack recorded"));
+    return { parts.join(QStringLiteral(", ")), Words::tr("no stack recorded") };
+}
+
+QString leakPlaceText(const TrainingData& training, const model::LeakSite& site)
+{
+    const TableCell cell = leakPlaceCell(training, site);
+    return cell.text.isEmpty() ? cell.note : cell.text;
+}
+
+LeaksTable::LeaksTable(std::shared_ptr<const TrainingData> training)
+    : PlainTable({
+        { { tr("Kind"), tr("What becomes of the blocks"), QStringLiteral("▲ waits for a stream"), false },
+            "kind" },
+        { { tr("Line of code"), tr("Where the blocks are allocated"),
+              QStringLiteral("transformer.py:1234 forward"), false },
+            "line" },
+        { { tr("A step"),
+              tr("Bytes that each step adds: allocated, or where the kind says so reserved or requested"),
+              kSizeSample, true, kUnit },
+            "bytes_per_step_allocated" },
+        { { tr("Blocks"), tr("That each step adds"), QStringLiteral("88.8"), true }, "blocks_per_step" },
+        { { tr("Since step"), tr("In which the growth begins"), QStringLiteral("8,888"), true },
+            "first_step" },
+        { { tr("Steps left"), tr("Until the device is full, if nothing else grows"),
+              QStringLiteral("888,888,888"), true },
+            "steps_to_oom" },
+        { { tr("What it likely is"), tr("From where and how its blocks come about"),
+              QStringLiteral("an output, or a loss"), false, {}, true },
+            "pattern" },
+    })
+    , m_training(std::move(training))
+{
+}
+
+std::optional<std::int64_t> LeaksTable::figure(std::uint32_t row, int column) const
+{
+    switch (column) {
+    case Allocated:
+        return site(row).allocatedBytesPerStep;
+    case Since:
+        return site(row).firstStep;
+    case Left:
+        return site(row).stepsToOom;
+    default:
+        return std::nullopt;
+    }
+}
+
+TableSource::Key LeaksTable::sortKey(int column) const
+{
+    if (column == Kind)
+        return [this](std::uint32_t row) -> std::optional<std::uint64_t> {
+            return static_cast<std::uint64_t>(site(row).kind);
+        };
+    if (column == Blocks) // to the thousandth
+        return [this](std::uint32_t row) -> std::optional<std::uint64_t> {
+            return static_cast<std::uint64_t>(std::llround(std::max(site(row).blocksPerStep, 0.0) * 1e3));
+        };
+    return PlainTable::sortKey(column);
+}
+
+std::string LeaksTable::text(std::uint32_t row, int column) const
+{
+    switch (column) {
+    case Kind:
+        return std::string(model::leakKindWord(site(row).kind));
+    case Line: {
+        if (!site(row).stack.valid())
+            return leakPlaceText(*m_training, site(row)).toStdString();
+        const model::GroupTable lines(m_training->trace->recording(), std::span(&site(row).stack, 1));
+        return lines.label(lines.groupOfStack(site(row).stack));
+    }
+    case Blocks:
+        return QString::number(site(row).blocksPerStep, 'g', 4).toStdString();
+    case Pattern:
+        return site(row).pattern.text();
+    default:
+        return {};
+    }
+}
+
+TableCell LeaksTable::cell(std::uint32_t row, int column) const
+{
+    const model::LeakSite& of = site(row);
+    switch (column) {
+    case Kind:
+        return { text::leakSign(of.kind) + QLatin1Char(' ') + text::leakKind(of.kind), {} };
+    case Line:
+        return leakPlaceCell(*m_training, of);
+    case Allocated: {
+        // Where nothing more is allocated, the kind says what grows.
+        const std::int64_t bytes
+            = std::max({ of.allocatedBytesPerStep, of.reservedBytesPerStep, of.requestedBytesPerStep });
+        return bytes > 0 ? bytesCell(bytes) : noteCell(kNothing);
+    }
+    case Blocks:
+        return of.blocksPerStep > 0 ? TableCell{ blocksText(of.blocksPerStep), {} } : noteCell(kNothing);
+    case Since:
+        return { text::count(of.firstStep), {} };
+    case Left:
+        return of.stepsToOom ? TableCell{ text::count(*of.stepsToOom), {} } : noteCell(kNothing);
+    default:
+        return { sentence(text::said(of.pattern)), {} };
+    }
+}
+
+QString LeaksTable::tooltip(std::uint32_t row, int column) const
+{
+    if (column == Line && site(row).stack.valid())
+        return lineTooltip(m_training->trace->recording(), site(row).stack);
+    return PlainTable::tooltip(row, column);
+}
+
+QString LeaksTable::stackText(std::uint32_t row) const
+{
+    return site(row).stack.valid() ? text::stack(m_training->trace->recording(), site(row).stack) : QString();
+}
+
+SurvivorsTable::SurvivorsTable(std::shared_ptr<const TrainingData> training, std::size_t site)
+    : PlainTable({
+        { { tr("From step"), tr("In which they were allocated"), QStringLiteral("88,888"), true }, "step" },
+        { { tr("Blocks"), tr("That are alive after the last step"), QStringLiteral("8,888"), true },
+            "blocks" },
+        { { tr("Allocated"), tr("As the allocator rounds it"), kSizeSample, true, kUnit },
+            "allocated_bytes" },
+    })
+    , m_training(std::move(training))
+    , m_survivors(&m_training->leaks->sites[site].survivors)
+{
+}
+
+std::optional<std::int64_t> SurvivorsTable::figure(std::uint32_t row, int column) const
+{
+    const model::LeakGrowth& of = (*m_survivors)[row];
+    switch (column) {
+    case Step:
+        return of.step;
+    case Blocks:
+        return of.blocks;
+    default:
+        return of.allocatedBytes;
+    }
+}
+
+TableCell SurvivorsTable::cell(std::uint32_t row, int column) const
+{
+    if (column == Allocated)
+        return bytesCell(*figure(row, column));
+    return { text::count(*figure(row, column)), {} };
+}
+
+} // namespace strata::views

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/style/palette.h"
+#include "views/widgets/legend.h"
+#include "views/widgets/training/step_curve.h"
+
+#include <QFont>
+#include <QRect>
+
+class QPainter;
+
+namespace strata::views {
+
+/// How steps are drawn. Rectangles are in points, curves and mappings in device pixels.
+struct StepLook {
+    const Palette& palette;
+    QFont font; ///< of letters on phases
+    double ratio = 1; ///< device pixels per point
+};
+
+/// The colour that a phase has, with the pattern of what is not known.
+[[nodiscard]] QBrush phaseBrush(const Palette& palette, model::Phase phase, int scale);
+
+/// A step's curve above its area; below the curve, where there is one, that of another step as a muted line:
+/// it shows where the two differ.
+void paintStep(QPainter& painter, const StepLook& look, const QPoint& origin, const StepCurve& curve,
+    const StepCurve* other, const YMapping& y);
+/// What the program does during a step: bands with the letters of their phases, where these fit.
+void paintPhases(QPainter& painter, const StepLook& look, const QRect& strip, const StepCurve& curve);
+
+/// The phases that occur, and the lines of steps; `other` names the second, or is empty.
+[[nodiscard]] std::vector<Legend::Entry> stepLegend(
+    const Palette& palette, const model::TrainingSteps& steps, const QString& other);
+
+} // namespace strata::views

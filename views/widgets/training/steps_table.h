@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/plain_table.h"
+#include "views/models/step_figures.h"
+
+#include <QCoreApplication>
+
+namespace strata::views {
+
+/// The steps in numbers, as `strata steps --json` has them; a row is one of StepFigures.
+class StepsTable final : public PlainTable {
+    Q_DECLARE_TR_FUNCTIONS(StepsTable)
+public:
+    enum Place { Step, Kind, Warmup, MicroSteps, First, Last, Peak, PeakEvent, Reserved };
+
+    explicit StepsTable(std::shared_ptr<const StepFigures> figures);
+    [[nodiscard]] std::uint32_t rowCount() const override
+    {
+        return static_cast<std::uint32_t>(m_figures->rows.size());
+    }
+    [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
+    [[nodiscard]] Key sortKey(int column) const override;
+
+private:
+    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
+    [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
+
+    std::shared_ptr<const StepFigures> m_figures;
+};
+
+} // namespace strata::views

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/training/steps_view.h"
+
+#include "views/models/training_words.h"
+#include "views/style/labels.h"
+#include "views/style/rich_text.h"
+#include "views/style/texts.h"
+#include "views/widgets/empty_notice.h"
+#include "views/widgets/flow_layout.h"
+#include "views/widgets/legend.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/segmented.h"
+#include "views/widgets/training/steps_table.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QPainter>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QStackedWidget>
+#include <QSvgGenerator>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace strata::views {
+
+namespace {
+
+constexpr int kNumberWidth = 64, kNarrowest = 160, kLowest = 96; // before scaling
+
+} // namespace
+
+StepsView::StepsView(QWidget* parent)
+    : QWidget(parent)
+    , m_stepName(new QLabel(tr("&Step")))
+    , m_step(new QSpinBox)
+    , m_withName(new QLabel(tr("&Compared with")))
+    , m_with(new QComboBox)
+    , m_other(new QSpinBox)
+    , m_modes(new Segmented(tr("Steps as"),
+          { { tr("Side by side"), tr("Every step over its own events, all to the same scale") },
+              { tr("Two steps"), tr("One step over another: the first of training over a usual one") },
+              { tr("Numbers"), tr("As a table") } }))
+    , m_legend(new Legend)
+    , m_stack(new QStackedWidget)
+    , m_multiples(new StepMultiples)
+    , m_pair(new StepPair)
+    , m_table(new PlainTableView)
+    , m_notice(new EmptyNotice)
+{
+    setAccessibleName(tr("Steps"));
+    for (QSpinBox* box : { m_step, m_other }) {
+        box->setButtonSymbols(QAbstractSpinBox::NoButtons);
+        box->setFixedWidth(scaled(kNumberWidth, font()));
+    }
+    m_stepName->setProperty("muted", true);
+    m_stepName->setBuddy(m_step);
+    m_withName->setProperty("muted", true);
+    m_withName->setBuddy(m_with);
+    m_with->setAccessibleName(tr("Step to compare with"));
+    m_step->setAccessibleName(tr("Step"));
+    m_other->setAccessibleName(tr("Number of the step to compare with"));
+    m_table->setAccessibleName(tr("Steps in numbers"));
+
+    auto* toolRow = new QWidget;
+    toolRow->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    auto* tools = new FlowLayout(toolRow); // it does not decide how narrow a window may get
+    tools->setContentsMargins(0, 0, 0, 0);
+    tools->setSpacings(kGrid, kGrid / 2);
+    tools->addWidget(m_modes);
+    tools->addWidget(m_stepName);
+    tools->addWidget(m_step);
+    tools->addWidget(m_withName);
+    tools->addWidget(m_with);
+    tools->addWidget(m_other);
+    m_stack->addWidget(m_multiples);
+    m_stack->addWidget(m_pair);
+    m_stack->addWidget(m_table);
+    m_stack->addWidget(m_notice);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(4);
+    layout->addWidget(toolRow);
+    layout->addWidget(m_legend);
+    layout->addWidget(m_stack, 1);
+    setMinimumSize(scaled(kNarrowest, font()), scaled(kLowest, font())); // all of it can be scrolled
+    setFocusProxy(m_multiples);
+
+    connect(m_modes, &Segmented::changed, this, &StepsView::showMode);
+    connect(m_with, &QComboBox::currentIndexChanged, this, &StepsView::showOther);
+    connect(m_other, &QSpinBox::valueChanged, this, &StepsView::showOther);
+    connect(m_step, &QSpinBox::valueChanged, this, [this](int number) {
+        if (m_figures)
+            choose(static_cast<std::size_t>(number - m_figures->rows.front().step->number));
+    });
+    connect(m_multiples, &StepMultiples::rowChosen, this, &StepsView::choose);
+    connect(m_multiples, &StepMultiples::hovered, this, &StepsView::hovered);
+    connect(m_pair, &StepPair::hovered, this, &StepsView::hovered);
+    connect(m_pair, &StepPair::instantChosen, this, &StepsView::instantChosen);
+    connect(m_table, &PlainTableView::sourceRowChosen, this, &StepsView::choose);
+    showMode();
+}
+
+void StepsView::setDevice(std::shared_ptr<const DeviceData> device, bool more)
+{
+    m_more = more;
+    const bool known = device && device->training && device->training->steps;
+    const bool same = m_device && device && m_device->trace == device->trace && m_device->training
+        && device->training && m_device->training->steps == device->training->steps;
+    const bool goesOn = m_device && device && device->follows(*m_device);
+    m_device = std::move(device);
+    if (same && m_figures)
+        return;
+    if (!goesOn || !known || m_device->training->steps->steps.empty()) {
+        m_job.cancel();
+        showFigures(nullptr);
+    }
+    if (!known || m_device->training->steps->steps.empty())
+        return showNotice();
+    m_job.start([device = m_device](const JobContext&) { return stepFigures(device); },
+        [this](std::shared_ptr<const StepFigures> figures) { showFigures(std::move(figures)); });
+}
+
+void StepsView::showFigures(std::shared_ptr<const StepFigures> figures)
+{
+    m_figures = std::move(figures);
+    m_multiples->setFigures(m_figures);
+    m_pair->setFigures(m_figures);
+    m_table->setSource(m_figures ? std::make_shared<const StepsTable>(m_figures) : nullptr);
+    if (m_figures) {
+        const auto first = static_cast<int>(m_figures->rows.front().step->number);
+        const auto last = static_cast<int>(m_figures->rows.back().step->number);
+        const QSignalBlocker quiet(m_step), quietToo(m_other), andThis(m_with);
+        m_step->setRange(first, last);
+        m_other->setRange(first, last);
+        const auto named = [&](const QString& name, std::optional<std::size_t> row) {
+            return row ? tr("%1 (%2)").arg(name, text::count(m_figures->rows[*row].step->number)) : name;
+        };
+        const int before = m_with->count() > 0 ? m_with->currentIndex() : static_cast<int>(With::Median);
+        m_with->clear();
+        m_with->addItem(tr("nothing"));
+        m_with->addItem(named(tr("the median"), m_figures->medianSteady));
+        m_with->addItem(named(tr("the first"), m_figures->firstTraining));
+        m_with->addItem(named(tr("the highest"), m_figures->highest));
+        m_with->addItem(tr("step…"));
+        m_with->setItemData(static_cast<int>(With::Median),
+            tr("Of %1 steps of training after the warm-up the one with the median peak")
+                .arg(text::count(m_figures->steady)),
+            Qt::ToolTipRole);
+        m_with->setItemData(static_cast<int>(With::First), tr("The first step of training"), Qt::ToolTipRole);
+        m_with->setItemData(
+            static_cast<int>(With::Highest), tr("The one with the highest peak"), Qt::ToolTipRole);
+        m_with->setCurrentIndex(before);
+    }
+    setSelection(m_selection);
+    showMode();
+    showNotice();
+    Q_EMIT shown();
+}
+
+std::optional<std::size_t> StepsView::otherRow() const
+{
+    if (!m_figures)
+        return std::nullopt;
+    switch (static_cast<With>(m_with->currentIndex())) {
+    case With::Median:
+        return m_figures->medianSteady;
+    case With::First:
+        return m_figures->firstTraining;
+    case With::Highest:
+        return m_figures->highest;
+    case With::Other:
+        return static_cast<std::size_t>(m_other->value() - m_other->minimum());
+    case With::Nothing:
+        break;
+    }
+    return std::nullopt;
+}
+
+QString StepsView::otherName() const
+{
+    const auto row = otherRow();
+    if (!row)
+        return {};
+    const QString step = text::stepName(*m_figures->rows[*row].step);
+    switch (static_cast<With>(m_with->currentIndex())) {
+    case With::Median:
+        return tr("%1, the median of %2 after the warm-up").arg(step, text::count(m_figures->steady));
+    case With::First:
+        return tr("%1, the first of training").arg(step);
+    case With::Highest:
+        return tr("%1, the highest").arg(step);
+    default:
+        return step;
+    }
+}
+
+std::optional<std::size_t> StepsView::subject() const
+{
+    if (!m_figures)
+        return std::nullopt;
+    return m_chosen ? m_chosen : std::optional(m_figures->firstTraining.value_or(0));
+}
+
+void StepsView::compareWith(With which)
+{
+    m_with->setCurrentIndex(static_cast<int>(which));
+}
+
+void StepsView::setMode(Mode mode)
+{
+    m_modes->choose(mode);
+    showMode();
+}
+
+StepsView::Mode StepsView::mode() const
+{
+    return static_cast<Mode>(m_modes->chosen());
+}
+
+void StepsView::showMode()
+{
+    const bool any = m_figures != nullptr, pair = any && mode() == Pair, numbers = mode() == Numbers;
+    m_modes->setVisible(any);
+    m_stepName->setVisible(pair);
+    m_step->setVisible(pair);
+    m_withName->setVisible(any && !numbers);
+    m_with->setVisible(any && !numbers);
+    m_legend->setVisible(any && !numbers);
+    QWidget* const shown[] = { m_multiples, m_pair, m_table };
+    m_stack->setCurrentWidget(any ? shown[mode()] : m_notice);
+    setFocusProxy(numbers ? static_cast<QWidget*>(m_table)
+            : pair        ? static_cast<QWidget*>(m_step)
+                          : m_multiples);
+    showOther();
+}
+
+void StepsView::showOther()
+{
+    m_other->setVisible(
+        m_figures && mode() != Numbers && m_with->currentIndex() == static_cast<int>(With::Other));
+    if (m_figures) {
+        const auto over = otherRow();
+        m_multiples->setOther(over);
+        const auto step = subject();
+        {
+            const QSignalBlocker quiet(m_step);
+            m_step->setValue(static_cast<int>(m_figures->rows[*step].step->number));
+        }
+        m_pair->setRows(step, over == step ? std::nullopt : over);
+        m_legend->setEntries(stepLegend(m_palette, m_figures->steps(),
+                                 mode() == Pair && over == step ? QString() : otherName()),
+            m_palette);
+    }
+}
+
+QString StepsView::headText() const
+{
+    if (!m_figures)
+        return {};
+    const auto& steps = m_figures->steps();
+    const auto trained = std::ranges::count(steps.steps, model::StepKind::Train, &model::TrainingStep::kind);
+    return tr("<b>%1</b> of training, %2")
+        .arg(text::counted(trained, tr("1 step"), tr("%1 steps")), text::evidence(steps.evidence));
+}
+
+void StepsView::showNotice()
+{
+    EmptyNotice::Text text;
+    if (!m_device || m_more)
+        text.title = tr("Looking for steps…");
+    else
+        text = { tr("No steps are known"),
+            tr("No range of an optimizer, no named step and no stack tells where a step ends, and nothing "
+               "comes and "
+               "goes in a rhythm. strata record sees what autograd does at each event; in a program of your "
+               "own, "
+               "name the steps:"),
+            QStringLiteral("with torch.profiler.record_function(f\"ProfilerStep#{step}\"):\n    ..."), {} };
+    m_notice->setText(text);
+}
+
+void StepsView::setSelection(const std::optional<EventRange>& selection)
+{
+    m_selection = selection;
+    m_chosen.reset();
+    if (m_figures && selection)
+        if (const auto row = m_figures->rowAt(std::max<model::EventIndex>(selection->first, 0));
+            row && selection->last <= m_figures->rows[*row].step->last)
+            m_chosen = row;
+    m_multiples->setChosen(m_chosen);
+    m_table->setCurrentSourceRow(
+        m_chosen ? std::optional(static_cast<std::uint32_t>(*m_chosen)) : std::nullopt);
+    if (m_figures)
+        showOther();
+}
+
+void StepsView::choose(std::size_t row)
+{
+    if (!m_figures || row >= m_figures->rows.size())
+        return;
+    m_chosen = row;
+    m_multiples->setChosen(row);
+    showOther();
+    const model::TrainingStep& step = *m_figures->rows[row].step;
+    Q_EMIT rangeChosen({ step.first, step.last });
+}
+
+void StepsView::setColours(const Palette& palette)
+{
+    m_palette = palette;
+    m_multiples->setColours(palette);
+    m_pair->setColours(palette);
+    m_table->setColours(palette);
+    showOther();
+}
+
+QString StepsView::copyText() const
+{
+    if (mode() == Numbers)
+        return m_table->copyText();
+    return m_figures && m_chosen ? m_multiples->describe(*m_chosen).join(QLatin1Char('\n')) : QString();
+}
+
+bool StepsView::writeCsv(QIODevice& out) const
+{
+    return m_table->writeCsv(out);
+}
+
+QWidget* StepsView::pictureWidget()
+{
+    return m_figures ? m_stack->currentWidget() : this;
+}
+
+bool StepsView::saveSvg(const QString& path, const QString& title)
+{
+    if (!m_figures || mode() == Numbers)
+        return false;
+    QWidget& shown = mode() == Pair ? static_cast<QWidget&>(*m_pair) : *m_multiples->viewport();
+    QSvgGenerator svg;
+    svg.setFileName(path);
+    svg.setSize(shown.size());
+    svg.setViewBox(shown.rect());
+    svg.setTitle(title);
+    QPainter painter;
+    if (!painter.begin(&svg))
+        return false;
+    painter.setFont(shown.font());
+    if (mode() == Pair)
+        m_pair->paintOn(painter, true);
+    else
+        m_multiples->paintOn(painter, true);
+    return painter.end();
+}
+
+QString StepsView::commandLine(const QString& path, int device)
+{
+    return QStringLiteral("strata steps %1 --device %2")
+        .arg(text::shellQuoted(path), QString::number(device));
+}
+
+} // namespace strata::views
