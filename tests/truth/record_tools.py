@@ -34,39 +34,79 @@ def as_snapshot(strata, session, folder):
         return pickle.load(file)
 
 
-def pairs(session, wanted):
-    """What the chunks of Info (1) or Settings (11) of a session say, one after the other (model/wire/FORMAT.md)."""
+class Payload:
+    """Numbers and texts of a chunk, one after the other (model/wire/FORMAT.md)."""
+
+    def __init__(self, content):
+        self.content, self.place = content, 0
+
+    def byte(self):
+        self.place += 1
+        return self.content[self.place - 1]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value, shift = value | (byte & 127) << shift, shift + 7
+            if byte < 128:
+                return value & (1 << 64) - 1
+
+    def signed(self):
+        value = self.varint()
+        return -(value >> 1) - 1 if value & 1 else value >> 1
+
+    def id(self):
+        value = self.varint()
+        return None if value == 0 else value - 1
+
+    def text(self):
+        size = self.varint()
+        self.place += size
+        return self.content[self.place - size:self.place].decode()
+
+
+def payloads(session, wanted):
+    """Of the chunks of a type in a session."""
     zstd = ctypes.CDLL("libzstd.so.1")
     with open(session, "rb") as file:
         data = file.read()
-    at, found = 0, []
+    at = 0
     while at + 32 <= len(data):
         codec, type_, stored, unpacked = struct.unpack_from("<BHII", data, at + 5)
-        payload, at = data[at + 32:at + 32 + stored], at + 32 + stored
+        content, at = data[at + 32:at + 32 + stored], at + 32 + stored
         if type_ != wanted:
             continue
         if codec == 1:
             room = ctypes.create_string_buffer(unpacked)
-            zstd.ZSTD_decompress(room, ctypes.c_size_t(unpacked), payload, ctypes.c_size_t(stored))
-            payload = room.raw
-        place = 0
+            zstd.ZSTD_decompress(room, ctypes.c_size_t(unpacked), content, ctypes.c_size_t(stored))
+            content = room.raw
+        yield Payload(content)
 
-        def varint():
-            nonlocal place
-            value = shift = 0
-            while True:
-                byte, place = payload[place], place + 1
-                value, shift = value | (byte & 127) << shift, shift + 7
-                if byte < 128:
-                    return value
 
-        def text():
-            nonlocal place
-            size = varint()
-            place += size
-            return payload[place - size:place].decode()
-        found.append({text(): text() for _ in range(varint())})
-    return found
+def pairs(session, wanted):
+    """What the chunks of Info (1) or Settings (11) of a session say, one after the other."""
+    return [{chunk.text(): chunk.text() for _ in range(chunk.varint())} for chunk in payloads(session, wanted)]
+
+
+ROLES = ("parameter", "buffer", "gradient", "optimizer_state", "input", "stepped")
+
+
+def roles(session):
+    """Rows of the chunks of Roles (17), in their order."""
+    strings, rows = [], []
+    for chunk in payloads(session, 2):
+        chunk.varint()
+        strings += [chunk.text() for _ in range(chunk.varint())]
+    for chunk in payloads(session, 17):
+        event = address = 0
+        for _ in range(chunk.varint()):
+            device, event = chunk.signed(), (event + chunk.signed()) % (1 << 64)
+            kind, address = chunk.byte(), (address + chunk.signed()) % (1 << 64)
+            name, part, dtype = (strings[each] if each is not None else "" for each in (chunk.id(), chunk.id(), chunk.id()))
+            rows.append({"device": device, "event": event, "role": ROLES[kind], "address": address, "name": name, "part": part,
+                         "dtype": dtype, "elements": chunk.varint(), "optimizer": chunk.id()})
+    return rows
 
 
 def python_frames(entry):

@@ -70,6 +70,23 @@ extern "C" int train()
 LINK_PLUGIN = """g++ -std=c++17 -shared -fPIC plugin.cpp -o libplugin.so -I ~/.local/include -L ~/.local/lib/strata \\
   -lstrata_capture -Wl,-rpath,"$HOME/.local/lib/strata"
 """
+TENSORS = """#include <torch/torch.h>
+#include <strata/capture.h>
+INCLUDE
+int main()
+{
+    strata::capture::Options options;
+    options.file = "run.strata";
+    const strata::capture::Recording recording(options);
+    torch::nn::Sequential model(torch::nn::Linear(256, 512), torch::nn::Linear(512, 10));
+    model->to(torch::kCUDA);
+    const torch::Tensor batch = torch::ones({ 64, 256 }, torch::kCUDA);
+BODY
+}
+"""
+#: Bytes of the model's tensors, of its two states a parameter, and of the batch.
+PARAMETERS = 4 * (256 * 512 + 512 + 512 * 10 + 10)
+TOLD = {"parameter": PARAMETERS, "gradient": PARAMETERS, "optimizer_state": 2 * PARAMETERS, "input": 4 * 64 * 256}
 LINK_TORCH = """g++ host.cpp -o host
 torch=$(strata-simgpu -- python -c 'import torch; print(torch.__path__[0])')
 abi=$(strata-simgpu -- python -c 'import torch; print(int(torch.compiled_with_cxx11_abi()))')
@@ -231,8 +248,10 @@ def linked(reader, source):
     reader.write("app.cpp", source)
     os.remove(reader.file("app"))
     section = "LibTorch where CUDA's libraries are absent"
-    reader.sh(section, reader.take(section, "sh"))
+    link = reader.take(section, "sh")
+    reader.sh(section, link)
     look(reader, section, 3, SAID, 3 * ALLOCATED, "app.cpp")
+    return link
 
 
 def simulated(reader):
@@ -272,6 +291,21 @@ def has_begun(reader):
             look(reader, section, 1, peak=ALLOCATED)
 
 
+def tensors(reader, link):
+    """What a program in C++ tells of its tensors: all of it is alive at the peak, and has the roles that it was given."""
+    section, failures = "What tensors are", reader.failures
+    include, body = reader.take(section, "cpp").split("\n", 1)
+    for line, instead in (("for (...) {", "for (int step = 0; step < 2; ++step) {\n    const auto loss = model->forward(batch).sum();"),):
+        failures.expect(section, line, body.count(line), 1)
+        body = body.replace(line, instead)
+    reader.write("app.cpp", TENSORS.replace("INCLUDE", include).replace("BODY", body))
+    reader.clear()
+    reader.sh(section, link)
+    _, groups = strata_json(reader.strata, ["at", reader.file("run.strata"), "peak", "--by", "category", "--json"])
+    found = {each["key"]: each["bytes"] for each in (groups or {}).get("groups", [])}
+    failures.expect(section, "bytes by category", {role: found.get(role) for role in TOLD}, TOLD)
+
+
 def read(reader, python, folder):
     install(reader)
     source = cpp(reader)
@@ -280,9 +314,10 @@ def read(reader, python, folder):
         return
     python_at(reader, python, folder)
     package(reader)
-    linked(reader, source)
+    link = linked(reader, source)
     simulated(reader)
     has_begun(reader)
+    tensors(reader, link)
     reader.failures.expect("README", "boxes that nobody tried", sorted(reader.boxes), [])
 
 

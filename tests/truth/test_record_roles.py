@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a recording says of tensors, modules and phases, against what the program itself says of them.
+
+usage: test_record_roles.py STRATA STRATA_SIMGPU BUILD_FOLDER [--python PYTHON]...
+
+Python's programs say after each step where their parameters, gradients and states are, and allocate sizes of their own in each
+place; one of C++ lists its tensors itself. With every PyTorch at hand on the simulated device. Skipped (exit 77) without PyTorch.
+"""
+import collections
+import json
+import os
+import subprocess
+import tempfile
+
+import record_tools
+from running import main
+from test_cpp import LIBTORCH, build
+
+CAPTURE = os.path.join(record_tools.PROJECT, "capture")
+SOURCE = os.path.join(record_tools.HERE, "roles.cpp")
+#: Says as JSON, a line a step: {optimizer: {role: {name: address}}}.
+SAYS = """
+import json, torch, torch.nn as nn
+def say(**optimizers):
+    told = {}
+    for title, (optimizer, named) in optimizers.items():
+        names = {id(p): n for n, p in named}
+        mine = told[title] = {"parameter": {}, "gradient": {}, "optimizer_state": {}}
+        for group in optimizer.param_groups:
+            for p in group["params"]:
+                name = names[id(p)]
+                mine["parameter"][name] = p.data_ptr()
+                if p.grad is not None and not p.grad.is_sparse:
+                    mine["gradient"][name] = p.grad.data_ptr()
+                for key, value in optimizer.state.get(p, {}).items():
+                    if torch.is_tensor(value) and value.is_cuda:
+                        mine["optimizer_state"][f"{name} {key}"] = value.data_ptr()
+    print(json.dumps(told), flush=True)
+"""
+PROGRAMS = {
+    "tied weights and buffers": """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.norm, self.head = nn.Embedding(50, 64), nn.BatchNorm1d(64), nn.Linear(64, 50, bias=False)
+        self.head.weight = self.embed.weight
+    def forward(self, x):
+        return self.head(self.norm(self.embed(x)))
+net = Net().cuda()
+o = torch.optim.AdamW(net.parameters())
+for step in range(4):
+    net(torch.zeros(8, dtype=torch.long, device="cuda")).sum().backward()
+    o.step()
+    say(AdamW=(o, net.named_parameters()))
+    o.zero_grad()
+    if step == 1:
+        kept = torch.empty(1 << 20, device="cuda")  # gradients lie elsewhere from now on
+print(json.dumps({"buffer": {n: b.data_ptr() for n, b in net.named_buffers()}}))
+""",
+    "two optimizers of modules with the same names": """
+g, d = nn.Sequential(nn.Linear(8, 64), nn.Linear(64, 8)).cuda(), nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 1)).cuda()
+og, od = torch.optim.Adam(g.parameters()), torch.optim.SGD(d.parameters(), lr=0.1, momentum=0.9)
+for step in range(3):
+    d(g(torch.ones(4, 8, device="cuda"))).sum().backward()
+    og.step()
+    od.step()
+    say(Adam=(og, g.named_parameters()), SGD=(od, [("Sequential." + n, p) for n, p in d.named_parameters()]))
+    og.zero_grad()
+    od.zero_grad(set_to_none=False)
+""",
+    "a closure and a parameter without a gradient": """
+net = nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 4)).cuda()
+net[0].bias.requires_grad_(False)
+o = torch.optim.LBFGS([p for p in net.parameters() if p.requires_grad], max_iter=2)
+def closure():
+    o.zero_grad()
+    loss = net(torch.ones(4, 8, device="cuda")).sum()
+    loss.backward()
+    return loss
+for step in range(2):
+    o.step(closure)
+    say(LBFGS=(o, net.named_parameters()))
+print(json.dumps({"parameter": {"0.bias": net[0].bias.data_ptr()}}))
+""",
+    "sparse gradients": """
+net = nn.Embedding(1000, 16, sparse=True).cuda()
+o = torch.optim.SparseAdam(list(net.parameters()))
+for step in range(2):
+    net(torch.zeros(8, dtype=torch.long, device="cuda")).sum().backward()
+    o.step()
+    say(SparseAdam=(o, net.named_parameters()))
+""",
+    "modules that are copies": """
+import copy
+net = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2).cuda()
+mean = copy.deepcopy(net)
+o = torch.optim.AdamW(net.parameters())
+for step in range(2):
+    net(torch.ones(2, 4, 16, device="cuda")).sum().backward()
+    o.step()
+    say(AdamW=(o, net.named_parameters()))
+print(json.dumps({"parameter": {"TransformerEncoder." + n: p.data_ptr() for n, p in mean.named_parameters()}}))
+""",
+    "a recording that begins late": """
+net = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32)).cuda()
+o = torch.optim.AdamW(net.parameters())
+def step():
+    net(torch.ones(4, 8, device="cuda")).sum().backward()
+    o.step()
+step()
+import os, strata_capture
+assert strata_capture.start(os.environ["STRATA_TEST_SESSION"]) == "recording"
+step()
+say(AdamW=(o, net.named_parameters()))
+print(json.dumps({"buffer": {n: b.data_ptr() for n, b in net.named_buffers()}}))
+strata_capture.stop()
+""",
+}
+
+#: Allocates a number of 4-byte elements of its own at each place, and says which module and phase that is.
+PLACES = """
+import json, torch, torch.nn as nn
+from torch.utils.checkpoint import checkpoint
+wanted, kept, keeps = {}, [], False
+def phase():
+    if torch.is_inference_mode_enabled():
+        return "inference"
+    grad = torch.is_grad_enabled()
+    if torch._C._current_graph_task_id() == -1:
+        return "grad" if grad else "no_grad"
+    return ("backward_grad_keep" if keeps else "backward_grad") if grad else "backward"
+def at(module):
+    size = 100_000 + 1000 * len(wanted)
+    wanted[size * 4] = (module, phase())
+    kept.append(torch.empty(size, device="cuda"))
+class Noisy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        at("h.0.inner")
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        at("h.0.inner")
+        return grad * 1
+class Inner(nn.Module):
+    def forward(self, x):
+        at("h.0.inner")
+        return Noisy.apply(x)
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.line = Inner(), nn.Linear(16, 16)
+    def forward(self, x):
+        x = self.line(self.inner(x))
+        at("h.0")
+        return x
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.h = nn.ModuleList([Layer()])
+    def forward(self, x, **how):
+        at("Net")
+        return checkpoint(self.h[0], x, **how) if how else self.h[0](x)
+net, x = Net().cuda(), torch.ones(4, 16, device="cuda", requires_grad=True)
+net(x).sum().backward()
+for reentrant in (False, True):
+    net(x, use_reentrant=reentrant).sum().backward()
+with torch.no_grad():
+    net(x)
+    at(None)
+with torch.inference_mode():
+    net(x)
+loss, keeps = net(x).sum(), True
+torch.autograd.grad(loss, x, create_graph=True)[0].sum().backward()
+keeps = False
+at(None)
+print(json.dumps(wanted))
+"""
+
+
+def run(arguments, python, program, folder, own=False):
+    """The session, and the lines that the program said."""
+    session = os.path.join(folder, "run.strata")
+    command = [python, "-c", program] if isinstance(program, str) else program
+    environment = {**os.environ, "PYTHONPATH": os.path.join(CAPTURE, "python"), "STRATA_TEST_SESSION": session,
+                   "STRATA_CAPTURE_LIBRARY": os.path.join(arguments.build, "lib", "strata", "libstrata_capture.so")}
+    start = [arguments.simgpu, "--"] if own else [arguments.strata, "record", "--simulated", "A100-80GB", "-o", session, "--"]
+    done = subprocess.run([*start, *command], capture_output=True, text=True, env=environment, cwd=folder)
+    return session, done, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def look_at_tensors(name, arguments, python, program, failures):
+    with tempfile.TemporaryDirectory() as folder:
+        session, done, said = run(arguments, python, SAYS + program, folder, own="strata_capture" in program)
+        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
+        rows = record_tools.roles(session)
+    standing, titles = collections.defaultdict(dict), {}
+    steps = iter([each for each in said if "buffer" not in each and "parameter" not in each])
+    waiting = {}
+    for row in rows:
+        place = standing[row["optimizer"]]
+        if row["role"] != "stepped":
+            key = (row["role"], f"{row['name']} {row['part']}".strip())
+            place.pop(key, None)
+            if row["address"]:
+                place[key] = row["address"]
+            continue
+        titles[row["optimizer"]] = row["name"]
+        if not waiting:
+            waiting = dict(next(steps, {}))
+        wanted = waiting.pop(row["name"], None)
+        got = {role: {n: a for (r, n), a in place.items() if r == role and "." not in n.partition(" ")[2] and " values" not in n and " indices" not in n}
+               for role in ("parameter", "gradient", "optimizer_state")}
+        failures.expect(name, f"step of {row['name']}", got, wanted)
+    failures.expect(name, "steps told", next(steps, None), None)
+    failures.expect(name, "an optimizer each", len(titles), len(set(titles.values())))
+    for each in said:
+        for role in ("buffer", "parameter"):
+            if role in each:
+                of_modules = {n: a for (r, n), a in standing[None].items() if r == role}
+                failures.expect(name, role + "s of modules", {n: of_modules.get(n) for n in each[role]}, each[role])
+    return len(rows)
+
+
+def look_at_places(arguments, python, failures):
+    name = f"{python} places"
+    with tempfile.TemporaryDirectory() as folder:
+        session, done, said = run(arguments, python, PLACES, folder)
+        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
+        events = subprocess.run([arguments.strata, "events", "--json", session], capture_output=True, text=True)
+        wanted = {int(size): tuple(place) for size, place in said[-1].items()} if said else {}
+        got = {}
+        for line in events.stdout.splitlines()[1:]:
+            event = json.loads(line)
+            if event["action"] == "alloc" and event["bytes"] in wanted:
+                got[event["bytes"]] = (event["module"], event["autograd"])
+    failures.expect(name, "module and phase", got, wanted)
+    failures.expect(name, "places", len(wanted) >= 20, True)
+
+
+def look_at_cpp(arguments, python, failures):
+    name = f"{python} C++"
+    library = os.path.join(arguments.build, "lib", "strata")
+    program = build(python, failures, SOURCE, ("-O0", "-I" + os.path.join(CAPTURE, "include"), "-L" + library,
+                                               "-Wl,-rpath," + library, "-Wl,--no-as-needed", "-lstrata_capture"), libraries=LIBTORCH)
+    if program is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        session, done, _ = run(arguments, python, [program], folder)
+        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
+        rows = record_tools.roles(session)
+    parameters = {"0.weight": 256 * 512, "0.bias": 512, "1.weight": 512, "1.bias": 512, "2.weight": 5120, "2.bias": 10}
+    told = collections.defaultdict(dict)
+    for row in rows:
+        if row["address"]:
+            told[row["role"]][f"{row['name']} {row['part']}".strip()] = row["elements"]
+    for role in ("parameter", "gradient"):
+        failures.expect(name, role, told[role], parameters)
+    failures.expect(name, "states", told["optimizer_state"],
+                    {f"{each} {part}": count for each, count in parameters.items() for part in ("exp_avg", "exp_avg_sq")})
+    failures.expect(name, "buffers", told["buffer"], {"1.running_mean": 512, "1.running_var": 512, "1.num_batches_tracked": 1})
+    failures.expect(name, "input", told["input"], {"batch": 64 * 256})
+    failures.expect(name, "steps", [row["name"] for row in rows if row["role"] == "stepped"], ["AdamW"] * 2)
+
+
+def test(arguments, python, failures):
+    for program in ("strata", "simgpu", "build"):
+        setattr(arguments, program, os.path.abspath(getattr(arguments, program)))
+    for name, program in PROGRAMS.items():
+        look_at_tensors(f"{python} {name}", arguments, python, program, failures)
+    look_at_places(arguments, python, failures)
+    look_at_cpp(arguments, python, failures)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(test, ("strata", "simgpu", "build")))
