@@ -30,16 +30,13 @@ std::int64_t bytesFrom(const Json& value)
                                       : value.get<std::int64_t>();
 }
 
-/// Each a list of labels; what is no text in one is a label that no frame has.
-std::vector<FilterConditions::Stack> stacksFrom(const Json& value)
+/// Each a list of labels.
+bool areStacks(const Json& value)
 {
-    std::vector<FilterConditions::Stack> stacks;
-    for (const Json& labels : value) {
-        FilterConditions::Stack& stack = stacks.emplace_back();
-        for (const Json& label : labels)
-            stack.push_back(label.is_string() ? label.get<std::string>() : label.dump());
-    }
-    return stacks;
+    return value.is_array() && !value.empty() && std::ranges::all_of(value, [](const Json& labels) {
+        return labels.is_array()
+            && std::ranges::all_of(labels, [](const Json& label) { return label.is_string(); });
+    });
 }
 
 } // namespace
@@ -88,10 +85,8 @@ Result<FilterConditions> conditionsFromJson(std::string_view text)
             conditions.category = value.get<std::string>();
         } else if (key == "module" && value.is_string()) {
             conditions.module = value.get<std::string>();
-        } else if (key == "stacks" && value.is_array() && !value.empty()
-            && std::all_of(
-                value.begin(), value.end(), [](const Json& labels) { return labels.is_array(); })) {
-            conditions.stacks = stacksFrom(value);
+        } else if (key == "stacks" && areStacks(value)) {
+            conditions.stacks = value.get<std::vector<FilterConditions::Stack>>();
         } else if (key == "stream" && (value.is_null() || whole)) {
             conditions.stream.emplace(
                 value.is_null() ? std::nullopt : std::optional(value.get<std::int64_t>()));

@@ -70,8 +70,9 @@ Result<CategoryRules::Rule> ruleOf(std::size_t number, const Json& json)
     bool named = false, limited = false;
     for (const auto& [key, value] : json.items()) {
         if (key == "category") {
-            const auto category
-                = value.is_string() ? categoryFromWord(value.get_ref<const std::string&>()) : std::nullopt;
+            if (!value.is_string())
+                return wrong(number, say("\"%1\" is no text", key));
+            const auto category = categoryFromWord(value.get_ref<const std::string&>());
             if (!category)
                 return wrong(number, say("there is no category %1", value.dump()));
             rule.category = *category;
@@ -107,6 +108,8 @@ Result<CategoryRules::Rule> ruleOf(std::size_t number, const Json& json)
 
 Result<CategoryRules> CategoryRules::read(std::string_view text)
 {
+    if (text.size() > kMostBytes)
+        return fail(Error::Kind::Usage, say("it is more than %1", asBytes(kMostBytes)));
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded() || !json.is_object() || !json.contains("rules") || !json["rules"].is_array())
         return fail(Error::Kind::Usage, say("it is not JSON with a list of \"rules\""),

@@ -296,8 +296,10 @@ TEST(FilterText, ComesBackInAnotherReadingOfTheSameRecording)
     EXPECT_FALSE(none->sites.empty());
     EXPECT_TRUE(none->stream && none->pool);
     for (const char* bad : { "", "[]", "{", R"({"later":1})", R"({"stream":"x"})", R"({"pool":[1,2]})",
-             R"({"stacks":[]})", R"({"min_bytes":1.5})" })
+             R"({"stacks":[]})", R"({"stacks":[[1]]})", R"({"min_bytes":1.5})" })
         EXPECT_FALSE(filterFromText(*one, bad)) << bad;
+    const std::string deep(300'000, '['), ends(300'000, ']');
+    EXPECT_FALSE(filterFromText(*one, R"({"stacks":)" + deep + ends + "}"));
 }
 
 } // namespace strata::model

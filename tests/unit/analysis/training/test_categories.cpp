@@ -211,6 +211,18 @@ TEST(CategoryRules, SayWhatIsWrongWithThem)
         "rule 1: \"min_bytes\" is no size, as 512 or \"8MiB\"");
     EXPECT_NE(errorOf(R"({"rules": [{"category": "input", "frame": "("}]})").find("no regular expression"),
         std::string::npos);
+    EXPECT_EQ(errorOf(R"({"rules": [{"category": 3, "frame": "a"}]})"), "rule 1: \"category\" is no text");
+}
+
+TEST(CategoryRules, OfASessionMayBeAnything)
+{
+    const auto errorOf
+        = [](const std::string& text) { return CategoryRules::read(text).error().what.text(); };
+    constexpr std::size_t kDeep = 300'000;
+    EXPECT_EQ(errorOf(R"({"rules": [{"category": )" + std::string(kDeep, '[') + std::string(kDeep, ']')
+                  + R"(, "frame": "a"}]})"),
+        "rule 1: \"category\" is no text");
+    EXPECT_EQ(errorOf(R"({"rules": []})" + std::string(1 << 20, ' ')), "it is more than 1.00 MiB");
 }
 
 } // namespace strata::model
