@@ -8,6 +8,7 @@
 #include "model/base/wrap.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -154,6 +155,9 @@ private:
             if (!kind)
                 continue;
             judged.push_back({ &site, *kind, origin });
+            if (site.shape.kind == LeakShape::Kind::Leak || site.shape.kind == LeakShape::Kind::Grows
+                || site.shape.kind == LeakShape::Kind::Waits)
+                m_grows[static_cast<std::size_t>(*kind)] = true;
             around.forwardLeaks += *kind == LeakKind::Leak && origin.phase == Phase::Forward;
         }
         dropSmall(judged);
@@ -291,6 +295,7 @@ private:
         const auto row = [&](LeakKind kind) -> LeakSite& {
             LeakSite& site = m_report.sites.emplace_back();
             site.kind = kind;
+            m_grows[static_cast<std::size_t>(kind)] = true;
             site.firstStep = stepNumber(m_boundaries.warmup);
             describe(site, {}, {}, around);
             return site;
@@ -339,9 +344,24 @@ private:
             m_report.why = m_report.sites.front().why;
         } else {
             m_report.verdict = LeakReport::Verdict::None;
-            m_report.why = say("nothing grows from step to step throughout the %1 steps after the warm-up",
-                m_boundaries.steady());
+            m_report.why = whyNone();
         }
+    }
+
+    [[nodiscard]] Sentence whyNone() const
+    {
+        Sentence all;
+        const auto add = [&](LeakKind kind, Sentence what) {
+            if (m_grows[static_cast<std::size_t>(kind)])
+                all = all.empty() ? std::move(what) : say("%1; %2", std::move(all), std::move(what));
+        };
+        add(LeakKind::PendingStream, say("memory that is freed and waits for another stream"));
+        add(LeakKind::LongerInputs, say("memory that grows with what each step works on"));
+        add(LeakKind::ReservedOnly, say("what is reserved, not what is in it"));
+        add(LeakKind::OptimizerState, say("state that an optimizer makes"));
+        return all.empty() ? say("nothing grows from step to step throughout the %1 steps after the warm-up",
+                   m_boundaries.steady())
+                           : say("what grows from step to step is %1", std::move(all));
     }
 
     const DeviceTrace& m_trace;
@@ -351,6 +371,7 @@ private:
     RoundedSizes m_sizes;
     LeakStepUse m_use;
     LeakReport m_report;
+    std::array<bool, kLeakKinds> m_grows{}; // of which something grows throughout
     std::uint32_t m_mostPoints = kMostPoints;
 };
 

@@ -55,7 +55,9 @@ std::string kinds(const LeakReport& report)
 
 TEST(Leaks, NothingThatStaysIsNoLeak)
 {
-    EXPECT_EQ(kinds(run([](StepTrace&, int) {})), "none");
+    const LeakReport report = run([](StepTrace&, int) {});
+    EXPECT_EQ(kinds(report), "none");
+    EXPECT_EQ(report.why.text(), "nothing grows from step to step throughout the 27 steps after the warm-up");
     EXPECT_EQ(kinds(run([](StepTrace&, int) {}, false)), "none");
 }
 
@@ -157,6 +159,8 @@ TEST(Leaks, WhatWaitsForAStreamIsPending)
     const LeakReport report = run([](StepTrace& trace, int) { trace.requestFree(trace.alloc(2048, kKeep)); });
     ASSERT_EQ(kinds(report), "none pending_stream");
     EXPECT_EQ(report.sites[0].allocatedBytesPerStep, 2048);
+    EXPECT_EQ(report.why.text(),
+        "what grows from step to step is memory that is freed and waits for another stream");
 }
 
 TEST(Leaks, StateOfAnOptimizerIsNone)
@@ -181,6 +185,8 @@ TEST(Leaks, LongerInputsAreNone)
         last = next;
     });
     EXPECT_EQ(kinds(report), "none longer_inputs");
+    EXPECT_EQ(
+        report.why.text(), "what grows from step to step is memory that grows with what each step works on");
 }
 
 TEST(Leaks, ReservedAloneIsNone)
@@ -188,6 +194,15 @@ TEST(Leaks, ReservedAloneIsNone)
     const LeakReport report = run([](StepTrace& trace, int) { trace.segment(2 << 20); });
     ASSERT_EQ(kinds(report), "none reserved_only");
     EXPECT_EQ(report.sites[0].reservedBytesPerStep, 2 << 20);
+    EXPECT_EQ(report.why.text(), "what grows from step to step is what is reserved, not what is in it");
+    const LeakReport both = run([](StepTrace& trace, int) {
+        trace.segment(2 << 20);
+        trace.requestFree(trace.alloc(2048, kKeep));
+    });
+    EXPECT_EQ(both.why.text(),
+        "what grows from step to step is memory that is freed and waits for another stream; what is "
+        "reserved, "
+        "not what is in it");
 }
 
 TEST(Leaks, TooFewStepsAreUndecided)
