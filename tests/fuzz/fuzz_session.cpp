@@ -96,8 +96,12 @@ void analyze(const model::DeviceTrace& trace)
         const std::vector<model::BlockId> active = model::activeBlocks(trace, event);
         const model::Ledger ledger = model::ledgerAt(trace, *categories, event, active, nullptr);
         std::int64_t byCategory = 0, byModule = 0;
-        for (const model::LedgerRow& row : ledger.rows)
+        for (const model::LedgerRow& row : ledger.rows) {
             byCategory = model::wrapAdd(byCategory, row.bytes);
+            if (row.inferredBytes() < 0)
+                __builtin_trap();
+        }
+        (void)ledger.unaccountedBytes();
         for (const model::ModuleRow& row : model::moduleLedger(trace, *categories, active))
             byModule = model::wrapAdd(byModule, row.own.bytes);
         if (byCategory != ledger.requestedBytes || byModule != ledger.requestedBytes)

@@ -12,6 +12,17 @@
 namespace strata::model {
 namespace {
 
+constexpr std::int64_t kMostBytesTogether = std::int64_t{ 1 } << 62; // as of a snapshot
+
+/// False: a size that no memory has, or with which sums would not fit.
+bool addBytes(std::int64_t bytes, std::int64_t& sum)
+{
+    if (bytes < 0 || bytes > kMostBytesTogether - sum)
+        return false;
+    sum += bytes;
+    return true;
+}
+
 std::int64_t number(std::string_view text)
 {
     std::int64_t value = 0;
@@ -195,7 +206,8 @@ bool SessionBuilder::addRow(DeviceRecording& device, const wire::EventRow& row, 
     StreamIndex stream = kNoIndex;
     PoolIndex pool = kNoIndex;
     ModuleIndex module = kNoIndex;
-    if (!moduleOf(row.module, module) || !StreamTables::find(m_tables.stacks, row.stack, stack)
+    if (!addBytes(row.bytes, m_bytes) || !moduleOf(row.module, module)
+        || !StreamTables::find(m_tables.stacks, row.stack, stack)
         || !StreamTables::find(m_tables.streams, row.stream, stream)
         || !StreamTables::find(m_tables.pools, row.pool, pool))
         return false;
@@ -257,6 +269,8 @@ bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> 
     std::vector<FinalBlock> blocks;
     segments.reserve(state.segments.size());
     blocks.reserve(state.blocks.size());
+    std::int64_t unchanging = 0; // a later end state replaces an earlier one
+    std::int64_t& bytes = type == wire::ChunkType::BaseState ? m_bytes : unchanging;
     for (const wire::SegmentRow& row : state.segments) {
         FinalSegment segment;
         segment.address = row.address;
@@ -267,7 +281,9 @@ bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> 
         segment.firstBlock = static_cast<std::uint32_t>(blocks.size());
         segment.blockCount = row.blocks;
         segment.expandable = row.expandable;
-        if (!StreamTables::find(m_tables.stacks, row.stack, segment.stack)
+        const auto addSum = [&](std::int64_t sum) { return sum == -1 || addBytes(sum, bytes); };
+        if (!addBytes(row.bytes, bytes) || !addSum(row.allocatedBytes) || !addSum(row.activeBytes)
+            || !addSum(row.requestedBytes) || !StreamTables::find(m_tables.stacks, row.stack, segment.stack)
             || !StreamTables::find(m_tables.streams, row.stream, segment.stream)
             || !StreamTables::find(m_tables.pools, row.pool, segment.pool))
             return false;
@@ -278,7 +294,11 @@ bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> 
             block.bytes = from.bytes;
             block.requestedBytes = from.requestedBytes;
             block.state = from.state;
-            if (!StreamTables::find(m_tables.stacks, from.stack, block.stack))
+            if (block.state == BlockState::Inactive) // whatever is left over from the last occupant
+                block.requestedBytes
+                    = std::clamp<std::int64_t>(from.requestedBytes, 0, std::max<std::int64_t>(0, from.bytes));
+            if (!addBytes(block.bytes, bytes) || !addBytes(block.requestedBytes, bytes)
+                || !StreamTables::find(m_tables.stacks, from.stack, block.stack))
                 return false;
             blocks.push_back(block);
         }

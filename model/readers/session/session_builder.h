@@ -18,7 +18,7 @@
 namespace strata::model {
 
 /// Fills a recording from the payloads of chunks. Numbers that refer to rows that never came make a chunk
-/// damaged, so that nothing behind this class has to check one.
+/// damaged, and so do sizes below 0 or above 2^62 together: nothing behind this class has to check one.
 class SessionBuilder {
 public:
     explicit SessionBuilder(Recording& recording)
@@ -67,6 +67,7 @@ private:
     std::map<int, std::uint64_t> m_stateAt; // device -> events before its last state
     bool m_hasIndex = false;
     std::int64_t m_events = 0;
+    std::int64_t m_bytes = 0; // of all events and base states: the sizes of a session fit together
     wire::EventChunk m_chunk; // kept for its memory
     std::unordered_map<std::uint32_t, ModuleIndex> m_modules; // by number of their string
     std::pair<std::uint32_t, ThreadIndex> m_thread{ 0, kNoIndex }; // of the last row

@@ -178,6 +178,29 @@ TEST_F(Save, DamageNeverCrashes)
     }
 }
 
+TEST_F(Save, SizesThatNoMemoryHasAreDamage)
+{
+    constexpr std::int64_t kMost = std::int64_t{ 1 } << 62;
+    const auto truncationOf = [&](std::int64_t alloc, std::int64_t segment, std::int64_t sum) {
+        const auto recording = test::makeRecording("alloc 0x1000 512\nalloc 0x2000 512\n"
+                                                   "segment 0x1000 2097152 small");
+        recording->devices[0].events.bytes.edit(1) = alloc;
+        recording->devices[0].finalSegments.edit()[0].bytes = segment;
+        recording->devices[0].finalSegments.edit()[0].allocatedBytes = sum;
+        EXPECT_TRUE(saveSession(*recording, path("sizes.strata")));
+        const std::string content = contentOf(path("sizes.strata"));
+        const auto read = readRecording(std::as_bytes(std::span(content)), {}, {});
+        EXPECT_TRUE(read);
+        return (*read)->truncation ? (*read)->truncation->reason.text() : std::string();
+    };
+    EXPECT_EQ(truncationOf(kMost - 512, 2 << 20, -1), "");
+    EXPECT_EQ(truncationOf(kMost, 2 << 20, -1), "a chunk is damaged");
+    EXPECT_EQ(truncationOf(-1, 2 << 20, -1), "a chunk is damaged");
+    EXPECT_EQ(truncationOf(512, -1, -1), "a chunk is damaged");
+    EXPECT_EQ(truncationOf(512, 2 << 20, kMost), "a chunk is damaged");
+    EXPECT_EQ(truncationOf(512, 2 << 20, -2), "a chunk is damaged");
+}
+
 TEST_F(Save, SaysWhyItCannotWriteAndLeavesTheOldFile)
 {
     const auto recording = test::randomRecording({ .events = 10 });
