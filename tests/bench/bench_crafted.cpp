@@ -166,6 +166,18 @@ void listedAndReplaced(Maker& maker, int size)
     }
 }
 
+/// The same in a block that stays, beside many in which nothing is.
+void listedBesideOthers(Maker& maker, int size)
+{
+    constexpr std::uint64_t kAddress = 1 << 20;
+    maker.allocAt(kAddress, 1 << 20);
+    for (int i = 0; i < 10 * size; ++i)
+        maker.list(
+            wire::RoleKind::Gradient, kAddress + static_cast<std::uint64_t>(i), "p" + std::to_string(i));
+    for (int i = 0; i < 10 * size; ++i)
+        maker.alloc(512);
+}
+
 /// Sites that leak in a few of many steps.
 void leakingSites(Maker& maker, int size)
 {
@@ -189,22 +201,22 @@ void leakingSizes(Maker& maker, int size)
     }
 }
 
-/// Sites each of which has one block, that the next step frees and makes larger.
+/// Sites each of which has one block, that a later step frees and makes larger.
 void growingSites(Maker& maker, int size)
 {
-    constexpr int kSites = 300;
+    const auto count = static_cast<std::size_t>(2 * size);
+    constexpr std::size_t kSteps = 240, kTimes = 12; // steps, and times that each site grows
     std::vector<StackId> sites;
-    for (int i = 0; i < kSites; ++i)
-        sites.push_back(maker.stack("train.py", "keep", i));
-    std::vector<std::pair<std::uint64_t, std::int64_t>> last(kSites);
-    for (int i = 0; i < size / 4; ++i) {
-        for (int k = 0; k < 16; ++k) {
-            auto& [address, bytes] = last[static_cast<std::size_t>((i * 16 + k) % kSites)];
+    for (std::size_t i = 0; i < count; ++i)
+        sites.push_back(maker.stack("train.py", "keep", static_cast<std::int64_t>(i)));
+    std::vector<std::pair<std::uint64_t, std::int64_t>> last(count);
+    for (std::size_t step = 0; step < kSteps; ++step) {
+        for (std::size_t i = step % (kSteps / kTimes); i < count; i += kSteps / kTimes) {
+            auto& [address, bytes] = last[i];
             if (bytes > 0)
                 maker.free(address, bytes);
             bytes += 512;
-            address = maker.alloc(
-                bytes, EventPhase::Grad, sites[static_cast<std::size_t>((i * 16 + k) % kSites)]);
+            address = maker.alloc(bytes, EventPhase::Grad, sites[i]);
         }
         maker.step();
     }
@@ -263,6 +275,16 @@ void longModules(Maker& maker, int size)
         path += ".a" + std::to_string(i);
     for (int i = 0; i < 100; ++i)
         maker.alloc(512, EventPhase::Grad, {}, maker.module(path + std::to_string(i)));
+}
+
+/// Each as deep as a path is looked at.
+void manyDeepModules(Maker& maker, int size)
+{
+    std::string deep;
+    for (int i = 0; i < 99; ++i)
+        deep += ".a";
+    for (int i = 0; i < std::min(10 * size, 60'000); ++i)
+        maker.alloc(512, EventPhase::Grad, {}, maker.module("m" + std::to_string(i) + deep));
 }
 
 void aModuleEach(Maker& maker, int size)
@@ -358,9 +380,10 @@ struct Case {
 };
 
 constexpr Case kCases[] = { { "listed", listedInOneBlock }, { "replaced", listedAndReplaced },
-    { "leaks", leakingSites }, { "leak-sizes", leakingSizes }, { "growing", growingSites },
-    { "parameters", parametersOfOneSize }, { "waiting", waitingBatches }, { "deep-modules", deepModules },
-    { "long-modules", longModules }, { "modules", aModuleEach }, { "phases", aPhaseEach },
+    { "listed-beside", listedBesideOthers }, { "leaks", leakingSites }, { "leak-sizes", leakingSizes },
+    { "growing", growingSites }, { "parameters", parametersOfOneSize }, { "waiting", waitingBatches },
+    { "deep-modules", deepModules }, { "long-modules", longModules },
+    { "many-deep-modules", manyDeepModules }, { "modules", aModuleEach }, { "phases", aPhaseEach },
     { "steps", aStepEach }, { "optimizers", anOptimizerEach }, { "open-ranges", openRanges },
     { "crossed-ranges", crossedRanges }, { "threads", aThreadEach }, { "graphs-kept", graphsKept },
     { "long-file", longFile }, { "rhythm", rhythm } };

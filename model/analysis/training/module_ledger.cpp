@@ -13,7 +13,9 @@ namespace strata::model {
 
 namespace {
 
-constexpr std::size_t kDeepest = 100; // a crafted path is no tree
+// A crafted path is no tree, and crafted paths are no forest: bytes of modules that have no blocks
+// themselves.
+constexpr std::size_t kDeepest = 100, kMostMade = 64 << 20;
 
 std::string_view firstPart(std::string_view path)
 {
@@ -47,6 +49,21 @@ struct InTree {
 
 using Tree = std::map<std::string, CategorySums, InTree>;
 
+/// Adds the modules that one lies within, unless they are there: those of one that is are.
+void addAbove(std::string_view path, Tree& tree, std::size_t& left)
+{
+    std::vector<std::size_t> ends;
+    for (std::size_t dot = path.find('.'); dot != path.npos && ends.size() < kDeepest;
+         dot = path.find('.', dot + 1))
+        ends.push_back(dot);
+    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+        const std::size_t bytes = *end + sizeof(ModuleRow);
+        if (bytes > left || !tree.try_emplace(std::string(path.substr(0, *end))).second)
+            return;
+        left -= bytes;
+    }
+}
+
 } // namespace
 
 void CategorySums::add(BlockCategory category, std::int64_t requested)
@@ -76,12 +93,10 @@ std::vector<ModuleRow> moduleLedger(
         own[moduleOf(trace, categories.tensors(), block)].add(
             categories.of(block), trace.blocks().requestedBytes[block]);
     Tree tree;
+    std::size_t left = kMostMade;
     for (const auto& [path, sums] : own) {
         tree[std::string(path)].add(sums);
-        std::size_t depth = 0;
-        for (std::size_t dot = path.find('.'); dot != path.npos && depth < kDeepest;
-             dot = path.find('.', dot + 1), ++depth)
-            tree.try_emplace(std::string(path.substr(0, dot)));
+        addAbove(path, tree, left);
     }
     std::vector<ModuleRow> rows;
     std::vector<std::size_t> above; // rows that the present one lies within

@@ -43,8 +43,11 @@ void add(TensorSums::Elements& to, StringId type, std::int64_t elements, const R
     to.count = wrapAdd(to.count, elements);
     std::int64_t& ofType = to.byType[type];
     ofType = wrapAdd(ofType, elements);
+    to.typesKnown = to.typesKnown && (each > 0 || elements == 0);
     for (std::int64_t i = 0; i < each; ++i)
         to.bytes = wrapAdd(to.bytes, elements);
+    if (!to.typesKnown)
+        to.bytes = 0;
 }
 
 } // namespace
@@ -74,12 +77,14 @@ std::int64_t elementBytes(std::string_view type)
 TensorSums tensorSums(const DeviceTrace& trace, const ListedTensors& tensors, std::span<const BlockId> active)
 {
     TensorSums sums;
-    // A parameter is told of by its optimizer and by its module; tied ones have several names.
-    boost::unordered_flat_set<std::uint64_t> met;
     for (const BlockId block : active) {
-        met.clear();
+        const auto placedIn = tensors.in(block);
+        if (placedIn.empty())
+            continue;
+        // A parameter is told of by its optimizer and by its module; tied ones have several names.
+        boost::unordered_flat_set<std::uint64_t> met; // to clear it would cost what it once held
         const auto count = [&](bool ofOptimizers) {
-            for (const ListedTensors::Placed& placed : tensors.in(block)) {
+            for (const ListedTensors::Placed& placed : placedIn) {
                 const RoleListing& listing = tensors.listing(placed);
                 if ((listing.optimizer != RoleListing::kNoOptimizer) != ofOptimizers)
                     continue;
@@ -120,7 +125,7 @@ std::optional<double> stateBytesExpected(
     for (const auto& [optimizer, elements] : sums.trainedBy) {
         const auto name = classes.find(optimizer);
         const auto states = name == classes.end() ? std::nullopt : statesOf(name->second, parts[optimizer]);
-        if (!states)
+        if (!states || !elements.typesKnown)
             return std::nullopt;
         bytes += static_cast<double>(elements.bytes) * *states;
     }

@@ -18,6 +18,7 @@ struct TensorSums {
     struct Elements {
         std::int64_t count = 0;
         std::int64_t bytes = 0; ///< by their types; 0 where one of them is not known
+        bool typesKnown = true;
         std::map<StringId, std::int64_t> byType;
 
         /// The type that most of them have; none.
@@ -42,7 +43,7 @@ struct TensorSums {
 
 /// How many elements optimizers keep for each element of their parameters: 2 of Adam; by the classes of
 /// their steps and, for what is an option of one, the parts of their states (torch/optim/*.py of 2.15).
-/// None where a class is not known. O(listings).
+/// None where a class or a type is not known. O(listings).
 [[nodiscard]] std::optional<double> stateBytesExpected(
     const DeviceTrace& trace, const ListedTensors& tensors, const TensorSums& sums);
 

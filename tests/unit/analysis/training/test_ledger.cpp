@@ -77,6 +77,24 @@ TEST(Ledger, TellsOfStatesThatAreWiderThanTheirParameters)
         "Optimizer state is in float32 although parameters are in bfloat16: 7.27 B a parameter\n");
 }
 
+TEST(Ledger, ExpectsNothingOfTypesThatItDoesNotKnow)
+{
+    Trained frozen = adam("bfloat16", 200);
+    frozen.list(6, Kind::Parameter, 0x20010, "h.0.scale", {}, "qint8", 100, RoleListing::kNoOptimizer);
+    EXPECT_EQ(textOf(ledgerOf(frozen)),
+        "optimizer_state 400 in 2, 400 recorded, 1.9 of 1.9\n"
+        "parameter 220 in 2, 220 recorded, 1.05 of -\n"
+        "gradient 200 in 1, 200 recorded, 0.952 of 0.952\n"
+        "unknown 7 in 1, 0 recorded, 0.0333 of -\n");
+    Trained trained = adam("bfloat16", 200);
+    trained.list(6, Kind::Parameter, 0x20010, "h.0.scale", {}, "qint8", 100);
+    EXPECT_EQ(textOf(ledgerOf(trained)),
+        "optimizer_state 400 in 2, 400 recorded, 1.9 of -\n"
+        "parameter 220 in 2, 220 recorded, 1.05 of -\n"
+        "gradient 200 in 1, 200 recorded, 0.952 of -\n"
+        "unknown 7 in 1, 0 recorded, 0.0333 of -\n");
+}
+
 TEST(Ledger, KnowsNoFiguresAParameterWithoutListings)
 {
     Trained t("alloc 0x1000 64\nalloc 0x2000 32\n", "--");
@@ -126,6 +144,26 @@ TEST(ModuleLedger, IsATreeInTheOrderOfPeople)
         "    h.10.attn: 8 own, 0 of 8 gradients\n"
         "ln: 1 own, 0 of 1 gradients\n"
         ": 16 own, 0 of 16 gradients\n");
+}
+
+TEST(ModuleLedger, MakesNoForestOfCraftedPaths)
+{
+    constexpr int kPaths = 5000;
+    std::string text, deep;
+    for (int i = 0; i < 100; ++i)
+        deep += ".a";
+    for (int i = 1; i <= kPaths; ++i)
+        text += fmt::format("alloc {} 1\n", i * 0x1000);
+    Trained t(text, std::string(kPaths, '-'));
+    for (int i = 1; i <= kPaths; ++i)
+        t.list(
+            kPaths, Kind::Parameter, static_cast<std::uint64_t>(i) * 0x1000, fmt::format("m{}{}.w", i, deep));
+    const auto rows = moduleLedger(t.trace(), t.categories(), activeBlocks(t.trace(), kPaths - 1));
+    EXPECT_LT(rows.size(), 300'000u);
+    std::int64_t bytes = 0;
+    for (const ModuleRow& row : rows)
+        bytes += row.own.bytes;
+    EXPECT_EQ(bytes, kPaths);
 }
 
 TEST(BlockLabels, GroupByCategoryAndModule)
