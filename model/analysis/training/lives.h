@@ -3,6 +3,7 @@
 
 #include "model/analysis/training/step_ends.h"
 #include "model/analysis/training/work_runs.h"
+#include "model/base/progress.h"
 
 #include <cstdint>
 #include <vector>
@@ -31,8 +32,8 @@ struct Valley {
 
 /// Ends of steps where nothing but lives tells: of the valleys those that are low and whose surroundings
 /// recur; of low ones among them that recur each so many, those alone (accumulation). A guess: right in
-/// plain loops, mostly. O(blocks log blocks).
-[[nodiscard]] StepEnds endsOfRhythm(const DeviceTrace& trace);
+/// plain loops, mostly. O(blocks log blocks). Cancelled, any of them.
+[[nodiscard]] StepEnds endsOfRhythm(const DeviceTrace& trace, const Progress& progress = {});
 
 /// Forwards and backwards in steps that are known, by where local bytes turn. O(blocks).
 [[nodiscard]] WorkHistory workFromLives(const DeviceTrace& trace, const StepEnds& ends);

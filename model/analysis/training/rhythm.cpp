@@ -50,14 +50,14 @@ struct Kind {
 
 class Rhythm {
 public:
-    explicit Rhythm(const DeviceTrace& trace)
+    Rhythm(const DeviceTrace& trace, const Progress& progress)
         : m_trace(trace)
         , m_count(trace.blocks().bornCount())
     {
         readLives();
         m_valleys = valleysOf(m_bytes, true);
         m_top = *std::ranges::max_element(m_bytes);
-        findKinds();
+        findKinds(progress);
     }
 
     [[nodiscard]] StepEnds ends() const
@@ -76,7 +76,7 @@ public:
 
 private:
     void readLives();
-    void findKinds();
+    void findKinds(const Progress& progress);
     [[nodiscard]] std::array<std::int8_t, 2 * kAround> aroundOf(std::size_t alloc) const;
     [[nodiscard]] bool isLow(std::int64_t bytes, std::int64_t than) const
     {
@@ -139,9 +139,12 @@ std::array<std::int8_t, 2 * kAround> Rhythm::aroundOf(std::size_t alloc) const
     return around;
 }
 
-void Rhythm::findKinds()
+void Rhythm::findKinds(const Progress& progress)
 {
+    constexpr std::size_t kLooks = 1 << 16;
     for (std::size_t valley = 0; valley < m_valleys.size(); ++valley) {
+        if (valley % kLooks == 0 && progress.cancelled())
+            break;
         const auto around = aroundOf(m_valleys[valley].alloc);
         Kind* nearest = nullptr;
         double best = kAlike;
@@ -268,7 +271,8 @@ std::vector<std::size_t> Rhythm::usualOnes() const
     return chosen;
 }
 
-/// Where each so many are clearly lower than the rest (gradients went), those alone.
+/// Where each so many are clearly lower than the rest (gradients went), those alone. Levels are not below 0:
+/// some 200 at most are so far apart that they are tried.
 std::vector<std::size_t> Rhythm::lowerOnes(std::vector<std::size_t> chosen) const
 {
     std::vector<std::int64_t> levels;
@@ -350,11 +354,11 @@ std::vector<std::size_t> Rhythm::apart(const std::vector<std::size_t>& chosen) c
 
 } // namespace
 
-StepEnds endsOfRhythm(const DeviceTrace& trace)
+StepEnds endsOfRhythm(const DeviceTrace& trace, const Progress& progress)
 {
     if (trace.blocks().bornCount() < kFewestAllocs)
         return {};
-    return Rhythm(trace).ends();
+    return Rhythm(trace, progress).ends();
 }
 
 } // namespace strata::model

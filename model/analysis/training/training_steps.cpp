@@ -18,7 +18,7 @@ namespace {
 
 /// The best evidence that there is of where steps end.
 StepEvidence findEnds(const DeviceTrace& trace, const Clock& clock, const WorkHistory& work,
-    const std::vector<Update>& updates, StepEnds& ends)
+    const std::vector<Update>& updates, const Progress& progress, StepEnds& ends)
 {
     if (!updates.empty()) {
         ends = endsOfUpdates(trace, work, updates);
@@ -39,7 +39,7 @@ StepEvidence findEnds(const DeviceTrace& trace, const Clock& clock, const WorkHi
             return StepEvidence::Frames;
     }
     if (work.empty()) {
-        ends = endsOfRhythm(trace);
+        ends = endsOfRhythm(trace, progress);
         if (!ends.empty())
             return StepEvidence::Rhythm;
     }
@@ -80,7 +80,7 @@ Result<TrainingSteps> findTrainingSteps(
     std::vector<Update> updates = updatesOf(trace, clock);
     markUpdates(work, updates);
     StepEnds ends;
-    found.evidence = findEnds(trace, clock, work, updates, ends);
+    found.evidence = findEnds(trace, clock, work, updates, progress, ends);
     dropRefused(trace, ends);
     if (progress.cancelled())
         return cancelled();
