@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <queue>
+#include <utility>
 
 namespace strata::model {
 
@@ -22,6 +24,9 @@ constexpr EventIndex kNever = PhaseMap::kNever;
 /// (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize, parseCUDABlasLtWorkspaceSize). Once a
 /// handle and stream, and for ever, or for one call.
 constexpr std::array<std::int64_t, 3> kWorkspaceSizes{ 8'519'680, 33'554'432, 1'048'576 };
+
+/// Of a size and stream: the program's thread has a handle, and autograd's.
+constexpr std::int64_t kHandles = 2;
 
 Category categoryOf(Kind kind)
 {
@@ -70,6 +75,7 @@ public:
         if (!m_made.m_tensors.has(Kind::Parameter))
             takeGuesses();
         countParameters();
+        countStaying();
         constexpr std::size_t kLooks = 1 << 18;
         const BlockColumns& blocks = m_trace.blocks();
         for (std::size_t row = 0; row < blocks.olderCount(); ++row)
@@ -175,11 +181,9 @@ private:
             return { Category::Workspace, CategoryRule::WorkspaceCode, false };
         if (birth.event < 0)
             return {};
-        const bool inCompute
-            = birth.phase == Phase::Forward || birth.phase == Phase::NoGrad || birth.span->isBackward();
-        if (std::ranges::find(kWorkspaceSizes, birth.bytes) != kWorkspaceSizes.end()
-            && (isScratch(birth) || (inCompute && birth.end == kNever && outlivesSteps(birth)))
-            && !(birth.end == kNever && m_parameterSizes.contains(birth.bytes)))
+        if (hasWorkspaceSize(birth.block)
+            && (isScratch(birth)
+                || (staysInCompute(birth) && m_staying.at(placeOf(birth.block)) <= kHandles)))
             return { Category::Workspace, CategoryRule::WorkspaceSize, false };
         if (origin.has(StackOrigin::Convolution) && isScratch(birth))
             return { Category::Workspace, CategoryRule::ConvolutionScratch, false };
@@ -191,6 +195,36 @@ private:
     {
         return birth.event >= 0 && birth.phase == Phase::Backward && birth.span->isBackward()
             && !isTold(birth) && birth.end > birth.span->freesUntil && birth.end != kNever;
+    }
+
+    [[nodiscard]] bool hasWorkspaceSize(BlockId block) const
+    {
+        return std::ranges::find(kWorkspaceSizes, m_trace.blocks().requestedBytes[block])
+            != kWorkspaceSizes.end();
+    }
+
+    [[nodiscard]] bool staysInCompute(const BlockBirth& birth) const
+    {
+        const bool inCompute
+            = birth.phase == Phase::Forward || birth.phase == Phase::NoGrad || birth.span->isBackward();
+        return inCompute && birth.end == kNever && outlivesSteps(birth)
+            && !m_parameterSizes.contains(birth.bytes);
+    }
+
+    using Place = std::pair<std::int64_t, StreamIndex>;
+    [[nodiscard]] Place placeOf(BlockId block) const
+    {
+        return { m_trace.blocks().requestedBytes[block], m_trace.blocks().stream[block] };
+    }
+
+    /// Outputs that a loop keeps may have the size of a workspace, too: those are many.
+    void countStaying()
+    {
+        for (std::size_t row = 0; row < m_trace.blocks().bornCount(); ++row) {
+            const BlockId block = BlockId::born(row);
+            if (hasWorkspaceSize(block) && staysInCompute(m_births.of(block)))
+                ++m_staying[placeOf(block)];
+        }
     }
 
     [[nodiscard]] bool outlivesSteps(const BlockBirth& birth) const
@@ -205,7 +239,8 @@ private:
         const BlockColumns& blocks = m_trace.blocks();
         const std::size_t row = birth.block.row();
         const EventIndex next = row + 1 < blocks.bornCount() ? blocks.birth(BlockId::born(row + 1)) : kNever;
-        return row > 0 && birth.end < next && blocks.stack.born[row - 1] == blocks.stack.born[row];
+        return row > 0 && birth.end < next && blocks.stack.born[row].valid()
+            && blocks.stack.born[row - 1] == blocks.stack.born[row];
     }
 
     [[nodiscard]] BlockCategory byPhase(const BlockBirth& birth)
@@ -326,6 +361,7 @@ private:
     BatchFinder m_batches;
     std::optional<RuleMatcher> m_rules;
     ParameterSizes m_parameterSizes;
+    std::map<Place, std::int64_t> m_staying; // blocks of the sizes of workspaces
     boost::unordered_flat_map<std::int64_t, std::int64_t> m_unfinished; // gradients of a backward, by size
     std::vector<BlockBirth> m_gradients; // what may be one, of the present backward
     using Ends = std::priority_queue<EventIndex, std::vector<EventIndex>, std::greater<>>;

@@ -91,6 +91,33 @@ TEST(Categories, DoNotTakeASizeForAWorkspace)
     EXPECT_EQ(t.text(), "workspace activation* temporary*");
 }
 
+TEST(Categories, TakeNoOutputsThatALoopKeepsForWorkspaces)
+{
+    const auto loop = [](int steps) {
+        std::string text, letters;
+        for (int step = 0; step < steps; ++step) {
+            text += alloc(2 * step + 1, 1 << 20) + alloc(2 * step + 2, 4) + freed(2 * step + 2, 4);
+            letters += "F BBB |";
+        }
+        Trained t(text, letters);
+        return t.text();
+    };
+    EXPECT_EQ(loop(2), "workspace temporary* workspace temporary*");
+    EXPECT_EQ(loop(3), "activation* temporary* activation* temporary* activation* temporary*");
+}
+
+TEST(Categories, TakeScratchForAWorkspaceWhereAStackTellsOfTheCall)
+{
+    const auto scratch = [](const std::string& stack) {
+        Trained t(
+            alloc(1, 100, stack) + alloc(2, 1 << 20, stack) + freed(2, 1 << 20) + alloc(3, 4) + freed(1, 100),
+            "FFFF B BB");
+        return t.text();
+    };
+    EXPECT_EQ(scratch("stack=addmm@model.py:3"), "activation* workspace temporary");
+    EXPECT_EQ(scratch(""), "activation* temporary* temporary");
+}
+
 TEST(Categories, OfAForwardThatRanOutOfMemoryAreActivations)
 {
     // The size of a workspace tells nothing here either.
