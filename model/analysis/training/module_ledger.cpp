@@ -15,7 +15,7 @@ namespace {
 
 // A crafted path is no tree, and crafted paths are no forest: bytes of modules that have no blocks
 // themselves.
-constexpr std::size_t kDeepest = 100, kMostMade = 64 << 20;
+constexpr std::size_t kDeepest = 100, kMostMade = 16 << 20;
 
 std::string_view firstPart(std::string_view path)
 {
