@@ -276,18 +276,19 @@ private:
         const PhaseMap::Span& span = *birth.span;
         if (span.step == StepKind::Setup && !birth.inModule) // tensors are made with gradients on
             return birth.end <= span.freesUntil && birth.end != kNever ? temporary() : BlockCategory{};
+        const BlockCategory passing = birth.end <= span.phaseUntil ? temporary() : BlockCategory{};
         if (span.step == StepKind::Forward || span.nextBackward == kNever) {
             if (birth.end > span.stepLast && span.step == StepKind::Forward)
                 return { Category::Activation, CategoryRule::ForwardAlone, false };
             if (birth.end != kNever)
-                return temporary();
+                return passing;
             return m_lastPhase == Phase::Forward || !m_trace.outOfMemories().empty()
                 ? BlockCategory{ Category::Activation, CategoryRule::ForwardUnfinished, false }
                 : BlockCategory{};
         }
         if (birth.end >= span.nextBackward)
             return { Category::Activation, CategoryRule::ForwardToBackward, false };
-        return temporary();
+        return passing;
     }
 
     [[nodiscard]] BlockCategory ofBackward(const BlockBirth& birth)

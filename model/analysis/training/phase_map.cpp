@@ -111,15 +111,22 @@ void PhaseMap::findFrees(const DeviceTrace& trace)
 {
     const EventColumns& events = trace.events();
     EventIndex nextAlloc = kNever;
+    struct {
+        Phase phase = Phase::Unknown;
+        EventIndex first = kNever, until = kNever;
+    } next; // phase that is known and has allocs
     for (auto span = m_spans.rbegin(); span != m_spans.rend(); ++span) {
         // What goes behind the end of a step, gradients mostly, goes with the next one.
         span->freesUntil
             = span->step == StepKind::Train ? std::min(nextAlloc, span->stepLast + 1) : nextAlloc;
+        span->phaseUntil = span->phase == next.phase ? next.until : next.first;
         for (EventIndex event = span->last; event >= span->first; --event)
             if (events.action[static_cast<std::size_t>(event)] == Action::Alloc) {
                 span->lastAlloc = std::max(span->lastAlloc, event);
                 nextAlloc = event;
             }
+        if (span->lastAlloc != -1 && span->phase != Phase::Unknown)
+            next = { span->phase, nextAlloc, span->phaseUntil };
     }
     for (std::size_t i = 0; i < m_spans.size();) {
         std::size_t end = i + 1;

@@ -34,6 +34,9 @@ public:
         /// The next alloc behind the span, or its backward, in its step: what is freed before belongs to it
         /// still.
         EventIndex freesUntil = kNever;
+        /// The next alloc behind it in another phase, of those that are known: nothing before tells that the
+        /// phase is over.
+        EventIndex phaseUntil = kNever;
 
         [[nodiscard]] bool isBackward() const
         {

@@ -155,6 +155,23 @@ TEST(Categories, OfBatchesAreInputsWhereTheyOutliveTheirBackward)
     EXPECT_EQ(t.text(), "input activation* activation* temporary* input activation* temporary");
 }
 
+TEST(Categories, OfWhatAForwardMakesAreTemporaryWhereTheyGoInIt)
+{
+    // Freed in the forward; with nothing asked for behind it; while a metric is computed.
+    const auto forward = [](const std::string& end, const std::string& letters) {
+        Trained t(alloc(1, 10) + alloc(2, 20) + alloc(3, 30) + freed(1, 10) + freed(2, 20) + alloc(4, 4)
+                + freed(3, 30) + freed(4, 4) + end,
+            letters);
+        return t.text();
+    };
+    EXPECT_EQ(
+        forward(alloc(5, 4), "FFFFF NN N NN NN B"), "temporary* temporary* unknown temporary* temporary");
+    EXPECT_EQ(forward("", "FFFFF NN N NN NN"), "temporary* temporary* unknown temporary*") << "no backward";
+    EXPECT_EQ(
+        forward(alloc(5, 4), "FFFFF -- - -- FF B"), "temporary* temporary* temporary* unknown temporary")
+        << "nothing tells that the forward is over";
+}
+
 TEST(Categories, OlderThanTheTraceAreToldBySizesOfGradients)
 {
     // Two blocks of 400 bytes at the end that the trace never asked for: the parameter and a state of it.
