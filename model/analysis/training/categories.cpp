@@ -55,14 +55,14 @@ public:
     CategoryMaker(const DeviceTrace& trace, const Clock& clock, const TrainingSteps& steps,
         const CategoryOptions& options, Categories& made)
         : m_trace(trace)
+        , m_clock(clock)
+        , m_options(options)
         , m_made(made)
         , m_origins(trace.recording())
         , m_phases(trace, steps)
         , m_births(trace, m_phases, m_origins)
         , m_batches(m_births.tellsModules())
     {
-        if (options.rules)
-            m_rules.emplace(trace, clock, *options.rules);
         made.m_born.resize(trace.blocks().bornCount());
         made.m_older.resize(trace.blocks().olderCount());
         const EventIndex last = trace.eventCount() - 1;
@@ -71,6 +71,10 @@ public:
 
     [[nodiscard]] bool make(const Progress& progress)
     {
+        if (m_options.rules)
+            m_rules.emplace(m_trace, m_clock, *m_options.rules, progress);
+        if (progress.cancelled())
+            return false;
         takeListed();
         if (!m_made.m_tensors.has(Kind::Parameter))
             takeGuesses();
@@ -355,6 +359,8 @@ private:
     }
 
     const DeviceTrace& m_trace;
+    const Clock& m_clock;
+    const CategoryOptions& m_options;
     Categories& m_made;
     StackOrigins m_origins;
     PhaseMap m_phases;

@@ -2,9 +2,9 @@
 #include "model/analysis/training/category_rules.h"
 
 #include "model/base/units.h"
-#include "model/timeline/annotation_spans.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -21,6 +21,7 @@ constexpr std::size_t kMostRules = 1000;
 constexpr std::uintmax_t kMostBytes = 1 << 20;
 constexpr std::size_t kLongestPattern = 2000;
 constexpr std::int64_t kPatternMemory = 1 << 20;
+constexpr std::size_t kLongestName = 4096; // that is looked at
 
 bool matches(const re2::RE2& pattern, std::string_view text)
 {
@@ -144,36 +145,63 @@ Result<CategoryRules> CategoryRules::readFile(const std::filesystem::path& path)
     return rules;
 }
 
-RuleMatcher::RuleMatcher(const DeviceTrace& trace, const Clock& clock, const CategoryRules& rules)
+RuleMatcher::RuleMatcher(
+    const DeviceTrace& trace, const Clock& clock, const CategoryRules& rules, const Progress& progress)
     : m_trace(trace)
     , m_rules(rules)
     , m_prepared(rules.rules().size())
 {
-    for (std::size_t i = 0; i < m_prepared.size(); ++i) {
+    prepareStacks(progress);
+    std::vector<AnnotationSpan> spans;
+    if (std::ranges::any_of(
+            rules.rules(), [](const CategoryRules::Rule& rule) { return rule.annotation != nullptr; }))
+        spans = annotationSpans(trace.recording(), trace.device(), clock);
+    for (std::size_t i = 0; i < m_prepared.size() && !progress.cancelled(); ++i) {
         const CategoryRules::Rule& rule = rules.rules()[i];
-        if (rule.frame)
-            prepareStacks(rule, m_prepared[i]);
         if (rule.module)
             prepareModules(rule, m_prepared[i]);
         if (rule.annotation)
-            prepareSpans(rule, clock, m_prepared[i]);
+            prepareSpans(rule, spans, m_prepared[i]);
     }
 }
 
-void RuleMatcher::prepareStacks(const CategoryRules::Rule& rule, Prepared& to) const
+/// By 64 rules: a bit of each for each frame.
+void RuleMatcher::prepareStacks(const Progress& progress)
 {
+    std::vector<std::size_t> asking; // rules
+    for (std::size_t i = 0; i < m_prepared.size(); ++i)
+        if (m_rules.rules()[i].frame)
+            asking.push_back(i);
     const Recording& recording = m_trace.recording();
-    std::vector<bool> frames(recording.stacks.frameCount());
     const auto textOf = [&](StringId id) { return id.valid() ? recording.strings[id] : std::string_view(); };
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        const Frame& frame = recording.stacks.frame(FrameId{ static_cast<std::uint32_t>(i) });
-        frames[i] = matches(
-            *rule.frame, fmt::format("{}:{} {}", textOf(frame.file), frame.line, textOf(frame.function)));
-    }
-    to.stacks.resize(recording.stacks.stackCount());
-    for (std::size_t i = 0; i < to.stacks.size(); ++i) {
-        const auto stack = recording.stacks.stack(StackId{ static_cast<std::uint32_t>(i) });
-        to.stacks[i] = std::ranges::any_of(stack, [&](FrameId frame) { return frames[frame.index()]; });
+    constexpr std::size_t kTogether = 64, kLooks = 256;
+    std::vector<std::uint64_t> frames(asking.empty() ? 0 : recording.stacks.frameCount());
+    for (std::size_t first = 0; first < asking.size(); first += kTogether) {
+        const auto rules = std::span(asking).subspan(first, std::min(kTogether, asking.size() - first));
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            if (i % kLooks == 0 && progress.cancelled())
+                return;
+            const Frame& frame = recording.stacks.frame(FrameId{ static_cast<std::uint32_t>(i) });
+            const std::string_view file = textOf(frame.file);
+            const std::string text
+                = fmt::format("{}:{} {}", file.substr(file.size() - std::min(file.size(), kLongestName)),
+                    frame.line, textOf(frame.function).substr(0, kLongestName));
+            frames[i] = 0;
+            for (std::size_t k = 0; k < rules.size(); ++k)
+                if (matches(*m_rules.rules()[rules[k]].frame, text))
+                    frames[i] |= std::uint64_t{ 1 } << k;
+        }
+        for (const std::size_t rule : rules)
+            m_prepared[rule].stacks.resize(recording.stacks.stackCount());
+        for (std::size_t i = 0; i < recording.stacks.stackCount(); ++i) {
+            if (i % kLooks == 0 && progress.cancelled())
+                return;
+            std::uint64_t held = 0;
+            for (const FrameId frame : recording.stacks.stack(StackId{ static_cast<std::uint32_t>(i) }))
+                held |= frames[frame.index()];
+            for (; held != 0; held &= held - 1)
+                m_prepared[rules[static_cast<std::size_t>(std::countr_zero(held))]].stacks[i] = true;
+        }
     }
 }
 
@@ -181,13 +209,15 @@ void RuleMatcher::prepareModules(const CategoryRules::Rule& rule, Prepared& to) 
 {
     const Recording& recording = m_trace.recording();
     for (const StringId name : recording.modules)
-        to.modules.push_back(name.valid() && matches(*rule.module, recording.strings[name]));
+        to.modules.push_back(
+            name.valid() && matches(*rule.module, recording.strings[name].substr(0, kLongestName)));
 }
 
-void RuleMatcher::prepareSpans(const CategoryRules::Rule& rule, const Clock& clock, Prepared& to) const
+void RuleMatcher::prepareSpans(
+    const CategoryRules::Rule& rule, std::span<const AnnotationSpan> all, Prepared& to)
 {
-    for (const AnnotationSpan& span : annotationSpans(m_trace.recording(), m_trace.device(), clock))
-        if (span.first < span.last && matches(*rule.annotation, span.name))
+    for (const AnnotationSpan& span : all)
+        if (span.first < span.last && matches(*rule.annotation, span.name.substr(0, kLongestName)))
             to.spans.push_back({ span.first + 1, span.last });
     std::ranges::sort(to.spans, {}, &Span::first);
     std::size_t kept = 0;

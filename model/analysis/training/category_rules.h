@@ -2,7 +2,9 @@
 #pragma once
 
 #include "model/analysis/training/category.h"
+#include "model/base/progress.h"
 #include "model/base/result.h"
+#include "model/timeline/annotation_spans.h"
 #include "model/timeline/clock.h"
 #include "model/trace/device_trace.h"
 
@@ -11,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +32,7 @@ namespace strata::model {
 ///
 /// `frame` is looked for in "file:line function" of each frame, `annotation` in the names of ranges around
 /// the allocation, `module` in the path of its module: regular expressions of RE2, whose cost is linear in
-/// the text, whatever the expression.
+/// the text, whatever the expression. Of a file the last 4 KiB count, of other names the first.
 class CategoryRules {
 public:
     struct Rule {
@@ -50,10 +53,11 @@ private:
 };
 
 /// Rules prepared for one device: each frame, module and annotation is looked at once for each rule. Asked in
-/// the order of births; keeps pointers to all that it is made of.
+/// the order of births; keeps pointers to all that it is made of. Of use only unless cancelled.
 class RuleMatcher {
 public:
-    RuleMatcher(const DeviceTrace& trace, const Clock& clock, const CategoryRules& rules);
+    RuleMatcher(const DeviceTrace& trace, const Clock& clock, const CategoryRules& rules,
+        const Progress& progress = {});
 
     /// The category that the rules give a block; none: no rule is about it. O(rules).
     [[nodiscard]] std::optional<Category> categoryOf(BlockId block);
@@ -70,9 +74,10 @@ private:
         std::vector<Span> spans; // disjoint, in order
         std::size_t next = 0;
     };
-    void prepareStacks(const CategoryRules::Rule& rule, Prepared& to) const;
+    void prepareStacks(const Progress& progress);
     void prepareModules(const CategoryRules::Rule& rule, Prepared& to) const;
-    void prepareSpans(const CategoryRules::Rule& rule, const Clock& clock, Prepared& to) const;
+    static void prepareSpans(
+        const CategoryRules::Rule& rule, std::span<const AnnotationSpan> all, Prepared& to);
     [[nodiscard]] bool holds(const CategoryRules::Rule& rule, Prepared& prepared, BlockId block) const;
 
     const DeviceTrace& m_trace;

@@ -16,6 +16,8 @@ std::vector<RuleShare> ruleShares(const DeviceTrace& trace, const Clock& clock, 
         [&](BlockId block) { return categories.of(block).rule == CategoryRule::User; });
     std::ranges::sort(decided, {}, [&](BlockId block) { return blocks.birth(block); });
     std::vector<RuleShare> shares(rules.rules().size());
+    if (decided.empty())
+        return shares;
     RuleMatcher matcher(trace, clock, rules);
     for (const BlockId block : decided)
         if (const auto rule = matcher.ruleOf(block)) {

@@ -4,6 +4,7 @@
 #include "model/digest/out_of_memory.h"
 #include "tests/unit/analysis/training/trained.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace strata::model {
@@ -223,6 +224,29 @@ TEST(CategoryRules, LookAtFramesModulesAndAnnotations)
     EXPECT_EQ(of(t, R"("frame": "^c\\.py:5 h$")"), "unknown input unknown");
     EXPECT_EQ(of(t, R"("annotation": "^warm$")"), "unknown input unknown");
     EXPECT_EQ(of(t, R"("module": "encoder")"), "unknown unknown unknown");
+    Trained modules(alloc(1, 8) + alloc(2, 8) + alloc(3, 8), "---");
+    Recording& recording = modules.recording();
+    recording.modules = { recording.strings.intern("net.encoder.0"), recording.strings.intern("encoders") };
+    for (const ModuleIndex module : { ModuleIndex{ 1 }, ModuleIndex{ 0 }, ModuleIndex{ kNoIndex } })
+        recording.devices.at(0).events.module.push_back(module);
+    EXPECT_EQ(of(modules, R"("module": "(^|\\.)encoder\\.")"), "unknown input unknown");
+}
+
+TEST(CategoryRules, MayBeMoreThanABitSetHolds)
+{
+    Trained t("alloc 0x1000 8 stack=g69@b.py:4\nalloc 0x2000 8 stack=g0@b.py:4|g99@b.py:5\nalloc 0x3000 8\n",
+        "---");
+    std::string text;
+    for (int i = 0; i < 100; ++i)
+        text += fmt::format(R"({}{{"category": "{}", "frame": " g{}$"}})", text.empty() ? "" : ",",
+            i < 64 ? "input" : "workspace", i);
+    const CategoryRules rules = CategoryRules::read("{\"rules\": [" + text + "]}").value();
+    EXPECT_EQ(t.text({ &rules }), "workspace input unknown");
+    const auto shares = ruleShares(t.trace(), Clock(t.trace()), t.categories({ &rules }), rules,
+        activeBlocks(t.trace(), t.trace().eventCount() - 1));
+    EXPECT_EQ(shares[0], (RuleShare{ 1, 8 }));
+    EXPECT_EQ(shares[69], (RuleShare{ 1, 8 }));
+    EXPECT_EQ(shares[99], RuleShare{});
 }
 
 TEST(CategoryRules, CountWhatEachOfThemDecides)
