@@ -14,36 +14,8 @@ namespace {
 constexpr std::size_t kLooked = 64; ///< blocks of a site
 constexpr std::int64_t kFirstOnes = 4; ///< allocations of a step
 
-/// As much of a name as any has. Each site looks at its frames, and a file may have all of them share one.
+/// As much of a name as any has: a file may have all of its frames share one.
 constexpr std::size_t kLongest = 4096;
-
-void readStack(const Recording& recording, StackId stack, LeakOrigin& origin)
-{
-    bool wasUser = false, called = false;
-    std::string_view inner; // the function of the frame before
-    for (const FrameId id : recording.stacks.stack(stack)) {
-        const Frame& frame = recording.stacks.frame(id);
-        const std::string_view path = recording.strings[frame.file];
-        const std::string_view file = path.substr(path.size() - std::min(path.size(), kLongest));
-        const std::string_view function = recording.strings[frame.function].substr(0, kLongest);
-        const FrameOrigin from = originOf(file);
-        const auto names = [&](std::string_view part) { return function.find(part) != function.npos; };
-        if (from != FrameOrigin::User) {
-            origin.inOptimizer = origin.inOptimizer || file.find("/optim/") != file.npos
-                || file.find("\\optim\\") != file.npos || names("torch::optim::");
-            origin.inHistory = origin.inHistory || file.ends_with("lbfgs.py") || names("LBFGS");
-        }
-        const bool calls = from == FrameOrigin::Torch && baseName(file) == "module.py"
-            && (function == "_call_impl" || function == "inner");
-        if (calls && !called)
-            origin.inHook = wasUser && inner != "forward";
-        called = called || calls;
-        origin.inModule
-            = origin.inModule || calls || (from == FrameOrigin::Torch && baseName(file) == "functional.py");
-        wasUser = from == FrameOrigin::User;
-        inner = function;
-    }
-}
 
 template <std::size_t size> std::size_t mostIn(const std::array<std::size_t, size>& counts)
 {
@@ -147,11 +119,55 @@ void sayDoubt(LeakSite& site, const LeakShape& shape)
 
 } // namespace
 
-LeakOrigin originOf(const DeviceTrace& trace, const TrainingSteps& steps, const StayingSite& site)
+LeakOrigins::FrameMarks LeakOrigins::marksOf(FrameId id)
+{
+    const auto [known, isNew] = m_frames.try_emplace(id.value);
+    if (!isNew)
+        return known->second;
+    const Recording& recording = m_trace.recording();
+    const Frame& frame = recording.stacks.frame(id);
+    const std::string_view path = recording.strings[frame.file];
+    const std::string_view file = path.substr(path.size() - std::min(path.size(), kLongest));
+    const std::string_view function = recording.strings[frame.function].substr(0, kLongest);
+    const FrameOrigin from = originOf(file);
+    const auto names = [&](std::string_view part) { return function.find(part) != function.npos; };
+    FrameMarks& marks = known->second;
+    marks.isUser = from == FrameOrigin::User;
+    marks.isForward = function == "forward";
+    if (!marks.isUser) {
+        marks.inOptimizer = file.find("/optim/") != file.npos || file.find("\\optim\\") != file.npos
+            || names("torch::optim::");
+        marks.inHistory = file.ends_with("lbfgs.py") || names("LBFGS");
+    }
+    if (from == FrameOrigin::Torch) {
+        marks.callsModule
+            = baseName(file) == "module.py" && (function == "_call_impl" || function == "inner");
+        marks.inFunctional = baseName(file) == "functional.py";
+    }
+    return marks;
+}
+
+void LeakOrigins::readStack(StackId stack, LeakOrigin& origin)
+{
+    bool called = false;
+    FrameMarks inner; // of the frame before
+    for (const FrameId id : m_trace.recording().stacks.stack(stack)) {
+        const FrameMarks marks = marksOf(id);
+        origin.inOptimizer = origin.inOptimizer || marks.inOptimizer;
+        origin.inHistory = origin.inHistory || marks.inHistory;
+        if (marks.callsModule && !called)
+            origin.inHook = inner.isUser && !inner.isForward;
+        called = called || marks.callsModule;
+        origin.inModule = origin.inModule || marks.callsModule || marks.inFunctional;
+        inner = marks;
+    }
+}
+
+LeakOrigin LeakOrigins::of(const StayingSite& site)
 {
     LeakOrigin origin;
     if (site.stack.valid())
-        readStack(trace.recording(), site.stack, origin);
+        readStack(site.stack, origin);
     std::array<std::size_t, kPhases> phases{};
     std::array<std::size_t, 6> kinds{};
     std::vector<StreamIndex> streams;
@@ -159,13 +175,13 @@ LeakOrigin originOf(const DeviceTrace& trace, const TrainingSteps& steps, const 
     for (std::size_t i = site.blocks.size(); i-- > 0 && looked < kLooked;) {
         if (site.stays[i].born < site.shape.firstBoundary)
             break;
-        const EventIndex birth = trace.blocks().birth(site.blocks[i]);
-        const TrainingStep* step = steps.at(birth);
+        const EventIndex birth = m_trace.blocks().birth(site.blocks[i]);
+        const TrainingStep* step = m_steps.at(birth);
         ++looked;
-        ++phases[static_cast<std::size_t>(steps.phaseAt(birth))];
+        ++phases[static_cast<std::size_t>(m_steps.phaseAt(birth))];
         ++kinds[static_cast<std::size_t>(step != nullptr ? step->kind : StepKind::Train)];
-        early += ordinalInStep(trace, steps, site.blocks[i]) < kFirstOnes;
-        streams.push_back(trace.blocks().stream[site.blocks[i]]);
+        early += ordinalInStep(m_trace, m_steps, site.blocks[i]) < kFirstOnes;
+        streams.push_back(m_trace.blocks().stream[site.blocks[i]]);
     }
     origin.phase = static_cast<Phase>(mostIn(phases));
     origin.step = static_cast<StepKind>(mostIn(kinds));

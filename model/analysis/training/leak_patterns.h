@@ -4,6 +4,9 @@
 #include "model/analysis/training/leak_sites.h"
 #include "model/analysis/training/leaks.h"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+
 namespace strata::model {
 
 /// What is known of how the blocks of a site come about.
@@ -17,8 +20,32 @@ struct LeakOrigin {
     bool freshStreams = false; ///< each is on a stream of its own
     bool firstOfStep = false; ///< among the first allocations of its step
 };
-[[nodiscard]] LeakOrigin originOf(
-    const DeviceTrace& trace, const TrainingSteps& steps, const StayingSite& site);
+
+/// Tells it of sites; the names of a frame are looked at once. Keeps pointers to all that it is made of.
+class LeakOrigins {
+public:
+    LeakOrigins(const DeviceTrace& trace, const TrainingSteps& steps)
+        : m_trace(trace)
+        , m_steps(steps)
+    {
+    }
+
+    [[nodiscard]] LeakOrigin of(const StayingSite& site); ///< O(frames of its stack)
+
+private:
+    struct FrameMarks {
+        bool isUser = false; ///< of the program
+        bool inOptimizer = false, inHistory = false;
+        bool callsModule = false, inFunctional = false;
+        bool isForward = false;
+    };
+    [[nodiscard]] FrameMarks marksOf(FrameId id);
+    void readStack(StackId stack, LeakOrigin& origin);
+
+    const DeviceTrace& m_trace;
+    const TrainingSteps& m_steps;
+    boost::unordered_flat_map<std::uint32_t, FrameMarks> m_frames;
+};
 
 /// What else is known when a site is described.
 struct LeakSurroundings {

@@ -12,11 +12,10 @@ namespace {
 constexpr std::size_t kFewestPoints = 5;
 constexpr double kTrend = 2.6;
 
-std::vector<double> thinned(const StepSeries& series)
+std::vector<double> thinned(const StepSeries& series, std::size_t most)
 {
-    constexpr std::size_t kMost = 200;
     std::vector<double> points;
-    const std::size_t count = std::min(series.size(), kMost);
+    const std::size_t count = std::min(series.size(), most);
     for (std::size_t i = 0; i < count; ++i)
         points.push_back(series[count < 2 ? 0 : i * (series.size() - 1) / (count - 1)]);
     return points;
@@ -24,9 +23,9 @@ std::vector<double> thinned(const StepSeries& series)
 
 } // namespace
 
-double medianSlope(const StepSeries& series)
+double medianSlope(const StepSeries& series, std::size_t most)
 {
-    const std::vector<double> points = thinned(series);
+    const std::vector<double> points = thinned(series, most);
     if (points.size() < 2)
         return 0;
     const double step = static_cast<double>(series.size() - 1) / static_cast<double>(points.size() - 1);
@@ -40,9 +39,9 @@ double medianSlope(const StepSeries& series)
     return *middle;
 }
 
-double trendOf(const StepSeries& series)
+double trendOf(const StepSeries& series, std::size_t most)
 {
-    std::vector<double> points = thinned(series);
+    std::vector<double> points = thinned(series, most);
     const auto n = static_cast<double>(points.size());
     double sum = 0;
     for (std::size_t i = 0; i < points.size(); ++i)
@@ -61,7 +60,7 @@ double trendOf(const StepSeries& series)
 }
 
 /// What is quickly looked at comes first: of many sites few grow.
-bool growsThroughout(const StepSeries& series, double drawdown)
+bool growsThroughout(const StepSeries& series, double drawdown, std::size_t most)
 {
     if (series.size() < kFewestPoints)
         return false;
@@ -77,7 +76,7 @@ bool growsThroughout(const StepSeries& series, double drawdown)
     if (late < early / 2)
         return false;
     const auto [back, highest] = series.deepestDrop();
-    return back <= drawdown * highest && trendOf(series) >= kTrend;
+    return back <= drawdown * highest && trendOf(series, most) >= kTrend;
 }
 
 double medianSlope(std::span<const double> series)

@@ -102,10 +102,12 @@ StepSeries liveBytes(std::span<const BlockStay> stays, std::uint32_t first, std:
 
 class Judge {
 public:
-    Judge(std::span<const BlockStay> stays, std::uint32_t warmup, std::uint32_t boundaries)
+    Judge(
+        std::span<const BlockStay> stays, std::uint32_t warmup, std::uint32_t boundaries, std::size_t points)
         : m_stays(stays)
         , m_warmup(warmup)
         , m_boundaries(boundaries)
+        , m_points(points)
         , m_cohorts(cohortsOf(stays, warmup, boundaries))
     {
     }
@@ -176,16 +178,16 @@ private:
         }
         const std::size_t quiet = series.quiet();
         m_shape.quiet = static_cast<std::uint32_t>(quiet);
-        if (!growsThroughout(series, 0.02)) {
+        if (!growsThroughout(series, 0.02, m_points)) {
             const StepSeries growing = series.slice(0, series.size() - quiet);
-            if (quiet >= 3 && growing.size() >= kFewestCohorts && growsThroughout(growing, 0.02))
+            if (quiet >= 3 && growing.size() >= kFewestCohorts && growsThroughout(growing, 0.02, m_points))
                 m_shape.kind = LeakShape::Kind::Stopped;
             return m_shape.kind == LeakShape::Kind::Stopped;
         }
         m_shape.kind = LeakShape::Kind::Grows;
         m_shape.firstBoundary = first;
         m_shape.cohorts = series.rises();
-        m_shape.requestedPerStep = medianSlope(series);
+        m_shape.requestedPerStep = medianSlope(series, m_points);
         const auto allocated = [&](std::uint32_t boundary) {
             double bytes = 0;
             for (const BlockStay& stay : m_stays)
@@ -301,6 +303,7 @@ private:
 
     std::span<const BlockStay> m_stays;
     std::uint32_t m_warmup, m_boundaries;
+    std::size_t m_points;
     std::vector<Cohort> m_cohorts;
     std::vector<std::uint32_t> m_stayed; // births of cohorts that outlived what others live
     bool m_irregular = false;
@@ -309,9 +312,10 @@ private:
 
 } // namespace
 
-LeakShape shapeOf(std::span<const BlockStay> stays, std::uint32_t warmup, std::uint32_t boundaries)
+LeakShape shapeOf(
+    std::span<const BlockStay> stays, std::uint32_t warmup, std::uint32_t boundaries, std::size_t points)
 {
-    return Judge(stays, warmup, boundaries).shape();
+    return Judge(stays, warmup, boundaries, points).shape();
 }
 
 } // namespace strata::model

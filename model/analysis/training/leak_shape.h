@@ -58,8 +58,8 @@ struct LeakShape {
 };
 
 /// `stays` of one site, in the order of births; boundaries are 0 to `boundaries` - 1, and what is born before
-/// boundary `warmup` does not count. O(stays log stays).
-[[nodiscard]] LeakShape shapeOf(
-    std::span<const BlockStay> stays, std::uint32_t warmup, std::uint32_t boundaries);
+/// boundary `warmup` does not count. O(stays log stays), and of what may grow O(points^2).
+[[nodiscard]] LeakShape shapeOf(std::span<const BlockStay> stays, std::uint32_t warmup,
+    std::uint32_t boundaries, std::size_t points = kMostPoints);
 
 } // namespace strata::model

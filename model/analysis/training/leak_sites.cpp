@@ -12,6 +12,7 @@ namespace strata::model {
 
 namespace {
 
+constexpr std::size_t kManySites = 2000, kLooks = 1024;
 constexpr std::uint16_t kPassingStream = kNoIndex - 1; ///< one that is used in one step alone
 
 struct Staying {
@@ -48,9 +49,9 @@ public:
         if (!collect(open, progress))
             return fail(Error::Kind::Cancelled, say("cancelled"));
         findPassingStreams(open);
-        std::vector<StayingSite> found = grouped(open, Level::Site);
-        refine(found, Level::LineOrPlace);
-        refine(found, Level::Stream);
+        std::vector<StayingSite> found = grouped(open, Level::Site, progress);
+        refine(found, Level::LineOrPlace, progress);
+        refine(found, Level::Stream, progress);
         if (progress.cancelled())
             return fail(Error::Kind::Cancelled, say("cancelled"));
         std::ranges::sort(found, {}, [](const StayingSite& site) { return site.blocks.front().row(); });
@@ -125,7 +126,9 @@ private:
         return key;
     }
 
-    [[nodiscard]] std::vector<StayingSite> grouped(const std::vector<Staying>& all, Level level) const
+    /// Cancelled, without some of their shapes.
+    [[nodiscard]] std::vector<StayingSite> grouped(
+        const std::vector<Staying>& all, Level level, const Progress& progress) const
     {
         std::optional<GroupTable> lines;
         if (level != Level::Site) {
@@ -151,13 +154,17 @@ private:
             sites.back().blocks.push_back(staying.block);
             sites.back().stays.push_back(staying.stay);
         }
-        for (StayingSite& site : sites)
-            site.shape = shapeOf(site.stays, m_boundaries.warmup, m_boundaries.count());
+        const std::size_t points = sites.size() > kManySites ? kFewerPoints : kMostPoints;
+        for (std::size_t i = 0; i < sites.size(); ++i) {
+            if (i % kLooks == 0 && progress.cancelled())
+                break;
+            sites[i].shape = shapeOf(sites[i].stays, m_boundaries.warmup, m_boundaries.count(), points);
+        }
         return sites;
     }
 
     /// Puts the blocks of sites without a clear answer together in another way, and takes what is clear then.
-    void refine(std::vector<StayingSite>& sites, Level level) const
+    void refine(std::vector<StayingSite>& sites, Level level, const Progress& progress) const
     {
         std::vector<Staying> open;
         for (const StayingSite& site : sites)
@@ -167,7 +174,7 @@ private:
         std::ranges::sort(open, {}, [](const Staying& staying) { return staying.block.row(); });
         std::vector<bool> taken(m_trace.blocks().bornCount(), false);
         std::vector<StayingSite> better;
-        for (StayingSite& site : grouped(open, level)) {
+        for (StayingSite& site : grouped(open, level, progress)) {
             if (isOpen(site.shape) || site.shape.kind == LeakShape::Kind::Window
                 || site.shape.kind == LeakShape::Kind::Sawtooth || site.shape.kind == LeakShape::Kind::Stopped
                 || isPart(site))

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kFewestSteps = 6; ///< after the warm-up
 constexpr std::size_t kExamples = 5;
 constexpr std::ptrdiff_t kMostHarmless = 40; ///< sites that do not leak, which are told of
-constexpr std::uint32_t kMostPoints = 2000, kMostPointsOfAll = 2'000'000; ///< of a growth
+constexpr std::uint32_t kLongestGrowth = 2000, kPointsOfAll = 2'000'000;
 constexpr double kMayDrop = 0.34; ///< of the highest, of what is the whole device's
 
 class Finder {
@@ -50,7 +50,9 @@ public:
         if (!sites)
             return Failure(sites.error());
         m_use = leakStepUse(m_trace, m_boundaries, growingBlocks(*sites));
-        judge(*sites);
+        judge(*sites, progress);
+        if (progress.cancelled())
+            return fail(Error::Kind::Cancelled, say("cancelled"));
         addOfDevice();
         decide();
         return std::move(m_report);
@@ -143,14 +145,19 @@ private:
             judged.push_back(order[static_cast<std::size_t>(i)].second);
     }
 
-    void judge(const std::vector<StayingSite>& sites)
+    void judge(const std::vector<StayingSite>& sites, const Progress& progress)
     {
         std::vector<Judged> judged;
+        constexpr std::size_t kLooks = 1024;
         LeakSurroundings around{ .steps = m_boundaries.steady() };
-        for (const StayingSite& site : sites) {
+        LeakOrigins origins(m_trace, m_steps);
+        for (std::size_t i = 0; i < sites.size(); ++i) {
+            if (i % kLooks == 0 && progress.cancelled())
+                return;
+            const StayingSite& site = sites[i];
             if (site.shape.kind == LeakShape::Kind::Steady && site.shape.cohorts == 0)
                 continue;
-            const LeakOrigin origin = originOf(m_trace, m_steps, site);
+            const LeakOrigin origin = origins.of(site);
             const auto kind = kindOf(site.shape, origin);
             if (!kind)
                 continue;
@@ -161,8 +168,8 @@ private:
             around.forwardLeaks += *kind == LeakKind::Leak && origin.phase == Phase::Forward;
         }
         dropSmall(judged);
-        const std::size_t few = kMostPointsOfAll / std::max<std::size_t>(1, judged.size());
-        m_mostPoints = static_cast<std::uint32_t>(std::clamp<std::size_t>(few, 2, kMostPoints));
+        const std::size_t few = kPointsOfAll / std::max<std::size_t>(1, judged.size());
+        m_mostPoints = static_cast<std::uint32_t>(std::clamp<std::size_t>(few, 2, kLongestGrowth));
         for (const auto& [site, kind, origin] : judged) {
             LeakSite& found = m_report.sites.emplace_back(rowOf(*site, kind));
             around.framesKnown = site->stack.valid();
@@ -372,7 +379,7 @@ private:
     LeakStepUse m_use;
     LeakReport m_report;
     std::array<bool, kLeakKinds> m_grows{}; // of which something grows throughout
-    std::uint32_t m_mostPoints = kMostPoints;
+    std::uint32_t m_mostPoints = kLongestGrowth;
 };
 
 } // namespace
