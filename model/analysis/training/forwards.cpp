@@ -2,7 +2,7 @@
 #include "model/analysis/training/step_list.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <compare>
 
 namespace strata::model {
 
@@ -32,6 +32,14 @@ bool recur(const std::vector<std::size_t>& places, std::size_t count)
     return least >= kFewestAllocs && most - least <= apart && count - places.back() <= most + apart;
 }
 
+struct Asked {
+    std::int64_t bytes;
+    StackId stack;
+    std::size_t alloc;
+
+    friend auto operator<=>(const Asked&, const Asked&) = default;
+};
+
 /// Numbers of the allocs that begin forwards. The first thing that a forward asks for, by stack and size, is
 /// what each of them asks for once.
 std::vector<std::size_t> beginsOfForwards(const DeviceTrace& trace, const WorkHistory& work)
@@ -39,25 +47,30 @@ std::vector<std::size_t> beginsOfForwards(const DeviceTrace& trace, const WorkHi
     const BlockColumns& blocks = trace.blocks();
     const std::size_t count = blocks.bornCount();
     std::vector<std::size_t> forwards;
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> places;
-    const auto token = [&](std::size_t alloc) {
-        return static_cast<std::uint64_t>(blocks.requestedBytes.born[alloc]) * 0x9e3779b97f4a7c15u
-            ^ blocks.stack.born[alloc].value;
-    };
+    std::vector<Asked> asked; // sorted, for whoever makes a file chooses what hashes alike
     for (std::size_t alloc = 0; alloc < count; ++alloc) {
         if (!isForward(workAt(work, static_cast<EventIndex>(blocks.alloc[alloc].value))))
             continue;
         forwards.push_back(alloc);
-        places[token(alloc)].push_back(alloc);
+        asked.push_back({ blocks.requestedBytes.born[alloc], blocks.stack.born[alloc], alloc });
     }
     if (forwards.empty())
         return {};
+    std::ranges::sort(asked);
+    const auto placesOf = [&](std::size_t alloc) {
+        const std::int64_t bytes = blocks.requestedBytes.born[alloc];
+        const StackId stack = blocks.stack.born[alloc];
+        std::vector<std::size_t> places;
+        auto found = std::ranges::lower_bound(asked, Asked{ bytes, stack, 0 });
+        if (found->alloc == alloc)
+            for (; found != asked.end() && found->bytes == bytes && found->stack == stack; ++found)
+                places.push_back(found->alloc);
+        return places; // of the first of them alone
+    };
     const std::size_t tried = std::min(forwards.size(), count / 2 + 1);
-    for (std::size_t i = 0; i < tried; ++i) {
-        const std::vector<std::size_t>& found = places[token(forwards[i])];
-        if (found.front() == forwards[i] && recur(found, count))
-            return found;
-    }
+    for (std::size_t i = 0; i < tried; ++i)
+        if (auto places = placesOf(forwards[i]); recur(places, count))
+            return places;
     return { forwards.front() };
 }
 
