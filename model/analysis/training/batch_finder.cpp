@@ -26,6 +26,7 @@ void BatchFinder::take(const BlockBirth& birth, bool free)
 {
     if (birth.phase == Phase::Backward || birth.phase == Phase::Optimizer) {
         m_waiting.clear();
+        m_seen = 0;
         endEvaluation();
         return;
     }
@@ -39,28 +40,31 @@ void BatchFinder::take(const BlockBirth& birth, bool free)
     if (!free || birth.origin->has(StackOrigin::Setup))
         return;
     m_waiting.push_back(birth);
-    m_waitsForTraining = nullptr;
     if (m_waiting.size() < kMostWaiting)
         return;
     std::erase_if(m_waiting, [&](const BlockBirth& each) { return each.end <= birth.event; });
     if (m_waiting.size() > kMostWaiting / 2)
         m_waiting.erase(m_waiting.begin(), m_waiting.end() - kMostWaiting / 2);
+    m_seen = 0;
 }
 
 void BatchFinder::read(const BlockBirth& reader)
 {
     m_lastRead = reader.event;
     if (reader.phase == Phase::NoGrad) {
-        if (m_waitsForTraining == reader.span)
-            return;
-        m_waitsForTraining = reader.span;
-        std::erase_if(m_waiting, [&](const BlockBirth& each) {
+        if (m_training != reader.span->nextBackwardEnd)
+            m_seen = 0;
+        m_training = reader.span->nextBackwardEnd;
+        const auto unseen = m_waiting.begin() + static_cast<std::ptrdiff_t>(m_seen);
+        const auto gone = std::remove_if(unseen, m_waiting.end(), [&](const BlockBirth& each) {
             const bool stays = reader.span->nextBackward != PhaseMap::kNever
                 && each.end > reader.span->nextBackwardEnd; // a training may read it yet
             if (!stays && each.end > reader.event)
                 m_evaluated.push_back(each);
             return !stays;
         });
+        m_waiting.erase(gone, m_waiting.end());
+        m_seen = m_waiting.size();
         return;
     }
     for (const BlockBirth& each : m_waiting) {
@@ -75,6 +79,7 @@ void BatchFinder::read(const BlockBirth& reader)
             m_batches.push_back(each.block);
     }
     m_waiting.clear();
+    m_seen = 0;
 }
 
 void BatchFinder::endEvaluation()

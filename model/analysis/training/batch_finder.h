@@ -37,7 +37,8 @@ private:
 
     bool m_tellsModules;
     std::vector<BlockBirth> m_waiting; // for a module to run
-    const PhaseMap::Span* m_waitsForTraining = nullptr; // all that waits, whatever else this span reads
+    std::size_t m_seen = 0; // of those: they wait for a training, whatever else is read before
+    EventIndex m_training = -1; // whose backward ends there
     std::vector<BlockBirth> m_evaluated; // read by one without gradients
     EventIndex m_lastRead = -1;
     std::vector<BlockId> m_batches;
