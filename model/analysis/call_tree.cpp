@@ -133,9 +133,12 @@ private:
     std::vector<std::vector<Part>> m_paths; // by group
 };
 
-/// The path of each stack through the tree, from the root on, in one array.
+/// The path of each stack through the tree, from the root on, in one array. Every module may have every stack
+/// in it: what would be more than kMostParts together is left out.
 class Paths {
 public:
+    static constexpr std::size_t kMostParts = 100'000'000; ///< 800 MB
+
     Paths(const Recording& recording, const TreeQuery& query)
         : m_recording(recording)
         , m_query(query)
@@ -145,9 +148,13 @@ public:
     void add(std::span<const Part> before, StackId stack)
     {
         m_begins.push_back(m_frames.size());
+        const std::span<const FrameId> innermostFirst = m_recording.stacks.stack(stack);
+        if (m_frames.size() + before.size() + innermostFirst.size() >= kMostParts) {
+            m_complete = false;
+            return;
+        }
         m_frames.insert(m_frames.end(), before.begin(), before.end());
         const auto first = static_cast<std::ptrdiff_t>(m_frames.size());
-        const std::span<const FrameId> innermostFirst = m_recording.stacks.stack(stack);
         if (m_query.byLine) {
             push(userFrame(m_recording, stack));
             return;
@@ -162,6 +169,7 @@ public:
             std::reverse(m_frames.begin() + first, m_frames.end());
     }
 
+    [[nodiscard]] bool complete() const { return m_complete; }
     [[nodiscard]] std::span<const Part> operator[](std::size_t i) const
     {
         const std::size_t end = i + 1 < m_begins.size() ? m_begins[i + 1] : m_frames.size();
@@ -198,6 +206,7 @@ private:
     const TreeQuery& m_query;
     std::vector<Part> m_frames;
     std::vector<std::size_t> m_begins;
+    bool m_complete = true;
     boost::unordered_flat_map<std::uint32_t, bool> m_userFrames;
     boost::unordered_flat_map<std::uint32_t, FrameId> m_shown;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, FrameId>
@@ -303,9 +312,15 @@ CallTree treeOf(const DeviceTimeline& timeline, const TreeQuery& query, const Gr
         groups.emplace(*roots, tree.labels);
     }
 
+    const auto nothing = [&] { return CallTree{ .nodes = { {} }, .cost = tree.cost, .at = tree.at }; };
     Paths paths(timeline.trace().recording(), query);
-    for (const StackCost& cost : *costs)
+    for (std::size_t i = 0; i < costs->size(); ++i) {
+        if (i % kStopInterval == 0 && stop.stop_requested())
+            return nothing();
+        const StackCost& cost = (*costs)[i];
         paths.add(groups ? groups->of(cost.group) : std::span<const Part>(), cost.stack);
+    }
+    tree.complete = paths.complete();
     std::vector<std::uint32_t> order(costs->size());
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i] = static_cast<std::uint32_t>(i);
@@ -314,7 +329,7 @@ CallTree treeOf(const DeviceTimeline& timeline, const TreeQuery& query, const Gr
     });
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (i % kStopInterval == 0 && stop.stop_requested())
-            return CallTree{ .nodes = { {} }, .cost = tree.cost, .at = tree.at };
+            return nothing();
         builder.add(paths[order[i]], (*costs)[order[i]]);
     }
     builder.finish();

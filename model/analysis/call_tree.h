@@ -45,8 +45,9 @@ struct CallTree {
     std::vector<std::string> labels; ///< "activation", or parts of the paths of modules: "h", "3", "attn"
     TreeCost cost = TreeCost::Bytes;
     EventIndex at = -1; ///< the instant that Bytes refers to
-    bool complete
-        = true; ///< false: cut at kMaxNodes, the costs of what is deeper are `self` where it was cut
+    /// False: cut at kMaxNodes, the costs of what is deeper are `self` where it was cut; or of so many long
+    /// paths that those of some, which are the root's, were left out.
+    bool complete = true;
 
     static constexpr std::size_t kMaxNodes = 20'000'000; ///< 960 MB; no real recording comes near
 };
