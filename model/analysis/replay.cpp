@@ -218,9 +218,7 @@ RecordedAllocator recordedAllocator(const DeviceTrace& trace, const ReplayAsked&
     const TorchVersion version = stated ? *stated : versionsByKeys(trace).front();
     const auto settings = AllocatorSettings::parse(
         asked.settings ? *asked.settings : recordedSettings(trace, report.settingsSource), version);
-    return { .settings = settings ? *settings : AllocatorSettings{},
-        .capacityBytes = report.capacityBytes,
-        .capacitySource = report.capacitySource };
+    return { .settings = settings ? *settings : AllocatorSettings{}, .capacityBytes = report.capacityBytes };
 }
 
 Result<ReplayReport> checkReplay(const DeviceTrace& trace, const ReplayAsked& asked, const Progress& progress)

@@ -69,7 +69,6 @@ struct ReplayReport {
 struct RecordedAllocator {
     AllocatorSettings settings;
     std::optional<std::int64_t> capacityBytes;
-    ReplayReport::CapacitySource capacitySource = ReplayReport::CapacitySource::None;
 };
 [[nodiscard]] RecordedAllocator recordedAllocator(const DeviceTrace& trace, const ReplayAsked& asked = {});
 

@@ -81,7 +81,10 @@ int main(int argc, char** argv)
     }
     const DeviceTrace& trace = (*session)->devices().at(0);
     const auto found = findTrainingSteps(trace, Clock(trace)).value();
-    const auto steady = found.steady();
+    std::vector<const TrainingStep*> steady;
+    for (const TrainingStep& each : found.steps)
+        if (each.kind == StepKind::Train && !each.warmup)
+            steady.push_back(&each);
     if (steady.empty()) {
         std::fprintf(stderr, "no steps to repeat\n");
         return 1;

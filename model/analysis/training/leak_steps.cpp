@@ -60,7 +60,7 @@ LeakStepUse leakStepUse(
     const EventIndex start = boundaries.warmup == 0 ? -1 : boundaries.events[boundaries.warmup - 1];
     std::int64_t requested = trace.totals().requestedBytesStart, reserved = trace.totals().reservedBytesStart;
     std::int64_t peak = requested;
-    std::map<StackId, std::pair<std::int64_t, EventIndex>> segments; // bytes and the last event, by stack
+    std::map<StackId, std::int64_t> segments; // bytes
     std::size_t step = boundaries.warmup;
     for (EventIndex e = 0; e <= boundaries.events.back(); ++e) {
         requested = wrapAdd(requested, trace.requestedDelta(e));
@@ -72,9 +72,8 @@ LeakStepUse leakStepUse(
         }
         peak = std::max(peak, requested);
         if (more > 0) {
-            auto& [bytes, last] = segments[trace.events().stack[static_cast<std::size_t>(e)]];
+            std::int64_t& bytes = segments[trace.events().stack[static_cast<std::size_t>(e)]];
             bytes = wrapAdd(bytes, more);
-            last = e;
         }
         if (e == boundaries.events[step]) {
             use.requestedPeak.push_back(count(peak));
@@ -86,10 +85,9 @@ LeakStepUse leakStepUse(
     }
     std::int64_t most = 0;
     for (const auto& [stack, grown] : segments)
-        if (grown.first > most) {
-            most = grown.first;
+        if (grown > most) {
+            most = grown;
             use.segmentStack = stack;
-            use.segmentEvent = grown.second;
         }
     use.inputsGrow = inputsGrow(trace, boundaries, leftOut);
     return use;

@@ -18,7 +18,6 @@ struct LeakStepUse {
     bool inputsGrow = false;
     /// The allocation of a segment in them that is most of what reserved grew by; none: it did not.
     StackId segmentStack;
-    EventIndex segmentEvent = -1;
 };
 
 /// `leftOut`: births of blocks that say nothing of inputs, in order. O(events).

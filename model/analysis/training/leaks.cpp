@@ -29,7 +29,7 @@ public:
         , m_steps(steps)
         , m_options(options)
         , m_boundaries(leakBoundaries(steps))
-        , m_sizes(trace, options.rounding)
+        , m_sizes(trace)
     {
         m_report.device = trace.device();
         m_report.steps = m_boundaries.count();

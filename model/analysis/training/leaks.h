@@ -57,9 +57,6 @@ struct LeakSite {
 
 struct LeakOptions {
     std::optional<std::int64_t> capacityBytes; ///< of the device; none: what the recording tells
-    /// Rounded less requested bytes as an exact replay has them; nullptr: those that the recording tells,
-    /// else what the settings make of a request.
-    const BlockColumn<std::uint32_t>* rounding = nullptr;
 };
 
 struct LeakReport {

@@ -44,7 +44,7 @@ public:
         }
     };
 
-    /// `recordedPhases` of the events serve where `steps` has none.
+    /// What autograd told with the events serves where `steps` has none.
     PhaseMap(const DeviceTrace& trace, const TrainingSteps& steps);
 
     [[nodiscard]] const std::vector<Span>& spans() const { return m_spans; }

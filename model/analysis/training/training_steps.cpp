@@ -108,15 +108,6 @@ Result<TrainingSteps> findTrainingSteps(
     return found;
 }
 
-std::vector<const TrainingStep*> TrainingSteps::steady() const
-{
-    std::vector<const TrainingStep*> found;
-    for (const TrainingStep& step : steps)
-        if (step.kind == StepKind::Train && !step.warmup)
-            found.push_back(&step);
-    return found;
-}
-
 const TrainingStep* TrainingSteps::at(EventIndex e) const
 {
     const auto step

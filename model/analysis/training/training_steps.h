@@ -64,8 +64,6 @@ struct TrainingSteps {
     StepEvidence evidence = StepEvidence::None;
     std::vector<TrainingStep> steps; ///< empty without evidence
 
-    /// The steps that boundaries of leaks and comparisons are taken of: Train, not warm-up.
-    [[nodiscard]] std::vector<const TrainingStep*> steady() const;
     /// The step that event `e` lies in; nullptr without steps. O(log n).
     [[nodiscard]] const TrainingStep* at(EventIndex e) const;
     /// What happens at event `e`. O(log n).
