@@ -124,6 +124,38 @@ TEST(Ledger, AddsUpToAllThatIsReserved)
     EXPECT_EQ(ledger.unaccountedBytes(), 24); // which the allocator surely added
 }
 
+TEST(Ledger, KnowsWhatIsRoundedWhereAReplayIsExact)
+{
+    constexpr std::int64_t kMiB = 1 << 20, kAsked = 20 * kMiB - 100;
+    constexpr std::int64_t kFirst = std::int64_t{ 1 } << 40;
+    const auto row = [](const char* what, std::int64_t mebibytes, std::int64_t bytes, const char* more = "") {
+        return fmt::format("{} {} {} {}\n", what, kFirst + mebibytes * kMiB, bytes, more);
+    };
+    const auto freed = [&](std::int64_t mebibytes, std::int64_t bytes) {
+        return row("free_requested", mebibytes, bytes) + row("free_completed", mebibytes, bytes);
+    };
+    // Of a segment of 60 MiB a third is pending, a third live; another segment is free.
+    Trained t(row("segment_alloc", 0, 60 * kMiB) + row("alloc", 0, 60 * kMiB) + freed(0, 60 * kMiB)
+            + row("alloc", 0, kAsked) + row("alloc", 20, kAsked) + row("segment_alloc", 100, 30 * kMiB)
+            + row("alloc", 100, 30 * kMiB) + freed(100, 30 * kMiB) + row("free_requested", 0, kAsked)
+            + row("segment", 0, 60 * kMiB, "large") + row("block", 0, 20 * kMiB, "pending req=20971420")
+            + row("block", 20, 20 * kMiB, "allocated req=20971420") + row("segment", 100, 30 * kMiB, "large"),
+        "-----------");
+    ReplayAsked asked;
+    asked.version = TorchVersion{ 2, 11 };
+    const auto report = checkReplay(t.trace(), asked);
+    ASSERT_TRUE(report && report->exact()) << (report ? report->reason() : report.error().what).text();
+    const EventIndex last = t.trace().eventCount() - 1;
+    const Ledger ledger = ledgerAt(t.trace(), t.categories(), last, activeBlocks(t.trace(), last), &*report);
+    EXPECT_EQ(ledger.reservedBytes, 90 * kMiB);
+    EXPECT_EQ(ledger.requestedBytes, 2 * kAsked);
+    EXPECT_EQ(ledger.pendingFreeBytes, kAsked);
+    EXPECT_EQ(ledger.roundingBytes, 200);
+    EXPECT_EQ(ledger.fragmentationBytes, 20 * kMiB);
+    EXPECT_EQ(ledger.cachedFreeBytes, 30 * kMiB);
+    EXPECT_EQ(ledger.unaccountedBytes(), 0);
+}
+
 TEST(ModuleLedger, IsATreeInTheOrderOfPeople)
 {
     Trained t(
