@@ -26,6 +26,10 @@ public:
         , m_strings(from.strings.size())
         , m_frames(from.stacks.frameCount())
         , m_stacks(from.stacks.stackCount())
+        , m_streams(from.streams.size(), kNoIndex)
+        , m_pools(from.pools.size(), kNoIndex)
+        , m_threads(from.threads.size(), kNoIndex)
+        , m_modules(from.modules.size(), kNoIndex)
     {
     }
 
@@ -53,19 +57,19 @@ public:
     }
     StreamIndex stream(StreamIndex index)
     {
-        return index == kNoIndex ? index : m_to.internStream(m_from.streams[index]);
+        return once(m_streams, index, [&] { return m_to.internStream(m_from.streams[index]); });
     }
     PoolIndex pool(PoolIndex index)
     {
-        return index == kNoIndex ? index : m_to.internPool(m_from.pools[index]);
+        return once(m_pools, index, [&] { return m_to.internPool(m_from.pools[index]); });
     }
     ThreadIndex thread(ThreadIndex index)
     {
-        return index == kNoIndex ? index : m_to.internThread(m_from.threads[index]);
+        return once(m_threads, index, [&] { return m_to.internThread(m_from.threads[index]); });
     }
     ModuleIndex module(ModuleIndex index)
     {
-        return index == kNoIndex ? index : m_to.internModule(text(m_from.modules[index]));
+        return once(m_modules, index, [&] { return m_to.internModule(text(m_from.modules[index])); });
     }
     FinalSegment segment(FinalSegment segment)
     {
@@ -99,15 +103,28 @@ public:
     }
 
 private:
+    /// The number in the new recording; `intern` looks through its whole table.
+    static std::uint16_t once(std::vector<std::uint16_t>& numbers, std::uint16_t index, auto&& intern)
+    {
+        if (index == kNoIndex)
+            return index;
+        std::uint16_t& number = numbers[index];
+        if (number == kNoIndex)
+            number = intern();
+        return number;
+    }
+
     const Recording& m_from;
     Recording& m_to;
     Scrubber& m_scrubber;
     std::vector<StringId> m_strings;
     std::vector<FrameId> m_frames;
     std::vector<StackId> m_stacks;
+    std::vector<std::uint16_t> m_streams, m_pools, m_threads, m_modules;
 };
 
-void copyEvents(const EventColumns& from, EventSpan span, EventColumns& to, Copier& copy, bool metadata, bool modules)
+void copyEvents(
+    const EventColumns& from, EventSpan span, EventColumns& to, Copier& copy, bool metadata, bool modules)
 {
     for (EventIndex event = span.first; event <= span.last; ++event) {
         const auto e = static_cast<std::size_t>(event);
@@ -344,8 +361,8 @@ Cut cut(const Session& session, const CutOptions& options)
         kept[trace.device()] = span;
         DeviceRecording& device = to.devices.emplace_back();
         device.device = trace.device();
-        copyEvents(trace.events(), span, device.events, copy, !options.scrub.metadata,
-            !options.scrub.modules);
+        copyEvents(
+            trace.events(), span, device.events, copy, !options.scrub.metadata, !options.scrub.modules);
         device.base = span.first > 0 ? stateAt(trace, span.first - 1, copy)
                                      : copy.state(recordedBase(from, trace.device()));
         const bool asRecorded = span.last == last && (trace.totals().endKnown || !options.endFromTrace);

@@ -171,7 +171,7 @@ bool SessionBuilder::takeStreams(std::span<const std::byte> payload)
     if (!wire::decodeStreams(payload, first, streams) || first != m_tables.streams.size())
         return false;
     for (const std::int64_t stream : streams)
-        m_tables.streams.push_back(m_recording.internStream(stream));
+        m_tables.streams.push_back(m_streamTable.of(stream, m_recording.streams));
     return true;
 }
 
@@ -182,7 +182,7 @@ bool SessionBuilder::takePools(std::span<const std::byte> payload)
     if (!wire::decodePools(payload, first, pools) || first != m_tables.pools.size())
         return false;
     for (const wire::PoolRow& pool : pools)
-        m_tables.pools.push_back(m_recording.internPool({ pool.owner, pool.id, pool.kind }));
+        m_tables.pools.push_back(m_poolTable.of({ pool.owner, pool.id, pool.kind }, m_recording.pools));
     return true;
 }
 
@@ -193,8 +193,8 @@ bool SessionBuilder::moduleOf(std::uint32_t string, ModuleIndex& module)
     if (string == wire::kNone || !StreamTables::find(m_tables.strings, string, path))
         return string == wire::kNone;
     const auto [known, isNew] = m_modules.try_emplace(string, kNoIndex);
-    if (isNew)
-        known->second = m_recording.internModule(path);
+    if (isNew && path.valid())
+        known->second = m_moduleTable.of(path, m_recording.modules);
     module = known->second;
     return true;
 }
@@ -221,7 +221,8 @@ bool SessionBuilder::addRow(DeviceRecording& device, const wire::EventRow& row, 
     if (hasTimes)
         events.timeNs.push_back(row.timeNs);
     if (row.thread != m_thread.first)
-        m_thread = { row.thread, m_recording.internThread(row.thread) };
+        m_thread
+            = { row.thread, row.thread == 0 ? kNoIndex : m_threadTable.of(row.thread, m_recording.threads) };
     events.tell(row.phase, m_thread.second, module);
     ++m_events;
     return true;

@@ -8,6 +8,8 @@
 #include "model/wire/digest.h"
 #include "model/wire/events.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -16,6 +18,27 @@
 #include <vector>
 
 namespace strata::model {
+
+/// Numbers what a table of a recording, which others may add to, does not have yet: O(log n), and kNoIndex
+/// once 65,535 are known. Whoever makes a file chooses what stands in it, so that nothing is hashed.
+template <class T> class TableIndex {
+public:
+    [[nodiscard]] std::uint16_t of(const T& value, std::vector<T>& table)
+    {
+        for (; m_seen < table.size(); ++m_seen)
+            m_known.emplace(table[m_seen], static_cast<std::uint16_t>(m_seen));
+        if (const auto known = m_known.find(value); known != m_known.end())
+            return known->second;
+        if (table.size() >= kNoIndex)
+            return kNoIndex;
+        table.push_back(value);
+        return static_cast<std::uint16_t>(table.size() - 1);
+    }
+
+private:
+    std::map<T, std::uint16_t> m_known;
+    std::size_t m_seen = 0; // of the table
+};
 
 /// Fills a recording from the payloads of chunks. Numbers that refer to rows that never came make a chunk
 /// damaged, and so do sizes below 0 or above 2^62 together: nothing behind this class has to check one.
@@ -70,6 +93,10 @@ private:
     std::int64_t m_bytes = 0; // of all events and base states: the sizes of a session fit together
     wire::EventChunk m_chunk; // kept for its memory
     std::unordered_map<std::uint32_t, ModuleIndex> m_modules; // by number of their string
+    TableIndex<StringId> m_moduleTable;
+    TableIndex<std::uint32_t> m_threadTable;
+    TableIndex<std::int64_t> m_streamTable;
+    TableIndex<Pool> m_poolTable;
     std::pair<std::uint32_t, ThreadIndex> m_thread{ 0, kNoIndex }; // of the last row
 };
 
