@@ -280,12 +280,13 @@ protected:
             last);
     }
 
-    model::Result<void> prepare(const DeviceTrace& trace, bool json, Output&) override
+    model::Result<void> prepare(const DeviceTrace& trace, bool json, Output& err) override
     {
         if (asksForLabels()) {
             auto training = m_training.of(trace);
             if (!training)
                 return model::Failure(training.error());
+            m_training.tell(trace, err);
             m_labels = model::deviceLabels(trace, training->categories);
             m_steps = std::move(training->steps);
         } else if (json) {
