@@ -26,17 +26,28 @@ using model::LeakKind;
 using model::LeakReport;
 using model::LeakSite;
 
+/// Lines of the stacks of all sites.
+model::GroupTable linesOf(const DeviceTrace& trace, const LeakReport& report)
+{
+    std::vector<model::StackId> stacks;
+    for (const LeakSite& site : report.sites)
+        stacks.push_back(site.stack);
+    std::ranges::sort(stacks);
+    stacks.erase(std::unique(stacks.begin(), stacks.end()), stacks.end());
+    return { trace.recording(), stacks };
+}
+
 struct Looked {
     const DeviceTrace* trace;
     model::StepEvidence evidence;
     LeakReport report;
-};
+    model::GroupTable lines = linesOf(*trace, report);
 
-std::string lineOf(const DeviceTrace& trace, model::StackId stack)
-{
-    const model::GroupTable lines(trace.recording(), std::span(&stack, 1));
-    return lines.label(lines.groupOfStack(stack));
-}
+    [[nodiscard]] const std::string& lineOf(const LeakSite& site) const
+    {
+        return lines.label(lines.groupOfStack(site.stack));
+    }
+};
 
 void writeGrowth(JsonWriter& json, std::span<const LeakGrowth> rows, bool events)
 {
@@ -69,11 +80,11 @@ void writePlace(JsonWriter& json, const std::optional<model::LeakPlace>& place)
     json.endObject();
 }
 
-void writeSiteOf(JsonWriter& json, const DeviceTrace& trace, const LeakSite& site)
+void writeSiteOf(JsonWriter& json, const Looked& looked, const LeakSite& site)
 {
     json.beginObject();
-    json.member("line", lineOf(trace, site.stack)).key("stack");
-    writeSite(json, trace.recording(), site.stack);
+    json.member("line", looked.lineOf(site)).key("stack");
+    writeSite(json, looked.trace->recording(), site.stack);
     json.member("kind", model::leakKindWord(site.kind))
         .member("bytes_per_step_requested", site.requestedBytesPerStep)
         .member("bytes_per_step_allocated", site.allocatedBytesPerStep)
@@ -107,14 +118,14 @@ void writeReport(JsonWriter& json, const std::string& file, const Looked& looked
         .member("steps_to_oom", report.stepsToOom);
     json.key("sites").beginArray();
     for (const LeakSite& site : report.sites)
-        writeSiteOf(json, *looked.trace, site);
+        writeSiteOf(json, looked, site);
     json.endArray().endObject().endLine();
 }
 
-std::string nameOf(const DeviceTrace& trace, const LeakSite& site)
+std::string nameOf(const Looked& looked, const LeakSite& site)
 {
     if (site.stack.valid())
-        return printable(lineOf(trace, site.stack));
+        return printable(looked.lineOf(site));
     if (!site.place)
         return "the whole device";
     std::string name = "no stack recorded";
@@ -125,7 +136,7 @@ std::string nameOf(const DeviceTrace& trace, const LeakSite& site)
     return name;
 }
 
-void printRows(Output& out, const DeviceTrace& trace, std::span<const LeakSite> sites)
+void printRows(Output& out, const Looked& looked, std::span<const LeakSite> sites)
 {
     Table table({ { "a step" }, { "blocks" }, { "since step" }, { "steps left" }, { "", Table::Align::Left },
         { "", Table::Align::Left } });
@@ -135,7 +146,7 @@ void printRows(Output& out, const DeviceTrace& trace, std::span<const LeakSite> 
         table.add({ bytes > 0 ? model::formatBytes(bytes) : "-",
             site.blocksPerStep > 0 ? model::formatFigure(site.blocksPerStep) : "-",
             model::formatCount(site.firstStep), site.stepsToOom ? model::formatCount(*site.stepsToOom) : "-",
-            std::string(model::leakKindWord(site.kind)), nameOf(trace, site) });
+            std::string(model::leakKindWord(site.kind)), nameOf(looked, site) });
     }
     table.print(out);
 }
@@ -159,7 +170,7 @@ void printReport(Output& out, const std::string& file, const Looked& looked, std
         return;
     const auto shown = std::span(report.sites).first(std::min(rows, report.sites.size()));
     out.line("");
-    printRows(out, *looked.trace, shown);
+    printRows(out, looked, shown);
     if (shown.size() < report.sites.size())
         out.line(
             out.faint(fmt::format("  and {} more: --limit 0 shows all", report.sites.size() - shown.size())));
@@ -172,7 +183,7 @@ void printReport(Output& out, const std::string& file, const Looked& looked, std
             continue;
         said = text;
         out.line("");
-        printParagraph(out, nameOf(*looked.trace, site) + ": " + text);
+        printParagraph(out, nameOf(looked, site) + ": " + text);
     }
 }
 
