@@ -241,8 +241,15 @@ public:
             printReport(out, file, looked, static_cast<std::size_t>(m_limit.rows(false, out)));
         }
         out.flush();
+        if (!m_maxGrowthBytes)
+            return kDone;
+        if (!looked.report.compared) {
+            err.line(printable(fmt::format("strata: {}: --max-growth has nothing to be held against: {}",
+                file, looked.report.why.text())));
+            return kFailed;
+        }
         const std::int64_t growth = looked.report.allocatedBytesPerStep();
-        if (!m_maxGrowthBytes || growth <= *m_maxGrowthBytes)
+        if (growth <= *m_maxGrowthBytes)
             return kDone;
         err.line(printable(fmt::format("strata: {}: leaks keep {} a step, {} more than --max-growth {}", file,
             model::formatBytes(growth), model::formatBytes(growth - *m_maxGrowthBytes),

@@ -42,6 +42,7 @@ public:
             m_report.why = missing;
             return std::move(m_report);
         }
+        m_report.compared = true;
         ReplayAsked asked;
         asked.capacityBytes = m_options.capacityBytes;
         const RecordedAllocator allocator = recordedAllocator(m_trace, asked);
@@ -147,10 +148,10 @@ private:
 
     void judge(const std::vector<StayingSite>& sites, const Progress& progress)
     {
-        std::vector<Judged> judged;
         constexpr std::size_t kLooks = 1024;
-        LeakSurroundings around{ .steps = m_boundaries.steady() };
+        std::vector<Judged> judged;
         LeakOrigins origins(m_trace, m_steps);
+        LeakSurroundings around{ .steps = m_boundaries.steady() };
         for (std::size_t i = 0; i < sites.size(); ++i) {
             if (i % kLooks == 0 && progress.cancelled())
                 return;

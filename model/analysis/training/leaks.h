@@ -65,6 +65,7 @@ struct LeakReport {
     int device = 0;
     std::int64_t steps = 0; ///< whose ends were compared, warm-up included
     std::int64_t warmup = 0;
+    bool compared = false; ///< else steps are not known, or too few: `why` says so
     Verdict verdict = Verdict::Undecided;
     Sentence why;
     std::optional<std::int64_t> capacityBytes;

@@ -217,6 +217,9 @@ TEST(Leaks, TooFewStepsAreUndecided)
     ASSERT_TRUE(report);
     EXPECT_EQ(kinds(*report), "undecided");
     EXPECT_FALSE(report->why.empty());
+    EXPECT_FALSE(report->compared);
+    EXPECT_FALSE(run(leak, true, 7).compared);
+    EXPECT_TRUE(run(leak, true, 10).compared);
 }
 
 TEST(Leaks, EvaluationsAreTrainingsLeaksByTheStepsBetweenThem)
