@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Steps, the ledger and leaks of a training on the command line.
+#include "model/session/save.h"
+#include "tests/integration/run_strata.h"
+#include "tests/unit/analysis/training/training_script.h"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace strata::test {
+
+using nlohmann::json;
+
+namespace {
+
+std::set<std::string> keysOf(const json& object)
+{
+    std::set<std::string> keys;
+    for (const auto& [key, value] : object.items())
+        keys.insert(key);
+    return keys;
+}
+
+std::int64_t sumOf(const json& rows, const char* key)
+{
+    std::int64_t sum = 0;
+    for (const json& row : rows)
+        sum += row[key].get<std::int64_t>();
+    return sum;
+}
+
+class Training : public testing::Test {
+protected:
+    /// A few parameters, then so many steps with something in each.
+    std::string sessionOf(int steps, const std::string& step, const std::string& rules = {})
+    {
+        std::string script = "ppp";
+        for (int i = 0; i < steps; ++i)
+            script += "xff" + step + "lbbb(o)z";
+        const auto recording
+            = TrainingScript(script, { .bits = true, .ranges = true, .frames = true }).recording();
+        if (!rules.empty())
+            recording->user.setRules(rules, 1);
+        const std::string path = m_directory.path() / "a.strata";
+        EXPECT_TRUE(model::saveSession(*recording, path));
+        return path;
+    }
+
+    TemporaryDirectory m_directory;
+    OwnData m_data;
+};
+
+} // namespace
+
+TEST_F(Training, HasStepsOfPhases)
+{
+    const Ran ran = strata({ "steps", sessionOf(4, ""), "--json" });
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const json told = ran.json();
+    EXPECT_EQ(keysOf(told), (std::set<std::string>{ "schema", "devices" }));
+    const json device = told["devices"][0];
+    EXPECT_EQ(keysOf(device), (std::set<std::string>{ "device", "evidence", "steps" }));
+    EXPECT_EQ(device["evidence"], "ranges");
+    ASSERT_EQ(device["steps"].size(), 6u);
+    const std::vector<std::string> kinds{ "setup", "train", "train", "train", "train", "incomplete" };
+    std::int64_t next = 0;
+    for (const json& step : device["steps"]) {
+        EXPECT_EQ(keysOf(step),
+            (std::set<std::string>{ "step", "kind", "warmup", "micro_steps", "first_event", "last_event",
+                "phases", "requested_bytes_peak", "peak_event", "reserved_bytes" }));
+        EXPECT_EQ(step["kind"], kinds[step["step"].get<std::size_t>()]);
+        for (const json& phase : step["phases"]) {
+            EXPECT_EQ(keysOf(phase), (std::set<std::string>{ "kind", "first_event", "last_event" }));
+            EXPECT_EQ(phase["first_event"], next);
+            next = phase["last_event"].get<std::int64_t>() + 1;
+        }
+        EXPECT_EQ(step["last_event"], next - 1);
+    }
+    const std::string none = m_directory.path() / "none.strata";
+    ASSERT_TRUE(model::saveSession(*makeRecording("alloc 0x1000 512\n"), none));
+    EXPECT_EQ(strata({ "steps", none }).code, 1);
+}
+
+TEST_F(Training, HasALedgerThatAddsUp)
+{
+    const std::string file = sessionOf(4, "");
+    const json told = strata({ "ledger", file, "--json" }).json();
+    EXPECT_EQ(keysOf(told),
+        (std::set<std::string>{ "schema", "device", "event", "requested_bytes", "reserved_bytes",
+            "parameters", "rows", "rounding_bytes", "pending_free_bytes", "fragmentation_bytes",
+            "cached_free_bytes", "outside_bytes", "surprises", "spikes", "rules" }));
+    EXPECT_EQ(sumOf(told["rows"], "bytes"), told["requested_bytes"]);
+    std::set<std::string> categories;
+    for (const json& row : told["rows"]) {
+        EXPECT_EQ(keysOf(row),
+            (std::set<std::string>{ "category", "bytes", "blocks", "recorded_bytes", "inferred_bytes",
+                "bytes_per_parameter", "expected_bytes_per_parameter", "note" }));
+        categories.insert(row["category"]);
+    }
+    EXPECT_TRUE(categories.contains("parameter") && categories.contains("activation"));
+    const json modules = strata({ "ledger", file, "end", "--by", "module", "--json" }).json();
+    EXPECT_EQ(sumOf(modules["rows"], "bytes"), modules["requested_bytes"]);
+    EXPECT_EQ(strata({ "ledger", file, "--by", "size" }).code, 2);
+    EXPECT_EQ(strata({ "ledger", "/nowhere/at/all" }).code, 3);
+}
+
+TEST_F(Training, LeaksWhatItKeepsOfEachStep)
+{
+    const std::string leaking = sessionOf(20, "c");
+    const json told = strata({ "leaks", leaking, "--json" }).json();
+    EXPECT_EQ(keysOf(told),
+        (std::set<std::string>{ "schema", "file", "device", "evidence", "steps", "warmup", "verdict", "why",
+            "bytes_per_step_allocated", "capacity_bytes", "steps_to_oom", "sites" }));
+    EXPECT_EQ(told["verdict"], "found");
+    EXPECT_EQ(told["steps"], 20);
+    ASSERT_EQ(told["sites"].size(), 1u);
+    const json& site = told["sites"][0];
+    EXPECT_EQ(keysOf(site),
+        (std::set<std::string>{ "line", "stack", "kind", "bytes_per_step_requested",
+            "bytes_per_step_allocated", "bytes_per_step_reserved", "blocks_per_step", "first_step",
+            "steps_to_oom", "pattern", "change", "why", "place", "growth", "survivors", "examples" }));
+    EXPECT_EQ(site["kind"], "leak");
+    EXPECT_EQ(site["line"], "/app/train.py:7");
+    const std::int64_t grown = told["bytes_per_step_allocated"];
+    EXPECT_GT(grown, 0);
+    EXPECT_EQ(strata({ "leaks", leaking, "--max-growth", std::to_string(grown) }).code, 0);
+    const Ran above = strata({ "leaks", leaking, "--max-growth", std::to_string(grown - 1) });
+    EXPECT_EQ(above.code, 1);
+    EXPECT_NE(above.err.find("more than --max-growth"), std::string::npos) << above.err;
+
+    const std::string clean = sessionOf(20, "");
+    EXPECT_EQ(strata({ "leaks", clean, "--json" }).json()["verdict"], "none");
+    EXPECT_EQ(strata({ "leaks", clean, "--max-growth", "0" }).code, 0);
+}
+
+TEST_F(Training, IsNotBelowALimitWhereNoStepsCanBeCompared)
+{
+    for (const std::string& file : { sessionOf(4, ""), dataFile("versions/torch2.6_plain.pickle.gz") }) {
+        EXPECT_EQ(strata({ "leaks", file }).code, 0);
+        const Ran ran = strata({ "leaks", file, "--max-growth", "1GiB", "--json" });
+        EXPECT_EQ(ran.code, 1);
+        EXPECT_EQ(ran.json()["verdict"], "undecided");
+        EXPECT_NE(ran.err.find("--max-growth has nothing to be held against"), std::string::npos) << ran.err;
+    }
+}
+
+TEST_F(Training, SaysThatKeptRulesTakePart)
+{
+    const std::string file = sessionOf(4, "", R"({"rules":[{"category":"communication","min_bytes":1}]})");
+    const std::vector<std::vector<std::string>> commands{ { "events", file, "--filter",
+                                                              "category:communication" },
+        { "blocks", file, "--filter", "category:communication" }, { "at", file, "end", "--by", "category" },
+        { "ledger", file } };
+    for (const auto& command : commands) {
+        const Ran ran = strata(command);
+        EXPECT_EQ(ran.code, 0) << command[0];
+        EXPECT_NE(ran.err.find("categories of your own that are kept with this recording"), std::string::npos)
+            << command[0] << ": " << ran.err;
+    }
+    EXPECT_EQ(strata({ "events", file }).err, "");
+}
+
+} // namespace strata::test
