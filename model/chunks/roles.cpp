@@ -4,6 +4,9 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/wire/roles.h"
 
+#include <functional>
+#include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -63,9 +66,11 @@ void write(const Recording& recording, wire::ChunkWriter& writer)
 /// another block at its address.)
 class Keeper {
 public:
-    Keeper(const KeptRows& kept, int device, RoleListings::Rows& to)
+    /// `nameOf`: the name of a tensor in the new recording.
+    Keeper(const KeptRows& kept, int device, std::function<StringId(StringId)> nameOf, RoleListings::Rows& to)
         : m_kept(kept)
         , m_device(device)
+        , m_nameOf(std::move(nameOf))
         , m_to(to)
     {
     }
@@ -113,7 +118,7 @@ private:
         listing.event = place;
         const bool ofOptimizer = listing.kind == Kind::Stepped;
         const auto text = [&](StringId id) { return id.valid() ? m_kept.text(id) : id; };
-        listing.name = m_kept.modules || ofOptimizer ? text(listing.name) : StringId{};
+        listing.name = ofOptimizer ? text(listing.name) : m_nameOf(listing.name);
         listing.part = text(listing.part);
         listing.dtype = text(listing.dtype);
         m_to.push_back(listing);
@@ -121,6 +126,7 @@ private:
 
     const KeptRows& m_kept;
     int m_device;
+    std::function<StringId(StringId)> m_nameOf;
     RoleListings::Rows& m_to;
     bool m_begun = false;
     std::map<Key, RoleListing> m_earlier;
@@ -133,10 +139,22 @@ void keep(const Recording& from, const KeptRows& kept, Recording& to)
     const auto* const part = from.parts.find<RoleListings>();
     if (!part)
         return;
+    std::map<StringId, StringId> numbered;
+    // Names that are left out still tell tensors apart.
+    const auto nameOf = [&](StringId name) {
+        if (!name.valid())
+            return name;
+        if (kept.modules)
+            return kept.text(name);
+        const auto [known, isNew] = numbered.try_emplace(name);
+        if (isNew)
+            known->second = to.strings.intern("#" + std::to_string(numbered.size()));
+        return known->second;
+    };
     for (const auto& [device, listings] : part->byDevice) {
         if (!kept.spans.contains(device))
             continue;
-        Keeper keeper(kept, device, to.parts.get<RoleListings>().byDevice[device]);
+        Keeper keeper(kept, device, nameOf, to.parts.get<RoleListings>().byDevice[device]);
         for (const RoleListing& listing : listings)
             keeper.take(listing);
         keeper.begin();

@@ -314,8 +314,9 @@ TEST(Roles, GoWithAPartAndWhatLivesLongStandsAtItsBeginning)
 TEST(Roles, KeepTheirKindWithoutTheirNames)
 {
     EXPECT_EQ(keptRoles(recordingWithRoles(), { 5, 15 }, false),
-        "0 parameter 200 -\n0 parameter 400 -\n0 optimizer_state 300 -\n4 gradient 101 -\n"
-        "5 stepped 0 Adam\n6 gradient 500 -\n6 stepped 0 Adam\n");
+        "0 parameter 200 #1\n0 parameter 400 #2\n0 optimizer_state 300 #1\n4 gradient 101 #1\n"
+        "5 stepped 0 Adam\n6 gradient 500 #2\n6 stepped 0 Adam\n")
+        << "numbers tell them apart: a row takes the place of that of the same name";
 }
 
 TEST(Roles, OfAKindThatIsNotKnownArePassedOver)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A cut session against the one that it was cut from: at every kept event the same blocks, of the same sizes,
 // stacks, streams and pools, and the same bytes reserved.
+#include "model/analysis/training/listed_tensors.h"
 #include "model/readers/reader.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 #include <random>
 #include <set>
+#include <tuple>
 #include <unistd.h>
 
 namespace strata::model {
@@ -262,6 +264,41 @@ TEST(Scrub, ShortensPathsAndKeepsWhoseCodeItIs)
     EXPECT_EQ(renamed["<string>"], "<string>");
     EXPECT_EQ(renamed["kernel.py"], "kernel.py");
     EXPECT_EQ(scrubber.counts().paths, 8);
+}
+
+TEST(Scrub, KeepsWhatTensorsAreWithoutTheirNames)
+{
+    auto recording = test::makeRecording(R"(
+        segment_alloc 0x100000 2097152
+        alloc 0x100000 1000
+        alloc 0x100400 3000
+        alloc 0x101000 2000
+        free_requested 0x100400 3000
+        free_completed 0x100400 3000
+        alloc 0x100400 2500
+    )");
+    const auto name = [&](const char* text) { return recording->strings.intern(text); };
+    using Kind = wire::RoleKind;
+    recording->parts.get<RoleListings>().byDevice[0]
+        = { { 4, Kind::Parameter, 0x100000, name("h.0.weight"), {}, {}, 1, 0 },
+              { 4, Kind::Parameter, 0x101000, name("h.1.weight"), {}, {}, 1, 0 },
+              { 4, Kind::Gradient, 0x100400, name("h.0.weight"), {}, {}, 1, 0 },
+              { 7, Kind::Stepped, 0, name("AdamW"), {}, {}, 0, 0 } };
+    const SessionPtr session = opened(std::move(recording));
+    const SessionPtr part = sent(*cut(*session, { { { 0, { 0, 6 } } }, { .modules = true } }).recording);
+    ASSERT_TRUE(part);
+    const auto placed = [](const Session& of) {
+        std::vector<std::tuple<std::uint64_t, EventIndex, Kind>> rows;
+        const DeviceTrace& trace = of.devices().front();
+        const ListedTensors tensors = ListedTensors::of(trace).value();
+        for (const ListedTensors::Placed& each : tensors.all())
+            rows.emplace_back(trace.blocks().address[each.block], trace.blocks().birth(each.block),
+                tensors.listing(each).kind);
+        return rows;
+    };
+    EXPECT_EQ(placed(*session).size(), 4u);
+    EXPECT_EQ(placed(*part), placed(*session));
+    EXPECT_FALSE(part->recording().strings.find("h.0.weight").valid());
 }
 
 TEST(Scrub, ForgetsUsersHostsAndCommands)
