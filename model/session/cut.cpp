@@ -259,30 +259,29 @@ TimeSpan timeSpanOf(const Recording& recording)
     return span;
 }
 
-/// Conditions of a filter in the words of the new recording; none if they are not known here.
-std::optional<std::string> conditionsIn(const Recording& from, const Recording& to,
-    const std::string& conditions, Copier& copy, Scrubber& scrubber)
+/// Conditions of a filter in the words of the new recording.
+std::string conditionsIn(
+    const Recording& from, const Recording& to, BlockFilter filter, Copier& copy, Scrubber& scrubber)
 {
-    Result<BlockFilter> filter = filterFromText(from, conditions);
-    if (!filter)
-        return std::nullopt;
-    for (StackId& stack : filter->sites)
+    for (StackId& stack : filter.sites)
         if (stack.index() < from.stacks.stackCount())
             stack = copy.stack(stack);
-    if (filter->line) {
-        std::string line = scrubber.text(*filter->line);
+    if (filter.line) {
+        std::string line = scrubber.text(*filter.line);
         for (std::uint32_t i = 0; i < from.stacks.frameCount(); ++i)
-            if (frameLabel(from, FrameId{ i }) == *filter->line
-                || formerFrameLabel(from, FrameId{ i }) == *filter->line)
+            if (frameLabel(from, FrameId{ i }) == *filter.line
+                || formerFrameLabel(from, FrameId{ i }) == *filter.line)
                 line = frameLabel(to, copy.frame(FrameId{ i }));
-        filter->line = line;
+        filter.line = line;
     }
-    if (filter->stream && *filter->stream < from.streams.size())
-        filter->stream = copy.stream(*filter->stream);
-    if (filter->pool && *filter->pool < from.pools.size())
-        filter->pool = copy.pool(*filter->pool);
-    filter->text = scrubber.text(filter->text);
-    return filterText(to, *filter);
+    if (filter.module)
+        filter.module = scrubber.text(*filter.module);
+    if (filter.stream && *filter.stream < from.streams.size())
+        filter.stream = copy.stream(*filter.stream);
+    if (filter.pool && *filter.pool < from.pools.size())
+        filter.pool = copy.pool(*filter.pool);
+    filter.text = scrubber.text(filter.text);
+    return filterText(to, filter);
 }
 
 /// Rules look for names in what was recorded: where any of these go, they name what is gone, and would find
@@ -301,12 +300,12 @@ void copyUserData(const Recording& from, Cut& cut, const std::map<int, EventSpan
     }
     for (UserItem item : from.user.items) {
         if (item.kind == UserItem::Kind::Filter) {
-            auto conditions = conditionsIn(from, *cut.recording, item.conditions, copy, scrubber);
-            if (!conditions) {
-                ++cut.userOutside;
+            const Result<BlockFilter> filter = filterFromText(from, item.conditions);
+            if (!filter || (scrub.modules && filter->module)) { // not known here, or of a name that goes
+                ++(filter ? cut.userDropped : cut.userOutside);
                 continue;
             }
-            item.conditions = std::move(*conditions);
+            item.conditions = conditionsIn(from, *cut.recording, *filter, copy, scrubber);
         } else if (item.kind == UserItem::Kind::Rules) {
             if (!keepsRules(scrub)) {
                 ++cut.userDropped;

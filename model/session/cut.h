@@ -21,7 +21,8 @@ struct Cut {
     Scrubber::Counts scrubbed;
     std::int64_t userKept = 0; ///< notes, named ranges and filters that go with it
     std::int64_t userOutside = 0; ///< left out: not wholly within the events that are kept
-    std::int64_t userDropped = 0; ///< left out because of Scrub::notes; rules with names, see there
+    std::int64_t userDropped
+        = 0; ///< left out because of Scrub::notes; rules and filters with names, see there
 };
 
 /// A part of a session as a recording of its own, which opens with the figures that the session has:
@@ -30,8 +31,9 @@ struct Cut {
 /// trace: its rounded sizes, and so allocated and active at its end, are lower bounds (Recording::cut, a note
 /// of `strata check`). Strings and stacks that nothing kept refers to are left out.
 /// What other chunks say goes with it within the same events or times (ChunkKind::keep). Notes and named
-/// ranges go with it, numbered like the events, all filters, and categories of the user's own unless paths,
-/// names or modules are dropped, which they name. O(events kept + blocks).
+/// ranges go with it, numbered like the events, all filters but those by a module where modules are dropped,
+/// and categories of the user's own unless paths, names or modules are dropped, which they name. O(events
+/// kept + blocks).
 [[nodiscard]] Cut cut(const Session& session, const CutOptions& options);
 
 } // namespace strata::model

@@ -227,6 +227,29 @@ TEST_F(UserDataTest, SharesRulesUnlessWhatTheyNameIsDropped)
     }
 }
 
+TEST_F(UserDataTest, LosesFiltersByAModuleWithTheNamesOfModules)
+{
+    auto recording = test::makeRecording("alloc 0x1000 500 stack=f@train.py:1");
+    const auto keep = [&](std::uint64_t key, const BlockFilter& filter) {
+        recording->user.set({ Kind::Filter, key, 1, 0, -1, -1, 0, "mine", filterText(*recording, filter) });
+    };
+    keep(1, { .module = "secret./home/me/x" });
+    keep(2, { .category = "activation" });
+    const auto session = Session::fromRecording(std::move(recording));
+    ASSERT_TRUE(session);
+    CutOptions options;
+    options.spans[0] = { 0, 0 };
+    options.scrub.names = true;
+    const auto items = [&] { return cut(**session, options).recording->user.items; };
+    ASSERT_EQ(items().size(), 2u);
+    EXPECT_EQ(items()[0].conditions, R"({"module":"secret./home/user/x"})");
+    options.scrub.modules = true;
+    ASSERT_EQ(items().size(), 1u);
+    EXPECT_EQ(items()[0].conditions, R"({"category":"activation"})") << "a word that all recordings have";
+    EXPECT_EQ(cut(**session, options).userDropped, 1);
+    EXPECT_EQ(cut(**session, options).userOutside, 0);
+}
+
 TEST_F(UserDataTest, GoesWithACutAsFarAsItIsWithin)
 {
     auto recording = test::makeRecording(R"(
