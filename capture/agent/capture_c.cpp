@@ -414,8 +414,12 @@ void strata_capture_stop()
             const std::lock_guard lock(self.mutex);
             noLongerWaiting(self);
         }
-        if (agent::Agent* agent = self.agent.load())
-            agent->stop();
+        agent::Agent* const agent = self.agent.load();
+        if (!agent)
+            return;
+        if (const std::uint64_t refused = self.tensors.refused(); refused > 0)
+            agent->tell({ wire::info::kLostTensors, std::to_string(refused) });
+        agent->stop();
     });
 }
 
@@ -462,8 +466,11 @@ uint32_t strata_capture_add_tensor(const strata_capture_tensor* given)
         if (tensor.role >= wire::kRoleKinds)
             return;
         const auto text = [](const char* from) { return std::string(from ? from : ""); };
-        number = process().tensors.add({ tensor.device, static_cast<wire::RoleKind>(tensor.role),
-            text(tensor.name), text(tensor.part), text(tensor.dtype), tensor.elements, tensor.optimizer });
+        agent::TensorTable& tensors = process().tensors;
+        number = tensors.add({ tensor.device, static_cast<wire::RoleKind>(tensor.role), text(tensor.name),
+            text(tensor.part), text(tensor.dtype), tensor.elements, tensor.optimizer });
+        if (number == 0 && tensors.refused() == 1)
+            say("there are too many names and sizes of tensors: those to come are not recorded");
     });
     return number;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/tensor_table.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace strata::agent {
@@ -8,11 +10,15 @@ namespace strata::agent {
 std::uint32_t TensorTable::add(Tensor tensor)
 {
     const std::lock_guard lock(m_mutex);
-    if (m_tensors.size() >= kMost)
+    if (const auto known = m_numbers.find(tensor); known != m_numbers.end())
+        return known->second;
+    if (m_placed.size() >= kMost) {
+        m_refused.fetch_add(1, std::memory_order_relaxed);
         return 0;
-    m_addresses.push_back(0);
-    m_tensors.push_back(std::move(tensor));
-    return static_cast<std::uint32_t>(m_tensors.size());
+    }
+    const auto number = static_cast<std::uint32_t>(m_placed.size() + 1);
+    m_placed.push_back({ &m_numbers.emplace(std::move(tensor), number).first->first, 0 });
+    return number;
 }
 
 std::uint32_t TensorTable::addOptimizer()
@@ -24,19 +30,18 @@ std::uint32_t TensorTable::addOptimizer()
 std::optional<PlacedTensor> TensorTable::place(std::uint64_t number, std::uint64_t address)
 {
     const std::lock_guard lock(m_mutex);
-    if (number == 0 || number > m_tensors.size())
+    if (number == 0 || number > m_placed.size())
         return std::nullopt;
-    m_addresses[number - 1] = address;
-    return PlacedTensor{ &m_tensors[number - 1], address };
+    m_placed[number - 1].address = address;
+    return m_placed[number - 1];
 }
 
 std::vector<PlacedTensor> TensorTable::standing() const
 {
     const std::lock_guard lock(m_mutex);
     std::vector<PlacedTensor> placed;
-    for (std::size_t i = 0; i < m_tensors.size(); ++i)
-        if (m_addresses[i] != 0)
-            placed.push_back({ &m_tensors[i], m_addresses[i] });
+    std::ranges::copy_if(
+        m_placed, std::back_inserter(placed), [](const PlacedTensor& each) { return each.address != 0; });
     return placed;
 }
 

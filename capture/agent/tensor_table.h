@@ -4,8 +4,10 @@
 #include "model/wire/bytes.h"
 #include "model/wire/kinds.h"
 
+#include <atomic>
+#include <compare>
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -21,6 +23,8 @@ struct Tensor {
     std::string name, part, dtype;
     std::uint64_t elements = 0;
     std::uint32_t optimizer = wire::kNone;
+
+    friend auto operator<=>(const Tensor&, const Tensor&) = default;
 };
 
 /// Where one is; 0 if nowhere.
@@ -33,10 +37,12 @@ struct PlacedTensor {
 /// one that begins later is told what stands. Any thread.
 class TensorTable {
 public:
-    static constexpr std::size_t kMost = 4'000'000;
+    static constexpr std::size_t kMost = 1'000'000; ///< some 200 MB
 
     /// Its number, from 1; 0 once there are too many.
     [[nodiscard]] std::uint32_t add(Tensor tensor);
+    /// How many times there were.
+    [[nodiscard]] std::uint64_t refused() const { return m_refused.load(std::memory_order_relaxed); }
     /// A number for an optimizer.
     [[nodiscard]] std::uint32_t addOptimizer();
     /// None: there is no tensor of that number.
@@ -46,8 +52,9 @@ public:
 
 private:
     mutable std::mutex m_mutex;
-    std::deque<Tensor> m_tensors;
-    std::vector<std::uint64_t> m_addresses;
+    std::map<Tensor, std::uint32_t> m_numbers;
+    std::vector<PlacedTensor> m_placed; // by number
+    std::atomic<std::uint64_t> m_refused{ 0 };
     std::uint32_t m_optimizers = 0;
 };
 

@@ -59,6 +59,7 @@ inline constexpr const char* kThread = "thread."; ///< DeviceKey of a thread tha
 inline constexpr const char* kThreadName = "name"; ///< as the system calls it
 inline constexpr const char* kTorchRecorder = "torch_recorder"; ///< kYes: torch's own recorder was on too
 inline constexpr const char* kLostStacks = "lost_stacks"; ///< how many found no room in the recorder
+inline constexpr const char* kLostTensors = "lost_tensors"; ///< likewise: names and sizes of tensors
 /// Whether events tell what autograd had their thread do: kYes, or why not.
 inline constexpr const char* kPhases = "phases";
 inline constexpr const char* kAllocatorCalls

@@ -129,4 +129,17 @@ TEST(TensorTable, KnowsWhatStandsForARecordingThatBeginsLater)
     EXPECT_EQ(table.addOptimizer(), 1u);
 }
 
+TEST(TensorTable, KnowsATensorThatIsToldAgain)
+{
+    TensorTable table;
+    const std::uint32_t small = table.add({ .name = "rows", .elements = 3 });
+    const std::uint32_t large = table.add({ .name = "rows", .elements = 4 });
+    EXPECT_NE(small, large);
+    for (int step = 0; step < 3; ++step) {
+        EXPECT_EQ(table.add({ .name = "rows", .elements = 3 }), small);
+        EXPECT_EQ(table.add({ .name = "rows", .elements = 4 }), large);
+    }
+    EXPECT_EQ(table.refused(), 0u);
+}
+
 } // namespace strata::agent
