@@ -97,14 +97,35 @@ struct Beginning {
     Beginning& operator=(const Beginning&) = delete;
 };
 
+void beforeFork();
+void behindFork();
+void inChild();
+
 Process& process()
 {
-    static Process* const one = new Process;
+    static Process* const one = [] {
+        pthread_atfork(beforeFork, behindFork, inChild);
+        return new Process;
+    }();
     return *one;
+}
+
+/// The child goes on with the tables: nobody may be amid a change of them.
+void beforeFork()
+{
+    process().tensors.lock();
+    process().modules.lock();
+}
+
+void behindFork()
+{
+    process().modules.unlock();
+    process().tensors.unlock();
 }
 
 void inChild()
 {
+    behindFork();
     Process& self = process();
     // Of the parent's threads the one that forked is left: nobody holds the mutex, nobody makes a hook.
     new (&self.mutex) std::timed_mutex;
@@ -170,7 +191,6 @@ void watchEnds(Process& self)
     if (std::exchange(self.endsWatched, true))
         return;
     self.number.store(getpid());
-    pthread_atfork(nullptr, nullptr, inChild);
     stopAtExit();
     agent::watchFatalEnds(flushAtEnd);
 }

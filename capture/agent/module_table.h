@@ -30,6 +30,10 @@ public:
     /// Of what `name` is in it: "h.3.attn.weight"; the bare name in the first that is no part of another.
     [[nodiscard]] std::string nameIn(std::uint64_t module, const std::string& name);
 
+    /// Around a fork.
+    void lock() { m_mutex.lock(); }
+    void unlock() { m_mutex.unlock(); }
+
     /// Changes whenever a path may have.
     [[nodiscard]] std::uint64_t generation() const { return m_generation.load(std::memory_order_acquire); }
 

@@ -39,7 +39,7 @@ class TensorTable {
 public:
     static constexpr std::size_t kMost = 1'000'000; ///< some 200 MB
 
-    /// Its number, from 1; 0 once there are too many.
+    /// Its number, from 1: that which an equal one has. 0 once there are too many.
     [[nodiscard]] std::uint32_t add(Tensor tensor);
     /// How many times there were.
     [[nodiscard]] std::uint64_t refused() const { return m_refused.load(std::memory_order_relaxed); }
@@ -49,6 +49,10 @@ public:
     [[nodiscard]] std::optional<PlacedTensor> place(std::uint64_t number, std::uint64_t address);
     /// Those that are somewhere.
     [[nodiscard]] std::vector<PlacedTensor> standing() const;
+
+    /// Around a fork.
+    void lock() { m_mutex.lock(); }
+    void unlock() { m_mutex.unlock(); }
 
 private:
     mutable std::mutex m_mutex;
