@@ -122,14 +122,14 @@ Stacks::Taken Stacks::gatherWithModule(std::uint8_t phase, hook::AutogradNode no
     std::uint32_t count = gatherWords(words, taken.kind, &module);
     if (node && m_python.readsLocals()) {
         const auto is = [&](wire::EventPhase which) { return phase == static_cast<std::uint8_t>(which); };
-        if (module == 0 && (is(wire::EventPhase::Backward) || is(wire::EventPhase::BackwardGradKeep)))
+        const bool inForward = module != 0;
+        if (!inForward && (is(wire::EventPhase::Backward) || is(wire::EventPhase::BackwardGradKeep)))
             module = m_modules.find(node(true));
-        else if (module != 0
-            && (is(wire::EventPhase::Grad) || is(wire::EventPhase::BackwardGrad)
-                || is(wire::EventPhase::BackwardGradKeep)))
+        // Nodes that programs write themselves are made before a forward without gradients.
+        const bool makesNodes = is(wire::EventPhase::Grad) || is(wire::EventPhase::NoGrad)
+            || is(wire::EventPhase::BackwardGrad) || is(wire::EventPhase::BackwardGradKeep);
+        if (makesNodes || (inForward && is(wire::EventPhase::Backward)))
             m_modules.put(node(false), module);
-        else if (module != 0 && (is(wire::EventPhase::NoGrad) || is(wire::EventPhase::Backward)))
-            m_modules.putIfNew(node(false), module);
     }
     if (module != 0)
         words[count++] = module | kModule;

@@ -71,8 +71,7 @@ inline std::uint64_t autogradNode(bool evaluated) noexcept
     if (!tellsPhases() || !g_phases.nodesMade || !g_phases.node || !g_phases.thread)
         return 0;
     const auto numberOf = [](std::uint64_t thread, std::uint64_t count) {
-        constexpr unsigned kCountBits = 44;
-        return thread << kCountBits | (count & ((std::uint64_t{ 1 } << kCountBits) - 1));
+        return thread << kNodeCountBits | (count & ((std::uint64_t{ 1 } << kNodeCountBits) - 1));
     };
     if (evaluated) {
         const auto node = g_phases.node();

@@ -111,6 +111,7 @@ enum class Readiness : std::uint8_t {
 };
 
 using AutogradNode = std::uint64_t (*)(bool evaluated) noexcept;
+constexpr unsigned kNodeCountBits = 44; ///< of its number; the others are those of the thread that made it
 
 struct Hook {
     std::uint32_t abi = kHookAbi;

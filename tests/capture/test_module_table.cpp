@@ -102,11 +102,11 @@ TEST(ModuleOfNode, FindsTheModuleOfTheNodeOrOfTheLastBeforeIt)
     EXPECT_EQ(modules.find(99), 0u);
     EXPECT_EQ(modules.find(200), 0u) << "too far";
     EXPECT_EQ(modules.find(0), 0u);
-    modules.putIfNew(103, 0x99);
-    EXPECT_EQ(modules.find(103), 0x20u);
-    modules.putIfNew(104, 0x40);
-    EXPECT_EQ(modules.find(104), 0x40u);
-    constexpr std::uint64_t kOtherThread = std::uint64_t{ 3 } << 44;
+    modules.put(103, 0x99);
+    EXPECT_EQ(modules.find(103), 0x20u) << "what allocates without a node is behind another one's";
+    modules.put(104, 0);
+    EXPECT_EQ(modules.find(105), 0u) << "the loss, outside of all modules";
+    constexpr std::uint64_t kOtherThread = std::uint64_t{ 3 } << hook::kNodeCountBits;
     EXPECT_EQ(modules.find(kOtherThread | 100), 0u);
     modules.put(kOtherThread | 100, 0x30);
     EXPECT_EQ(modules.find(kOtherThread | 100), 0x30u);

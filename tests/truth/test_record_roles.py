@@ -153,6 +153,8 @@ class Layer(nn.Module):
     def forward(self, x):
         x = self.line(self.inner(x))
         at("h.0")
+        if x.requires_grad:
+            x.register_hook(lambda grad: at("h.0.line"))
         return x
 class Net(nn.Module):
     def __init__(self):
@@ -161,6 +163,15 @@ class Net(nn.Module):
     def forward(self, x, **how):
         at("Net")
         return checkpoint(self.h[0], x, **how) if how else self.h[0](x)
+class Loss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        at(None)
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        at(None)
+        return grad * 1
 net, x = Net().cuda(), torch.ones(4, 16, device="cuda", requires_grad=True)
 net(x).sum().backward()
 for reentrant in (False, True):
