@@ -83,6 +83,53 @@ TEST(ModuleTable, AnAddressThatIsUsedAgainIsAnotherModule)
     EXPECT_EQ(table.path(8), "0") << "the first tree is gone";
 }
 
+TEST(ModuleTable, APartOfWhatIsGoneIsNoPartOfItsSuccessor)
+{
+    ModuleTable table;
+    table.add(1, 0, "", "Net");
+    table.add(2, 1, "backbone", "Backbone");
+    table.add(9, 0, "", "Sequential");
+    table.add(2, 9, "0", "Backbone");
+    EXPECT_EQ(table.path(2), "0") << "the tree that it came into last";
+    const std::uint64_t before = table.generation();
+    table.remove(9);
+    EXPECT_NE(table.generation(), before);
+    EXPECT_EQ(table.path(2), "backbone");
+    table.add(9, 0, "", "Other");
+    EXPECT_EQ(table.path(2), "backbone") << "the address is another module's";
+}
+
+TEST(ModuleTable, ARootThatIsWrappedLeavesItsPlaceToTheWrapper)
+{
+    ModuleTable table;
+    table.add(1, 0, "", "Net");
+    table.add(2, 1, "line", "Linear");
+    EXPECT_EQ(table.path(2), "line");
+    table.add(3, 0, "", "DistributedDataParallel");
+    table.add(1, 3, "module", "Net");
+    EXPECT_EQ(table.path(2), "module.line");
+    table.add(4, 0, "", "Net");
+    EXPECT_EQ(table.nameIn(4, "weight"), "Net.weight");
+    table.remove(3);
+    EXPECT_EQ(table.path(2), "line");
+    for (int step = 0; step < 3; ++step) {
+        table.add(5, 0, "", "Net");
+        EXPECT_EQ(table.nameIn(5, "weight"), "Net#2.weight") << "one that is made in each step";
+        table.remove(5);
+    }
+}
+
+TEST(ModuleTable, ForgetsModulesThatAreLongGone)
+{
+    ModuleTable table;
+    for (std::uint64_t module = 1; module <= 70'000; ++module) {
+        table.add(module, 0, "", "Replica");
+        table.remove(module);
+    }
+    EXPECT_EQ(table.path(1), std::nullopt);
+    EXPECT_EQ(table.path(70'000), "Replica");
+}
+
 TEST(ModuleTable, APartOfItselfHasAnEnd)
 {
     ModuleTable table;
@@ -110,6 +157,7 @@ TEST(ModuleOfNode, FindsTheModuleOfTheNodeOrOfTheLastBeforeIt)
     EXPECT_EQ(modules.find(kOtherThread | 100), 0u);
     modules.put(kOtherThread | 100, 0x30);
     EXPECT_EQ(modules.find(kOtherThread | 100), 0x30u);
+    EXPECT_EQ(modules.find(100), 0x10u) << "threads that count alike leave each other's";
 }
 
 TEST(TensorTable, KnowsWhatStandsForARecordingThatBeginsLater)
