@@ -38,6 +38,11 @@ public:
     {
         return { m_words + number + 1, static_cast<std::size_t>(m_words[number]) };
     }
+    [[nodiscard]] bool isHalfFull() const noexcept
+    {
+        return m_used.load(std::memory_order_relaxed) > m_wordRoom / 2
+            || m_count.load(std::memory_order_relaxed) > m_slotMask / 2;
+    }
     [[nodiscard]] std::uint64_t refused() const { return m_refused.load(std::memory_order_relaxed); }
 
 private:

@@ -119,7 +119,7 @@ Stacks::Taken Stacks::gatherWithModule(std::uint8_t phase, hook::AutogradNode no
     std::uint64_t words[kMostFrames + 1];
     std::uint64_t module = 0;
     Taken taken;
-    std::uint32_t count = gatherWords(words, taken.kind, &module);
+    const std::uint32_t count = gatherWords(words, taken.kind, &module);
     if (node && m_python.readsLocals()) {
         const auto is = [&](wire::EventPhase which) { return phase == static_cast<std::uint8_t>(which); };
         const bool inForward = module != 0;
@@ -131,9 +131,13 @@ Stacks::Taken Stacks::gatherWithModule(std::uint8_t phase, hook::AutogradNode no
         if (makesNodes || (inForward && is(wire::EventPhase::Backward)))
             m_modules.put(node(false), module);
     }
-    if (module != 0)
-        words[count++] = module | kModule;
-    if (count > 0)
+    if (module != 0) {
+        words[count] = module | kModule;
+        const std::span<const std::uint64_t> whole(words, count + 1);
+        // Modules made anew in each step, each at another address, must not take the room of stacks.
+        taken.number = m_sequences.isHalfFull() ? m_sequences.find(whole) : m_sequences.intern(whole);
+    }
+    if (taken.number == 0 && count > 0)
         taken.number = m_sequences.intern({ words, count });
     return taken;
 }

@@ -47,6 +47,7 @@ TEST(SequenceTable, KnowsWhatItHasWhenItIsFull)
         SequenceTable table(wordBits, slotBits);
         std::map<std::uint64_t, std::uint32_t> kept;
         std::uint64_t refused = 0;
+        EXPECT_FALSE(table.isHalfFull());
         for (std::uint64_t i = 0; i < 100; ++i) {
             const Words words{ i, i * i };
             if (const std::uint32_t number = table.intern(words); number != SequenceTable::kFull)
@@ -57,6 +58,7 @@ TEST(SequenceTable, KnowsWhatItHasWhenItIsFull)
         EXPECT_GT(kept.size(), 5u);
         EXPECT_GT(refused, 10u);
         EXPECT_EQ(table.refused(), refused);
+        EXPECT_TRUE(table.isHalfFull());
         for (const auto& [i, number] : kept)
             EXPECT_EQ(table.intern(Words{ i, i * i }), number);
     }
