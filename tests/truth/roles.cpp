@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A C++ training that tells what its tensors are: two steps of a small model by AdamW, and a batch.
+// A C++ training that tells what its tensors are: two steps of a small model by AdamW, a
+// batch, and an optimizer whose state becomes shorter.
 #include <strata/capture_torch.h>
 #include <torch/torch.h>
 
@@ -19,4 +20,13 @@ int main()
         model->forward(batch).sum().backward();
         optimizer.step();
     }
+    torch::optim::LBFGS lbfgs(model->parameters());
+    strata::capture::Optimizer forgetful(lbfgs, "LBFGS", model->named_parameters());
+    auto state = std::make_unique<torch::optim::LBFGSParamState>();
+    auto& history = state->old_dirs();
+    history = { torch::ones(4, torch::kCUDA), torch::ones(4, torch::kCUDA) };
+    lbfgs.state()[model->parameters().front().unsafeGetTensorImpl()] = std::move(state);
+    forgetful.stepped();
+    history.pop_front();
+    forgetful.stepped();
 }

@@ -268,10 +268,13 @@ def look_at_cpp(arguments, python, failures):
     for role in ("parameter", "gradient"):
         failures.expect(name, role, told[role], parameters)
     failures.expect(name, "states", told["optimizer_state"],
-                    {f"{each} {part}": count for each, count in parameters.items() for part in ("exp_avg", "exp_avg_sq")})
+                    {**{f"{each} {part}": count for each, count in parameters.items() for part in ("exp_avg", "exp_avg_sq")},
+                     "0.weight old_dirs.0": 4, "0.weight old_dirs.1": 4})
+    last = {row["part"]: row["address"] for row in rows}
+    failures.expect(name, "state that became shorter", (last.get("old_dirs.0") != 0, last.get("old_dirs.1")), (True, 0))
     failures.expect(name, "buffers", told["buffer"], {"1.running_mean": 512, "1.running_var": 512, "1.num_batches_tracked": 1})
     failures.expect(name, "input", told["input"], {"batch": 64 * 256})
-    failures.expect(name, "steps", [row["name"] for row in rows if row["role"] == "stepped"], ["AdamW"] * 2)
+    failures.expect(name, "steps", [row["name"] for row in rows if row["role"] == "stepped"], ["AdamW"] * 2 + ["LBFGS"] * 2)
 
 
 def test(arguments, python, failures):

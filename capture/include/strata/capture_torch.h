@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -142,7 +143,7 @@ public:
 
     void stepped()
     {
-        std::int64_t device = -1;
+        std::set<std::int64_t> devices;
         for (const auto& group : m_optimizer.param_groups())
             for (const at::Tensor& parameter : group.params()) {
                 const std::string name = nameOf(parameter);
@@ -152,10 +153,11 @@ public:
                     state != m_optimizer.state().end())
                     listState(name, *state->second);
                 if (parameter.is_cuda())
-                    device = parameter.get_device();
+                    devices.insert(parameter.get_device());
             }
         m_tensors.flush();
-        tellStep(device);
+        for (const std::int64_t device : devices)
+            tellStep(device);
     }
 
 private:
@@ -199,16 +201,22 @@ private:
     }
     template <class Many> void listAll(const char* part, const std::string& name, const Many& tensors)
     {
-        int index = 0;
-        for (const at::Tensor& each : tensors)
+        std::size_t index = 0;
+        const auto list = [&](const at::Tensor& each) {
             m_tensors.list(Role::OptimizerState, name, each,
                 std::string(part) + "." + std::to_string(index++), m_number);
+        };
+        for (const at::Tensor& each : tensors)
+            list(each);
+        std::size_t& before = m_listed[name + " " + part];
+        const std::size_t count = index;
+        while (index < before)
+            list({});
+        before = count;
     }
 
     void tellStep(std::int64_t device)
     {
-        if (device < 0)
-            return;
         std::uint32_t& number = m_steps[device];
         if (number == 0) {
             strata_capture_tensor told{};
@@ -229,6 +237,7 @@ private:
     std::map<const void*, std::string> m_names;
     int m_unnamed = 0;
     Tensors m_tensors;
+    std::map<std::string, std::size_t> m_listed; // tensors in lists
     std::map<std::int64_t, std::uint32_t> m_steps;
 };
 
