@@ -117,6 +117,10 @@ strata_capture.stop()
 """,
 }
 
+STARTS = """
+import os, strata_capture
+strata_capture.start(os.environ["STRATA_TEST_SESSION"])
+"""
 #: Allocates a number of 4-byte elements of its own at each place, and says which module and phase that is.
 PLACES = """
 import json, torch, torch.nn as nn
@@ -173,7 +177,10 @@ class Loss(torch.autograd.Function):
         at(None)
         return grad * 1
 net, x = Net().cuda(), torch.ones(4, 16, device="cuda", requires_grad=True)
-net(x).sum().backward()
+loss = net(x).exp()
+loss.register_hook(lambda grad: at(None))
+loss.sum().backward()
+Loss.apply(net(x)).sum().backward()
 for reentrant in (False, True):
     net(x, use_reentrant=reentrant).sum().backward()
 with torch.no_grad():
@@ -233,10 +240,11 @@ def look_at_tensors(name, arguments, python, program, failures):
     return len(rows)
 
 
-def look_at_places(arguments, python, failures):
-    name = f"{python} places"
+def look_at_places(arguments, python, failures, own=False):
+    """`own`: of a program that begins its recording itself."""
+    name = f"{python} places" + (", recorded by the program" if own else "")
     with tempfile.TemporaryDirectory() as folder:
-        session, done, said = run(arguments, python, PLACES, folder)
+        session, done, said = run(arguments, python, (STARTS if own else "") + PLACES, folder, own)
         failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
         events = subprocess.run([arguments.strata, "events", "--json", session], capture_output=True, text=True)
         wanted = {int(size): tuple(place) for size, place in said[-1].items()} if said else {}
@@ -282,7 +290,8 @@ def test(arguments, python, failures):
         setattr(arguments, program, os.path.abspath(getattr(arguments, program)))
     for name, program in PROGRAMS.items():
         look_at_tensors(f"{python} {name}", arguments, python, program, failures)
-    look_at_places(arguments, python, failures)
+    for own in (False, True):
+        look_at_places(arguments, python, failures, own)
     look_at_cpp(arguments, python, failures)
 
 

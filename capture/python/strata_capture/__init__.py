@@ -90,7 +90,8 @@ def _list_tensors():
 
 
 def _check_frames(library):
-    """The recorder reads frames by itself, but only if it reads what Python says of this very call."""
+    """The recorder reads frames by itself, but only if it reads what Python says of this very call, whose first local variable
+    is `library`."""
     expected, frame = [], sys._getframe()
     line = frame.f_lineno + 6
     while frame is not None:
@@ -99,7 +100,7 @@ def _check_frames(library):
         frame, line = frame.f_back, None
     text = "".join(expected).encode("utf-8", "surrogatepass")
     if library.strata_capture_check_python(text):
-        library.strata_capture_check_local(ctypes.c_uint64(id(expected)))
+        library.strata_capture_check_local(ctypes.c_uint64(id(library)))
 
 
 class _TorchComes(importlib.abc.MetaPathFinder):
