@@ -34,8 +34,12 @@ def beside(name):
     return module
 
 
+listener = None
+
+
 def end():
-    listener.list_all()
+    if listener is not None:
+        listener.list_all()
     agent.strata_capture_stop()
 
 
@@ -49,10 +53,11 @@ def before(name):
     setattr(os, name, call)
 
 
+# First: whatever fails behind it, the recording has its end.
+atexit.register(end)
+for name in ("_exit", "execv", "execve"):
+    before(name)
 if os.environ.get("STRATA_RECORD_STACKS", "auto") in ("auto", "python"):
     check_frames()
 listener = beside("record_roles").Listener(agent)
 beside("patch_imports").install(listener.patches)
-atexit.register(end)
-for name in ("_exit", "execv", "execve"):
-    before(name)
