@@ -8,7 +8,9 @@ said once, and then nothing more is told.
 import ctypes
 import functools
 import gc
+import os
 import sys
+import threading
 import weakref
 from array import array
 
@@ -16,6 +18,7 @@ PARAMETER, BUFFER, GRADIENT, STATE, _INPUT, STEPPED = range(6)
 NO_OPTIMIZER = 0xffffffff
 FEW_OPTIMIZERS = 4
 ABSENT = -1  # address of what is not there
+PATIENCE = 30  # seconds that a thread may wait for another one's hook: the program may hold locks that we know nothing of
 
 
 class _Tensor(ctypes.Structure):
@@ -47,14 +50,13 @@ class Recorder:
 
     def place(self, number, address):
         if number:
-            self.changed.append(number)
-            self.changed.append(address)
+            self.changed.extend((number, address))
 
     def send(self):
-        if self.changed:
-            self.library.strata_capture_list((ctypes.c_uint64 * len(self.changed)).from_buffer(self.changed),
-                                             ctypes.c_uint64(len(self.changed) // 2))
-            self.changed = array("Q")
+        changed, self.changed = self.changed, array("Q")
+        if changed:
+            address, count = changed.buffer_info()
+            self.library.strata_capture_list(ctypes.c_void_p(address), ctypes.c_uint64(count // 2))
 
 
 def parts_of(tensor, part=""):
@@ -75,13 +77,17 @@ def parts_of(tensor, part=""):
 def tensors_in(value, part, tensor_type):
     """Those in the state of an optimizer, which may keep lists of them."""
     if isinstance(value, tensor_type):
-        yield from parts_of(value, part)
+        yield part, value
     elif isinstance(value, dict):
         for key, each in value.items():
             yield from tensors_in(each, f"{part}.{key}", tensor_type)
     elif isinstance(value, (list, tuple)):
         for index, each in enumerate(value):
             yield from tensors_in(each, f"{part}.{index}", tensor_type)
+
+
+def about_of(tensor):
+    return tensor.dtype, tensor.numel(), tensor.device
 
 
 class Places:
@@ -93,7 +99,7 @@ class Places:
 
     def tell(self, name, part, tensor):
         address = tensor.data_ptr()
-        about = (tensor.dtype, tensor.numel(), tensor.device)
+        about = about_of(tensor)
         known = self.known.get((name, part))
         if known is None or known[2] != about:
             if known is not None and known[1]:
@@ -103,21 +109,41 @@ class Places:
             known[1] = address
             self.recorder.place(known[0], address)
 
-    def move(self, name, address):
-        """The same for a plain tensor that differs from the last of its name by its place alone; False if there was none."""
+    def move(self, name, tensor, address):
+        """The same for a plain tensor that differs from the last of its name by its place alone; False for another one."""
         known = self.known.get((name, ""))
-        if known is None:
+        if known is None or known[2] != about_of(tensor):
             return False
         known[1] = address
         self.recorder.place(known[0], address)
         return True
 
-    def gone(self, seen):
+    def look_into(self, name, part, tensor):
+        """Tells of what it is made of; the keys of that. Nothing of one that has no memory: uninitialised, fake."""
+        seen = []
+        try:
+            for inner, each in parts_of(tensor, part):
+                self.tell(name, inner, each)
+                seen.append((name, inner))
+        except Exception:
+            pass
+        return seen
+
+    def tell_all(self, tensors):
+        """(name, part, tensor) of all that there are."""
+        self.gone({key for each in tensors for key in self.look_into(*each)})
+
+    def gone(self, seen=()):
         """All that is known and was not seen is nowhere any more."""
         for key, known in self.known.items():
             if known[1] and key not in seen:
                 known[1] = 0
                 self.recorder.place(known[0], 0)
+
+
+def is_replica(module):
+    """One that DataParallel makes for a single forward."""
+    return "_is_replica" in module.__dict__
 
 
 class Modules:
@@ -126,16 +152,21 @@ class Modules:
     def __init__(self, library):
         self.library = library
         self.told = {}  # id of a module that the recorder knows -> weak reference to it
-        self.owners = {}  # id of a parameter -> (weak reference to its module, name)
+        self.owners = {}  # id of a parameter -> (weak reference to its module, name), when they were last looked for
         self.alive = weakref.WeakValueDictionary()  # those that own a parameter or a buffer
+        self.replaced = set()  # (id of a module, name) of buffers that took the place of others
         self.dirty = True
 
     def know(self, module):
         address = id(module)
         if address not in self.told:
-            def gone(_, told=self.told, library=self.library):
-                told.pop(address, None)
-                library.strata_capture_module_gone(ctypes.c_uint64(address))
+            temporary = is_replica(module)
+
+            def gone(_):
+                self.told.pop(address, None)
+                self.library.strata_capture_module_gone(ctypes.c_uint64(address))
+                if not temporary:
+                    self.dirty = True
             self.told[address] = weakref.ref(module, gone)
             self.library.strata_capture_module(ctypes.c_uint64(address), ctypes.c_uint64(0), None,
                                                type(module).__name__.encode("utf-8", "replace"))
@@ -148,33 +179,36 @@ class Modules:
             self.library.strata_capture_module(ctypes.c_uint64(id(submodule)), ctypes.c_uint64(id(module)),
                                                name.encode("utf-8", "replace"),
                                                type(submodule).__name__.encode("utf-8", "replace"))
+            if is_replica(submodule):  # holds what is not its own yet
+                return
             self.dirty = True
             if is_new:
                 self.adopt(submodule)
 
     def adopt(self, module):
         """What is in a module that nobody registered it in: a copy, one from a file, one that is older than the recording."""
-        for name, child in module._modules.items():
+        for name, child in list(module._modules.items()):
             self.add_module(module, name, child)
-        for name, parameter in module._parameters.items():
+        for name, parameter in list(module._parameters.items()):
             self.add_parameter(module, name, parameter)
-        for name, buffer in module._buffers.items():
+        for name, buffer in list(module._buffers.items()):
             self.add_buffer(module, name, buffer)
+        self.dirty = True
 
     def add_parameter(self, module, name, parameter):
         if parameter is not None:
             self.know(module)
             self.alive[id(module)] = module
-            owner = self.owners.get(id(parameter))
-            if owner is None or owner[0]() is None:  # the first that has it names it
-                self.owners[id(parameter)] = weakref.ref(module), name
             self.dirty = True
 
     def add_buffer(self, module, name, buffer):
-        if buffer is not None:
+        if buffer is not None and not is_replica(module):
             self.know(module)
             self.alive[id(module)] = module
-            self.dirty = True
+            if name in module._buffers:
+                self.replaced.add((id(module), name))
+            else:
+                self.dirty = True
 
     def name_in(self, module, name):
         full = ctypes.create_string_buffer(4096)
@@ -185,9 +219,24 @@ class Modules:
     def name_of(self, parameter):
         owner = self.owners.get(id(parameter))
         module = owner[0]() if owner else None
-        if module is None or module._parameters.get(owner[1]) is not parameter:
+        if module is None or owner[1] not in module._parameters or module._parameters[owner[1]] is not parameter:
             return None
         return self.name_in(module, owner[1])
+
+    def find_owners(self):
+        """Not all come into their modules in a way that hooks are told of. The first module that has one names it."""
+        self.owners = {}
+        for module in list(self.alive.values()):
+            for name, parameter in list(module._parameters.items()):
+                if parameter is not None:
+                    self.owners.setdefault(id(parameter), (weakref.ref(module), name))
+
+    def names_of(self, parameters):
+        names = [self.name_of(each) for each in parameters]
+        if None in names:
+            self.find_owners()
+            names = [name or self.name_of(each) for name, each in zip(names, parameters)]
+        return [name or f"parameter {i}" for i, name in enumerate(names)]
 
     def look_around(self, module_type):
         """Of a program that began without us."""
@@ -207,56 +256,55 @@ class Optimizer:
         self.data_ptr = tensor_type.data_ptr
         self.number = recorder.optimizer()
         self.title = type(optimizer).__name__
-        self.parameters, self.names, self.before = [], [], {}
+        self.ids, self.names, self.before = [], [], {}
+        self.thread = None  # that stepped last
         self.places = {role: Places(recorder, role, self.number) for role in (PARAMETER, GRADIENT, STATE)}
         self.steps = {}  # device of a parameter -> number to be told with each step
 
-    def look_at_groups(self, optimizer):
-        count = 0
-        for group in optimizer.param_groups:
-            count += len(group["params"])
-        if count != len(self.parameters):
-            self.parameters = [each for group in optimizer.param_groups for each in group["params"]]
-            self.names = [self.modules.name_of(each) or f"parameter {i}" for i, each in enumerate(self.parameters)]
+    def parameters(self, optimizer):
+        """Those that it has now, in the order of `names`."""
+        parameters = [each for group in optimizer.param_groups for each in group["params"]]
+        ids = list(map(id, parameters))
+        if ids != self.ids:
+            self.ids, self.names, self.before = ids, self.modules.names_of(parameters), {}
+        return parameters
 
-    def tell(self, role, addresses, tensors):
-        """`addresses`: of plain tensors, or None where one has to be looked into. Mostly all are as before."""
+    def tell(self, role, tensors, named):
+        """`named`: (name, part, tensor) of `tensors`, for a closer look. Mostly all are as before."""
+        addresses = addresses_of(tensors, self.data_ptr)
         before, self.before[role] = self.before.get(role), addresses
         if addresses is not None and addresses == before:
             return
-        places, seen = self.places[role], set()
+        places = self.places[role]
         if role == GRADIENT and addresses is not None and before is not None and len(addresses) == len(before):
             changed = [i for i, address in enumerate(addresses) if address != before[i]]
-            if all(addresses[i] != ABSENT and places.move(self.names[i], addresses[i]) for i in changed):
+            if all(addresses[i] != ABSENT and places.move(self.names[i], tensors[i], addresses[i]) for i in changed):
                 return
-        for name, part, tensor in tensors():
-            for inner, each in parts_of(tensor, part):
-                places.tell(name, inner, each)
-                seen.add((name, inner))
-                if role == PARAMETER and each.device.index not in self.steps:
-                    self.steps[each.device.index] = self.recorder.add_step(self.title, each.device.index, self.number)
-        places.gone(seen)
+        places.tell_all(named)
+        if role == PARAMETER:
+            for _, _, (_, _, device) in places.known.values():
+                if device.index not in self.steps:
+                    self.steps[device.index] = self.recorder.add_step(self.title, device.index, self.number)
 
     def gradients(self, optimizer):
-        self.look_at_groups(optimizer)
-        gradients = [each.grad for each in self.parameters]
-        self.tell(GRADIENT, addresses_of(gradients, self.data_ptr),
-                  lambda: ((name, "", each) for name, each in zip(self.names, gradients) if each is not None))
+        gradients = [each.grad for each in self.parameters(optimizer)]
+        self.tell(GRADIENT, gradients, ((name, "", each) for name, each in zip(self.names, gradients) if each is not None))
 
     def values(self, optimizer):
-        self.look_at_groups(optimizer)
-        self.tell(PARAMETER, addresses_of(self.parameters, self.data_ptr),
-                  lambda: ((name, "", each) for name, each in zip(self.names, self.parameters)))
+        parameters = self.parameters(optimizer)
+        self.tell(PARAMETER, parameters, ((name, "", each) for name, each in zip(self.names, parameters)))
         states = []
         for state in optimizer.state.values():
-            states.extend(state.values())
-        self.tell(STATE, addresses_of(states, self.data_ptr), lambda: self.state_tensors(optimizer))
+            if isinstance(state, dict):
+                states.extend(state.values())
+        self.tell(STATE, states, self.state_tensors(optimizer, parameters))
         for number in self.steps.values():
             self.recorder.place(number, 0)
 
-    def state_tensors(self, optimizer):
-        for name, each in zip(self.names, self.parameters):
-            for key, value in (optimizer.state.get(each) or {}).items():
+    def state_tensors(self, optimizer, parameters):
+        for name, each in zip(self.names, parameters):
+            state = optimizer.state.get(each)
+            for key, value in state.items() if isinstance(state, dict) else ():
                 for part, tensor in tensors_in(value, str(key), self.tensor_type):
                     yield name, part, tensor
 
@@ -273,62 +321,86 @@ def addresses_of(tensors, data_ptr):
     return None if 0 in addresses else addresses
 
 
+def held_by(module, role):
+    return module._parameters if role == PARAMETER else module._buffers
+
+
 class Listener:
     def __init__(self, library):
         self.recorder = Recorder(library)
         self.modules = Modules(library)
         self.optimizers = weakref.WeakKeyDictionary()
+        self.ended = []  # what was told of optimizers that are gone
         self.owned = {role: Places(self.recorder, role) for role in (PARAMETER, BUFFER)}
         self.failed = self.looked = False
+        self.renew_lock()
+        os.register_at_fork(after_in_child=self.renew_lock)
+
+    def renew_lock(self):
+        self.lock = threading.RLock()
 
     def guarded(self, function):
         def call(*arguments):
-            if not self.failed:
-                try:
-                    function(*arguments)
-                except Exception as error:
-                    self.failed = True
-                    print(f"strata: the names of tensors are not recorded any more: {error!r}", file=sys.stderr, flush=True)
+            lock = self.lock
+            if self.failed or not lock.acquire(timeout=PATIENCE):
+                return
+            try:
+                function(*arguments)
+            except Exception as error:
+                self.failed = True
+                print(f"strata: the names of tensors are not recorded any more: {error!r}", file=sys.stderr, flush=True)
+            finally:
+                lock.release()
         return call
 
     def of(self, optimizer):
         known = self.optimizers.get(optimizer)
         if known is None:
             known = self.optimizers[optimizer] = Optimizer(optimizer, self.recorder, self.modules, self.tensor_type)
+            weakref.finalize(optimizer, self.ended.append, known).atexit = False
         return known
 
-    def before_step(self, optimizer, *_):
-        self.of(optimizer)
-        # Gradients of another one's parameters, as of a discriminator when the generator steps, may be gone at its own step. Where
-        # each parameter has an optimizer of its own, each looks after itself.
-        for each in list(self.optimizers) if len(self.optimizers) <= FEW_OPTIMIZERS else [optimizer]:
-            self.of(each).gradients(each)
+    def send(self):
+        while self.ended:
+            for places in self.ended.pop().places.values():
+                places.gone()
         self.recorder.send()
+
+    def before_step(self, optimizer, *_):
+        thread = self.of(optimizer).thread = threading.get_ident()
+        # Gradients of another one's parameters, as of a discriminator when the generator steps, may be gone at its own step. Where
+        # each parameter has an optimizer of its own, each looks after itself. Those of another thread its backward may be changing.
+        for each in list(self.optimizers) if len(self.optimizers) <= FEW_OPTIMIZERS else [optimizer]:
+            if self.of(each).thread == thread:
+                self.of(each).gradients(each)
+        self.send()
 
     def after_step(self, optimizer, arguments=(), named=None):
         known = self.of(optimizer)
-        if arguments or named:  # a closure makes them within the step
+        if len(arguments) > 1 or named:  # a closure behind the optimizer itself makes them within the step
             known.gradients(optimizer)
         known.values(optimizer)
         if self.modules.dirty:
             self.list_modules()
-        self.recorder.send()
+        else:
+            self.list_replaced()
+        self.send()
 
     def list_modules(self):
         """Parameters and buffers that no optimizer need know."""
         self.modules.dirty = False
-        told = {PARAMETER: set(), BUFFER: set()}
-        for module in list(self.modules.alive.values()):
-            for role, tensors in ((PARAMETER, module._parameters), (BUFFER, module._buffers)):
-                for name, tensor in tensors.items():
-                    if tensor is None:
-                        continue
-                    name = self.modules.name_in(module, name)
-                    for part, each in parts_of(tensor):
-                        self.owned[role].tell(name, part, each)
-                        told[role].add((name, part))
-        for role, seen in told.items():
-            self.owned[role].gone(seen)
+        self.modules.replaced.clear()
+        alive = list(self.modules.alive.values())
+        for role, owned in self.owned.items():
+            owned.tell_all((self.modules.name_in(module, name), "", tensor) for module in alive
+                           for name, tensor in list(held_by(module, role).items()) if tensor is not None)
+
+    def list_replaced(self):
+        replaced, self.modules.replaced = self.modules.replaced, set()
+        for address, name in replaced:
+            module = self.modules.alive.get(address)
+            if module is not None and name in module._buffers:
+                self.owned[BUFFER].look_into(self.modules.name_in(module, name), "", module._buffers[name])
 
     def look_around(self):
         """Where a program runs already: the modules that it has. Once, a tenth of a second for a large one."""
@@ -340,7 +412,7 @@ class Listener:
         """At the end, and where a recording begins late: what there is, whether or not an optimizer stepped."""
         def tell():
             self.list_modules()
-            self.recorder.send()
+            self.send()
         self.guarded(tell)()
 
     def patch_modules(self, module):

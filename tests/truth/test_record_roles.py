@@ -90,6 +90,32 @@ for step in range(2):
     o.step()
     say(SparseAdam=(o, net.named_parameters()))
 """,
+    "what nobody expects": """
+import warnings
+warnings.simplefilter("ignore")
+plain = nn.Linear(8, 8)  # named first, and in no other
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line, self.script, self.lazy = nn.Linear(8, 8), torch.jit.script(plain), nn.LazyLinear(4)
+        self.register_buffer("seen", torch.zeros(8))
+    def forward(self, x):
+        self.seen = x.detach().sum(0)
+        return self.script(self.line(x))
+net = Net().cuda()
+o = torch.optim.Adam([*net.line.parameters(), *net.script.parameters()])
+o.state["k"] = torch.zeros(1)  # as MADGRAD has it
+for step in range(4):
+    net(torch.ones(4, 8, device="cuda")).sum().backward()
+    o.step()
+    say(Adam=(o, [(n.replace("script", "Linear"), p) for n, p in net.named_parameters() if "lazy" not in n]))
+    o.zero_grad()
+    if step == 1:  # past all hooks, as FSDP does it, and as anybody may
+        net.line._parameters["weight"] = nn.Parameter(net.line.weight.detach().clone())
+        net.line.bias = nn.Parameter(net.line.bias.detach().clone())
+        o.param_groups[0]["params"][:2] = [net.line.weight, net.line.bias]
+print(json.dumps({"buffer": {"seen": net.seen.data_ptr()}}))
+""",
     "modules that are copies": """
 import copy
 net = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2).cuda()
@@ -117,6 +143,49 @@ strata_capture.stop()
 """,
 }
 
+#: Forks while other threads build modules; optimizers of several threads step at once and end.
+THREADS = """
+import gc, json, os, signal, threading, time, torch, torch.nn as nn
+def train(steps):
+    net = nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 4)).cuda()
+    o = torch.optim.AdamW(net.parameters())
+    for _ in range(steps):
+        net(torch.ones(4, 8, device="cuda")).sum().backward()
+        o.step()
+        o.zero_grad()
+train(1)
+def build():
+    while building:
+        nn.Sequential(*[nn.ReLU() for _ in range(20)])
+def ends(child):
+    for _ in range(2000):
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return True
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+building, builders = True, [threading.Thread(target=build) for _ in range(2)]
+for each in builders:
+    each.start()
+hung = 0
+for _ in range(100):
+    child = os.fork()
+    if child == 0:
+        nn.Sequential(nn.ReLU())
+        os._exit(0)
+    if not ends(child):
+        hung += 1
+        break
+building = False
+threads = [threading.Thread(target=train, args=(30,)) for _ in range(4)]
+for each in threads:
+    each.start()
+for each in builders + threads:
+    each.join()
+gc.collect()
+print(json.dumps({"hung": hung}))
+"""
 STARTS = """
 import os, strata_capture
 strata_capture.start(os.environ["STRATA_TEST_SESSION"])
@@ -257,6 +326,19 @@ def look_at_places(arguments, python, failures, own=False):
     failures.expect(name, "places", len(wanted) >= 20, True)
 
 
+def look_at_threads(arguments, python, failures):
+    name = f"{python} threads"
+    with tempfile.TemporaryDirectory() as folder:
+        session, done, said = run(arguments, python, THREADS, folder)
+        failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
+        failures.expect(name, "still told", "not recorded any more" in done.stderr, False)
+        rows = record_tools.roles(session)
+    failures.expect(name, "children that hung", said, [{"hung": 0}])
+    failures.expect(name, "optimizers", len({row["optimizer"] for row in rows if row["role"] == "stepped"}), 5)
+    standing = {(row["role"], row["name"], row["part"], row["optimizer"]): row["address"] for row in rows}
+    failures.expect(name, "what stands of them at the end", [key for key, address in standing.items() if address], [])
+
+
 def look_at_cpp(arguments, python, failures):
     name = f"{python} C++"
     library = os.path.join(arguments.build, "lib", "strata")
@@ -292,6 +374,7 @@ def test(arguments, python, failures):
         look_at_tensors(f"{python} {name}", arguments, python, program, failures)
     for own in (False, True):
         look_at_places(arguments, python, failures, own)
+    look_at_threads(arguments, python, failures)
     look_at_cpp(arguments, python, failures)
 
 
