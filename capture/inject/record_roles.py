@@ -430,9 +430,11 @@ class Listener:
 
     def patch_optimizers(self, module):
         """torch.optim.optimizer is loaded."""
-        self.tensor_type = sys.modules["torch"].Tensor
-        module.register_optimizer_step_pre_hook(self.guarded(self.before_step))
-        module.register_optimizer_step_post_hook(self.guarded(self.after_step))
+        torch = sys.modules["torch"]
+        self.tensor_type = torch.Tensor
+        apart = getattr(torch, "_disable_dynamo", lambda function: function)  # a step that is compiled must not compile these
+        module.register_optimizer_step_pre_hook(apart(self.guarded(self.before_step)))
+        module.register_optimizer_step_post_hook(apart(self.guarded(self.after_step)))
 
     @property
     def patches(self):

@@ -116,6 +116,20 @@ for step in range(4):
         o.param_groups[0]["params"][:2] = [net.line.weight, net.line.bias]
 print(json.dumps({"buffer": {"seen": net.seen.data_ptr()}}))
 """,
+    "a step that is compiled": """
+net = nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 4)).cuda()
+o = torch.optim.AdamW(net.parameters())
+compiled = torch.compile(o.step, backend="eager")
+for step in range(4):
+    net(torch.ones(4, 8, device="cuda")).sum().backward()
+    compiled()
+    say(AdamW=(o, net.named_parameters()))
+    o.zero_grad()
+    if step == 1:
+        kept = torch.empty(1 << 20, device="cuda")
+frames = torch._dynamo.utils.counters["frames"]["total"]
+assert frames < 30, f"{frames} frames compiled"
+""",
     "modules that are copies": """
 import copy
 net = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2).cuda()
