@@ -282,6 +282,7 @@ class Optimizer:
                 return
         places.tell_all(named)
         if role == PARAMETER:
+            self.before.pop(GRADIENT, None)  # they may be of another type, at the same addresses
             for _, _, (_, _, device) in places.known.values():
                 if device.index not in self.steps:
                     self.steps[device.index] = self.recorder.add_step(self.title, device.index, self.number)

@@ -116,6 +116,18 @@ for step in range(4):
         o.param_groups[0]["params"][:2] = [net.line.weight, net.line.bias]
 print(json.dumps({"buffer": {"seen": net.seen.data_ptr()}}))
 """,
+    "parameters whose type changes": """
+net = nn.Linear(8, 8).cuda()
+o = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(4):
+    net(torch.ones(4, 8, device="cuda", dtype=net.weight.dtype)).sum().backward()
+    o.step()
+    say(SGD=(o, net.named_parameters()))
+    o.zero_grad()
+    if step == 1:
+        net.half()
+print(json.dumps({"dtype": {"weight": "float16", "bias": "float16"}}))
+""",
     "a step that is compiled": """
 net = nn.Sequential(nn.Linear(8, 32), nn.Linear(32, 4)).cuda()
 o = torch.optim.AdamW(net.parameters())
@@ -296,7 +308,7 @@ def look_at_tensors(name, arguments, python, program, failures):
         failures.expect(name, "exit", (done.returncode, done.stderr[-500:] if done.returncode else ""), (0, ""))
         rows = record_tools.roles(session)
     standing, titles = collections.defaultdict(dict), {}
-    steps = iter([each for each in said if "buffer" not in each and "parameter" not in each])
+    steps = iter([each for each in said if not {"buffer", "parameter", "dtype"} & each.keys()])
     waiting = {}
     for row in rows:
         place = standing[row["optimizer"]]
@@ -316,6 +328,9 @@ def look_at_tensors(name, arguments, python, program, failures):
     failures.expect(name, "steps told", next(steps, None), None)
     failures.expect(name, "an optimizer each", len(titles), len(set(titles.values())))
     for each in said:
+        if "dtype" in each:
+            types = {row["name"]: row["dtype"] for row in rows if row["role"] == "gradient" and row["address"]}
+            failures.expect(name, "types of gradients", types, each["dtype"])
         for role in ("buffer", "parameter"):
             if role in each:
                 of_modules = {n: a for (r, n), a in standing[None].items() if r == role}
