@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/training/forward_loops.h"
 #include "model/analysis/training/step_list.h"
 
 #include <algorithm>
@@ -69,8 +70,11 @@ std::vector<std::size_t> beginsOfForwards(const DeviceTrace& trace, const WorkHi
     };
     const std::size_t tried = std::min(forwards.size(), count / 2 + 1);
     for (std::size_t i = 0; i < tried; ++i)
-        if (auto places = placesOf(forwards[i]); recur(places, count))
+        if (auto places = placesOf(forwards[i]); recur(places, count)) {
+            if (recursWithinForward(trace, places))
+                break;
             return places;
+        }
     return { forwards.front() };
 }
 
