@@ -90,6 +90,8 @@ public:
             const BlockBirth birth = m_births.of(BlockId::born(row));
             if (!m_gradients.empty() && birth.span->backwardFirst != m_gradients.front().span->backwardFirst)
                 settleGradients();
+            if (birth.inModule && birth.phase == Phase::Forward)
+                m_moduleSeen = birth.event;
             decide(birth);
             const CategoryRule rule = at(birth.block).rule;
             m_batches.take(birth, rule > CategoryRule::Batch);
@@ -103,11 +105,13 @@ public:
     }
 
 private:
-    /// Of a parameter, as averages are: nothing that stays like one is a batch.
+    /// Of a parameter, as averages are, or at twice the precision, as master weights: nothing that stays like
+    /// one is a batch.
     [[nodiscard]] bool isCopy(BlockId block) const
     {
+        const std::int64_t bytes = m_trace.blocks().requestedBytes[block];
         return m_trace.blocks().death(block) == kNever
-            && m_parameterSizes.contains(m_trace.blocks().requestedBytes[block]);
+            && (m_parameterSizes.contains(bytes) || (bytes % 2 == 0 && m_parameterSizes.contains(bytes / 2)));
     }
     [[nodiscard]] BlockCategory& at(BlockId block)
     {
@@ -286,13 +290,21 @@ private:
                 return { Category::Activation, CategoryRule::ForwardAlone, false };
             if (birth.end != kNever)
                 return passing;
-            return m_lastPhase == Phase::Forward || !m_trace.outOfMemories().empty()
+            return (m_lastPhase == Phase::Forward || !m_trace.outOfMemories().empty()) && isOfForward(birth)
                 ? BlockCategory{ Category::Activation, CategoryRule::ForwardUnfinished, false }
                 : BlockCategory{};
         }
         if (birth.end >= span.nextBackward)
             return { Category::Activation, CategoryRule::ForwardToBackward, false };
         return passing;
+    }
+
+    /// Gradients are on wherever nobody turns them off: where modules are told, one ran since the last step.
+    [[nodiscard]] bool isOfForward(const BlockBirth& birth) const
+    {
+        const auto& ends = m_phases.ends();
+        const auto end = std::ranges::lower_bound(ends, birth.event);
+        return !m_births.tellsModules() || m_moduleSeen > (end == ends.begin() ? -1 : *std::prev(end));
     }
 
     [[nodiscard]] BlockCategory ofBackward(const BlockBirth& birth)
@@ -374,6 +386,7 @@ private:
     using Ends = std::priority_queue<EventIndex, std::vector<EventIndex>, std::greater<>>;
     boost::unordered_flat_map<std::int64_t, Ends> m_gradientEnds; // by size, the first on top
     Phase m_lastPhase = Phase::Unknown;
+    EventIndex m_moduleSeen = -1; // the last alloc in the forward of a module
 };
 
 Result<Categories> Categories::of(const DeviceTrace& trace, const Clock& clock, const TrainingSteps& steps,

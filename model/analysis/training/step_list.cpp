@@ -31,6 +31,8 @@ public:
         , m_blocks(trace.blocks())
         , m_work(work)
         , m_ends(ends)
+        , m_tellsModules(std::ranges::any_of(
+              trace.events().module, [](ModuleIndex module) { return module != kNoIndex; }))
     {
     }
 
@@ -82,6 +84,7 @@ private:
     const WorkHistory& m_work;
     const StepEnds& m_ends;
     std::vector<TrainingStep> m_steps;
+    bool m_tellsModules; // in whose forward something happened
     boost::unordered_flat_set<std::int64_t> m_copies; // sizes of copies of what stays
     std::int64_t m_staying = 0; // how many blocks those are
     std::int64_t m_forwardAllocs = 0; // of the forward of the step at hand, or of the last one
@@ -171,7 +174,7 @@ std::optional<StepKind> Lister::kindOf(
     const auto enough = std::max<std::int64_t>(
         kFewestAllocs, static_cast<std::int64_t>(kForwardShare * static_cast<double>(m_forwardAllocs)));
     if (allocs.count() == 0 || (allocs.count() < enough && (!off || setup || !isOfModule(allocs)))
-        || (setup && m_work.tellsGradMode && !isOfModule(allocs)))
+        || (((setup && m_work.tellsGradMode) || m_tellsModules) && !isOfModule(allocs)))
         return std::nullopt;
     std::int64_t gone = 0, kept = 0; // by the end of it; of these, all in a row before its last alloc
     const EventIndex end = eventOf(allocs.end - 1);
@@ -221,7 +224,8 @@ void Lister::add(StepKind kind, EventIndex first, EventIndex last)
              m_work.backwards, [first](const BackwardRun& each) { return each.first < first; });
          backward != m_work.backwards.end() && backward->first <= last; ++backward)
         step.microSteps += backward->makesGraph ? 0 : 1;
-    step.microSteps = std::max(step.microSteps, 1);
+    if (kind == StepKind::Train)
+        step.microSteps = std::max(step.microSteps, 1);
     m_steps.push_back(std::move(step));
 }
 

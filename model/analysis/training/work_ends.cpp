@@ -134,7 +134,7 @@ void Cycles::countGradients()
 }
 
 /// What runs without gradients behind an optimizer, in a few cycles alone, is no part of it: an average, an
-/// evaluation. Of a tail that begins as a usual one does the rest goes.
+/// evaluation. Of a tail that begins as a usual one does the rest goes; states, which stay, begin none.
 void Cycles::cutTails()
 {
     std::vector<const Cycle*> some;
@@ -146,11 +146,16 @@ void Cycles::cutTails()
     const auto middle = some.begin() + (std::ssize(some) - 1) / 2;
     std::ranges::nth_element(some, middle, {}, [](const Cycle* cycle) { return cycle->tail.size(); });
     const std::vector<std::size_t> usual = (*middle)->tail;
+    const EventIndex usualNext = (*middle)->next;
     const auto& bytes = m_blocks.requestedBytes.born;
+    const auto stays
+        = [&](std::size_t alloc, EventIndex next) { return m_blocks.death(BlockId::born(alloc)) > next; };
     for (Cycle& cycle : m_cycles)
         if (cycle.tail.size() > usual.size()
-            && std::ranges::equal(usual, std::span(cycle.tail).first(usual.size()),
-                [&](std::size_t a, std::size_t b) { return bytes[a] == bytes[b]; }))
+            && std::ranges::equal(
+                usual, std::span(cycle.tail).first(usual.size()), [&](std::size_t a, std::size_t b) {
+                    return bytes[a] == bytes[b] && stays(a, usualNext) == stays(b, cycle.next);
+                }))
             cycle.tail.resize(usual.size());
 }
 

@@ -127,6 +127,17 @@ TEST(Categories, OfAForwardThatRanOutOfMemoryAreActivations)
     EXPECT_EQ(t.text(), "parameter activation* temporary*");
 }
 
+TEST(Categories, StayUnknownWhereGradientsAreOnAndNoModuleRan)
+{
+    // A step, behind it something kept, a forward, and something that may be a part of it.
+    const std::string module
+        = "stack=linear@/torch/nn/functional.py:9|_call_impl@/torch/nn/modules/module.py:7";
+    Trained t(alloc(1, 400, module) + alloc(2, 4) + freed(1, 400) + alloc(3, 5000) + alloc(4, 80, module)
+            + alloc(5, 30),
+        "F BBB | FFF");
+    EXPECT_EQ(t.text(), "activation* unknown unknown activation* activation*");
+}
+
 TEST(Categories, OfABackwardThatDidNotEndAreGradientsWhereParametersHaveTheirSize)
 {
     Trained t(alloc(1, 400) + alloc(2, 100) + alloc(3, 400) + alloc(4, 400) + alloc(5, 30)

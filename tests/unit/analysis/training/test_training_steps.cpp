@@ -240,6 +240,13 @@ TEST(TrainingSteps, ClipGradientsBeforeTheOptimizer)
         "setup -:pp\ntrain* F:xff B:bb N:k O:o\ntrain F:zxff B:bb N:k O:o\nincomplete -:z\n");
 }
 
+TEST(TrainingSteps, EndBehindTheStatesThatAnOptimizerMakes)
+{
+    EXPECT_EQ(stepsOf("pp xffbbsuuuz" + times(2, "xffbbuuuz"), kBits),
+        "setup -:pp\ntrain* F:xff B:bb O:suuu\ntrain F:zxff B:bb O:uuu\ntrain F:zxff B:bb O:uuu\nincomplete "
+        "-:z\n");
+}
+
 TEST(TrainingSteps, TakeNoMarksThatDisagreeWithTheOptimizer)
 {
     const std::string_view script = "pp xff{bb(o)z xff}{bb(o)z xff}{bb(o)z}";

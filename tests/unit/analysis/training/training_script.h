@@ -35,6 +35,7 @@ struct Told {
 ///        a gradient where there is none            d  another thread draws a batch
 ///     r  a checkpoint's forward again              !  a request is refused
 ///     a  an optimizer works within a backward      q  the graph of a second derivative
+///     u  an optimizer works, in the size of a state
 ///                                                  t  all that is left but parameters and states goes
 ///
 ///     ( )  the range of one optimizer, [ ] of another one         @ &  their steps are listed
@@ -209,6 +210,9 @@ private:
             break;
         case 'o':
             pass(3'000, Bits::NoGrad, "step@/lib/torch/optim/adam.py:2|main@/app/train.py:5");
+            break;
+        case 'u':
+            pass(4'096, Bits::NoGrad, "step@/lib/torch/optim/adam.py:3|main@/app/train.py:5");
             break;
         case 'a':
             pass(3'000, Bits::Backward, "step@/lib/torch/optim/adam.py:2");
