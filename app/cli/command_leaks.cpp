@@ -85,6 +85,11 @@ void writeSiteOf(JsonWriter& json, const Looked& looked, const LeakSite& site)
     json.beginObject();
     json.member("line", looked.lineOf(site)).key("stack");
     writeSite(json, looked.trace->recording(), site.stack);
+    json.key("module");
+    if (site.module.valid())
+        json.value(looked.trace->recording().strings[site.module]);
+    else
+        json.null();
     json.member("kind", model::leakKindWord(site.kind))
         .member("bytes_per_step_requested", site.requestedBytesPerStep)
         .member("bytes_per_step_allocated", site.allocatedBytesPerStep)
@@ -124,8 +129,11 @@ void writeReport(JsonWriter& json, const std::string& file, const Looked& looked
 
 std::string nameOf(const Looked& looked, const LeakSite& site)
 {
+    const std::string in = site.module.valid()
+        ? fmt::format(", module {}", printable(looked.trace->recording().strings[site.module]))
+        : "";
     if (site.stack.valid())
-        return printable(looked.lineOf(site));
+        return printable(looked.lineOf(site)) + in;
     if (!site.place)
         return "the whole device";
     std::string name = "no stack recorded";
@@ -133,7 +141,7 @@ std::string nameOf(const Looked& looked, const LeakSite& site)
         name += fmt::format(", allocation {} of a step", model::formatCount(*site.place->ordinal));
     if (site.place->requestedBytes)
         name += ", " + model::formatExactBytes(*site.place->requestedBytes);
-    return name;
+    return name + in;
 }
 
 void printRows(Output& out, const Looked& looked, std::span<const LeakSite> sites)
@@ -155,16 +163,19 @@ void printReport(Output& out, const std::string& file, const Looked& looked, std
 {
     const LeakReport& report = looked.report;
     const bool found = report.verdict == LeakReport::Verdict::Found;
-    out.line(fmt::format("{}: {}, {}, the first {} of them warm-up; told by {}", out.strong(printable(file)),
-        deviceName(report.device), model::sayCounted("%1 step", "%1 steps", report.steps).text(),
-        model::formatCount(report.warmup), model::evidenceWord(looked.evidence)));
+    const std::string steps = report.steps == 0
+        ? "no steps"
+        : fmt::format("{}, the first {} of them warm-up; told by {}",
+            model::sayCounted("%1 step", "%1 steps", report.steps).text(), model::formatCount(report.warmup),
+            model::evidenceWord(looked.evidence));
+    out.line(fmt::format("{}: {}: {}", out.strong(printable(file)), deviceName(report.device), steps));
     const char* const verdict = found                      ? "leaks: "
         : report.verdict == LeakReport::Verdict::Undecided ? "undecided: "
                                                            : "no leak: ";
     const std::string sentence = verdict + printable(report.why.text());
     out.line("  " + (found ? out.bad(sentence) : sentence));
     if (report.stepsToOom)
-        out.line(fmt::format("  {} steps more fit into the {} of the device",
+        out.line(fmt::format("  at most {} steps more fit into the {} of the device",
             model::formatCount(*report.stepsToOom), model::formatBytes(*report.capacityBytes)));
     if (report.sites.empty())
         return;

@@ -164,7 +164,8 @@ private:
             const auto trained = std::ranges::count(steps, model::StepKind::Train, &TrainingStep::kind);
             out.line(fmt::format("{}: {}: {} of training, {}", out.strong(printable(file)),
                 deviceName(told.trace->device()),
-                trained == 1 ? "1 step" : model::formatCount(trained) + " steps",
+                trained == 0 && !steps.empty() ? std::string("no step")
+                                               : model::sayCounted("%1 step", "%1 steps", trained).text(),
                 sentenceOf(told.found.evidence)));
             if (steps.empty())
                 continue;

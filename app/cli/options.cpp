@@ -2,6 +2,7 @@
 #include "app/cli/options.h"
 
 #include "model/analysis/position.h"
+#include "model/analysis/training/category.h"
 #include "model/base/units.h"
 #include "model/trace/filter_language.h"
 
@@ -94,8 +95,8 @@ std::int64_t LimitOption::rows(bool json, const Output& out) const
 
 void InstantOption::declare(CLI::App& app)
 {
-    app.add_option("POSITION", m_position,
-           "The instant, see below (default: the last out-of-memory, else the peak)")
+    app.add_option(
+           "POSITION", m_position, "The instant, see below (default: the last out-of-memory, else the peak)")
         ->type_name("");
 }
 
@@ -104,8 +105,7 @@ model::Result<model::EventIndex> InstantOption::of(const model::DeviceTrace& tra
     if (!m_position.empty())
         return model::parsePosition(m_position, trace);
     const auto& failed = trace.outOfMemories();
-    return failed.empty() ? trace.totals().requestedPeakEvent
-                          : static_cast<model::EventIndex>(failed.back());
+    return failed.empty() ? trace.totals().requestedPeakEvent : static_cast<model::EventIndex>(failed.back());
 }
 
 void CapacityOption::declare(CLI::App& app)
@@ -140,6 +140,10 @@ model::Result<void> FilterOption::check()
         if (!conditions)
             return model::fail(model::Error::Kind::Usage,
                 model::say("--filter '%1': %2", text, conditions.error().what), conditions.error().hint);
+        if (conditions->category && !model::categoryFromWord(*conditions->category))
+            return model::fail(model::Error::Kind::Usage,
+                model::say("--filter '%1': there is no category '%2'", text, *conditions->category),
+                model::say("give %1", model::categoryWords()));
         if (!conditions->empty())
             m_conditions.push_back(*conditions);
     }

@@ -109,6 +109,16 @@ std::optional<Category> categoryFromWord(std::string_view word)
     return std::nullopt;
 }
 
+std::string categoryWords()
+{
+    std::string all;
+    for (std::size_t i = 0; i < kCategories; ++i) {
+        all += i == 0 ? "" : i + 1 == kCategories ? " or " : ", ";
+        all += categoryWord(static_cast<Category>(i));
+    }
+    return all;
+}
+
 English categoryTitle(Category category)
 {
     return kInfos[static_cast<std::size_t>(category)].title;

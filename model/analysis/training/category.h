@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace strata::model {
@@ -74,6 +75,7 @@ static_assert(sizeof(BlockCategory) == 2);
 /// "parameter", "optimizer_state": of JSON and of rule files.
 [[nodiscard]] std::string_view categoryWord(Category category);
 [[nodiscard]] std::optional<Category> categoryFromWord(std::string_view word);
+[[nodiscard]] std::string categoryWords(); ///< "parameter, optimizer_state, ... or unknown"
 [[nodiscard]] English categoryTitle(Category category); ///< "Optimizer state"
 /// Why a block is of its category: "a tensor of this kind that the program listed lies in it".
 [[nodiscard]] Sentence whyOf(CategoryRule rule);

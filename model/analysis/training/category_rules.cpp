@@ -75,7 +75,7 @@ Result<CategoryRules::Rule> ruleOf(std::size_t number, const Json& json)
                 return wrong(number, say("\"%1\" is no text", key));
             const auto category = categoryFromWord(value.get_ref<const std::string&>());
             if (!category)
-                return wrong(number, say("there is no category %1", value.dump()));
+                return wrong(number, say("there is no category %1: give %2", value.dump(), categoryWords()));
             rule.category = *category;
             named = true;
             continue;

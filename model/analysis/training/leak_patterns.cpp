@@ -28,6 +28,8 @@ void sayLeak(LeakSite& site, const LeakOrigin& origin, const LeakSurroundings& a
         site.pattern = std::move(pattern);
         site.change = std::move(change);
     };
+    const bool ofModule = origin.phase == Phase::Forward && (origin.inModule || !around.framesKnown);
+    const bool ofGraph = ofModule && around.forwardLeaks >= 3;
     if (origin.freshStreams)
         set(say("each step uses a stream of its own, and memory stays with the stream that it was made on"),
             say("make streams once, before the steps, and use them again"));
@@ -44,25 +46,23 @@ void sayLeak(LeakSite& site, const LeakOrigin& origin, const LeakSurroundings& a
     else if (origin.step == StepKind::Eval)
         set(say("results of evaluations are kept on the device"),
             say("keep .item() or .cpu() of them, or reduce them as they come"));
-    else if (origin.phase == Phase::Forward && around.forwardLeaks >= 3 && around.someSteps)
+    else if (ofGraph && around.someSteps)
         set(say("a forward of some steps is kept with its graph: an evaluation with gradients on, or outputs "
                 "for a "
                 "log"),
             say("evaluate under torch.no_grad() or torch.inference_mode(), and keep numbers, not tensors"));
-    else if (origin.phase == Phase::Forward && around.forwardLeaks >= 3)
+    else if (ofGraph)
         set(say("outputs or losses are kept with their graph, and with it what the forward saved for "
                 "backward"),
             say("keep loss.item(), or output.detach() moved to the CPU; evaluate under torch.no_grad()"));
-    else if (origin.phase == Phase::Forward && (origin.inModule || !around.framesKnown))
+    else if (ofModule)
         set(say("an output, a loss, or something made of them is kept from each step"),
             say("keep .item(), or .detach() moved to the CPU, and empty the list that holds them"));
     else if (origin.phase == Phase::Backward || origin.phase == Phase::Recompute)
         set(say("gradients, or the graph of a backward with create_graph or retain_graph, are kept"),
             say("drop what holds the gradients of former steps, and set .grad to None"));
     else if (origin.firstOfStep)
-        set(say("something made between one step's optimizer and the next forward is kept: batches, or "
-                "results of "
-                "the step before"),
+        set(say("something made early in a step is kept: batches, or results of the step before"),
             say("keep them on the CPU, or as many as are needed; look for a list, a dictionary, an "
                 "attribute, a "
                 "cycle of references"));
@@ -79,7 +79,7 @@ void sayGrowth(LeakSite& site, const LeakOrigin& origin)
         site.pattern = say("a cache that each step makes larger, as of keys and values of attention");
     else
         site.pattern
-            = say("a concatenation that grows: each step makes a larger block and frees the one before");
+            = say("each step makes a larger block and frees the one before, as a concatenation that grows");
     site.change = say("reserve it once at its full size and write into it, or keep the parts on the CPU; "
                       "growing by copies needs old and new at the same time");
 }
@@ -205,7 +205,8 @@ void describe(
                 around.steps - 1);
         } else {
             sayLeak(site, origin, around);
-            site.why = say("something of %1 of %2 steps stays to the end", shape.cohorts, around.steps);
+            site.why = say(
+                "something of %1 of %2 steps is still there after the last one", shape.cohorts, around.steps);
         }
         break;
     case LeakKind::PendingStream:

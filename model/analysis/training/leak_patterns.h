@@ -50,7 +50,7 @@ private:
 /// What else is known when a site is described.
 struct LeakSurroundings {
     std::uint32_t steps = 0; ///< that were compared
-    std::size_t forwardLeaks = 0; ///< sites that leak what a forward makes
+    std::size_t forwardLeaks = 0; ///< sites that leak what modules make in a forward, or may
     bool framesKnown = false; ///< of its allocations
     bool someSteps = false; ///< it leaks in some steps alone
 };

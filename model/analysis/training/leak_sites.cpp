@@ -34,11 +34,10 @@ enum class Level : std::uint8_t { Site, LineOrPlace, Stream };
 class Sites {
 public:
     Sites(const DeviceTrace& trace, const TrainingSteps& steps, const LeakBoundaries& boundaries,
-        const RoundedSizes& sizes, const AllocatorSettings& settings)
+        const AllocatorSettings& settings)
         : m_trace(trace)
         , m_steps(steps)
         , m_boundaries(boundaries)
-        , m_sizes(sizes)
         , m_settings(settings)
     {
     }
@@ -81,7 +80,8 @@ private:
             if (const EventIndex waits = blocks.pendingSince(block); waits <= m_boundaries.events.back())
                 stay.waits = std::max(born, m_boundaries.from(waits));
             stay.requestedBytes = blocks.requestedBytes[block];
-            stay.allocatedBytes = m_sizes.bytes(block).value_or(m_settings.roundedBytes(stay.requestedBytes));
+            // The same for all of them: a tail that was not split off at the end is no growth.
+            stay.allocatedBytes = m_settings.roundedBytes(stay.requestedBytes);
             out.push_back({ block, stay });
         }
         return true;
@@ -234,7 +234,6 @@ private:
     const DeviceTrace& m_trace;
     const TrainingSteps& m_steps;
     const LeakBoundaries& m_boundaries;
-    const RoundedSizes& m_sizes;
     const AllocatorSettings& m_settings;
     std::vector<bool> m_passing; // by stream
 };
@@ -275,10 +274,9 @@ LeakBoundaries leakBoundaries(const TrainingSteps& steps)
 }
 
 Result<std::vector<StayingSite>> stayingSites(const DeviceTrace& trace, const TrainingSteps& steps,
-    const LeakBoundaries& boundaries, const RoundedSizes& sizes, const AllocatorSettings& settings,
-    const Progress& progress)
+    const LeakBoundaries& boundaries, const AllocatorSettings& settings, const Progress& progress)
 {
-    return Sites(trace, steps, boundaries, sizes, settings).find(progress);
+    return Sites(trace, steps, boundaries, settings).find(progress);
 }
 
 std::int64_t ordinalInStep(const DeviceTrace& trace, const TrainingSteps& steps, BlockId block)

@@ -4,7 +4,6 @@
 #include "model/analysis/training/leak_shape.h"
 #include "model/analysis/training/training_steps.h"
 #include "model/replay/allocator_settings.h"
-#include "model/trace/rounded_sizes.h"
 
 #include <cstdint>
 #include <optional>
@@ -37,8 +36,8 @@ struct StayingSite {
 /// Sites by whole stack, or size and stream; what those leave open once more by line, or by place in the
 /// step; and of blocks without stacks, by stream. In the order of their first blocks.
 [[nodiscard]] Result<std::vector<StayingSite>> stayingSites(const DeviceTrace& trace,
-    const TrainingSteps& steps, const LeakBoundaries& boundaries, const RoundedSizes& sizes,
-    const AllocatorSettings& settings, const Progress& progress);
+    const TrainingSteps& steps, const LeakBoundaries& boundaries, const AllocatorSettings& settings,
+    const Progress& progress);
 
 /// The place of a block among the allocations of its step, from 0. O(log n).
 [[nodiscard]] std::int64_t ordinalInStep(const DeviceTrace& trace, const TrainingSteps& steps, BlockId block);

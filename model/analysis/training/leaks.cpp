@@ -29,7 +29,6 @@ public:
         , m_steps(steps)
         , m_options(options)
         , m_boundaries(leakBoundaries(steps))
-        , m_sizes(trace)
     {
         m_report.device = trace.device();
         m_report.steps = m_boundaries.count();
@@ -47,7 +46,7 @@ public:
         asked.capacityBytes = m_options.capacityBytes;
         const RecordedAllocator allocator = recordedAllocator(m_trace, asked);
         m_report.capacityBytes = allocator.capacityBytes;
-        auto sites = stayingSites(m_trace, m_steps, m_boundaries, m_sizes, allocator.settings, progress);
+        auto sites = stayingSites(m_trace, m_steps, m_boundaries, allocator.settings, progress);
         if (!sites)
             return Failure(sites.error());
         m_use = leakStepUse(m_trace, m_boundaries, growingBlocks(*sites));
@@ -166,7 +165,8 @@ private:
             if (site.shape.kind == LeakShape::Kind::Leak || site.shape.kind == LeakShape::Kind::Grows
                 || site.shape.kind == LeakShape::Kind::Waits)
                 m_grows[static_cast<std::size_t>(*kind)] = true;
-            around.forwardLeaks += *kind == LeakKind::Leak && origin.phase == Phase::Forward;
+            around.forwardLeaks += *kind == LeakKind::Leak && origin.phase == Phase::Forward
+                && (origin.inModule || !site.stack.valid());
         }
         dropSmall(judged);
         const std::size_t few = kPointsOfAll / std::max<std::size_t>(1, judged.size());
@@ -196,6 +196,11 @@ private:
             first = beganAt(from, first);
         site.firstStep = stepNumber(first);
         addHistory(from, site);
+        const EventIndex birth = from.blocks.empty() ? -1 : m_trace.blocks().birth(from.blocks.back());
+        if (const ModuleIndex module
+            = birth < 0 ? kNoIndex : m_trace.events().moduleOf(static_cast<std::size_t>(birth));
+            module != kNoIndex)
+            site.module = m_trace.recording().modules[module];
         if (!from.stack.valid())
             site.place = placeOf(from);
         return site;
@@ -327,6 +332,9 @@ private:
         const auto fits = [&](std::int64_t bytes) -> std::optional<std::int64_t> {
             if (!m_report.capacityBytes || bytes <= 0)
                 return std::nullopt;
+            const auto& refused = m_trace.outOfMemories();
+            if (!refused.empty() && static_cast<EventIndex>(refused.back()) > m_boundaries.events.back())
+                return 0;
             const auto peak = nearestWhole(m_use.requestedPeak.back());
             return std::max<std::int64_t>(0, wrapSub(*m_report.capacityBytes, peak)) / bytes;
         };
@@ -345,7 +353,7 @@ private:
             = [&](LeakKind kind) { return std::ranges::count(m_report.sites, kind, &LeakSite::kind); };
         if (const auto leaks = count(LeakKind::Leak); leaks > 0) {
             m_report.verdict = LeakReport::Verdict::Found;
-            m_report.why = say("*%1 a step* are kept by *%2* and never freed", asBytes(perStep),
+            m_report.why = say("*%1 a step* are kept by *%2* and freed by no step", asBytes(perStep),
                 sayCounted("%1 site", "%1 sites", leaks));
         } else if (count(LeakKind::Undecided) > 0) {
             m_report.verdict = LeakReport::Verdict::Undecided;
@@ -376,7 +384,6 @@ private:
     const TrainingSteps& m_steps;
     const LeakOptions& m_options;
     LeakBoundaries m_boundaries;
-    RoundedSizes m_sizes;
     LeakStepUse m_use;
     LeakReport m_report;
     std::array<bool, kLeakKinds> m_grows{}; // of which something grows throughout

@@ -42,11 +42,14 @@ struct LeakSite {
     LeakKind kind = LeakKind::Undecided;
     StackId stack; ///< of the allocations; none: not recorded, or of the whole device
     std::optional<LeakPlace> place; ///< where blocks have no stack
+    StringId module; ///< path of the one that made the last of them; none: not told, or in none
     /// What it grows by from step to step for as long as it goes on: 0 for what is freed late or saturates.
     std::int64_t requestedBytesPerStep = 0, allocatedBytesPerStep = 0, reservedBytesPerStep = 0;
     double blocksPerStep = 0; ///< of one block that grows 0
     std::int64_t firstStep = 0; ///< TrainingStep::number
-    std::optional<std::int64_t> stepsToOom; ///< that still fit, if nothing else grows
+    /// That still fit at most, if nothing else grows: fragmentation may end it earlier. 0 where the last step
+    /// of the recording ran out of memory.
+    std::optional<std::int64_t> stepsToOom;
     Sentence pattern; ///< what it likely is
     Sentence change; ///< what helps; empty where nothing has to
     Sentence why; ///< what decided; of Undecided, what is missing

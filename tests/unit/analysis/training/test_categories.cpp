@@ -129,13 +129,13 @@ TEST(Categories, OfAForwardThatRanOutOfMemoryAreActivations)
 
 TEST(Categories, StayUnknownWhereGradientsAreOnAndNoModuleRan)
 {
-    // A step, behind it something kept, a forward, and something that may be a part of it.
+    // Behind a step something that stays; or a batch, a forward, and what may be a part of it.
     const std::string module
-        = "stack=linear@/torch/nn/functional.py:9|_call_impl@/torch/nn/modules/module.py:7";
-    Trained t(alloc(1, 400, module) + alloc(2, 4) + freed(1, 400) + alloc(3, 5000) + alloc(4, 80, module)
-            + alloc(5, 30),
-        "F BBB | FFF");
-    EXPECT_EQ(t.text(), "activation* unknown unknown activation* activation*");
+        = "stack=forward@model.py:9|_call_impl@/site-packages/torch/nn/modules/module.py:7";
+    const std::string step = alloc(1, 400, module) + alloc(2, 4) + freed(1, 400);
+    EXPECT_EQ(Trained(step + alloc(3, 5000), "F BBB | F").text(), "activation* unknown unknown");
+    EXPECT_EQ(Trained(step + alloc(3, 5000) + alloc(4, 80, module) + alloc(5, 30), "F BBB | FFF").text(),
+        "activation* unknown input activation* activation*");
 }
 
 TEST(Categories, OfABackwardThatDidNotEndAreGradientsWhereParametersHaveTheirSize)
@@ -283,7 +283,8 @@ TEST(CategoryRules, SayWhatIsWrongWithThem)
         "rule 1: it has no condition and would hold for every block");
     EXPECT_EQ(errorOf(R"({"rules": [{"frame": "a"}]})"), "rule 1: it has no \"category\"");
     EXPECT_EQ(errorOf(R"({"rules": [{"category": "inputs", "frame": "a"}]})"),
-        "rule 1: there is no category \"inputs\"");
+        "rule 1: there is no category \"inputs\": give parameter, buffer, optimizer_state, gradient, "
+        "activation, temporary, workspace, communication, input or unknown");
     EXPECT_EQ(
         errorOf(R"({"rules": [{"category": "input", "size": 3}]})"), "rule 1: \"size\" is no condition");
     EXPECT_EQ(errorOf(R"({"rules": [{"category": "input", "min_bytes": "x"}]})"),
