@@ -289,7 +289,7 @@ void LeaksPage::chooseSite(std::size_t row)
     chooseFocus();
 }
 
-/// The details show the stack of the site; where it has none, one of its blocks.
+/// The details show the stack of the site; where no block has it, one of its blocks, or where it was last seen.
 void LeaksPage::chooseFocus()
 {
     const model::LeakSite* const site = siteShown();
@@ -298,12 +298,15 @@ void LeaksPage::chooseFocus()
     const model::EventIndex event = site->growth.empty() ? -1 : site->growth.back().event;
     if (site->stack.valid() && m_device->bySite) {
         const model::GroupTable& sites = *m_device->bySite;
-        return Q_EMIT focusChanged(
-            Focus::onGroup(model::Grouping::Site, sites.keyOf(sites.groupOfStack(site->stack)), event));
+        // The stack of a segment may be of no block.
+        if (const std::uint32_t group = sites.groupOfStack(site->stack); group < sites.count())
+            return Q_EMIT focusChanged(Focus::onGroup(model::Grouping::Site, sites.keyOf(group), event));
     }
     if (!site->examples.empty())
         Q_EMIT focusChanged(
             Focus::onBlock(m_device->trace->sameBlock(*m_training->trace, site->examples.back()), event));
+    else if (const auto& points = m_chart->series().points; !points.empty())
+        Q_EMIT focusChanged(Focus::onEvent(points.back().event));
 }
 
 void LeaksPage::showSelection()

@@ -31,10 +31,11 @@ protected:
         m_page.QWidget::show();
         EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
     }
-    void open(int steps, std::int64_t kept)
+    void open(int steps, std::int64_t kept) { open(*test::trainingRun(steps, kept)); }
+    void open(const model::Recording& run)
     {
         const QString path = m_folder.filePath(QStringLiteral("run.strata"));
-        test::writeTrainingRun(path.toStdString(), steps, kept);
+        ASSERT_TRUE(model::saveSession(run, path.toStdString()));
         m_document.open(path);
         ASSERT_TRUE(QTest::qWaitFor(
             [&] {
@@ -128,6 +129,18 @@ TEST_F(LeaksPageTest, ASiteIsChosenInTheTableAndInTheSentence)
             Q_EMIT const_cast<QLabel*>(label)->linkActivated(QStringLiteral("site:0"));
     ASSERT_EQ(focused.count(), 2);
     EXPECT_EQ(focused[1][0].value<Focus>(), focus);
+}
+
+TEST_F(LeaksPageTest, ASiteOfSegmentsWhoseStackNoBlockHasCanBeChosen)
+{
+    open(*test::trainingRun(30, 0, true));
+    ASSERT_EQ(report().sites.size(), 1u);
+    ASSERT_EQ(report().sites[0].kind, model::LeakKind::ReservedOnly);
+    ASSERT_TRUE(report().sites[0].stack.valid());
+    QSignalSpy focused(&m_page, &Page::focusChanged);
+    Q_EMIT m_page.sites().sourceRowChosen(0);
+    ASSERT_EQ(focused.count(), 1);
+    EXPECT_EQ(focused[0][0].value<Focus>(), Focus::onEvent(m_page.chart().series().points.back().event));
 }
 
 TEST_F(LeaksPageTest, RanksSitesAndSavesThem)

@@ -10,8 +10,8 @@
 namespace strata::test {
 
 /// A training of so many steps, named by its program, each with a peak in its middle; from each, `kept` bytes
-/// stay (0: nothing does).
-inline std::unique_ptr<model::Recording> trainingRun(int steps, std::int64_t kept)
+/// stay (0: nothing does). `segments`: each takes a segment of 2 MiB more, from a place of its own.
+inline std::unique_ptr<model::Recording> trainingRun(int steps, std::int64_t kept, bool segments = false)
 {
     std::string text;
     std::uint64_t next = std::uint64_t{ 1 } << 44;
@@ -32,6 +32,8 @@ inline std::unique_ptr<model::Recording> trainingRun(int steps, std::int64_t kep
     for (int step = 0; step < steps; ++step) {
         const std::string name = "ProfilerStep#" + std::to_string(step);
         text += "annotation start " + name + "\n";
+        if (segments)
+            event("segment_alloc", next += 4 << 20, 2 << 20, "reserve@pool.py:4|step@train.py:19");
         const auto activation = alloc(30'000, kForward);
         const std::int64_t passing = 7'000 + 100 * (step % 5);
         free(alloc(passing, kForward), passing);
