@@ -54,7 +54,7 @@ const LedgerPanel* SummaryPage::ledgerInUse() const
     return panel && keyboard && panel->isAncestorOf(keyboard) && m_ledger->data() ? panel : nullptr;
 }
 
-/// The blocks of the group at that instant: a filter for them where filters have such a condition.
+/// The blocks of the group at that instant: a filter for them where there are such.
 void SummaryPage::chooseGroup(model::Grouping grouping, const std::string& label, model::EventIndex event)
 {
     const auto device = m_document.device();
@@ -66,16 +66,20 @@ void SummaryPage::chooseGroup(model::Grouping grouping, const std::string& label
         = grouping == model::Grouping::Category ? device->training->byCategory : device->training->byModule;
     const model::GroupKey key{ label, 0 };
     const auto group = table ? table->find(key) : std::nullopt;
-    const auto narrow = model::infoOf(grouping).narrowToGroup;
-    if (group && narrow) {
+    const bool isModule = grouping == model::Grouping::Module && label != model::kNoModuleLabel;
+    if (isModule || group) {
         model::BlockFilter filter = state.filter();
-        narrow(filter, *device->trace, *table, *group);
+        if (isModule)
+            filter.module = label + ".*"; // and what is within it, as its row has it
+        else
+            model::infoOf(grouping).narrowToGroup(filter, *device->trace, *table, *group);
         state.setFilter(filter);
         Q_EMIT openPage(QStringLiteral("blocks"), event);
     } else {
         Q_EMIT openPage(QStringLiteral("memory"), event);
     }
-    Q_EMIT focusChanged(Focus::onGroup(grouping, key, event));
+    if (group)
+        Q_EMIT focusChanged(Focus::onGroup(grouping, key, event));
 }
 
 } // namespace strata::views

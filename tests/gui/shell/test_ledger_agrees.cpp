@@ -4,6 +4,7 @@
 #include "tests/gui/shell/agreement_test.h"
 #include "views/models/ledger_source.h"
 #include "views/pages/bar_list.h"
+#include "views/pages/blocks_page.h"
 #include "views/pages/ledger_panel.h"
 #include "views/pages/module_tree.h"
 #include "views/pages/rules_dialog.h"
@@ -172,6 +173,30 @@ TEST_P(LedgerAgrees, InEveryModule)
             compare(*tree->topLevelItem(i), 0);
         EXPECT_EQ(next, ledger["rows"].size());
     });
+}
+
+TEST_P(LedgerAgrees, InTheBlocksThatAModuleLeadsTo)
+{
+    settle();
+    if (!panel())
+        GTEST_SKIP() << "no memory";
+    const model::EventIndex peak = trace().totals().requestedPeakEvent;
+    select(peak);
+    constexpr int kMost = 8;
+    int chosen = 0;
+    for (const nlohmann::json& row : json("ledger", { "peak", "--by", "module" })["rows"]) {
+        if (row["total"]["bytes"] == 0 || row["depth"] > 1 || ++chosen > kMost)
+            continue;
+        const std::string path = row["module"].is_null() ? std::string() : row["module"].get<std::string>();
+        SCOPED_TRACE(path);
+        chooseModules(true);
+        Q_EMIT panel()->moduleChosen(path, peak);
+        ASSERT_EQ(driver().currentPage(), QStringLiteral("blocks"));
+        const auto& blocks = driver().shown<BlocksPage>("blocks");
+        EXPECT_EQ(blocks.model().rows()->sums().first, row["total"]["bytes"]);
+        driver().state().setFilter({});
+        (void)page();
+    }
 }
 
 TEST_P(LedgerAgrees, InWhatMakesThePeak)
