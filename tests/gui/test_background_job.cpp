@@ -2,6 +2,8 @@
 // Jobs on the threads of Qt; test_job_queue has what becomes of them.
 #include "views/base/background_job.h"
 
+#include "tests/gui/full_pool.h"
+
 #include <QElapsedTimer>
 #include <QSignalSpy>
 #include <QTest>
@@ -16,6 +18,7 @@
 #include <thread>
 
 using strata::model::Error;
+using strata::test::FullPool;
 using strata::views::BackgroundJob;
 using strata::views::Earlier;
 using strata::views::JobContext;
@@ -28,28 +31,10 @@ bool ended(const BackgroundJob& job)
     return QTest::qWaitFor([&] { return !job.running(); });
 }
 
-/// Every thread of the global pool waits, as if it read long files.
-class FullPool {
-public:
-    FullPool()
-    {
-        QThreadPool* pool = QThreadPool::globalInstance();
-        for (int i = 0; i < pool->maxThreadCount(); ++i)
-            pool->start([this] { m_mayEnd.acquire(); });
-    }
-    ~FullPool()
-    {
-        m_mayEnd.release(QThreadPool::globalInstance()->maxThreadCount());
-        QThreadPool::globalInstance()->waitForDone();
-    }
-
-private:
-    std::counting_semaphore<> m_mayEnd{ 0 };
-};
-
 TEST(BackgroundJob, GivesTheResultOnTheCallersThread)
 {
-    for (const auto thread : { BackgroundJob::Thread::Shared, BackgroundJob::Thread::Own }) {
+    for (const auto thread :
+        { BackgroundJob::Thread::Shared, BackgroundJob::Thread::Beside, BackgroundJob::Thread::Own }) {
         BackgroundJob job(Earlier::Stop, thread);
         int result = 0;
         QThread* worked = nullptr;
@@ -158,6 +143,24 @@ TEST(BackgroundJob, OnItsOwnThreadDoesNotWaitForThePool)
     EXPECT_TRUE(done);
     EXPECT_FALSE(begun);
     shared.cancel();
+}
+
+TEST(BackgroundJob, BesideThePoolLetsOthersRunMeanwhile)
+{
+    const int threads = QThreadPool::globalInstance()->maxThreadCount();
+    std::counting_semaphore<> mayEnd(0);
+    std::vector<std::unique_ptr<BackgroundJob>> longOnes;
+    for (int i = 0; i < threads; ++i) {
+        longOnes.push_back(std::make_unique<BackgroundJob>(Earlier::Stop, BackgroundJob::Thread::Beside));
+        longOnes.back()->start([&](const JobContext&) { mayEnd.acquire(); });
+    }
+    BackgroundJob shared;
+    shared.start([](const JobContext&) {});
+    const bool ran = ended(shared);
+    mayEnd.release(threads);
+    QThreadPool::globalInstance()->waitForDone();
+    EXPECT_TRUE(ran);
+    EXPECT_EQ(QThreadPool::globalInstance()->maxThreadCount(), threads);
 }
 
 TEST(BackgroundJob, KeepsTheLatestOfThoseThatWaitInTheSharedPoolToo)

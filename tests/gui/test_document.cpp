@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/document.h"
 
+#include "tests/gui/full_pool.h"
 #include "views/style/palette.h"
 
 #include <QFile>
@@ -110,6 +111,33 @@ TEST(Document, AReopenedDocumentForgetsItsUndoStack)
     ASSERT_TRUE(eventually([&] { return document.state() == Document::State::Ready; }));
     EXPECT_FALSE(document.viewState().selection());
     EXPECT_FALSE(document.viewState().canUndo());
+}
+
+TEST(Document, AnAnalysisThatWasCancelledIsBegunAgainWhenItIsAskedFor)
+{
+    Document document;
+    document.leaveReplaysOut();
+    document.open(training());
+    const auto analysed = [&] {
+        return eventually(
+            [&] { return document.device() && document.device()->training && !document.analysing(); });
+    };
+    ASSERT_TRUE(analysed());
+    const auto before = document.device()->training;
+    EXPECT_TRUE(before->complete);
+    {
+        const strata::test::FullPool pool; // it has not begun
+        ASSERT_TRUE(document.tryRules(R"({"rules": [{"category": "input", "min_bytes": 1}]})"));
+        EXPECT_TRUE(document.analysing());
+        document.cancelAnalysis();
+    }
+    ASSERT_TRUE(analysed());
+    EXPECT_EQ(document.device()->training, before) << "what is there stays";
+    document.analyseAgain();
+    EXPECT_TRUE(document.analysing());
+    ASSERT_TRUE(analysed());
+    EXPECT_TRUE(document.device()->training->complete);
+    EXPECT_EQ(document.device()->training->rules, document.rules());
 }
 
 TEST(Document, MayGoAwayWhileItLoadsOrDerives)

@@ -15,15 +15,31 @@ void postToGui(JobQueue::Call call)
     QMetaObject::invokeMethod(QCoreApplication::instance(), std::move(call), Qt::QueuedConnection);
 }
 
+std::function<void(JobQueue::Call)> wayTo(BackgroundJob::Thread thread, QThreadPool& own)
+{
+    QThreadPool* const shared = QThreadPool::globalInstance();
+    switch (thread) {
+    case BackgroundJob::Thread::Beside:
+        return [shared](const JobQueue::Call& call) {
+            shared->start([shared, call] {
+                shared->releaseThread(); // another takes its place meanwhile
+                call();
+                shared->reserveThread();
+            });
+        };
+    case BackgroundJob::Thread::Own:
+        return [&own](JobQueue::Call call) { own.start(std::move(call)); };
+    case BackgroundJob::Thread::Shared:
+        break;
+    }
+    return [shared](JobQueue::Call call) { shared->start(std::move(call)); };
+}
+
 } // namespace
 
 BackgroundJob::BackgroundJob(Earlier earlier, Thread thread, QObject* parent)
     : QObject(parent)
-    , m_queue(earlier,
-          { [pool = thread == Thread::Own ? &m_own : QThreadPool::globalInstance()](
-                JobQueue::Call call) { pool->start(std::move(call)); },
-              postToGui },
-          [this] { changed(); })
+    , m_queue(earlier, { wayTo(thread, m_own), postToGui }, [this] { changed(); })
 {
     m_own.setMaxThreadCount(1);
     m_ticker.setInterval(kProgressMs);

@@ -22,6 +22,7 @@ class BackgroundJob : public QObject {
 public:
     enum class Thread : std::uint8_t {
         Shared, ///< of the global pool; destruction leaves what still runs to it
+        Beside, ///< likewise, but for long work: others of the pool do not wait for it
         Own, ///< waits for nobody else's work; destruction waits for what still runs, or is kept
     };
 

@@ -16,6 +16,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <optional>
 
 namespace strata::views {
 
@@ -23,6 +24,26 @@ namespace {
 
 constexpr int kWholePermille = 1000;
 constexpr int kPatienceMs = 300; // what takes no longer is not worth a word
+
+struct Work {
+    QString name;
+    model::ProgressReport progress;
+    void (Document::*stop)() = nullptr;
+    bool atOnce = false; // it is told of
+};
+
+std::optional<Work> workOn(const Document& document)
+{
+    if (document.working())
+        return Work{ progressText(document.progress()), document.progress(), &Document::cancel, true };
+    if (document.replaying())
+        return Work{ DocumentStatus::tr("Replaying the allocator"), document.replayProgress(),
+            &Document::cancelReplay };
+    if (document.analysing())
+        return Work{ DocumentStatus::tr("Looking for steps and leaks"), document.analysisProgress(),
+            &Document::cancelAnalysis };
+    return std::nullopt;
+}
 
 } // namespace
 
@@ -46,8 +67,8 @@ DocumentStatus::DocumentStatus(QWidget* parent)
     m_cancel->setAccessibleName(tr("Cancel the background work"));
     m_cancel->setIconSize(QSize(14, 14));
     connect(m_cancel, &QToolButton::clicked, this, [this] {
-        if (m_document)
-            m_document->cancel();
+        if (m_document && m_stop)
+            (m_document->*m_stop)();
     });
     m_integrity->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_integrity->setFocusPolicy(Qt::TabFocus);
@@ -88,22 +109,20 @@ void DocumentStatus::refresh()
     m_integrity->setVisible(recording != nullptr);
     m_size->setVisible(recording != nullptr);
     m_simulated->setVisible(recording && recording->simulated);
-    const bool working = m_document && m_document->working();
-    const bool replaying = m_document && !working && m_document->replaying();
-    if (!replaying)
-        m_replaying.invalidate();
-    else if (!m_replaying.isValid()) {
-        m_replaying.start();
+    const std::optional<Work> work = m_document ? workOn(*m_document) : std::nullopt;
+    if (!work || work->atOnce)
+        m_busy.invalidate();
+    else if (!m_busy.isValid()) {
+        m_busy.start();
         QTimer::singleShot(kPatienceMs, this, &DocumentStatus::refresh);
     }
-    const bool waits = working || (replaying && m_replaying.hasExpired(kPatienceMs - 1));
+    const bool waits = work && (work->atOnce || m_busy.hasExpired(kPatienceMs - 1));
+    m_stop = waits ? work->stop : nullptr;
     for (QWidget* part : std::initializer_list<QWidget*>{ m_work, m_bar, m_cancel })
         part->setVisible(waits);
     if (waits) {
-        const model::ProgressReport progress
-            = working ? m_document->progress() : m_document->replayProgress();
-        m_work->setText(working ? progressText(progress) : tr("Replaying the allocator"));
-        const int permille = progressPermille(progress);
+        m_work->setText(work->name);
+        const int permille = progressPermille(work->progress);
         m_bar->setRange(0, permille < 0 ? 0 : kWholePermille);
         m_bar->setValue(std::max(permille, 0));
     }

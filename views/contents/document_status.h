@@ -31,7 +31,8 @@ private:
     void showFindings();
 
     Document* m_document = nullptr;
-    QElapsedTimer m_replaying; // since when the allocator is being replayed
+    QElapsedTimer m_busy; // since when it works on what is opened
+    void (Document::*m_stop)() = nullptr; // what is named
     Palette m_palette = Palette::light();
     QLabel* m_work;
     QProgressBar* m_bar;

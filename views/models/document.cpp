@@ -132,9 +132,8 @@ void Document::cancel()
         Q_EMIT stateChanged();
         Q_EMIT progressChanged();
     } else {
-        for (const auto* jobs : { &m_deriving, &m_replays, &m_trainings })
-            for (const auto& [device, job] : *jobs)
-                job->stop();
+        for (const auto& [device, job] : m_deriving)
+            job->stop();
     }
 }
 
@@ -415,6 +414,7 @@ void Document::abandonWork()
     m_deriving.clear();
     m_replays.clear();
     m_trainings.clear();
+    m_notAnalysed.clear();
     m_rules.reset();
     m_keptRules.clear();
     m_triedRules.clear();

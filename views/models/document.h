@@ -13,6 +13,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 namespace strata::views {
 
@@ -69,8 +70,7 @@ public:
     void show(std::shared_ptr<const model::Session> generation);
     /// The source has ended: what was shown last is all there is.
     void endFollowing();
-    /// Stops loading (the document is Empty again, or Stopped), or deriving and replaying (what is published
-    /// stays).
+    /// Stops loading (the document is Empty again, or Stopped), or deriving (what is published stays).
     void cancel();
 
     [[nodiscard]] State state() const { return m_state; }
@@ -83,17 +83,22 @@ public:
     /// says more soon.
     [[nodiscard]] bool replaying() const;
     [[nodiscard]] model::ProgressReport replayProgress() const;
-    void replayAgain(); ///< of the selected device, where the replay was cancelled
+    void cancelReplay(); ///< of the selected device; what is published stays
+    void replayAgain(); ///< where it was cancelled
     void leaveReplaysOut() { m_replaysLeftOut = true; } ///< before it opens
     /// Steps, categories and leaks of the selected device are looked for: DeviceData::training says more
     /// soon.
     [[nodiscard]] bool analysing() const;
+    [[nodiscard]] model::ProgressReport analysisProgress() const;
+    /// Of the selected device, until it is asked for again; what is published stays.
+    void cancelAnalysis();
+    void analyseAgain(); ///< where it was cancelled, or ran out of memory
     /// Categories of the user's own, for all devices; nullptr: none.
     void setRules(std::shared_ptr<const model::CategoryRules> rules);
     [[nodiscard]] const std::shared_ptr<const model::CategoryRules>& rules() const { return m_rules; }
-    /// Tries what stands in a text of rules, empty for none, instead of those that are kept with the recording
-    /// (ViewState::user()); says what is wrong with it, and changes nothing then. Whenever others are kept,
-    /// these take part again.
+    /// Tries what stands in a text of rules, empty for none, instead of those that are kept with the
+    /// recording (ViewState::user()); says what is wrong with it, and changes nothing then. Whenever others
+    /// are kept, these take part again.
     [[nodiscard]] model::Result<void> tryRules(const std::string& json);
     void useKeptRules();
     /// Why those that are kept do not take part: a later version wrote them. Empty where they do.
@@ -170,6 +175,7 @@ private:
     std::map<int, std::unique_ptr<BackgroundJob>> m_replays; // of a device, at work or done
     bool m_replaysLeftOut = false;
     std::map<int, std::unique_ptr<BackgroundJob>> m_trainings; // likewise
+    std::set<int> m_notAnalysed; // devices for which that was cancelled
     QTimer m_trainingPace; // until a session that grows may be looked at again
     std::shared_ptr<const model::CategoryRules> m_rules; // or nullptr
     BackgroundJob m_growing; // derives the newest generation

@@ -19,6 +19,12 @@ model::ProgressReport Document::replayProgress() const
     return job == m_replays.end() ? model::ProgressReport() : job->second->progress();
 }
 
+void Document::cancelReplay()
+{
+    if (const auto job = m_replays.find(m_viewState->device()); job != m_replays.end())
+        job->second->stop();
+}
+
 void Document::replayAgain()
 {
     const auto job = m_replays.find(m_viewState->device());
@@ -32,7 +38,8 @@ void Document::replayAgain()
 void Document::replaySelected()
 {
     const auto shown = device();
-    if (m_replaysLeftOut || m_state != State::Ready || m_following || isBehind() || !shown || !shown->blocksIndex)
+    if (m_replaysLeftOut || m_state != State::Ready || m_following || isBehind() || !shown
+        || !shown->blocksIndex)
         return;
     auto& job = m_replays[shown->trace->device()];
     if (job)

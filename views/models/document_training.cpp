@@ -22,10 +22,35 @@ bool Document::analysing() const
     return job == m_trainings.end() ? working() : job->second->running();
 }
 
+model::ProgressReport Document::analysisProgress() const
+{
+    const auto job = m_trainings.find(m_viewState->device());
+    return job == m_trainings.end() ? model::ProgressReport() : job->second->progress();
+}
+
+void Document::cancelAnalysis()
+{
+    const auto job = m_trainings.find(m_viewState->device());
+    if (job == m_trainings.end() || !job->second->running())
+        return;
+    m_notAnalysed.insert(job->first);
+    job->second->stop();
+}
+
+void Document::analyseAgain()
+{
+    if (analysing())
+        return;
+    m_notAnalysed.erase(m_viewState->device());
+    m_trainings.erase(m_viewState->device());
+    analyseSelected();
+}
+
 void Document::setRules(std::shared_ptr<const model::CategoryRules> rules)
 {
     m_rules = std::move(rules);
     m_trainings.clear();
+    m_notAnalysed.clear();
     analyseSelected();
 }
 
@@ -65,7 +90,8 @@ model::Result<void> Document::tryRules(const std::string& json)
 void Document::analyseSelected()
 {
     const auto shown = device();
-    if (m_state != State::Ready || !shown || !shown->blocksIndex)
+    if (m_state != State::Ready || !shown || !shown->blocksIndex
+        || m_notAnalysed.contains(shown->trace->device()))
         return;
     auto& job = m_trainings[shown->trace->device()];
     const TrainingData* const known = shown->training.get();
@@ -73,8 +99,9 @@ void Document::analyseSelected()
     if (job && (job->running() || m_trainingPace.isActive() || !isNews))
         return;
     if (!job) {
-        job = std::make_unique<BackgroundJob>();
+        job = std::make_unique<BackgroundJob>(Earlier::Stop, BackgroundJob::Thread::Beside);
         connect(job.get(), &BackgroundJob::runningChanged, this, &Document::progressChanged);
+        connect(job.get(), &BackgroundJob::progressChanged, this, &Document::progressChanged);
         connect(job.get(), &BackgroundJob::runningChanged, this, [this] {
             const auto now = device();
             if (now && now->training && now->training->complete && !now->training->isOf(*now))

@@ -26,6 +26,7 @@ void analyseTraining(const DeviceData& device, std::shared_ptr<const model::Cate
     if (!steps)
         return;
     data.steps = std::make_shared<const model::TrainingSteps>(std::move(*steps));
+    context.progress(0.25);
     publish(std::make_shared<const TrainingData>(data));
 
     auto categories = model::Categories::of(trace, clock, *data.steps, { data.rules.get() }, progress);
@@ -36,15 +37,20 @@ void analyseTraining(const DeviceData& device, std::shared_ptr<const model::Cate
         trace, model::Grouping::Category, model::categoryLabels(trace, *data.categories));
     data.byModule = std::make_shared<const model::GroupTable>(
         trace, model::Grouping::Module, model::moduleLabels(trace, *data.categories));
+    context.progress(0.5);
     publish(std::make_shared<const TrainingData>(data));
 
     auto leaks = model::findLeaks(trace, *data.steps, {}, progress);
     if (!leaks)
         return;
     data.leaks = std::make_shared<const model::LeakReport>(std::move(*leaks));
+    context.progress(0.75);
     publish(std::make_shared<const TrainingData>(data));
 
-    data.spikes = std::make_shared<const std::vector<model::Spike>>(model::findSpikes(trace, *data.steps));
+    auto spikes = model::findSpikes(trace, *data.steps, progress);
+    if (context.cancelled())
+        return;
+    data.spikes = std::make_shared<const std::vector<model::Spike>>(std::move(spikes));
     data.complete = true;
     publish(std::make_shared<const TrainingData>(std::move(data)));
 }

@@ -105,6 +105,7 @@ LeaksPage::LeaksPage(Document& document, QWidget* parent)
         if (const model::LeakSite* const site = siteShown(); site && !site->growth.empty())
             Q_EMIT openPage(QStringLiteral("memory"), site->growth.back().event);
     });
+    connect(m_notice, &EmptyNotice::buttonPressed, &document, &Document::analyseAgain);
     connect(m_steps, &StepsView::hovered, this, &Page::hoverText);
     connect(m_steps, &StepsView::rangeChosen, this,
         [this](const EventRange& range) { m_document.viewState().select(range); });
@@ -289,7 +290,8 @@ void LeaksPage::chooseSite(std::size_t row)
     chooseFocus();
 }
 
-/// The details show the stack of the site; where no block has it, one of its blocks, or where it was last seen.
+/// The details show the stack of the site; where no block has it, one of its blocks, or where it was last
+/// seen.
 void LeaksPage::chooseFocus()
 {
     const model::LeakSite* const site = siteShown();
@@ -321,22 +323,21 @@ void LeaksPage::showTexts()
     EmptyNotice::Text text;
     const auto device = m_document.device();
     const bool steps = m_modes->chosen() == Steps;
+    const TrainingData* const training = device ? device->training.get() : nullptr;
+    const bool missing = steps ? !training || !training->steps : !m_training;
     if (!device)
         text = noticeWithoutDevice(m_document);
-    else if (!m_training && !steps) {
-        const auto& training = device->training;
-        if (training && training->complete && !training->refusal.what.empty())
-            text = { tr("Leaks could not be looked for"), text::said(training->refusal), {}, {} };
-        else if (m_document.analysing())
-            text = { tr("Looking for leaks…"),
-                tr("First for the steps of the training, then for what grows from one to the next."), {},
-                {} };
-        else
-            text = { tr("Nobody looked for leaks"), tr("The search was cancelled. Open the file again."), {},
-                {} };
-    } else if (m_training && !steps && m_training->leaks->sites.empty() && m_chart->series().points.empty()) {
+    else if (missing && training && !training->refusal.what.empty())
+        text = { tr("Leaks could not be looked for"), text::said(training->refusal), {}, tr("Look Again") };
+    else if (missing && !m_document.analysing() && !device->blocksIndex)
+        text = { tr("Nobody looked for leaks"), tr("Indexing was cancelled. Open the file again."), {}, {} };
+    else if (missing && !m_document.analysing())
+        text = { tr("Nobody looked for leaks"), tr("The search was cancelled."), {}, tr("Look Again") };
+    else if (missing && !steps)
+        text = { tr("Looking for leaks…"),
+            tr("First for the steps of the training, then for what grows from one to the next."), {}, {} };
+    else if (m_training && !steps && m_training->leaks->sites.empty() && m_chart->series().points.empty())
         text = noLeaksNotice(*m_training);
-    }
     m_notice->setText(text);
     m_parts->setCurrentWidget(!text.title.isEmpty() ? m_notice
             : steps                                 ? static_cast<QWidget*>(m_steps)

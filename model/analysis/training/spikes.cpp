@@ -13,6 +13,7 @@ namespace strata::model {
 namespace {
 
 constexpr EventIndex kShortPart = 20; // of a trace without steps
+constexpr EventIndex kLooks = 1 << 16; // events from one look at the token to the next
 
 /// Sites as one key: the stack, or the size of blocks without one.
 struct Site {
@@ -102,11 +103,13 @@ public:
         lookAt(-1);
     }
 
-    void run()
+    void run(const Progress& progress)
     {
         const EventColumns& events = m_trace.events();
         bool rising = false;
         for (EventIndex event = 0; event < m_trace.eventCount(); ++event) {
+            if (event % kLooks == 0 && progress.cancelled())
+                return;
             const auto row = static_cast<std::size_t>(event);
             const Action action = events.action[row];
             if (action == Action::Alloc) {
@@ -175,13 +178,14 @@ private:
 
 } // namespace
 
-std::vector<Spike> findSpikes(const DeviceTrace& trace, const TrainingSteps& steps, std::size_t most)
+std::vector<Spike> findSpikes(
+    const DeviceTrace& trace, const TrainingSteps& steps, const Progress& progress, std::size_t most)
 {
     const EventIndex peak = trace.totals().requestedPeakEvent;
     std::vector<Spike> spikes = candidates(trace, peak, shortLife(trace, steps), most);
-    if (spikes.empty())
+    if (spikes.empty() || progress.cancelled())
         return spikes;
-    Without(trace, spikes).run();
+    Without(trace, spikes).run(progress);
     std::ranges::stable_sort(spikes, {}, &Spike::peakWithoutBytes);
     return spikes;
 }

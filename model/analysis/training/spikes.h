@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/analysis/training/training_steps.h"
+#include "model/base/progress.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
@@ -29,8 +30,8 @@ struct Spike {
 ///
 /// At most `most`: those with the most bytes at the peak are tried. One pass over the events for all: at the
 /// tops of the curve alone, and only where it is higher than any of them could make it.
-/// O(events + tops x most).
-[[nodiscard]] std::vector<Spike> findSpikes(
-    const DeviceTrace& trace, const TrainingSteps& steps, std::size_t most = 10);
+/// O(events + tops x most). Any thread; once cancelled, what it returns means nothing.
+[[nodiscard]] std::vector<Spike> findSpikes(const DeviceTrace& trace, const TrainingSteps& steps,
+    const Progress& progress = {}, std::size_t most = 10);
 
 } // namespace strata::model

@@ -2,6 +2,7 @@
 #include "views/pages/leaks_page.h"
 
 #include "tests/gui/allocator/replayed.h"
+#include "tests/gui/full_pool.h"
 #include "tests/gui/tables/open_document.h"
 #include "tests/gui/training/training_run.h"
 #include "views/models/training_words.h"
@@ -15,6 +16,8 @@
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+
+#include <optional>
 
 using namespace strata;
 using namespace strata::views;
@@ -187,6 +190,39 @@ TEST_F(LeaksPageTest, WithoutStepsItSaysHowToNameThem)
     open(0, 0);
     EXPECT_EQ(m_page.notice().text().title, QStringLiteral("No steps to compare"));
     EXPECT_TRUE(m_page.notice().text().code.contains(QStringLiteral("record_function")));
+}
+
+TEST_F(LeaksPageTest, ASearchThatWasCancelledCanBeBegunAgain)
+{
+    std::optional<test::FullPool> pool; // from before the search begins
+    m_document.leaveReplaysOut();
+    const QObject here;
+    const auto fill = QObject::connect(&m_document, &Document::deviceReady, &here, [&] {
+        if (!pool && m_document.device()->blocksIndex)
+            pool.emplace();
+    });
+    const auto stop = QObject::connect(&m_document, &Document::progressChanged, &here, [&] {
+        if (pool)
+            m_document.cancelAnalysis();
+    });
+    const QString path = m_folder.filePath(QStringLiteral("run.strata"));
+    test::writeTrainingRun(path.toStdString());
+    m_document.open(path);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return pool.has_value() && !m_document.working(); }, 20'000));
+    QObject::disconnect(fill);
+    QObject::disconnect(stop);
+    pool.reset();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_document.analysing(); }, 20'000));
+    for (const auto mode : { LeaksPage::Steps, LeaksPage::Leaks }) {
+        m_page.setMode(mode);
+        EXPECT_TRUE(m_page.notice().isVisible());
+        EXPECT_EQ(m_page.notice().text().title, QStringLiteral("Nobody looked for leaks"));
+    }
+    QTest::mouseClick(m_page.notice().button(), Qt::LeftButton);
+    EXPECT_TRUE(m_document.analysing());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_document.analysing() && !m_page.busy(); }, 20'000));
+    EXPECT_EQ(report().verdict, model::LeakReport::Verdict::Found);
+    EXPECT_FALSE(m_page.notice().isVisible());
 }
 
 TEST_F(LeaksPageTest, TheStepsStandBehindASwitch)

@@ -271,6 +271,10 @@ void StepsView::showNotice()
     EmptyNotice::Text text;
     if (!m_device || m_more)
         text.title = tr("Looking for steps…");
+    else if (!m_device->training || !m_device->training->steps)
+        text = { tr("Nobody looked for steps"),
+            m_device->training ? text::said(m_device->training->refusal) : tr("The search was cancelled."),
+            {}, {} };
     else
         text = { tr("No steps are known"),
             tr("No range of an optimizer, no named step and no stack tells where a step ends, and nothing "
