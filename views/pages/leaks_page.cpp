@@ -119,6 +119,7 @@ LeaksPage::LeaksPage(Document& document, QWidget* parent)
     connect(&document, &Document::outlineReady, this, &LeaksPage::showDevice);
     connect(&document, &Document::stateChanged, this, &LeaksPage::showDevice);
     connect(&document, &Document::progressChanged, this, [this] {
+        m_steps->setDevice(m_document.device(), m_document.analysing());
         showTexts();
         Q_EMIT busyChanged();
     });

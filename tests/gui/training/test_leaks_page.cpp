@@ -190,6 +190,9 @@ TEST_F(LeaksPageTest, WithoutStepsItSaysHowToNameThem)
     open(0, 0);
     EXPECT_EQ(m_page.notice().text().title, QStringLiteral("No steps to compare"));
     EXPECT_TRUE(m_page.notice().text().code.contains(QStringLiteral("record_function")));
+    m_page.setMode(LeaksPage::Steps);
+    EXPECT_TRUE(m_page.steps().notice().isVisible());
+    EXPECT_EQ(m_page.steps().notice().text().title, QStringLiteral("No steps are known"));
 }
 
 TEST_F(LeaksPageTest, ASearchThatWasCancelledCanBeBegunAgain)
