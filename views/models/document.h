@@ -90,7 +90,7 @@ public:
     /// soon.
     [[nodiscard]] bool analysing() const;
     [[nodiscard]] model::ProgressReport analysisProgress() const;
-    /// Of the selected device, until it is asked for again; what is published stays.
+    /// Of the selected device; what is published stays. Of a session that grows it begins again in a while.
     void cancelAnalysis();
     void analyseAgain(); ///< where it was cancelled, or ran out of memory
     /// Categories of the user's own, for all devices; nullptr: none.
@@ -147,6 +147,8 @@ private:
     void analyseSelected();
     void keptRulesChanged();
     void publishTraining(const DeviceData& of, std::shared_ptr<const TrainingData> training);
+    void trainingRanOut(int device, const model::Error& error);
+    void restAnalysis(int device);
     void takeSession(std::shared_ptr<const model::Session> session);
     void takeUser(const model::UserData& told);
     void keepUser();
@@ -175,7 +177,7 @@ private:
     std::map<int, std::unique_ptr<BackgroundJob>> m_replays; // of a device, at work or done
     bool m_replaysLeftOut = false;
     std::map<int, std::unique_ptr<BackgroundJob>> m_trainings; // likewise
-    std::set<int> m_notAnalysed; // devices for which that was cancelled
+    std::set<int> m_notAnalysed; // devices for which that waits until it is asked for again
     QTimer m_trainingPace; // until a session that grows may be looked at again
     std::shared_ptr<const model::CategoryRules> m_rules; // or nullptr
     BackgroundJob m_growing; // derives the newest generation

@@ -33,8 +33,17 @@ void Document::cancelAnalysis()
     const auto job = m_trainings.find(m_viewState->device());
     if (job == m_trainings.end() || !job->second->running())
         return;
-    m_notAnalysed.insert(job->first);
+    restAnalysis(job->first);
     job->second->stop();
+}
+
+/// After it came to nothing: until it is asked for again, or there is more to be looked at.
+void Document::restAnalysis(int device)
+{
+    if (m_following)
+        m_trainingPace.start(kShareOfCore * kShortestPauseMs);
+    else
+        m_notAnalysed.insert(device);
 }
 
 void Document::analyseAgain()
@@ -95,7 +104,7 @@ void Document::analyseSelected()
         return;
     auto& job = m_trainings[shown->trace->device()];
     const TrainingData* const known = shown->training.get();
-    const bool isNews = !known || !known->isOf(*shown) || known->rules != m_rules;
+    const bool isNews = !known || !known->complete || !known->isOf(*shown) || known->rules != m_rules;
     if (job && (job->running() || m_trainingPace.isActive() || !isNews))
         return;
     if (!job) {
@@ -107,15 +116,9 @@ void Document::analyseSelected()
             if (now && now->training && now->training->complete && !now->training->isOf(*now))
                 analyseSelected(); // more was recorded meanwhile
         });
-        connect(job.get(), &BackgroundJob::failed, this, [this, shown](const model::Error& error) {
-            auto none = std::make_shared<TrainingData>();
-            none->session = shown->session;
-            none->trace = shown->trace;
-            none->rules = m_rules;
-            none->refusal = error;
-            none->complete = true;
-            publishTraining(*shown, none);
-        });
+        connect(job.get(), &BackgroundJob::failed, this,
+            [this, device = shown->trace->device()](
+                const model::Error& error) { trainingRanOut(device, error); });
     }
     job->start([this, shown, rules = m_rules](const JobContext& context) {
         QElapsedTimer took;
@@ -129,6 +132,25 @@ void Document::analyseSelected()
         });
     });
     Q_EMIT progressChanged();
+}
+
+/// What was found before stays.
+void Document::trainingRanOut(int device, const model::Error& error)
+{
+    const auto shown = m_devices.find(device);
+    if (shown == m_devices.end())
+        return;
+    restAnalysis(device);
+    const DeviceData& now = *shown->second;
+    auto found = std::make_shared<TrainingData>(now.training ? *now.training : TrainingData());
+    if (!now.training) {
+        found->session = now.session;
+        found->trace = now.trace;
+        found->rules = m_rules;
+    }
+    found->refusal = error;
+    found->complete = true;
+    publishTraining(now, std::move(found));
 }
 
 void Document::publishTraining(const DeviceData& of, std::shared_ptr<const TrainingData> training)

@@ -349,7 +349,9 @@ void LeaksPage::showTexts()
     if (!device || !m_training)
         return;
     m_sentence->setText(leaksVerdict(*m_training));
-    m_footer->setText(leaksFooter(*m_training));
+    m_footer->setText(m_training->refusal.what.empty()
+            ? leaksFooter(*m_training)
+            : tr("Not looked at again: %1").arg(text::said(m_training->refusal)));
     const bool any = !m_training->leaks->sites.empty();
     if (!any)
         m_none->setText(noLeaksNotice(*m_training));
