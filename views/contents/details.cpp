@@ -213,7 +213,7 @@ private:
     void addPurpose(Details& d, model::BlockId id) const
     {
         const TrainingData* const training = m_device.training.get();
-        if (!training || !training->isOf(m_device) || !training->categories)
+        if (!training || !training->categories || !training->knowsBlocksOf(m_device) || !training->knows(id))
             return;
         const model::BlockCategory& category = training->categories->of(id);
         const QString why = text::said(model::whyOf(category.rule));
@@ -221,7 +221,7 @@ private:
             category.recorded ? Words::tr("recorded: %1").arg(why) : Words::tr("inferred: %1").arg(why),
             {} });
         const model::ListedTensors& tensors = training->categories->tensors();
-        if (const std::string_view module = model::moduleOf(m_trace, tensors, id); !module.empty())
+        if (const std::string_view module = model::moduleOf(*training->trace, tensors, id); !module.empty())
             d.purpose.push_back({ Words::tr("module"), text::utf8(module), {}, {} });
         const auto in = tensors.in(id);
         const model::RoleListing none, &tensor = in.empty() ? none : tensors.listing(in.front());

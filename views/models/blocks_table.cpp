@@ -119,32 +119,40 @@ TableCell BlocksTable::cell(std::uint32_t row, int column) const
 const TrainingData* BlocksTable::training() const
 {
     const TrainingData* const known = m_device->training.get();
-    return known && known->isOf(*m_device) && known->categories ? known : nullptr;
+    return known && known->categories && known->knowsBlocksOf(*m_device) ? known : nullptr;
+}
+
+const TrainingData* BlocksTable::trainingOf(BlockId block) const
+{
+    const TrainingData* const known = training();
+    return known && known->knows(block) ? known : nullptr;
 }
 
 TableCell BlocksTable::categoryCell(BlockId block) const
 {
     if (!training())
         return noteCell(tr("not known yet"));
-    const model::Category category = training()->categories->of(block).category;
+    const TrainingData* const known = trainingOf(block);
+    const model::Category category = known ? known->categories->of(block).category : model::Category::Unknown;
     return { text::said(model::categoryTitle(category)), {},
         Palette::ofCategory(static_cast<int>(category)) };
 }
 
 TableCell BlocksTable::moduleCell(BlockId block) const
 {
-    if (!training())
+    const TrainingData* const known = trainingOf(block);
+    if (!known)
         return noteCell(tr("not known yet"));
-    const std::string_view module
-        = model::moduleOf(*m_device->trace, training()->categories->tensors(), block);
+    const std::string_view module = model::moduleOf(*known->trace, known->categories->tensors(), block);
     return module.empty() ? noteCell(tr("none")) : TableCell{ text::utf8(module), {} };
 }
 
 QString BlocksTable::categoryTooltip(BlockId block) const
 {
-    if (!training())
+    const TrainingData* const known = trainingOf(block);
+    if (!known)
         return tr("What blocks are for is looked for in the background.");
-    const model::BlockCategory& category = training()->categories->of(block);
+    const model::BlockCategory& category = known->categories->of(block);
     return (category.recorded ? tr("Recorded: %1") : tr("Inferred: %1"))
         .arg(text::said(model::whyOf(category.rule)));
 }
@@ -322,11 +330,11 @@ void BlocksTable::appendCsv(std::string& to, std::uint32_t row) const
         fmt::format_to(out, "{}", b.stack[block].value);
     to += ',';
     appendCsvField(to, model::frameLabel(recording, model::userFrame(recording, b.stack[block])));
-    if (const TrainingData* const known = training()) {
+    if (const TrainingData* const known = trainingOf(block)) {
         const model::BlockCategory& category = known->categories->of(block);
         fmt::format_to(out, ",{},{},{},", model::categoryWord(category.category),
             category.recorded ? "recorded" : "inferred", model::ruleWord(category.rule));
-        appendCsvField(to, model::moduleOf(*m_device->trace, known->categories->tensors(), block));
+        appendCsvField(to, model::moduleOf(*known->trace, known->categories->tensors(), block));
     } else {
         to += ",,,,";
     }

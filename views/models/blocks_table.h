@@ -49,7 +49,8 @@ public:
     [[nodiscard]] QString stackText(std::uint32_t row) const override;
 
 private:
-    [[nodiscard]] const TrainingData* training() const; ///< nullptr until it knows these blocks' categories
+    [[nodiscard]] const TrainingData* training() const; ///< nullptr until it knows blocks' categories
+    [[nodiscard]] const TrainingData* trainingOf(model::BlockId block) const; ///< likewise, that of this one
     [[nodiscard]] TableCell categoryCell(model::BlockId block) const;
     [[nodiscard]] TableCell moduleCell(model::BlockId block) const;
     [[nodiscard]] QString categoryTooltip(model::BlockId block) const;

@@ -62,15 +62,15 @@ std::shared_ptr<const model::GroupTable> DeviceData::groups(model::Grouping grou
             return known;
     if (!model::infoOf(grouping).ofLabels)
         return std::make_shared<model::GroupTable>(*trace, grouping);
-    auto told = !training                       ? nullptr
-        : grouping == model::Grouping::Category ? training->byCategory
-                                                : training->byModule;
+    auto told = !training || !training->knowsBlocksOf(*this) ? nullptr
+        : grouping == model::Grouping::Category              ? training->byCategory
+                                                             : training->byModule;
     return !told || training->isOf(*this) ? told : std::make_shared<model::GroupTable>(*trace, *told);
 }
 
 model::DeviceLabels DeviceData::labels() const
 {
-    if (!training || !training->byCategory || !training->byModule)
+    if (!training || !training->byCategory || !training->byModule || !training->knowsBlocksOf(*this))
         return {};
     return { training->byCategory->labels(), training->byModule->labels() };
 }

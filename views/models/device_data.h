@@ -55,7 +55,7 @@ struct DeviceData {
     /// What the allocator handed out for each block, as far as this device or its replay tells it.
     [[nodiscard]] model::RoundedSizes sizes() const;
     /// By line and by site what is here, else built: O(blocks). By category and module nullptr until they are
-    /// known; blocks that came since they were looked for are "unknown".
+    /// known of these blocks; those that came since they were looked for are "unknown".
     [[nodiscard]] std::shared_ptr<const model::GroupTable> groups(model::Grouping grouping) const;
     /// What is known of the blocks, for filters that ask for it.
     [[nodiscard]] model::DeviceLabels labels() const;

@@ -12,6 +12,11 @@ bool TrainingData::isOf(const DeviceData& device) const
     return trace == device.trace;
 }
 
+bool TrainingData::knowsBlocksOf(const DeviceData& device) const
+{
+    return isOf(device) || device.trace->keepsRowsOf(*trace);
+}
+
 void analyseTraining(const DeviceData& device, std::shared_ptr<const model::CategoryRules> rules,
     const JobContext& context, const std::function<void(std::shared_ptr<const TrainingData>)>& publish)
 {

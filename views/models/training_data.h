@@ -20,7 +20,8 @@ struct DeviceData;
 /// print. Immutable once published; the members come one after the other.
 ///
 /// Of a session that grows it may be of an earlier generation than the device that it is shown with: what it
-/// says of events holds, but it knows no later ones, and blocks by their numbers only where isOf() says so.
+/// says of events holds, but it knows no later ones, and blocks by their numbers only where knowsBlocksOf()
+/// says so.
 struct TrainingData {
     std::shared_ptr<const model::Session> session; ///< keeps the trace alive
     const model::DeviceTrace* trace = nullptr; ///< that was looked at
@@ -33,8 +34,12 @@ struct TrainingData {
     bool complete = false; ///< nothing more comes
     model::Error refusal; ///< why it is complete and something is missing: memory ran out
 
-    /// Whether it knows the blocks of `device`.
+    /// Whether it is of this generation of `device`.
     [[nodiscard]] bool isOf(const DeviceData& device) const;
+    /// Whether it knows the blocks of `device` by their numbers: all, or all but those that came since.
+    [[nodiscard]] bool knowsBlocksOf(const DeviceData& device) const;
+    /// Of a device whose blocks it knows: not one that came since.
+    [[nodiscard]] bool knows(model::BlockId block) const { return trace->blocks().contains(block); }
 };
 
 /// Looks at a device's trace: steps, categories and their groups, leaks, spikes; calls `publish` after each.

@@ -2,6 +2,8 @@
 #include "views/models/blocks_table.h"
 
 #include "tests/gui/tables/device_data.h"
+#include "tests/gui/training/training_run.h"
+#include "tests/support/grow.h"
 #include "views/models/table_export.h"
 
 #include <QBuffer>
@@ -57,6 +59,52 @@ std::vector<std::int64_t> shownBytes(const views::DeviceData& data, const TableQ
     for (std::uint32_t i = 0; i < rows.size(); ++i)
         bytes.push_back(data.trace->blocks().requestedBytes[data.trace->blocks().at(rows[i])]);
     return bytes;
+}
+
+std::shared_ptr<const views::DeviceData> withTraining(
+    const views::DeviceData& data, std::shared_ptr<const views::TrainingData> training)
+{
+    auto with = std::make_shared<views::DeviceData>(data);
+    with->training = std::move(training);
+    return with;
+}
+
+std::shared_ptr<const views::DeviceData> analysed(const views::DeviceData& data)
+{
+    std::shared_ptr<const views::TrainingData> training;
+    views::analyseTraining(data, nullptr, JobContext(), [&](auto part) { training = std::move(part); });
+    EXPECT_TRUE(training->complete);
+    return withTraining(data, training);
+}
+
+TEST(BlocksTable, SaysOfANewerGenerationWhatIsKnownFromAnEarlierOne)
+{
+    const auto run = test::trainingRun(20, 4'000);
+    test::Feeder feeder(*run);
+    feeder.addEvents(0, 120);
+    const auto earlier = analysed(*deviceData(feeder.append()));
+    feeder.addEvents(0, 40);
+    const auto later = withTraining(*deviceData(feeder.append()), earlier->training);
+    ASSERT_FALSE(later->training->isOf(*later));
+    ASSERT_TRUE(later->trace->keepsRowsOf(*earlier->trace));
+    const BlocksTable before(earlier, model::Axis::Events), now(later, model::Axis::Events);
+    ASSERT_GT(now.rowCount(), before.rowCount());
+    for (std::uint32_t row = 0; row < before.rowCount(); ++row)
+        for (const int column : { BlocksTable::Category, BlocksTable::Module })
+            EXPECT_EQ(text(now, row, column), text(before, row, column)) << row;
+    EXPECT_EQ(text(now, now.rowCount() - 1, BlocksTable::Category), QStringLiteral("Unknown"));
+}
+
+TEST(BlocksTable, SaysNothingOfBlocksThatHaveOtherNumbers)
+{
+    const auto run = analysed(*deviceData(test::trainingRun(20, 4'000)));
+    ASSERT_TRUE(run->labels().category && run->groups(model::Grouping::Module));
+    const auto other = withTraining(*deviceData(kSmall), run->training);
+    EXPECT_EQ(other->labels(), model::DeviceLabels());
+    EXPECT_EQ(other->groups(model::Grouping::Category), nullptr);
+    EXPECT_EQ(other->groups(model::Grouping::Module), nullptr);
+    EXPECT_EQ(text(BlocksTable(other, model::Axis::Events), 0, BlocksTable::Category),
+        QStringLiteral("not known yet"));
 }
 
 TEST(BlocksTable, ShowsALifeInEvents)

@@ -37,9 +37,10 @@ QString lifeText(const CanvasScene& scene, model::BlockId block)
 /// "Activations of h.3.attn"; empty where nothing is known of the block.
 QString purpose(const DeviceData& device, model::BlockId block)
 {
-    if (!device.training || !device.training->isOf(device) || !device.training->byModule)
+    const TrainingData* const training = device.training.get();
+    if (!training || !training->byModule || !training->knowsBlocksOf(device) || !training->knows(block))
         return {};
-    const auto &byCategory = device.training->byCategory, &byModule = device.training->byModule;
+    const auto &byCategory = training->byCategory, &byModule = training->byModule;
     const QString category = groupName(*byCategory, byCategory->groupOf(block));
     const std::uint32_t module = byModule->groupOf(block);
     return namesNothing(*byModule, module)
