@@ -193,7 +193,11 @@ void FlamePage::connectDocument()
     connect(&state, &ViewState::deviceChanged, this, [this] { showDevice(m_document.device()); });
     connect(&m_document, &Document::deviceReady, this, [this] { showDevice(m_document.device()); });
     connect(&m_document, &Document::outlineReady, this, &FlamePage::showNotice);
-    connect(&m_document, &Document::progressChanged, this, &FlamePage::offerRoots);
+    connect(&m_document, &Document::progressChanged, this, [this] {
+        offerRoots();
+        if (!m_shownTree)
+            showNotice();
+    });
     connect(&m_document, &Document::stateChanged, this, [this] {
         showDevice(m_document.device());
         showNotice();
@@ -417,6 +421,8 @@ void FlamePage::showNotice()
     const bool filtered = !m_document.viewState().filter().empty();
     if (!m_device) {
         text = noticeWithoutDevice(m_document);
+    } else if (!m_shownTree && m_roots) {
+        text.title = text::groupsAbsence(m_document, *m_device, *m_roots);
     } else if (m_shownTree && m_shownTree->total(0) == 0 && !m_computing.running()) {
         if (filtered)
             text = { tr("No block matches the filter"), {}, {}, tr("Clear the filter") };

@@ -31,27 +31,34 @@ void MemoryPage::showDevice()
     if (const auto& shown = m_canvas->scene().device;
         device && shown && device->follows(*shown) && device->trace != shown->trace && m_subject.groups)
         return goOn();
+    if (!device || (m_subject.groups && !device->follows(*m_subject.groups->device)))
+        dropSubject();
     m_canvas->setDevice(device);
     m_verdict->setVisible(device != nullptr);
+    showHint();
     if (!device) {
-        m_subject = {};
-        m_shownIn.reset();
-        m_subjectJob.cancel();
-        m_tableJob.cancel();
-        m_table->clear();
-        showLegend();
-        m_tableTitle->clear();
-        const auto session = m_document.session();
-        showHint(session && session->devices().empty());
         Q_EMIT busyChanged();
         return;
     }
     m_sentences = text::sentences(memoryVerdict(*device));
     fitVerdict();
-    showHint(device->trace->eventCount() == 0);
     m_canvas->setAxis(m_document.viewState().axis());
     m_canvas->setSelection(m_document.viewState().selection());
     requestSubject(); // in the background too: most users come here next
+}
+
+/// Of a device that is shown no more: the groups of the next one may take a while.
+void MemoryPage::dropSubject()
+{
+    m_subject = {};
+    m_shownIn.reset();
+    m_again = false;
+    m_subjectJob.cancel();
+    m_tableJob.cancel();
+    m_canvas->setDevice(nullptr);
+    m_table->clear();
+    showLegend();
+    m_tableTitle->clear();
 }
 
 /// A newer generation of what is shown: all of the page changes once its groups are there.
@@ -145,9 +152,9 @@ void MemoryPage::showSubject(const PictureSubject& subject)
             m_focus.block = subject.groups->device->trace->sameBlock(*shown->device->trace, m_focus.block);
         m_sentences = text::sentences(memoryVerdict(*subject.groups->device));
         fitVerdict();
-        showHint(subject.groups->device->trace->eventCount() == 0);
     }
     m_subject = subject;
+    showHint();
     if (regrouped)
         m_canvas->pin(std::nullopt);
     if (goesOn)

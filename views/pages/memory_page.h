@@ -81,8 +81,9 @@ private:
     void goOn();
     void fitVerdict();
     void filterMoved();
-    void showHint(bool shown); ///< why there is no curve, and what records one
+    void showHint(); ///< why there is no picture or no curve, and what records one
     void requestSubject();
+    void dropSubject();
     void showSubject(const PictureSubject& subject);
     void selectionMoved();
     void showSelection();

@@ -106,7 +106,10 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     connect(&document, &Document::outlineReady, this, &MemoryPage::showDevice);
     connect(&document, &Document::deviceReady, this, &MemoryPage::showDevice);
     connect(&document, &Document::stateChanged, this, &MemoryPage::showDevice);
-    connect(&document, &Document::progressChanged, this, &MemoryPage::offerGroupings);
+    connect(&document, &Document::progressChanged, this, [this] {
+        offerGroupings();
+        showHint();
+    });
     connect(&state, &ViewState::deviceChanged, this, [this] {
         m_focus = {}; // of the device before
         showDevice();
@@ -115,9 +118,8 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     connect(&state, &ViewState::filterChanged, this, &MemoryPage::filterMoved);
     const auto showNotes = [this, &state] {
         std::vector<model::UserItem> notes = state.user().items;
-        std::erase_if(notes, [&](const model::UserItem& item) {
-            return !item.isPlaced() || item.device != state.device();
-        });
+        std::erase_if(notes,
+            [&](const model::UserItem& item) { return !item.isPlaced() || item.device != state.device(); });
         m_canvas->setNotes(std::move(notes));
     };
     connect(&state, &ViewState::userChanged, this, showNotes);
@@ -127,6 +129,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
         &state, &ViewState::axisChanged, this, [this] { m_canvas->setAxis(m_document.viewState().axis()); });
     connect(&state, &ViewState::groupingChanged, this, [this] {
         m_groupings->setCurrentIndex(static_cast<int>(m_document.viewState().grouping()));
+        showHint();
         requestSubject();
     });
     showDevice();
@@ -220,20 +223,29 @@ void MemoryPage::showLegend()
     m_legend->setVisible(shown);
 }
 
-void MemoryPage::showHint(bool shown)
+void MemoryPage::showHint()
 {
+    const auto device = m_document.device();
+    const auto session = m_document.session();
     const text::Waiting waiting = text::waiting(m_document);
+    const model::Grouping grouping = m_document.viewState().grouping();
+    const bool grouped = m_subject.groups && m_subject.groups->table->grouping() == grouping;
+    const QString absence
+        = device && !grouped ? text::groupsAbsence(m_document, *device, grouping) : QString();
+    const bool nothing = device ? device->trace->eventCount() == 0 : session && session->devices().empty();
     // Where the allocator tells of no event, the verdict says what there is.
-    const bool refused = m_document.device() && m_document.device()->trace->recording().refusal;
-    m_hint->setVisible((shown && !refused) || !waiting.title.isEmpty());
-    m_hint->findChild<QToolButton*>()->setVisible(waiting.title.isEmpty() && !m_document.isFollowing());
+    const bool refused = device && device->trace->recording().refusal;
+    m_hint->setVisible((nothing && !refused) || !waiting.title.isEmpty() || !absence.isEmpty());
+    m_hint->findChild<QToolButton*>()->setVisible(
+        waiting.title.isEmpty() && absence.isEmpty() && !m_document.isFollowing());
     if (!waiting.title.isEmpty())
         return m_hintText->setText(tr("%1. %2").arg(waiting.title, waiting.reason));
-    if (!m_document.device() && m_document.isFollowing())
+    if (!absence.isEmpty())
+        return m_hintText->setText(tr("%1.").arg(absence));
+    if (!device && m_document.isFollowing())
         return m_hintText->setText(tr("Nothing has been recorded yet."));
-    const QString why = m_document.device()
-        ? tr("This file has no events, so what you see is the state at its end.")
-        : tr("This file holds no memory of a GPU: neither segments nor events.");
+    const QString why = device ? tr("This file has no events, so what you see is the state at its end.")
+                               : tr("This file holds no memory of a GPU: neither segments nor events.");
     m_hintText->setText(
         tr("%1 To see memory over time, call <code>%2</code> before the training loop and take "
            "the snapshot after it.")
