@@ -16,13 +16,12 @@ namespace {
 
 constexpr int kLaidOutMs = 200; // until then
 
-QList<QWidget*> focusable(const QScrollArea& area)
+QList<QWidget*> focusable(const QWidget& content)
 {
     QList<QWidget*> found;
-    if (area.widget())
-        for (QWidget* widget : area.widget()->findChildren<QWidget*>())
-            if (widget->focusPolicy() != Qt::NoFocus && !widget->focusProxy())
-                found.append(widget);
+    for (QWidget* widget : content.findChildren<QWidget*>())
+        if (widget->focusPolicy() != Qt::NoFocus && !widget->focusProxy())
+            found.append(widget);
     return found;
 }
 
@@ -34,23 +33,47 @@ QString textOf(const QWidget& widget)
 
 } // namespace
 
-KeptView::KeptView(const QScrollArea* area, bool sameThing)
-    : m_sameThing(sameThing)
+KeptFocus::KeptFocus(const QWidget* content)
 {
-    if (!area)
-        return;
-    m_scrolled = sameThing ? area->verticalScrollBar()->value() : 0;
-    const QList<QWidget*> parts = focusable(*area);
+    const QList<QWidget*> parts = content ? focusable(*content) : QList<QWidget*>();
     for (qsizetype i = 0; i < parts.size(); ++i)
         if (parts[i]->hasFocus()) {
-            m_focused = i;
-            m_focusedText = textOf(*parts[i]);
+            m_place = i;
+            m_text = textOf(*parts[i]);
         }
+}
+
+void KeptFocus::restore(const QWidget& content, bool sameThing) const
+{
+    if (m_place < 0)
+        return;
+    // Parts may have come in between: then the nearest that says the same.
+    QWidget* nearest = nullptr;
+    qsizetype off = 0;
+    const QList<QWidget*> parts = focusable(content);
+    for (qsizetype i = 0; i < parts.size(); ++i)
+        if (const qsizetype by = std::abs(i - m_place);
+            textOf(*parts[i]) == m_text && (!nearest || by < off)) {
+            nearest = parts[i];
+            off = by;
+        }
+    if (!nearest && sameThing && !parts.isEmpty())
+        nearest = parts[std::min(m_place, parts.size() - 1)];
+    if (nearest)
+        nearest->setFocus(Qt::OtherFocusReason);
+}
+
+KeptView::KeptView(const QScrollArea* area, bool sameThing)
+    : m_sameThing(sameThing)
+    , m_scrolled(area && sameThing ? area->verticalScrollBar()->value() : 0)
+    , m_focus(area ? area->widget() : nullptr)
+{
 }
 
 void KeptView::restore(QScrollArea& area) const
 {
-    restoreFocus(area);
+    if (area.widget())
+        m_focus.restore(*area.widget(), m_sameThing);
     QScrollBar* const bar = area.verticalScrollBar();
     for (QWidget* widget : { area.parentWidget(), area.widget() })
         if (widget && widget->layout())
@@ -67,26 +90,6 @@ void KeptView::restore(QScrollArea& area) const
                 waiting->deleteLater();
         });
     QTimer::singleShot(kLaidOutMs, waiting, &QObject::deleteLater);
-}
-
-void KeptView::restoreFocus(const QScrollArea& area) const
-{
-    if (m_focused >= 0) {
-        // Parts may have come in between: then the nearest that says the same.
-        QWidget* nearest = nullptr;
-        qsizetype off = 0;
-        const QList<QWidget*> parts = focusable(area);
-        for (qsizetype i = 0; i < parts.size(); ++i)
-            if (const qsizetype by = std::abs(i - m_focused);
-                textOf(*parts[i]) == m_focusedText && (!nearest || by < off)) {
-                nearest = parts[i];
-                off = by;
-            }
-        if (!nearest && m_sameThing && !parts.isEmpty())
-            nearest = parts[std::min(m_focused, parts.size() - 1)];
-        if (nearest)
-            nearest->setFocus(Qt::OtherFocusReason);
-    }
 }
 
 } // namespace strata::views

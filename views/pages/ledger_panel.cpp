@@ -6,8 +6,8 @@
 #include "views/models/shown_instant.h"
 #include "views/pages/bar_list.h"
 #include "views/pages/document_texts.h"
+#include "views/pages/kept_view.h"
 #include "views/pages/ledger_lines.h"
-#include "views/pages/module_tree.h"
 #include "views/style/icons.h"
 #include "views/style/labels.h"
 #include "views/style/texts.h"
@@ -19,7 +19,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 namespace strata::views {
 
@@ -30,13 +32,24 @@ namespace {
 constexpr std::size_t kMostSpikes = 5;
 constexpr int kMark = 16;
 
-/// A list whose rows say when they are chosen, by a click or by Enter.
+/// A list whose rows say when they are chosen, by a click or by Enter. Each is known by a key.
 class ChoiceList : public BarList {
 public:
-    explicit ChoiceList(std::function<void(int row)> chosen)
-        : m_chosen(std::move(chosen))
+    ChoiceList(std::vector<std::string> keys, std::function<void(int row)> chosen)
+        : m_keys(std::move(keys))
+        , m_chosen(std::move(chosen))
     {
         connect(this, &QTableWidget::cellClicked, this, [this](int row) { m_chosen(row); });
+    }
+    [[nodiscard]] std::optional<std::string> current() const
+    {
+        return currentRow() >= 0 ? std::optional(m_keys[static_cast<std::size_t>(currentRow())])
+                                 : std::nullopt;
+    }
+    void setCurrent(const std::string& key)
+    {
+        if (const auto found = std::ranges::find(m_keys, key); found != m_keys.end())
+            setCurrentCell(static_cast<int>(found - m_keys.begin()), 0);
     }
 
 protected:
@@ -48,6 +61,7 @@ protected:
     }
 
 private:
+    std::vector<std::string> m_keys;
     std::function<void(int)> m_chosen;
 };
 
@@ -83,15 +97,45 @@ LedgerPanel::LedgerPanel(Document& document, LedgerSource& source, const Palette
     connect(&source, &LedgerSource::changed, this, &LedgerPanel::show);
     // What there is to wait for ends, too.
     connect(&document, &Document::progressChanged, this, [this] {
-        if (!m_source.data())
-            show();
+        if (m_waiting)
+            showWaiting();
     });
     show();
 }
 
+LedgerPanel::Kept LedgerPanel::kept() const
+{
+    Kept all = m_kept;
+    if (!m_inside)
+        return all;
+    for (const BarList* list : m_inside->findChildren<BarList*>())
+        if (const auto current = static_cast<const ChoiceList*>(list)->current())
+            all.current[list->objectName()] = *current;
+    if (const auto* tree = m_inside->findChild<ModuleTree*>())
+        all.modules = tree->kept();
+    return all;
+}
+
+void LedgerPanel::restore(const Kept& kept)
+{
+    m_kept = kept;
+    for (BarList* list : m_inside->findChildren<BarList*>())
+        if (const auto current = kept.current.find(list->objectName()); current != kept.current.end())
+            static_cast<ChoiceList*>(list)->setCurrent(current->second);
+    if (auto* tree = m_inside->findChild<ModuleTree*>(); tree && kept.modules)
+        tree->restore(*kept.modules);
+}
+
+void LedgerPanel::goOnFrom(const LedgerPanel& other)
+{
+    restore(other.kept());
+}
+
 void LedgerPanel::show()
 {
-    const bool hadKeyboard = m_inside && m_inside->isAncestorOf(focusWidget()) && focusWidget()->hasFocus();
+    const KeptFocus focus(m_inside);
+    const Kept before = kept();
+    m_waiting = nullptr;
     auto* inside = new QWidget;
     auto* all = new QVBoxLayout(inside);
     all->setContentsMargins(0, 0, 0, 0);
@@ -109,16 +153,15 @@ void LedgerPanel::show()
     } else {
         addWaiting(*all);
     }
-    if (m_inside) {
-        m_inside->hide();
-        m_inside->deleteLater(); // what changed it may be a button of it
-    }
-    m_inside = inside;
+    QWidget* const old = std::exchange(m_inside, inside);
     layout()->addWidget(inside);
     inside->show(); // now, not when the layout gets to it: what is made is there
-    if (hadKeyboard)
-        if (auto* choice = inside->findChild<Segmented*>())
-            choice->setFocus(Qt::OtherFocusReason);
+    restore(before);
+    focus.restore(*inside, true);
+    if (old) {
+        old->hide();
+        old->deleteLater(); // what changed it may be a button of it
+    }
 }
 
 void LedgerPanel::addHeading(QVBoxLayout& layout)
@@ -145,18 +188,24 @@ void LedgerPanel::addHeading(QVBoxLayout& layout)
 
 void LedgerPanel::addWaiting(QVBoxLayout& layout)
 {
+    m_waiting = textLabel(QString(), true);
+    m_waiting->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    layout.addWidget(m_waiting);
+    showWaiting();
+}
+
+/// Why there is nothing: in place, since what stands beside it may be about to be clicked.
+void LedgerPanel::showWaiting()
+{
     const model::Error refusal = m_source.refusal();
     const bool works = m_document.analysing() || m_source.job().running();
     const QString ended = text::waiting(m_document).reason;
-    QLabel* label = textLabel(!refusal.what.empty() ? text::said(refusal)
-            : works                                 ? tr("Looking for steps, and for what blocks are for…")
-            : !ended.isEmpty()                      ? ended
-                                                    : tr("What blocks are for was not looked for."),
-        true);
-    label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    if (works) // what comes is about as tall: nothing below it is to jump far
-        label->setMinimumHeight(8 * scaled(kRowHeight, font()));
-    layout.addWidget(label);
+    m_waiting->setText(!refusal.what.empty() ? text::said(refusal)
+            : works                          ? tr("Looking for steps, and for what blocks are for…")
+            : !ended.isEmpty()               ? ended
+                                             : tr("What blocks are for was not looked for."));
+    // What comes is about as tall: nothing below it is to jump far.
+    m_waiting->setMinimumHeight(works ? 8 * scaled(kRowHeight, font()) : 0);
 }
 
 void LedgerPanel::addAmount(QVBoxLayout& layout, const LedgerData& shown)
@@ -248,7 +297,9 @@ void LedgerPanel::addCategories(QVBoxLayout& layout, const LedgerData& shown)
         if (line.kind == LedgerLine::Kind::Aside || !line.bytes)
             row.ink = m_palette[Role::TextMuted];
     }
-    auto* list = new ChoiceList([this, lines, event = ledger.event](int row) {
+    std::vector<std::string> keys;
+    std::ranges::transform(lines, std::back_inserter(keys), &LedgerLine::name);
+    auto* list = new ChoiceList(std::move(keys), [this, lines, event = ledger.event](int row) {
         if (const LedgerLine& line = lines[static_cast<std::size_t>(row)];
             line.kind == LedgerLine::Kind::Category)
             Q_EMIT categoryChosen(line.category, event);
@@ -336,7 +387,7 @@ void LedgerPanel::addSpikes(QVBoxLayout& layout, const LedgerData& shown)
     }
     layout.addSpacing(kGrid);
     layout.addWidget(headingLabel(tr("Short-lived memory that makes the peak")));
-    auto* list = new ChoiceList([this, keys = std::move(keys), event = shown.ledger.event](int row) {
+    auto* list = new ChoiceList(keys, [this, keys, event = shown.ledger.event](int row) {
         Q_EMIT lineChosen(keys[static_cast<std::size_t>(row)], event);
     });
     list->setAccessibleName(tr("Short-lived memory by what the peak would be without it"));

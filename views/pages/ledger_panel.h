@@ -4,12 +4,15 @@
 #include <QWidget>
 
 #include "views/models/ledger_source.h"
+#include "views/pages/module_tree.h"
 #include "views/style/palette.h"
 
+#include <map>
 #include <optional>
 #include <string>
 
 class QIODevice;
+class QLabel;
 class QVBoxLayout;
 
 namespace strata::views {
@@ -21,6 +24,9 @@ class LedgerPanel : public QWidget {
     Q_OBJECT
 public:
     LedgerPanel(Document& document, LedgerSource& source, const Palette& palette, QWidget* parent = nullptr);
+
+    /// What its user made of `other`, of the same program: current rows, unfolded modules.
+    void goOnFrom(const LedgerPanel& other);
 
     [[nodiscard]] QString commandLine() const; ///< the `strata ledger` that prints the same
     [[nodiscard]] QString copyText() const; ///< all rows, with tabs between their cells
@@ -35,7 +41,15 @@ Q_SIGNALS:
     void rulesAsked(); ///< the user wants to see or change categories of his own
 
 private:
+    struct Kept {
+        std::map<QString, std::string> current; ///< rows of lists by their names
+        std::optional<ModuleTree::Kept> modules;
+    };
+
     void show();
+    [[nodiscard]] Kept kept() const; ///< with that of parts that are not shown now
+    void restore(const Kept& kept);
+    void showWaiting();
     void addHeading(QVBoxLayout& layout);
     void addWaiting(QVBoxLayout& layout);
     void addAmount(QVBoxLayout& layout, const LedgerData& shown);
@@ -49,6 +63,8 @@ private:
     LedgerSource& m_source;
     const Palette m_palette;
     QWidget* m_inside = nullptr; // all of it: made anew with every change
+    QLabel* m_waiting = nullptr; // of it; nullptr: there is something to be shown
+    Kept m_kept; // of what was there before
 };
 
 } // namespace strata::views

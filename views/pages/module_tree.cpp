@@ -5,6 +5,7 @@
 #include "views/style/type.h"
 
 #include <QHeaderView>
+#include <QTreeWidgetItemIterator>
 #include <QWheelEvent>
 
 #include <array>
@@ -17,6 +18,11 @@ constexpr int kPathRole = Qt::UserRole;
 constexpr int kUnfolded = 12; // so many rows are unfolded from the start
 constexpr std::array kColumns{ model::Category::Parameter, model::Category::Gradient,
     model::Category::OptimizerState, model::Category::Activation };
+
+std::string pathOf(const QTreeWidgetItem& item)
+{
+    return item.data(0, kPathRole).toByteArray().toStdString();
+}
 
 QString lastPart(const QString& path)
 {
@@ -115,9 +121,30 @@ ModuleTree::ModuleTree(const std::vector<model::ModuleRow>& rows, const QColor& 
     unfold(*this);
     connect(this, &QTreeWidget::itemExpanded, this, [this] { updateGeometry(); });
     connect(this, &QTreeWidget::itemCollapsed, this, [this] { updateGeometry(); });
-    connect(this, &QTreeWidget::itemActivated, this, [this](const QTreeWidgetItem* item) {
-        Q_EMIT moduleChosen(item->data(0, kPathRole).toByteArray().toStdString());
-    });
+    connect(this, &QTreeWidget::itemActivated, this,
+        [this](const QTreeWidgetItem* item) { Q_EMIT moduleChosen(pathOf(*item)); });
+}
+
+ModuleTree::Kept ModuleTree::kept() const
+{
+    Kept kept;
+    QTreeWidgetItemIterator at(const_cast<ModuleTree*>(this), QTreeWidgetItemIterator::HasChildren);
+    for (; *at; ++at)
+        kept.unfolded[pathOf(**at)] = (*at)->isExpanded();
+    if (const QTreeWidgetItem* const current = currentItem())
+        kept.current = pathOf(*current);
+    return kept;
+}
+
+void ModuleTree::restore(const Kept& kept)
+{
+    for (QTreeWidgetItemIterator at(this); *at; ++at) {
+        const std::string path = pathOf(**at);
+        if (const auto known = kept.unfolded.find(path); known != kept.unfolded.end())
+            (*at)->setExpanded(known->second);
+        if (path == kept.current)
+            setCurrentItem(*at);
+    }
 }
 
 QSize ModuleTree::sizeHint() const

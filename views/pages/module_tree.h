@@ -5,6 +5,8 @@
 
 #include "model/analysis/training/module_ledger.h"
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,14 @@ class ModuleTree : public QTreeWidget {
 public:
     explicit ModuleTree(
         const std::vector<model::ModuleRow>& rows, const QColor& muted, QWidget* parent = nullptr);
+
+    /// What its user made of it, by the paths of modules.
+    struct Kept {
+        std::map<std::string, bool> unfolded; ///< of those that hold others
+        std::optional<std::string> current;
+    };
+    [[nodiscard]] Kept kept() const;
+    void restore(const Kept& kept); ///< of the same program at another instant
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;

@@ -87,8 +87,7 @@ bool SummaryPage::busy() const
         return m_document.working();
     const CurveOverview* picture = curves(m_shown.widget);
     return m_step.isActive() || m_rest.isActive() || m_document.replaying() || m_document.analysing()
-        || m_ledger->job().running()
-        || (picture && picture->waits() && m_document.working());
+        || m_ledger->job().running() || (picture && picture->waits() && m_document.working());
 }
 
 void SummaryPage::refresh()
@@ -282,6 +281,10 @@ void SummaryPage::showContent(const Content& content)
     const CurveOverview* before = curves(m_shown.widget);
     if (CurveOverview* next = curves(content.widget); before && next && content.data->follows(*m_shown.data))
         next->goOnFrom(*before);
+    if (m_shown.widget && content.data && m_shown.data && content.data->follows(*m_shown.data))
+        if (const auto* ledger = m_shown.widget->findChild<LedgerPanel*>())
+            if (auto* next = content.widget->findChild<LedgerPanel*>())
+                next->goOnFrom(*ledger);
     m_shown = content;
     m_scroll->setWidget(content.widget);
     content.widget->setAutoFillBackground(false); // the scroll area switches it on

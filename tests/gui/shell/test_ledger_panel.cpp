@@ -126,6 +126,38 @@ TEST_F(LedgerPanelTest, SaysWhatWouldRecordWhatIsOnlyInferred)
     EXPECT_TRUE(panel().commandLine().endsWith(QStringLiteral("--by module")));
 }
 
+TEST(LedgerPanel, LeavesItsButtonsInPlaceWhileItWaits)
+{
+    Document document;
+    LedgerSource source(document);
+    const LedgerPanel panel(document, source, Palette::light());
+    const auto buttons = panel.findChildren<QPushButton*>();
+    ASSERT_FALSE(buttons.isEmpty());
+    Q_EMIT document.progressChanged();
+    EXPECT_EQ(panel.findChildren<QPushButton*>(), buttons);
+}
+
+TEST_F(LedgerPanelTest, KeepsRowAndKeyboardAtAnotherInstant)
+{
+    ASSERT_NO_FATAL_FAILURE(open(QStringLiteral(STRATA_SAMPLES "/../sessions/recorded.strata")));
+    (void)page();
+    window().activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window()));
+    const auto last = driver().device().trace->eventCount() - 1;
+    const auto moveTo = [&](model::EventIndex event) {
+        driver().state().select(EventRange{ event, event });
+        settle();
+        ASSERT_EQ(data().ledger.event, event);
+    };
+    rows().setFocus();
+    rows().setCurrentCell(1, 0);
+    const QString label = rows().item(1, 0)->text();
+    moveTo(last / 2);
+    EXPECT_TRUE(rows().hasFocus());
+    ASSERT_GE(rows().currentRow(), 0);
+    EXPECT_EQ(rows().item(rows().currentRow(), 0)->text(), label);
+}
+
 TEST_F(LedgerPanelTest, IsNotThereWhereNoMemoryIs)
 {
     ASSERT_NO_FATAL_FAILURE(open(file("none.json",
@@ -149,7 +181,7 @@ TEST(ModuleTree, HasTheTotalsOfEachModuleAndUnfoldsAsFarAsThereIsRoom)
     add("h.0", 1, 1024, 2048);
     add("h.1", 1, 2048, 0);
     add("", 0, 0, 0);
-    const ModuleTree tree(rows, Qt::gray);
+    ModuleTree tree(rows, Qt::gray);
     ASSERT_EQ(tree.topLevelItemCount(), 2);
     const QTreeWidgetItem& h = *tree.topLevelItem(0);
     ASSERT_EQ(h.childCount(), 2);
@@ -163,6 +195,14 @@ TEST(ModuleTree, HasTheTotalsOfEachModuleAndUnfoldsAsFarAsThereIsRoom)
     EXPECT_EQ(texts(h), "h|3.00 KiB|-|-|2.00 KiB|1 B|5.00 KiB");
     EXPECT_EQ(texts(*h.child(1)), "1|2.00 KiB|-|-|-|1 B|2.00 KiB");
     EXPECT_EQ(texts(*tree.topLevelItem(1)), "no module|-|-|-|-|1 B|1 B");
+
+    // Made anew it is as its user left it.
+    tree.topLevelItem(0)->setExpanded(false);
+    tree.setCurrentItem(tree.topLevelItem(1));
+    ModuleTree again(rows, Qt::gray);
+    again.restore(tree.kept());
+    EXPECT_FALSE(again.topLevelItem(0)->isExpanded());
+    EXPECT_EQ(again.currentItem(), again.topLevelItem(1));
 }
 
 } // namespace
