@@ -3,9 +3,9 @@
 
 #include "views/pages/document_texts.h"
 #include "views/pages/filter_text.h"
-#include "views/pages/kept_rows.h"
 #include "views/style/rich_text.h"
 #include "views/style/type.h"
+#include "views/widgets/kept_rows.h"
 #include "views/widgets/table_filter_bar.h"
 #include "views/widgets/table_footer.h"
 #include "views/widgets/table_view.h"

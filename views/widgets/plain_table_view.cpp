@@ -3,6 +3,7 @@
 
 #include "views/models/csv.h"
 #include "views/style/type.h"
+#include "views/widgets/kept_rows.h"
 
 #include <QStringList>
 
@@ -28,6 +29,15 @@ void PlainTableView::setSource(std::shared_ptr<const PlainTable> source)
 {
     m_source = std::move(source);
     arrange();
+}
+
+void PlainTableView::goOn(std::shared_ptr<const PlainTable> source)
+{
+    if (!m_source || !source)
+        return setSource(std::move(source));
+    const KeptRows kept(*m_model, *this);
+    setSource(std::move(source));
+    kept.restore(*m_model, *this);
 }
 
 void PlainTableView::sortBy(int column, bool descending)

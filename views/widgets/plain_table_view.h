@@ -19,6 +19,8 @@ public:
 
     /// Other rows of the same columns, or other columns; sorted as before. nullptr: none.
     void setSource(std::shared_ptr<const PlainTable> source);
+    /// The same table of a newer generation: what is current, selected and in view stays.
+    void goOn(std::shared_ptr<const PlainTable> source);
     [[nodiscard]] const std::shared_ptr<const PlainTable>& source() const { return m_source; }
     void sortBy(int column, bool descending);
     [[nodiscard]] std::optional<std::uint32_t> currentSourceRow() const;

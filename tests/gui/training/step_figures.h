@@ -7,10 +7,10 @@
 
 namespace strata::test {
 
-/// A run with its steps, as the document would have them.
-inline std::shared_ptr<const views::DeviceData> withSteps(std::unique_ptr<model::Recording> recording)
+/// A run, or a generation of one, with its steps, as the document would have them.
+template <class Run> std::shared_ptr<const views::DeviceData> withSteps(Run run)
 {
-    auto data = std::make_shared<views::DeviceData>(*deviceData(std::move(recording)));
+    auto data = std::make_shared<views::DeviceData>(*deviceData(std::move(run)));
     auto training = std::make_shared<views::TrainingData>();
     training->session = data->session;
     training->trace = data->trace;

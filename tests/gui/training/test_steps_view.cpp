@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/training/step_figures.h"
+#include "tests/support/grow.h"
 #include "views/models/training_words.h"
 #include "views/widgets/empty_notice.h"
 #include "views/widgets/legend.h"
@@ -10,6 +11,7 @@
 #include <QBuffer>
 #include <QComboBox>
 #include <QFile>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTemporaryDir>
@@ -115,6 +117,57 @@ TEST_F(StepsViewTest, ComparesAnyStepWithAnyOther)
     EXPECT_EQ(m_view.pair().other(), std::nullopt);
     m_view.compareWith(StepsView::With::Highest);
     EXPECT_EQ(m_view.pair().other(), m_view.figures()->highest);
+}
+
+TEST_F(StepsViewTest, GoesOnWithStepsOfANewerGeneration)
+{
+    const auto run = test::trainingRun(400, 4'000);
+    test::Feeder feeder(*run);
+    const auto source = std::make_shared<int>();
+    const auto generation = [&](std::int64_t events) {
+        feeder.addEvents(0, events);
+        auto data = std::make_shared<DeviceData>(*test::withSteps(feeder.append()));
+        data->source = source;
+        return data;
+    };
+    show(generation(2'000));
+    const auto first = m_view.figures();
+    ASSERT_TRUE(first);
+    ASSERT_GT(first->rows.size(), 100u);
+    auto later = generation(100);
+    later->training = first->device->training; // nobody looked at it again yet
+    QSignalSpy shown(&m_view, &StepsView::shown);
+    m_view.setDevice(later, true);
+    EXPECT_FALSE(m_view.job().running());
+    EXPECT_EQ(m_view.figures(), first);
+    EXPECT_EQ(shown.count(), 0);
+
+    StepMultiples& multiples = m_view.multiples();
+    multiples.verticalScrollBar()->setValue(300);
+    const auto pointed = multiples.rowAt({ 300, 150 });
+    ASSERT_TRUE(pointed);
+    QSignalSpy hovered(&m_view, &StepsView::hovered);
+    QTest::mouseMove(multiples.viewport(), { 300, 150 });
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !hovered.isEmpty(); }));
+    (void)multiples.grab();
+    const int sampled = multiples.sampled();
+    EXPECT_GT(sampled, 0);
+    PlainTableView& table = m_view.table();
+    table.selectionModel()->select({ table.model()->index(40, 0), table.model()->index(45, 0) },
+        QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+    const auto selected = table.selectedRanges();
+    ASSERT_FALSE(selected.empty());
+    table.verticalScrollBar()->setValue(38);
+    const int scrolled = table.firstVisibleRow();
+    hovered.clear();
+    show(generation(1'000));
+    EXPECT_GT(m_view.figures()->rows.size(), first->rows.size());
+    EXPECT_EQ(multiples.verticalScrollBar()->value(), 300);
+    EXPECT_LE(multiples.sampled(), sampled + 1) << "what is in view is what it was, but for the median";
+    EXPECT_GE(multiples.sampled(), sampled) << "nothing was sampled again";
+    EXPECT_TRUE(hovered.isEmpty());
+    EXPECT_EQ(table.selectedRanges(), selected);
+    EXPECT_EQ(table.firstVisibleRow(), scrolled);
 }
 
 TEST_F(StepsViewTest, IsSavedAsATableAndAsAPicture)

@@ -53,20 +53,28 @@ QSize StepMultiples::minimumSizeHint() const
 
 void StepMultiples::setFigures(std::shared_ptr<const StepFigures> figures)
 {
-    const bool goesOn = figures && m_figures && figures->device->follows(*m_figures->device);
-    m_figures = std::move(figures);
-    m_curves.clear();
-    m_hovered.reset();
-    m_tip->hide();
+    const auto before = std::exchange(m_figures, std::move(figures));
+    const bool goesOn = before && m_figures && m_figures->device->follows(*before->device);
+    // What was sampled of a step that is the same is.
+    std::erase_if(m_curves, [&](const auto& curve) {
+        const auto sameEnds = [&](const model::TrainingStep& a, const model::TrainingStep& b) {
+            return a.first == b.first && a.last == b.last && a.phases.size() == b.phases.size();
+        };
+        return !goesOn || curve.first >= count()
+            || !sameEnds(*before->rows[curve.first].step, *m_figures->rows[curve.first].step);
+    });
     m_other.reset();
     if (!goesOn) {
+        m_hovered.reset();
+        m_tip->hide();
         m_chosen.reset();
         m_current = m_figures ? m_figures->firstTraining.value_or(0) : 0;
         verticalScrollBar()->setValue(0);
     }
     m_current = std::min(m_current, count() > 0 ? count() - 1 : 0);
-    if (m_chosen && *m_chosen >= count())
-        m_chosen.reset();
+    for (auto* row : { &m_chosen, &m_hovered })
+        if (*row && **row >= count())
+            row->reset();
     updateScrollBar();
     describeCurrent();
 }

@@ -62,6 +62,8 @@ StepsView::StepsView(QWidget* parent)
     m_with->setAccessibleName(tr("Step to compare with"));
     m_step->setAccessibleName(tr("Step"));
     m_other->setAccessibleName(tr("Number of the step to compare with"));
+    offerOthers();
+    m_with->setCurrentIndex(static_cast<int>(With::Median));
     m_table->setAccessibleName(tr("Steps in numbers"));
 
     auto* toolRow = new QWidget;
@@ -106,18 +108,22 @@ StepsView::StepsView(QWidget* parent)
 void StepsView::setDevice(std::shared_ptr<const DeviceData> device, bool more)
 {
     m_more = more;
-    const bool known = device && device->training && device->training->steps;
-    const bool same = m_device && device && m_device->trace == device->trace && m_device->training
-        && device->training && m_device->training->steps == device->training->steps;
+    const auto stepsOf = [](const std::shared_ptr<const DeviceData>& of) {
+        return of && of->training ? of->training->steps : nullptr;
+    };
+    const auto steps = stepsOf(device);
+    const bool any = steps && !steps->steps.empty();
     const bool goesOn = m_device && device && device->follows(*m_device);
+    const bool same = goesOn && steps == stepsOf(m_device); // whatever generation they are shown with
     m_device = std::move(device);
-    if (same && m_figures)
+    if (same && any && (m_figures || m_job.running()))
         return;
-    if (!goesOn || !known || m_device->training->steps->steps.empty()) {
+    if (!goesOn || !any) {
         m_job.cancel();
-        showFigures(nullptr);
+        if (m_figures)
+            showFigures(nullptr);
     }
-    if (!known || m_device->training->steps->steps.empty())
+    if (!any)
         return showNotice();
     m_job.start([device = m_device](const JobContext&) { return stepFigures(device); },
         [this](std::shared_ptr<const StepFigures> figures) { showFigures(std::move(figures)); });
@@ -125,39 +131,52 @@ void StepsView::setDevice(std::shared_ptr<const DeviceData> device, bool more)
 
 void StepsView::showFigures(std::shared_ptr<const StepFigures> figures)
 {
-    m_figures = std::move(figures);
+    const auto before = std::exchange(m_figures, std::move(figures));
+    const bool goesOn = before && m_figures && m_figures->device->follows(*before->device);
     m_multiples->setFigures(m_figures);
     m_pair->setFigures(m_figures);
-    m_table->setSource(m_figures ? std::make_shared<const StepsTable>(m_figures) : nullptr);
+    auto table = m_figures ? std::make_shared<const StepsTable>(m_figures) : nullptr;
+    if (goesOn) {
+        m_table->goOn(std::move(table));
+    } else {
+        m_table->setSource(std::move(table));
+        m_chosen.reset();
+    }
     if (m_figures) {
         const auto first = static_cast<int>(m_figures->rows.front().step->number);
         const auto last = static_cast<int>(m_figures->rows.back().step->number);
-        const QSignalBlocker quiet(m_step), quietToo(m_other), andThis(m_with);
+        const QSignalBlocker quiet(m_step), quietToo(m_other);
         m_step->setRange(first, last);
         m_other->setRange(first, last);
-        const auto named = [&](const QString& name, std::optional<std::size_t> row) {
-            return row ? tr("%1 (%2)").arg(name, text::count(m_figures->rows[*row].step->number)) : name;
-        };
-        const int before = m_with->count() > 0 ? m_with->currentIndex() : static_cast<int>(With::Median);
-        m_with->clear();
-        m_with->addItem(tr("nothing"));
-        m_with->addItem(named(tr("the median"), m_figures->medianSteady));
-        m_with->addItem(named(tr("the first"), m_figures->firstTraining));
-        m_with->addItem(named(tr("the highest"), m_figures->highest));
-        m_with->addItem(tr("step…"));
-        m_with->setItemData(static_cast<int>(With::Median),
-            tr("Of %1 steps of training after the warm-up the one with the median peak")
-                .arg(text::count(m_figures->steady)),
-            Qt::ToolTipRole);
-        m_with->setItemData(static_cast<int>(With::First), tr("The first step of training"), Qt::ToolTipRole);
-        m_with->setItemData(
-            static_cast<int>(With::Highest), tr("The one with the highest peak"), Qt::ToolTipRole);
-        m_with->setCurrentIndex(before);
+        offerOthers();
     }
-    setSelection(m_selection);
+    mark(selectedRow());
     showMode();
     showNotice();
     Q_EMIT shown();
+}
+
+/// What a step is compared with, in the order of With. The list may be open: its items stay.
+void StepsView::offerOthers()
+{
+    const QSignalBlocker quiet(m_with);
+    const auto offer
+        = [this](With which, const QString& name, std::optional<std::size_t> row, const QString& tip) {
+              const int at = static_cast<int>(which);
+              if (at == m_with->count())
+                  m_with->addItem({});
+              m_with->setItemText(
+                  at, row ? tr("%1 (%2)").arg(name, text::count(m_figures->rows[*row].step->number)) : name);
+              m_with->setItemData(at, tip, Qt::ToolTipRole);
+          };
+    const StepFigures none, &known = m_figures ? *m_figures : none;
+    offer(With::Nothing, tr("nothing"), {}, {});
+    offer(With::Median, tr("the median"), known.medianSteady,
+        tr("Of %1 steps of training after the warm-up the one with the median peak")
+            .arg(text::count(known.steady)));
+    offer(With::First, tr("the first"), known.firstTraining, tr("The first step of training"));
+    offer(With::Highest, tr("the highest"), known.highest, tr("The one with the highest peak"));
+    offer(With::Other, tr("step…"), {}, {});
 }
 
 std::optional<std::size_t> StepsView::otherRow() const
@@ -289,25 +308,32 @@ void StepsView::showNotice()
 void StepsView::setSelection(const std::optional<EventRange>& selection)
 {
     m_selection = selection;
-    m_chosen.reset();
-    if (m_figures && selection)
-        if (const auto row = m_figures->rowAt(std::max<model::EventIndex>(selection->first, 0));
-            row && selection->last <= m_figures->rows[*row].step->last)
-            m_chosen = row;
-    m_multiples->setChosen(m_chosen);
-    m_table->setCurrentSourceRow(
-        m_chosen ? std::optional(static_cast<std::uint32_t>(*m_chosen)) : std::nullopt);
-    if (m_figures)
-        showOther();
+    mark(selectedRow());
+}
+
+/// Of the step that all of what is selected lies in.
+std::optional<std::size_t> StepsView::selectedRow() const
+{
+    if (!m_figures || !m_selection)
+        return std::nullopt;
+    const auto row = m_figures->rowAt(std::max<model::EventIndex>(m_selection->first, 0));
+    return row && m_selection->last <= m_figures->rows[*row].step->last ? row : std::nullopt;
+}
+
+void StepsView::mark(std::optional<std::size_t> row)
+{
+    if (std::exchange(m_chosen, row) == row)
+        return;
+    m_multiples->setChosen(row);
+    m_table->setCurrentSourceRow(row ? std::optional(static_cast<std::uint32_t>(*row)) : std::nullopt);
+    showOther();
 }
 
 void StepsView::choose(std::size_t row)
 {
     if (!m_figures || row >= m_figures->rows.size())
         return;
-    m_chosen = row;
-    m_multiples->setChosen(row);
-    showOther();
+    mark(row);
     const model::TrainingStep& step = *m_figures->rows[row].step;
     Q_EMIT rangeChosen({ step.first, step.last });
 }

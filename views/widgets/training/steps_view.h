@@ -72,6 +72,9 @@ Q_SIGNALS:
 
 private:
     void showFigures(std::shared_ptr<const StepFigures> figures);
+    void offerOthers();
+    void mark(std::optional<std::size_t> row);
+    [[nodiscard]] std::optional<std::size_t> selectedRow() const;
     void showMode();
     void showOther();
     void showNotice();

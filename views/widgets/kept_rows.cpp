@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/pages/kept_rows.h"
+#include "views/widgets/kept_rows.h"
 
 #include "views/widgets/table_view.h"
 
