@@ -47,7 +47,8 @@ Palette::Palette(bool dark)
     for (const char* role : kRoleNames)
         m_roles.push_back(parseColour(scheme.value(QLatin1String(role))));
     for (const auto& [name, colours] : { std::pair(QLatin1String("groups"), &m_groups),
-             std::pair(QLatin1String("categories"), &m_categories) })
+             std::pair(QLatin1String("categories"), &m_categories),
+             std::pair(QLatin1String("phases"), &m_phases) })
         for (const QJsonValue& colour : scheme.value(name).toArray())
             colours->push_back(parseColour(colour));
 }
@@ -71,11 +72,17 @@ QColor Palette::operator[](Role role) const
 
 QColor Palette::group(int rank) const
 {
-    if (const int category = kFirstCategory - rank; category >= 0 && category < categoryCount())
-        return m_categories[static_cast<std::size_t>(category)];
+    if (rank <= kFirstCategory && kFirstCategory - rank < categoryCount())
+        return m_categories[static_cast<std::size_t>(kFirstCategory - rank)];
     if (rank < 0 || rank >= groupCount())
         return (*this)[Role::Other];
     return m_groups[static_cast<std::size_t>(rank)];
+}
+
+QColor Palette::phase(int place) const
+{
+    return place >= 0 && place < phaseCount() ? m_phases[static_cast<std::size_t>(place)]
+                                              : (*this)[Role::Other];
 }
 
 QBrush Palette::groupFill(int rank) const

@@ -56,6 +56,10 @@ public:
     [[nodiscard]] QBrush groupFill(int rank) const; ///< the same, for a swatch or a bar
     [[nodiscard]] int groupCount() const { return static_cast<int>(m_groups.size()); }
     [[nodiscard]] int categoryCount() const { return static_cast<int>(m_categories.size()); }
+    /// Of a phase of a step: forward, backward, recompute, optimizer, without gradients; beyond the last one
+    /// that of what is not known, Role::Other. Never shown without the letter or the name of the phase.
+    [[nodiscard]] QColor phase(int place) const;
+    [[nodiscard]] int phaseCount() const { return static_cast<int>(m_phases.size()); }
 
 private:
     static constexpr int kFirstCategory = -16; // and downwards
@@ -65,6 +69,7 @@ private:
     std::vector<QColor> m_roles;
     std::vector<QColor> m_groups;
     std::vector<QColor> m_categories;
+    std::vector<QColor> m_phases;
 };
 
 } // namespace strata::views

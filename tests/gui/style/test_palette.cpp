@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/style/palette.h"
-#include "views/style/phase_colours.h"
 
 #include "model/analysis/training/category.h"
 
@@ -10,9 +9,7 @@
 #include <array>
 #include <cmath>
 
-using strata::views::kPhaseColours;
 using strata::views::Palette;
-using strata::views::phaseColour;
 using Role = Palette::Role;
 
 namespace {
@@ -110,8 +107,8 @@ TEST_P(PaletteTest, DataStandsOutFromTheSurface)
 {
     for (int rank = 0; rank <= palette.groupCount(); ++rank)
         EXPECT_GE(contrast(palette.group(rank), palette[Role::Surface]), 3.0) << "rank " << rank;
-    for (int phase = 0; phase < kPhaseColours; ++phase)
-        EXPECT_GE(contrast(phaseColour(palette, phase), palette[Role::Surface]), 3.0) << "phase " << phase;
+    for (int phase = 0; phase < palette.phaseCount(); ++phase)
+        EXPECT_GE(contrast(palette.phase(phase), palette[Role::Surface]), 3.0) << "phase " << phase;
     for (const Role role :
         { Role::Reserved, Role::Requested, Role::PendingFree, Role::BeforeTrace, Role::Other })
         EXPECT_GE(contrast(palette[role], palette[Role::Surface]), 3.0) << palette[role].name().toStdString();
@@ -133,11 +130,11 @@ TEST_P(PaletteTest, AnyTwoOfTheTopGroupsAreToldApart)
 
 TEST_P(PaletteTest, AnyTwoPhasesAreToldApart)
 {
-    for (int a = 0; a < kPhaseColours; ++a)
+    ASSERT_EQ(palette.phaseCount(), 5);
+    for (int a = 0; a < palette.phaseCount(); ++a)
         for (int b = 0; b < a; ++b)
-            EXPECT_GE(worstDistance(phaseColour(palette, a), phaseColour(palette, b)), 8)
-                << "phases " << b << " and " << a;
-    EXPECT_EQ(phaseColour(palette, kPhaseColours), palette[Role::Other]);
+            EXPECT_GE(worstDistance(palette.phase(a), palette.phase(b)), 8) << "phases " << b << " and " << a;
+    EXPECT_EQ(palette.phase(palette.phaseCount()), palette[Role::Other]);
 }
 
 TEST_P(PaletteTest, GroupsBeyondTheLastOneAreOther)

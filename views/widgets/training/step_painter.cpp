@@ -2,7 +2,6 @@
 #include "views/widgets/training/step_painter.h"
 
 #include "views/models/training_words.h"
-#include "views/style/phase_colours.h"
 #include "views/widgets/memory/curve_spans.h"
 #include "views/widgets/memory/fill_style.h"
 
@@ -50,7 +49,7 @@ QBrush phaseBrush(const Palette& palette, model::Phase phase, int scale)
         return patternBrush(
             Pattern::Hatched, palette[Palette::Role::Surface], palette[Palette::Role::Other], scale);
     const auto place = std::ranges::find(kInOrder, phase) - kInOrder.begin();
-    return phaseColour(palette, static_cast<int>(place));
+    return palette.phase(static_cast<int>(place));
 }
 
 void paintStep(QPainter& painter, const StepLook& look, const QPoint& origin, const StepCurve& curve,
