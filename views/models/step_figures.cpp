@@ -24,6 +24,10 @@ std::shared_ptr<const StepFigures> stepFigures(std::shared_ptr<const DeviceData>
         const std::size_t row = all->rows.size();
         all->rows.push_back(
             { &step, timeline.requested().range(step.first, step.last), timeline.reserved().at(step.last) });
+        for (const model::PhaseSpan& span : step.phases)
+            all->phases[static_cast<std::size_t>(span.phase)] = true;
+        if (step.phases.empty())
+            all->phases[static_cast<std::size_t>(model::Phase::Unknown)] = true;
         const std::int64_t peak = all->rows.back().peak.max;
         if (!all->highest || peak > all->highestBytes) {
             all->highest = row;

@@ -4,6 +4,7 @@
 #include "model/timeline/curve.h"
 #include "views/models/device_data.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,13 +27,14 @@ struct StepFigures {
     /// Row of the step whose peak is the median of those of training after the warm-up: of two, the lower.
     std::optional<std::size_t> medianSteady;
     std::int64_t steady = 0; ///< how many these are
+    std::array<bool, model::kPhases> phases{}; ///< that occur
 
     [[nodiscard]] const model::TrainingSteps& steps() const { return *device->training->steps; }
     /// The row of the step that an event lies in; none: before the first event.
     [[nodiscard]] std::optional<std::size_t> rowAt(model::EventIndex event) const;
 };
 
-/// Of a device whose training has steps. O(steps log events).
+/// Of a device whose training has steps. O(steps log events + phases).
 [[nodiscard]] std::shared_ptr<const StepFigures> stepFigures(std::shared_ptr<const DeviceData> device);
 
 } // namespace strata::views

@@ -41,6 +41,16 @@ TEST_F(StepMultiplesTest, DrawsOnlyWhatIsInView)
     EXPECT_TRUE(m_multiples.viewport()->rect().intersects(m_multiples.cellOf(last)));
 }
 
+TEST_F(StepMultiplesTest, DrawsNoMoreOnALargeScreenThanAFrameMayHave)
+{
+    ASSERT_NO_FATAL_FAILURE(show(3'000));
+    const int few = m_multiples.columnsInView();
+    m_multiples.resize(3840, 2160);
+    (void)m_multiples.grab();
+    EXPECT_GT(m_multiples.columnsInView(), few);
+    EXPECT_LE(3 * m_multiples.columnsInView(), 20'000);
+}
+
 TEST_F(StepMultiplesTest, EveryCellIsFoundWhereItIs)
 {
     ASSERT_NO_FATAL_FAILURE(show(30));

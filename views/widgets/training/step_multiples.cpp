@@ -26,6 +26,7 @@ namespace {
 constexpr int kGutter = 64;
 constexpr int kNarrowest = 160, kPlot = 64, kPhases = 14, kGap = 8;
 constexpr std::size_t kMostCurves = 1'000; // that are kept
+constexpr int kMostColumns = 6'500; // in a frame, each of an area, a line and that of another step
 constexpr double kHeadroom = 1.06;
 
 } // namespace
@@ -113,11 +114,29 @@ StepMultiples::Measures StepMultiples::measures() const
         of.columns = std::max(static_cast<int>(count()), room / s(2 * kNarrowest));
     of.columns = std::max(of.columns, 1);
     of.width = room / of.columns;
-    of.plot = { 0, s(kGap), of.width - s(2 * kGap), s(kPlot) };
+    of.plot = { 0, s(kGap), of.width - s(2 * kGap),
+        std::clamp(viewport()->height() / 10, s(kPlot), s(2 * kPlot)) };
     of.phases = { 0, of.plot.bottom() + 2, of.plot.width(), s(kPhases) };
     of.caption = { 0, of.phases.bottom() + 3, of.plot.width(), 2 * line };
     of.height = of.caption.bottom() + 1 + s(kGap);
+    // Large screens show so many steps that each has fewer columns than pixels.
+    const int pixels = static_cast<int>(std::lround(std::max(of.plot.width(), 0) * devicePixelRatioF()));
+    const int most = std::max(kMostColumns / cellsInView(of), 1);
+    const int pixelsEach = std::max((pixels + most - 1) / most, 1);
+    of.samples = pixels / pixelsEach;
     return of;
+}
+
+int StepMultiples::cellsInView(const Measures& of) const
+{
+    const int lines = viewport()->height() / of.height + 2; // those at both ends are cut
+    return std::min(lines * of.columns, std::max(static_cast<int>(count()), 1));
+}
+
+int StepMultiples::columnsInView() const
+{
+    const Measures of = measures();
+    return cellsInView(of) * of.samples;
 }
 
 QRect StepMultiples::cellOf(const Measures& of, std::size_t row) const
@@ -162,9 +181,9 @@ void StepMultiples::paintCell(
 {
     const QRect cell = cellOf(of, row);
     const StepFigures::Row& figures = m_figures->rows[row];
-    const StepLook look{ m_palette, sized(font(), kAxisPx), devicePixelRatioF() };
     const QRect plot = of.plot.translated(cell.topLeft());
-    const int columns = static_cast<int>(std::lround(plot.width() * look.ratio));
+    const StepLook look{ m_palette, sized(font(), kAxisPx), devicePixelRatioF(),
+        static_cast<double>(of.samples) / std::max(plot.width(), 1) };
     const QColor line = m_palette[Palette::Role::Line];
     if (!vector && (row == m_hovered || row == m_chosen))
         painter.fillRect(cell.adjusted(-scaled(kGap / 2, font()), 0, -scaled(kGap, font()) - 2, 0),
@@ -172,9 +191,9 @@ void StepMultiples::paintCell(
     const bool compared
         = m_other && *m_other != row && m_figures->rows[*m_other].step->kind == figures.step->kind;
     if (compared)
-        (void)curveOf(*m_other, columns); // before the reference below: room may have to be made
-    const StepCurve& curve = curveOf(row, columns);
-    paintStep(painter, look, plot.topLeft(), curve, compared ? &curveOf(*m_other, columns) : nullptr, y);
+        (void)curveOf(*m_other, of.samples); // before the reference below: room may have to be made
+    const StepCurve& curve = curveOf(row, of.samples);
+    paintStep(painter, look, plot.topLeft(), curve, compared ? &curveOf(*m_other, of.samples) : nullptr, y);
     painter.fillRect(plot.left() - 1, plot.top(), 1, plot.height() + 1, line);
     painter.fillRect(plot.left() - 1, plot.bottom() + 1, plot.width() + 1, 1, line);
     const QRect phases = of.phases.translated(cell.topLeft());
@@ -182,7 +201,7 @@ void StepMultiples::paintCell(
 
     // Where its peak is: a triangle that points at it.
     const double at
-        = plot.left() + (curve.x.columnOf(static_cast<double>(figures.peak.maxEvent)) + 0.5) / look.ratio;
+        = plot.left() + (curve.x.columnOf(static_cast<double>(figures.peak.maxEvent)) + 0.5) / look.columns;
     const double top = plot.top() + y.rowOf(static_cast<double>(figures.peak.max)) / look.ratio;
     painter.setPen(Qt::NoPen);
     painter.setBrush(m_palette[Palette::Role::Text]);
@@ -371,10 +390,9 @@ void StepMultiples::mouseMoveEvent(QMouseEvent* event)
     const QRect plot = of.plot.translated(cellOf(of, *row).topLeft());
     if (event->pos().x() >= plot.left() && event->pos().x() <= plot.right()) {
         const model::TrainingStep& step = *m_figures->rows[*row].step;
-        const StepCurve& curve
-            = curveOf(*row, static_cast<int>(std::lround(plot.width() * devicePixelRatioF())));
-        const auto column = static_cast<std::size_t>(
-            std::clamp<double>((event->pos().x() - plot.left()) * devicePixelRatioF(), 0, m_columns - 1.0));
+        const StepCurve& curve = curveOf(*row, of.samples);
+        const auto column = static_cast<std::size_t>(std::clamp<double>(
+            (event->pos().x() - plot.left()) * of.samples / plot.width(), 0, of.samples - 1.0));
         const model::CurveRange& here = curve.requested[column];
         const model::EventIndex shown = std::clamp(here.maxEvent, step.first, step.last);
         lines.insert(1,

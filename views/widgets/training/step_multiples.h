@@ -39,6 +39,7 @@ public:
     [[nodiscard]] std::optional<std::size_t> rowAt(const QPoint& at) const; ///< in the viewport
     [[nodiscard]] QRect cellOf(std::size_t row) const; ///< in the viewport
     [[nodiscard]] int sampled() const { return static_cast<int>(m_curves.size()); } ///< steps, so far
+    [[nodiscard]] int columnsInView() const; ///< of all cells together, that a frame draws at most
     [[nodiscard]] QStringList describe(std::size_t row) const; ///< what hovering says of a step
     /// All that is in view, on something else than the screen.
     void paintOn(QPainter& painter, bool vector);
@@ -65,11 +66,13 @@ private:
     struct Measures {
         int gutter = 0; ///< of the scale, at the left of each line of cells
         int columns = 1, width = 0, height = 0; ///< of cells
+        int samples = 0; ///< columns of each curve
         QRect plot, phases, caption; ///< within a cell
     };
     [[nodiscard]] Measures measures() const;
     [[nodiscard]] QRect cellOf(const Measures& of, std::size_t row) const;
     [[nodiscard]] std::size_t count() const { return m_figures ? m_figures->rows.size() : 0; }
+    [[nodiscard]] int cellsInView(const Measures& of) const;
     [[nodiscard]] const StepCurve& curveOf(std::size_t row, int columns);
     void paintCell(QPainter& painter, const Measures& of, std::size_t row, const YMapping& y, bool vector);
     void updateScrollBar();

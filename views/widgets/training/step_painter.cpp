@@ -35,7 +35,7 @@ void fill(QPainter& painter, const StepLook& look, const QPoint& origin, const s
 {
     painter.save();
     painter.translate(origin);
-    painter.scale(1 / look.ratio, 1 / look.ratio); // from here on in device pixels
+    painter.scale(1 / look.columns, 1 / look.ratio); // from here on in columns and rows
     for (const PixelSpan& span : spans)
         painter.fillRect(QRect(span.x0, span.top, span.x1 - span.x0, span.bottom - span.top), colour);
     painter.restore();
@@ -71,8 +71,8 @@ void paintPhases(QPainter& painter, const StepLook& look, const QRect& strip, co
     painter.setFont(look.font);
     const QFontMetricsF metrics(look.font);
     for (const StepCurve::PhaseRun& run : curve.phases) {
-        const QRectF part(
-            strip.left() + run.x0 / look.ratio, strip.top(), (run.x1 - run.x0) / look.ratio, strip.height());
+        const QRectF part(strip.left() + run.x0 / look.columns, strip.top(), (run.x1 - run.x0) / look.columns,
+            strip.height());
         painter.setBrushOrigin(part.topLeft());
         painter.fillRect(part, phaseBrush(look.palette, run.phase, scale));
         const QString letter = text::phaseLetter(run.phase);
@@ -85,15 +85,8 @@ void paintPhases(QPainter& painter, const StepLook& look, const QRect& strip, co
 }
 
 std::vector<Legend::Entry> stepLegend(
-    const Palette& palette, const model::TrainingSteps& steps, const QString& other)
+    const Palette& palette, const std::array<bool, model::kPhases>& occurs, const QString& other)
 {
-    std::array<bool, model::kPhases> occurs{};
-    for (const model::TrainingStep& step : steps.steps) {
-        for (const model::PhaseSpan& span : step.phases)
-            occurs[static_cast<std::size_t>(span.phase)] = true;
-        if (step.phases.empty())
-            occurs[0] = true;
-    }
     std::vector<Legend::Entry> all;
     const auto ofLine = [&](const QString& name, Palette::Role role) {
         Legend::Entry entry{ name, [colour = palette[role]](int) { return QBrush(colour); } };

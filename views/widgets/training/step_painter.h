@@ -8,15 +8,18 @@
 #include <QFont>
 #include <QRect>
 
+#include <array>
+
 class QPainter;
 
 namespace strata::views {
 
-/// How steps are drawn. Rectangles are in points, curves and mappings in device pixels.
+/// How steps are drawn. Rectangles are in points, rows of mappings in device pixels.
 struct StepLook {
     const Palette& palette;
     QFont font; ///< of letters on phases
     double ratio = 1; ///< device pixels per point
+    double columns = 1; ///< of curves per point
 };
 
 /// The colour that a phase has, with the pattern of what is not known.
@@ -29,8 +32,9 @@ void paintStep(QPainter& painter, const StepLook& look, const QPoint& origin, co
 /// What the program does during a step: bands with the letters of their phases, where these fit.
 void paintPhases(QPainter& painter, const StepLook& look, const QRect& strip, const StepCurve& curve);
 
-/// The phases that occur, and the lines of steps; `other` names the second, or is empty.
+/// The phases that occur (StepFigures::phases), and the lines of steps; `other` names the second, or is
+/// empty.
 [[nodiscard]] std::vector<Legend::Entry> stepLegend(
-    const Palette& palette, const model::TrainingSteps& steps, const QString& other);
+    const Palette& palette, const std::array<bool, model::kPhases>& occurs, const QString& other);
 
 } // namespace strata::views

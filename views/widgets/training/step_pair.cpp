@@ -51,6 +51,8 @@ void StepPair::setFigures(std::shared_ptr<const StepFigures> figures)
 
 void StepPair::setRows(std::optional<std::size_t> step, std::optional<std::size_t> other)
 {
+    if (std::pair(step, other) == std::pair(m_step, m_other))
+        return;
     m_step = step;
     m_other = other;
     sample();
@@ -135,7 +137,7 @@ void StepPair::paintOn(QPainter& painter, bool vector) const
         return;
     const double ratio = devicePixelRatioF();
     const QFont small = sized(font(), kAxisPx);
-    const StepLook look{ m_palette, small, ratio };
+    const StepLook look{ m_palette, small, ratio, ratio };
     const AxisLook axis{ small, m_palette[Palette::Role::TextMuted], m_palette[Palette::Role::Line], ratio };
     const YMapping y = yMapping();
     paintByteAxis(painter, axis, area, y);

@@ -269,7 +269,7 @@ void StepsView::showOther()
             m_step->setValue(static_cast<int>(m_figures->rows[*step].step->number));
         }
         m_pair->setRows(step, over == step ? std::nullopt : over);
-        m_legend->setEntries(stepLegend(m_palette, m_figures->steps(),
+        m_legend->setEntries(stepLegend(m_palette, m_figures->phases,
                                  mode() == Pair && over == step ? QString() : otherName()),
             m_palette);
     }
