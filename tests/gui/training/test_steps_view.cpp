@@ -101,6 +101,30 @@ TEST_F(StepsViewTest, ComparesTheFirstStepWithTheMedianOfTheSteady)
     EXPECT_TRUE(read[1].startsWith(text::stepName(*m_view.figures()->rows[*m_view.pair().step()].step)));
 }
 
+TEST_F(StepsViewTest, TwoStepsAreReadByKeyboard)
+{
+    show(20);
+    m_view.setMode(StepsView::Pair);
+    StepPair& pair = m_view.pair();
+    pair.setFocus();
+    QSignalSpy read(&pair, &StepPair::hovered), chosen(&m_view, &StepsView::instantChosen);
+    QTest::keyClick(&pair, Qt::Key_Return);
+    EXPECT_EQ(chosen.count(), 0);
+    for (int i = 0; i < 31; ++i)
+        QTest::keyClick(&pair, Qt::Key_Right);
+    ASSERT_FALSE(read.isEmpty());
+    const QString said = read.back()[0].toString();
+    EXPECT_TRUE(said.startsWith(QStringLiteral("30 % of the step"))) << qPrintable(said);
+    EXPECT_EQ(pair.accessibleDescription(), said);
+    QTest::keyClick(&pair, Qt::Key_Left);
+    EXPECT_TRUE(read.back()[0].toString().startsWith(QStringLiteral("29 %")));
+    QTest::keyClick(&pair, Qt::Key_Return);
+    ASSERT_EQ(chosen.count(), 1);
+    const auto event = chosen[0][0].value<model::EventIndex>();
+    const model::TrainingStep& step = *m_view.figures()->rows[*pair.step()].step;
+    EXPECT_TRUE(event >= step.first && event <= step.last);
+}
+
 TEST_F(StepsViewTest, ComparesAnyStepWithAnyOther)
 {
     show(20);

@@ -6,7 +6,10 @@
 #include "views/style/type.h"
 #include "views/widgets/axis/axis_painter.h"
 #include "views/widgets/hover_tip.h"
+#include "views/widgets/own_keys.h"
 
+#include <QAccessible>
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 
@@ -20,6 +23,7 @@ namespace {
 
 constexpr int kLeft = 72, kRight = 16, kTop = 10, kBand = 14, kBandGap = 8, kAxis = 24; // before scaling
 constexpr double kHeadroom = 1.06;
+constexpr double kKeyStep = 0.01; // of the step, for an arrow key
 
 } // namespace
 
@@ -27,6 +31,7 @@ StepPair::StepPair(QWidget* parent)
     : QWidget(parent)
     , m_tip(new HoverTip(this))
 {
+    setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAccessibleName(tr("Two steps"));
 }
@@ -92,15 +97,22 @@ void StepPair::sample()
     };
     m_curve = curveOf(m_step);
     m_otherCurve = curveOf(m_other);
+    describeSteps();
+    setCursor(m_step ? Qt::CrossCursor : Qt::ArrowCursor);
+    update();
+}
+
+void StepPair::describeSteps()
+{
     QStringList about;
     for (const auto& row : { m_step, m_other })
         if (m_figures && row)
             about << tr("step %1: peak %2")
                          .arg(text::count(m_figures->rows[*row].step->number),
                              text::bytes(m_figures->rows[*row].peak.max));
+    if (!about.isEmpty())
+        about << tr("left and right arrow read an instant, Enter shows it");
     setAccessibleDescription(about.join(QStringLiteral(", ")));
-    setCursor(m_step ? Qt::CrossCursor : Qt::ArrowCursor);
-    update();
 }
 
 double StepPair::shareAt(double x) const
@@ -167,9 +179,14 @@ void StepPair::paintOn(QPainter& painter, bool vector) const
         painter.drawText(
             QRect(left, band.top() + 2, width, painter.fontMetrics().height()), Qt::AlignLeft, label);
     }
-    if (!vector && m_hovered)
-        painter.fillRect(QRectF(area.left() + *m_hovered * area.width(), area.top(), 1, area.height()),
+    if (!vector && m_pointed)
+        painter.fillRect(QRectF(area.left() + *m_pointed * area.width(), area.top(), 1, area.height()),
             m_palette[Palette::Role::TextMuted]);
+    if (!vector && hasFocus()) {
+        painter.setPen(QPen(m_palette[Palette::Role::Accent], 1));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(area.adjusted(0, 0, -1, -1));
+    }
 }
 
 void StepPair::paintEvent(QPaintEvent*)
@@ -190,38 +207,88 @@ void StepPair::changeEvent(QEvent* event)
     QWidget::changeEvent(event);
 }
 
+bool StepPair::event(QEvent* event)
+{
+    // They are shortcuts of the window, too.
+    if (takesOwnKey(event, { Qt::Key_Left, Qt::Key_Right }))
+        return true;
+    return QWidget::event(event);
+}
+
+/// Reads an instant of the step; none: nothing.
+void StepPair::point(std::optional<double> share, const QPoint& at)
+{
+    const bool any = std::exchange(m_pointed, share).has_value();
+    update();
+    if (!share) {
+        m_tip->hide();
+        describeSteps();
+        if (any)
+            Q_EMIT hovered({});
+        return;
+    }
+    const QStringList lines = describe(*share);
+    m_tip->showAt(at, lines);
+    Q_EMIT hovered(lines.join(QStringLiteral(", ")));
+}
+
+void StepPair::choose(double share)
+{
+    const auto columns = static_cast<double>(m_curve.requested.size());
+    const auto column = static_cast<std::size_t>(std::clamp(share * columns, 0.0, columns - 1));
+    const model::TrainingStep& step = *m_figures->rows[*m_step].step;
+    Q_EMIT instantChosen(std::clamp(m_curve.requested[column].maxEvent, step.first, step.last));
+}
+
 void StepPair::mousePressEvent(QMouseEvent* event)
 {
-    if (event->button() != Qt::LeftButton || !m_step || m_curve.requested.empty())
-        return;
-    const auto columns = static_cast<double>(m_curve.requested.size());
-    const auto column = std::clamp(shareAt(event->position().x()) * columns, 0.0, columns - 1);
-    const model::TrainingStep& step = *m_figures->rows[*m_step].step;
-    Q_EMIT instantChosen(
-        std::clamp(m_curve.requested[static_cast<std::size_t>(column)].maxEvent, step.first, step.last));
+    if (event->button() == Qt::LeftButton && m_step && !m_curve.requested.empty())
+        choose(shareAt(event->position().x()));
 }
 
 void StepPair::mouseMoveEvent(QMouseEvent* event)
 {
     const QRect area = plot();
-    m_hovered.reset();
-    update();
-    if (!m_step || event->position().x() < area.left() || event->position().x() > area.right() + 1) {
-        m_tip->hide();
-        return Q_EMIT hovered({});
-    }
-    m_hovered = shareAt(event->position().x());
-    const QStringList lines = describe(*m_hovered);
-    m_tip->showAt(event->pos(), lines);
-    Q_EMIT hovered(lines.join(QStringLiteral(", ")));
+    const double x = event->position().x();
+    const bool within = m_step && x >= area.left() && x <= area.right() + 1;
+    point(within ? std::optional(shareAt(x)) : std::nullopt, event->pos());
 }
 
 void StepPair::leaveEvent(QEvent*)
 {
-    m_hovered.reset();
-    m_tip->hide();
+    point(std::nullopt, {});
+}
+
+void StepPair::keyPressEvent(QKeyEvent* event)
+{
+    const bool any = m_step && !m_curve.requested.empty();
+    const bool isArrow = event->key() == Qt::Key_Left || event->key() == Qt::Key_Right;
+    const bool isEnter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (any && isArrow) {
+        const double by = event->key() == Qt::Key_Left ? -kKeyStep : kKeyStep;
+        const double share = std::clamp(m_pointed ? *m_pointed + by : by < 0 ? 1.0 : 0.0, 0.0, 1.0);
+        const QRect area = plot();
+        point(share, QPoint(area.left() + static_cast<int>(share * area.width()), area.center().y()));
+        setAccessibleDescription(describe(share).join(QStringLiteral(", ")));
+        QAccessibleEvent changed(this, QAccessible::DescriptionChanged);
+        QAccessible::updateAccessibility(&changed);
+    } else if (any && isEnter && m_pointed) {
+        choose(*m_pointed);
+    } else {
+        QWidget::keyPressEvent(event);
+    }
+}
+
+void StepPair::focusInEvent(QFocusEvent* event)
+{
+    QWidget::focusInEvent(event);
     update();
-    Q_EMIT hovered({});
+}
+
+void StepPair::focusOutEvent(QFocusEvent* event)
+{
+    QWidget::focusOutEvent(event);
+    point(std::nullopt, {});
 }
 
 } // namespace strata::views

@@ -13,7 +13,8 @@ namespace strata::views {
 class HoverTip;
 
 /// One step laid over another, each over the whole width: what is compared is where in the step they differ.
-/// The phases of both stand below. GUI thread only.
+/// The phases of both stand below. Hovering reads an instant, a click or Enter chooses it; left and right
+/// arrow walk. GUI thread only.
 class StepPair : public QWidget {
     Q_OBJECT
 public:
@@ -35,22 +36,29 @@ Q_SIGNALS:
     void hovered(const QString& text);
 
 protected:
+    bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
     void sample();
+    void point(std::optional<double> share, const QPoint& at);
+    void choose(double share);
+    void describeSteps();
     [[nodiscard]] double shareAt(double x) const;
     [[nodiscard]] YMapping yMapping() const;
 
     std::shared_ptr<const StepFigures> m_figures;
     std::optional<std::size_t> m_step, m_other;
     StepCurve m_curve, m_otherCurve;
-    std::optional<double> m_hovered; // share
+    std::optional<double> m_pointed; // share, by mouse or keyboard
     Palette m_palette = Palette::light();
     HoverTip* m_tip;
 };
