@@ -23,6 +23,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace strata::views {
@@ -36,10 +37,15 @@ constexpr std::size_t kMostPoints = 2'000; // of the whole device, as LeakSite::
 std::optional<std::size_t> sameSite(const model::LeakReport& report, const model::LeakSite& site)
 {
     const auto same = std::ranges::find_if(report.sites, [&](const model::LeakSite& other) {
-        const auto ordinal
-            = [](const model::LeakSite& of) { return of.place ? of.place->ordinal : std::nullopt; };
-        return other.stack == site.stack && other.place.has_value() == site.place.has_value()
-            && ordinal(other) == ordinal(site);
+        // What grows in none of its blocks is of the whole device: its kind tells it.
+        if (site.growth.empty() || other.growth.empty())
+            return site.growth.empty() && other.growth.empty() && other.kind == site.kind;
+        const auto place = [](const model::LeakSite& of) {
+            return of.place
+                ? std::optional(std::tuple(of.place->ordinal, of.place->requestedBytes, of.place->stream))
+                : std::nullopt;
+        };
+        return other.stack == site.stack && place(other) == place(site);
     });
     return same == report.sites.end() ? std::nullopt
                                       : std::optional(static_cast<std::size_t>(same - report.sites.begin()));
