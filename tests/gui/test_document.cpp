@@ -140,6 +140,39 @@ TEST(Document, AnAnalysisThatWasCancelledIsBegunAgainWhenItIsAskedFor)
     EXPECT_EQ(document.device()->training->rules, document.rules());
 }
 
+TEST(Document, RulesThatAreTriedLeaveAloneWhatTheyDoNotTouch)
+{
+    Document document;
+    document.leaveReplaysOut();
+    std::shared_ptr<const strata::views::TrainingData> before;
+    QObject::connect(&document, &Document::deviceReady, [&] {
+        const auto& training = document.device()->training;
+        if (before) {
+            EXPECT_TRUE(training->hasPartsOf(*before)) << "what is there stays until there is more";
+        } else if (training && training->categories) { // while it still looks for leaks
+            before = training;
+            EXPECT_FALSE(before->leaks);
+            ASSERT_TRUE(document.tryRules(R"({"rules": [{"category": "input", "min_bytes": 1}]})"));
+        }
+    });
+    document.open(training());
+    const auto done = [&] { return before && !document.analysing(); };
+    ASSERT_TRUE(eventually(done));
+    const auto first = document.device()->training;
+    EXPECT_TRUE(first->complete);
+    EXPECT_EQ(first->rules, document.rules());
+    EXPECT_NE(first->categories, before->categories);
+    EXPECT_EQ(first->steps, before->steps);
+    ASSERT_TRUE(document.tryRules({}));
+    ASSERT_TRUE(eventually(done));
+    const auto second = document.device()->training;
+    EXPECT_EQ(second->rules, nullptr);
+    EXPECT_NE(second->categories, first->categories);
+    EXPECT_EQ(second->steps, first->steps);
+    EXPECT_EQ(second->leaks, first->leaks);
+    EXPECT_EQ(second->spikes, first->spikes);
+}
+
 TEST(Document, MayGoAwayWhileItLoadsOrDerives)
 {
     for (int i = 0; i < 5; ++i) {

@@ -160,7 +160,7 @@ void Document::publishTraining(const DeviceData& of, std::shared_ptr<const Train
     if (known == m_devices.end() || known->second->source != of.source)
         return; // another document
     const auto& before = known->second->training;
-    if (!training->complete && before && before->complete)
+    if (!training->complete && before && (before->complete || !training->hasPartsOf(*before)))
         return; // what is shown stays until all of the newer one is there
     auto data = std::make_shared<DeviceData>(*known->second);
     data->training = std::move(training);

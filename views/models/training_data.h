@@ -34,6 +34,8 @@ struct TrainingData {
     bool complete = false; ///< nothing more comes
     model::Error refusal; ///< why it is complete and something is missing: memory ran out
 
+    /// Whether it has all parts that `other` has.
+    [[nodiscard]] bool hasPartsOf(const TrainingData& other) const;
     /// Whether it is of this generation of `device`.
     [[nodiscard]] bool isOf(const DeviceData& device) const;
     /// Whether it knows the blocks of `device` by their numbers: all, or all but those that came since.
@@ -43,6 +45,7 @@ struct TrainingData {
 };
 
 /// Looks at a device's trace: steps, categories and their groups, leaks, spikes; calls `publish` after each.
+/// What device.training knows of the same trace it takes over: of other rules, all that rules do not touch.
 /// Returns early once it is cancelled. Any thread.
 void analyseTraining(const DeviceData& device, std::shared_ptr<const model::CategoryRules> rules,
     const JobContext& context, const std::function<void(std::shared_ptr<const TrainingData>)>& publish);
