@@ -166,6 +166,23 @@ TEST_F(LeaksPageTest, RanksSitesAndSavesThem)
     EXPECT_TRUE(svg.readAll().contains("<svg"));
 }
 
+TEST_F(LeaksPageTest, SortsByWhatStandsThere)
+{
+    auto training = std::make_shared<TrainingData>();
+    auto leaks = std::make_shared<model::LeakReport>();
+    for (const auto& [allocated, reserved] : { std::pair(512, 0), std::pair(0, 4096), std::pair(1024, 0) }) {
+        model::LeakSite& site = leaks->sites.emplace_back();
+        site.allocatedBytesPerStep = allocated;
+        site.reservedBytesPerStep = reserved;
+    }
+    training->leaks = leaks;
+    const LeaksTable table(training);
+    TableQuery query;
+    query.sortColumn = LeaksTable::Allocated;
+    const TableRows rows = arrange(table, query, JobContext());
+    EXPECT_EQ((std::vector{ rows[0], rows[1], rows[2] }), (std::vector<std::uint32_t>{ 0, 2, 1 }));
+}
+
 TEST_F(LeaksPageTest, NothingGrowsIsSaidAndShown)
 {
     open(30, 0);

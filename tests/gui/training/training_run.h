@@ -46,6 +46,15 @@ inline std::unique_ptr<model::Recording> trainingRun(int steps, std::int64_t kep
     return makeRecording(text);
 }
 
+/// The same, recorded without stacks.
+inline std::unique_ptr<model::Recording> withoutStacks(std::unique_ptr<model::Recording> run)
+{
+    model::EventColumns& events = run->devices.front().events;
+    for (std::size_t row = 0; row < static_cast<std::size_t>(events.size()); ++row)
+        events.stack.edit(row) = {};
+    return run;
+}
+
 /// It as a session file.
 inline std::filesystem::path writeTrainingRun(
     const std::filesystem::path& path, int steps = 30, std::int64_t kept = 4'000)

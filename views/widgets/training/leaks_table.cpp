@@ -29,6 +29,12 @@ QString blocksText(double blocks)
     return QString::fromStdString(model::formatFigure(blocks));
 }
 
+/// What a step adds: where nothing more is allocated, the kind of the site says of what.
+std::int64_t bytesPerStep(const model::LeakSite& site)
+{
+    return std::max({ site.allocatedBytesPerStep, site.reservedBytesPerStep, site.requestedBytesPerStep });
+}
+
 QString sentence(QString text)
 {
     if (!text.isEmpty())
@@ -105,6 +111,10 @@ TableSource::Key LeaksTable::sortKey(int column) const
         return [this](std::uint32_t row) -> std::optional<std::uint64_t> {
             return static_cast<std::uint64_t>(site(row).kind);
         };
+    if (column == Allocated)
+        return [this](std::uint32_t row) -> std::optional<std::uint64_t> {
+            return static_cast<std::uint64_t>(std::max<std::int64_t>(bytesPerStep(site(row)), 0));
+        };
     if (column == Blocks) // to the thousandth
         return [this](std::uint32_t row) -> std::optional<std::uint64_t> {
             return static_cast<std::uint64_t>(std::llround(std::max(site(row).blocksPerStep, 0.0) * 1e3));
@@ -118,8 +128,6 @@ std::string LeaksTable::text(std::uint32_t row, int column) const
     case Kind:
         return std::string(model::leakKindWord(site(row).kind));
     case Line: {
-        if (!site(row).stack.valid())
-            return leakPlaceText(*m_training, site(row)).toStdString();
         const model::GroupTable lines(m_training->trace->recording(), std::span(&site(row).stack, 1));
         return lines.label(lines.groupOfStack(site(row).stack));
     }
@@ -140,12 +148,8 @@ TableCell LeaksTable::cell(std::uint32_t row, int column) const
         return { text::leakSign(of.kind) + QLatin1Char(' ') + text::leakKind(of.kind), {} };
     case Line:
         return leakPlaceCell(*m_training, of);
-    case Allocated: {
-        // Where nothing more is allocated, the kind says what grows.
-        const std::int64_t bytes
-            = std::max({ of.allocatedBytesPerStep, of.reservedBytesPerStep, of.requestedBytesPerStep });
-        return bytes > 0 ? bytesCell(bytes) : noteCell(kNothing);
-    }
+    case Allocated:
+        return bytesPerStep(of) > 0 ? bytesCell(bytesPerStep(of)) : noteCell(kNothing);
     case Blocks:
         return of.blocksPerStep > 0 ? TableCell{ blocksText(of.blocksPerStep), {} } : noteCell(kNothing);
     case Since:
