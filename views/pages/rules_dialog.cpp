@@ -12,6 +12,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QTextCursor>
 #include <QVBoxLayout>
 
 namespace strata::views {
@@ -92,7 +93,9 @@ RulesDialog::RulesDialog(Document& document, const Palette& palette, QWidget* pa
     m_save = buttons->button(QDialogButtonBox::Save);
     QPushButton* example = buttons->addButton(tr("Insert an Example"), QDialogButtonBox::ActionRole);
     connect(example, &QPushButton::clicked, this, [this] {
-        m_text->setPlainText(QLatin1String(kExample));
+        QTextCursor all(m_text->document()); // an undo takes it back
+        all.select(QTextCursor::Document);
+        all.insertText(QLatin1String(kExample));
         m_text->setFocus();
     });
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);

@@ -41,12 +41,6 @@ protected:
         return *page().findChild<RulesDialog*>();
     }
     QString state() { return dialog().findChild<QLabel*>(QStringLiteral("state"))->text(); }
-    void write(const char* text)
-    {
-        dialog().text().setPlainText(QLatin1String(text));
-        ASSERT_TRUE(
-            test::until([&] { return !state().startsWith(QStringLiteral("Trying")) && driver().settled(); }));
-    }
     std::string kept() { return driver().state().user().rules(); }
     static constexpr const char* kInputs = R"({"rules": [{"category": "input", "min_bytes": 1},
         {"category": "workspace", "frame": "never"}]})";
@@ -86,6 +80,19 @@ TEST_F(RulesDialogTest, SaysWhichRuleIsWrong)
     EXPECT_FALSE(save->isEnabled());
     dialog().accept();
     EXPECT_TRUE(dialog().isVisible()) << "what is wrong is not kept";
+    dialog().reject();
+}
+
+TEST_F(RulesDialogTest, AnUndoTakesBackTheExample)
+{
+    dialog().text().setPlainText(QLatin1String(kInputs));
+    for (QPushButton* each : dialog().findChildren<QPushButton*>())
+        if (each->text().contains(QStringLiteral("Example")))
+            each->click();
+    EXPECT_NE(dialog().text().toPlainText().toStdString(), kInputs);
+    EXPECT_TRUE(dialog().text().toPlainText().contains(QStringLiteral("rules")));
+    dialog().text().undo();
+    EXPECT_EQ(dialog().text().toPlainText().toStdString(), kInputs);
     dialog().reject();
 }
 
