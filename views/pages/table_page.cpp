@@ -114,17 +114,16 @@ void TablePage::showDevice(std::shared_ptr<const DeviceData> device)
     if (device == m_device)
         return;
     m_device = std::move(device);
-    m_source = m_device ? makeSource(m_device) : nullptr;
+    const auto before = std::exchange(m_source, m_device ? makeSource(m_device) : nullptr);
     if (m_device && m_shown && m_device->trace == m_shown->trace) {
         const bool rearranges = dependsOnLabels() && m_device->labels() != m_shown->labels();
         m_shown = m_device;
-        m_askedOf = m_source;
         m_model->replaceSource(m_source);
         refreshSentence();
-        if (rearranges) {
-            m_asked.reset();
+        if (rearranges)
             arrangeRows();
-        }
+        else if (m_askedOf == before)
+            m_askedOf = m_source;
         return;
     }
     if (m_device && m_shown && m_device->follows(*m_shown))
