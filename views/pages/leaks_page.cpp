@@ -261,8 +261,9 @@ GrowthSeries LeaksPage::seriesOf(const model::LeakSite* site) const
             series.points.push_back({ at.step, at.event, at.allocatedBytes, at.blocks });
         return series;
     }
+    // Up to the last one, as LeakSite::growth.
     const std::size_t every = (ends.events.size() + kMostPoints - 1) / kMostPoints;
-    for (std::size_t i = 0; i < ends.events.size(); i += every)
+    for (std::size_t i = (ends.events.size() - 1) % every; i < ends.events.size(); i += every)
         series.points.push_back(
             { ends.steps[i]->number, ends.events[i], m_device->timeline->requested().at(ends.events[i]) });
     return series;

@@ -193,6 +193,29 @@ TEST_F(LeaksPageTest, NothingGrowsIsSaidAndShown)
     EXPECT_EQ(m_page.site(), std::nullopt);
 }
 
+TEST_F(LeaksPageTest, OfManyStepsTheLastOneIsDrawn)
+{
+    open(3'000, 0);
+    const GrowthSeries& series = m_page.chart().series();
+    EXPECT_LE(series.points.size(), 2'000u);
+    EXPECT_GT(series.points.size(), 1'000u);
+    EXPECT_EQ(series.points.back().step, series.lastStep);
+}
+
+TEST_F(LeaksPageTest, TellsThatNothingIsPointedAtOnlyWhereSomethingWas)
+{
+    QSignalSpy told(&m_page, &Page::hoverText);
+    open(30, 4'000);
+    m_page.chart().setSeries(m_page.chart().series());
+    EXPECT_EQ(told.count(), 0);
+    m_page.chart().setFocus();
+    QTest::keyClick(&m_page.chart(), Qt::Key_Right);
+    EXPECT_EQ(told.count(), 1);
+    m_page.sites().setFocus();
+    ASSERT_EQ(told.count(), 2);
+    EXPECT_EQ(told[1][0].toString(), QString());
+}
+
 TEST_F(LeaksPageTest, TooFewStepsAreSaidSo)
 {
     open(4, 4'000);

@@ -290,7 +290,7 @@ QStringList GrowthChart::describe(std::size_t point) const
 /// Reads a point, be it that of the mouse or of the keyboard.
 void GrowthChart::point(std::optional<std::size_t> at, bool byMouse)
 {
-    m_pointed = at;
+    const bool any = std::exchange(m_pointed, at).has_value();
     m_view->viewport()->update();
     if (!at) {
         m_tip->hide();
@@ -299,7 +299,9 @@ void GrowthChart::point(std::optional<std::size_t> at, bool byMouse)
                 : tr("From %1 to %2. Left and right arrow read a step, Enter shows it.")
                       .arg(text::bytes(m_series.points.front().bytes),
                           text::bytes(m_series.points.back().bytes)));
-        return Q_EMIT hovered({});
+        if (any)
+            Q_EMIT hovered({});
+        return;
     }
     const QStringList lines = describe(*at);
     m_tip->showAt(placeOf(*at).toPoint(), lines);
