@@ -106,7 +106,8 @@ protected:
             EXPECT_EQ(csvOf(grown), csvOf(whole));
         }
         const bool sameColours = colours == Colours::Same;
-        EXPECT_EQ(test::colouredNames(driver().device()) == test::colouredNames(other().device()), sameColours);
+        EXPECT_EQ(
+            test::colouredNames(driver().device()) == test::colouredNames(other().device()), sameColours);
         {
             const auto [grown, whole] = both<MemoryPage>("memory");
             expectSameTexts(grown, whole);

@@ -11,6 +11,7 @@
 #include "views/widgets/training/leaks_table.h"
 #include "views/widgets/training/steps_view.h"
 
+#include <QApplication>
 #include <QBuffer>
 #include <QFile>
 #include <QLabel>
@@ -166,6 +167,17 @@ TEST_F(LeaksPageTest, RanksSitesAndSavesThem)
     EXPECT_TRUE(svg.readAll().contains("<svg"));
 }
 
+TEST_F(LeaksPageTest, WithoutStacksItSavesWhatIsPrinted)
+{
+    open(*test::withoutStacks(test::trainingRun(30, 4'000)));
+    ASSERT_FALSE(report().sites.empty());
+    ASSERT_TRUE(report().sites[0].place);
+    QBuffer csv;
+    csv.open(QIODevice::ReadWrite);
+    ASSERT_TRUE(m_page.writeCsv(csv));
+    EXPECT_TRUE(csv.data().contains("\nleak,no stack recorded,")) << csv.data().toStdString();
+}
+
 TEST_F(LeaksPageTest, SortsByWhatStandsThere)
 {
     auto training = std::make_shared<TrainingData>();
@@ -181,6 +193,52 @@ TEST_F(LeaksPageTest, SortsByWhatStandsThere)
     query.sortColumn = LeaksTable::Allocated;
     const TableRows rows = arrange(table, query, JobContext());
     EXPECT_EQ((std::vector{ rows[0], rows[1], rows[2] }), (std::vector<std::uint32_t>{ 0, 2, 1 }));
+}
+
+TEST_F(LeaksPageTest, KeepsTheChosenSiteWhileTheSessionGrows)
+{
+    // Two sites without a stack or a place of their own: their sizes tell them apart.
+    const auto run = [](int steps) {
+        std::string text;
+        std::uint64_t next = std::uint64_t{ 1 } << 44;
+        int ns = 0;
+        const auto add
+            = [&](const std::string& line) { text += line + " time=" + std::to_string(ns += 1'000) + "\n"; };
+        for (int step = 0; step < steps; ++step) {
+            const std::string name = "ProfilerStep#" + std::to_string(step);
+            add("annotation start " + name);
+            for (const int bytes : { step % 2 ? 4'000 : 9'000, step % 2 ? 9'000 : 4'000, 30'000 })
+                add("alloc " + std::to_string(next += 1 << 20) + " " + std::to_string(bytes));
+            for (const char* action : { "free_requested ", "free_completed " })
+                add(action + std::to_string(next) + " 30000");
+            add("annotation end " + name);
+        }
+        return test::makeRecording(text);
+    };
+    const auto grow = [&](int steps) {
+        const auto session = model::Session::fromRecording(run(steps));
+        ASSERT_TRUE(session);
+        m_document.show(*session);
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] {
+                const auto device = m_document.device();
+                return device && !m_document.isBehind() && device->training && device->training->complete
+                    && device->training->isOf(*device) && !m_page.busy();
+            },
+            20'000));
+    };
+    m_document.follow();
+    ASSERT_NO_FATAL_FAILURE(grow(40));
+    const auto size = [&](std::size_t site) { return report().sites[site].place->requestedBytes; };
+    ASSERT_EQ(report().sites.size(), 2u) << report().why.text();
+    ASSERT_FALSE(report().sites[0].place->ordinal || report().sites[1].place->ordinal);
+    m_page.chooseSite(1);
+    const auto chosen = size(1);
+    ASSERT_NE(size(0), chosen);
+    ASSERT_NO_FATAL_FAILURE(grow(52));
+    ASSERT_TRUE(m_page.site());
+    EXPECT_EQ(size(*m_page.site()), chosen);
+    EXPECT_EQ(m_page.sites().currentSourceRow(), *m_page.site());
 }
 
 TEST_F(LeaksPageTest, NothingGrowsIsSaidAndShown)
@@ -211,7 +269,8 @@ TEST_F(LeaksPageTest, TellsThatNothingIsPointedAtOnlyWhereSomethingWas)
     m_page.chart().setFocus();
     QTest::keyClick(&m_page.chart(), Qt::Key_Right);
     EXPECT_EQ(told.count(), 1);
-    m_page.sites().setFocus();
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(&m_page.chart(), &leave);
     ASSERT_EQ(told.count(), 2);
     EXPECT_EQ(told[1][0].toString(), QString());
 }
