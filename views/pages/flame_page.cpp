@@ -63,6 +63,11 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
     m_sentence->setFont(sized(font(), kVerdictPx));
     m_sentence->setTextFormat(Qt::RichText);
     m_sentence->setWordWrap(true);
+    m_sentence->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    connect(m_sentence, &QLabel::linkActivated, this, [this](const QString& link) {
+        if (const auto page = text::pageOfLink(link))
+            Q_EMIT openPage(*page, {});
+    });
     m_controls = makeControls();
 
     m_splitter->addWidget(m_graph);
@@ -131,7 +136,9 @@ QWidget* FlamePage::makeControls()
     m_cost = new Segmented(tr("Measured"),
         { { tr("Bytes"), tr("Requested bytes that are live at the instant, or at the peak of the range") },
             { tr("Count"), tr("Allocations in the range, or blocks live at the instant") },
-            { tr("Leaked"), tr("Bytes allocated in the range and still live at the end of the trace") },
+            { tr("Alive at end"),
+                tr("Bytes allocated in the range and alive at the end of the trace, what is meant to stay "
+                   "included") },
             { tr("Temporary"), tr("Bytes allocated and freed within the range") } });
     m_frames = new Segmented(tr("Frames"),
         { { tr("Your code"), tr("Frames of torch, the standard library and C++ fold into their callers") },
@@ -212,8 +219,10 @@ void FlamePage::showDevice(std::shared_ptr<const DeviceData> device)
     const bool goesOn = device && m_device && device->follows(*m_device);
     m_device = std::move(device);
     offerRoots();
-    if (sameTrace)
-        return compute(); // labels may have come
+    if (sameTrace) {
+        refreshSentence(); // leaks may have come
+        return compute(); // labels as well
+    }
     if (goesOn) { // the old picture stays until the new one is there
         if (m_computing.running())
             m_again = true; // else it might never come to an end
@@ -365,6 +374,31 @@ QString FlamePage::rangeText() const
     return tr("between event %1 and event %2").arg(text::count(query.from), text::count(query.to));
 }
 
+/// What is alive at the end, which is no leak for that.
+QString FlamePage::aliveText() const
+{
+    const model::TreeQuery& query = m_made->query;
+    const QString bytes = text::strong(text::bytes(m_shownTree->total(0)));
+    const bool whole
+        = query.from < 0 && query.to + 1 == m_shownDevice->trace->eventCount() && m_made->filter.empty();
+    QString text = whole ? tr("%1 is alive at the end").arg(bytes)
+                         : tr("%1, allocated %2, is alive at the end").arg(bytes, rangeText());
+    const TrainingData* const training
+        = m_device->follows(*m_shownDevice) ? m_device->training.get() : nullptr;
+    if (!training || !training->leaks)
+        return text;
+    std::int64_t leaking = 0;
+    for (const model::LeakSite& site : training->leaks->sites)
+        if (site.kind == model::LeakKind::Leak)
+            for (const model::LeakGrowth& left : site.survivors)
+                leaking += left.requestedBytes;
+    if (whole && leaking < m_shownTree->total(0) / 2)
+        text += tr(", most of it meant to stay");
+    if (training->leaks->verdict == model::LeakReport::Verdict::Found)
+        text += tr(" (%1 has what grows)").arg(text::pageLinked(tr("Leaks"), QStringLiteral("leaks")));
+    return text;
+}
+
 QString FlamePage::sentence() const
 {
     const FlameTree& tree = *m_shownTree;
@@ -388,8 +422,7 @@ QString FlamePage::sentence() const
                                       : tr("%1 allocations %2").arg(blocks, rangeText());
         break;
     case TreeCost::Leaked:
-        text = tr("%1 in %2 blocks, allocated %3 and still live at the end of the trace")
-                   .arg(bytes, blocks, rangeText());
+        text = aliveText();
         break;
     case TreeCost::Temporary:
         text = tr("%1 in %2 blocks, allocated and freed %3").arg(bytes, blocks, rangeText());
@@ -427,7 +460,7 @@ void FlamePage::showNotice()
         if (filtered)
             text = { tr("No block matches the filter"), {}, {}, tr("Clear the filter") };
         else if (m_made && m_made->query.cost == TreeCost::Leaked)
-            text.title = tr("Nothing that was allocated %1 is live at the end of the trace").arg(rangeText());
+            text.title = tr("Nothing that was allocated %1 is alive at the end").arg(rangeText());
         else if (m_made && m_made->query.cost == TreeCost::Temporary)
             text.title = tr("Nothing was both allocated and freed %1").arg(rangeText());
         else

@@ -106,6 +106,7 @@ private:
     void showNotice();
     void refreshSentence();
     [[nodiscard]] QString sentence() const;
+    [[nodiscard]] QString aliveText() const;
     [[nodiscard]] QString rangeText() const;
     void frameChosen(FlameTree::Node node);
     [[nodiscard]] std::optional<model::GroupKey> lineGroupOf(FlameTree::Node node) const;

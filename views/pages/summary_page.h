@@ -20,9 +20,9 @@ class LedgerSource;
 struct Fact;
 
 /// What someone whose run just died reads first: the verdict, the failed request if there is one, what the
-/// memory is for and what fills the peak; beside it whether the figures can be trusted, waste, settings and numbers. Shown from the
-/// outline of a session while the rest of it loads; what is shown stays as it is when that says the same. A
-/// newer generation is made ready beside it, part by part, and takes its place at once.
+/// memory is for and what fills the peak; beside it whether the figures can be trusted, waste, settings and
+/// numbers. Shown from the outline of a session while the rest of it loads; what is shown stays as it is when
+/// that says the same. A newer generation is made ready beside it, part by part, and takes its place at once.
 class SummaryPage : public Page {
     Q_OBJECT
 public:

@@ -9,6 +9,7 @@ namespace {
 
 constexpr QLatin1String kScheme("event:");
 constexpr QLatin1String kLineScheme("line:");
+constexpr QLatin1String kPageScheme("page:");
 
 QString anchor(const QString& target, const QString& html, const QString& colour)
 {
@@ -66,6 +67,16 @@ std::optional<model::EventIndex> eventOfLink(const QString& link)
     bool ok = false;
     const qlonglong event = link.mid(kScheme.size()).toLongLong(&ok);
     return ok ? std::optional<model::EventIndex>(event) : std::nullopt;
+}
+
+QString pageLinked(const QString& html, const QString& page)
+{
+    return anchor(kPageScheme + page, html, {});
+}
+
+std::optional<QString> pageOfLink(const QString& link)
+{
+    return link.startsWith(kPageScheme) ? std::optional(link.mid(kPageScheme.size())) : std::nullopt;
 }
 
 QStringList sentences(const QString& html)

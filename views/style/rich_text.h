@@ -27,6 +27,10 @@ struct LineLink {
 [[nodiscard]] QString linked(const QString& html, const LineLink& line, const QString& colour = {});
 /// What linked() made of it; none if it is no such link.
 [[nodiscard]] std::optional<LineLink> lineOfLink(const QString& link);
+/// A link to a page of the window by its id.
+[[nodiscard]] QString pageLinked(const QString& html, const QString& page);
+/// What pageLinked() made of it; none if it is no such link.
+[[nodiscard]] std::optional<QString> pageOfLink(const QString& link);
 /// The sentences of rich text, which end with ". ", in its order; elements are not cut.
 [[nodiscard]] QStringList sentences(const QString& html);
 /// The event of a link "event:N"; none if it is no such link.

@@ -97,6 +97,8 @@ TEST_F(FlamePageTest, MeasuresWhatIsAskedFor)
             leaked += blocks.requestedBytes[block];
     }
     EXPECT_EQ(tree().total(0), leaked);
+    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("</b> is alive at the end")))
+        << qPrintable(m_page.sentenceText());
     m_page.setByLine(true);
     settle();
     EXPECT_EQ(tree().total(0), leaked);
