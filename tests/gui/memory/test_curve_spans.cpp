@@ -34,6 +34,13 @@ TEST(CurveSpans, AreClippedAtTheEdges)
     EXPECT_THAT(areaSpans({ { 10, 30, 0 } }, y), ElementsAre(PixelSpan{ 0, 1, 10, 20 }));
 }
 
+TEST(CurveSpans, CapsStandUponTheHighestValueAlone)
+{
+    const YMapping y({ 0, 100 }, 100);
+    EXPECT_THAT(capSpans({ { 10, 60, 0 }, { 60, 60, 1 }, { 20, 30, 2 }, { 0, 100, 3 } }, y, 1),
+        ElementsAre(PixelSpan{ 0, 2, 39, 40 }, PixelSpan{ 2, 3, 69, 70 }));
+}
+
 TEST(CurveSpans, PendingIsTheTopOfRequested)
 {
     CurveColumns curves;

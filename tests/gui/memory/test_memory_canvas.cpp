@@ -56,12 +56,14 @@ protected:
             Qt::NoModifier, Qt::NoScrollPhase, false);
         QCoreApplication::sendEvent(&m_canvas, &event);
     }
-    /// The topmost row of the column of `e` that has the colour of the requested curve; -1: none.
+    /// The lowest row of the column of `e` that has the colour of the requested curve: marks stand above it;
+    /// -1: none.
     int curveTop(const QImage& frame, model::EventIndex e) const
     {
         const int x = static_cast<int>(std::floor(m_canvas.scene().pointOfEvent(e)));
-        const QRgb wanted = m_canvas.scene().colour(Palette::Role::Requested).rgb();
-        for (int row = m_canvas.scene().layout.curves.top(); row < frame.height(); ++row)
+        const QRgb wanted = m_canvas.scene().colour(m_canvas.scene().requestedRole()).rgb();
+        const QRect& curves = m_canvas.scene().layout.curves;
+        for (int row = curves.bottom(); row >= curves.top(); --row)
             if ((frame.pixel(x, row) | 0xff000000U) == wanted)
                 return row;
         return -1;

@@ -37,6 +37,15 @@ struct CanvasScene {
 
     [[nodiscard]] QFont axisFont() const;
     [[nodiscard]] QColor colour(Palette::Role role) const { return palette[role]; }
+    /// Of curves that stand upon areas: no colour that one of these could have.
+    [[nodiscard]] Palette::Role requestedRole() const
+    {
+        return mode == PictureMode::Stacked ? Palette::Role::Text : Palette::Role::Requested;
+    }
+    [[nodiscard]] Palette::Role allocatedRole() const
+    {
+        return mode == PictureMode::Stacked ? Palette::Role::TextMuted : Palette::Role::Text;
+    }
     [[nodiscard]] const std::vector<model::AnnotationSpan>& annotations() const
     {
         return *device->annotations;

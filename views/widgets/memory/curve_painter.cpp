@@ -25,7 +25,8 @@ std::vector<Layer> curveLayers(const CanvasScene& scene)
 {
     std::vector<Layer> layers;
     const int thickness = std::max(static_cast<int>(std::lround(1.5 * scene.ratio)), 1);
-    const QColor requested = scene.colour(Palette::Role::Requested);
+    const int hair = patternScale(scene);
+    const QColor requested = scene.colour(scene.requestedRole());
     if (scene.mode == PictureMode::Blocks) {
         QColor area = requested;
         area.setAlpha(48);
@@ -36,20 +37,15 @@ std::vector<Layer> curveLayers(const CanvasScene& scene)
     if (!scene.curves.pending.empty())
         layers.push_back({ pendingSpans(scene.curves, scene.curveY),
             { halo, Pattern::Dotted, scene.colour(Palette::Role::PendingFree) } });
+    // Where areas stand on each other their top edge is what is requested: spans would hide them.
+    const bool stacked = scene.mode == PictureMode::Stacked;
     if (!scene.curves.allocated.empty())
-        layers.push_back({ curveSpans(scene.curves.allocated, scene.curveY, patternScale(scene)),
-            { scene.colour(Palette::Role::Text), Pattern::Plain, {} } });
-    auto spans = curveSpans(scene.curves.requested, scene.curveY, thickness);
-    if (scene.mode == PictureMode::Stacked) {
-        // A rim of the surface's colour under the line keeps it readable on any layer.
-        auto rims = spans;
-        for (PixelSpan& span : rims) {
-            span.top = span.bottom;
-            span.bottom = std::min(span.bottom + patternScale(scene), scene.curveY.rows());
-        }
-        layers.push_back({ std::move(rims), { halo, Pattern::Plain, {} } });
-    }
-    layers.push_back({ std::move(spans), { requested, Pattern::Plain, {} } });
+        layers.push_back({ stacked ? capSpans(scene.curves.allocated, scene.curveY, hair)
+                                   : curveSpans(scene.curves.allocated, scene.curveY, hair),
+            { scene.colour(scene.allocatedRole()), Pattern::Plain, {} } });
+    layers.push_back({ stacked ? capSpans(scene.curves.requested, scene.curveY, hair)
+                               : curveSpans(scene.curves.requested, scene.curveY, thickness),
+        { requested, Pattern::Plain, {} } });
     layers.push_back({ curveSpans(scene.curves.reserved, scene.curveY, thickness),
         { scene.colour(Palette::Role::Reserved), Pattern::Plain, {} } });
     return layers;

@@ -94,6 +94,17 @@ std::vector<PixelSpan> curveSpans(
     return spans;
 }
 
+std::vector<PixelSpan> capSpans(
+    const std::vector<model::CurveRange>& ranges, const YMapping& y, int thickness)
+{
+    std::vector<PixelSpan> spans;
+    for (std::size_t c = 0; c < ranges.size(); ++c) {
+        const int bottom = rowOf(y, ranges[c].max);
+        appendVisible(spans, static_cast<int>(c), bottom - thickness, bottom, y.rows());
+    }
+    return spans;
+}
+
 std::vector<PixelSpan> areaSpans(const std::vector<model::CurveRange>& ranges, const YMapping& y)
 {
     std::vector<PixelSpan> spans;

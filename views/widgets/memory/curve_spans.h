@@ -34,6 +34,10 @@ struct PixelSpan {
 [[nodiscard]] std::vector<PixelSpan> curveSpans(
     const std::vector<model::CurveRange>& ranges, const YMapping& y, int thickness);
 
+/// The highest value of each column alone, `thickness` high: what lies below it is not covered.
+[[nodiscard]] std::vector<PixelSpan> capSpans(
+    const std::vector<model::CurveRange>& ranges, const YMapping& y, int thickness);
+
 /// From the highest value of a column down to the ground.
 [[nodiscard]] std::vector<PixelSpan> areaSpans(
     const std::vector<model::CurveRange>& ranges, const YMapping& y);

@@ -195,11 +195,11 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
             priority });
     };
     add(Sample::Line, Palette::Role::Reserved, QObject::tr("reserved"), timeline.reserved().at(at), 1);
-    add(Sample::Line, Palette::Role::Requested, QObject::tr("requested"), timeline.requested().at(at), 0);
+    add(Sample::Line, scene.requestedRole(), QObject::tr("requested"), timeline.requested().at(at), 0);
     const model::Totals& totals = scene.device->trace->totals();
     if (const model::RoundedCurves* const rounded = scene.device->rounded()) {
         const std::int64_t active = rounded->active.at(at), allocated = rounded->allocated.at(at);
-        add(Sample::Line, Palette::Role::Text,
+        add(Sample::Line, scene.allocatedRole(),
             active == allocated ? QObject::tr("allocated, active") : QObject::tr("allocated"), allocated, 2);
         if (active != allocated)
             add(Sample::Hollow, Palette::Role::Text, QObject::tr("active"), active, 3);

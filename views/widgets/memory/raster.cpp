@@ -65,33 +65,6 @@ std::vector<int> layerRows(const model::StackedPicture& picture, int column, con
     return rows;
 }
 
-namespace {
-
-/// Where a layer's lower edge gets a line: along stretches that are level or slope gently, and long enough to
-/// read as an edge, where both layers are high enough to spare the row. Scattered bits of line would be
-/// noise.
-std::vector<bool> edgeColumns(
-    const std::vector<int>& below, const std::vector<int>& edge, const std::vector<int>& above, int scale)
-{
-    const int enough = 4 * scale;
-    const std::size_t longEnough = std::size_t{ 16 } * static_cast<std::size_t>(scale);
-    std::vector<bool> line(edge.size(), false);
-    std::size_t begin = 0;
-    for (std::size_t x = 0; x <= edge.size(); ++x) {
-        const bool fits = x < edge.size() && edge[x] - above[x] >= enough && below[x] - edge[x] >= enough;
-        const bool follows = fits && (x == begin || std::abs(edge[x] - edge[x - 1]) <= scale);
-        if (follows)
-            continue;
-        if (x - begin >= longEnough)
-            std::fill(line.begin() + static_cast<std::ptrdiff_t>(begin),
-                line.begin() + static_cast<std::ptrdiff_t>(x), true);
-        begin = fits ? x : x + 1;
-    }
-    return line;
-}
-
-} // namespace
-
 QImage rasterizeStacked(const model::StackedPicture& picture, const YMapping& y, const RasterLook& look)
 {
     QImage image = makeRaster(picture.columns, y.rows(), look.styles.surface());
@@ -111,17 +84,11 @@ QImage rasterizeStacked(const model::StackedPicture& picture, const YMapping& y,
         FillStyle style = look.styles.layer(picture.layers[layer]);
         if (look.highlight.any() && !look.highlight.has(picture.layers[layer]))
             style = look.styles.faded(style);
-        std::vector<bool> line(columns, false);
-        if (layer > 0)
-            line = edgeColumns(edges[layer - 1], edges[layer], edges[layer + 1], look.scale);
         for (std::size_t x = 0; x < columns; ++x) {
             const int bottom = edges[layer][x], top = edges[layer + 1][x];
-            const int end = line[x] ? bottom - look.scale : bottom; // within the layer: no top moves
             QRgb* p = pixels + top * stride + static_cast<qsizetype>(x);
-            for (int row = top; row < end; ++row, p += stride)
+            for (int row = top; row < bottom; ++row, p += stride)
                 *p = style.at(static_cast<int>(x), row, look.scale);
-            for (int row = end; row < bottom; ++row, p += stride)
-                *p = look.styles.surface();
         }
     }
     return image;
