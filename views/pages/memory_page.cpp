@@ -6,6 +6,7 @@
 #include "views/pages/memory_verdict.h"
 #include "views/style/texts.h"
 #include "views/widgets/segmented.h"
+#include "views/widgets/table_header.h"
 #include "views/widgets/training/steps_view.h"
 
 #include <QAbstractItemView>
@@ -472,6 +473,7 @@ void MemoryPage::setPalette(const Palette& palette)
 {
     Page::setPalette(palette);
     m_canvas->setColours(palette);
+    m_header->setColours(palette);
     m_table->setStyles(m_canvas->styles());
     m_steps->setColours(palette);
     showLegend();

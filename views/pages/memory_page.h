@@ -24,6 +24,7 @@ namespace strata::views {
 class Legend;
 class Segmented;
 class StepsView;
+class TableHeader;
 
 /// Memory over time: a sentence, the picture of the trace, and the groups at the selected instant in numbers.
 class MemoryPage : public Page {
@@ -109,6 +110,7 @@ private:
     MemoryCanvas* m_canvas;
     GroupTableModel* m_table;
     QTableView* m_view;
+    TableHeader* m_header;
     QLabel* m_verdict;
     QStringList m_sentences; ///< of all of the verdict
     QPushButton* m_more; ///< shows all of the verdict

@@ -10,6 +10,7 @@
 #include "views/widgets/legend.h"
 #include "views/widgets/memory/group_delegate.h"
 #include "views/widgets/segmented.h"
+#include "views/widgets/table_header.h"
 #include "views/widgets/training/steps_view.h"
 
 #include <QAction>
@@ -18,12 +19,12 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStandardItemModel>
+#include <QStyle>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -51,6 +52,7 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     , m_canvas(new MemoryCanvas)
     , m_table(new GroupTableModel(this))
     , m_view(new QTableView)
+    , m_header(new TableHeader(m_view))
     , m_verdict(new QLabel)
     , m_more(linkButton(tr("All of the verdict")))
     , m_hint(new QFrame)
@@ -254,6 +256,9 @@ void MemoryPage::showHint()
 
 void MemoryPage::buildTable()
 {
+    m_header->setPadding(style()->pixelMetric(QStyle::PM_FocusFrameHMargin) + 1); // as cells have it
+    m_header->setSectionsMovable(false);
+    m_view->setHorizontalHeader(m_header);
     m_view->setModel(m_table);
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(GroupTableModel::BytesColumn, Qt::DescendingOrder);
@@ -267,11 +272,10 @@ void MemoryPage::buildTable()
     m_view->setAccessibleName(tr("Groups at the instant"));
     m_view->verticalHeader()->hide();
     m_view->verticalHeader()->setDefaultSectionSize(kRowHeight);
-    m_view->horizontalHeader()->setHighlightSections(false);
-    m_view->horizontalHeader()->setSectionResizeMode(GroupTableModel::GroupColumn, QHeaderView::Stretch);
+    m_header->setSectionResizeMode(GroupTableModel::GroupColumn, QHeaderView::Stretch);
     for (const int column :
         { GroupTableModel::BytesColumn, GroupTableModel::ShareColumn, GroupTableModel::BlocksColumn })
-        m_view->horizontalHeader()->resizeSection(column, 112);
+        m_header->resizeSection(column, 112);
     connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, &MemoryPage::rowSelected);
     connect(m_view, &QTableView::doubleClicked, this,
         [this](const QModelIndex& index) { filterByGroup(m_table->groupAt(index.row())); });

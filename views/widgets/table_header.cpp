@@ -3,6 +3,8 @@
 
 #include <QPainter>
 
+#include <algorithm>
+
 namespace strata::views {
 
 TableHeader::TableHeader(QWidget* parent)
@@ -19,6 +21,12 @@ TableHeader::TableHeader(QWidget* parent)
 void TableHeader::setColours(const Palette& palette)
 {
     m_palette = palette;
+    viewport()->update();
+}
+
+void TableHeader::setPadding(int pixels)
+{
+    m_padding = pixels;
     viewport()->update();
 }
 
@@ -39,7 +47,6 @@ void TableHeader::paintEvent(QPaintEvent* event)
 
 void TableHeader::paintSection(QPainter* painter, const QRect& rect, int logicalIndex) const
 {
-    constexpr int kPadding = 8;
     constexpr int kArrow = 7;
     const bool sorted = isSortIndicatorShown() && logicalIndex == sortIndicatorSection();
     const bool hovered = rect.contains(viewport()->mapFromGlobal(QCursor::pos())) && underMouse();
@@ -51,9 +58,11 @@ void TableHeader::paintSection(QPainter* painter, const QRect& rect, int logical
 
     const QVariant alignment = model()->headerData(logicalIndex, orientation(), Qt::TextAlignmentRole);
     const bool right = alignment.isValid() && (alignment.toInt() & Qt::AlignRight) != 0;
-    QRect text = rect.adjusted(kPadding, 0, -kPadding, -1);
+    const QString title = model()->headerData(logicalIndex, orientation(), Qt::DisplayRole).toString();
+    QRect text = rect.adjusted(m_padding, 0, -m_padding, -1);
     if (sorted) {
-        const int x = right ? text.left() : text.right() - kArrow;
+        const int before = text.right() - fontMetrics().horizontalAdvance(title) - kArrow - 4;
+        const int x = right ? std::max(text.left(), before) : text.right() - kArrow;
         const double y = text.center().y() + 0.5;
         const double tip = sortIndicatorOrder() == Qt::AscendingOrder ? -2.0 : 2.0;
         const QPointF arrow[]
@@ -64,7 +73,6 @@ void TableHeader::paintSection(QPainter* painter, const QRect& rect, int logical
         text.adjust(right ? kArrow + 4 : 0, 0, right ? 0 : -kArrow - 4, 0);
     }
     painter->setPen(m_palette[sorted ? Palette::Role::Text : Palette::Role::TextMuted]);
-    const QString title = model()->headerData(logicalIndex, orientation(), Qt::DisplayRole).toString();
     painter->drawText(text, static_cast<int>((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter),
         fontMetrics().elidedText(title, Qt::ElideRight, text.width()));
     painter->restore();

@@ -13,6 +13,7 @@ class TableHeader : public QHeaderView {
 public:
     explicit TableHeader(QWidget* parent);
     void setColours(const Palette& palette);
+    void setPadding(int pixels); ///< beside a title: as its cells have it
     [[nodiscard]] QSize sizeHint() const override;
 
 protected:
@@ -21,6 +22,7 @@ protected:
 
 private:
     Palette m_palette = Palette::light();
+    int m_padding = 8;
 };
 
 } // namespace strata::views
