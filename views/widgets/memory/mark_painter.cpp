@@ -57,14 +57,19 @@ void paintLabel(QPainter& painter, const CanvasScene& scene, const QRectF& place
     painter.drawText(place, Qt::AlignCenter, text);
 }
 
+bool isInCurves(const CanvasScene& scene, double row)
+{
+    return row >= scene.layout.curves.top() && row <= scene.layout.curves.bottom();
+}
+
 void paintCapacity(QPainter& painter, const CanvasScene& scene)
 {
     if (!scene.device->summary->capacity)
         return;
     const double row = scene.curvePoint(scene.device->summary->capacity->bytes);
-    const QRect& area = scene.layout.curves;
-    if (row < area.top() || row > area.bottom())
+    if (!isInCurves(scene, row))
         return;
+    const QRect& area = scene.layout.curves;
     paintDashes(painter, { area.left(), static_cast<int>(row), area.width(), 2 },
         scene.colour(Palette::Role::Warning));
 }
@@ -182,18 +187,23 @@ struct CurveLabel {
     int priority;
 };
 
+/// The instant at the right edge, whose values the labels tell.
+model::EventIndex labelledEvent(const CanvasScene& scene)
+{
+    return model::eventAtPosition(
+        scene.x.axis(), scene.clock(), scene.x.view().end - XMapping::narrowest(scene.x.axis()) / 2);
+}
+
+/// Of what is drawn.
 std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
 {
     std::vector<CurveLabel> labels;
     const model::DeviceTimeline& timeline = scene.timeline();
-    const model::EventIndex at = model::eventAtPosition(
-        scene.x.axis(), scene.clock(), scene.x.view().end - XMapping::narrowest(scene.x.axis()) / 2);
-    const auto add = [&](Sample sample, Palette::Role role, const QString& name, std::int64_t bytes,
-                         int priority, bool atEnd = false) {
-        labels.push_back({ sample, scene.colour(role), name,
-            atEnd ? QObject::tr("%1 at the end").arg(text::bytes(bytes)) : text::bytes(bytes), bytes,
-            priority });
-    };
+    const model::EventIndex at = labelledEvent(scene);
+    const auto add
+        = [&](Sample sample, Palette::Role role, const QString& name, std::int64_t bytes, int priority) {
+              labels.push_back({ sample, scene.colour(role), name, text::bytes(bytes), bytes, priority });
+          };
     add(Sample::Line, Palette::Role::Reserved, QObject::tr("reserved"), timeline.reserved().at(at), 1);
     add(Sample::Line, scene.requestedRole(), QObject::tr("requested"), timeline.requested().at(at), 0);
     const model::Totals& totals = scene.device->trace->totals();
@@ -208,24 +218,28 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
                       allocated = text::bytes(totals.allocatedBytesEnd);
         if (active == allocated) {
             add(Sample::Full, Palette::Role::Text, QObject::tr("allocated, active"), totals.allocatedBytesEnd,
-                2, true);
+                2);
         } else {
-            add(Sample::Hollow, Palette::Role::Text, QObject::tr("active"), totals.activeBytesEnd, 3, true);
-            add(Sample::Full, Palette::Role::Text, QObject::tr("allocated"), totals.allocatedBytesEnd, 2,
-                true);
+            add(Sample::Hollow, Palette::Role::Text, QObject::tr("active"), totals.activeBytesEnd, 3);
+            add(Sample::Full, Palette::Role::Text, QObject::tr("allocated"), totals.allocatedBytesEnd, 2);
         }
     }
     if (const auto driver = driverBytesAt(scene, at))
         add(Sample::Ring, Palette::Role::TextMuted,
             scene.driver().ofProcess ? QObject::tr("driver, process") : QObject::tr("driver, all"), *driver,
             6);
-    if (const auto& capacity = scene.device->summary->capacity)
+    if (const auto& capacity = scene.device->summary->capacity;
+        capacity && isInCurves(scene, scene.curvePoint(capacity->bytes)))
         add(Sample::Dashes, Palette::Role::Warning,
             capacity->exact ? QObject::tr("capacity") : QObject::tr("capacity, at least"), capacity->bytes,
             4);
-    if (!scene.curves.pending.empty())
-        add(Sample::Dots, Palette::Role::PendingFree, QObject::tr("pending free"),
-            timeline.pendingFree().at(at), 5);
+    if (!pendingSpans(scene.curves, scene.curveY).empty()) {
+        const std::int64_t pending = timeline.pendingFree().at(at);
+        add(Sample::Dots, Palette::Role::PendingFree, QObject::tr("pending free"), pending, 5);
+        if (pending <= 0)
+            labels.back().value
+                = QObject::tr("%1 at most").arg(text::bytes(std::ranges::max(scene.curves.pending)));
+    }
     return labels;
 }
 
@@ -253,7 +267,14 @@ void paintCurveLabels(QPainter& painter, const CanvasScene& scene)
             = std::clamp(scene.curvePoint(label.bytes), double(area.top()), double(area.bottom() + 1));
         wanted.push_back({ y, 2 * metrics.height(), label.priority });
     }
-    const std::vector<double> places = placeLabels(wanted, area.top() - 8, area.bottom() + 8, 4);
+    const double first = area.top() - 8;
+    const std::vector<double> places = placeLabels(wanted, first, area.bottom() + 8, 4);
+    const model::EventIndex at = labelledEvent(scene);
+    painter.setPen(scene.colour(Palette::Role::TextMuted));
+    painter.drawText(QRectF(area.left() + 12.0, std::max(first - metrics.height() - 2, 0.0),
+                         area.width() - 12.0, metrics.height()),
+        Qt::AlignLeft | Qt::AlignVCenter,
+        at >= scene.device->trace->eventCount() - 1 ? QObject::tr("at the end") : text::event(at));
     for (std::size_t i = 0; i < labels.size(); ++i) {
         const CurveLabel& label = labels[i];
         if (label.sample == Sample::Full || label.sample == Sample::Hollow) {
