@@ -58,6 +58,7 @@ void writeStep(JsonWriter& json, const Told& told, const TrainingStep& step)
     json.endArray()
         .member("requested_bytes_peak", peak.max)
         .member("peak_event", peak.maxEvent)
+        .member("requested_bytes_end", told.requested.at(step.last))
         .member("reserved_bytes", told.reserved.at(step.last))
         .endObject();
 }

@@ -22,8 +22,8 @@ std::shared_ptr<const StepFigures> stepFigures(std::shared_ptr<const DeviceData>
     std::vector<std::size_t> steady;
     for (const model::TrainingStep& step : all->steps().steps) {
         const std::size_t row = all->rows.size();
-        all->rows.push_back(
-            { &step, timeline.requested().range(step.first, step.last), timeline.reserved().at(step.last) });
+        all->rows.push_back({ &step, timeline.requested().range(step.first, step.last),
+            timeline.requested().at(step.last), timeline.reserved().at(step.last) });
         for (const model::PhaseSpan& span : step.phases)
             all->phases[static_cast<std::size_t>(span.phase)] = true;
         if (step.phases.empty())

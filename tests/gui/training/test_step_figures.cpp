@@ -111,18 +111,23 @@ TEST(StepsTable, SaysTheSameInNumbers)
     const auto figures = stepFigures(test::withSteps(test::trainingRun(9, 0)));
     const StepsTable table(figures);
     EXPECT_EQ(table.csvHeader(),
-        "step,kind,warmup,micro_steps,first_event,last_event,requested_bytes_peak,peak_event,reserved_"
-        "bytes\n");
+        "step,kind,micro_steps,first_event,last_event,requested_bytes_peak,peak_event,requested_bytes_end,"
+        "reserved_bytes,warmup\n");
     for (std::uint32_t row = 0; row < table.rowCount(); ++row) {
         const StepFigures::Row& of = figures->rows[row];
         std::string line;
         table.appendCsv(line, row);
         EXPECT_EQ(line,
             std::to_string(of.step->number) + "," + std::string(model::stepKindWord(of.step->kind)) + ","
-                + (of.step->warmup ? "true" : "false") + "," + std::to_string(of.step->microSteps) + ","
-                + std::to_string(of.step->first) + "," + std::to_string(of.step->last) + ","
-                + std::to_string(of.peak.max) + "," + std::to_string(of.peak.maxEvent) + ","
-                + std::to_string(of.reservedBytes) + "\n");
+                + std::to_string(of.step->microSteps) + "," + std::to_string(of.step->first) + ","
+                + std::to_string(of.step->last) + "," + std::to_string(of.peak.max) + ","
+                + std::to_string(of.peak.maxEvent) + ","
+                + std::to_string(figures->device->timeline->requested().at(of.step->last)) + ","
+                + std::to_string(of.reservedBytes) + (of.step->warmup ? ",true\n" : ",false\n"));
+        const bool trains = of.step->kind == model::StepKind::Train;
+        EXPECT_EQ(
+            table.cell(row, StepsTable::Kind).text.endsWith(QStringLiteral(", warm-up")), of.step->warmup);
+        EXPECT_EQ(table.cell(row, StepsTable::MicroSteps).text.isEmpty(), !trains);
     }
 }
 

@@ -194,6 +194,16 @@ TEST_F(StepsViewTest, GoesOnWithStepsOfANewerGeneration)
     EXPECT_EQ(table.firstVisibleRow(), scrolled);
 }
 
+TEST_F(StepsViewTest, NumbersHaveRoomBesideTheDetails)
+{
+    show(100);
+    m_view.setMode(StepsView::Numbers);
+    m_view.resize(804, 400); // a window of 1280
+    QCoreApplication::processEvents();
+    EXPECT_GT(m_view.table().verticalScrollBar()->maximum(), 0);
+    EXPECT_EQ(m_view.table().horizontalScrollBar()->maximum(), 0);
+}
+
 TEST_F(StepsViewTest, IsSavedAsATableAndAsAPicture)
 {
     show(20);

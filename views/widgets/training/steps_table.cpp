@@ -20,19 +20,21 @@ const QString kUnit = QStringLiteral("MiB");
 StepsTable::StepsTable(std::shared_ptr<const StepFigures> figures)
     : PlainTable({
         { { tr("Step"), tr("From 0, of all kinds"), QStringLiteral("88,888"), true }, "step" },
-        { { tr("Kind"), tr("What the program did in it"), QStringLiteral("forward alone"), false, {}, true },
+        { { tr("Kind"),
+              tr("What the program did in it; in the warm-up what stays is still being made: states of "
+                 "optimizers, caches, workspaces"),
+              QStringLiteral("training, warm-up"), false, {}, true },
             "kind" },
-        { { tr("Warm-up"), tr("What stays was still being made: states of optimizers, caches, workspaces"),
-              QStringLiteral("warm-up"), false },
-            "warmup" },
-        { { tr("Backwards"), tr("Of their own within the step: accumulation of gradients"),
+        { { tr("Backward"), tr("How often within the step: accumulation of gradients"),
               QStringLiteral("8,888"), true },
             "micro_steps" },
-        { { tr("First event"), tr("That belongs to it"), kEventSample, true }, "first_event" },
-        { { tr("Last event"), tr("That belongs to it"), kEventSample, true }, "last_event" },
+        { { tr("First"), tr("Its first event"), kEventSample, true }, "first_event" },
+        { { tr("Last"), tr("Its last event"), kEventSample, true }, "last_event" },
         { { tr("Peak"), tr("The highest that was requested within it"), kSizeSample, true, kUnit },
             "requested_bytes_peak" },
         { { tr("At event"), tr("Where its peak is"), kEventSample, true }, "peak_event" },
+        { { tr("At end"), tr("Requested after its last event"), kSizeSample, true, kUnit },
+            "requested_bytes_end" },
         { { tr("Reserved"), tr("After its last event"), kSizeSample, true, kUnit }, "reserved_bytes" },
     })
     , m_figures(std::move(figures))
@@ -55,6 +57,8 @@ std::optional<std::int64_t> StepsTable::figure(std::uint32_t number, int column)
         return row.peak.max;
     case PeakEvent:
         return row.peak.maxEvent;
+    case End:
+        return row.requestedBytesEnd;
     case Reserved:
         return row.reservedBytes;
     default:
@@ -67,19 +71,27 @@ TableSource::Key StepsTable::sortKey(int column) const
     const auto& rows = m_figures->rows;
     if (column == Kind)
         return [&rows](std::uint32_t row) -> std::optional<std::uint64_t> {
-            return static_cast<std::uint64_t>(rows[row].step->kind);
-        };
-    if (column == Warmup)
-        return [&rows](std::uint32_t row) -> std::optional<std::uint64_t> {
-            return rows[row].step->warmup ? 1 : 0;
+            const model::TrainingStep& step = *rows[row].step;
+            return 2 * static_cast<std::uint64_t>(step.kind) + (step.warmup ? 1 : 0);
         };
     return PlainTable::sortKey(column);
 }
 
-std::string StepsTable::text(std::uint32_t row, int column) const
+std::string StepsTable::csvHeader() const
 {
-    const model::TrainingStep& step = *m_figures->rows[row].step;
-    return column == Kind ? std::string(model::stepKindWord(step.kind)) : step.warmup ? "true" : "false";
+    std::string line = PlainTable::csvHeader();
+    return line.insert(line.size() - 1, ",warmup");
+}
+
+void StepsTable::appendCsv(std::string& to, std::uint32_t row) const
+{
+    PlainTable::appendCsv(to, row);
+    to.insert(to.size() - 1, m_figures->rows[row].step->warmup ? ",true" : ",false");
+}
+
+std::string StepsTable::text(std::uint32_t row, int) const
+{
+    return std::string(model::stepKindWord(m_figures->rows[row].step->kind));
 }
 
 TableCell StepsTable::cell(std::uint32_t row, int column) const
@@ -87,10 +99,13 @@ TableCell StepsTable::cell(std::uint32_t row, int column) const
     const model::TrainingStep& step = *m_figures->rows[row].step;
     switch (column) {
     case Kind:
-        return { text::stepKind(step.kind), {} };
-    case Warmup:
-        return step.warmup ? noteCell(tr("warm-up")) : TableCell{};
+        return { step.warmup ? tr("%1, warm-up").arg(text::stepKind(step.kind)) : text::stepKind(step.kind),
+            {} };
+    case MicroSteps:
+        return step.kind == model::StepKind::Train ? TableCell{ text::count(step.microSteps), {} }
+                                                   : noteCell(QStringLiteral("–"));
     case Peak:
+    case End:
     case Reserved:
         return bytesCell(*figure(row, column));
     default:

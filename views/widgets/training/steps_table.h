@@ -12,7 +12,7 @@ namespace strata::views {
 class StepsTable final : public PlainTable {
     Q_DECLARE_TR_FUNCTIONS(StepsTable)
 public:
-    enum Place { Step, Kind, Warmup, MicroSteps, First, Last, Peak, PeakEvent, Reserved };
+    enum Place { Step, Kind, MicroSteps, First, Last, Peak, PeakEvent, End, Reserved };
 
     explicit StepsTable(std::shared_ptr<const StepFigures> figures);
     [[nodiscard]] std::uint32_t rowCount() const override
@@ -21,6 +21,8 @@ public:
     }
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override;
     [[nodiscard]] Key sortKey(int column) const override;
+    [[nodiscard]] std::string csvHeader() const override; ///< with "warmup", which stands beside the kind
+    void appendCsv(std::string& to, std::uint32_t row) const override;
 
 private:
     [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override;
