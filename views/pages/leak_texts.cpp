@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/leak_texts.h"
 
+#include "model/base/wrap.h"
 #include "views/models/training_words.h"
 #include "views/pages/summary_facts.h"
 #include "views/style/rich_text.h"
@@ -11,6 +12,8 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <limits>
+#include <span>
 #include <vector>
 
 namespace strata::views {
@@ -40,46 +43,59 @@ QString siteLink(const TrainingData& training, std::size_t row)
             leakPlaceText(training, training.leaks->sites[row]).toHtmlEscaped());
 }
 
-QString perStep(const model::LeakSite& site)
+std::int64_t bytesPerStep(const model::LeakSite& site)
 {
-    return text::bytes(
-        std::max({ site.allocatedBytesPerStep, site.reservedBytesPerStep, site.requestedBytesPerStep }));
+    return std::max({ site.allocatedBytesPerStep, site.reservedBytesPerStep, site.requestedBytesPerStep });
 }
 
-/// "train.py:57"; of several "train.py:57 (1.50 MiB a step), model.py:12 (512 B a step) and 4 more".
-QString leaksNamed(const TrainingData& training)
+/// Places in LeakReport::sites.
+std::vector<std::size_t> leaksOf(const model::LeakReport& report)
 {
     std::vector<std::size_t> leaks;
-    for (std::size_t row = 0; row < training.leaks->sites.size(); ++row)
-        if (training.leaks->sites[row].kind == model::LeakKind::Leak)
+    for (std::size_t row = 0; row < report.sites.size(); ++row)
+        if (report.sites[row].kind == model::LeakKind::Leak)
             leaks.push_back(row);
+    return leaks;
+}
+
+QString allPerStep(const model::LeakReport& report)
+{
+    std::int64_t all = 0;
+    for (const std::size_t row : leaksOf(report))
+        all = model::wrapAdd(all, bytesPerStep(report.sites[row]));
+    return text::strong(text::bytes(all));
+}
+
+QString andMore(std::size_t leaks, std::size_t named)
+{
+    return leaks > named
+        ? QLatin1Char(' ') + Words::tr("and %1 more").arg(text::count(static_cast<qint64>(leaks - named)))
+        : QString();
+}
+
+/// "train.py:57"; of several "train.py:57 1.50 MiB, model.py:12 512 B and 4 more".
+QString leaksNamed(const TrainingData& training)
+{
+    const std::vector<std::size_t> leaks = leaksOf(*training.leaks);
     if (leaks.size() == 1)
         return siteLink(training, leaks.front());
     QStringList named;
-    for (std::size_t i = 0; i < std::min(leaks.size(), kMostNamed); ++i)
-        named << Words::tr("%1 (%2 a step)")
-                     .arg(siteLink(training, leaks[i]),
-                         text::strong(perStep(training.leaks->sites[leaks[i]])));
-    QString all = named.join(QStringLiteral(", "));
-    if (leaks.size() > kMostNamed)
-        all += QLatin1Char(' ')
-            + Words::tr("and %1 more").arg(text::count(std::ssize(leaks) - static_cast<qint64>(kMostNamed)));
-    return all;
+    for (const std::size_t row : std::span(leaks).first(std::min(leaks.size(), kMostNamed)))
+        named << siteLink(training, row) + QLatin1Char(' ')
+                + text::strong(text::bytes(bytesPerStep(training.leaks->sites[row])));
+    return named.join(QStringLiteral(", ")) + andMore(leaks.size(), kMostNamed);
 }
 
-/// What was compared with what, and how the steps were found.
-QString howFound(const TrainingData& training)
+/// After the warm-up.
+std::int64_t steadySteps(const model::LeakReport& report)
 {
-    const model::LeakReport& report = *training.leaks;
-    if (report.steps == 0)
-        return {};
-    const QString steps = text::counted(report.steps, Words::tr("1 step"), Words::tr("%1 steps"));
-    const QString evidence = text::evidence(training.steps->evidence);
-    return report.warmup > 0
-        ? Words::tr("The ends of %1 were compared, the first %2 left out as warm-up; steps "
-                    "are %3.")
-              .arg(text::strong(steps), text::strong(text::count(report.warmup)), evidence)
-        : Words::tr("The ends of %1 were compared; steps are %2.").arg(text::strong(steps), evidence);
+    return std::max<std::int64_t>(report.steps - report.warmup, 0);
+}
+
+QString stepsLeft(const model::LeakReport& report)
+{
+    return text::strong(
+        text::counted(roughly(*report.stepsToOom), Words::tr("1 step"), Words::tr("%1 steps")));
 }
 
 } // namespace
@@ -90,13 +106,10 @@ QString leaksVerdict(const TrainingData& training)
     QStringList all;
     switch (report.verdict) {
     case model::LeakReport::Verdict::Found:
-        all << Words::tr("%1 %2: %3.")
-                   .arg(text::strong(Words::tr("It leaks.")), sentence(report.why), leaksNamed(training));
+        all << Words::tr("It leaks %1 a step: %2.").arg(allPerStep(report), leaksNamed(training));
         if (report.stepsToOom && report.capacityBytes)
-            all << Words::tr("%1 more fit into the %2 of the device.")
-                       .arg(text::strong(text::counted(
-                                *report.stepsToOom, Words::tr("1 step"), Words::tr("%1 steps"))),
-                           text::strong(text::bytes(*report.capacityBytes)));
+            all << Words::tr("At most %1 more fit into the %2 of the device.")
+                       .arg(stepsLeft(report), text::strong(text::bytes(*report.capacityBytes)));
         break;
     case model::LeakReport::Verdict::None:
         all << Words::tr("%1 %2.").arg(text::strong(Words::tr("No leak.")), sentence(report.why));
@@ -105,9 +118,34 @@ QString leaksVerdict(const TrainingData& training)
         all << Words::tr("%1 %2.").arg(text::strong(Words::tr("Undecided.")), sentence(report.why));
         break;
     }
-    if (const QString how = howFound(training); !how.isEmpty())
-        all << how;
     return text::unbroken(all.join(QLatin1Char(' ')));
+}
+
+QString leaksFoundHow(const TrainingData& training)
+{
+    const model::LeakReport& report = *training.leaks;
+    if (report.steps == 0)
+        return {};
+    const QString evidence = text::evidence(training.steps->evidence);
+    if (steadySteps(report) == 0)
+        return Words::tr("Steps are %1.").arg(evidence);
+    const QString steps = text::counted(report.steps, Words::tr("1 step"), Words::tr("%1 steps"));
+    if (report.warmup == 0)
+        return Words::tr("The ends of %1 were compared; steps are %2.").arg(steps, evidence);
+    return report.warmup == 1
+        ? Words::tr("The ends of %1 were compared, the first one left out as warm-up; steps are %2.")
+              .arg(steps, evidence)
+        : Words::tr("The ends of %1 were compared, the first %2 left out as warm-up; steps are %3.")
+              .arg(steps, text::count(report.warmup), evidence);
+}
+
+std::int64_t roughly(std::int64_t count)
+{
+    std::int64_t unit = 1;
+    while (count >= 1000 && count / unit >= 100)
+        unit *= 10;
+    const std::int64_t units = count / unit + (count % unit >= (unit + 1) / 2 && unit > 1 ? 1 : 0);
+    return units > std::numeric_limits<std::int64_t>::max() / unit ? count : units * unit;
 }
 
 std::optional<std::size_t> siteOfLink(const QString& link)

@@ -11,9 +11,13 @@
 
 namespace strata::views {
 
-/// The first sentences of the page: what leaks, how it was found out, how long it goes well. Rich text, with
-/// links to sites (siteOfLink()). Of a training with steps and leaks.
+/// The first sentences of the page: what leaks, and how long it goes well. Rich text, with links to sites
+/// (siteOfLink()). Of a training with steps and leaks.
 [[nodiscard]] QString leaksVerdict(const TrainingData& training);
+/// What was compared with what, and how the steps were told.
+[[nodiscard]] QString leaksFoundHow(const TrainingData& training);
+/// Of more than three digits the first two: of what is no more than a bound.
+[[nodiscard]] std::int64_t roughly(std::int64_t count);
 /// A link to a row of LeakReport::sites; none if it is no such link.
 [[nodiscard]] std::optional<std::size_t> siteOfLink(const QString& link);
 /// What is said of one site: kind and line, the likely pattern, what to change, what decided. Rich text.

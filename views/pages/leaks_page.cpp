@@ -56,6 +56,7 @@ std::optional<std::size_t> sameSite(const model::LeakReport& report, const model
 LeaksPage::LeaksPage(Document& document, QWidget* parent)
     : Page(document, parent)
     , m_sentence(new QLabel)
+    , m_how(new QLabel)
     , m_modes(new Segmented(tr("Shown"),
           { { tr("Leaks"), tr("What grows from step to step (L)") },
               { tr("Steps"), tr("The steps themselves, side by side (S)") } }))
@@ -79,13 +80,21 @@ LeaksPage::LeaksPage(Document& document, QWidget* parent)
     m_sentence->setFont(sized(font(), kVerdictPx));
     m_sentence->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
     m_sentence->setAccessibleName(tr("Verdict"));
+    m_how->setWordWrap(true);
+    m_how->setFont(sized(font(), kAxisPx));
+    m_how->setProperty("muted", true);
     m_parts->addWidget(makeLeaksPart());
     m_parts->addWidget(m_steps);
     m_parts->addWidget(m_notice);
     m_parts->setMinimumSize(scaled(kNarrowest, font()), scaled(kLowest, font()));
     auto* head = new QHBoxLayout;
     head->setSpacing(kMargin);
-    head->addWidget(m_sentence, 1);
+    auto* verdict = new QVBoxLayout;
+    verdict->setSpacing(kGrid / 2);
+    verdict->addWidget(m_sentence);
+    verdict->addWidget(m_how);
+    verdict->addStretch();
+    head->addLayout(verdict, 1);
     head->addWidget(m_modes, 0, Qt::AlignTop);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin / 2);
@@ -352,6 +361,9 @@ void LeaksPage::showTexts()
                                                     : m_splitter);
     m_modes->setVisible(device != nullptr);
     m_sentence->setVisible(device && m_training);
+    const QString how = device && m_training ? leaksFoundHow(*m_training) : QString();
+    m_how->setText(how);
+    m_how->setVisible(!how.isEmpty());
     m_footer->setVisible(device && m_training && !steps);
     if (!device || !m_training)
         return;
@@ -368,6 +380,11 @@ void LeaksPage::showTexts()
 QString LeaksPage::sentenceText() const
 {
     return m_sentence->text();
+}
+
+QString LeaksPage::howText() const
+{
+    return m_how->text();
 }
 
 QString LeaksPage::siteText() const

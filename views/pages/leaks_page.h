@@ -50,6 +50,7 @@ public:
     [[nodiscard]] StepsView& steps() const { return *m_steps; }
     [[nodiscard]] EmptyNotice& notice() const { return *m_notice; }
     [[nodiscard]] QString sentenceText() const;
+    [[nodiscard]] QString howText() const;
     [[nodiscard]] QString siteText() const;
 
 private:
@@ -66,6 +67,7 @@ private:
     std::shared_ptr<const DeviceData> m_device; ///< that it was shown with
     std::optional<std::size_t> m_site;
     QLabel* m_sentence;
+    QLabel* m_how;
     Segmented* m_modes;
     QStackedWidget* m_parts; ///< leaks, steps, notice
     QSplitter* m_splitter;

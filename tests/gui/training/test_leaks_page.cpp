@@ -6,6 +6,7 @@
 #include "tests/gui/tables/open_document.h"
 #include "tests/gui/training/training_run.h"
 #include "views/models/training_words.h"
+#include "views/pages/leak_texts.h"
 #include "views/pages/memory_page.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/training/leaks_table.h"
@@ -18,6 +19,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
+#include <limits>
 #include <optional>
 
 using namespace strata;
@@ -63,10 +65,12 @@ TEST_F(LeaksPageTest, SaysWhatLeaksAndHowItWasFound)
     open(30, 4'000);
     ASSERT_EQ(report().verdict, model::LeakReport::Verdict::Found);
     const QString sentence = m_page.sentenceText();
-    for (const char* part : { "<b>It leaks.</b>", "kept by <b>1 site</b> and never freed", "train.py:30",
-             "30 steps", "left out as warm-up" })
+    for (const char* part : { "It leaks <b>", "</b> a step: ", "train.py:30" })
         EXPECT_TRUE(sentence.contains(QLatin1String(part))) << part << " in " << qPrintable(sentence);
-    EXPECT_TRUE(sentence.contains(text::evidence(m_document.device()->training->steps->evidence)));
+    const QString how = m_page.howText();
+    for (const char* part : { "30 steps", "left out as warm-up" })
+        EXPECT_TRUE(how.contains(QLatin1String(part))) << part << " in " << qPrintable(how);
+    EXPECT_TRUE(how.contains(text::evidence(m_document.device()->training->steps->evidence)));
     EXPECT_EQ(m_page.site(), 0u);
     EXPECT_TRUE(m_page.siteText().contains(QStringLiteral("▲ leak")));
     EXPECT_TRUE(m_page.siteText().contains(QStringLiteral("What to change:")));
@@ -193,6 +197,32 @@ TEST_F(LeaksPageTest, SortsByWhatStandsThere)
     query.sortColumn = LeaksTable::Allocated;
     const TableRows rows = arrange(table, query, JobContext());
     EXPECT_EQ((std::vector{ rows[0], rows[1], rows[2] }), (std::vector<std::uint32_t>{ 0, 2, 1 }));
+}
+
+TEST_F(LeaksPageTest, SaysBlocksOfFewStepsInSteps)
+{
+    auto training = std::make_shared<TrainingData>();
+    auto leaks = std::make_shared<model::LeakReport>();
+    for (const double blocks : { 2.0, 1.0 / 3, 0.667, 0.01, 0.97 })
+        leaks->sites.emplace_back().blocksPerStep = blocks;
+    training->leaks = leaks;
+    const LeaksTable table(training);
+    QStringList shown;
+    for (std::uint32_t row = 0; row < table.rowCount(); ++row)
+        shown << table.cell(row, LeaksTable::Blocks).text;
+    EXPECT_EQ(shown.join(QStringLiteral("; ")).toStdString(),
+        "2; 1 in 3 steps; 2 in 3 steps; 1 in 100 steps; 0.97");
+}
+
+TEST(LeakTexts, OfABoundTwoFiguresAreEnough)
+{
+    EXPECT_EQ(roughly(0), 0);
+    EXPECT_EQ(roughly(999), 999);
+    EXPECT_EQ(roughly(1'049), 1'000);
+    EXPECT_EQ(roughly(9'960), 10'000);
+    EXPECT_EQ(roughly(191'720), 190'000);
+    constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+    EXPECT_GT(roughly(kMost), kMost / 2);
 }
 
 TEST_F(LeaksPageTest, KeepsTheChosenSiteWhileTheSessionGrows)

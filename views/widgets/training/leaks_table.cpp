@@ -24,8 +24,18 @@ struct Words {
     Q_DECLARE_TR_FUNCTIONS(LeaksTable)
 };
 
+/// Below one: "1 in 3 steps", as near as few steps tell it.
 QString blocksText(double blocks)
 {
+    constexpr int kFewSteps = 12;
+    constexpr double kNear = 0.04;
+    for (int steps = 2; blocks < 1 && steps <= kFewSteps; ++steps) {
+        const double times = std::round(blocks * steps);
+        if (times >= 1 && times < steps && std::abs(times / steps - blocks) <= kNear * blocks)
+            return Words::tr("%1 in %2 steps").arg(text::count(std::llround(times)), text::count(steps));
+    }
+    if (blocks < 1.0 / kFewSteps)
+        return Words::tr("1 in %1 steps").arg(text::count(std::llround(std::min(1 / blocks, 1e15))));
     return QString::fromStdString(model::formatFigure(blocks));
 }
 
@@ -77,7 +87,8 @@ LeaksTable::LeaksTable(std::shared_ptr<const TrainingData> training)
               tr("Bytes that each step adds: allocated, or where the kind says so reserved or requested"),
               kSizeSample, true, kUnit },
             "bytes_per_step_allocated" },
-        { { tr("Blocks"), tr("That each step adds"), QStringLiteral("88.8"), true }, "blocks_per_step" },
+        { { tr("Blocks"), tr("That each step adds"), tr("%1 in %2 steps").arg(8).arg(88), true },
+            "blocks_per_step" },
         { { tr("Since step"), tr("In which the growth begins"), QStringLiteral("8,888"), true },
             "first_step" },
         { { tr("Steps left"), tr("Until the device is full, if nothing else grows"),
