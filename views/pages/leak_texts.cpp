@@ -26,6 +26,7 @@ struct Words {
 
 constexpr QLatin1String kScheme("site:");
 constexpr std::size_t kMostNamed = 3;
+constexpr std::int64_t kFewestSteps = 6; // after the warm-up, as findLeaks() wants them
 
 /// Rich text, without its full stop.
 QString sentence(const model::Sentence& what)
@@ -127,7 +128,7 @@ QString leaksFoundHow(const TrainingData& training)
     if (report.steps == 0)
         return {};
     const QString evidence = text::evidence(training.steps->evidence);
-    if (steadySteps(report) == 0)
+    if (tooFewSteps(report))
         return Words::tr("Steps are %1.").arg(evidence);
     const QString steps = text::counted(report.steps, Words::tr("1 step"), Words::tr("%1 steps"));
     if (report.warmup == 0)
@@ -184,15 +185,29 @@ EmptyNotice::Text noLeaksNotice(const TrainingData& training)
         return { Words::tr("Nothing grows"),
             Words::tr("No line of code keeps more at the end of one step than at the end of the one before."),
             {}, {} };
+    if (training.trace->eventCount() == 0)
+        return { Words::tr("No events were recorded"),
+            Words::tr("Leaks are what grows from step to step. Record the program from its start:"),
+            text::recordCommand(), {}, Words::tr("Or call this in it before the training loop:"),
+            text::recordLine() };
     if (report.steps == 0)
         return { Words::tr("No steps to compare"),
-            Words::tr(
-                "Leaks are what grows from step to step. strata record sees where steps end; in a program of "
-                "your own, name them:"),
-            QStringLiteral("with torch.profiler.record_function(f\"ProfilerStep#{step}\"):\n    ..."), {} };
-    return { Words::tr("Too few steps"),
-        Words::tr("Record more of them: 30 after the warm-up tell a leak from what is still being made."), {},
-        {} };
+            Words::tr("Leaks are what grows from step to step. This sees where steps end:"),
+            text::recordCommand(), {}, Words::tr("Or name the steps in the program:"), text::stepLines() };
+    return {
+        Words::tr("%1 of %2 steps needed").arg(text::count(steadySteps(report)), text::count(kFewestSteps)),
+        Words::tr("Recorded: %1, warm-up: %2. In the warm-up what stays is still being made; 30 steps after "
+                  "it tell a leak for sure:")
+            .arg(text::counted(report.steps, Words::tr("1 step"), Words::tr("%1 steps")),
+                text::count(report.warmup)),
+        text::recordCommand(), {}
+    };
+}
+
+bool tooFewSteps(const model::LeakReport& report)
+{
+    return report.verdict == model::LeakReport::Verdict::Undecided && report.sites.empty()
+        && steadySteps(report) < kFewestSteps;
 }
 
 QString leaksFooter(const TrainingData& training)

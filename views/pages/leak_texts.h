@@ -25,6 +25,8 @@ namespace strata::views {
     const TrainingData& training, const model::LeakSite& site, const Palette& palette);
 /// What stands where no site does.
 [[nodiscard]] EmptyNotice::Text noLeaksNotice(const TrainingData& training);
+/// So few that nothing was compared.
+[[nodiscard]] bool tooFewSteps(const model::LeakReport& report);
 [[nodiscard]] QString leaksFooter(const TrainingData& training);
 
 } // namespace strata::views

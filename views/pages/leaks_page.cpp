@@ -283,7 +283,7 @@ void LeaksPage::showSite()
     const model::LeakSite* const site = siteShown();
     m_about->setVisible(site != nullptr);
     m_survivors->setSource(site ? std::make_shared<const SurvivorsTable>(m_training, *m_site) : nullptr);
-    if (!m_training) {
+    if (!m_training || tooFewSteps(*m_training->leaks)) {
         m_chart->setSeries({});
         return;
     }

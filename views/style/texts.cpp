@@ -55,6 +55,11 @@ QString recordLine()
     return QStringLiteral("torch.cuda.memory._record_memory_history(max_entries=1_000_000)");
 }
 
+QString stepLines()
+{
+    return QStringLiteral("with torch.profiler.record_function(f\"ProfilerStep#{step}\"):\n    ...");
+}
+
 QString recordLines()
 {
     return recordLine()

@@ -29,7 +29,9 @@ namespace strata::views::text {
 /// The line that records all that Strata can show, stacks of backward included: the one that is recommended
 /// everywhere.
 [[nodiscard]] QString recordLine();
-/// It, a place for the program, and the line that writes the snapshot; ends with a line break.
+/// The lines that name a step of a program of one's own.
+[[nodiscard]] QString stepLines();
+/// recordLine(), a place for the program, and the line that writes the snapshot; ends with a line break.
 [[nodiscard]] QString recordLines();
 
 [[nodiscard]] QString bytes(std::int64_t bytes); ///< "11.0 GiB"

@@ -9,15 +9,17 @@ class QPushButton;
 namespace strata::views {
 
 /// What stands where nothing can be shown: what is missing, why, and the line of code or the button that
-/// would change it.
+/// would change it; at most two such lines.
 class EmptyNotice : public QWidget {
     Q_OBJECT
 public:
     struct Text {
         QString title;
         QString reason;
-        QString code; ///< Python that records what is missing; empty: none
+        QString code; ///< Python, or a command, that records what is missing; empty: none
         QString button; ///< empty: none
+        QString otherwise{}; ///< what leads there as well, and its code; empty: nothing
+        QString otherCode{};
         friend bool operator==(const Text&, const Text&) = default;
     };
 
@@ -30,12 +32,18 @@ Q_SIGNALS:
     void buttonPressed();
 
 private:
+    struct Code {
+        QWidget* box;
+        QLabel* text;
+    };
+    [[nodiscard]] Code makeCode(const QString& accessibleName);
+    static void showCode(const Code& code, const QString& text);
+
     Text m_shown;
     QLabel* m_title;
     QLabel* m_reason;
-    QWidget* m_codeBox;
-    QLabel* m_code;
-    QPushButton* m_copy;
+    QLabel* m_otherwise;
+    Code m_code, m_otherCode;
     QPushButton* m_button;
 };
 

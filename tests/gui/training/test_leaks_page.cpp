@@ -8,6 +8,7 @@
 #include "views/models/training_words.h"
 #include "views/pages/leak_texts.h"
 #include "views/pages/memory_page.h"
+#include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/training/leaks_table.h"
 #include "views/widgets/training/steps_view.h"
@@ -310,7 +311,12 @@ TEST_F(LeaksPageTest, TooFewStepsAreSaidSo)
     open(4, 4'000);
     EXPECT_TRUE(m_page.sentenceText().startsWith(QStringLiteral("<b>Undecided.</b>")))
         << qPrintable(m_page.sentenceText());
-    EXPECT_FALSE(m_page.chart().series().points.empty());
+    EXPECT_TRUE(m_page.chart().series().points.empty());
+    ASSERT_TRUE(m_page.notice().isVisible());
+    EXPECT_TRUE(m_page.notice().text().title.endsWith(QStringLiteral(" of 6 steps needed")));
+    EXPECT_TRUE(report().why.text().ends_with(": 6 are needed, 30 are better"));
+    EXPECT_EQ(m_page.notice().text().code, text::recordCommand());
+    EXPECT_FALSE(m_page.howText().contains(QStringLiteral("compared"))) << qPrintable(m_page.howText());
 }
 
 TEST_F(LeaksPageTest, WithoutStepsItSaysHowToNameThem)
@@ -318,7 +324,8 @@ TEST_F(LeaksPageTest, WithoutStepsItSaysHowToNameThem)
     EXPECT_EQ(m_page.notice().text().title, QStringLiteral("Nothing is open"));
     open(0, 0);
     EXPECT_EQ(m_page.notice().text().title, QStringLiteral("No steps to compare"));
-    EXPECT_TRUE(m_page.notice().text().code.contains(QStringLiteral("record_function")));
+    EXPECT_EQ(m_page.notice().text().code, text::recordCommand());
+    EXPECT_TRUE(m_page.notice().text().otherCode.contains(QStringLiteral("record_function")));
     m_page.setMode(LeaksPage::Steps);
     EXPECT_TRUE(m_page.steps().notice().isVisible());
     EXPECT_EQ(m_page.steps().notice().text().title, QStringLiteral("No steps are known"));

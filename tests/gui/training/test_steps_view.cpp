@@ -58,7 +58,7 @@ TEST_F(StepsViewTest, SaysWhyThereAreNone)
     EXPECT_EQ(m_view.notice().text().title, QStringLiteral("Looking for steps…"));
     show(test::withSteps(test::makeRecording("alloc 0x1000 512\n")));
     EXPECT_EQ(m_view.notice().text().title, QStringLiteral("No steps are known"));
-    EXPECT_TRUE(m_view.notice().text().code.contains(QStringLiteral("record_function")));
+    EXPECT_TRUE(m_view.notice().text().otherCode.contains(QStringLiteral("record_function")));
     EXPECT_TRUE(m_view.notice().isVisible());
 }
 

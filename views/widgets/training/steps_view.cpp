@@ -294,14 +294,16 @@ void StepsView::showNotice()
         text = { tr("Nobody looked for steps"),
             m_device->training ? text::said(m_device->training->refusal) : tr("The search was cancelled."),
             {}, {} };
+    else if (m_device->trace->eventCount() == 0)
+        text = { tr("No steps are known"),
+            tr("No events were recorded, and steps are made of them. Record the program from its start:"),
+            text::recordCommand(), {}, tr("Or call this in it before the training loop:"),
+            text::recordLine() };
     else
         text = { tr("No steps are known"),
             tr("No range of an optimizer, no named step and no stack tells where a step ends, and nothing "
-               "comes and "
-               "goes in a rhythm. strata record sees what autograd does at each event; in a program of your "
-               "own, "
-               "name the steps:"),
-            QStringLiteral("with torch.profiler.record_function(f\"ProfilerStep#{step}\"):\n    ..."), {} };
+               "comes and goes in a rhythm. This records what autograd does at each event:"),
+            text::recordCommand(), {}, tr("Or name the steps in the program:"), text::stepLines() };
     m_notice->setText(text);
 }
 
