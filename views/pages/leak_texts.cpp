@@ -122,6 +122,22 @@ QString leaksVerdict(const TrainingData& training)
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
 
+QString leaksLine(const TrainingData& training)
+{
+    const model::LeakReport& report = *training.leaks;
+    if (report.verdict != model::LeakReport::Verdict::Found)
+        return {};
+    const std::vector<std::size_t> leaks = leaksOf(report);
+    const QString where
+        = text::pageLinked(
+              leakPlaceText(training, report.sites[leaks.front()]).toHtmlEscaped(), QStringLiteral("leaks"))
+        + andMore(leaks.size(), 1);
+    return text::unbroken(report.stepsToOom
+            ? Words::tr("Grows %1 a step at %2: at most %3 more fit.")
+                  .arg(allPerStep(report), where, stepsLeft(report))
+            : Words::tr("Grows %1 a step at %2.").arg(allPerStep(report), where));
+}
+
 QString leaksFoundHow(const TrainingData& training)
 {
     const model::LeakReport& report = *training.leaks;

@@ -14,6 +14,8 @@ namespace strata::views {
 /// The first sentences of the page: what leaks, and how long it goes well. Rich text, with links to sites
 /// (siteOfLink()). Of a training with steps and leaks.
 [[nodiscard]] QString leaksVerdict(const TrainingData& training);
+/// The same in one line for other pages, with a link to the page Leaks; empty where nothing leaks.
+[[nodiscard]] QString leaksLine(const TrainingData& training);
 /// What was compared with what, and how the steps were told.
 [[nodiscard]] QString leaksFoundHow(const TrainingData& training);
 /// Of more than three digits the first two: of what is no more than a bound.

@@ -5,6 +5,7 @@
 #include "views/models/csv.h"
 #include "views/models/ledger_source.h"
 #include "views/pages/kept_view.h"
+#include "views/pages/leak_texts.h"
 #include "views/pages/ledger_panel.h"
 #include "views/pages/share_list.h"
 #include "views/pages/summary_facts.h"
@@ -17,6 +18,7 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QTextDocumentFragment>
 #include <QVBoxLayout>
 
 #include <fmt/format.h>
@@ -54,6 +56,10 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refresh);
     connect(&document.viewState(), &ViewState::axisChanged, this, &SummaryPage::showCurves);
     connect(&document, &Document::deviceReady, this, &SummaryPage::refreshLedger);
+    connect(&document, &Document::deviceReady, this, [this] {
+        showLeaks(m_shown);
+        showLeaks(m_next);
+    });
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refreshLedger);
     connect(&document.viewState(), &ViewState::selectionChanged, this, &SummaryPage::refreshLedger);
     follow(m_ledger->job());
@@ -206,6 +212,14 @@ SummaryPage::Content SummaryPage::begin()
     top->addWidget(verdict);
     if (m_data->summary->needs)
         top->addWidget(needsLabel(*m_data->summary->needs));
+    made.leaks = textLabel(QString());
+    made.leaks->setTextFormat(Qt::RichText);
+    made.leaks->setTextInteractionFlags(Qt::TextBrowserInteraction);
+    connect(made.leaks, &QLabel::linkActivated, this, [this](const QString& target) {
+        if (const auto other = text::pageOfLink(target))
+            Q_EMIT openPage(*other, {});
+    });
+    top->addWidget(made.leaks);
     page->addLayout(top);
 
     made.columns = new QBoxLayout(QBoxLayout::LeftToRight);
@@ -220,8 +234,22 @@ SummaryPage::Content SummaryPage::begin()
     made.columns->addWidget(made.facts);
     page->addLayout(made.columns);
     page->addStretch();
+    showLeaks(made);
     arrange(made);
     return made;
+}
+
+/// Below the verdict, where they are found: what is shown moves by that line.
+void SummaryPage::showLeaks(const Content& content) const
+{
+    const auto device = m_document.device();
+    const bool known = content.leaks && content.data && device && device->training && device->training->leaks
+        && device->trace->device() == content.data->summary->device;
+    if (!content.leaks)
+        return;
+    const QString line = known ? leaksLine(*device->training) : QString();
+    content.leaks->setText(line);
+    content.leaks->setVisible(!line.isEmpty());
 }
 
 void SummaryPage::addNextPart()
@@ -371,6 +399,8 @@ QString SummaryPage::copyText() const
     QString all = verdictPlain(m_data->summary->verdict) + QLatin1Char('\n');
     if (const auto& needs = m_data->summary->needs)
         all += verdictPlain(needs->line) + QLatin1Char('\n');
+    if (m_shown.leaks && !m_shown.leaks->text().isEmpty())
+        all += QTextDocumentFragment::fromHtml(m_shown.leaks->text()).toPlainText() + QLatin1Char('\n');
     std::size_t row = 0;
     for (const model::GroupSum& sum : m_data->summary->peak.groups) {
         if (row++ == kPeakRows)

@@ -57,6 +57,7 @@ private:
         QWidget* widget = nullptr;
         QBoxLayout* columns = nullptr; ///< beside or below each other
         QWidget* facts = nullptr; ///< the second of them
+        QLabel* leaks = nullptr; ///< of the verdict, once they are known
         std::size_t parts = 0; ///< made
     };
     void refresh();
@@ -97,6 +98,7 @@ private:
     void chooseGroup(model::Grouping grouping, const std::string& label, model::EventIndex event);
     [[nodiscard]] const LedgerPanel* ledgerInUse() const; ///< nullptr: the keyboard is elsewhere
     void refreshLedger();
+    void showLeaks(const Content& content) const;
     void editRules();
     void focusOn(const std::string& line);
     void filterBy(const std::string& line, bool named);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page Summary: the picture of the curve, the cards that it fits on, what folds.
 #include "tests/gui/shell/shell_test.h"
+#include "tests/gui/training/training_run.h"
 #include "views/contents/details_panel.h"
 #include "views/pages/fold_section.h"
 #include "views/pages/memory_page.h"
@@ -81,6 +82,27 @@ TEST_F(SummaryPageTest, ThePictureShowsAllOfTheRecordingAndAClickOpensMemoryTher
     EXPECT_EQ(driver().currentPage(), QStringLiteral("memory"));
     EXPECT_EQ(driver().state().selection(), (EventRange{ event, event }));
     EXPECT_EQ(driver().view().details().focusShown(), Focus::onEvent(event));
+}
+
+TEST_F(SummaryPageTest, SaysWhatLeaksAndLeadsThere)
+{
+    const QString leaks = m_scratch.filePath(QStringLiteral("leaks.strata"));
+    test::writeTrainingRun(leaks.toStdString());
+    ASSERT_NO_FATAL_FAILURE(open(leaks));
+    (void)page();
+    const auto line = [this]() -> QLabel* {
+        for (QLabel* label : page().findChildren<QLabel*>())
+            if (label->isVisible() && label->text().startsWith(QStringLiteral("Grows ")))
+                return label;
+        return nullptr;
+    };
+    ASSERT_TRUE(test::until([&] { return line() != nullptr; }));
+    EXPECT_TRUE(line()->text().contains(QStringLiteral("train.py:30"))) << qPrintable(line()->text());
+    EXPECT_TRUE(page().copyText().contains(QStringLiteral("Grows ")));
+    Q_EMIT line()->linkActivated(QStringLiteral("page:leaks"));
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("leaks"));
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    EXPECT_FALSE(line());
 }
 
 TEST_F(SummaryPageTest, ThePictureIsReadByKeyboard)
