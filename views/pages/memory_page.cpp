@@ -41,8 +41,7 @@ void MemoryPage::showDevice()
         Q_EMIT busyChanged();
         return;
     }
-    m_sentences = text::sentences(memoryVerdict(*device));
-    fitVerdict();
+    showVerdict(*device);
     m_canvas->setAxis(m_document.viewState().axis());
     m_canvas->setSelection(m_document.viewState().selection());
     requestSubject(); // in the background too: most users come here next
@@ -52,6 +51,7 @@ void MemoryPage::showDevice()
 void MemoryPage::dropSubject()
 {
     m_subject = {};
+    m_peakOf.reset();
     m_shownIn.reset();
     m_again = false;
     m_subjectJob.cancel();
@@ -72,6 +72,15 @@ void MemoryPage::goOn()
         m_again = true; // else it might never come to an end
     else
         requestSubject();
+}
+
+/// Of what it tells, it follows the groups of the picture.
+void MemoryPage::showVerdict(const DeviceData& device)
+{
+    const bool grouped = m_peakOf && device.follows(*m_peakOf->device);
+    m_sentences = text::sentences(
+        grouped ? memoryVerdict(device, m_peakOf->table.get(), m_peak) : memoryVerdict(device));
+    fitVerdict();
 }
 
 /// The sentences that fit two lines, until more are asked for: the picture and eight rows of the table need
@@ -151,8 +160,8 @@ void MemoryPage::showSubject(const PictureSubject& subject)
     if (goesOn) {
         if (m_focus.kind == Focus::Kind::Block)
             m_focus.block = subject.groups->device->trace->sameBlock(*shown->device->trace, m_focus.block);
-        m_sentences = text::sentences(memoryVerdict(*subject.groups->device));
-        fitVerdict();
+        if (!m_peakOf) // else with the table
+            showVerdict(*subject.groups->device);
     }
     m_subject = subject;
     showHint();
@@ -178,19 +187,31 @@ void MemoryPage::requestTable()
 {
     if (!m_subject.groups)
         return;
+    const bool wantsPeak
+        = m_subject.groups != m_peakOf && m_subject.groups->table->grouping() != model::Grouping::Line;
     m_tableJob.start(
-        [subject = m_subject, event = tableEvent()](const JobContext&) {
-            return model::groupsAt(
-                *subject.groups->device->timeline, *subject.groups->table, event, subject.filter.get());
+        [subject = m_subject, event = tableEvent(), wantsPeak](const JobContext&) {
+            const DeviceData& device = *subject.groups->device;
+            const model::GroupTable& table = *subject.groups->table;
+            TableMade made{ model::groupsAt(*device.timeline, table, event, subject.filter.get()), {} };
+            if (wantsPeak)
+                made.peak = model::groupsAt(*device.timeline, table, device.summary->peak.event, nullptr);
+            return made;
         },
-        [this, groups = m_subject.groups](model::LiveGroups live) { showTable(groups, std::move(live)); });
+        [this, groups = m_subject.groups](TableMade made) { showTable(groups, std::move(made)); });
 }
 
-void MemoryPage::showTable(const std::shared_ptr<const GroupData>& groups, model::LiveGroups live)
+void MemoryPage::showTable(const std::shared_ptr<const GroupData>& groups, TableMade made)
 {
+    const bool lines = groups->table->grouping() == model::Grouping::Line;
+    if (made.peak || (lines && m_peakOf)) {
+        m_peakOf = lines ? nullptr : groups;
+        m_peak = std::move(made.peak).value_or(model::LiveGroups());
+        showVerdict(*groups->device);
+    }
     const bool goesOn = m_shownIn && groups->device->follows(*m_shownIn->device);
     const int scrolled = m_view->verticalScrollBar()->value();
-    m_table->setGroups(groups->table, std::move(live), &groups->device->trace->recording());
+    m_table->setGroups(groups->table, std::move(made.live), &groups->device->trace->recording());
     markRow();
     if (goesOn)
         m_view->verticalScrollBar()->setValue(scrolled);
@@ -419,6 +440,18 @@ void MemoryPage::chooseLine(const text::LineLink& link)
     if (link.event)
         select(EventRange{ *link.event, *link.event });
     showFocus(Focus::onGroup(model::Grouping::Line, key));
+    Q_EMIT focusChanged(m_focus);
+}
+
+/// Of the groups that the verdict tells of.
+void MemoryPage::chooseGroup(const text::GroupLink& link)
+{
+    if (!m_peakOf || !m_peakOf->table->find({ link.label }))
+        return;
+    const model::Grouping grouping = m_peakOf->table->grouping();
+    m_document.viewState().setGrouping(grouping);
+    select(EventRange{ link.event, link.event });
+    showFocus(Focus::onGroup(grouping, { link.label }, link.event));
     Q_EMIT focusChanged(m_focus);
 }
 

@@ -80,6 +80,7 @@ private:
     void offerGroupings(); ///< those that are known; the others are grey and say why
     void showLegend();
     void goOn();
+    void showVerdict(const DeviceData& device);
     void fitVerdict();
     void filterMoved();
     void showHint(); ///< why there is no picture or no curve, and what records one
@@ -89,13 +90,18 @@ private:
     void selectionMoved();
     void showSelection();
     void requestTable();
-    void showTable(const std::shared_ptr<const GroupData>& groups, model::LiveGroups live);
+    struct TableMade {
+        model::LiveGroups live; ///< at the instant
+        std::optional<model::LiveGroups> peak; ///< of all blocks; none: known, or of lines of code
+    };
+    void showTable(const std::shared_ptr<const GroupData>& groups, TableMade made);
     void updateTableTitle();
     [[nodiscard]] QWidget* buildLower();
     [[nodiscard]] bool showsSteps() const;
     void pickedThing(const Hit& hit);
     void rowSelected();
     void chooseLine(const text::LineLink& link);
+    void chooseGroup(const text::GroupLink& link);
     void markFocus();
     void highlightFocus();
     void markRow();
@@ -127,6 +133,8 @@ private:
     StepsView* m_steps;
     QSplitter* m_splitter;
     PictureSubject m_subject;
+    std::shared_ptr<const GroupData> m_peakOf; ///< whose groups the verdict tells of; none: lines of code
+    model::LiveGroups m_peak;
     Focus m_focus; ///< what the details show
     std::shared_ptr<const GroupData> m_shownIn; ///< what the table shows is of these
     bool m_again = false; ///< a newer generation came while groups were made

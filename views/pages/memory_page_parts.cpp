@@ -78,6 +78,8 @@ MemoryPage::MemoryPage(Document& document, QWidget* parent)
     connect(m_verdict, &QLabel::linkActivated, this, [this](const QString& link) {
         if (const auto line = text::lineOfLink(link))
             chooseLine(*line);
+        else if (const auto group = text::groupOfLink(link))
+            chooseGroup(*group);
         else if (const auto event = text::eventOfLink(link))
             select(EventRange{ *event, *event });
     });

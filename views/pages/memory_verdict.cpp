@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/memory_verdict.h"
 
+#include "views/models/group_colours.h"
 #include "views/pages/summary_facts.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
@@ -38,9 +39,40 @@ QString placeOf(const DeviceData& device, model::EventIndex event)
     return tr(" in %1").arg(lineLink(device.trace->recording(), frame, event));
 }
 
+/// "; 43.4 % of it is Activations".
+QString biggestGroup(const model::GroupTable& groups, const model::LiveGroups& peak)
+{
+    const model::GroupSum& biggest = peak.groups.front();
+    const QString name = groupName(groups, biggest.group);
+    const text::GroupLink link{ groups.label(biggest.group), peak.event };
+    return tr("; %1 of it is %2")
+        .arg(text::strong(text::share(biggest.bytes, peak.requestedBytes)),
+            groups.find({ link.label }) == biggest.group ? text::linked(name.toHtmlEscaped(), link)
+                                                         : text::strong(name));
+}
+
+/// "; 20.5 % of it is train.py:9".
+QString biggestLine(const DeviceData& device)
+{
+    const model::DeviceSummary& summary = *device.summary;
+    const model::GroupSum& biggest = summary.peak.groups.front();
+    const QString share = text::strong(text::share(biggest.bytes, summary.peak.requestedBytes));
+    const model::StackId stack = device.byLine->stackOf(biggest.group);
+    if (!stack.valid())
+        return tr("; %1 of it has no stack recorded").arg(share);
+    const model::FrameId frame = model::userFrame(device.trace->recording(), stack);
+    const QString name = text::utf8(frame.valid() ? model::frameShortLabel(device.trace->recording(), frame)
+                                                  : device.byLine->label(biggest.group));
+    return tr("; %1 of it is %2")
+        .arg(share,
+            text::linked(name.toHtmlEscaped(),
+                text::LineLink{ device.byLine->label(biggest.group), summary.totals.requestedPeakEvent }));
+}
+
 } // namespace
 
-QString memoryVerdict(const DeviceData& device)
+QString memoryVerdict(
+    const DeviceData& device, const model::GroupTable* groups, const model::LiveGroups& peakGroups)
 {
     const model::DeviceSummary& summary = *device.summary;
     const model::Totals& totals = summary.totals;
@@ -59,21 +91,10 @@ QString memoryVerdict(const DeviceData& device)
         all = tr("Peak %1 %2").arg(peak, when);
     else
         all = tr("Peak %1 at %2").arg(peak, when) + placeOf(device, totals.requestedPeakEvent);
-    if (!summary.peak.groups.empty()) {
-        const model::GroupSum& biggest = summary.peak.groups.front();
-        const QString share = text::strong(text::share(biggest.bytes, summary.peak.requestedBytes));
-        const model::StackId stack = device.byLine->stackOf(biggest.group);
-        const model::FrameId frame = model::userFrame(device.trace->recording(), stack);
-        const QString name
-            = text::utf8(frame.valid() ? model::frameShortLabel(device.trace->recording(), frame)
-                                       : device.byLine->label(biggest.group));
-        all += stack.valid()
-            ? tr("; %1 of it is %2")
-                  .arg(share,
-                      text::linked(name.toHtmlEscaped(),
-                          text::LineLink{ device.byLine->label(biggest.group), totals.requestedPeakEvent }))
-            : tr("; %1 of it has no stack recorded").arg(share);
-    }
+    if (groups && !peakGroups.groups.empty())
+        all += biggestGroup(*groups, peakGroups);
+    else if (!summary.peak.groups.empty())
+        all += biggestLine(device);
     if (summary.peak.beforeTraceBytes > 0 && !flat)
         all += tr(", %1 is older than the trace").arg(text::bytes(summary.peak.beforeTraceBytes));
     all += QStringLiteral(". ");

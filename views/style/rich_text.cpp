@@ -9,12 +9,31 @@ namespace {
 
 constexpr QLatin1String kScheme("event:");
 constexpr QLatin1String kLineScheme("line:");
+constexpr QLatin1String kGroupScheme("group:");
 constexpr QLatin1String kPageScheme("page:");
 
 QString anchor(const QString& target, const QString& html, const QString& colour)
 {
     return QStringLiteral("<a href=\"%1\" style=\"%2text-decoration:none\">%3</a>")
         .arg(target, colour.isEmpty() ? QString() : QStringLiteral("color:%1;").arg(colour), html);
+}
+
+QString target(QLatin1String scheme, const std::string& name, std::optional<model::EventIndex> event)
+{
+    return scheme + (event ? QString::number(*event) : QString()) + QLatin1Char(':')
+        + QString::fromLatin1(QByteArray::fromStdString(name).toPercentEncoding());
+}
+
+std::optional<LineLink> nameOfLink(QLatin1String scheme, const QString& link)
+{
+    if (!link.startsWith(scheme))
+        return std::nullopt;
+    const QString rest = link.mid(scheme.size());
+    const qsizetype colon = rest.indexOf(QLatin1Char(':'));
+    bool hasEvent = false;
+    const qlonglong event = rest.left(colon).toLongLong(&hasEvent);
+    return LineLink{ QByteArray::fromPercentEncoding(rest.mid(colon + 1).toLatin1()).toStdString(),
+        hasEvent ? std::optional<model::EventIndex>(event) : std::nullopt };
 }
 
 } // namespace
@@ -43,21 +62,23 @@ QString linked(const QString& html, model::EventIndex event, const QString& colo
 
 QString linked(const QString& html, const LineLink& line, const QString& colour)
 {
-    const QByteArray name = QByteArray::fromStdString(line.line).toPercentEncoding();
-    const QString event = line.event ? QString::number(*line.event) : QString();
-    return anchor(kLineScheme + event + QLatin1Char(':') + QString::fromLatin1(name), html, colour);
+    return anchor(target(kLineScheme, line.line, line.event), html, colour);
+}
+
+QString linked(const QString& html, const GroupLink& group)
+{
+    return anchor(target(kGroupScheme, group.label, group.event), html, {});
 }
 
 std::optional<LineLink> lineOfLink(const QString& link)
 {
-    if (!link.startsWith(kLineScheme))
-        return std::nullopt;
-    const QString rest = link.mid(kLineScheme.size());
-    const qsizetype colon = rest.indexOf(QLatin1Char(':'));
-    bool hasEvent = false;
-    const qlonglong event = rest.left(colon).toLongLong(&hasEvent);
-    return LineLink{ QByteArray::fromPercentEncoding(rest.mid(colon + 1).toLatin1()).toStdString(),
-        hasEvent ? std::optional<model::EventIndex>(event) : std::nullopt };
+    return nameOfLink(kLineScheme, link);
+}
+
+std::optional<GroupLink> groupOfLink(const QString& link)
+{
+    const auto found = nameOfLink(kGroupScheme, link);
+    return found && found->event ? std::optional(GroupLink{ found->line, *found->event }) : std::nullopt;
 }
 
 std::optional<model::EventIndex> eventOfLink(const QString& link)

@@ -25,6 +25,14 @@ struct LineLink {
     friend bool operator==(const LineLink&, const LineLink&) = default;
 };
 [[nodiscard]] QString linked(const QString& html, const LineLink& line, const QString& colour = {});
+/// The same of another group of what is alive then.
+struct GroupLink {
+    std::string label;
+    model::EventIndex event = -1;
+    friend bool operator==(const GroupLink&, const GroupLink&) = default;
+};
+[[nodiscard]] QString linked(const QString& html, const GroupLink& group);
+[[nodiscard]] std::optional<GroupLink> groupOfLink(const QString& link);
 /// What linked() made of it; none if it is no such link.
 [[nodiscard]] std::optional<LineLink> lineOfLink(const QString& link);
 /// A link to a page of the window by its id.

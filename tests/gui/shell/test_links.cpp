@@ -14,9 +14,9 @@
 #include "views/widgets/call_tree_view.h"
 #include "views/widgets/flame_graph.h"
 
-#include <QScrollArea>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QTableView>
 
 using namespace strata;
@@ -105,6 +105,27 @@ TEST_F(Links, ALineInTheVerdictOfMemoryIsSelectedThere)
     Q_EMIT label->linkActivated(link);
     EXPECT_EQ(driver().state().selection(), (EventRange{ 4'915, 4'915 }));
     expectLine(QStringLiteral("train_gpt2.py:37"));
+}
+
+TEST_F(Links, TheVerdictOfMemoryFollowsTheGroupingAndItsGroupIsSelectedThere)
+{
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    memory();
+    driver().state().setGrouping(model::Grouping::Category);
+    settle();
+    const QString name = memory().groupTable()->index(0, 0).data().toString();
+    QLabel* label = verdict("memory");
+    ASSERT_TRUE(label);
+    ASSERT_TRUE(test::until([&] { return label->text().contains(name); })) << qPrintable(label->text());
+    const QString link = linkIn(*label, name);
+    ASSERT_TRUE(text::groupOfLink(link)) << qPrintable(link);
+    Q_EMIT label->linkActivated(link);
+    settle();
+    const QModelIndexList rows = memory().groupView()->selectionModel()->selectedRows();
+    ASSERT_EQ(rows.size(), 1);
+    EXPECT_EQ(rows.front().data().toString(), name);
+    driver().state().setGrouping(model::Grouping::Line);
+    EXPECT_TRUE(test::until([&] { return label->text().contains(QStringLiteral("train_gpt2.py:37")); }));
 }
 
 TEST_F(Links, ARowOfSummaryIsSelectedOnMemoryToo)
