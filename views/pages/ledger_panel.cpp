@@ -316,7 +316,7 @@ void LedgerPanel::addCategories(QVBoxLayout& layout, const LedgerData& shown)
 
 void LedgerPanel::addModules(QVBoxLayout& layout, const LedgerData& shown)
 {
-    auto* tree = new ModuleTree(shown.modules, m_palette[Role::TextMuted]);
+    auto* tree = new ModuleTree(shown.modules, m_palette[Role::TextMuted], m_palette[Role::FilteredOut]);
     connect(tree, &ModuleTree::moduleChosen, this,
         [this, event = shown.ledger.event](const std::string& path) { Q_EMIT moduleChosen(path, event); });
     layout.addWidget(tree);

@@ -13,12 +13,12 @@
 namespace strata::views {
 
 /// The modules of a program as a tree, with what belongs to each and to those within it as columns; as tall
-/// as the rows that are unfolded. Enter or a double click chooses a module.
+/// as the rows that are unfolded, with the sum of all below. Enter or a double click chooses a module.
 class ModuleTree : public QTreeWidget {
     Q_OBJECT
 public:
-    explicit ModuleTree(
-        const std::vector<model::ModuleRow>& rows, const QColor& muted, QWidget* parent = nullptr);
+    ModuleTree(const std::vector<model::ModuleRow>& rows, const QColor& muted, const QColor& bar,
+        QWidget* parent = nullptr);
 
     /// What its user made of it, by the paths of modules.
     struct Kept {
@@ -37,6 +37,12 @@ Q_SIGNALS:
 protected:
     void wheelEvent(QWheelEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
+
+private:
+    void setFigures(QTreeWidgetItem& item, const model::CategorySums& sums) const;
+
+    QColor m_muted;
+    QFont m_numbers;
 };
 
 /// What of a module's memory is in none of the columns of the tree.

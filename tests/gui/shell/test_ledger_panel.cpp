@@ -122,7 +122,7 @@ TEST_F(LedgerPanelTest, SaysWhatWouldRecordWhatIsOnlyInferred)
     EXPECT_TRUE(test::shows(panel(), QStringLiteral("No module is known")));
     auto* tree = panel().findChild<ModuleTree*>();
     ASSERT_TRUE(tree);
-    EXPECT_EQ(tree->topLevelItem(tree->topLevelItemCount() - 1)->text(0), QStringLiteral("no module"));
+    EXPECT_EQ(tree->topLevelItem(tree->topLevelItemCount() - 2)->text(0), QStringLiteral("no module"));
     EXPECT_TRUE(panel().commandLine().endsWith(QStringLiteral("--by module")));
 }
 
@@ -181,25 +181,26 @@ TEST(ModuleTree, HasTheTotalsOfEachModuleAndUnfoldsAsFarAsThereIsRoom)
     add("h.0", 1, 1024, 2048);
     add("h.1", 1, 2048, 0);
     add("", 0, 0, 0);
-    ModuleTree tree(rows, Qt::gray);
-    ASSERT_EQ(tree.topLevelItemCount(), 2);
+    ModuleTree tree(rows, Qt::gray, Qt::gray);
+    ASSERT_EQ(tree.topLevelItemCount(), 3);
     const QTreeWidgetItem& h = *tree.topLevelItem(0);
     ASSERT_EQ(h.childCount(), 2);
     EXPECT_TRUE(h.isExpanded());
     const auto texts = [](const QTreeWidgetItem& item) {
         QStringList all;
-        for (int c = 0; c < item.columnCount(); ++c)
+        for (int c = 0; c < 7; ++c)
             all += item.text(c);
         return all.join(QLatin1Char('|')).toStdString();
     };
     EXPECT_EQ(texts(h), "h|3.00 KiB|-|-|2.00 KiB|1 B|5.00 KiB");
     EXPECT_EQ(texts(*h.child(1)), "1|2.00 KiB|-|-|-|1 B|2.00 KiB");
     EXPECT_EQ(texts(*tree.topLevelItem(1)), "no module|-|-|-|-|1 B|1 B");
+    EXPECT_EQ(texts(*tree.topLevelItem(2)), "Requested|3.00 KiB|-|-|2.00 KiB|2 B|5.00 KiB");
 
     // Made anew it is as its user left it.
     tree.topLevelItem(0)->setExpanded(false);
     tree.setCurrentItem(tree.topLevelItem(1));
-    ModuleTree again(rows, Qt::gray);
+    ModuleTree again(rows, Qt::gray, Qt::gray);
     again.restore(tree.kept());
     EXPECT_FALSE(again.topLevelItem(0)->isExpanded());
     EXPECT_EQ(again.currentItem(), again.topLevelItem(1));
