@@ -23,7 +23,8 @@ constexpr EventIndex kNever = PhaseMap::kNever;
 /// What cuBLAS asks for: 4096 KiB x 2 + 16 KiB x 8, 4096 KiB x 8 from sm_90 on; and cuBLASLt, 1 MiB
 /// (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize, parseCUDABlasLtWorkspaceSize). Once a
 /// handle and stream, and for ever, or for one call.
-constexpr std::array<std::int64_t, 3> kWorkspaceSizes{ 8'519'680, 33'554'432, 1'048'576 };
+constexpr std::int64_t kLtWorkspace = 1'048'576; // many tensors have this size, too
+constexpr std::array<std::int64_t, 3> kWorkspaceSizes{ 8'519'680, 33'554'432, kLtWorkspace };
 
 /// Of a size and stream: the program's thread has a handle, and autograd's.
 constexpr std::int64_t kHandles = 2;
@@ -190,7 +191,7 @@ private:
         if (birth.event < 0)
             return {};
         if (hasWorkspaceSize(birth.block)
-            && (isScratch(birth)
+            && ((isScratch(birth) && (birth.bytes != kLtWorkspace || hasStack(birth)))
                 || (staysInCompute(birth) && m_staying.at(placeOf(birth.block)) <= kHandles)))
             return { Category::Workspace, CategoryRule::WorkspaceSize, false };
         if (origin.has(StackOrigin::Convolution) && isScratch(birth))
@@ -247,8 +248,11 @@ private:
         const BlockColumns& blocks = m_trace.blocks();
         const std::size_t row = birth.block.row();
         const EventIndex next = row + 1 < blocks.bornCount() ? blocks.birth(BlockId::born(row + 1)) : kNever;
-        return row > 0 && birth.end < next && blocks.stack.born[row].valid()
-            && blocks.stack.born[row - 1] == blocks.stack.born[row];
+        return row > 0 && birth.end < next && blocks.stack.born[row - 1] == blocks.stack.born[row];
+    }
+    [[nodiscard]] bool hasStack(const BlockBirth& birth) const
+    {
+        return m_trace.blocks().stack[birth.block].valid();
     }
 
     [[nodiscard]] BlockCategory byPhase(const BlockBirth& birth)
