@@ -111,11 +111,11 @@ TEST_F(Links, TheVerdictOfMemoryFollowsTheGroupingAndItsGroupIsSelectedThere)
 {
     ASSERT_NO_FATAL_FAILURE(open(sample()));
     memory();
+    QLabel* label = verdict("memory");
+    ASSERT_TRUE(label);
     driver().state().setGrouping(model::Grouping::Category);
     settle();
     const QString name = memory().groupTable()->index(0, 0).data().toString();
-    QLabel* label = verdict("memory");
-    ASSERT_TRUE(label);
     ASSERT_TRUE(test::until([&] { return label->text().contains(name); })) << qPrintable(label->text());
     const QString link = linkIn(*label, name);
     ASSERT_TRUE(text::groupOfLink(link)) << qPrintable(link);
