@@ -69,7 +69,7 @@ TEST_F(Training, HasStepsOfPhases)
     for (const json& step : device["steps"]) {
         EXPECT_EQ(keysOf(step),
             (std::set<std::string>{ "step", "kind", "warmup", "micro_steps", "first_event", "last_event",
-                "phases", "requested_bytes_peak", "peak_event", "reserved_bytes" }));
+                "phases", "requested_bytes_peak", "peak_event", "requested_bytes_end", "reserved_bytes" }));
         EXPECT_EQ(step["kind"], kinds[step["step"].get<std::size_t>()]);
         for (const json& phase : step["phases"]) {
             EXPECT_EQ(keysOf(phase), (std::set<std::string>{ "kind", "first_event", "last_event" }));
@@ -120,7 +120,8 @@ TEST_F(Training, LeaksWhatItKeepsOfEachStep)
     EXPECT_EQ(keysOf(site),
         (std::set<std::string>{ "line", "stack", "kind", "bytes_per_step_requested",
             "bytes_per_step_allocated", "bytes_per_step_reserved", "blocks_per_step", "first_step",
-            "steps_to_oom", "pattern", "change", "why", "place", "growth", "survivors", "examples" }));
+            "steps_to_oom", "pattern", "change", "why", "place", "module", "growth", "survivors",
+            "examples" }));
     EXPECT_EQ(site["kind"], "leak");
     EXPECT_EQ(site["line"], "/app/train.py:7");
     const std::int64_t grown = told["bytes_per_step_allocated"];
