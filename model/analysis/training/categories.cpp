@@ -191,7 +191,7 @@ private:
         if (birth.event < 0)
             return {};
         if (hasWorkspaceSize(birth.block)
-            && ((isScratch(birth) && (birth.bytes != kLtWorkspace || hasStack(birth)))
+            && ((isScratch(birth) && (birth.bytes != kLtWorkspace || hasStack(birth) || computes(birth)))
                 || (staysInCompute(birth) && m_staying.at(placeOf(birth.block)) <= kHandles)))
             return { Category::Workspace, CategoryRule::WorkspaceSize, false };
         if (origin.has(StackOrigin::Convolution) && isScratch(birth))
@@ -249,6 +249,12 @@ private:
         const std::size_t row = birth.block.row();
         const EventIndex next = row + 1 < blocks.bornCount() ? blocks.birth(BlockId::born(row + 1)) : kNever;
         return row > 0 && birth.end < next && blocks.stack.born[row - 1] == blocks.stack.born[row];
+    }
+    /// Where matrices are multiplied; what an optimizer works with in place looks like scratch.
+    [[nodiscard]] static bool computes(const BlockBirth& birth)
+    {
+        return birth.phase == Phase::Forward || birth.phase == Phase::Recompute
+            || birth.phase == Phase::Backward;
     }
     [[nodiscard]] bool hasStack(const BlockBirth& birth) const
     {

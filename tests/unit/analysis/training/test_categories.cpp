@@ -107,16 +107,17 @@ TEST(Categories, TakeNoOutputsThatALoopKeepsForWorkspaces)
     EXPECT_EQ(loop(3), "activation* temporary* activation* temporary* activation* temporary*");
 }
 
-TEST(Categories, TakeScratchForAWorkspaceWhereAStackTellsOfTheCall)
+TEST(Categories, TakeScratchForAWorkspaceWhereAStackOrThePhaseTellsOfTheCall)
 {
-    const auto scratch = [](const std::string& stack) {
+    const auto scratch = [](const std::string& stack, const char* letters) {
         Trained t(
             alloc(1, 100, stack) + alloc(2, 1 << 20, stack) + freed(2, 1 << 20) + alloc(3, 4) + freed(1, 100),
-            "FFFF B BB");
+            letters);
         return t.text();
     };
-    EXPECT_EQ(scratch("stack=addmm@model.py:3"), "activation* workspace temporary");
-    EXPECT_EQ(scratch(""), "activation* temporary* temporary");
+    EXPECT_EQ(scratch("stack=addmm@model.py:3", "FFFF B BB"), "activation* workspace temporary");
+    EXPECT_EQ(scratch("", "FFFF B BB"), "activation* workspace temporary");
+    EXPECT_EQ(scratch("", "FNNN B BB"), "activation* temporary* temporary") << "an average, in place";
 }
 
 TEST(Categories, OfAForwardThatRanOutOfMemoryAreActivations)
