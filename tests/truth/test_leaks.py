@@ -268,6 +268,8 @@ def kept(folder):
 def test(arguments, python, failures):
     strata = os.path.realpath(arguments.strata)
     figures = {kind: Figures() for kind in BARS}
+    if arguments.keep:
+        os.makedirs(arguments.keep, exist_ok=True)
     called, cases, limited = kinds()[2], chosen(arguments), False
     if arguments.again:
         cases = []
