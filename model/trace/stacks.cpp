@@ -33,9 +33,9 @@ struct StackTable::Data {
     struct StackHash {
         using is_transparent = void;
         const Data* data;
-        std::size_t operator()(std::span<const FrameId> frames) const
+        std::size_t operator()(std::span<const FrameId> stack) const
         {
-            return XXH3_64bits(frames.data(), frames.size_bytes());
+            return XXH3_64bits(stack.data(), stack.size_bytes());
         }
         std::size_t operator()(StackId id) const { return (*this)(data->framesOf(id)); }
     };
