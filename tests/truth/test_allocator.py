@@ -213,7 +213,7 @@ def test(arguments, python, failures):
 
 def add_options(parser):
     parser.add_argument("--torch", dest="python", action="append")
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--events", type=int, default=0)
     parser.add_argument("--runs", type=int, default=0)
     parser.add_argument("--seed", type=int)
