@@ -4,9 +4,8 @@
 #include "model/trace/grouping.h"
 
 #include <algorithm>
-#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <limits>
-#include <tuple>
 
 namespace strata::model {
 
@@ -26,7 +25,17 @@ struct SiteKey {
     std::int64_t bytes = 0, ordinal = 0;
     std::uint32_t stream = 0, kind = 0;
 
-    friend auto operator<=>(const SiteKey&, const SiteKey&) = default;
+    friend bool operator==(const SiteKey&, const SiteKey&) = default;
+    friend std::size_t hash_value(const SiteKey& key)
+    {
+        const auto mix = [](std::uint64_t hash, std::uint64_t value) {
+            hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+            return hash ^ (hash >> 32);
+        };
+        std::uint64_t hash = mix(key.stack, static_cast<std::uint64_t>(key.bytes));
+        hash = mix(hash, static_cast<std::uint64_t>(key.ordinal));
+        return static_cast<std::size_t>(mix(hash, std::uint64_t{ key.stream } << 32 | key.kind));
+    }
 };
 
 enum class Level : std::uint8_t { Site, LineOrPlace, Stream };
@@ -140,19 +149,15 @@ private:
             stacks.erase(std::unique(stacks.begin(), stacks.end()), stacks.end());
             lines.emplace(m_trace.recording(), stacks);
         }
-        std::vector<std::pair<SiteKey, std::uint32_t>> order;
-        order.reserve(all.size());
-        for (std::size_t i = 0; i < all.size(); ++i)
-            order.emplace_back(
-                keyOf(all[i], level, lines ? &*lines : nullptr), static_cast<std::uint32_t>(i));
-        std::ranges::sort(order);
+        boost::unordered_flat_map<SiteKey, std::size_t> known;
         std::vector<StayingSite> sites;
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const Staying& staying = all[order[i].second];
-            if (i == 0 || order[i].first != order[i - 1].first)
+        for (const Staying& staying : all) {
+            const auto [site, isNew]
+                = known.try_emplace(keyOf(staying, level, lines ? &*lines : nullptr), sites.size());
+            if (isNew)
                 sites.push_back({ .stack = m_trace.blocks().stack[staying.block] });
-            sites.back().blocks.push_back(staying.block);
-            sites.back().stays.push_back(staying.stay);
+            sites[site->second].blocks.push_back(staying.block);
+            sites[site->second].stays.push_back(staying.stay);
         }
         const std::size_t points = sites.size() > kManySites ? kFewerPoints : kMostPoints;
         for (std::size_t i = 0; i < sites.size(); ++i) {
