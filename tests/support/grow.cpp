@@ -2,8 +2,10 @@
 #include "tests/support/grow.h"
 
 #include "model/session/cut.h"
+#include "model/trace/roles.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace strata::test {
 
@@ -46,6 +48,8 @@ Feeder::Feeder(const Recording& whole)
     : m_whole(whole)
     , m_session(withoutDevices(whole))
 {
+    if (whole.parts.find<RoleListings>())
+        m_session.recording().parts.get<RoleListings>() = {};
 }
 
 bool Feeder::done(std::size_t device) const
@@ -54,7 +58,17 @@ bool Feeder::done(std::size_t device) const
     return grown.events.size() == m_whole.devices[device].events.size();
 }
 
-void Feeder::addEvents(std::size_t device, std::int64_t count)
+void Feeder::addListings(int device, EventIndex until)
+{
+    const RoleListings::Rows& from = RoleListings::of(m_whole, device);
+    if (from.empty())
+        return;
+    RoleListings::Rows& to = m_session.recording().parts.get<RoleListings>().byDevice[device];
+    while (to.size() < from.size() && from[to.size()].event <= until)
+        to.push_back(from[to.size()]);
+}
+
+void Feeder::addEvents(std::size_t device, std::int64_t count, std::int64_t late)
 {
     const EventColumns& from = m_whole.devices[device].events;
     EventColumns& to = m_session.recording().devices[device].events;
@@ -70,7 +84,12 @@ void Feeder::addEvents(std::size_t device, std::int64_t count)
         to.pool.push_back(from.pool[e]);
         if (from.hasTimes())
             to.timeNs.push_back(from.timeNs[e]);
+        if (!from.phase.empty() || !from.thread.empty() || !from.module.empty())
+            to.tell(from.phaseOf(e), from.threadOf(e), from.moduleOf(e));
     }
+    const bool last = end == from.size();
+    addListings(m_whole.devices[device].device,
+        last ? std::numeric_limits<EventIndex>::max() : std::max<EventIndex>(end - late, 0));
     copyTexts(from.compileContext, first, end, to.compileContext);
     copyTexts(from.userMetadata, first, end, to.userMetadata);
     copyTexts(from.otherAction, first, end, to.otherAction);

@@ -56,7 +56,12 @@ void analyseTraining(const DeviceData& device, std::shared_ptr<const model::Cate
         tell(0.25);
     }
     if (!data.categories) {
-        auto categories = model::Categories::of(trace, clock, *data.steps, { data.rules.get() }, progress);
+        model::CategoryOptions options{ .rules = data.rules.get() };
+        if (device.training && device.training->categories) {
+            options.earlier = device.training->categories.get();
+            options.earlierTrace = device.training->trace;
+        }
+        auto categories = model::Categories::of(trace, clock, *data.steps, options, progress);
         if (!categories)
             return;
         data.categories = std::make_shared<const model::Categories>(std::move(*categories));

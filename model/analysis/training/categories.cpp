@@ -403,7 +403,10 @@ Result<Categories> Categories::of(const DeviceTrace& trace, const Clock& clock, 
     const CategoryOptions& options, const Progress& progress)
 {
     Categories made;
-    auto tensors = ListedTensors::of(trace, progress);
+    EarlierTensors earlier;
+    if (options.earlier)
+        earlier = { options.earlierTrace, &options.earlier->m_tensors };
+    auto tensors = ListedTensors::of(trace, progress, earlier);
     if (!tensors)
         return Failure(tensors.error());
     made.m_tensors = std::move(*tensors);
@@ -414,8 +417,7 @@ Result<Categories> Categories::of(const DeviceTrace& trace, const Clock& clock, 
 
 std::size_t Categories::bytesResident() const
 {
-    return (m_born.capacity() + m_older.capacity()) * sizeof(BlockCategory)
-        + m_tensors.all().size() * sizeof(ListedTensors::Placed);
+    return (m_born.capacity() + m_older.capacity()) * sizeof(BlockCategory) + m_tensors.bytesResident();
 }
 
 } // namespace strata::model

@@ -14,8 +14,13 @@
 
 namespace strata::model {
 
+class Categories;
+
 struct CategoryOptions {
     const CategoryRules* rules = nullptr; ///< the user's; after what was recorded, before what is inferred
+    /// Of an earlier generation of the trace, with any rules: what it knows of new ones is found sooner.
+    const Categories* earlier = nullptr;
+    const DeviceTrace* earlierTrace = nullptr; ///< that it is of
 };
 
 /// What every block of a device is for, and what told it. Of what is known, the surest decides: tensors that
