@@ -80,21 +80,32 @@ std::optional<std::uint32_t> lastBunch(std::span<const Cohort> cohorts)
     return std::nullopt;
 }
 
-/// Live bytes at each boundary from `first` on, of what was born after the warm-up. O(stays log stays).
+/// Live bytes at each boundary from `first` on, of what was born after the warm-up. O(stays + boundaries)
+/// where stays are many, else O(stays log stays).
 StepSeries liveBytes(std::span<const BlockStay> stays, std::uint32_t first, std::uint32_t boundaries)
 {
-    std::vector<std::pair<std::uint32_t, double>> changes;
-    for (const BlockStay& stay : stays) {
-        if (stay.born < first || stay.born >= boundaries)
-            continue;
-        changes.emplace_back(stay.born - first, static_cast<double>(stay.requestedBytes));
-        if (stay.gone < boundaries)
-            changes.emplace_back(stay.gone - first, -static_cast<double>(stay.requestedBytes));
-    }
-    std::ranges::sort(changes);
+    const auto eachChange = [&](auto&& take) {
+        for (const BlockStay& stay : stays) {
+            if (stay.born < first || stay.born >= boundaries)
+                continue;
+            take(stay.born - first, static_cast<double>(stay.requestedBytes));
+            if (stay.gone < boundaries)
+                take(stay.gone - first, -static_cast<double>(stay.requestedBytes));
+        }
+    };
     StepSeries live(boundaries - first);
     live.add(0, 0);
     double bytes = 0;
+    if (stays.size() >= (boundaries - first) / 8) {
+        std::vector<double> changes(boundaries - first);
+        eachChange([&](std::uint32_t boundary, double change) { changes[boundary] += change; });
+        for (std::size_t boundary = 0; boundary < changes.size(); ++boundary)
+            live.add(boundary, bytes += changes[boundary]);
+        return live;
+    }
+    std::vector<std::pair<std::uint32_t, double>> changes;
+    eachChange([&](std::uint32_t boundary, double change) { changes.emplace_back(boundary, change); });
+    std::ranges::sort(changes);
     for (const auto& [boundary, change] : changes)
         live.add(boundary, bytes += change);
     return live;

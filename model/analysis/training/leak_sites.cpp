@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <iterator>
 #include <limits>
 
 namespace strata::model {
@@ -53,11 +54,10 @@ public:
 
     Result<std::vector<StayingSite>> find(const Progress& progress)
     {
-        std::vector<Staying> open;
-        if (!collect(open, progress))
+        if (!collect(m_all, progress))
             return fail(Error::Kind::Cancelled, say("cancelled"));
-        findPassingStreams(open);
-        std::vector<StayingSite> found = grouped(open, Level::Site, progress);
+        findPassingStreams(m_all);
+        std::vector<StayingSite> found = grouped(m_all, Level::Site, progress);
         refine(found, Level::LineOrPlace, progress);
         refine(found, Level::Stream, progress);
         if (progress.cancelled())
@@ -84,8 +84,8 @@ private:
             if (death <= m_boundaries.events[born])
                 continue;
             BlockStay stay{ .born = born };
-            if (death <= m_boundaries.events.back())
-                stay.gone = m_boundaries.from(death);
+            if (death <= m_boundaries.events.back()) // most go in the next step
+                stay.gone = death <= m_boundaries.events[born + 1] ? born + 1 : m_boundaries.from(death);
             if (const EventIndex waits = blocks.pendingSince(block); waits <= m_boundaries.events.back())
                 stay.waits = std::max(born, m_boundaries.from(waits));
             stay.requestedBytes = blocks.requestedBytes[block];
@@ -171,12 +171,14 @@ private:
     /// Puts the blocks of sites without a clear answer together in another way, and takes what is clear then.
     void refine(std::vector<StayingSite>& sites, Level level, const Progress& progress) const
     {
-        std::vector<Staying> open;
+        std::vector<bool> isIn(m_trace.blocks().bornCount(), false);
         for (const StayingSite& site : sites)
             if (isOpen(site.shape) && (level != Level::Stream || !site.stack.valid()))
-                for (std::size_t i = 0; i < site.blocks.size(); ++i)
-                    open.push_back({ site.blocks[i], site.stays[i] });
-        std::ranges::sort(open, {}, [](const Staying& staying) { return staying.block.row(); });
+                for (const BlockId block : site.blocks)
+                    isIn[block.row()] = true;
+        std::vector<Staying> open;
+        std::ranges::copy_if(
+            m_all, std::back_inserter(open), [&](const Staying& each) { return isIn[each.block.row()]; });
         std::vector<bool> taken(m_trace.blocks().bornCount(), false);
         std::vector<StayingSite> better;
         for (StayingSite& site : grouped(open, level, progress)) {
@@ -240,6 +242,7 @@ private:
     const TrainingSteps& m_steps;
     const LeakBoundaries& m_boundaries;
     const AllocatorSettings& m_settings;
+    std::vector<Staying> m_all; // in the order of births
     std::vector<bool> m_passing; // by stream
 };
 

@@ -62,20 +62,33 @@ LeakStepUse leakStepUse(
     std::int64_t peak = requested;
     std::map<StackId, std::int64_t> segments; // bytes
     std::size_t step = boundaries.warmup;
+    const EventColumns& events = trace.events();
     for (EventIndex e = 0; e <= boundaries.events.back(); ++e) {
-        requested = wrapAdd(requested, trace.requestedDelta(e));
-        const std::int64_t more = trace.reservedDelta(e);
-        reserved = wrapAdd(reserved, more);
+        const auto row = static_cast<std::size_t>(e);
+        switch (events.action[row]) {
+        case Action::Alloc:
+        case Action::FreeCompleted:
+            requested = wrapAdd(requested, trace.requestedDelta(e));
+            peak = std::max(peak, requested);
+            break;
+        case Action::SegmentAlloc:
+        case Action::SegmentMap:
+        case Action::SegmentFree:
+        case Action::SegmentUnmap: {
+            const std::int64_t more = trace.reservedDelta(e);
+            reserved = wrapAdd(reserved, more);
+            if (more > 0 && e > start) {
+                std::int64_t& bytes = segments[events.stack[row]];
+                bytes = wrapAdd(bytes, more);
+            }
+            break;
+        }
+        default:
+            break;
+        }
         if (e <= start) {
             peak = requested;
-            continue;
-        }
-        peak = std::max(peak, requested);
-        if (more > 0) {
-            std::int64_t& bytes = segments[trace.events().stack[static_cast<std::size_t>(e)]];
-            bytes = wrapAdd(bytes, more);
-        }
-        if (e == boundaries.events[step]) {
+        } else if (e == boundaries.events[step]) {
             use.requestedPeak.push_back(count(peak));
             use.requestedEnd.push_back(count(requested));
             use.reservedEnd.push_back(count(reserved));
