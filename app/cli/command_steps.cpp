@@ -5,6 +5,7 @@
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
+#include "app/cli/step_kind.h"
 #include "app/cli/text.h"
 #include "model/analysis/training/training_steps.h"
 #include "model/base/units.h"
@@ -178,15 +179,10 @@ private:
             for (std::int64_t i = 0; i < shown; ++i) {
                 const TrainingStep& step = steps[static_cast<std::size_t>(i)];
                 const model::CurveRange peak = peakOf(told, step);
-                std::string kind(model::stepKindWord(step.kind));
-                if (step.warmup)
-                    kind += ", warm-up";
-                if (step.microSteps > 1)
-                    kind += fmt::format(", {} backwards", step.microSteps);
-                table.add(
-                    { model::formatCount(step.number), kind, model::formatCount(step.last - step.first + 1),
-                        model::formatBytes(peak.max), model::formatCount(peak.maxEvent),
-                        model::formatBytes(told.reserved.at(step.last)), phasesOf(step) });
+                table.add({ model::formatCount(step.number), stepKindText(step),
+                    model::formatCount(step.last - step.first + 1), model::formatBytes(peak.max),
+                    model::formatCount(peak.maxEvent), model::formatBytes(told.reserved.at(step.last)),
+                    phasesOf(step) });
             }
             table.print(out);
             if (shown < std::ssize(steps))

@@ -22,7 +22,8 @@ model::Result<DeviceReport> reportOn(const DeviceTrace& trace, const RangeOption
     report.byLine = std::make_unique<model::GroupTable>(trace, model::Grouping::Line);
     report.summary = model::summarize(trace, *report.byLine);
     report.integrity = integrityOf(trace.findings());
-    report.steps = model::stepUses(trace);
+    if (model::tellsOfSteps(trace.recording()))
+        report.steps = model::stepUses(trace);
     if (asked.given()) {
         const auto range = parseRange(trace, asked);
         if (!range)

@@ -25,9 +25,9 @@ Positions:
   oom, oom:K  after the last, or the K-th, out-of-memory (exit 1 if there is none)
   t:SECONDS   from the first event
   us:EPOCH    microseconds since 1970
-  "step 3"    a recorded step, "backward of step 3" a range within it: the peak there; after --from the
-              first event, after --to the last. "start of", "end of" and "peak of" before it choose.
-              "step 3:2" is the second of that number, where there are several
+  "step 3"    the step of that number in strata steps, "backward of step 3" a range or phase within it:
+              the peak there; after --from the first event, after --to the last. "start of", "end of" and
+              "peak of" before it choose
 )";
 
 constexpr const char* kExitCodes = R"(

@@ -136,14 +136,19 @@ void writeSteps(JsonWriter& json, const std::vector<DeviceReport>& devices)
     json.key("steps").beginArray();
     for (const DeviceReport& device : devices) {
         for (const model::StepUse& one : device.steps) {
-            const model::AnnotationSpan& span = one.step.span;
-            const auto [first, last] = model::eventsOf(span);
             json.beginObject().member("device", device.summary.device).member("step", one.step.number);
-            json.member("name", span.name).member("thread", span.thread);
-            json.member("first_event", first).member("last_event", last);
-            json.member("start_ns", device.summary.firstTimeNs.value_or(0) + span.beginNs);
-            json.member("duration_ns", span.endNs - span.beginNs);
-            json.member("complete", !span.openBegin && !span.openEnd);
+            json.member("kind", model::stepKindWord(one.step.kind)).member("warmup", one.step.warmup);
+            if (one.name)
+                json.member("name", one.name->name).member("thread", one.name->thread);
+            else
+                json.key("name").null().key("thread").null();
+            json.member("first_event", one.step.first).member("last_event", one.step.last);
+            if (one.beginNs)
+                json.member("start_ns", device.summary.firstTimeNs.value_or(0) + *one.beginNs)
+                    .member("duration_ns", one.durationNs);
+            else
+                json.key("start_ns").null().key("duration_ns").null();
+            json.member("complete", one.step.kind != model::StepKind::Incomplete);
             json.member("requested_bytes_peak", one.requestedBytesPeak).member("peak_event", one.peakEvent);
             json.member("requested_bytes_end", one.requestedBytesEnd);
             json.member("reserved_bytes_peak", one.reservedBytesPeak).endObject();

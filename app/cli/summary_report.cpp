@@ -4,10 +4,10 @@
 #include "app/cli/groups_report.h"
 #include "app/cli/open.h"
 #include "app/cli/report.h"
+#include "app/cli/step_kind.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/session/simulation.h"
-#include "model/trace/thread_names.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -141,30 +141,28 @@ void printOutOfMemory(Output& out, const model::Recording& recording, const Devi
             "  Capacity: at least {} (driver free and reserved together).", formatBytes(capacity->bytes)));
 }
 
-void printSteps(Output& out, const model::Recording& recording, const DeviceReport& device)
+void printSteps(Output& out, const DeviceReport& device)
 {
     const std::vector<model::StepUse>& steps = device.steps;
     if (steps.empty())
         return;
     heading(out, fmt::format("Steps: {}", formatCount(std::ssize(steps))));
-    const bool severalThreads = std::ranges::any_of(
-        steps, [&](const model::StepUse& one) { return one.step.span.thread != steps[0].step.span.thread; });
-    Table table({ { "step", Table::Align::Left }, { "begins" }, { "takes" }, { "peak" }, { "at event" },
-        { "at its end" }, { "reserved" }, { severalThreads ? "thread" : "" } });
+    const bool named
+        = std::ranges::any_of(steps, [](const model::StepUse& one) { return one.name.has_value(); });
+    Table table(
+        { { "step" }, { "kind", Table::Align::Left }, { "begins" }, { "takes" }, { "peak" }, { "at event" },
+            { "at its end" }, { "reserved" }, { named ? "the program calls it" : "", Table::Align::Left } });
     // The first ones, where a training grows, and the last.
     const std::size_t all = steps.size();
     const std::size_t firsts = all <= kStepsShown ? all : kStepsShown / 2;
     for (std::size_t i = 0; i < all;
          i = i + 1 == firsts && all > kStepsShown ? all - kStepsShown / 2 : i + 1) {
         const model::StepUse& one = steps[i];
-        const model::AnnotationSpan& span = one.step.span;
-        const bool isNamed = model::stepNumberIn(span.name).has_value();
-        table.add({ isNamed ? printable(span.name) : fmt::format("step {}", one.step.number),
-            span.openBegin ? "before" : model::formatDuration(span.beginNs),
-            (span.openBegin || span.openEnd ? ">= " : "") + model::formatDuration(span.endNs - span.beginNs),
-            formatBytes(one.requestedBytesPeak), formatCount(one.peakEvent),
-            formatBytes(one.requestedBytesEnd), formatBytes(one.reservedBytesPeak),
-            severalThreads ? printable(model::threadNameOrNumber(recording, span.thread)) : "" });
+        table.add({ formatCount(one.step.number), stepKindText(one.step),
+            one.beginNs ? model::formatDuration(*one.beginNs) : "",
+            one.beginNs ? model::formatDuration(one.durationNs) : "", formatBytes(one.requestedBytesPeak),
+            formatCount(one.peakEvent), formatBytes(one.requestedBytesEnd),
+            formatBytes(one.reservedBytesPeak), one.name ? printable(one.name->name) : "" });
     }
     table.print(out);
     if (all > kStepsShown)
@@ -298,7 +296,7 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
             printTotals(out, device);
             printPeak(out, device);
             printOutOfMemory(out, recording, device);
-            printSteps(out, recording, device);
+            printSteps(out, device);
             printWaste(out, device);
         }
         printDriver(out, device);

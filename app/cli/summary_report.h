@@ -22,7 +22,7 @@ struct DeviceReport {
     std::unique_ptr<model::GroupTable> byLine;
     model::DeviceSummary summary;
     Integrity integrity;
-    std::vector<model::StepUse> steps; ///< that were recorded
+    std::vector<model::StepUse> steps; ///< where the program, or its optimizer, named some
     std::optional<model::RangePeak> within; ///< the highest values of the range, if one was asked for
     std::optional<model::ReplayReport> replay; ///< if it was asked for
 

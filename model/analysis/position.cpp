@@ -44,11 +44,11 @@ template <class Number> std::optional<Number> wholeNumber(std::string_view text)
 }
 
 /// "41207", or "41,207" as Strata itself prints it.
-std::optional<EventIndex> eventNumberIn(std::string_view text)
+std::optional<std::int64_t> printedNumber(std::string_view text)
 {
     std::string digits(text);
     std::erase(digits, ',');
-    const auto number = wholeNumber<EventIndex>(digits);
+    const auto number = wholeNumber<std::int64_t>(digits);
     return number && (digits == text || formatCount(*number) == text) ? number : std::nullopt;
 }
 
@@ -94,11 +94,10 @@ Failure noClock(const DeviceTrace& trace)
         say("give an event number instead"));
 }
 
-/// "start of backward of step 3:2".
+/// "start of backward of step 3".
 struct StretchName {
     std::string_view range; ///< of the step; empty: the whole step
     std::int64_t step = 0;
-    std::int64_t occurrence = 0; ///< 0: there must be one alone
     PositionUse use = PositionUse::Instant;
 };
 
@@ -123,74 +122,78 @@ std::optional<StretchName> stretchIn(std::string_view text, PositionUse use)
     } else {
         return std::nullopt;
     }
-    const std::size_t colon = text.find(':');
-    const auto step = wholeNumber<std::int64_t>(text.substr(0, colon));
-    const auto occurrence = colon == text.npos ? std::optional<std::int64_t>(0)
-                                               : wholeNumber<std::int64_t>(text.substr(colon + 1));
-    if (!step || !occurrence || (colon != text.npos && *occurrence < 1))
+    const auto step = printedNumber(text); // "step 1,234", too
+    if (!step)
         return std::nullopt;
     name.step = *step;
-    name.occurrence = *occurrence;
     return name;
 }
 
-Failure noStep(const std::vector<Step>& steps, const StretchName& wanted, std::ptrdiff_t same)
+Failure noStep(const TrainingSteps& found, const StretchName& wanted)
 {
-    if (steps.empty())
-        return fail(Error::Kind::NotFound, say("no steps were recorded"),
+    if (found.steps.empty())
+        return fail(Error::Kind::NotFound, say("nothing tells of steps"),
             say("name them in the program, for example with torch.profiler.record_function(\"step 3\")"));
-    if (wanted.occurrence > 0 && same > 0)
-        return fail(Error::Kind::NotFound, say("there is no step %1:%2", wanted.step, wanted.occurrence),
-            same == 1 ? say("step %1 was recorded once", wanted.step)
-                      : say("give step %1:1 to step %1:%2", wanted.step, asCount(same)));
-    if (same > 1)
-        return fail(Error::Kind::Usage, say("step %1 was recorded %2 times", wanted.step, asCount(same)),
-            say("give step %1:1 to step %1:%2", wanted.step, asCount(same)));
-    const auto [first, last] = std::ranges::minmax(steps, {}, &Step::number);
     return fail(Error::Kind::NotFound, say("there is no step %1", wanted.step),
-        say("there are steps %1 to %2", first.number, last.number));
+        say("there are steps %1 to %2", found.steps.front().number, found.steps.back().number));
+}
+
+/// The first range of a name within a step: of the thread that named the step, if it has one.
+std::optional<SpanEvents> rangeIn(const DeviceTrace& trace, const Clock& clock, const TrainingSteps& all,
+    const TrainingStep& step, std::string_view name)
+{
+    const auto named
+        = namesOf(all, namedSteps(trace, clock))[static_cast<std::size_t>(&step - all.steps.data())];
+    const auto isOfThread = [&](const AnnotationSpan& span) { return named && span.thread == named->thread; };
+    std::optional<AnnotationSpan> best;
+    for (const AnnotationSpan& span :
+        annotationSpans(trace.recording(), trace.device(), clock, SpanTimes::Whole)) {
+        const auto [first, last] = eventsOf(span);
+        if (span.name != name || first < step.first || last > step.last)
+            continue;
+        if (!best || (isOfThread(span) && !isOfThread(*best))
+            || (isOfThread(span) == isOfThread(*best) && span.beginNs < best->beginNs))
+            best = span;
+    }
+    return best ? std::optional(eventsOf(*best)) : std::nullopt;
+}
+
+/// ... or else its first phase of that name.
+std::optional<SpanEvents> phaseIn(const TrainingStep& step, std::string_view name)
+{
+    for (const PhaseSpan& span : step.phases)
+        if (phaseWord(span.phase) == name)
+            return SpanEvents{ span.first, span.last };
+    return std::nullopt;
 }
 
 Result<EventIndex> stretch(const StretchName& wanted, const Asked& asked, const Clock& clock)
 {
-    const std::vector<Step> steps = stepsOf(asked.trace, clock);
-    std::vector<const Step*> same;
-    for (const Step& one : steps)
-        if (one.number == wanted.step)
-            same.push_back(&one);
-    const std::int64_t occurrence = wanted.occurrence == 0 && same.size() == 1 ? 1 : wanted.occurrence;
-    if (occurrence < 1 || occurrence > std::ssize(same))
-        return noStep(steps, wanted, std::ssize(same));
-    const Step* const step = same[static_cast<std::size_t>(occurrence - 1)];
-    AnnotationSpan span = step->span;
+    const auto all = findTrainingSteps(asked.trace, clock);
+    if (!all)
+        return Failure(all.error());
+    const auto step = std::ranges::find(all->steps, wanted.step, &TrainingStep::number);
+    if (step == all->steps.end())
+        return noStep(*all, wanted);
+    SpanEvents events{ step->first, step->last };
     if (!wanted.range.empty()) {
-        const auto spans
-            = annotationSpans(asked.trace.recording(), asked.trace.device(), clock, SpanTimes::Whole);
-        const AnnotationSpan* found = nullptr;
-        const auto isBetter = [&](const AnnotationSpan& one) {
-            const bool ofThread = one.thread == span.thread;
-            return !found || (ofThread && found->thread != span.thread)
-                || (ofThread == (found->thread == span.thread) && one.beginNs < found->beginNs);
-        };
-        for (const AnnotationSpan& one : spans)
-            if (one.name == wanted.range && one.beginNs >= span.beginNs && one.endNs <= span.endNs
-                && isBetter(one))
-                found = &one;
+        auto found = rangeIn(asked.trace, clock, *all, *step, wanted.range);
+        if (!found)
+            found = phaseIn(*step, wanted.range);
         if (!found)
             return fail(Error::Kind::NotFound, say("step %1 has no range '%2'", wanted.step, wanted.range),
                 say("strata events FILE --from 'step %1' --to 'step %1' shows what it has", wanted.step));
-        span = *found;
+        events = *found;
     }
-    const auto [first, last] = eventsOf(span);
     switch (wanted.use) {
     case PositionUse::From:
-        return first;
+        return events.first;
     case PositionUse::To:
-        return last;
+        return events.last;
     case PositionUse::Instant:
         break;
     }
-    return asked.peakWithin(first, last);
+    return asked.peakWithin(events.first, events.last);
 }
 
 Result<EventIndex> parse(std::string_view text, const Asked& asked, PositionUse use)
@@ -225,12 +228,9 @@ Result<EventIndex> parse(std::string_view text, const Asked& asked, PositionUse 
                 relative ? wrapAdd(clock.startNs(), std::llround(*seconds * 1e9)) : *micros * 1000);
         });
     }
-    if (const auto name = stretchIn(text, use)) {
-        if (!trace.events().hasTimes())
-            return noClock(trace);
+    if (const auto name = stretchIn(text, use))
         return asked.withClock([&](const Clock& clock) { return stretch(*name, asked, clock); });
-    }
-    if (const auto number = eventNumberIn(text))
+    if (const auto number = printedNumber(text))
         return eventNumber(trace, *number);
     return noPosition(text);
 }

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/training/training_steps.h"
 #include "model/timeline/annotation_spans.h"
 #include "model/timeline/clock.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
-#include <string>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 namespace strata::model {
 
-/// A step of a training as the program (or its optimizer) named it, on one device.
-struct Step {
-    AnnotationSpan span; ///< in strings of the recording, which must outlive it
-    std::int64_t number = 0; ///< as it is named; of steps that only an optimizer tells of, counted from 0
-};
-/// In the order in which they begin, of all threads; empty without times. O(n log n) of annotations.
-[[nodiscard]] std::vector<Step> stepsOf(const DeviceTrace& trace, const Clock& clock);
+// A step has one number everywhere, that of TrainingStep, which counts all kinds from 0. What the program
+// calls it stands beside it: a setup comes before "step 0", epochs count from 0 again, threads have their
+// own.
 
-/// Whether anything in it may be a step: its events are not needed. O(annotations).
+/// The stretches that the program named as steps, or its optimizer, in strings of the recording: in the order
+/// in which they begin, of all threads; empty without times. O(n log n) of annotations.
+[[nodiscard]] std::vector<AnnotationSpan> namedSteps(const DeviceTrace& trace, const Clock& clock);
+
+/// Whether anything in it may be named as a step: its events are not needed. O(annotations).
 [[nodiscard]] bool tellsOfSteps(const Recording& recording);
+
+/// For each step what the program called it, if it did: the first of `named` whose middle event lies in it.
+/// What only an optimizer names is no name. O((steps + named) log steps).
+[[nodiscard]] std::vector<std::optional<AnnotationSpan>> namesOf(
+    const TrainingSteps& steps, const std::vector<AnnotationSpan>& named);
 
 /// The events of a span: the states after them are its own. Of a span without any, the one before.
 struct SpanEvents {
@@ -31,13 +36,16 @@ struct SpanEvents {
 
 /// What a step took, of the states after its events.
 struct StepUse {
-    Step step;
+    TrainingStep step;
+    std::optional<AnnotationSpan> name; ///< what the program called it, in strings of the recording
+    std::optional<std::int64_t> beginNs; ///< since the first event; none without times
+    std::int64_t durationNs = 0; ///< to the first event of the next step; of the last one, to its own last
     std::int64_t requestedBytesPeak = 0;
     EventIndex peakEvent = -1; ///< the first that has it
     std::int64_t reservedBytesPeak = 0;
     std::int64_t requestedBytesEnd = 0; ///< after its last event
 };
-/// O(events), where there are steps.
+/// Of all steps, in order; empty where none are known. O(events).
 [[nodiscard]] std::vector<StepUse> stepUses(const DeviceTrace& trace);
 
 } // namespace strata::model

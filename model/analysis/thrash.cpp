@@ -37,10 +37,11 @@ std::set<EventIndex> emptyCachesOf(const DeviceTrace& trace, const ReplayReport&
 std::vector<EventIndex> stepStarts(const DeviceTrace& trace)
 {
     std::vector<EventIndex> starts;
-    if (tellsOfSteps(trace.recording()))
-        for (const StepUse& use : stepUses(trace))
-            starts.push_back(eventsOf(use.step.span).first);
-    std::ranges::sort(starts);
+    if (!tellsOfSteps(trace.recording()))
+        return starts;
+    if (const auto found = findTrainingSteps(trace, Clock(trace)))
+        for (const TrainingStep& step : found->steps)
+            starts.push_back(step.first);
     return starts;
 }
 

@@ -20,28 +20,35 @@ std::int64_t eventAt(const std::string& file, const std::string& position)
 
 } // namespace
 
-TEST(Steps, OfTheSummaryAreThoseOfPositionsAndRanges)
+/// One number, whoever says it: `steps`, `summary`, a position, a range.
+TEST(Steps, HaveTheSameNumbersEverywhere)
 {
     const std::string file = dataFile(kTraining);
-    const json steps = strata({ "summary", "--json", file }).json()["steps"];
-    ASSERT_EQ(steps.size(), 5u);
-    std::int64_t before = -1;
-    for (const json& step : steps) {
-        const std::string name = step["name"];
-        EXPECT_EQ(name, "step " + std::to_string(step["step"].get<int>()));
-        EXPECT_TRUE(step["complete"]);
-        EXPECT_GT(step["first_event"], before) << "one behind the other";
-        before = step["last_event"];
+    const json steps = strata({ "steps", "--json", file }).json()["devices"][0]["steps"];
+    const json summary = strata({ "summary", "--json", file }).json()["steps"];
+    ASSERT_EQ(steps.size(), 7u) << "a setup, five of training, an evaluation";
+    ASSERT_EQ(summary.size(), steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const json &step = steps[i], &row = summary[i];
+        ASSERT_EQ(step["step"], i);
+        for (const char* const key :
+            { "step", "kind", "warmup", "first_event", "last_event", "requested_bytes_peak", "peak_event" })
+            EXPECT_EQ(row[key], step[key]) << key;
+        EXPECT_TRUE(row["complete"]);
+        const std::string name = "step " + std::to_string(i);
         EXPECT_EQ(eventAt(file, name), step["peak_event"]);
         EXPECT_EQ(eventAt(file, "start of " + name), step["first_event"]);
         EXPECT_EQ(eventAt(file, "end of " + name), step["last_event"]);
-        EXPECT_EQ(
-            strata({ "at", file, name, "--json" }).json()["requested_bytes"], step["requested_bytes_peak"]);
         EXPECT_EQ(strata({ "at", file, "end of " + name, "--json" }).json()["requested_bytes"],
-            step["requested_bytes_end"]);
+            row["requested_bytes_end"]);
         const auto rows = strata({ "events", file, "--json", "--from", name, "--to", name }).rows();
         EXPECT_EQ(rows.at(1)["event"], step["first_event"]);
         EXPECT_EQ(rows.back()["event"], step["last_event"]);
+        if (step["kind"] != "train") {
+            EXPECT_TRUE(row["name"].is_null() && row["thread"].is_null());
+            continue;
+        }
+        EXPECT_EQ(row["name"], "step " + std::to_string(i - 1)) << "as the program counts";
         for (const char* const phase : { "forward", "backward", "Optimizer.step#AdamW.step" }) {
             const std::int64_t first = eventAt(file, std::string("start of ") + phase + " of " + name);
             EXPECT_GE(first, step["first_event"]) << phase;
@@ -50,13 +57,18 @@ TEST(Steps, OfTheSummaryAreThoseOfPositionsAndRanges)
         }
     }
     EXPECT_LT(eventAt(file, "end of forward of step 2"), eventAt(file, "start of backward of step 2") + 1);
+    EXPECT_EQ(eventAt(file, "start of optimizer of step 3"), steps[3]["phases"].back()["first_event"])
+        << "no range has that name: the phase";
+    const json leaks = strata({ "leaks", "--json", file }).json();
+    for (const json& site : leaks["sites"])
+        EXPECT_EQ(steps.at(site["first_step"].get<std::size_t>())["kind"], "train");
 }
 
 TEST(Steps, StandInTheReport)
 {
     const std::string report = strata({ "summary", dataFile(kTraining) }).out;
-    EXPECT_NE(report.find("Steps: 5"), std::string::npos);
-    EXPECT_NE(report.find("step 4"), std::string::npos);
+    EXPECT_NE(report.find("Steps: 7"), std::string::npos);
+    EXPECT_NE(report.find("step 4"), std::string::npos) << "what the program calls the fifth";
     EXPECT_EQ(strata({ "summary", dataFile("gpu/several.pickle.gz") }).out.find("Steps:"), std::string::npos);
 }
 
@@ -64,7 +76,7 @@ TEST(Steps, ThatAreNotThereAreTold)
 {
     const Ran ran = strata({ "at", dataFile(kTraining), "step 9" });
     EXPECT_EQ(ran.code, 1);
-    EXPECT_NE(ran.err.find("there is no step 9: there are steps 0 to 4"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("there is no step 9: there are steps 0 to 6"), std::string::npos) << ran.err;
 }
 
 TEST(Annotations, StandBetweenTheEvents)

@@ -101,12 +101,12 @@ StepEnds endsOfMarks(const DeviceTrace& trace, const Clock& clock)
 {
     StepEnds ends;
     bool begun = false; // a step that has no end but the next one's begin
-    for (const Step& step : stepsOf(trace, clock)) {
-        if (!stepNumberIn(step.span.name) || step.span.openEnd)
+    for (const AnnotationSpan& span : namedSteps(trace, clock)) {
+        if (!stepNumberIn(span.name) || span.openEnd)
             continue;
         // A mark without length begins what lasts until the next one.
-        const bool mark = step.span.beginNs == step.span.endNs;
-        const EventIndex last = mark ? step.span.first : step.span.last;
+        const bool mark = span.beginNs == span.endNs;
+        const EventIndex last = mark ? span.first : span.last;
         if (last >= 0 && (!mark || begun) && (ends.empty() || last > ends.back()))
             ends.push_back(last);
         begun = begun || mark;

@@ -142,11 +142,25 @@ TEST_P(TrainingAgrees, InTheSteps)
             SCOPED_TRACE(row);
             expectRow(*steps->table().source(), row, told[row]);
             const model::TrainingStep& step = *steps->figures()->rows[row].step;
+            EXPECT_EQ(step.number, told[row]["step"].get<std::int64_t>());
             ASSERT_EQ(step.phases.size(), told[row]["phases"].size());
             const QString said = steps->multiples().describe(row).join(QLatin1Char(' '));
             EXPECT_TRUE(said.contains(bytes(told[row]["requested_bytes_peak"]))) << qPrintable(said);
             EXPECT_TRUE(said.contains(bytes(told[row]["reserved_bytes"]))) << qPrintable(said);
         }
+    }
+}
+
+/// A position names the step that the window shows under that number.
+TEST_P(TrainingAgrees, InWhatAStepIs)
+{
+    auto& memory = driver().shown<MemoryPage>("memory");
+    ASSERT_TRUE(memory.steps().figures());
+    const auto& rows = memory.steps().figures()->rows;
+    for (const StepFigures::Row* const row : { &rows.front(), &rows[rows.size() / 2], &rows.back() }) {
+        const Json told = json(
+            "at", { text::stepName(*row->step).toStdString(), "--device", std::to_string(trace().device()) });
+        EXPECT_EQ(told["event"].get<std::int64_t>(), row->peak.maxEvent);
     }
 }
 
