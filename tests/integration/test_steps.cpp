@@ -59,9 +59,6 @@ TEST(Steps, HaveTheSameNumbersEverywhere)
     EXPECT_LT(eventAt(file, "end of forward of step 2"), eventAt(file, "start of backward of step 2") + 1);
     EXPECT_EQ(eventAt(file, "start of optimizer of step 3"), steps[3]["phases"].back()["first_event"])
         << "no range has that name: the phase";
-    const json leaks = strata({ "leaks", "--json", file }).json();
-    for (const json& site : leaks["sites"])
-        EXPECT_EQ(steps.at(site["first_step"].get<std::size_t>())["kind"], "train");
 }
 
 TEST(Steps, StandInTheReport)

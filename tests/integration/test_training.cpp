@@ -124,6 +124,11 @@ TEST_F(Training, LeaksWhatItKeepsOfEachStep)
             "examples" }));
     EXPECT_EQ(site["kind"], "leak");
     EXPECT_EQ(site["line"], "/app/train.py:7");
+    for (const std::size_t i : { std::size_t{ 0 }, site["growth"].size() - 1 }) {
+        const json& at = site["growth"].at(i);
+        const std::string end = "end of step " + std::to_string(at["step"].get<int>());
+        EXPECT_EQ(strata({ "at", leaking, end, "--json" }).json()["event"], at["event"]) << "the same step";
+    }
     const std::int64_t grown = told["bytes_per_step_allocated"];
     EXPECT_GT(grown, 0);
     EXPECT_EQ(strata({ "leaks", leaking, "--max-growth", std::to_string(grown) }).code, 0);
