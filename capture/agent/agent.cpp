@@ -8,10 +8,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
 #include <functional>
 #include <numeric>
 #include <pthread.h>
@@ -82,35 +79,7 @@ void addHost(void* context, const hook::HostMemory& host) noexcept
     static_cast<TakenState*>(context)->host = host;
 }
 
-/// "out.strata" with ".rank3" or ".4711" before its suffix.
-std::string nameBeside(const std::string& file, const std::string& part)
-{
-    const std::size_t slash = file.rfind('/');
-    const std::size_t dot = file.rfind('.');
-    if (dot == file.npos || (slash != file.npos && dot < slash))
-        return file + "." + part;
-    return file.substr(0, dot) + "." + part + file.substr(dot);
-}
-
-constexpr std::string_view kProcess = "{process}";
-
 } // namespace
-
-namespace {
-
-std::string withProcess(std::string file)
-{
-    if (const std::size_t place = file.find(kProcess); place != file.npos)
-        file.replace(place, kProcess.size(), std::to_string(getpid()));
-    return file;
-}
-
-} // namespace
-
-std::string fileOf(const AgentOptions& options)
-{
-    return withProcess(options.file);
-}
 
 std::uint32_t threadNumber() noexcept
 {
@@ -118,62 +87,10 @@ std::uint32_t threadNumber() noexcept
     return number;
 }
 
-void addToList(const AgentOptions& options, const std::string& path)
-{
-    if (options.listFile.empty())
-        return;
-    const int list
-        = open(withProcess(options.listFile).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (list < 0)
-        return;
-    const std::string text = path + "\n";
-    [[maybe_unused]] const ssize_t ignored = write(list, text.data(), text.size());
-    close(list);
-}
-
 Agent::Agent(const hook::Hook& hook, int deviceCount)
     : m_hook(hook)
     , m_deviceCount(deviceCount)
 {
-}
-
-std::unique_ptr<SessionFile> Agent::createFile(const AgentOptions& options)
-{
-    const std::string process = std::to_string(getpid());
-    const bool namesProcess = options.file.find(kProcess) != options.file.npos;
-    const std::string first = fileOf(options);
-    std::vector<std::string> names{ first };
-    if (options.existing == Existing::Replace)
-        unlink(first.c_str());
-    for (int number = 2; options.existing == Existing::Number && number < 10'000; ++number)
-        names.push_back(nameBeside(first, std::to_string(number)));
-    if (options.shared) {
-        const char* rank = std::getenv("RANK");
-        const char* world = std::getenv("WORLD_SIZE");
-        if (!namesProcess) {
-            if (rank && *rank && world && std::atoi(world) > 1)
-                names = { nameBeside(first, std::string("rank") + rank) };
-            names.push_back(nameBeside(first, process));
-        }
-        // A process that replaces itself by exec() keeps its number.
-        for (int image = 2; image < 100; ++image) {
-            const std::string number = std::to_string(image);
-            names.push_back(
-                namesProcess ? nameBeside(first, number) : nameBeside(first, process + "-" + number));
-        }
-    }
-    for (const std::string& name : names) {
-        auto file = std::make_unique<SessionFile>();
-        if (file->create(name)) {
-            addToList(options, name);
-            return file;
-        }
-        if (file->lastError() != EEXIST || &name == &names.back()) {
-            say(name + ": " + file->problem() + ": nothing is recorded, the program goes on");
-            break;
-        }
-    }
-    return nullptr;
 }
 
 bool Agent::prepare(const AgentOptions& options)
@@ -203,8 +120,10 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
     const std::lock_guard control(m_control);
     if (isRecording() || m_forked || !prepare(options))
         return false;
-    std::unique_ptr<SessionFile> file = createFile(options);
-    if (!file)
+    if (m_hook.isTorchRecording())
+        facts.emplace_back(wire::info::kTorchRecorder, wire::info::kYes);
+    std::unique_ptr<wire::ChunkSink> sink = createSink(options, facts);
+    if (!sink)
         return false;
     std::string why;
     m_stacks->use(options.stacks, m_hook.unwind, why);
@@ -214,12 +133,10 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
         m_stacks->python().trust();
     if (m_localsTrusted.load(std::memory_order_acquire))
         m_stacks->python().trustLocals();
-    if (m_hook.isTorchRecording()) {
-        facts.emplace_back(wire::info::kTorchRecorder, wire::info::kYes);
+    if (m_hook.isTorchRecording())
         say("torch's own recorder is on too: it is left as it is, and finds marks of snapshots in its trace");
-    }
     m_simulatedDevice = options.simulatedDevice;
-    Recorder* const recorder = &makeRecorder(std::move(file), std::move(facts), true);
+    Recorder* const recorder = &makeRecorder(std::move(sink), std::move(facts), true);
     g_agent = this;
     if (!m_attached) {
         if (!m_hook.attach({ entryCallback, outOfMemoryCallback, rangeCallback, callBegins, callEnds })) {
@@ -259,11 +176,11 @@ bool Agent::startTotals(
     };
     if (isRecording() || m_forked || !m_readDriver || !canRead() || !prepare(options))
         return false;
-    std::unique_ptr<SessionFile> file = createFile(options);
-    if (!file)
-        return false;
     facts.emplace_back(wire::info::kRefused, refusal);
-    Recorder& recorder = makeRecorder(std::move(file), std::move(facts), false);
+    std::unique_ptr<wire::ChunkSink> sink = createSink(options, facts);
+    if (!sink)
+        return false;
+    Recorder& recorder = makeRecorder(std::move(sink), std::move(facts), false);
     m_recorder.store(&recorder, std::memory_order_release);
     recorder.start();
     return true;
@@ -310,6 +227,13 @@ bool Agent::takeState(StatePurpose purpose)
     if (taken)
         m_recorder.load(std::memory_order_relaxed)->add(std::move(state));
     return taken;
+}
+
+void Agent::forget() noexcept
+{
+    m_forked.store(true, std::memory_order_relaxed);
+    if (Recorder* const recorder = m_recorder.load(std::memory_order_acquire))
+        recorder->forget();
 }
 
 void Agent::stop()

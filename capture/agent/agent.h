@@ -3,6 +3,7 @@
 
 #include "capture/agent/call_marks.h"
 #include "capture/agent/devices.h"
+#include "capture/agent/live/live_options.h"
 #include "capture/agent/recorder.h"
 #include "capture/agent/session_file.h"
 #include "capture/agent/stacks.h"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +24,7 @@ namespace strata::agent {
 enum class Existing : std::uint8_t { Refuse, Replace, Number };
 
 struct AgentOptions {
-    std::string file; ///< "{process}" in it becomes the number of the process
+    std::string file; ///< "{process}" in it becomes the number of the process; empty, with `live`: none
     Existing existing = Existing::Refuse; ///< where it is there already
     /// Other processes may be told the same file: the first takes it, ranks and others get names beside it.
     bool shared = false;
@@ -31,6 +33,7 @@ struct AgentOptions {
     std::uint64_t memoryLimit = 256 << 20; ///< bytes for rings and tables together, at most
     std::string listFile; ///< gets a line for each file that is made; {process} as in `file`; empty: none
     std::string simulatedDevice; ///< JSON for the setting "simulated_device"; empty: none
+    std::optional<LiveOptions> live; ///< others may look on while it is recorded
     bool fromTheFirst = false; ///< nothing should be allocated yet: what is, is told
 };
 
@@ -90,7 +93,7 @@ public:
     void flushAtEnd(int signal) noexcept;
 
     /// In the child of a fork: the parent's recording goes on there alone.
-    void forget() noexcept { m_forked.store(true, std::memory_order_relaxed); }
+    void forget() noexcept;
 
     /// What hooks call.
     void onEntry(const hook::Entry& entry) noexcept;
@@ -110,6 +113,8 @@ private:
     void tellFractions(Recorder& recorder);
     void mark(int device, CallMarks::Kind kind, const hook::Call& call) noexcept;
     std::unique_ptr<SessionFile> createFile(const AgentOptions& options);
+    std::unique_ptr<wire::ChunkSink> createSink(
+        const AgentOptions& options, const std::vector<wire::KeyValue>& facts);
 
     const hook::Hook& m_hook;
     Devices m_devices;

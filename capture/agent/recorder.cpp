@@ -70,6 +70,7 @@ Recorder::Recorder(std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyV
     , m_clock(counter)
     , m_streams(devices.size())
     , m_driver(m_options.readDriver, std::max(devices.size(), m_options.totalsOf), m_options.totalsOf == 0)
+    , m_totals(std::max(devices.size(), m_options.totalsOf))
     , m_info(std::move(info))
 {
     for (std::size_t i = 0; i < m_streams.size(); ++i)
@@ -196,6 +197,7 @@ void Recorder::run()
         look(finishing || flushing);
         m_driver.look(nowNs(), flushing, finishing);
         writeDriver();
+        tellTotals();
         lock.lock();
         m_endsDone.store(ends);
         m_flushesDone = wanted;
@@ -225,8 +227,9 @@ void Recorder::look(bool writeAll)
     for (std::size_t i = 0; i < m_devices.size(); ++i)
         take(i, waiting[i]);
     const std::int64_t now = nowNs();
-    const auto isDue
-        = [&](std::int64_t since) { return writeAll || now - since >= m_options.flushNs || now < since; };
+    const std::int64_t patience
+        = m_sink->isWatched() ? std::min(m_options.watchedFlushNs, m_options.flushNs) : m_options.flushNs;
+    const auto isDue = [&](std::int64_t since) { return writeAll || now - since >= patience || now < since; };
     for (Stream& stream : m_streams) {
         if (!stream.chunk.rows.empty() && isDue(stream.oldestNs))
             writeEvents(stream);
@@ -273,6 +276,7 @@ void Recorder::takeRecord(std::size_t device, const EventRecord& record)
         return;
     }
     m_driver.onEvent(device, record.action, record.bytes);
+    m_totals.onEvent(device, static_cast<wire::EventAction>(record.action), record.bytes);
     if (chunk.rows.empty())
         stream.oldestNs = nowNs();
     const auto row = static_cast<std::uint32_t>(chunk.rows.size());

@@ -4,6 +4,7 @@
 #include "capture/agent/counter_clock.h"
 #include "capture/agent/devices.h"
 #include "capture/agent/driver_track.h"
+#include "capture/agent/live/live_totals.h"
 #include "capture/agent/module_table.h"
 #include "capture/agent/numbers.h"
 #include "capture/agent/stacks.h"
@@ -57,6 +58,7 @@ class Recorder {
 public:
     struct Options {
         std::int64_t flushNs = 500'000'000; ///< the longest that an event waits for the sink
+        std::int64_t watchedFlushNs = 50'000'000; ///< likewise, while somebody looks on
         std::int64_t pauseNs = 10'000'000; ///< between two looks into the rings
         ReadDriver readDriver; ///< called on the recorder's thread
         ModuleTable* modules = nullptr; ///< whose paths there are, if any are told; outlives this
@@ -83,6 +85,8 @@ public:
     /// In a signal handler that ends the process: what is in the rings goes to the system, and by which
     /// `signal` (0: by no signal) the process ended. Waits at most `patienceMs`, on no lock.
     void flushAtEnd(int signal, int patienceMs) noexcept;
+    /// In the child of a fork: as wire::ChunkSink has it.
+    void forget() noexcept { m_sink->forget(); }
     /// Writes all that is left and the index, and ends the thread.
     void finish();
 
@@ -115,6 +119,7 @@ private:
     void writeSettings(const TakenState& state);
     void writeHost(const hook::HostMemory& host);
     void writeDriver();
+    void tellTotals();
     void writeQueued();
     void writeRoles(std::span<const ListedTensor> tensors);
     [[nodiscard]] std::uint32_t threadOf(const EventRecord& record);
@@ -141,6 +146,8 @@ private:
     Symbols m_symbols{ m_numbers };
     std::vector<Stream> m_streams;
     DriverTrack m_driver;
+    LiveTotals m_totals;
+    std::int64_t m_totalsNs = 0; // when they were told
     std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> m_cuts; // (state, device) -> events before
     std::unordered_map<std::uint64_t, StackAndModule> m_stackNumbers;
     std::unordered_map<std::uint64_t, std::uint32_t> m_moduleNumbers; // of their paths, as they are now

@@ -66,6 +66,7 @@ void Recorder::writeState(const TakenState& state)
         wire::Follower& follower = m_streams[device].follower;
         if (state.purpose == StatePurpose::Base) {
             follower.begin(out);
+            m_totals.onBase(out);
             m_driver.onBase(device,
                 std::transform_reduce(out.segments.begin(), out.segments.end(), std::int64_t{ 0 },
                     std::plus<>(), [](const wire::SegmentRow& segment) { return segment.bytes; }));
@@ -122,9 +123,20 @@ void Recorder::writeHost(const hook::HostMemory& host)
 void Recorder::writeDriver()
 {
     const std::vector<wire::DriverRow> rows = m_driver.take();
+    m_totals.onDriver(rows);
     if (!rows.empty())
         m_writer.chunk(
             wire::ChunkType::DriverMemory, [&](wire::Bytes& out) { wire::encodeDriver(rows, out); });
+}
+
+void Recorder::tellTotals()
+{
+    constexpr std::int64_t kEveryNs = 100'000'000;
+    const std::int64_t now = nowNs();
+    if (now - m_totalsNs < kEveryNs && now >= m_totalsNs)
+        return;
+    m_totalsNs = now;
+    m_sink->tell(m_totals.at(now, m_options.totalsOf == 0));
 }
 
 void Recorder::writeQueued()

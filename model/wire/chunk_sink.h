@@ -9,6 +9,8 @@
 
 namespace strata::wire {
 
+struct Totals; // model/wire/link/link_chunks.h
+
 /// Where the chunks of a stream go: a file, a socket, memory. Whoever implements it takes them whole and in
 /// order, from one thread at a time: the one that writes the stream, which in a program that is recorded is
 /// the recorder's own and never one that allocates. It may wait for disk or peer as long as the stream may
@@ -33,6 +35,15 @@ public:
 
     /// No more chunks will come. Once, from the thread that wrote, whether or not it failed.
     virtual void close() { }
+
+    /// Somebody looks on: what is written soon is seen soon. Any thread; a load of a flag.
+    [[nodiscard]] virtual bool isWatched() const noexcept { return false; }
+
+    /// What stands now, for those who look on and are not told of it by chunks yet. As write().
+    virtual void tell(const Totals&) { }
+
+    /// In the child of a fork, where nothing is written any more: lets go of what others could see of it.
+    virtual void forget() noexcept { }
 
     /// What messages call it: a path, a peer.
     [[nodiscard]] virtual std::string name() const = 0;
