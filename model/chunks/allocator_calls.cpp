@@ -58,7 +58,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
     for (const wire::AllocatorCallRow& row : rows) {
         AllocatorCall call;
         call.device = row.device;
-        call.event = static_cast<EventIndex>(row.event);
+        call.event = static_cast<EventIndex>(tables.since(row.device, row.event));
         call.kind = row.kind;
         call.timeNs = row.timeNs;
         if (call.event < 0 || !StreamTables::find(tables.strings, row.value, call.value)

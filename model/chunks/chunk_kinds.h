@@ -5,7 +5,9 @@
 #include "model/trace/recording.h"
 #include "model/wire/chunk_writer.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -18,6 +20,15 @@ struct StreamTables {
     std::vector<StackId> stacks;
     std::vector<StreamIndex> streams;
     std::vector<PoolIndex> pools;
+    /// Events of a device that are not in the stream, which was joined late: ours begin behind them.
+    std::map<int, std::uint64_t> joinedAt;
+
+    /// How many events of ours come before a place that has so many of the device before it.
+    [[nodiscard]] std::uint64_t since(int device, std::uint64_t event) const
+    {
+        const auto joined = joinedAt.find(device);
+        return joined == joinedAt.end() ? event : event - std::min(event, joined->second);
+    }
 
     /// The row of ours for one of the stream's; `id` as it is for kNone. False: there is none of that number.
     template <class Id>

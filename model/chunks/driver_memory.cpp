@@ -8,15 +8,16 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
+bool take(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     std::vector<wire::DriverRow> rows;
     if (!wire::decodeDriver(payload, rows))
         return false;
     const auto known = [](std::int64_t bytes) { return bytes < 0 ? std::nullopt : std::optional(bytes); };
     for (const wire::DriverRow& row : rows)
-        recording.driver.push_back({ row.device, static_cast<std::int64_t>(row.event), row.timeNs,
-            row.usedBytes, known(row.processBytes), known(row.reservedBytes) });
+        recording.driver.push_back(
+            { row.device, static_cast<std::int64_t>(tables.since(row.device, row.event)), row.timeNs,
+                row.usedBytes, known(row.processBytes), known(row.reservedBytes) });
     return true;
 }
 

@@ -6,14 +6,14 @@ namespace strata::model {
 
 namespace {
 
-bool take(std::span<const std::byte> payload, const StreamTables&, Recording& recording)
+bool take(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     std::vector<wire::LostRow> rows;
     if (!wire::decodeLost(payload, rows))
         return false;
     for (const wire::LostRow& row : rows)
-        recording.lost.push_back(
-            { row.device, static_cast<std::int64_t>(row.event), static_cast<std::int64_t>(row.count) });
+        recording.lost.push_back({ row.device, static_cast<std::int64_t>(tables.since(row.device, row.event)),
+            static_cast<std::int64_t>(row.count) });
     return true;
 }
 

@@ -24,7 +24,7 @@ bool take(std::span<const std::byte> payload, const StreamTables& tables, Record
         return false;
     for (const wire::RoleRow& row : rows) {
         RoleListing listing;
-        listing.event = static_cast<EventIndex>(row.event);
+        listing.event = static_cast<EventIndex>(tables.since(row.device, row.event));
         listing.kind = row.kind;
         listing.address = row.address;
         listing.elements = static_cast<std::int64_t>(row.elements);

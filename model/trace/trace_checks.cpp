@@ -2,6 +2,8 @@
 #include "model/trace/trace_checks.h"
 
 #include "model/trace/live_extents.h"
+#include "model/wire/info.h"
+#include "model/wire/link/link_chunks.h"
 
 #include <algorithm>
 #include <limits>
@@ -76,6 +78,12 @@ void addRingNote(const NotesInput& input, FindingList& findings)
                  "reached and older events are gone.",
             asCount(count)));
     }
+}
+
+bool joinedLate(const Recording& recording)
+{
+    const auto fact = recording.facts.find(wire::kJoinedLate);
+    return fact != recording.facts.end() && fact->second == wire::info::kYes;
 }
 
 Sentence truncationCause(const Truncation& truncation, bool endKnown, bool baseKnown)
@@ -304,11 +312,16 @@ void addNotes(const NotesInput& input, FindingList& findings)
     if (cut != input.recording.cuts.end()) {
         const auto& [before, after] = cut->second;
         findings.add(Finding{ Check::Cut, -1, 0, 1,
-            after > 0 ? say("%1 before and %2 after were left out when this was shared, so rounded sizes, "
-                            "allocated and active among them, are lower bounds at the end.",
-                asEvents(before), asCount(after))
-                      : say("%1 before and %2 after were left out when this was shared.", asEvents(before),
-                          asCount(after)) });
+            joinedLate(input.recording)
+                ? say("%1 before are not in it: it was watched from then on. What was live then is the state "
+                      "that it begins with; rounded sizes in it are lower bounds.",
+                    asEvents(before))
+                : after > 0
+                ? say("%1 before and %2 after were left out when this was shared, so rounded sizes, "
+                      "allocated and active among them, are lower bounds at the end.",
+                    asEvents(before), asCount(after))
+                : say("%1 before and %2 after were left out when this was shared.", asEvents(before),
+                    asCount(after)) });
     } else if (notes.olderFrees > 0) {
         findings.add(
             Finding{ Check::RecordingBeganLate, notes.firstOlderFree, notes.olderFreedBytes, notes.olderFrees,

@@ -298,6 +298,7 @@ wire::Gap RetainedState::write(wire::Bytes& out) const
             writeRoles();
     }
     writeRoles();
+    gap.states = static_cast<std::uint32_t>(m_tables.size()) + writer.chunks();
     return gap;
 }
 

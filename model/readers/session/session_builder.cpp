@@ -2,6 +2,7 @@
 #include "model/readers/session/session_builder.h"
 
 #include "model/readers/session/symbol_rows.h"
+#include "model/wire/link/link_chunks.h"
 #include "model/wire/state.h"
 #include "model/wire/tables.h"
 
@@ -251,7 +252,10 @@ bool SessionBuilder::takeEvents(std::span<const std::byte> payload)
     DeviceRecording& device = deviceOf(m_chunk.device);
     const std::size_t firstRow = device.events.action.size();
     // Times are there for all events of a device or for none.
-    if (m_chunk.firstEvent != firstRow || (firstRow > 0 && m_chunk.hasTimes != device.events.hasTimes())
+    const auto joined = m_tables.joinedAt.find(m_chunk.device);
+    const std::uint64_t before = joined == m_tables.joinedAt.end() ? 0 : joined->second;
+    if (m_chunk.firstEvent != before + firstRow
+        || (firstRow > 0 && m_chunk.hasTimes != device.events.hasTimes())
         || firstRow + m_chunk.rows.size() > UINT32_MAX / 2)
         return false;
     for (const wire::EventRow& row : m_chunk.rows)
@@ -307,13 +311,27 @@ bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> 
     }
     if (type == wire::ChunkType::BaseState) {
         // A recorder may write it behind the first events.
-        if (state.events == 0)
-            device.base = { std::move(segments), std::move(blocks) };
+        if (state.events > 0 && !joinLate(device, state.events))
+            return true;
+        device.base = { std::move(segments), std::move(blocks) };
         return true;
     }
-    m_stateAt[state.device] = state.events;
+    m_stateAt[state.device] = m_tables.since(state.device, state.events);
     device.finalSegments = std::move(segments); // a later state of a device replaces an earlier one
     device.finalBlocks = std::move(blocks);
+    return true;
+}
+
+/// The base state of a device that has nothing yet, and behind so many of its events: they are not in the
+/// stream.
+bool SessionBuilder::joinLate(const DeviceRecording& device, std::uint64_t events)
+{
+    constexpr std::uint64_t kMost = std::uint64_t{ 1 } << 62;
+    if (device.events.size() > 0 || !device.base.segments.empty() || events > kMost
+        || !m_tables.joinedAt.emplace(device.device, events).second)
+        return false;
+    m_recording.cuts[device.device].before += static_cast<std::int64_t>(events);
+    m_recording.facts.insert_or_assign(wire::kJoinedLate, std::string(wire::info::kYes));
     return true;
 }
 

@@ -78,6 +78,7 @@ private:
     bool takeStreams(std::span<const std::byte> payload);
     bool takePools(std::span<const std::byte> payload);
     bool takeEvents(std::span<const std::byte> payload);
+    bool joinLate(const DeviceRecording& device, std::uint64_t events);
     bool takeState(wire::ChunkType type, std::span<const std::byte> payload);
     bool addRow(DeviceRecording& device, const wire::EventRow& row, bool hasTimes);
     bool moduleOf(std::uint32_t string, ModuleIndex& module);

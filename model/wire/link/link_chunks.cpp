@@ -2,6 +2,7 @@
 #include "model/wire/link/link_chunks.h"
 
 #include <limits>
+#include <xxhash.h>
 
 namespace strata::wire {
 
@@ -32,6 +33,20 @@ std::size_t deviceCount(ByteReader& in, std::size_t leastBytes)
 }
 
 } // namespace
+
+void renumberChunk(std::span<std::byte> chunk, std::uint32_t sequence)
+{
+    constexpr std::size_t kSequenceAt = 16, kHashAt = 24;
+    const auto put = [&](std::size_t at, auto value) {
+        for (std::size_t i = 0; i < sizeof value; ++i)
+            chunk[at + i] = static_cast<std::byte>(value >> (8 * i));
+    };
+    put(kSequenceAt, sequence);
+    const auto stored = chunk.subspan(kHeadBytes);
+    put(kHashAt,
+        static_cast<std::uint64_t>(
+            XXH3_64bits_withSeed(stored.data(), stored.size(), XXH3_64bits(chunk.data(), kHashAt))));
+}
 
 void encodeJoin(const Join& join, Bytes& out)
 {
@@ -125,6 +140,7 @@ void encodeGap(const Gap& gap, Bytes& out)
 {
     ByteWriter writer(out);
     writer.varint(gap.next);
+    writer.varint(gap.states);
     writer.varint(gap.missing.size());
     for (const Gap::Missing& each : gap.missing) {
         writer.signedVarint(each.device);
@@ -137,6 +153,7 @@ bool decodeGap(std::span<const std::byte> payload, Gap& gap)
     ByteReader in(payload);
     gap = {};
     gap.next = number32(in);
+    gap.states = number32(in);
     const std::size_t devices = deviceCount(in, 2);
     for (std::size_t i = 0; i < devices && in.ok(); ++i) {
         const std::int32_t number = device(in);

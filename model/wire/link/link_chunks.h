@@ -59,6 +59,9 @@ inline constexpr const char* kFile = "file"; ///< that is recorded to
 
 } // namespace greeting
 
+/// A key of Info, of a session that was joined late: info::kYes.
+inline constexpr const char* kJoinedLate = "joined_late";
+
 struct DeviceTotals {
     std::int32_t device = 0;
     std::uint64_t events = 0; ///< so far
@@ -86,6 +89,7 @@ struct Gap {
         friend bool operator==(const Missing&, const Missing&) = default;
     };
     std::uint32_t next = 0; ///< sequence number of the first chunk behind the states
+    std::uint32_t states = 0; ///< how many chunks come before it that stand for the earlier ones
     std::vector<Missing> missing;
 
     friend bool operator==(const Gap&, const Gap&) = default;
@@ -112,6 +116,9 @@ void encodeRefusal(const Refusal& refusal, Bytes& out);
 [[nodiscard]] bool decodeTotals(std::span<const std::byte> payload, Totals& totals);
 [[nodiscard]] bool decodeGap(std::span<const std::byte> payload, Gap& gap);
 [[nodiscard]] bool decodeRefusal(std::span<const std::byte> payload, Refusal& refusal);
+
+/// Gives a whole chunk another sequence number, and the hash that goes with it.
+void renumberChunk(std::span<std::byte> chunk, std::uint32_t sequence);
 
 /// Appends a whole chunk of the link, its payload as `encode` makes it.
 template <class Item>

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/live/attached_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace strata::model {
+
+Result<AttachedFile> AttachedFile::create(const std::filesystem::path& path)
+{
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0)
+        return fail(Error::Kind::Usage,
+            errno == EEXIST ? say("%1: is there already", path.string())
+                            : say("%1: %2", path.string(), std::strerror(errno)),
+            say("name another file"));
+    struct flock lock { };
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    [[maybe_unused]] const int ignored = fcntl(file, F_OFD_SETLK, &lock); // some file systems have none
+    return AttachedFile(path, file);
+}
+
+AttachedFile::AttachedFile(AttachedFile&& other) noexcept
+    : m_path(std::move(other.m_path))
+    , m_file(std::exchange(other.m_file, -1))
+    , m_bytes(other.m_bytes)
+{
+}
+
+AttachedFile& AttachedFile::operator=(AttachedFile&& other) noexcept
+{
+    std::swap(m_path, other.m_path);
+    std::swap(m_file, other.m_file);
+    std::swap(m_bytes, other.m_bytes);
+    return *this;
+}
+
+AttachedFile::~AttachedFile()
+{
+    if (m_file >= 0)
+        close(m_file);
+}
+
+Result<void> AttachedFile::append(std::span<const std::byte> chunks)
+{
+    for (std::size_t written = 0; written < chunks.size();) {
+        const ssize_t put = pwrite(
+            m_file, chunks.data() + written, chunks.size() - written, static_cast<off_t>(m_bytes + written));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            const int error = put < 0 ? errno : ENOSPC;
+            [[maybe_unused]] const int ignored = ftruncate(m_file, static_cast<off_t>(m_bytes));
+            return fail(Error::Kind::Unreadable, say("%1: %2", m_path.string(), std::strerror(error)),
+                say("what came until then can be opened"));
+        }
+        written += static_cast<std::size_t>(put);
+    }
+    m_bytes += chunks.size();
+    return {};
+}
+
+} // namespace strata::model

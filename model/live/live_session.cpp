@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/live/live_session.h"
+
+#include "model/readers/guarded.h"
+#include "model/session/session_stream.h"
+
+#include <chrono>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kBetween{ 100 };
+
+} // namespace
+
+/// On the object's own thread.
+class LiveSession::Taker final : public LinkTaker {
+public:
+    Taker(LiveSession& owner, const std::stop_token& stop)
+        : m_owner(owner)
+        , m_stop(stop)
+    {
+    }
+
+    void onState(LinkState state, const Sentence& why) override
+    {
+        if ((state == LinkState::Ended || state == LinkState::Broken) && m_stream) {
+            (void)m_stream->finish();
+            publish();
+        }
+        tell([&](Status& status) {
+            status.state = state;
+            status.why = why;
+        });
+        changed();
+    }
+    void onGreeting(const wire::Greeting& greeting) override
+    {
+        tell([&](Status& status) { status.greeting = greeting; });
+        m_news = true;
+    }
+    void onTotals(const wire::Totals& totals) override
+    {
+        tell([&](Status& status) { status.totals = totals; });
+        m_news = true;
+    }
+    Result<void> onBegin(const std::vector<wire::Gap::Missing>& missing) override
+    {
+        SessionStream::Options options;
+        options.path = m_owner.m_address.text();
+        options.memoryLimit = m_owner.m_options.memoryLimit;
+        m_stream = std::make_unique<SessionStream>(options);
+        tell([&](Status& status) {
+            ++status.sessions;
+            status.missing = missing;
+        });
+        return {};
+    }
+    Result<void> onBytes(std::span<const std::byte> chunks) override
+    {
+        tell([&](Status& status) { status.bytes += chunks.size(); });
+        return m_stream->feed(chunks);
+    }
+    void onPause() override
+    {
+        if (Clock::now() - m_shownAt < kBetween)
+            return;
+        if (m_stream && m_stream->hasNews())
+            publish();
+        if (std::exchange(m_news, false))
+            changed();
+    }
+
+    /// What kept it from being followed.
+    void onError(const Error& error)
+    {
+        if (m_stream && m_stream->hasNews())
+            publish();
+        tell([&](Status& status) {
+            status.state = LinkState::Broken;
+            status.error = error;
+        });
+        changed();
+    }
+
+private:
+    template <class Change> void tell(const Change& change)
+    {
+        const std::lock_guard lock(m_owner.m_mutex);
+        change(m_owner.m_status);
+    }
+    void publish()
+    {
+        const auto session = m_stream->publish({ {}, m_stop });
+        if (!session)
+            return; // asked to stop
+        m_news = true;
+        const std::lock_guard lock(m_owner.m_mutex);
+        m_owner.m_latest = *session;
+    }
+    void changed()
+    {
+        m_shownAt = Clock::now();
+        if (m_owner.m_changed)
+            m_owner.m_changed();
+    }
+
+    LiveSession& m_owner;
+    const std::stop_token m_stop;
+    std::unique_ptr<SessionStream> m_stream;
+    bool m_news = false;
+    Clock::time_point m_shownAt{};
+};
+
+LiveSession::LiveSession(LinkAddress address, Options options, std::function<void()> changed)
+    : m_address(std::move(address))
+    , m_options(std::move(options))
+    , m_changed(std::move(changed))
+    , m_thread([this](const std::stop_token& stop) {
+        Taker taker(*this, stop);
+        const Result<void> followed
+            = guarded([&]() -> Result<void> { return follow(m_address, m_options.link, taker, stop); });
+        if (!followed)
+            taker.onError(followed.error());
+    })
+{
+}
+
+LiveSession::~LiveSession() = default;
+
+std::shared_ptr<const Session> LiveSession::latest() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_latest;
+}
+
+LiveSession::Status LiveSession::status() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_status;
+}
+
+} // namespace strata::model

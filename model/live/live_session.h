@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/live/follow.h"
+#include "model/session/session.h"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace strata::model {
+
+/// A process that is watched, as a session that grows: the one thing a window needs for it.
+///
+///     socket -> a thread of its own -> generations: latest()
+///                                   -> status(): connected or not, totals, what is missing
+///
+/// A generation is a Session like that of a file, immutable and shared (GrowingSession). Behind a gap another
+/// session begins, joined late: `sessions` counts them. Reconnects by itself. The callback is called on the
+/// thread of this object when something is new, at most ten times a second; all else on any thread.
+class LiveSession {
+public:
+    struct Options {
+        FollowOptions link;
+        std::uint64_t memoryLimit = UINT64_MAX; ///< a session that unpacks to more bytes is refused
+    };
+    struct Status {
+        LinkState state = LinkState::Connecting;
+        Sentence why; ///< of that state, where there is something to say
+        std::optional<Error>
+            error; ///< why it is not followed any more, where that is no end of the recording
+        std::optional<wire::Greeting> greeting; ///< describe() it
+        std::optional<wire::Totals> totals; ///< the latest, even if the session is behind them
+        int sessions = 0; ///< that began so far
+        std::vector<wire::Gap::Missing> missing; ///< of the latest: it was joined late
+        std::uint64_t bytes = 0; ///< that came
+    };
+
+    /// Begins to follow. `changed` may be empty.
+    LiveSession(LinkAddress address, Options options, std::function<void()> changed);
+    /// Ends the thread: a tenth of a second, and what a publication takes.
+    ~LiveSession();
+    LiveSession(const LiveSession&) = delete;
+    LiveSession& operator=(const LiveSession&) = delete;
+
+    [[nodiscard]] std::shared_ptr<const Session> latest() const; ///< none before the first events
+    [[nodiscard]] Status status() const;
+    [[nodiscard]] const LinkAddress& address() const { return m_address; }
+
+private:
+    class Taker;
+
+    const LinkAddress m_address;
+    const Options m_options;
+    const std::function<void()> m_changed;
+    mutable std::mutex m_mutex; // guards what follows
+    Status m_status;
+    std::shared_ptr<const Session> m_latest;
+    std::jthread m_thread; // last: it uses all of them
+};
+
+} // namespace strata::model
