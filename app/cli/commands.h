@@ -24,6 +24,8 @@
     NAME(Notes)                                                                                              \
     NAME(Symbolize)                                                                                          \
     NAME(Record)                                                                                             \
+    NAME(List)                                                                                               \
+    NAME(Attach)                                                                                             \
     NAME(DryRun)                                                                                             \
     NAME(Doctor)
 

@@ -17,6 +17,15 @@ void addRecorder(const std::string& file, const std::string& stacks, simgpu::Var
     variables.emplace_back(inject::kStacksVariable, stacks);
 }
 
+void addLive(const LiveSettings& live, simgpu::Variables& variables)
+{
+    if (!live.isOn)
+        return;
+    variables.emplace_back(inject::kLiveVariable, "1");
+    variables.emplace_back(inject::kLiveMemoryVariable, std::to_string(live.memoryBytes));
+    variables.emplace_back(inject::kLivePortVariable, live.port ? std::to_string(*live.port) : "");
+}
+
 simgpu::Variables preload(const std::vector<std::filesystem::path>& libraries)
 {
     std::string list;

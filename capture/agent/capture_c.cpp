@@ -340,6 +340,20 @@ template <class Function> int guarded(Function&& function) noexcept
     return stateOf(process());
 }
 
+std::optional<agent::LiveOptions> liveOptions(const strata_capture_options& options)
+{
+    if (options.live == 0)
+        return std::nullopt;
+    agent::LiveOptions live;
+    if (options.live_memory != 0)
+        live.memory = options.live_memory;
+    if ((options.live_port & STRATA_CAPTURE_TCP) != 0)
+        live.port = static_cast<std::uint16_t>(options.live_port & 0xffffu);
+    if (const char* token = std::getenv("STRATA_TOKEN"))
+        live.token = token;
+    return live;
+}
+
 /// Under the mutex. LibTorch may be loaded later than we are.
 void followDeviceCalls(Process& self)
 {
@@ -379,10 +393,13 @@ int strata_capture_start(const strata_capture_options* given)
         wanted.listFile = options.list_file ? options.list_file : "";
         if (t_begins || stateOf(self) != STRATA_CAPTURE_OFF)
             return sayWhoRecords(self, wanted, options.shared != 0);
+        wanted.live = liveOptions(options);
+        if (wanted.file.empty() && !wanted.live)
+            return say("there is no file to record to: nothing is recorded: name one");
         wanted.existing
             = static_cast<agent::Existing>(std::min<std::uint32_t>(options.existing, STRATA_CAPTURE_NUMBER));
         const std::string file = agent::fileOf(wanted);
-        if (options.shared == 0 && wanted.existing == agent::Existing::Refuse
+        if (!file.empty() && options.shared == 0 && wanted.existing == agent::Existing::Refuse
             && access(file.c_str(), F_OK) == 0)
             return say(file
                 + ": is there already: nothing is recorded: give another name, or have it replaced or "

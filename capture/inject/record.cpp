@@ -25,6 +25,11 @@ const char* variable(const char* name)
     return text ? text : "";
 }
 
+bool isAsked()
+{
+    return *variable(kFileVariable) || *variable(kLiveVariable) == '1';
+}
+
 bool isPython()
 {
     return dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr;
@@ -72,6 +77,10 @@ Poll load()
     options.list_file = variable(kListVariable);
     options.simulated_device = variable(kSimulatedVariable);
     options.aside = 1;
+    options.live = *variable(kLiveVariable) == '1' ? 1 : 0;
+    options.live_memory = std::strtoull(variable(kLiveMemoryVariable), nullptr, 10);
+    if (const char* port = variable(kLivePortVariable); *port)
+        options.live_port = static_cast<std::uint32_t>(std::strtoul(port, nullptr, 10)) | STRATA_CAPTURE_TCP;
     g_exiting.store(reinterpret_cast<Exiting>(dlsym(agent, "strata_capture_exiting")));
     start(&options);
     return reinterpret_cast<Poll>(dlsym(agent, "strata_capture_poll"));
@@ -95,7 +104,7 @@ Poll recorder()
     static thread_local bool loads = false; // the recorder asks for the device too
     if (const Poll loaded = poll.load(std::memory_order_acquire))
         return loaded;
-    if (!*variable(kFileVariable))
+    if (!isAsked())
         g_settled.store(true);
     if (loads || g_settled.load() || !isTorchLoaded())
         return nullptr;
@@ -141,7 +150,7 @@ void keepBeforeExit() noexcept
 
 std::optional<interpose::PythonScript> recordScript()
 {
-    if (!*variable(kScriptVariable) || !*variable(kFileVariable))
+    if (!*variable(kScriptVariable) || !isAsked())
         return std::nullopt;
     return interpose::PythonScript{ variable(kScriptVariable), "<frozen strata_record>",
         "the start of the recording failed" };

@@ -64,6 +64,8 @@ public:
         app.add_option("-o,--output", m_options.output,
             "Keep the recording, as session (.strata) or PyTorch snapshot (.pickle); with {process} in the "
             "name that of each process, else of the one that reserved most");
+        app.add_flag("--live", m_options.live.isOn,
+            "Others may look on while it runs, this user and root: strata list, strata attach");
         app.add_flag(
             "--json", m_options.json, "One JSON document on stdout; the command's stdout goes to stderr");
         app.footer("\nExample:\n  strata dryrun --device T4-16GB -- python train.py\n\n"

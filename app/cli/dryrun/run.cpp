@@ -319,6 +319,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     const bool records = recordsItself(options, *command);
     if (records)
         launch::addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
+    if (records)
+        launch::addLive(options.live, *variables);
     variables->emplace_back(inject::kListVariable, (scratch.path() / "list.{process}").string());
     variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());
     variables->emplace_back(dryrun::kScriptVariable, (launch::libraryFolder() / "dryrun_start.py").string());

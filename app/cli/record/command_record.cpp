@@ -52,6 +52,17 @@ public:
             ->check(CLI::Range(std::int64_t{ 64 }, std::int64_t{ 1 } << 30));
         app.add_option("--memory", m_memory,
             "Host memory that the recorder may take in each process (256MiB unless said)");
+        app.add_flag("--live", m_options.live.isOn,
+            "Others may look on while it runs, this user and root: strata list, strata attach. Without -o it "
+            "is recorded for them alone");
+        app.add_option("--live-port", m_options.live.port,
+               "With --live, on this port of 127.0.0.1 too, for an SSH tunnel; 0 takes a free one. The token "
+               "is "
+               "that of STRATA_TOKEN, else one that is said")
+            ->check(CLI::Range(0, 65'535));
+        app.add_option("--live-memory", m_liveMemory,
+            "With --live and without -o, what is kept of each process for those who look on (64MiB unless "
+            "said): the oldest detail is dropped");
         app.add_option("--simulated", m_options.simulated,
             "Run on a simulated card of the catalogue, e.g. H100-80GB: no GPU is needed, and there are no "
             "real times");
@@ -61,15 +72,21 @@ public:
             "Memory of each simulated card that other processes hold all the time, e.g. 4GiB");
         app.add_option("--devices", m_options.devices, "Number of simulated cards")->check(CLI::Range(1, 64));
         app.footer("\nExample:\n  strata record -o run.strata -- python train.py\n\n"
+                   "Another machine's processes, with --live-port 7070 there:\n"
+                   "  ssh -N -L 7070:127.0.0.1:7070 HOST\n"
+                   "  STRATA_TOKEN=... strata attach 127.0.0.1:7070 -o run.strata\n\n"
                    "Exit codes:\n  those of the program, 128 + signal where one ended it   2 bad usage\n");
     }
 
     model::Result<void> check() override
     {
         m_options.command = m_program.words;
-        if (m_options.output.empty())
+        if (m_options.output.empty() && !m_options.live.isOn)
             return model::fail(Error::Kind::Usage, model::say("no file to write"),
                 model::say("name one with -o, as in strata record -o run.strata -- ..."));
+        if (!m_options.live.isOn && (m_options.live.port || !m_liveMemory.empty()))
+            return model::fail(Error::Kind::Usage, model::say("--live-port and --live-memory are of --live"),
+                model::say("add it"));
         if (m_options.simulated.empty()
             && (!m_capacity.empty() || !m_others.empty() || m_options.devices != 1))
             return model::fail(Error::Kind::Usage,
@@ -78,11 +95,13 @@ public:
         const auto memoryBytes = sizeOf("--memory", m_memory);
         const auto capacityBytes = sizeOf("--capacity", m_capacity);
         const auto otherBytes = sizeOf("--other-processes", m_others);
-        for (const auto* size : { &memoryBytes, &capacityBytes, &otherBytes }) {
+        const auto liveBytes = sizeOf("--live-memory", m_liveMemory);
+        for (const auto* size : { &memoryBytes, &capacityBytes, &otherBytes, &liveBytes }) {
             if (!*size)
                 return model::Failure(size->error());
         }
         m_options.memoryBytes = *memoryBytes;
+        m_options.live.memoryBytes = liveBytes->value_or(0);
         m_options.capacityBytes = *capacityBytes;
         m_options.otherBytes = otherBytes->value_or(0);
         return {};
@@ -96,7 +115,7 @@ public:
 private:
     RecordOptions m_options;
     ProgramWords m_program;
-    std::string m_memory, m_capacity, m_others;
+    std::string m_memory, m_capacity, m_others, m_liveMemory;
 };
 
 } // namespace

@@ -139,6 +139,8 @@ public:
         std::ifstream file(m_path);
         bool any = false;
         for (std::string name; std::getline(file, name); any = true) {
+            if (!name.ends_with(".strata"))
+                continue; // its socket: it was recorded for those who looked on
             std::error_code error;
             // What is not finished or not found stays without: the addresses are in the file.
             (void)model::symbolize(name);
@@ -181,7 +183,7 @@ model::Result<int> record(const RecordOptions& options)
     const auto library = launch::preloadable(launch::kPreloaded);
     if (!library)
         return model::Failure(library.error());
-    const auto output = makeRoom(options.output, options.overwrite);
+    const auto output = options.output.empty() ? fs::path() : makeRoom(options.output, options.overwrite);
     if (!output)
         return model::Failure(output.error());
     const bool records = prepareHook(*command);
@@ -192,6 +194,7 @@ model::Result<int> record(const RecordOptions& options)
         return launch::runChild(*command, { .set = *std::move(variables) });
     const NameList names;
     launch::addRecorder(output->string(), options.stacks, *variables);
+    launch::addLive(options.live, *variables);
     variables->emplace_back(inject::kRingVariable, std::to_string(options.ringEvents));
     variables->emplace_back(inject::kMemoryVariable, std::to_string(options.memoryBytes.value_or(0)));
     variables->emplace_back(inject::kListVariable, names.path());

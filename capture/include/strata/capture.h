@@ -28,11 +28,14 @@ enum class Existing : std::uint32_t {
 };
 
 struct Options {
-    std::string file; ///< "{process}" in it becomes the process's number
+    std::string file; ///< empty, with `live`: none. "{process}" in it becomes the process's number
     Existing existing = Existing::Refuse;
     Stacks stacks = Stacks::Native;
     std::uint64_t ringEvents = 0; ///< that may wait for the disk, for each device; 0: 131072
     std::uint64_t memoryLimit = 0; ///< bytes of host memory, at most; 0: 256 MiB
+    bool live = false; ///< `strata attach` can watch it; without a file it is recorded for those alone
+    int livePort = -1; ///< of 127.0.0.1 too, for tunnels; 0: one that is free; -1: none
+    std::uint64_t liveMemory = 0; ///< bytes kept for viewers where there is no file; 0: 64 MiB
 };
 
 enum class State {
@@ -52,6 +55,11 @@ inline State start(const Options& options)
     given.ring_events = options.ringEvents;
     given.memory_limit = options.memoryLimit;
     given.existing = static_cast<std::uint32_t>(options.existing);
+    given.live = options.live ? 1 : 0;
+    given.live_port = options.livePort < 0
+        ? 0
+        : (static_cast<std::uint32_t>(options.livePort) & 0xffffu) | STRATA_CAPTURE_TCP;
+    given.live_memory = options.liveMemory;
     return static_cast<State>(strata_capture_start(&given));
 }
 

@@ -21,8 +21,8 @@ enum strata_capture_stacks {
 struct strata_capture_options {
     uint32_t size; /* of this struct, as the caller knows it */
     uint32_t stacks; /* enum strata_capture_stacks */
-    const char*
-        file; /* the session that is made; must not be there; "{process}" becomes the process's number */
+    const char* file; /* the session that is made, NULL or empty with `live`: none; must not be there;
+                         "{process}" becomes the process's number */
     uint64_t ring_events; /* room for each device; 0: 131072 */
     uint64_t memory_limit; /* bytes of host memory at most; 0: 256 MiB */
     uint32_t
@@ -34,7 +34,15 @@ struct strata_capture_options {
      * recording waits for it. 1: the program goes on, and the recording begins when it is there. */
     uint32_t aside;
     uint32_t existing; /* enum strata_capture_existing: where `file` is there already */
+    uint32_t
+        live; /* 1: `strata list` shows this process, `strata attach` watches it; `file` may be NULL then */
+    /* STRATA_CAPTURE_TCP and a port of 127.0.0.1 (0: one that is free), for tunnels, with the token in the
+     * environment variable STRATA_TOKEN, else one that is said on stderr. 0: none. */
+    uint32_t live_port;
+    uint64_t live_memory; /* bytes kept for those who look on, where there is no file; 0: 64 MiB */
 };
+
+#define STRATA_CAPTURE_TCP 0x10000u
 
 enum strata_capture_existing {
     STRATA_CAPTURE_REFUSE = 0, /* nothing is recorded, which is said at once */

@@ -25,13 +25,15 @@ _STACKS = {"none": 0, "native": 1, "python": 2, "auto": 3}
 _EXISTING = {"refuse": 0, "replace": 1, "number": 2}
 _STATES = ("off", "waiting", "recording")
 _BEGIN, _END, _MARK = 0, 1, 2
+_TCP = 0x10000
 
 
 class _Options(ctypes.Structure):
     _fields_ = [("size", ctypes.c_uint32), ("stacks", ctypes.c_uint32), ("file", ctypes.c_char_p),
                 ("ring_events", ctypes.c_uint64), ("memory_limit", ctypes.c_uint64), ("shared", ctypes.c_uint32),
                 ("list_file", ctypes.c_char_p), ("simulated_device", ctypes.c_char_p), ("aside", ctypes.c_uint32),
-                ("existing", ctypes.c_uint32)]
+                ("existing", ctypes.c_uint32), ("live", ctypes.c_uint32), ("live_port", ctypes.c_uint32),
+                ("live_memory", ctypes.c_uint64)]
 
 
 def _places():
@@ -113,22 +115,28 @@ class _TorchComes(importlib.abc.MetaPathFinder):
         return None
 
 
-def start(file, stacks="auto", ring_events=0, memory_limit=0, existing="refuse"):
+def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="refuse", live=False, live_port=None, live_memory=0):
     """Begins a recording, now or when PyTorch's allocator is ready: "recording", "waiting" or "off".
 
-    file          the session that is made
+    file          the session that is made; None, with live: none
     stacks        "python", "native" (C++), "none", or "auto": Python's, and C++ where a thread runs no Python
     ring_events   events that may wait for the disk, for each device; 0: 131072
     memory_limit  bytes of host memory that the recorder may take; 0: 256 MiB
     existing      where the file is there already: "refuse", said on stderr; "replace"; or "number": run.2.strata, ...
+    live          `strata list` shows this process, `strata attach` watches it
+    live_port     a port of 127.0.0.1 for that too, behind a token: STRATA_TOKEN, else one that is said; 0: one that is free
+    live_memory   bytes kept for those who look on, where there is no file; 0: 64 MiB
     """
     if stacks not in _STACKS:
         raise ValueError(f"stacks={stacks!r}: one of {', '.join(_STACKS)}")
     if existing not in _EXISTING:
         raise ValueError(f"existing={existing!r}: one of {', '.join(_EXISTING)}")
+    if file is None and not live:
+        raise ValueError("file=None: name one, or record for those who look on alone with live=True")
     library = _load()
-    options = _Options(ctypes.sizeof(_Options), _STACKS[stacks], os.fsencode(os.path.abspath(file)), ring_events,
-                       memory_limit, 0, None, None, 0, _EXISTING[existing])
+    options = _Options(ctypes.sizeof(_Options), _STACKS[stacks], None if file is None else os.fsencode(os.path.abspath(file)),
+                       ring_events, memory_limit, 0, None, None, 0, _EXISTING[existing], 1 if live else 0,
+                       0 if live_port is None else _TCP | live_port, live_memory)
     state = _STATES[library.strata_capture_start(ctypes.byref(options))]
     if state == "waiting":
         if "torch.cuda" in sys.modules:
@@ -149,7 +157,7 @@ def stop():
 
 
 @contextlib.contextmanager
-def record(file, **options):
+def record(file=None, **options):
     """A recording of what happens inside; options as start() has them."""
     start(file, **options)
     try:
