@@ -26,6 +26,7 @@ Examples:
   strata render snapshot.pickle -o pictures      every page of the window as PNG
   strata convert snapshot.pickle -o run.strata   a tenth of the size, opens the same
   strata record -o run.strata -- python train.py     every allocation of a program, from its first on
+  strata attach 4711 -o seen.strata              a process that was started with record --live, as it runs
   strata dryrun --device T4-16GB -- python train.py   what a program would need there, without a GPU
 
 "strata COMMAND --help" tells the options of a command.

@@ -178,6 +178,11 @@ TEST(Manual, EveryExampleWorks)
                 continue;
             } else if (line.starts_with("strata doctor")) {
                 EXPECT_LE(reader.run(line).code, 1); // what this machine has is not the manual's to say
+            } else if (line.starts_with("strata attach")) {
+                const Ran ran = reader.run(line); // there is no such process, or it cannot be watched
+                EXPECT_THAT(ran.code, testing::AnyOf(1, 3));
+                EXPECT_THAT(ran.err, testing::HasSubstr("strata: attach: "));
+                EXPECT_THAT(ran.err, testing::HasSubstr("process 4711"));
             } else if (line.find("--max-growth") != line.npos) {
                 const Ran ran = reader.run(line); // of the sample's few steps
                 EXPECT_EQ(ran.code, 1);

@@ -111,7 +111,8 @@ public:
         m_line.member("time_ns", totals.timeNs);
         writeProcess(m_process, m_line);
         m_line.endObject();
-        m_out.line(m_line.text());
+        m_line.endLine();
+        m_out.write(m_line.text());
         m_out.flush();
     }
     model::Result<void> onBegin(const std::vector<wire::Gap::Missing>& missing) override

@@ -173,8 +173,6 @@ void LiveServer::run()
         for (int i = 0; i < count; ++i)
             onReady(events[static_cast<std::size_t>(i)].data.fd, events[static_cast<std::size_t>(i)].events);
         const bool ending = m_ending.load();
-        if (m_keeps.exchange(false))
-            m_store.keep();
         const std::int64_t now = nowNs();
         if (ending && m_endNs == 0) {
             m_endNs = now;
@@ -186,6 +184,8 @@ void LiveServer::run()
                     watch(descriptor, false);
         }
         serve();
+        if (m_keeps.exchange(false)) // who keeps pace has them now
+            m_store.keep();
         isOn = !ending || !isOver(now);
     }
     while (!m_viewers.empty())
