@@ -141,6 +141,7 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
     if (!m_attached) {
         if (!m_hook.attach({ entryCallback, outOfMemoryCallback, rangeCallback, callBegins, callEnds })) {
             say(recorder->name() + ": LibTorch does not let itself be followed: nothing is recorded");
+            m_ended.pop_back(); // nobody has it yet, and nobody is to look on
             return false;
         }
         followCalls();

@@ -367,11 +367,12 @@ void sayWhoRecords(Process& self, const agent::AgentOptions& wanted, bool fromOu
     const agent::Agent* const agent = self.agent.load();
     const bool begun = agent && agent->isRecording();
     const std::string file = begun ? agent->recordingName() : self.file;
+    const std::string where = file.empty() ? "for those who look on" : "into " + file;
     if (fromOutside) { // the command line tells of that one
-        say("the program records itself, into " + file);
-        return agent::addToList(wanted, file);
+        say("the program records itself, " + where);
+        return file.empty() ? void() : agent::addToList(wanted, file);
     }
-    say(agent::fileOf(wanted) + ": is not begun: this process is recorded already, into " + file);
+    say(agent::fileOf(wanted) + ": is not begun: this process is recorded already, " + where);
 }
 
 } // namespace

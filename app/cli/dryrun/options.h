@@ -24,7 +24,7 @@ struct DryRunOptions {
     bool spread = false; ///< run other orders too, to see how far reserved moves
     std::vector<std::string> changes; ///< "amp=bf16", all applied together in a second run
     std::vector<std::string> fit; ///< "BATCH=1..512": find the largest that fits
-    launch::LiveSettings live; ///< others may look on at the first run
+    launch::LiveSettings live; ///< others may look on at each run that is recorded
     std::string output; ///< where the recording goes, .strata or .pickle; empty: nowhere
     bool json = false;
     std::vector<std::string> command;

@@ -45,8 +45,6 @@ public:
     [[nodiscard]] virtual bool seek(Cursor& cursor, std::uint32_t sequence) = 0;
     /// Appends what comes next, about `most` bytes, to `out`.
     [[nodiscard]] virtual Fetched fetch(Cursor& cursor, std::size_t most, wire::Bytes& out) = 0;
-    /// Bytes between the cursor and the last chunk so far.
-    [[nodiscard]] virtual std::uint64_t behind(const Cursor& cursor) const = 0;
     /// The cursor in front of chunks that stand for all that is not kept any more.
     virtual wire::Gap startLate(Cursor& cursor) = 0;
     /// Drops what there is no room for.

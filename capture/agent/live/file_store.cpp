@@ -122,12 +122,6 @@ ChunkStore::Fetched FileStore::fetch(Cursor& cursor, std::size_t most, wire::Byt
     return Fetched::Some;
 }
 
-std::uint64_t FileStore::behind(const Cursor& cursor) const
-{
-    const std::uint64_t end = m_end.load(std::memory_order_acquire);
-    return end - std::min(end, cursor.offset);
-}
-
 /// All of it is there.
 wire::Gap FileStore::startLate(Cursor& cursor)
 {

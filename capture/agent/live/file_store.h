@@ -23,7 +23,6 @@ public:
     bool add(std::span<const std::byte> chunk) override;
     [[nodiscard]] bool seek(Cursor& cursor, std::uint32_t sequence) override;
     [[nodiscard]] Fetched fetch(Cursor& cursor, std::size_t most, wire::Bytes& out) override;
-    [[nodiscard]] std::uint64_t behind(const Cursor& cursor) const override;
     wire::Gap startLate(Cursor& cursor) override;
     void keep() override { }
 

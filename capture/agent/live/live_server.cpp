@@ -62,13 +62,15 @@ bool LiveServer::start(std::string& why)
 {
     m_epoll = epoll_create1(EPOLL_CLOEXEC);
     m_wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    own(m_epoll);
+    own(m_wake);
     if (m_epoll < 0 || m_wake < 0) {
         why = std::strerror(errno);
         return false;
     }
     if (!m_listeners.open(m_options, why))
         return false;
-    for (const int descriptor : { m_epoll, m_wake, m_listeners.local(), m_listeners.tcp() })
+    for (const int descriptor : { m_listeners.local(), m_listeners.tcp() })
         own(descriptor);
     for (const int descriptor : { m_wake, m_listeners.local(), m_listeners.tcp() })
         if (descriptor >= 0)

@@ -138,7 +138,8 @@ void LiveSink::close()
 {
     if (m_file)
         m_file->close();
-    m_server->finish();
+    if (m_server)
+        m_server->finish();
 }
 
 std::string LiveSink::name() const

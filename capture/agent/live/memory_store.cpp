@@ -65,18 +65,6 @@ ChunkStore::Fetched MemoryStore::fetch(Cursor& cursor, std::size_t most, wire::B
     return Fetched::Some;
 }
 
-std::uint64_t MemoryStore::behind(const Cursor& cursor) const
-{
-    const std::lock_guard lock(m_mutex);
-    if (cursor.next <= m_first)
-        return m_bytes;
-    std::uint64_t bytes = 0;
-    const std::size_t have = m_chunks.size();
-    for (std::size_t i = std::min<std::size_t>(cursor.next - m_first, have); i < have; ++i)
-        bytes += m_chunks[i]->size();
-    return bytes;
-}
-
 wire::Gap MemoryStore::startLate(Cursor& cursor)
 {
     cursor = {};

@@ -25,14 +25,13 @@ public:
     bool add(std::span<const std::byte> chunk) override;
     [[nodiscard]] bool seek(Cursor& cursor, std::uint32_t sequence) override;
     [[nodiscard]] Fetched fetch(Cursor& cursor, std::size_t most, wire::Bytes& out) override;
-    [[nodiscard]] std::uint64_t behind(const Cursor& cursor) const override;
     wire::Gap startLate(Cursor& cursor) override;
     void keep() override;
 
 private:
     const std::uint64_t m_limit;
     RetainedState m_dropped; // of the server's thread
-    mutable std::mutex m_mutex; // guards what follows
+    std::mutex m_mutex; // guards what follows
     std::deque<std::shared_ptr<const wire::Bytes>> m_chunks;
     std::uint32_t m_first = 0; // sequence number of m_chunks[0]
     std::uint64_t m_bytes = 0;

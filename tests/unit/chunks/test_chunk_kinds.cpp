@@ -4,6 +4,7 @@
 #include "model/trace/allocator_calls.h"
 #include "model/trace/roles.h"
 #include "model/wire/allocator_calls.h"
+#include "model/wire/link/link_chunks.h"
 #include "model/wire/roles.h"
 #include "model/wire/tables.h"
 
@@ -93,6 +94,7 @@ TEST(ChunkKinds, AreDescribedForStrangers)
     std::set<wire::ChunkType> types(wire::kChunkTypes.begin(), wire::kChunkTypes.end());
     for (const ChunkKind* const kind : chunkKinds())
         types.insert(kind->type);
+    types.insert(wire::kLinkTypes.begin(), wire::kLinkTypes.end());
     for (const wire::ChunkType type : types) {
         const std::string number = std::to_string(static_cast<int>(type));
         EXPECT_TRUE(
