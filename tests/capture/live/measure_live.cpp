@@ -96,12 +96,19 @@ int main(int argc, char** argv)
     (void)turn(allocator);
     for (const bool stops : { false, true }) {
         std::vector<double> with, without, difference;
-        for (int i = 0; i < turns; ++i) {
-            without.push_back(turn(allocator));
+        const auto watched = [&] {
             Reader reader(address, stops);
             std::this_thread::sleep_for(200ms);
             with.push_back(turn(allocator));
             reader.end();
+        };
+        for (int i = 0; i < turns; ++i) { // in either order: what grows meanwhile is for both
+            if (i % 2 == 1)
+                watched();
+            std::this_thread::sleep_for(200ms);
+            without.push_back(turn(allocator));
+            if (i % 2 == 0)
+                watched();
             difference.push_back(with.back() - without.back());
         }
         std::printf(
