@@ -3,6 +3,7 @@
 #include "model/analysis/training/leak_sites.h"
 #include "tests/gui/shell/agreement_test.h"
 #include "tests/gui/training/training_run.h"
+#include "views/models/training_words.h"
 #include "views/pages/leak_texts.h"
 #include "views/pages/leaks_page.h"
 #include "views/pages/memory_page.h"
@@ -149,18 +150,12 @@ TEST_P(TrainingAgrees, InTheSteps)
             EXPECT_TRUE(said.contains(bytes(told[row]["reserved_bytes"]))) << qPrintable(said);
         }
     }
-}
-
-/// A position names the step that the window shows under that number.
-TEST_P(TrainingAgrees, InWhatAStepIs)
-{
-    auto& memory = driver().shown<MemoryPage>("memory");
-    ASSERT_TRUE(memory.steps().figures());
+    // A position names the step that the window shows under that number.
     const auto& rows = memory.steps().figures()->rows;
     for (const StepFigures::Row* const row : { &rows.front(), &rows[rows.size() / 2], &rows.back() }) {
-        const Json told = json(
+        const Json at = json(
             "at", { text::stepName(*row->step).toStdString(), "--device", std::to_string(trace().device()) });
-        EXPECT_EQ(told["event"].get<std::int64_t>(), row->peak.maxEvent);
+        EXPECT_EQ(at["event"].get<std::int64_t>(), row->peak.maxEvent);
     }
 }
 
