@@ -66,9 +66,8 @@ TEST(Figures, SummaryHasExactlyTheKeysOfItsContract)
         EXPECT_EQ(device["waste"]["free_in_segments"], device["inactive_bytes_end"]);
         for (const json& oom : device["oom"])
             EXPECT_EQ(keysOf(oom),
-                (std::set<std::string>{
-                    "event", "requested", "device_free", "reserved", "free_in_segments", "pending_free", "line",
-                    "stack" }));
+                (std::set<std::string>{ "event", "requested", "device_free", "reserved", "free_in_segments",
+                    "pending_free", "line", "stack" }));
         std::int64_t bytes = 0;
         for (const json& group : device["peak"]["groups"])
             bytes += group["bytes"].get<std::int64_t>();
@@ -150,7 +149,7 @@ TEST(Figures, FindingsAreToldInTheWordsOfTheWindow)
                 for (const json& finding : device[kind])
                     for (std::size_t i = 0; i < model::kCheckCount; ++i)
                         if (const auto check = static_cast<model::Check>(i);
-                            model::checkName(check) == finding["check"]) {
+                            finding["check"] == std::string(model::checkName(check))) {
                             EXPECT_THAT(text, HasSubstr(model::checkSentence(check).text()));
                             ++told;
                         }
