@@ -231,10 +231,35 @@ struct Modules::Module {
         }
         return false;
     }
-    [[nodiscard]] bool functionAt(Dwarf_Addr address, Found& found) const
+    /// The unit whose code an address is, and what is added to its addresses; nullptr where none is known.
+    /// Clang writes no table of that (.debug_aranges), so units are asked.
+    [[nodiscard]] Dwarf_Die* unitAt(Dwarf_Addr address, Dwarf_Addr& bias)
+    {
+        if (Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias))
+            return unit;
+        if (!areUnitsAsked)
+            askUnits();
+        const auto behind = std::ranges::upper_bound(unitCode, address, {}, &UnitCode::begin);
+        if (behind == unitCode.begin() || address >= std::prev(behind)->end)
+            return nullptr;
+        bias = std::prev(behind)->bias;
+        return std::prev(behind)->unit;
+    }
+    void askUnits()
+    {
+        areUnitsAsked = true;
+        Dwarf_Addr bias = 0, base = 0, from = 0, to = 0;
+        for (Dwarf_Die* unit = nullptr; (unit = dwfl_module_nextcu(module, unit, &bias));)
+            for (std::ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &from, &to)) > 0;)
+                if (from != 0 && from < to) // at 0 lies what the linker threw away
+                    unitCode.push_back({ from + bias, to + bias, bias, unit });
+        std::ranges::sort(unitCode, {}, &UnitCode::begin);
+    }
+
+    [[nodiscard]] bool functionAt(Dwarf_Addr address, Found& found)
     {
         Dwarf_Addr bias = 0;
-        Dwarf_Die* const nearest = dwfl_module_addrdie(module, address, &bias);
+        Dwarf_Die* const nearest = unitAt(address, bias);
         if (functionIn(nearest, address, bias, found))
             return true;
         // The unit of such waste may have hidden the right one.
@@ -248,10 +273,10 @@ struct Modules::Module {
     }
 
     /// Of assembly, and of what was compiled for lines alone.
-    [[nodiscard]] bool hasOnlyLines(Dwarf_Addr address) const
+    [[nodiscard]] bool hasOnlyLines(Dwarf_Addr address)
     {
         Dwarf_Addr bias = 0;
-        Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias);
+        Dwarf_Die* const unit = unitAt(address, bias);
         Dwarf_Die child;
         for (bool more = unit && dwarf_child(unit, &child) == 0; more;
              more = dwarf_siblingof(&child, &child) == 0)
@@ -272,10 +297,11 @@ struct Modules::Module {
                                             : std::numeric_limits<Dwarf_Addr>::max();
         SourcePlace here;
         int line = 0;
-        Dwarf_Addr at = 0;
-        if (Dwfl_Line* const row = dwfl_module_getsrc(module, address))
-            if (const char* file = dwfl_lineinfo(row, &at, &line, nullptr, nullptr, nullptr);
-                file && at >= from)
+        Dwarf_Addr at = 0, bias = 0;
+        Dwarf_Die* const unit = unitAt(address, bias);
+        if (Dwarf_Line* const row = unit ? dwarf_getsrc_die(unit, address - bias) : nullptr)
+            if (const char* file = dwarf_linesrc(row, nullptr, nullptr);
+                file && dwarf_lineaddr(row, &at) == 0 && dwarf_lineno(row, &line) == 0 && at + bias >= from)
                 here = { file, {}, line };
         if (!hasFunction) {
             here.function = symbol ? demangled(symbol->name) : "";
@@ -348,6 +374,13 @@ struct Modules::Module {
         });
     }
 
+    struct UnitCode {
+        Dwarf_Addr begin, end, bias;
+        Dwarf_Die* unit; // as long as the module
+    };
+
+    std::vector<UnitCode> unitCode; ///< by address
+    bool areUnitsAsked = false;
     std::vector<Symbol> symbols; ///< by address
     bool hasSymbols = false;
 
