@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/session/chunk_file.h"
 
+#include "model/wire/read_at.h"
 #include "model/wire/user_data.h"
 
 #include <array>
@@ -62,17 +63,7 @@ std::uint64_t ChunkFile::bytes() const
 
 std::size_t ChunkFile::read(std::uint64_t offset, std::span<std::byte> into) const
 {
-    std::size_t have = 0;
-    while (have < into.size()) {
-        const ssize_t got
-            = ::pread(m_file, into.data() + have, into.size() - have, static_cast<off_t>(offset + have));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        have += static_cast<std::size_t>(got);
-    }
-    return have;
+    return wire::readAt(m_file, offset, into);
 }
 
 bool ChunkFile::lock() const

@@ -1,33 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/live/file_store.h"
 
+#include "model/wire/read_at.h"
+
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 
 namespace strata::agent {
-
-namespace {
-
-/// How many bytes were read.
-std::size_t readAt(int file, std::uint64_t offset, std::span<std::byte> into)
-{
-    std::size_t have = 0;
-    while (have < into.size()) {
-        const ssize_t got
-            = pread(file, into.data() + have, into.size() - have, static_cast<off_t>(offset + have));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        have += static_cast<std::size_t>(got);
-    }
-    return have;
-}
-
-} // namespace
 
 FileStore::~FileStore()
 {
@@ -58,7 +39,8 @@ std::uint64_t FileStore::chunkAt(std::uint64_t offset) const
 {
     std::array<std::byte, wire::kHeadBytes> bytes;
     wire::ChunkHead head;
-    if (readAt(m_file, offset, bytes) != bytes.size() || wire::readHead(bytes, head) != wire::ChunkStatus::Ok)
+    if (wire::readAt(m_file, offset, bytes) != bytes.size()
+        || wire::readHead(bytes, head) != wire::ChunkStatus::Ok)
         return 0;
     return wire::kHeadBytes + head.storedBytes;
 }
@@ -98,7 +80,7 @@ ChunkStore::Fetched FileStore::fetch(Cursor& cursor, std::size_t most, wire::Byt
     const std::size_t wanted = std::min<std::uint64_t>(std::max(most, wire::kHeadBytes), end - cursor.offset);
     out.resize(before + wanted);
     const auto fresh = std::span(out).subspan(before);
-    if (readAt(m_file, cursor.offset, fresh) != wanted) {
+    if (wire::readAt(m_file, cursor.offset, fresh) != wanted) {
         out.resize(before);
         return Fetched::Failed;
     }
