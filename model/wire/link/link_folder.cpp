@@ -58,6 +58,19 @@ template <class Take> void eachEntry(const std::string& folder, const Take& take
     closedir(open);
 }
 
+/// Why `path` is not what is looked for, of that user; `kind` is one of S_IFMT.
+std::string whyNotOwn(
+    const std::string& path, uid_t owner, mode_t kind, const char* isAnother, struct stat& info)
+{
+    if (lstat(path.c_str(), &info) != 0)
+        return std::strerror(errno);
+    if (S_ISLNK(info.st_mode))
+        return "it is a link";
+    if ((info.st_mode & S_IFMT) != kind)
+        return isAnother;
+    return info.st_uid == owner ? "" : "it belongs to another user";
+}
+
 void addTrusted(const std::string& folder, uid_t owner, std::vector<std::string>& found, std::string& why)
 {
     struct stat info { };
@@ -75,31 +88,16 @@ void addTrusted(const std::string& folder, uid_t owner, std::vector<std::string>
 std::string whyNotTrusted(const std::string& folder, uid_t owner)
 {
     struct stat info { };
-    if (lstat(folder.c_str(), &info) != 0)
-        return std::strerror(errno);
-    if (S_ISLNK(info.st_mode))
-        return "it is a link";
-    if (!S_ISDIR(info.st_mode))
-        return "it is no folder";
-    if (info.st_uid != owner)
-        return "it belongs to another user";
-    if ((info.st_mode & 077) != 0)
+    const std::string problem = whyNotOwn(folder, owner, S_IFDIR, "it is no folder", info);
+    if (problem.empty() && (info.st_mode & 077) != 0)
         return "others may enter it (its mode is not 0700)";
-    return {};
+    return problem;
 }
 
 std::string whyNoSocket(const std::string& path, uid_t owner)
 {
     struct stat info { };
-    if (lstat(path.c_str(), &info) != 0)
-        return std::strerror(errno);
-    if (S_ISLNK(info.st_mode))
-        return "it is a link";
-    if (!S_ISSOCK(info.st_mode))
-        return "it is no socket";
-    if (info.st_uid != owner)
-        return "it belongs to another user";
-    return {};
+    return whyNotOwn(path, owner, S_IFSOCK, "it is no socket", info);
 }
 
 std::string makeLinkFolder(std::string& why)
