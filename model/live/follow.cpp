@@ -21,27 +21,22 @@ constexpr int kLookMs = 100; // at the stop token
 constexpr auto kAnswerWithin = 10s; // a greeting, from a process that may be busy
 constexpr std::size_t kReadBytes = std::size_t{ 256 } << 10;
 
-Sentence refusalOf(const wire::Refusal& refusal)
+Error refusedBy(const LinkAddress& address, const wire::Refusal& refusal)
 {
+    const auto because = [&](Sentence why, Sentence remedy) {
+        return Error{ Error::Kind::Refused, say("%1: %2", address.text(), std::move(why)), std::move(remedy),
+            {} };
+    };
     switch (refusal.reason) {
     case wire::Refusal::Reason::Token:
-        return say("the token is not the one of this recording");
+        return because(say("the token is not the one of this recording"),
+            say("the process said it as it began: set STRATA_TOKEN to it"));
     case wire::Refusal::Reason::Full:
-        return say("too many look on already");
+        return because(say("too many look on already"), say("close one of them and try again"));
+    case wire::Refusal::Reason::Version:
+        return because(verbatim(refusal.text), say("record and watch with the same version of Strata"));
     default:
-        return verbatim(refusal.text);
-    }
-}
-
-Sentence remedyOf(const wire::Refusal& refusal)
-{
-    switch (refusal.reason) {
-    case wire::Refusal::Reason::Token:
-        return say("the process said it as it began: set STRATA_TOKEN to it");
-    case wire::Refusal::Reason::Full:
-        return say("close one of them and try again");
-    default:
-        return {};
+        return because(verbatim(refusal.text), {});
     }
 }
 
@@ -127,10 +122,10 @@ private:
             case LinkReader::Item::None:
                 return true;
             case LinkReader::Item::Broken:
-                return fail(Error::Kind::Format, say("%1: %2", m_address.text(), reader.problem()));
+                return fail(Error::Kind::Format, say("%1: %2", m_address.text(), reader.problem()),
+                    say("attach again; what was received until then is kept"));
             case LinkReader::Item::Refusal:
-                return fail(Error::Kind::Refused,
-                    say("%1: %2", m_address.text(), refusalOf(reader.refusal())), remedyOf(reader.refusal()));
+                return Failure(refusedBy(m_address, reader.refusal()));
             case LinkReader::Item::Greeting:
                 answered = true;
                 onGreeting(reader.greeting());
