@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/contents.h"
 
+#include "views/contents/attach_content.h"
 #include "views/contents/document_content.h"
 #include "views/contents/dry_run_content.h"
 #include "views/contents/start_page.h"
@@ -14,7 +15,7 @@ views::ContentList windowContents()
     return { .start = [](const ContentContext& context) { return new views::StartPage(context); },
         .file = [](const ContentContext& context, const QString& path,
                     bool force) { return new views::DocumentContent(context, path, force); },
-        .kinds = { views::DryRunContent::kind() } };
+        .kinds = { views::AttachContent::kind(), views::DryRunContent::kind() } };
 }
 
 } // namespace strata::gui

@@ -6,6 +6,7 @@
 #include "views/contents/document_view.h"
 #include "views/contents/page_export.h"
 #include "views/contents/page_list.h"
+#include "views/models/live_source.h"
 #include "views/shell/main_window.h"
 
 #include <QCoreApplication>
@@ -17,7 +18,9 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 
 namespace strata::gui {
 
@@ -25,6 +28,8 @@ namespace {
 
 using views::Document;
 using views::Page;
+
+constexpr int kLookMs = 1'500;
 
 /// Runs the event loop until `done`, which is asked after every batch of events.
 template <class Condition> void waitUntil(const Condition& done)
@@ -60,21 +65,28 @@ int cannotWrite(const QString& path)
         3);
 }
 
-int writePage(QWidget& shown, Page& page, const Options& options)
+int written(const QString& path)
 {
-    const QDir folder(*options.renderTo);
-    QStringList paths{ folder.filePath(page.id() + QStringLiteral(".png")) };
-    if (!shown.grab().save(paths.front(), "PNG"))
-        return cannotWrite(paths.front());
-    if (options.svg && page.hasSvg()) {
-        paths.append(folder.filePath(page.id() + QStringLiteral(".svg")));
-        if (const auto saved = views::savePicture(page, paths.back()); !saved)
-            return complain(saved.error(), 3);
-    }
-    for (const QString& path : paths)
-        std::printf("%s\n", qPrintable(path));
+    std::printf("%s\n", qPrintable(path));
     std::fflush(stdout);
     return 0;
+}
+
+int writePicture(QWidget& shown, const QString& id, const Options& options)
+{
+    const QString path = QDir(*options.renderTo).filePath(id + QStringLiteral(".png"));
+    return shown.grab().save(path, "PNG") ? written(path) : cannotWrite(path);
+}
+
+int writePage(QWidget& shown, Page& page, const Options& options)
+{
+    if (const int status = writePicture(shown, page.id(), options); status != 0)
+        return status;
+    if (!options.svg || !page.hasSvg())
+        return 0;
+    const QString path = QDir(*options.renderTo).filePath(page.id() + QStringLiteral(".svg"));
+    const auto saved = views::savePicture(page, path);
+    return saved ? written(path) : complain(saved.error(), 3);
 }
 
 /// The pages to write, in the order of the rail; empty if one is unknown, which is said.
@@ -137,8 +149,23 @@ int renderWindow(const QString& path, views::Theme& theme, const Options& option
     const auto* content = views::DocumentContent::of(window);
     if (!content)
         return 3;
+    QStringList pages = options.pages;
+    for (const views::ContentKind& kind : contents.kinds) {
+        if (pages.removeAll(kind.id) == 0)
+            continue;
+        window.showKind(kind.id);
+        QTimer patience; // what it looks for is there then, or not at all
+        patience.setSingleShot(true);
+        patience.start(kLookMs);
+        waitUntil([&] { return !patience.isActive(); });
+        if (const int status = writePicture(window, kind.id, options); status != 0)
+            return status;
+        window.leaveKind();
+        if (pages.isEmpty())
+            return 0;
+    }
     views::DocumentView& view = content->active().view();
-    const std::vector<Page*> chosen = choosePages(view.pages(), options.pages);
+    const std::vector<Page*> chosen = choosePages(view.pages(), pages);
     if (chosen.empty())
         return 2;
     for (Page* page : chosen) {
@@ -154,14 +181,21 @@ int renderWindow(const QString& path, views::Theme& theme, const Options& option
 
 int renderPages(const Options& options, views::Theme& theme)
 {
+    const QString place = options.files.front();
     Document document;
-    document.open(options.files.front(), options.force);
+    std::unique_ptr<views::LiveSource> live;
+    if (!views::LivePlace::isLive(place))
+        document.open(place, options.force);
+    else if (const auto found = views::LivePlace::find(place))
+        live = std::make_unique<views::LiveSource>(document, *found);
+    else
+        return complain(found.error(), 3);
     waitUntil([&] { return document.state() != Document::State::Loading; });
     if (document.state() == Document::State::Failed)
         return complain(document.error(), 3);
     if (!QDir().mkpath(*options.renderTo))
         return cannotWrite(*options.renderTo);
-    return options.window ? renderWindow(options.files.front(), theme, options)
+    return options.window ? renderWindow(place, theme, options)
                           : renderDocument(document, theme.palette(), options);
 }
 

@@ -24,6 +24,18 @@ Result<void> exportWithEnd(
     return exportPickle(*cut(session, options).recording, path, progress);
 }
 
+/// What is written of a session whose source goes on: it says that its end is not known. Costs little.
+Recording saved(const Session& session)
+{
+    Recording recording = session.recording();
+    if (!recording.truncation
+        && std::ranges::any_of(
+            session.devices(), [](const DeviceTrace& trace) { return !trace.totals().endKnown; }))
+        recording.truncation
+            = Truncation{ recording.fileBytes, say("It was saved while its program was running"), true };
+    return recording;
+}
+
 } // namespace
 
 Result<void> saveAs(const Session& session, const std::filesystem::path& path, const Progress& progress)
@@ -33,7 +45,7 @@ Result<void> saveAs(const Session& session, const std::filesystem::path& path, c
         return Failure(format.error());
     if (*format == SavedFormat::Pickle)
         return exportWithEnd(session, path, progress);
-    return saveSession(session.recording(), path, digestsOf(session.devices()), progress);
+    return saveSession(saved(session), path, digestsOf(session.devices()), progress);
 }
 
 } // namespace strata::model

@@ -8,6 +8,7 @@
 #include "views/contents/loading_view.h"
 #include "views/contents/minimap.h"
 #include "views/contents/rail.h"
+#include "views/models/live_source.h"
 #include "views/pages/document_texts.h"
 #include "views/shell/main_window.h"
 #include "views/shell/recent_files.h"
@@ -78,6 +79,7 @@ DocumentContent::DocumentContent(const ContentContext& context, const QString& p
     m_splitter->setHandleWidth(1);
     m_column->addWidget(m_splitter, 1);
     serveFile();
+    serveLive();
     serveEdit();
     serveNotes();
     serveView();
@@ -175,7 +177,8 @@ void DocumentContent::adopt()
     m_splitter->addWidget(pane);
     pane->show();
     connectPane(*pane);
-    m_context.recent.add(pane->document().path());
+    if (!pane->live())
+        m_context.recent.add(pane->place());
     ViewState& state = pane->document().viewState();
     state.setAxis(m_context.settings.value(kAxis).toBool() ? model::Axis::Time : model::Axis::Events);
     connect(&state, &ViewState::axisChanged, this,
@@ -247,6 +250,7 @@ void DocumentContent::connectPane(DocumentPane& pane)
         setActive(pane);
         pane.view().focusPage();
     });
+    connectLive(pane);
     connect(
         &pane, &DocumentPane::closeWanted, this, [this, &pane] { closePane(pane); }, Qt::QueuedConnection);
 }
@@ -256,6 +260,8 @@ void DocumentContent::forget(DocumentPane& pane)
     for (const QObject* told : std::initializer_list<const QObject*>{ &pane, &pane.document(),
              &pane.document().viewState(), &pane.view(), &pane.view().detailsDock() })
         told->disconnect(this);
+    if (pane.live())
+        pane.live()->disconnect(this);
 }
 
 void DocumentContent::closePane(DocumentPane& pane)
@@ -305,7 +311,7 @@ QString DocumentContent::title() const
 {
     QStringList names;
     for (const DocumentPane* pane : m_panes)
-        names.append(pane->fileName());
+        names.append(pane->name());
     return names.join(QStringLiteral(" | "));
 }
 
@@ -411,10 +417,10 @@ void DocumentContent::announceGrown()
 QList<Notice> DocumentContent::notices()
 {
     QList<Notice> all;
-    for (const DocumentPane* pane : m_panes)
+    for (DocumentPane* pane : m_panes)
         for (Notice notice : notices(*pane)) {
-            if (m_panes.size() > 1 && !notice.what.startsWith(pane->fileName()))
-                notice.what = tr("%1: %2").arg(pane->fileName(), notice.what);
+            if (m_panes.size() > 1 && !notice.what.startsWith(pane->name()))
+                notice.what = tr("%1: %2").arg(pane->name(), notice.what);
             all.append(notice);
         }
     return all;
@@ -423,7 +429,11 @@ QList<Notice> DocumentContent::notices()
 Notice DocumentContent::failure(const DocumentPane& pane)
 {
     const model::Error& error = pane.document().error();
-    const QString path = pane.document().path();
+    const QString path = pane.place();
+    if (LivePlace::isLive(path))
+        return { .kind = Notice::Kind::Error,
+            .what = tr("%1: %2").arg(LivePlace::target(path), text::said(error.what)),
+            .hint = text::said(error.hint) };
     const QString where = error.where.empty() ? path : text::utf8(error.where);
     if (!QFileInfo::exists(path))
         m_context.recent.remove(QFileInfo(path).absoluteFilePath());
@@ -433,12 +443,12 @@ Notice DocumentContent::failure(const DocumentPane& pane)
         .toolTip = where };
 }
 
-QList<Notice> DocumentContent::notices(const DocumentPane& pane)
+QList<Notice> DocumentContent::notices(DocumentPane& pane)
 {
     const Document& shown = pane.document();
-    const auto reopen = [this, path = shown.path()](
+    const auto reopen = [this, path = pane.place()](
                             bool force) { return [this, path, force] { Q_EMIT fileWanted(path, force); }; };
-    QList<Notice> all;
+    QList<Notice> all = liveNotices(pane);
     if (shown.state() == Document::State::Failed) {
         Notice notice = failure(pane);
         if (shown.error().kind == model::Error::Kind::Refused && !shown.session()) {

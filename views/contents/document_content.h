@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/base/background_job.h"
 #include "views/contents/document_pane.h"
 #include "views/pages/page.h"
 #include "views/shell/window_content.h"
@@ -63,16 +64,20 @@ private:
     void endPending();
     void closePane(DocumentPane& pane);
     void connectPane(DocumentPane& pane);
+    void connectLive(DocumentPane& pane);
     void forget(DocumentPane& pane); // hears nothing of it any more
     void followFocus(QWidget* now);
     void arrange(); // headers, and which is the active one
     void announce(); // what is to be said of the documents as they are now
     void announceGrown();
     [[nodiscard]] QList<Notice> notices();
-    [[nodiscard]] QList<Notice> notices(const DocumentPane& pane);
+    [[nodiscard]] QList<Notice> notices(DocumentPane& pane);
+    [[nodiscard]] QList<Notice> liveNotices(DocumentPane& pane);
     [[nodiscard]] Notice failure(const DocumentPane& pane);
 
     void serveFile();
+    void serveLive();
+    void saveSession();
     void serveEdit();
     void serveNotes();
     void serveView();
@@ -107,6 +112,7 @@ private:
     DocumentPane* m_pending = nullptr;
     QWidget* m_progress = nullptr; // of m_pending, beside others
     QStringList m_announced; // what the notices say
+    BackgroundJob m_saving{ Earlier::Keep, BackgroundJob::Thread::Own }; // sessions
 };
 
 } // namespace strata::views

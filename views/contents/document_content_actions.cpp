@@ -10,11 +10,13 @@
 #include "views/contents/navigator.h"
 #include "views/contents/page_export.h"
 #include "views/contents/search_box.h"
+#include "views/models/live_source.h"
 #include "views/models/shown_instant.h"
 #include "views/pages/filter_text.h"
 #include "views/shell/dialogs.h"
 #include "views/shell/editor.h"
 #include "views/shell/recent_files.h"
+#include "views/style/texts.h"
 
 #include <QApplication>
 #include <QBuffer>
@@ -68,6 +70,9 @@ QString DocumentContent::copyText() const
 
 QString DocumentContent::commandLine() const
 {
+    const LiveSource* const live = m_active->live();
+    if (live && document().path().isEmpty()) // no command can read it before it is written
+        return QStringLiteral("strata attach %1 -o run.strata").arg(text::shellQuoted(live->place().target()));
     return page().commandLine();
 }
 

@@ -2,6 +2,8 @@
 #include "views/contents/document_pane.h"
 
 #include "views/contents/document_view.h"
+#include "views/contents/live_bar.h"
+#include "views/models/live_source.h"
 #include "views/style/icons.h"
 #include "views/style/type.h"
 
@@ -15,29 +17,63 @@
 namespace strata::views {
 
 DocumentPane::DocumentPane(
-    const QString& path, bool force, std::shared_ptr<ColourTable> colours, QWidget* parent)
+    const QString& place, bool force, std::shared_ptr<ColourTable> colours, QWidget* parent)
     : QWidget(parent)
+    , m_place(place)
     , m_document(std::make_unique<Document>(nullptr, std::move(colours)))
     , m_header(makeHeader())
 {
     connect(m_document.get(), &Document::stateChanged, this, &DocumentPane::follow);
     connect(m_document.get(), &Document::outlineReady, this, &DocumentPane::follow);
-    m_document->open(path, force);
-    m_name->setText(fileName());
-    m_name->setToolTip(path);
+    if (LivePlace::isLive(place))
+        watch();
+    else
+        m_document->open(place, force);
+    showName();
     m_view = new DocumentView(*m_document, this);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(m_header);
     layout->addWidget(m_view, 1);
+    if (m_liveBar)
+        layout->addWidget(m_liveBar);
     QTimer::singleShot(0, this, &DocumentPane::prepare);
 }
 
 DocumentPane::~DocumentPane()
 {
     m_document->disconnect(this);
+    delete m_liveBar;
+    delete m_live;
     delete m_view;
+}
+
+void DocumentPane::watch()
+{
+    const auto found = LivePlace::find(m_place);
+    if (!found) {
+        m_document->follow();
+        m_document->setName(LivePlace::target(m_place));
+        // Who made this pane hears of it then.
+        QTimer::singleShot(0, this, [this, error = found.error()] { m_document->endFollowing(error); });
+        return;
+    }
+    m_live = new LiveSource(*m_document, *found, this);
+    m_liveBar = new LiveBar(*m_live, *m_document);
+    connect(m_liveBar, &LiveBar::saveWanted, this, &DocumentPane::saveWanted);
+    connect(m_live, &LiveSource::changed, this, [this] {
+        if (m_name->text() == name())
+            return;
+        showName();
+        Q_EMIT renamed();
+    });
+}
+
+void DocumentPane::showName()
+{
+    m_name->setText(name());
+    m_name->setToolTip(m_live ? m_live->place().target() : m_place);
 }
 
 QWidget* DocumentPane::makeHeader()
@@ -62,9 +98,9 @@ QWidget* DocumentPane::makeHeader()
     return header;
 }
 
-QString DocumentPane::fileName() const
+QString DocumentPane::name() const
 {
-    return QFileInfo(m_document->path()).fileName();
+    return m_document->name();
 }
 
 void DocumentPane::prepare()
@@ -102,13 +138,18 @@ void DocumentPane::follow()
 
 void DocumentPane::cancel()
 {
-    m_document->cancel();
+    if (m_document->isFollowing() && m_document->state() == Document::State::Loading)
+        m_document->endFollowing(); // nothing came yet
+    else
+        m_document->cancel();
 }
 
 void DocumentPane::setPalette(const Palette& palette)
 {
     m_close->setIcon(icon(QStringLiteral("close"), palette));
     m_view->setPalette(palette);
+    if (m_liveBar)
+        m_liveBar->setPalette(palette);
 }
 
 void DocumentPane::setBesideOthers(bool beside)

@@ -271,7 +271,7 @@ void DocumentView::tearOff(int index)
     const bool current = m_stack->currentIndex() == index;
     m_stack->removeWidget(page);
     m_stack->insertWidget(index, placeholder(page->title()));
-    auto* window = new PageWindow(*page, QFileInfo(m_document.path()).fileName(), this);
+    auto* window = new PageWindow(*page, m_document.name(), this);
     m_windows[i] = window;
     window->setPalette(m_palette);
     window->addActions(m_shared);

@@ -5,7 +5,6 @@
 #include "views/style/type.h"
 
 #include <QCoreApplication>
-#include <QFileInfo>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
@@ -86,8 +85,9 @@ LoadingView::LoadingView(Shape shape, Document& document, QWidget* parent)
     m_stage->setFont(numberFont(font()));
     m_name->setTextFormat(Qt::PlainText);
     m_name->setToolTip(document.path());
-    const QFileInfo file(document.path());
-    m_name->setText(tr("Opening %1, %2").arg(file.fileName(), text::bytes(document.fileBytes())));
+    m_name->setText(document.isFollowing()
+            ? tr("Attaching to %1").arg(document.name())
+            : tr("Opening %1, %2").arg(document.name(), text::bytes(document.fileBytes())));
 
     if (shape == Shape::Page) {
         setObjectName(QStringLiteral("page"));
@@ -121,7 +121,7 @@ LoadingView::LoadingView(Shape shape, Document& document, QWidget* parent)
 void LoadingView::refresh()
 {
     const model::ProgressReport progress = m_document.progress();
-    m_stage->setText(progressText(progress));
+    m_stage->setText(m_document.isFollowing() ? tr("waiting for its first events") : progressText(progress));
     const int permille = progressPermille(progress);
     m_bar->setRange(0, permille < 0 ? 0 : kWhole);
     m_bar->setValue(std::max(permille, 0));

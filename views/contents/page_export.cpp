@@ -50,7 +50,7 @@ model::Result<void> saveTable(const Page& page, const QString& path)
 
 QString proposedName(const Page& page, const QString& suffix)
 {
-    QString name = QFileInfo(page.document().path()).fileName();
+    QString name = page.document().name();
     for (const char* ending : { ".gz", ".pickle", ".pkl", ".json", ".html", ".strata" })
         if (name.endsWith(QLatin1String(ending), Qt::CaseInsensitive))
             name.chop(static_cast<qsizetype>(qstrlen(ending)));

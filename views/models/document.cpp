@@ -74,8 +74,14 @@ void Document::begin(const QString& path)
     m_source = std::make_shared<int>();
 }
 
+QString Document::name() const
+{
+    return m_name.isEmpty() ? QFileInfo(m_path).fileName() : m_name;
+}
+
 void Document::open(const QString& path, bool force)
 {
+    m_name.clear();
     begin(path);
     m_loading.start([this, file = QFile::encodeName(path).toStdString(), force, colours = m_colours](
                         const JobContext& context) {
@@ -112,10 +118,12 @@ void Document::show(std::shared_ptr<const model::Session> generation)
     grow();
 }
 
-void Document::endFollowing()
+void Document::endFollowing(const std::optional<model::Error>& why)
 {
     if (!std::exchange(m_following, false))
         return;
+    if (m_state == State::Loading && why)
+        return failed(*why);
     if (m_state == State::Loading) // it never told anything
         m_state = State::Empty;
     Q_EMIT stateChanged();

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 namespace strata::views {
@@ -68,13 +69,17 @@ public:
     /// What a source knows now: after follow(), or a newer generation of what is Ready. It becomes session()
     /// once it is derived; the first one at once.
     void show(std::shared_ptr<const model::Session> generation);
-    /// The source has ended: what was shown last is all there is.
-    void endFollowing();
+    /// The source has ended: what was shown last is all there is. `why`: it has failed before it showed
+    /// anything.
+    void endFollowing(const std::optional<model::Error>& why = std::nullopt);
     /// Stops loading (the document is Empty again, or Stopped), or deriving (what is published stays).
     void cancel();
 
     [[nodiscard]] State state() const { return m_state; }
     [[nodiscard]] QString path() const { return m_path; }
+    /// For people: of the file without its folder, unless the source has named it.
+    [[nodiscard]] QString name() const;
+    void setName(const QString& name) { m_name = name; } ///< until open()
     [[nodiscard]] qint64 fileBytes() const { return m_fileBytes; }
     [[nodiscard]] const model::Error& error() const { return m_error; } ///< when Failed
     [[nodiscard]] model::ProgressReport progress() const { return m_progress; }
@@ -157,7 +162,7 @@ private:
     void release();
 
     State m_state = State::Empty;
-    QString m_path;
+    QString m_path, m_name;
     qint64 m_fileBytes = 0;
     model::Error m_error;
     model::ProgressReport m_progress;

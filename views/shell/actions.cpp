@@ -54,6 +54,7 @@ void Actions::makeFile(const std::vector<ContentKind>& contents)
         kinds.append(action);
     }
     newWindow = make(tr("&New Window"), QKeySequence(Qt::CTRL | Qt::Key_N));
+    saveSession = make(tr("Save as a &Session…"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_S));
     saveTable = make(tr("Save &Table as CSV…"), QKeySequence(Qt::CTRL | Qt::Key_S));
     savePicture = make(tr("Save &Picture…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
     closeFile = make(tr("&Close File"), QKeySequence(Qt::CTRL | Qt::Key_W));
@@ -91,6 +92,8 @@ void Actions::makeView()
         toggle->setCheckable(true);
         toggle->setChecked(true);
     }
+    follow = make(tr("Follow What Is &Watched"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F));
+    follow->setCheckable(true);
     axis = make(tr("Switch between &Time and Events"), QKeySequence(Qt::Key_T));
     showAll = make(tr("Show &All"), QKeySequence(Qt::Key_Home));
     tearOff = make(tr("Page in a &Window of Its Own"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_N));
@@ -153,7 +156,7 @@ void Actions::fill(QMenuBar& bar)
 {
     QList<QAction*> files{ open, openBeside };
     files += kinds;
-    files += { nullptr, newWindow, nullptr, saveTable, savePicture, nullptr, closeFile, quit };
+    files += { nullptr, newWindow, nullptr, saveSession, saveTable, savePicture, nullptr, closeFile, quit };
     QMenu* file = addMenu(bar, tr("&File"), files);
     recentMenu = new QMenu(tr("Open &Recent"), file);
     sampleMenu = new QMenu(tr("Open &Sample"), file);
@@ -163,7 +166,7 @@ void Actions::fill(QMenuBar& bar)
         { undo, redo, nullptr, copy, copyStack, copyTable, copyPicture, copyCommand, nullptr, find, findAll,
             nextHit, previousHit, nullptr, filter, clearFilter, deselect, nullptr, addNote, nameRange,
             saveFilter, nullptr, preferences });
-    QList<QAction*> view{ details, minimap, nullptr, axis, showAll, nullptr };
+    QList<QAction*> view{ details, minimap, follow, nullptr, axis, showAll, nullptr };
     view += themes;
     view += { nullptr, tearOff, fullScreen };
     addMenu(bar, tr("&View"), view);

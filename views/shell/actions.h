@@ -35,7 +35,7 @@ public:
     [[nodiscard]] QList<QAction*> all() const;
 
     // File
-    QAction *open, *openBeside, *newWindow, *saveTable, *savePicture, *closeFile, *quit;
+    QAction *open, *openBeside, *newWindow, *saveSession, *saveTable, *savePicture, *closeFile, *quit;
     QMenu *recentMenu = nullptr, *sampleMenu = nullptr;
     QList<QAction*> kinds; ///< of contents that every window can show, in their order
     // Edit
@@ -43,7 +43,7 @@ public:
         *nextHit, *previousHit, *filter, *clearFilter, *addNote, *nameRange, *saveFilter, *deselect,
         *preferences;
     // View
-    QAction *details, *minimap, *axis, *showAll, *tearOff, *fullScreen;
+    QAction *details, *minimap, *follow, *axis, *showAll, *tearOff, *fullScreen;
     QList<QAction*> themes; ///< data(): Theme::Choice as int
     // Go
     QAction *back, *forward, *peak, *outOfMemory, *nextStep, *previousStep, *nextEvent, *previousEvent;

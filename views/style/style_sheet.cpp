@@ -119,6 +119,8 @@ QTabWidget::pane { border: none; }
 #output { background: @frame; border-radius: 6px; padding: 4px 8px; }
 #formSide { background: @surface; border-right: 1px solid @line; }
 #minimap { border-top: 1px solid @line; }
+#liveBar { background: @frame; border-top: 1px solid @line; }
+#liveBar QToolButton { padding: 1px 6px; }
 QLabel[muted="true"] { color: @textMuted; }
 )";
 

@@ -38,8 +38,11 @@ void Viewport::growTrace(const model::Clock* clock)
     m_clock = clock;
     const Span before = std::exchange(m_xLimits, XMapping::wholeSpan(m_axis, *clock));
     changeAll([&](ViewWindow& window) {
-        window.x
-            = window.x == before ? m_xLimits : clampSpan(window.x, m_xLimits, XMapping::narrowest(m_axis));
+        if (window.x == before)
+            window.x = m_xLimits;
+        else if (window.x.end == before.end) // its end was looked at: that is elsewhere now
+            window.x = { m_xLimits.end - window.x.width(), m_xLimits.end };
+        window.x = clampSpan(window.x, m_xLimits, XMapping::narrowest(m_axis));
     });
 }
 

@@ -23,8 +23,9 @@ public:
     /// A new trace: everything in view, no history. `clock` must stay alive until the next call; nullptr:
     /// none.
     void setTrace(const model::Clock* clock);
-    /// The same trace, of which there is more: where all of it was in view, all of it stays in view, and what
-    /// was zoomed into stays where it is. So does the history. `clock` as above, not nullptr.
+    /// The same trace, of which there is more: where all of it was in view, all of it stays in view; where
+    /// its end was, the view goes with the end; what else was zoomed into stays where it is. So does the
+    /// history. `clock` as above, not nullptr.
     void growTrace(const model::Clock* clock);
     void setHeight(std::size_t picture, double height); ///< shows all of it
     /// Another height of the same: as growTrace(). `moved` says where a height lies now, if they have moved.

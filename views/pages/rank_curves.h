@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QAbstractScrollArea>
+
+#include "views/models/live_ranks.h"
+#include "views/style/palette.h"
+#include "views/widgets/memory/curve_spans.h"
+
+#include <vector>
+
+namespace strata::views {
+
+/// The ranks of a job below each other: what each had requested and reserved on one axis of time and to one
+/// scale, and its figures. Painting costs the pixel columns of the rows in view. Up and Down walk, Enter or a
+/// double click opens a rank. GUI thread only.
+class RankCurves : public QAbstractScrollArea {
+    Q_OBJECT
+public:
+    explicit RankCurves(QWidget* parent = nullptr);
+
+    void setRanks(const LiveRanks* ranks); ///< nullptr: none; else until it changes or is set anew
+    void setColours(const Palette& palette);
+    [[nodiscard]] int current() const { return m_current; } ///< -1: none
+    void setCurrent(int row);
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+Q_SIGNALS:
+    void opened(int row);
+    void currentChanged();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void scrollContentsBy(int dx, int dy) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+
+private:
+    struct Drawn {
+        const RankData* of = nullptr; // whose columns these are
+        CurveColumns columns;
+    };
+    void refresh();
+    void layOut();
+    [[nodiscard]] int rowAt(int y) const;
+    [[nodiscard]] QRect plotOf(int row) const; // in the viewport
+    void paintRow(QPainter& painter, int row);
+    void compute(int row);
+
+    Palette m_palette = Palette::light();
+    const LiveRanks* m_ranks = nullptr;
+    std::vector<Drawn> m_drawn;
+    std::int64_t m_firstNs = 0, m_lastNs = 0, m_topBytes = 1;
+    int m_rowHeight = 64;
+    int m_current = -1;
+};
+
+} // namespace strata::views
