@@ -164,6 +164,8 @@ int renderWindow(const QString& path, views::Theme& theme, const Options& option
         if (pages.isEmpty())
             return 0;
     }
+    if (views::LiveSource* const live = content->active().live())
+        live->setFollowing(false); // a picture is of one moment
     views::DocumentView& view = content->active().view();
     const std::vector<Page*> chosen = choosePages(view.pages(), pages);
     if (chosen.empty())
@@ -195,6 +197,8 @@ int renderPages(const Options& options, views::Theme& theme)
         return complain(document.error(), 3);
     if (!QDir().mkpath(*options.renderTo))
         return cannotWrite(*options.renderTo);
+    if (live)
+        live->setFollowing(false); // a picture is of one moment
     return options.window ? renderWindow(place, theme, options)
                           : renderDocument(document, theme.palette(), options);
 }

@@ -12,7 +12,7 @@ namespace strata::model {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kBetween{ 100 };
+constexpr std::chrono::milliseconds kBetween{ 20 };
 
 } // namespace
 

@@ -20,7 +20,7 @@ namespace strata::model {
 ///
 /// A generation is a Session like that of a file, immutable and shared (GrowingSession). Behind a gap another
 /// session begins, joined late: `sessions` counts them. Reconnects by itself. The callback is called on the
-/// thread of this object when something is new, at most ten times a second; all else on any thread.
+/// thread of this object when something is new, at most 50 times a second; all else on any thread.
 class LiveSession {
 public:
     struct Options {

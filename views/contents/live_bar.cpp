@@ -18,6 +18,12 @@ namespace strata::views {
 using model::LinkState;
 using Role = Palette::Role;
 
+namespace {
+
+constexpr int kButtonPadding = 7; // as the style sheet has it, with the border
+
+} // namespace
+
 LiveBar::LiveBar(LiveSource& source, Document& document, QWidget* parent)
     : QWidget(parent)
     , m_source(source)
@@ -33,7 +39,7 @@ LiveBar::LiveBar(LiveSource& source, Document& document, QWidget* parent)
     setAttribute(Qt::WA_StyledBackground);
     setAccessibleName(tr("The process that is watched"));
     auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(kMargin, 2, kMargin, 2);
+    row->setContentsMargins(kMargin - kButtonPadding, 2, kMargin - kButtonPadding, 2);
     row->setSpacing(kGrid);
     m_follow->setText(tr("Follow"));
     m_follow->setCheckable(true);
@@ -82,8 +88,7 @@ QString LiveBar::stateText() const
     if (!m_source.isFollowing())
         return behind == 0
             ? tr("Paused")
-            : tr("Paused: %1 since")
-                  .arg(text::counted(behind, tr("one event"), tr("%1 events")));
+            : tr("Paused: %1 since").arg(text::counted(behind, tr("one event"), tr("%1 events")));
     switch (m_source.status().state) {
     case LinkState::Connecting:
         return tr("Connecting");

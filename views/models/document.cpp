@@ -312,6 +312,7 @@ void Document::grow()
     }
     if (first->second->running())
         return; // what comes of it is gone on from
+    m_sinceGrow.start();
     m_growing.start(
         [task = taskOf(m_newest, trace)](const JobContext& context) {
             std::shared_ptr<const DeviceData> complete;
@@ -371,7 +372,8 @@ void Document::publishGrown(std::shared_ptr<const DeviceData> data)
     m_viewState->clocksChanged();
     replaySelected();
     analyseSelected();
-    m_pace.start(std::max(kPaceMs, kShareOfTime * static_cast<int>(shown.elapsed())));
+    const auto derived = static_cast<int>(m_sinceGrow.elapsed()); // counts: it is the rate that is bounded
+    m_pace.start(std::max({ kPaceMs - derived, kShareOfTime * static_cast<int>(shown.elapsed()), 0 }));
 }
 
 /// Writes what differs from what is kept, in a moment.

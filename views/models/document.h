@@ -187,6 +187,7 @@ private:
     std::shared_ptr<const model::CategoryRules> m_rules; // or nullptr
     BackgroundJob m_growing; // derives the newest generation
     QTimer m_pace; // until the next one may be derived
+    QElapsedTimer m_sinceGrow; // the last one was begun
     BackgroundJob m_writing{ Earlier::Keep, BackgroundJob::Thread::Own }; // changes of notes
     std::string m_keptRules; // as they stand in ViewState::user()
     std::string m_triedRules; // the text of m_rules

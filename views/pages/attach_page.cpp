@@ -50,7 +50,7 @@ AttachPage::AttachPage(QWidget* parent)
     connect(m_list, &ProcessList::choiceChanged, this, &AttachPage::refreshChoice);
     connect(m_list, &ProcessList::opened, this, &AttachPage::open);
     connect(m_attach, &QPushButton::clicked, this, &AttachPage::open);
-    connect(m_watch, &QPushButton::clicked, this, &AttachPage::watchJob);
+    connect(m_watch, &QPushButton::clicked, this, &AttachPage::watchRanks);
     connect(m_ranks, &RanksView::backRequested, this, &AttachPage::leaveRanks);
     connect(m_ranks, &RanksView::opened, this,
         [this](const model::LiveProcess& process) { Q_EMIT placeWanted(LivePlace::text(process.address)); });
@@ -225,7 +225,7 @@ void AttachPage::open()
 {
     const auto chosen = m_list->chosen();
     if (chosen.size() > 1)
-        return watchJob();
+        return watchRanks();
     if (!chosen.empty())
         Q_EMIT placeWanted(LivePlace::text(chosen.front().address));
 }
@@ -240,7 +240,7 @@ void AttachPage::openElsewhere()
     Q_EMIT placeWanted(QStringLiteral("live:") + target);
 }
 
-void AttachPage::watchJob()
+void AttachPage::watchRanks()
 {
     m_ranks->watch(m_list->chosenJob());
     m_stack->setCurrentWidget(m_ranks);

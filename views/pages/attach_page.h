@@ -34,6 +34,7 @@ public:
     void setPalette(const Palette& palette);
     void setBackTo(const QString& title); ///< what is shown again when it is left; empty: the start
     void focusList();
+    void watchRanks(); ///< of the job that is chosen in the list
     [[nodiscard]] QString copyText() const;
     [[nodiscard]] QString commandLine() const; ///< of what is chosen
 
@@ -54,7 +55,6 @@ private:
     void refreshChoice();
     void open(); // what is chosen
     void openElsewhere();
-    void watchJob();
     void leaveRanks();
 
     ProcessFinder m_finder;

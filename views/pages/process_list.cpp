@@ -26,6 +26,7 @@ constexpr int kRow = Qt::UserRole + 1; // in the list of processes; -1: a job
 constexpr int kNote = Qt::UserRole + 2; // in grey behind the text
 constexpr int kHistory = Qt::UserRole + 3;
 constexpr int kSparkHeight = 16;
+constexpr int kHeadRight = 18; // what a header leaves free at its right
 
 struct Spark {
     std::vector<MemorySample> samples;
@@ -54,7 +55,8 @@ public:
             painter->fillRect(option.rect, m_palette[Role::Selection]);
         else if (option.state & QStyle::State_MouseOver)
             painter->fillRect(option.rect, m_palette[Role::Hover]);
-        const QRect inner = option.rect.adjusted(kGrid, 0, -kGrid, 0);
+        const QRect inner
+            = option.rect.adjusted(kGrid, 0, index.column() >= Requested ? -kHeadRight : -kGrid, 0);
         if (index.column() == Memory)
             return paintSpark(*painter, inner, index.data(kHistory).value<Spark>());
         const bool number = index.column() >= Requested;
@@ -128,8 +130,7 @@ ProcessList::ProcessList(QWidget* parent)
     setHeaderLabels({ tr("Process"), tr("Rank"), tr("GPU"), tr("Memory, last two minutes"), tr("Requested"),
         tr("Reserved"), tr("By the driver"), tr("Events/s") });
     headerItem()->setToolTip(Memory,
-        tr("Requested, filled; reserved as a line above it; the height is the device's memory where that is "
-           "known"));
+        tr("Requested, filled; reserved as a line above it; the height is the most that was reserved"));
     headerItem()->setToolTip(
         Used, tr("What the driver says that the process holds, memory outside PyTorch included"));
     for (int column = Requested; column < Columns; ++column)
@@ -176,11 +177,15 @@ void ProcessList::keyPressEvent(QKeyEvent* event)
 void ProcessList::fitColumns()
 {
     const QFontMetrics metrics(font());
-    const auto width
-        = [&](const QString& sample) { return metrics.horizontalAdvance(sample) + 2 * kGrid + 4; };
-    const int widths[] = { 0, width(QStringLiteral("1024 of 1024")), width(QStringLiteral("GPU 10")), 0,
-        width(QStringLiteral("1023 MiB ")), width(QStringLiteral("1023 MiB ")), width(tr("By the driver")),
-        width(QStringLiteral("1,000,000")) };
+    const auto width = [&](int column, const QString& sample) {
+        return std::max(metrics.horizontalAdvance(sample),
+                   metrics.horizontalAdvance(headerItem()->text(column)) + kGrid)
+            + kGrid + kHeadRight;
+    };
+    const QString bytes = QStringLiteral("1,023 MiB ");
+    const int widths[] = { 0, width(Rank, QStringLiteral("1024 of 1024")),
+        width(Device, QStringLiteral("GPU 10")), 0, width(Requested, bytes), width(Reserved, bytes),
+        width(Used, bytes), width(Rate, QStringLiteral("1,000,000")) };
     int rest = viewport()->width();
     for (int column = 0; column < Columns; ++column)
         if (widths[column] > 0) {
@@ -255,10 +260,9 @@ void ProcessList::show(const std::vector<ProcessFinder::Seen>& processes, std::i
                                     : QString::number(*process.rank));
         const wire::DeviceTotals* const device = busiestDevice(process);
         item->setText(Device, device ? tr("GPU %1").arg(device->device) : QString());
-        Spark spark{ seen.history, nowMs, std::max<std::int64_t>(process.capacityBytes.value_or(0), 1) };
-        if (!process.capacityBytes)
-            for (const MemorySample& sample : seen.history)
-                spark.topBytes = std::max(spark.topBytes, sample.reservedBytes);
+        Spark spark{ seen.history, nowMs };
+        for (const MemorySample& sample : seen.history)
+            spark.topBytes = std::max(spark.topBytes, sample.reservedBytes);
         item->setData(Memory, kHistory, QVariant::fromValue(spark));
         setBytes(*item, Requested, device ? device->requestedBytes : -1);
         setBytes(*item, Reserved, device ? device->reservedBytes : -1);

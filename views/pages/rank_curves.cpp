@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kTallest = 96, kShortest = 32;
 constexpr double kNameWidth = 132, kFigureWidth = 84;
+constexpr double kHeadroom = 1.06;
 constexpr int kFigures = 3; // now, requested peak, reserved peak
 
 QString stateText(model::LinkState state)
@@ -199,7 +200,7 @@ void RankCurves::paintRow(QPainter& painter, int row)
 
     if (!rank.data)
         return;
-    const YMapping y({ 0, static_cast<double>(m_topBytes) }, plot.height());
+    const YMapping y({ 0, static_cast<double>(m_topBytes) * kHeadroom }, plot.height());
     const CurveColumns& columns = m_drawn[static_cast<std::size_t>(row)].columns;
     const auto fill = [&](const std::vector<PixelSpan>& spans, const QColor& colour) {
         for (const PixelSpan& span : spans)

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A window that watches processes: how soon it shows an event, and how many it can watch.
+//
+//     bench_live_window latency [SECONDS] [EVENTS A SECOND]
+//         records a fake allocator in this process and watches it, page by page: from an event to the frame
+//         that shows it
+//     bench_live_window ranks SECONDS [FOLDER]
+//         watches all ranks of the first job that strata list finds: stalls of the event loop, frames,
+//         memory, and what is missing at last; pictures into FOLDER
+#include "app/gui/contents.h"
+#include "capture/agent/agent.h"
+#include "tests/bench/window_driver.h"
+#include "tests/capture/fake_allocator.h"
+#include "views/contents/attach_content.h"
+#include "views/contents/document_view.h"
+#include "views/models/live_ranks.h"
+#include "views/models/live_source.h"
+#include "views/pages/attach_page.h"
+#include "views/pages/memory_page.h"
+#include "views/pages/process_list.h"
+#include "views/pages/rank_curves.h"
+#include "views/pages/ranks_view.h"
+#include "views/shell/theme.h"
+
+#include <QDir>
+#include <QFile>
+#include <QSettings>
+#include <QTemporaryDir>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace strata;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+template <class Done> void waitFor(const Done& done)
+{
+    QTimer wake;
+    wake.start(20);
+    while (!done())
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+}
+
+void waitMs(int ms)
+{
+    const auto end = Clock::now() + std::chrono::milliseconds(ms);
+    waitFor([&] { return Clock::now() >= end; });
+}
+
+/// Allocates and frees at a steady rate, and remembers when it told of each event.
+class Training {
+public:
+    Training(test::FakeAllocator& allocator, int eventsPerSecond)
+        : m_thread([this, &allocator, eventsPerSecond](const std::stop_token& stop) {
+            auto due = Clock::now();
+            const auto between = std::chrono::nanoseconds(1'000'000'000LL / eventsPerSecond);
+            std::uint64_t held = 0;
+            while (!stop.stop_requested()) {
+                std::this_thread::sleep_until(due += between);
+                if (held != 0)
+                    allocator.release(0, std::exchange(held, 0));
+                else
+                    held = allocator.allocate(0, 4096);
+                const std::lock_guard lock(m_mutex);
+                m_told.resize(allocator.log(0).size() - allocator.loggedBefore(0, 0), Clock::now());
+            }
+        })
+    {
+    }
+
+    /// When the first `count` events were told, from `from` on.
+    [[nodiscard]] std::vector<Clock::time_point> told(std::size_t from, std::size_t count) const
+    {
+        const std::lock_guard lock(m_mutex);
+        count = std::min(count, m_told.size());
+        if (from >= count)
+            return {};
+        return { m_told.begin() + static_cast<std::ptrdiff_t>(from),
+            m_told.begin() + static_cast<std::ptrdiff_t>(count) };
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    std::vector<Clock::time_point> m_told;
+    std::jthread m_thread; // last
+};
+
+int measureLatency(bench::Application& application, views::MainWindow& window, int seconds, int rate)
+{
+    const QTemporaryDir folder;
+    chmod(qPrintable(folder.path()), 0700);
+    test::FakeAllocator allocator;
+    auto& agent = *new agent::Agent(allocator.hook(), test::FakeAllocator::kDevices);
+    agent::AgentOptions options;
+    options.live = agent::LiveOptions{};
+    options.live->folder = folder.path().toStdString();
+    if (!agent.start(options, { { "pid", std::to_string(getpid()) }, { "command", "train.py" } }))
+        return 3;
+    {
+        Training training(allocator, rate);
+        window.openFile(QStringLiteral("live:%1/%2.sock").arg(folder.path()).arg(getpid()));
+        waitFor([&] { return !window.pending() && views::DocumentContent::of(window); });
+        bench::Driver driver(application, window);
+        views::Document& document = driver.document();
+        for (const char* id : { "summary", "memory", "events" }) {
+            views::Page& page = *driver.view().findPage(QLatin1String(id));
+            driver.view().showPage(QLatin1String(id));
+            waitMs(1'000);
+            bench::Samples samples;
+            std::size_t seen = static_cast<std::size_t>(document.device()->trace->eventCount());
+            const auto end = Clock::now() + std::chrono::seconds(seconds);
+            while (Clock::now() < end) {
+                // The frame behind a generation: the page has been told of it then.
+                const auto before = document.device();
+                waitFor([&] { return document.device() != before; });
+                const auto shown = static_cast<std::size_t>(document.device()->trace->eventCount());
+                application.watchPaint(page);
+                waitFor([&] { return application.frame().has_value(); });
+                for (const Clock::time_point& told : training.told(seen, shown))
+                    samples.wall.push_back(
+                        std::chrono::duration<double, std::milli>(Clock::now() - told).count());
+                seen = shown;
+            }
+            samples.cpu.resize(samples.wall.size());
+            bench::report(std::string("event to screen, ") + id, samples, 150);
+        }
+    }
+    agent.stop();
+    return 0;
+}
+
+std::int64_t residentMiB()
+{
+    QFile file(QStringLiteral("/proc/self/statm"));
+    if (!file.open(QIODevice::ReadOnly))
+        return -1;
+    return file.readAll().split(' ').value(1).toLongLong() * sysconf(_SC_PAGESIZE) >> 20;
+}
+
+int watchRanks(
+    bench::Application& application, views::MainWindow& window, int seconds, const QString& pictures)
+{
+    auto& content
+        = dynamic_cast<views::AttachContent&>(window.kind(QLatin1String(views::AttachContent::kId)));
+    window.showKind(QLatin1String(views::AttachContent::kId));
+    views::AttachPage& page = content.page();
+    waitFor([&] { return page.list().chosenJob().size() > 1; });
+    const auto ranks = page.list().chosenJob();
+    const auto keep = [&](const QString& name) {
+        if (!pictures.isEmpty() && QDir().mkpath(pictures))
+            window.grab().save(QDir(pictures).filePath(name));
+    };
+    waitMs(3'000);
+    keep(QStringLiteral("attach.png"));
+    page.watchRanks();
+    const views::LiveRanks& watched = *page.ranks().ranks();
+    waitFor([&] {
+        return std::ranges::all_of(watched.ranks(), [](const auto& rank) { return rank.data != nullptr; });
+    });
+    std::printf("%zu ranks, all shown\n", ranks.size());
+    application.watchForStalls();
+    double longest = 0;
+    for (int second = 0; second < seconds; ++second) {
+        waitMs(1'000);
+        const auto stalls = application.endWatch();
+        application.watchForStalls();
+        longest = std::max(longest, stalls.longestMs);
+        if (second % 10 == 9 || second + 1 == seconds) {
+            std::int64_t events = 0;
+            for (const auto& rank : watched.ranks())
+                events += rank.data->trace().eventCount();
+            std::printf("%4d s: %lld events, longest gap so far %.1f ms, %lld MiB resident\n", second + 1,
+                static_cast<long long>(events), longest, static_cast<long long>(residentMiB()));
+            std::fflush(stdout);
+        }
+    }
+    keep(QStringLiteral("ranks.png"));
+    std::printf("longest gap of the event loop %.1f ms (30 frames a second: 33.3)\n", longest);
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    bench::Application application(argc, argv);
+    const QStringList arguments = QCoreApplication::arguments();
+    const QTemporaryDir scratch;
+    qputenv("XDG_DATA_HOME", scratch.path().toUtf8());
+    QSettings settings(scratch.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    views::Theme theme(application);
+    theme.choose(views::Theme::fromName(qEnvironmentVariable("STRATA_THEME", QStringLiteral("light"))));
+    const views::ContentList contents = gui::windowContents();
+    views::MainWindow window(theme, settings, contents);
+    window.resize(1280, 800);
+    window.show();
+    if (arguments.value(1) == QLatin1String("latency"))
+        return measureLatency(application, window, arguments.value(2, QStringLiteral("10")).toInt(),
+            arguments.value(3, QStringLiteral("1000")).toInt());
+    if (arguments.value(1) == QLatin1String("ranks"))
+        return watchRanks(
+            application, window, arguments.value(2, QStringLiteral("10")).toInt(), arguments.value(3));
+    std::fprintf(stderr, "usage: bench_live_window latency [SECONDS] [RATE] | ranks SECONDS [FOLDER]\n");
+    return 2;
+}
