@@ -50,6 +50,11 @@ template <class Done> void waitFor(const Done& done)
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
 }
 
+double millisecondsSince(Clock::time_point then)
+{
+    return std::chrono::duration<double, std::milli>(Clock::now() - then).count();
+}
+
 void waitMs(int ms)
 {
     const auto end = Clock::now() + std::chrono::milliseconds(ms);
@@ -115,7 +120,16 @@ int measureLatency(bench::Application& application, views::MainWindow& window, i
             views::Page& page = *driver.view().findPage(QLatin1String(id));
             driver.view().showPage(QLatin1String(id));
             waitMs(1'000);
-            bench::Samples samples;
+            bench::Samples samples, came;
+            const views::LiveSource& live = *views::DocumentContent::of(window)->active().live();
+            std::size_t known = 0;
+            const auto counting = QObject::connect(&live, &views::LiveSource::changed, &application, [&] {
+                const auto now = static_cast<std::size_t>(live.latest()->find(0)->eventCount());
+                for (const Clock::time_point& told : training.told(std::exchange(known, now), now))
+                    came.wall.push_back(millisecondsSince(told));
+            });
+            known = static_cast<std::size_t>(live.latest()->find(0)->eventCount());
+            int generations = 0;
             std::size_t seen = static_cast<std::size_t>(document.device()->trace->eventCount());
             const auto end = Clock::now() + std::chrono::seconds(seconds);
             while (Clock::now() < end) {
@@ -126,11 +140,15 @@ int measureLatency(bench::Application& application, views::MainWindow& window, i
                 application.watchPaint(page);
                 waitFor([&] { return application.frame().has_value(); });
                 for (const Clock::time_point& told : training.told(seen, shown))
-                    samples.wall.push_back(
-                        std::chrono::duration<double, std::milli>(Clock::now() - told).count());
+                    samples.wall.push_back(millisecondsSince(told));
                 seen = shown;
+                ++generations;
             }
+            QObject::disconnect(counting);
+            came.cpu.resize(came.wall.size());
             samples.cpu.resize(samples.wall.size());
+            bench::report("event to the window's thread", came, 0);
+            std::printf("%.1f generations a second\n", static_cast<double>(generations) / seconds);
             bench::report(std::string("event to screen, ") + id, samples, 150);
         }
     }

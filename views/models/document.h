@@ -38,8 +38,8 @@ struct DeviceBrief {
 ///
 ///     show(1)  show(2) show(3)  show(4)            by the source, as often as it likes
 ///     |        |                |
-///     derives 1          derives 3, from 1     derives 4, from 3      off the GUI thread, at most ten a
-///     second
+///     derives 1          derives 3, from 1     derives 4, from 3      off the GUI thread, at most thirty
+///     a second
 ///                 |                    |
 ///          grown(), deviceReady()    grown(), deviceReady()           session() and device() change at once
 ///
