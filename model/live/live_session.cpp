@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/live/live_session.h"
 
+#include "model/live/thin.h"
 #include "model/readers/guarded.h"
 #include "model/session/session_stream.h"
 
+#include <algorithm>
 #include <chrono>
+#include <unistd.h>
 #include <utility>
 
 namespace strata::model {
@@ -13,6 +16,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetween{ 20 };
+
+std::int64_t eventsOf(const Session& session)
+{
+    std::int64_t events = 0;
+    for (const DeviceTrace& trace : session.devices())
+        events += trace.eventCount();
+    return events;
+}
 
 } // namespace
 
@@ -55,6 +66,7 @@ public:
         m_stream = std::make_unique<SessionStream>(options);
         tell([&](Status& status) {
             ++status.sessions;
+            status.thinned = 0;
             status.missing = missing;
         });
         return {};
@@ -98,7 +110,26 @@ private:
         if (!session)
             return; // asked to stop
         m_news = true;
+        if (eventsOf(**session) > std::max(m_owner.m_options.mostEvents, kLeastEvents))
+            return thin();
         const std::lock_guard lock(m_owner.m_mutex);
+        m_owner.m_latest = *session;
+    }
+    /// The older half goes; what is left is published as another session.
+    void thin()
+    {
+        SessionPart part
+            = newestOf(*m_stream->latest(), std::max(m_owner.m_options.mostEvents, kLeastEvents) / 2);
+        std::int64_t left = 0;
+        for (const auto& [device, events] : part.left)
+            left += static_cast<std::int64_t>(events);
+        m_stream->goOnFrom(std::move(part));
+        const auto session = m_stream->publish({ {}, m_stop });
+        if (!session)
+            return; // asked to stop
+        const std::lock_guard lock(m_owner.m_mutex);
+        ++m_owner.m_status.sessions;
+        m_owner.m_status.thinned += left;
         m_owner.m_latest = *session;
     }
     void changed()
@@ -130,6 +161,13 @@ LiveSession::LiveSession(LinkAddress address, Options options, std::function<voi
 }
 
 LiveSession::~LiveSession() = default;
+
+std::int64_t LiveSession::usualMostEvents()
+{
+    constexpr std::int64_t kBytesAnEvent = 200; // with what is derived of it, and twice for a moment
+    const std::int64_t memory = std::int64_t{ sysconf(_SC_PHYS_PAGES) } * sysconf(_SC_PAGESIZE);
+    return std::max(memory / 4 / kBytesAnEvent, kLeastEvents);
+}
 
 std::shared_ptr<const Session> LiveSession::latest() const
 {

@@ -19,14 +19,21 @@ namespace strata::model {
 ///                                   -> status(): connected or not, totals, what is missing
 ///
 /// A generation is a Session like that of a file, immutable and shared (GrowingSession). Behind a gap another
-/// session begins, joined late: `sessions` counts them. Reconnects by itself. The callback is called on the
-/// thread of this object when something is new, at most 50 times a second; all else on any thread.
+/// session begins, joined late: `sessions` counts them. So it does where the older half of the events went.
+/// Reconnects by itself. The callback is called on the thread of this object when something is new, at most
+/// 50 times a second; all else on any thread.
 class LiveSession {
 public:
     struct Options {
         FollowOptions link;
         std::uint64_t memoryLimit = UINT64_MAX; ///< a session that unpacks to more bytes is refused
+        /// Events that are kept: where there are more, the older half goes, but for its curves. At least
+        /// kLeastEvents, behind which states that devices begin with have come.
+        std::int64_t mostEvents = INT64_MAX;
     };
+    static constexpr std::int64_t kLeastEvents = 10'000;
+    /// What programs keep: a quarter of this machine's memory, at what a window holds of an event.
+    [[nodiscard]] static std::int64_t usualMostEvents();
     struct Status {
         LinkState state = LinkState::Connecting;
         Sentence why; ///< of that state, where there is something to say
@@ -34,7 +41,8 @@ public:
             error; ///< why it is not followed any more, where that is no end of the recording
         std::optional<wire::Greeting> greeting; ///< describe() it
         std::optional<wire::Totals> totals; ///< the latest, even if the session is behind them
-        int sessions = 0; ///< that began so far
+        int sessions = 0; ///< that began so far, behind gaps and where the older half went
+        std::int64_t thinned = 0; ///< events of the latest that are there as curves alone
         std::vector<wire::Gap::Missing> missing; ///< of the latest: it was joined late
         std::uint64_t bytes = 0; ///< that came
     };

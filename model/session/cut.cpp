@@ -102,6 +102,22 @@ public:
         return known;
     }
 
+    /// All rows, in their order.
+    CutTables keepTables()
+    {
+        for (std::size_t i = 0; i < m_strings.size(); ++i)
+            (void)text(StringId{ static_cast<std::uint32_t>(i) });
+        for (std::size_t i = 0; i < m_frames.size(); ++i)
+            (void)frame(FrameId{ static_cast<std::uint32_t>(i) });
+        for (std::size_t i = 0; i < m_stacks.size(); ++i)
+            (void)stack(StackId{ static_cast<std::uint32_t>(i) });
+        for (std::size_t i = 0; i < m_streams.size(); ++i)
+            (void)stream(static_cast<StreamIndex>(i));
+        for (std::size_t i = 0; i < m_pools.size(); ++i)
+            (void)pool(static_cast<PoolIndex>(i));
+        return { m_strings, m_frames, m_stacks, m_streams, m_pools };
+    }
+
 private:
     /// The number in the new recording; `intern` looks through its whole table.
     static std::uint16_t once(std::vector<std::uint16_t>& numbers, std::uint16_t index, auto&& intern)
@@ -346,6 +362,8 @@ Cut cut(const Session& session, const CutOptions& options)
     if (from.refusal)
         to.refusal = scrubber.text(*from.refusal);
 
+    if (options.tables)
+        *options.tables = copy.keepTables();
     bool whole = true;
     std::map<int, EventSpan> kept;
     for (const DeviceTrace& trace : session.devices()) {

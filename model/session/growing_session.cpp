@@ -43,6 +43,12 @@ Result<std::shared_ptr<const Session>> GrowingSession::append(
     return session;
 }
 
+void GrowingSession::replace(Recording recording)
+{
+    *m_recording = std::move(recording);
+    m_devices.clear();
+}
+
 std::shared_ptr<const Session> GrowingSession::latest() const
 {
     const std::lock_guard lock(m_mutex);

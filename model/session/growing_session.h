@@ -40,6 +40,10 @@ public:
     [[nodiscard]] Result<std::shared_ptr<const Session>> append(
         const EndKnown& endKnown, const Progress& progress = {});
 
+    /// Goes on with another recording in the place of this one: the next append takes in all of it. For the
+    /// thread that appends.
+    void replace(Recording recording);
+
     /// The newest generation; none before the first.
     [[nodiscard]] std::shared_ptr<const Session> latest() const;
 

@@ -116,4 +116,13 @@ Result<std::shared_ptr<const Session>> SessionStream::publish(const Progress& pr
         progress);
 }
 
+void SessionStream::goOnFrom(SessionPart part)
+{
+    part.recording->path = m_session.recording().path;
+    part.recording->fileBytes = m_session.recording().fileBytes;
+    m_session.replace(std::move(*part.recording));
+    m_reading->renumber({ part.tables.strings, part.tables.frames, part.tables.stacks, part.tables.streams,
+        part.tables.pools, part.left });
+}
+
 } // namespace strata::model

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/session/cut.h"
 #include "model/session/growing_session.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +14,13 @@
 namespace strata::model {
 
 class SessionReading;
+
+/// A part of a session, as a recording that the rest of its source can go on with.
+struct SessionPart {
+    std::unique_ptr<Recording> recording;
+    CutTables tables; ///< the numbers of all rows in it
+    std::map<int, std::uint64_t> left; ///< events before it that are not in it, by device
+};
 
 /// A session whose bytes come little by little, from a recorder that is followed or a file that is still
 /// written, as generations of a GrowingSession:
@@ -46,6 +55,9 @@ public:
     [[nodiscard]] bool hasNews() const { return m_news; }
     /// GrowingSession::append(): what it costs, and how it fails.
     [[nodiscard]] Result<std::shared_ptr<const Session>> publish(const Progress& progress = {});
+    /// Goes on with a part of the last generation, in the place of all that came: the next one is of a
+    /// session that began later. Only right behind a publish(). The next publish() costs O(events kept).
+    void goOnFrom(SessionPart part);
     /// The newest generation; none before the first.
     [[nodiscard]] std::shared_ptr<const Session> latest() const { return m_session.latest(); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace/trace_checks.h"
 
+#include "model/trace/earlier_curves.h"
 #include "model/trace/live_extents.h"
 #include "model/wire/info.h"
 #include "model/wire/link/link_chunks.h"
@@ -84,6 +85,29 @@ bool joinedLate(const Recording& recording)
 {
     const auto fact = recording.facts.find(wire::kJoinedLate);
     return fact != recording.facts.end() && fact->second == wire::info::kYes;
+}
+
+/// What is not in the trace of a part, and what that means.
+Sentence cutSentence(const NotesInput& input, const CutOff& cut)
+{
+    if (const auto* const curves = input.recording.parts.find<EarlierCurves>())
+        if (const auto earlier = curves->byDevice.find(input.device.device);
+            earlier != curves->byDevice.end()) {
+            const EarlierStretch whole = wholeOf(earlier->second);
+            return say("%1 before were watched and are not in it, but for their curves: requested peaked at "
+                       "%2 there, reserved at %3. Rounded sizes of what was live then are lower bounds.",
+                asEvents(cut.before), asBytes(whole.requestedMax), asBytes(whole.reservedMax));
+        }
+    if (joinedLate(input.recording))
+        return say("%1 before are not in it: it was watched from then on. What was live then is the state "
+                   "that it begins with; rounded sizes in it are lower bounds.",
+            asEvents(cut.before));
+    if (cut.after > 0)
+        return say("%1 before and %2 after were left out when this was shared, so rounded sizes, "
+                   "allocated and active among them, are lower bounds at the end.",
+            asEvents(cut.before), asCount(cut.after));
+    return say("%1 before and %2 after were left out when this was shared.", asEvents(cut.before),
+        asCount(cut.after));
 }
 
 Sentence truncationCause(const Truncation& truncation, bool endKnown, bool baseKnown)
@@ -310,18 +334,7 @@ void addNotes(const NotesInput& input, FindingList& findings)
 
     const auto cut = input.recording.cuts.find(input.device.device);
     if (cut != input.recording.cuts.end()) {
-        const auto& [before, after] = cut->second;
-        findings.add(Finding{ Check::Cut, -1, 0, 1,
-            joinedLate(input.recording)
-                ? say("%1 before are not in it: it was watched from then on. What was live then is the state "
-                      "that it begins with; rounded sizes in it are lower bounds.",
-                    asEvents(before))
-                : after > 0
-                ? say("%1 before and %2 after were left out when this was shared, so rounded sizes, "
-                      "allocated and active among them, are lower bounds at the end.",
-                    asEvents(before), asCount(after))
-                : say("%1 before and %2 after were left out when this was shared.", asEvents(before),
-                    asCount(after)) });
+        findings.add(Finding{ Check::Cut, -1, 0, 1, cutSentence(input, cut->second) });
     } else if (notes.olderFrees > 0) {
         findings.add(
             Finding{ Check::RecordingBeganLate, notes.firstOlderFree, notes.olderFreedBytes, notes.olderFrees,

@@ -36,6 +36,7 @@ enum class ChunkType : std::uint16_t {
     AllocatorCalls = 15, ///< what was asked of the allocator besides memory
     Symbols = 16, ///< what debug information says of frames, found out when all was recorded
     Roles = 17, ///< which tensors are parameters, gradients, states of optimizers
+    Earlier = 18, ///< what is left of events that were not kept: their curves
     Note = 32, ///< user data: behind everything recorded, never rewriting it
     Range = 33,
     Filter = 34,
@@ -46,8 +47,9 @@ enum class ChunkType : std::uint16_t {
 inline constexpr std::array kChunkTypes{ ChunkType::Info, ChunkType::Strings, ChunkType::Frames,
     ChunkType::Stacks, ChunkType::Streams, ChunkType::Pools, ChunkType::Events, ChunkType::EndState,
     ChunkType::BaseState, ChunkType::Annotations, ChunkType::Settings, ChunkType::Lost, ChunkType::Digest,
-    ChunkType::DriverMemory, ChunkType::AllocatorCalls, ChunkType::Symbols, ChunkType::Roles, ChunkType::Note, ChunkType::Range,
-    ChunkType::Filter, ChunkType::Rules, ChunkType::Index };
+    ChunkType::DriverMemory, ChunkType::AllocatorCalls, ChunkType::Symbols, ChunkType::Roles,
+    ChunkType::Earlier, ChunkType::Note, ChunkType::Range, ChunkType::Filter, ChunkType::Rules,
+    ChunkType::Index };
 
 enum class Codec : std::uint8_t { Stored = 0, Zstd = 1 };
 

@@ -319,4 +319,58 @@ bool decodeLost(std::span<const std::byte> payload, std::vector<LostRow>& rows)
     return in.ok();
 }
 
+void encodeEarlier(std::span<const EarlierRow> rows, Bytes& out)
+{
+    ByteWriter writer(out);
+    writer.varint(rows.size());
+    for (const EarlierRow& row : rows) {
+        writer.signedVarint(row.device);
+        writer.varint(row.firstEvent);
+        writer.varint(row.events);
+        writer.signedVarint(row.firstNs);
+        writer.varint(row.durationNs);
+        writer.varint(row.requestedMin);
+        writer.varint(row.requestedMax - row.requestedMin);
+        writer.varint(row.reservedMin);
+        writer.varint(row.reservedMax - row.reservedMin);
+    }
+}
+
+bool decodeEarlier(std::span<const std::byte> payload, std::vector<EarlierRow>& rows)
+{
+    constexpr std::uint64_t kMost = std::uint64_t{ 1 } << 62; // sums of two fit
+    ByteReader in(payload);
+    const std::size_t count = in.count(9);
+    if (count > kMaxRowsAChunk)
+        return false;
+    rows.clear();
+    rows.reserve(count);
+    for (std::size_t i = 0; i < count && in.ok(); ++i) {
+        const std::int64_t device = in.signedVarint();
+        EarlierRow row;
+        row.device = static_cast<std::int32_t>(device);
+        row.firstEvent = in.varint();
+        row.events = in.varint();
+        row.firstNs = in.signedVarint();
+        row.durationNs = in.varint();
+        row.requestedMin = in.varint();
+        row.requestedMax = in.varint();
+        row.reservedMin = in.varint();
+        row.reservedMax = in.varint();
+        for (const std::uint64_t each : { row.firstEvent, row.events, row.durationNs, row.requestedMin,
+                 row.requestedMax, row.reservedMin, row.reservedMax })
+            if (each > kMost)
+                return false;
+        if (device < INT32_MIN || device > INT32_MAX || row.events == 0 || row.firstNs < 0
+            || static_cast<std::uint64_t>(row.firstNs) > kMost)
+            return false;
+        row.requestedMax += row.requestedMin;
+        row.reservedMax += row.reservedMin;
+        if (row.requestedMax > kMost || row.reservedMax > kMost)
+            return false;
+        rows.push_back(row);
+    }
+    return in.ok();
+}
+
 } // namespace strata::wire

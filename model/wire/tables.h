@@ -113,4 +113,18 @@ struct LostRow {
 void encodeLost(std::span<const LostRow> rows, Bytes& out);
 [[nodiscard]] bool decodeLost(std::span<const std::byte> payload, std::vector<LostRow>& rows);
 
+/// A stretch of events that were not kept, oldest first within a device: numbered as they were recorded, with
+/// the least and the most bytes after any of them.
+struct EarlierRow {
+    std::int32_t device = 0;
+    std::uint64_t firstEvent = 0, events = 0;
+    std::int64_t firstNs = 0; ///< of its first event, since the epoch; 0: without times, as the next
+    std::uint64_t durationNs = 0;
+    std::uint64_t requestedMin = 0, requestedMax = 0, reservedMin = 0, reservedMax = 0;
+
+    friend bool operator==(const EarlierRow&, const EarlierRow&) = default;
+};
+void encodeEarlier(std::span<const EarlierRow> rows, Bytes& out);
+[[nodiscard]] bool decodeEarlier(std::span<const std::byte> payload, std::vector<EarlierRow>& rows);
+
 } // namespace strata::wire

@@ -10,6 +10,7 @@
 #include "views/contents/rail.h"
 #include "views/models/live_source.h"
 #include "views/pages/document_texts.h"
+#include "views/shell/dialogs.h"
 #include "views/shell/main_window.h"
 #include "views/shell/recent_files.h"
 
@@ -107,7 +108,9 @@ DocumentContent::~DocumentContent()
 
 void DocumentContent::load(const QString& path, bool force)
 {
-    m_pending = new DocumentPane(path, force, m_context.colours, this);
+    const std::int64_t liveEvents
+        = m_context.settings.value(QLatin1String(kLiveEventsKey)).toLongLong() * 1'000'000;
+    m_pending = new DocumentPane(path, force, m_context.colours, liveEvents, this);
     m_pending->hide();
     m_pending->setPalette(m_palette);
     connect(m_pending, &DocumentPane::prepared, this, &DocumentContent::adopt);

@@ -72,7 +72,8 @@ QString DocumentContent::commandLine() const
 {
     const LiveSource* const live = m_active->live();
     if (live && document().path().isEmpty()) // no command can read it before it is written
-        return QStringLiteral("strata attach %1 -o run.strata").arg(text::shellQuoted(live->place().target()));
+        return QStringLiteral("strata attach %1 -o run.strata")
+            .arg(text::shellQuoted(live->place().target()));
     return page().commandLine();
 }
 

@@ -16,8 +16,8 @@
 
 namespace strata::views {
 
-DocumentPane::DocumentPane(
-    const QString& place, bool force, std::shared_ptr<ColourTable> colours, QWidget* parent)
+DocumentPane::DocumentPane(const QString& place, bool force, std::shared_ptr<ColourTable> colours,
+    std::int64_t mostEvents, QWidget* parent)
     : QWidget(parent)
     , m_place(place)
     , m_document(std::make_unique<Document>(nullptr, std::move(colours)))
@@ -26,7 +26,7 @@ DocumentPane::DocumentPane(
     connect(m_document.get(), &Document::stateChanged, this, &DocumentPane::follow);
     connect(m_document.get(), &Document::outlineReady, this, &DocumentPane::follow);
     if (LivePlace::isLive(place))
-        watch();
+        watch(mostEvents);
     else
         m_document->open(place, force);
     showName();
@@ -49,7 +49,7 @@ DocumentPane::~DocumentPane()
     delete m_view;
 }
 
-void DocumentPane::watch()
+void DocumentPane::watch(std::int64_t mostEvents)
 {
     const auto found = LivePlace::find(m_place);
     if (!found) {
@@ -59,7 +59,7 @@ void DocumentPane::watch()
         QTimer::singleShot(0, this, [this, error = found.error()] { m_document->endFollowing(error); });
         return;
     }
-    m_live = new LiveSource(*m_document, *found, this);
+    m_live = new LiveSource(*m_document, *found, mostEvents, this);
     m_liveBar = new LiveBar(*m_live, *m_document);
     connect(m_liveBar, &LiveBar::saveWanted, this, &DocumentPane::saveWanted);
     connect(m_live, &LiveSource::changed, this, [this] {

@@ -26,8 +26,9 @@ class DocumentPane : public QWidget {
     Q_OBJECT
 public:
     /// `place`: a file, or a process as LivePlace names it; `colours` is that of the window.
-    DocumentPane(
-        const QString& place, bool force, std::shared_ptr<ColourTable> colours, QWidget* parent = nullptr);
+    /// `mostEvents`: LiveSource.
+    DocumentPane(const QString& place, bool force, std::shared_ptr<ColourTable> colours,
+        std::int64_t mostEvents, QWidget* parent = nullptr);
     ~DocumentPane() override;
 
     [[nodiscard]] Document& document() const { return *m_document; }
@@ -59,7 +60,7 @@ protected:
 private:
     void prepare();
     void follow();
-    void watch();
+    void watch(std::int64_t mostEvents);
     void showName();
     [[nodiscard]] QWidget* makeHeader();
 

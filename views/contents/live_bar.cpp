@@ -138,9 +138,15 @@ void LiveBar::refresh()
     }
     m_figures->setText(figures.join(QStringLiteral(" · ")));
     m_figures->setVisible(!figures.isEmpty());
+    m_save->setEnabled(m_source.latest() != nullptr);
     std::int64_t missing = 0;
     for (const wire::Gap::Missing& device : status.missing)
         missing += static_cast<std::int64_t>(device.events);
+    if (status.thinned > 0) {
+        m_missing->setText(tr("%1 earlier events are here as curves alone").arg(text::count(status.thinned)));
+        m_missing->setToolTip(tr("How many events are kept is set in the preferences"));
+        return;
+    }
     m_missing->setText(missing == 0
             ? QString()
             : tr("Joined late: %1 earlier events are not here").arg(text::count(missing)));
@@ -148,7 +154,6 @@ void LiveBar::refresh()
             ? QString()
             : tr("The recorder keeps no file, or its memory for those that join late was full. What was "
                  "allocated then is known, but not by whom."));
-    m_save->setEnabled(m_source.latest() != nullptr);
 }
 
 } // namespace strata::views

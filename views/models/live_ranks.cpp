@@ -102,11 +102,13 @@ std::vector<RankSpread> spreadsOf(const std::vector<std::shared_ptr<const RankDa
 LiveRanks::LiveRanks(const std::vector<model::LiveProcess>& processes, QObject* parent)
     : QObject(parent)
 {
+    model::LiveSession::Options options;
+    options.mostEvents = model::LiveSession::usualMostEvents()
+        / std::max<std::int64_t>(std::ssize(processes), 1); // all of them together
     for (const model::LiveProcess& process : processes) {
         m_ranks.push_back({ process });
         m_watched.push_back(
-            { std::make_unique<model::LiveSession>(process.address, model::LiveSession::Options{}, nullptr),
-                nullptr });
+            { std::make_unique<model::LiveSession>(process.address, options, nullptr), nullptr });
     }
     m_timer.setInterval(kLookMs);
     connect(&m_timer, &QTimer::timeout, this, &LiveRanks::look);

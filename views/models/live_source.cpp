@@ -44,7 +44,7 @@ private:
     std::atomic<bool> m_called = false;
 };
 
-LiveSource::LiveSource(Document& document, const LivePlace& place, QObject* parent)
+LiveSource::LiveSource(Document& document, const LivePlace& place, std::int64_t mostEvents, QObject* parent)
     : QObject(parent)
     , m_document(document)
     , m_place(place)
@@ -54,6 +54,7 @@ LiveSource::LiveSource(Document& document, const LivePlace& place, QObject* pare
     document.setName(name());
     model::LiveSession::Options options;
     options.link.token = place.token().toStdString();
+    options.mostEvents = mostEvents > 0 ? mostEvents : model::LiveSession::usualMostEvents();
     m_session = std::make_unique<model::LiveSession>(
         place.address(), options, [bridge = m_bridge] { bridge->call(); });
 }

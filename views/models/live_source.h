@@ -27,8 +27,10 @@ class Document;
 class LiveSource : public QObject {
     Q_OBJECT
 public:
-    /// `document`, which outlives it, is told to follow.
-    LiveSource(Document& document, const LivePlace& place, QObject* parent = nullptr);
+    /// `document`, which outlives it, is told to follow. Keeps so many events at most, see LiveSession; 0: as
+    /// many as this machine's memory suggests.
+    LiveSource(
+        Document& document, const LivePlace& place, std::int64_t mostEvents = 0, QObject* parent = nullptr);
     ~LiveSource() override;
 
     [[nodiscard]] const LivePlace& place() const { return m_place; }

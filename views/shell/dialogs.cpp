@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QSettings>
+#include <QSpinBox>
 #include <QVBoxLayout>
 
 namespace strata::views {
@@ -80,13 +81,26 @@ void editPreferences(QWidget& parent, QSettings& settings)
     hint->setProperty("muted", true);
     hint->setWordWrap(true);
     form->addRow({}, hint);
+    auto* kept = new QSpinBox;
+    kept->setRange(0, 1'000);
+    kept->setSpecialValueText(Words::tr("as memory allows"));
+    kept->setSuffix(Words::tr(" million"));
+    kept->setValue(settings.value(QLatin1String(kLiveEventsKey)).toInt());
+    form->addRow(Words::tr("Events kept while watching"), kept);
+    auto* keptHint = new QLabel(Words::tr(
+        "Of a process that runs for days the older half goes when there are more; its curves stay."));
+    keptHint->setProperty("muted", true);
+    keptHint->setWordWrap(true);
+    form->addRow({}, keptHint);
     layout->addLayout(form);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
     QObject::connect(buttons, &QDialogButtonBox::accepted, &preferences, &QDialog::accept);
     QObject::connect(buttons, &QDialogButtonBox::rejected, &preferences, &QDialog::reject);
     layout->addWidget(buttons);
-    if (preferences.exec() == QDialog::Accepted)
-        settings.setValue(QLatin1String(kEditorKey), editor->text().trimmed());
+    if (preferences.exec() != QDialog::Accepted)
+        return;
+    settings.setValue(QLatin1String(kEditorKey), editor->text().trimmed());
+    settings.setValue(QLatin1String(kLiveEventsKey), kept->value());
 }
 
 } // namespace strata::views

@@ -14,8 +14,10 @@ void addCloseButton(QDialog& dialog);
 
 void showAbout(QWidget& parent);
 
-/// The editor that opens frames; modal, stores what was accepted.
+/// The editor that opens frames, and how much is kept of what is watched; modal, stores what was accepted.
 void editPreferences(QWidget& parent, QSettings& settings);
+/// Millions of events that are kept of a process that is watched; not set: as many as memory suggests.
+inline constexpr const char* kLiveEventsKey = "live/millionsOfEvents";
 inline constexpr const char* kEditorKey = "editor/command";
 
 } // namespace strata::views

@@ -311,6 +311,9 @@ bool SessionBuilder::takeState(wire::ChunkType type, std::span<const std::byte> 
     }
     if (type == wire::ChunkType::BaseState) {
         // A recorder may write it behind the first events.
+        if (const auto begun = m_tables.joinedAt.find(state.device);
+            begun != m_tables.joinedAt.end() && state.events < begun->second)
+            return true; // of events that are not here any more
         if (state.events > 0 && !joinLate(device, state.events))
             return true;
         device.base = { std::move(segments), std::move(blocks) };
@@ -333,6 +336,40 @@ bool SessionBuilder::joinLate(const DeviceRecording& device, std::uint64_t event
     m_recording.cuts[device.device].before += static_cast<std::int64_t>(events);
     m_recording.facts.insert_or_assign(wire::kJoinedLate, std::string(wire::info::kYes));
     return true;
+}
+
+void SessionBuilder::renumber(const RenumberedRows& rows)
+{
+    const auto all = [](auto& numbers, const auto& into) {
+        for (auto& number : numbers)
+            if constexpr (requires { number.valid(); }) {
+                if (number.valid())
+                    number = into[number.index()];
+            } else if (number != kNoIndex) {
+                number = into[number];
+            }
+    };
+    all(m_tables.strings, rows.strings);
+    all(m_tables.frames, rows.frames);
+    all(m_tables.stacks, rows.stacks);
+    all(m_tables.streams, rows.streams);
+    all(m_tables.pools, rows.pools);
+    for (const auto& [device, events] : rows.left) {
+        m_tables.joinedAt[device] += events;
+        if (const auto state = m_stateAt.find(device); state != m_stateAt.end())
+            state->second -= std::min(state->second, events);
+        m_events -= static_cast<std::int64_t>(events);
+    }
+    m_bytes = 0;
+    for (const DeviceRecording& device : m_recording.devices)
+        for (std::size_t e = 0; e < static_cast<std::size_t>(device.events.size()); ++e)
+            m_bytes += device.events.bytes[e];
+    m_modules.clear();
+    m_moduleTable = {};
+    m_threadTable = {};
+    m_streamTable = {};
+    m_poolTable = {};
+    m_thread = { 0, kNoIndex };
 }
 
 std::optional<std::uint64_t> SessionBuilder::endsAt(int device) const

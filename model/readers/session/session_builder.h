@@ -40,6 +40,15 @@ private:
     std::size_t m_seen = 0; // of the table
 };
 
+/// The rows of a recording that took the place of another one.
+struct RenumberedRows {
+    std::span<const StringId> strings;
+    std::span<const FrameId> frames;
+    std::span<const StackId> stacks;
+    std::span<const std::uint16_t> streams, pools;
+    std::map<int, std::uint64_t> left; ///< by device
+};
+
 /// Fills a recording from the payloads of chunks. Numbers that refer to rows that never came make a chunk
 /// damaged, and so do sizes below 0 or above 2^62 together: nothing behind this class has to check one.
 class SessionBuilder {
@@ -64,6 +73,9 @@ public:
     {
         return fromWire(digest, m_tables.strings, m_tables.stacks);
     }
+    /// The recording is another one now: the numbers of its rows by those of the one before, and how many
+    /// events of each device are not in it any more.
+    void renumber(const RenumberedRows& rows);
     /// Events before the last end state of a device; none without one.
     [[nodiscard]] std::optional<std::uint64_t> endsAt(int device) const;
 

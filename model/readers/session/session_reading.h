@@ -28,6 +28,8 @@ public:
     [[nodiscard]] Result<bool> next();
     /// What came so far stands in the recording as it would at the end.
     void settle() { m_builder.finish(); }
+    /// SessionBuilder::renumber()
+    void renumber(const RenumberedRows& rows) { m_builder.renumber(rows); }
     /// No more comes: says whether the session is whole (Recording::truncation). An error if it is none.
     [[nodiscard]] Result<void> finish();
 

@@ -159,6 +159,34 @@ TEST_F(LiveWindow, SavedWhileItRunsItOpensWithTheSameFigures)
     EXPECT_TRUE(driver().document().session()->exact());
 }
 
+TEST_F(LiveWindow, WhereThereAreTooManyEventsTheOlderHalfGoes)
+{
+    record(false);
+    train(100, 5);
+    attach();
+    // Far below what is kept by default: the least that can be.
+    Document document;
+    const auto found = LivePlace::find(place());
+    ASSERT_TRUE(found);
+    LiveSource source(document, *found, 1);
+    for (int i = 0; i < 12; ++i) {
+        train(1'000);
+        ASSERT_TRUE(until([&] {
+            const auto device = document.device();
+            return device && source.status().thinned + device->trace->eventCount() == toldEvents();
+        }));
+        EXPECT_LE(document.device()->trace->eventCount(), model::LiveSession::kLeastEvents);
+    }
+    EXPECT_GT(source.status().thinned, 10'000);
+    const auto device = document.device();
+    EXPECT_EQ(device->timeline->requested().at(device->trace->eventCount() - 1), 512 * (1 + 2 + 3 + 4 + 5));
+    EXPECT_EQ(device->session->recording().cuts.at(0).before, source.status().thinned);
+    EXPECT_TRUE(device->session->exact());
+    stop();
+    ASSERT_TRUE(until([&] { return source.ended(); }));
+    EXPECT_FALSE(source.latest()->recording().truncation);
+}
+
 TEST_F(LiveWindow, ClosingItLeavesTheRecordingAlone)
 {
     record(true);
