@@ -6,7 +6,6 @@
 #include "views/contents/document_view.h"
 #include "views/contents/page_export.h"
 #include "views/contents/page_list.h"
-#include "views/models/live_source.h"
 #include "views/shell/main_window.h"
 
 #include <QCoreApplication>
@@ -18,9 +17,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
-#include <algorithm>
 #include <cstdio>
-#include <memory>
 
 namespace strata::gui {
 
@@ -164,8 +161,7 @@ int renderWindow(const QString& path, views::Theme& theme, const Options& option
         if (pages.isEmpty())
             return 0;
     }
-    if (views::LiveSource* const live = content->active().live())
-        live->setFollowing(false); // a picture is of one moment
+    content->active().setFollowing(false); // a picture is of one moment
     views::DocumentView& view = content->active().view();
     const std::vector<Page*> chosen = choosePages(view.pages(), pages);
     if (chosen.empty())
@@ -184,23 +180,17 @@ int renderWindow(const QString& path, views::Theme& theme, const Options& option
 int renderPages(const Options& options, views::Theme& theme)
 {
     const QString place = options.files.front();
+    const bool isLive = views::DocumentPane::isLive(place);
     Document document;
-    std::unique_ptr<views::LiveSource> live;
-    if (!views::LivePlace::isLive(place))
+    if (!isLive)
         document.open(place, options.force);
-    else if (const auto found = views::LivePlace::find(place))
-        live = std::make_unique<views::LiveSource>(document, *found);
-    else
-        return complain(found.error(), 3);
     waitUntil([&] { return document.state() != Document::State::Loading; });
     if (document.state() == Document::State::Failed)
         return complain(document.error(), 3);
     if (!QDir().mkpath(*options.renderTo))
         return cannotWrite(*options.renderTo);
-    if (live)
-        live->setFollowing(false); // a picture is of one moment
-    return options.window ? renderWindow(place, theme, options)
-                          : renderDocument(document, theme.palette(), options);
+    return isLive || options.window ? renderWindow(place, theme, options)
+                                    : renderDocument(document, theme.palette(), options);
 }
 
 } // namespace strata::gui

@@ -233,4 +233,14 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>strata::views::ProcessList</name>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n rank</numerusform>
+            <numerusform>%n ranks</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

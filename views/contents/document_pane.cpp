@@ -103,6 +103,17 @@ QString DocumentPane::name() const
     return m_document->name();
 }
 
+bool DocumentPane::isLive(const QString& place)
+{
+    return LivePlace::isLive(place);
+}
+
+void DocumentPane::setFollowing(bool follows)
+{
+    if (m_live)
+        m_live->setFollowing(follows);
+}
+
 void DocumentPane::prepare()
 {
     if (m_view->addNextPage())

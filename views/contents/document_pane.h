@@ -36,6 +36,8 @@ public:
     [[nodiscard]] bool isPrepared() const { return m_prepared; }
     [[nodiscard]] const QString& place() const { return m_place; }
     [[nodiscard]] QString name() const; ///< of the file without its folder, or of the process
+    [[nodiscard]] static bool isLive(const QString& place); ///< LivePlace
+    void setFollowing(bool follows); ///< of what is watched; nothing for a file
     [[nodiscard]] LiveSource* live() const { return m_live; } ///< nullptr: it is a file
     [[nodiscard]] LiveBar* liveBar() const { return m_liveBar; } ///< likewise
     void cancel();

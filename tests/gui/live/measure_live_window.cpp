@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A window that watches processes: how soon it shows an event, and how many it can watch.
 //
-//     bench_live_window latency [SECONDS] [EVENTS A SECOND]
+//     measure_live_window latency [SECONDS] [EVENTS A SECOND]
 //         records a fake allocator in this process and watches it, page by page: from an event to the frame
 //         that shows it
-//     bench_live_window ranks SECONDS [FOLDER]
+//     measure_live_window ranks SECONDS [FOLDER]
 //         watches all ranks of the first job that strata list finds: stalls of the event loop, frames,
 //         memory, and what is missing at last; pictures into FOLDER
 #include "app/gui/contents.h"
@@ -227,6 +227,6 @@ int main(int argc, char** argv)
     if (arguments.value(1) == QLatin1String("ranks"))
         return watchRanks(
             application, window, arguments.value(2, QStringLiteral("10")).toInt(), arguments.value(3));
-    std::fprintf(stderr, "usage: bench_live_window latency [SECONDS] [RATE] | ranks SECONDS [FOLDER]\n");
+    std::fprintf(stderr, "usage: measure_live_window latency [SECONDS] [RATE] | ranks SECONDS [FOLDER]\n");
     return 2;
 }
