@@ -89,7 +89,7 @@ private:
         const auto asked = Clock::now();
         bool answered = false;
         while (!m_stop.stop_requested()) {
-            const std::ptrdiff_t got = link->read(buffer, kLookMs);
+            const std::ptrdiff_t got = link->read(buffer, m_patienceMs);
             if (got > 0) {
                 reader.feed(std::span(buffer).first(static_cast<std::size_t>(got)));
                 const Result<bool> more = take(reader, answered);
@@ -183,7 +183,9 @@ private:
         if (!isDrained && now - m_pausedAt < std::chrono::milliseconds(kLookMs))
             return;
         m_pausedAt = now;
-        m_taker.onPause();
+        using std::chrono::milliseconds;
+        m_patienceMs
+            = static_cast<int>(std::clamp(m_taker.onPause(), milliseconds(1), milliseconds(kLookMs)).count());
     }
 
     /// False: there is nothing to go back to.
@@ -222,6 +224,7 @@ private:
     std::uint64_t m_recording = 0;
     std::uint32_t m_chunks = 0; // of the recording, that were taken
     Clock::time_point m_pausedAt{};
+    int m_patienceMs = kLookMs;
 };
 
 } // namespace

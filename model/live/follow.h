@@ -5,6 +5,7 @@
 #include "model/live/link_address.h"
 #include "model/wire/link/link_chunks.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -44,8 +45,9 @@ public:
     [[nodiscard]] virtual Result<void> onBegin(const std::vector<wire::Gap::Missing>& missing) = 0;
     /// More of the session, whole chunks, as they stand in a file. An error ends the following.
     [[nodiscard]] virtual Result<void> onBytes(std::span<const std::byte> chunks) = 0;
-    /// All that came was given, or a tenth of a second has passed: a moment to show something.
-    virtual void onPause() { }
+    /// All that came was given, or a tenth of a second has passed: a moment to show something. It comes again
+    /// within what is returned, even if nothing comes, a tenth of a second at most.
+    virtual std::chrono::milliseconds onPause() { return std::chrono::milliseconds::max(); }
 };
 
 struct FollowOptions {

@@ -15,8 +15,6 @@ namespace strata::model {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kBetween{ 20 };
-
 std::int64_t eventsOf(const Session& session)
 {
     std::int64_t events = 0;
@@ -76,14 +74,21 @@ public:
         tell([&](Status& status) { status.bytes += chunks.size(); });
         return m_stream->feed(chunks);
     }
-    void onPause() override
+    std::chrono::milliseconds onPause() override
     {
-        if (Clock::now() - m_shownAt < kBetween)
-            return;
+        using std::chrono::milliseconds;
+        const auto since = std::chrono::duration_cast<milliseconds>(Clock::now() - m_shownAt);
+        const milliseconds between = m_owner.m_options.between;
+        const bool hasNews = m_news || (m_stream && m_stream->hasNews());
+        if (!hasNews)
+            return milliseconds::max();
+        if (since < between)
+            return between - since;
         if (m_stream && m_stream->hasNews())
             publish();
-        if (std::exchange(m_news, false))
-            changed();
+        m_news = false;
+        changed();
+        return milliseconds::max();
     }
 
     /// What kept it from being followed.

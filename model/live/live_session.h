@@ -4,6 +4,7 @@
 #include "model/live/follow.h"
 #include "model/session/session.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,8 +21,8 @@ namespace strata::model {
 ///
 /// A generation is a Session like that of a file, immutable and shared (GrowingSession). Behind a gap another
 /// session begins, joined late: `sessions` counts them. So it does where the older half of the events went.
-/// Reconnects by itself. The callback is called on the thread of this object when something is new, at most
-/// 50 times a second; all else on any thread.
+/// Reconnects by itself. The callback is called on the thread of this object when something is new, as often
+/// as Options::between lets it; all else on any thread.
 class LiveSession {
 public:
     struct Options {
@@ -30,6 +31,7 @@ public:
         /// Events that are kept: where there are more, the older half goes, but for its curves. At least
         /// kLeastEvents, behind which states that devices begin with have come.
         std::int64_t mostEvents = INT64_MAX;
+        std::chrono::milliseconds between{ 20 }; ///< of two generations, at least
     };
     static constexpr std::int64_t kLeastEvents = 10'000;
     /// What programs keep: a quarter of this machine's memory, at what a window holds of an event.
