@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/live/process_json.h"
+#include "app/cli/live/terminal/watch.h"
 #include "app/cli/options.h"
 #include "model/base/units.h"
 #include "model/live/attached_file.h"
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 #include <optional>
 #include <thread>
+#include <unistd.h>
 
 namespace strata::cli {
 
@@ -178,7 +180,8 @@ private:
 class Attach final : public Command {
 public:
     Attach()
-        : Command("attach", "Watches a process that is recorded: to a session, or as figures each second")
+        : Command("attach",
+            "Watches a process that is recorded: on the terminal, to a session, or as figures each second")
     {
     }
 
@@ -204,10 +207,6 @@ public:
 
     model::Result<void> check() override
     {
-        if (m_output.empty() && !m_json)
-            return model::fail(Error::Kind::Usage, model::say("neither a file nor --json"),
-                model::say(
-                    "name a session to write with -o, as in strata attach %1 -o run.strata", m_target));
         if (!m_output.empty() && fs::path(m_output).extension() != ".strata")
             return model::fail(Error::Kind::Usage,
                 model::say("%1: a session's name ends in .strata", m_output), model::say("name it so"));
@@ -226,6 +225,15 @@ public:
         model::FollowOptions options;
         if (const char* token = std::getenv("STRATA_TOKEN"))
             options.token = token;
+        if (m_output.empty() && !m_json) {
+            if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1)
+                return model::fail(Error::Kind::Usage, model::say("there is no terminal to show it on"),
+                    model::say("name a session to write, as in strata attach %1 -o run.strata, or ask for "
+                               "figures with --json",
+                        m_target));
+            const auto watched = watchOnTerminal(*address, options);
+            return watched ? model::Result<int>(kDone) : model::Failure(watched.error());
+        }
         const Interrupts interrupts;
         Writer writer(*address, m_output, m_json, out, err);
         const auto followed = model::follow(*address, options, writer, interrupts.token());

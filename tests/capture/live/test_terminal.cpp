@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `strata attach` on a terminal, as a person sees it.
+#include "tests/capture/live/live_run.h"
+#include "tests/support/terminal.h"
+
+#include <csignal>
+#include <cstring>
+#include <gmock/gmock.h>
+
+namespace strata::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+class TerminalRun : public LiveRun {
+protected:
+    OnTerminal::Options on(const char* terminal, const char* locale, int rows = 24, int columns = 80)
+    {
+        return { rows, columns,
+            { { "TERM", terminal }, { "LC_ALL", locale }, { "NO_COLOR", "" }, { "PWD", m_folder } } };
+    }
+    OnTerminal::Options onXterm() { return on("xterm-256color", "C.UTF-8"); }
+    [[nodiscard]] std::vector<std::string> attach() const { return { "attach", address().socket }; }
+
+    /// Echo, lines and signals as they were, and the screen of the shell.
+    static void expectRestored(const OnTerminal& terminal)
+    {
+        const termios before = terminal.settingsBefore(), now = terminal.settings();
+        EXPECT_EQ(now.c_lflag, before.c_lflag);
+        EXPECT_EQ(now.c_iflag, before.c_iflag);
+        EXPECT_EQ(now.c_oflag, before.c_oflag);
+        EXPECT_FALSE(terminal.screen().isAlternate());
+        EXPECT_EQ(terminal.screen().unknown(), 0);
+    }
+};
+
+} // namespace
+
+TEST_F(TerminalRun, ShowsWhatHappensAndQuits)
+{
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
+    ASSERT_TRUE(terminal.waitFor("Nothing has been allocated yet")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.screen().isAlternate());
+    EXPECT_THAT(
+        terminal.screen().row(0), HasSubstr(" train.py  pid " + std::to_string(getpid()) + "  rank 3 of 8"));
+    EXPECT_THAT(terminal.screen().row(0), HasSubstr("connected"));
+    const std::uint64_t one = allocator.allocate(0, 1'000'000);
+    allocator.allocate(0, 500'000);
+    EXPECT_TRUE(terminal.waitFor("requested 1.43 MiB")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.waitFor("Live now: 1.43 MiB in 2 blocks")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.screen().contains("reserved 4.00 MiB"));
+    EXPECT_TRUE(terminal.screen().contains("█"));
+    EXPECT_TRUE(terminal.screen().sawColour());
+    allocator.release(0, one);
+    EXPECT_TRUE(terminal.waitFor("Live now: 488 KiB in 1 block")) << terminal.screen().text();
+    terminal.type("p");
+    EXPECT_TRUE(terminal.waitFor("Live at the peak")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.waitFor("1.43 MiB in 2 blocks"));
+    terminal.type(" ");
+    EXPECT_TRUE(terminal.waitFor("paused"));
+    terminal.type("h");
+    EXPECT_TRUE(terminal.waitFor("quits; the process goes on"));
+    terminal.type("hq");
+    EXPECT_EQ(terminal.waitForEnd(), 0);
+    expectRestored(terminal);
+    agent.stop();
+}
+
+TEST_F(TerminalRun, NeedsNoColourAndNoUtf8)
+{
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    allocator.allocate(0, 1'000'000);
+    OnTerminal terminal(STRATA_PROGRAM, attach(), on("vt100", "C"));
+    ASSERT_TRUE(terminal.waitFor("# requested  977 KiB")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.waitFor("Live now"));
+    terminal.type("q");
+    EXPECT_EQ(terminal.waitForEnd(), 0);
+    EXPECT_FALSE(terminal.screen().sawColour());
+    EXPECT_TRUE(
+        std::ranges::all_of(terminal.written(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+    expectRestored(terminal);
+
+    OnTerminal::Options without = onXterm();
+    without.environment.emplace_back("NO_COLOR", "1");
+    OnTerminal other(STRATA_PROGRAM, attach(), without);
+    ASSERT_TRUE(other.waitFor("Live now"));
+    other.type("q");
+    EXPECT_EQ(other.waitForEnd(), 0);
+    EXPECT_FALSE(other.screen().sawColour());
+    agent.stop();
+}
+
+TEST_F(TerminalRun, FollowsTheSizeOfTheTerminal)
+{
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    allocator.allocate(0, 1'000'000);
+    OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
+    ASSERT_TRUE(terminal.waitFor("Last events"));
+    terminal.resize(12, 40);
+    ASSERT_TRUE(terminal.waitForInRow(11, "q quit")) << terminal.screen().text();
+    terminal.resize(60, 200);
+    ASSERT_TRUE(terminal.waitForInRow(59, "1-4 by")) << terminal.screen().text();
+    ASSERT_TRUE(terminal.waitFor("Last events"));
+    terminal.resize(1, 3);
+    terminal.pump(300ms);
+    terminal.resize(24, 80);
+    ASSERT_TRUE(terminal.waitFor("Last events"));
+    terminal.type("q");
+    EXPECT_EQ(terminal.waitForEnd(), 0);
+    expectRestored(terminal);
+    agent.stop();
+}
+
+TEST_F(TerminalRun, WhateverEndsItTheTerminalIsRestored)
+{
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    allocator.allocate(0, 1'000'000);
+    for (const int number : { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT }) {
+        SCOPED_TRACE(strsignal(number));
+        OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
+        ASSERT_TRUE(terminal.waitFor("Live now"));
+        terminal.signal(number);
+        const bool asksToEnd = number == SIGINT || number == SIGTERM || number == SIGHUP;
+        EXPECT_EQ(terminal.waitForEnd(), asksToEnd ? 0 : 1000 + number);
+        expectRestored(terminal);
+    }
+    agent.stop();
+}
+
+TEST_F(TerminalRun, AnOutOfMemoryIsToldAtOnceAndTheEndToo)
+{
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    allocator.allocate(0, 1'000'000);
+    OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
+    ASSERT_TRUE(terminal.waitFor("Live now"));
+    allocator.fail(0, 5'000'000'000);
+    EXPECT_TRUE(terminal.waitFor("Out of memory at event ")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.waitFor("the program asked for 4.66 GiB")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.waitFor("Why: ")) << terminal.screen().text();
+    agent.stop();
+    EXPECT_TRUE(terminal.waitFor("Live at the end")) << terminal.screen().text();
+    EXPECT_THAT(terminal.screen().row(0), testing::EndsWith("ended"));
+    EXPECT_TRUE(terminal.pump(200ms)); // it stays there to be looked at
+    terminal.type("q");
+    EXPECT_EQ(terminal.waitForEnd(), 0);
+    expectRestored(terminal);
+}
+
+TEST_F(TerminalRun, SavesWhatWasReceived)
+{
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    allocate(allocator, 1, 500);
+    allocator.allocate(0, 1'000'000);
+    OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
+    ASSERT_TRUE(terminal.waitFor("Live now"));
+    const std::string path = m_folder / "kept.strata";
+    terminal.type("s");
+    ASSERT_TRUE(terminal.waitFor("save as: train.py-")) << terminal.screen().text();
+    terminal.type("\x15" + path + "\r"); // Ctrl+U
+    ASSERT_TRUE(terminal.waitFor("saved ")) << terminal.screen().text();
+    const auto session = model::Session::open(path);
+    ASSERT_TRUE(session) << session.error().text();
+    EXPECT_GT((*session)->find(0)->eventCount(), 100);
+    EXPECT_EQ((*session)->find(0)->totals().events, (*session)->find(0)->eventCount());
+    terminal.type("s\x15" + path + "\r"); // it is there already
+    EXPECT_TRUE(terminal.waitFor("is there already")) << terminal.screen().text();
+    terminal.type("q");
+    EXPECT_EQ(terminal.waitForEnd(), 0);
+    agent.stop();
+}
+
+TEST_F(TerminalRun, SaysWhatKeepsItFromShowing)
+{
+    // Nobody there: the error stands on the screen of the shell.
+    OnTerminal nobody(STRATA_PROGRAM, { "attach", (m_folder / "1.sock").string() }, onXterm());
+    EXPECT_NE(nobody.waitForEnd(), 0);
+    EXPECT_THAT(nobody.written(), HasSubstr("strata: attach: "));
+    expectRestored(nobody);
+
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    OnTerminal unknown(STRATA_PROGRAM, attach(), on("no-such-terminal", "C"));
+    EXPECT_EQ(unknown.waitForEnd(), 2);
+    EXPECT_THAT(unknown.written(), HasSubstr("no-such-terminal"));
+    EXPECT_THAT(unknown.written(), HasSubstr("TERM=vt100"));
+    expectRestored(unknown);
+    agent.stop();
+}
+
+} // namespace strata::test
