@@ -92,6 +92,8 @@ LiveProcess describe(const wire::Greeting& greeting, const LinkAddress& address)
             process.name = value;
         else if (key == wire::greeting::kJob)
             process.job = value;
+        else if (key == wire::greeting::kFile)
+            process.file = value;
         else if (key == wire::info::kPid)
             process.process = numberOf(value);
         else if (key == wire::info::kRank)

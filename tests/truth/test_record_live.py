@@ -75,7 +75,7 @@ def to_a_file(arguments, python, failures):
         listed = run.list()
         failures.expect(name, "processes", len(listed["processes"]), 1)
         process = listed["processes"][0]
-        failures.expect(name, "keys", list(process), ["pid", "name", "job", "rank", "world_size", "address", "state", "devices", "events_per_second"])
+        failures.expect(name, "keys", list(process), ["pid", "name", "job", "rank", "world_size", "address", "state", "devices", "events_per_second", "file"])
         failures.expect(name, "keys of a device", list(process["devices"][0]), ["device", "used_bytes", "reserved_bytes", "requested_bytes"])
         failures.expect(name, "has memory", process["devices"][0]["requested_bytes"] > 1 << 20)
         for number in range(3):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/live/polled.h"
 #include "app/cli/live/process_json.h"
 #include "app/cli/live/terminal/watch.h"
 #include "app/cli/options.h"
@@ -16,7 +17,6 @@
 #include <fmt/format.h>
 #include <optional>
 #include <thread>
-#include <unistd.h>
 
 namespace strata::cli {
 
@@ -220,17 +220,16 @@ public:
     model::Result<int> run(Output& out, Output& err) override
     {
         const auto address = model::findAddress(m_target);
-        if (!address)
-            return model::Failure(address.error());
+        if (!address) {
+            const Interrupts interrupts;
+            const auto polled
+                = attachPolled(m_target, address.error(), { m_output, m_json }, out, interrupts.token());
+            return polled ? model::Result<int>(kDone) : model::Failure(polled.error());
+        }
         model::FollowOptions options;
         if (const char* token = std::getenv("STRATA_TOKEN"))
             options.token = token;
         if (m_output.empty() && !m_json) {
-            if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1)
-                return model::fail(Error::Kind::Usage, model::say("there is no terminal to show it on"),
-                    model::say("name a session to write, as in strata attach %1 -o run.strata, or ask for "
-                               "figures with --json",
-                        m_target));
             const auto watched = watchOnTerminal(*address, options);
             return watched ? model::Result<int>(kDone) : model::Failure(watched.error());
         }

@@ -19,8 +19,9 @@ void writeProcess(const model::LiveProcess& process, JsonWriter& json)
     json.member("job", process.job);
     json.member("rank", process.rank);
     json.member("world_size", process.worldSize);
-    json.member("address", process.address.text());
-    json.member("state", "live");
+    const bool isLive = process.state == model::ProcessState::Live;
+    json.member("address", isLive ? std::optional(process.address.text()) : std::nullopt);
+    json.member("state", model::stateName(process.state));
     json.key("devices").beginArray();
     if (process.totals)
         for (const wire::DeviceTotals& device : process.totals->devices) {
@@ -33,6 +34,7 @@ void writeProcess(const model::LiveProcess& process, JsonWriter& json)
         }
     json.endArray();
     json.member("events_per_second", process.totals ? known(process.totals->eventsPerSecond) : std::nullopt);
+    json.member("file", process.file.empty() ? std::nullopt : std::optional(process.file));
 }
 
 } // namespace strata::cli

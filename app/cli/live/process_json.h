@@ -6,7 +6,7 @@
 
 namespace strata::cli {
 
-/// The members of a process that is recorded, as `strata list --json` has them; null where not known. The
+/// The members of a process, as `strata list --json` has them; null where not known. The
 /// caller begins and ends the object.
 void writeProcess(const model::LiveProcess& process, JsonWriter& json);
 

@@ -3,6 +3,7 @@
 
 #include "capture/agent/live/file_store.h"
 #include "capture/agent/live/memory_store.h"
+#include "model/wire/link/process_names.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,52 +21,6 @@ std::string_view fact(const std::vector<wire::KeyValue>& facts, std::string_view
     return found == facts.end() ? std::string_view() : std::string_view(found->second);
 }
 
-std::string_view baseName(std::string_view path)
-{
-    return path.substr(path.rfind('/') + 1);
-}
-
-/// "train.py" of "/usr/bin/python -u train.py --epochs 3", "train" of "./train".
-std::string programName(std::string_view command)
-{
-    std::string_view program;
-    while (!command.empty()) {
-        const std::size_t end = std::min(command.find(' '), command.size());
-        const std::string_view word = command.substr(0, end);
-        command.remove_prefix(std::min(end + 1, command.size()));
-        if (word.empty())
-            continue;
-        if (program.empty()) {
-            program = baseName(word);
-            if (!program.starts_with("python"))
-                break;
-        } else if (word == "-m" || word == "-c") {
-            const std::size_t next = std::min(command.find(' '), command.size());
-            if (word == "-m" && next > 0)
-                return std::string(command.substr(0, next));
-            break;
-        } else if (!word.starts_with('-'))
-            return std::string(baseName(word));
-    }
-    return std::string(program);
-}
-
-/// What the ranks of one job have in common, as who started them says.
-std::string jobName()
-{
-    const auto variable = [](const char* name) -> std::string {
-        const char* value = std::getenv(name);
-        return value ? value : "";
-    };
-    const std::string elastic = variable("TORCHELASTIC_RUN_ID");
-    if (!elastic.empty() && elastic != "none")
-        return elastic;
-    if (const std::string slurm = variable("SLURM_JOB_ID"); !slurm.empty())
-        return slurm;
-    const std::string host = variable("MASTER_ADDR"), port = variable("MASTER_PORT");
-    return host.empty() || port.empty() ? "" : host + ":" + port;
-}
-
 } // namespace
 
 std::vector<wire::KeyValue> greetingFacts(const std::vector<wire::KeyValue>& facts, const std::string& file)
@@ -75,8 +30,11 @@ std::vector<wire::KeyValue> greetingFacts(const std::vector<wire::KeyValue>& fac
         if (!value.empty())
             all.emplace_back(key, std::move(value));
     };
-    add(wire::greeting::kName, programName(fact(facts, wire::info::kCommand)));
-    add(wire::greeting::kJob, jobName());
+    add(wire::greeting::kName, wire::programName(fact(facts, wire::info::kCommand)));
+    add(wire::greeting::kJob, wire::jobName([](const char* name) -> std::string {
+        const char* value = std::getenv(name);
+        return value ? value : "";
+    }));
     add(wire::greeting::kFile, file);
     return all;
 }

@@ -49,13 +49,13 @@ TEST_F(TerminalRun, ShowsWhatHappensAndQuits)
     EXPECT_TRUE(terminal.screen().isAlternate());
     EXPECT_THAT(
         terminal.screen().row(0), HasSubstr(" train.py  pid " + std::to_string(getpid()) + "  rank 3 of 8"));
-    EXPECT_THAT(terminal.screen().row(0), HasSubstr("connected"));
+    EXPECT_TRUE(terminal.waitForInRow(0, "connected"));
     const std::uint64_t one = allocator.allocate(0, 1'000'000);
     allocator.allocate(0, 500'000);
     EXPECT_TRUE(terminal.waitFor("requested 1.43 MiB")) << terminal.screen().text();
     EXPECT_TRUE(terminal.waitFor("Live now: 1.43 MiB in 2 blocks")) << terminal.screen().text();
-    EXPECT_TRUE(terminal.screen().contains("reserved 4.00 MiB"));
-    EXPECT_TRUE(terminal.screen().contains("█"));
+    EXPECT_TRUE(terminal.waitFor("reserved 4.00 MiB"));
+    EXPECT_TRUE(terminal.waitFor("█"));
     EXPECT_TRUE(terminal.screen().sawColour());
     allocator.release(0, one);
     EXPECT_TRUE(terminal.waitFor("Live now: 488 KiB in 1 block")) << terminal.screen().text();
@@ -153,7 +153,7 @@ TEST_F(TerminalRun, AnOutOfMemoryIsToldAtOnceAndTheEndToo)
     EXPECT_TRUE(terminal.waitFor("Why: ")) << terminal.screen().text();
     agent.stop();
     EXPECT_TRUE(terminal.waitFor("Live at the end")) << terminal.screen().text();
-    EXPECT_THAT(terminal.screen().row(0), testing::EndsWith("ended"));
+    EXPECT_TRUE(terminal.waitForInRow(0, "  ended"));
     EXPECT_TRUE(terminal.pump(200ms)); // it stays there to be looked at
     terminal.type("q");
     EXPECT_EQ(terminal.waitForEnd(), 0);
@@ -202,6 +202,52 @@ TEST_F(TerminalRun, SaysWhatKeepsItFromShowing)
     EXPECT_THAT(unknown.written(), HasSubstr("TERM=vt100"));
     expectRestored(unknown);
     agent.stop();
+}
+
+/// A process that nobody records: the driver tells what it uses, and how much others do.
+TEST_F(TerminalRun, ShowsTheDriversTotalsOfAnyProcess)
+{
+    const auto machine = [&](const char* used) {
+        const std::string text = "device H100 85899345920 70000000000\nprocess " + std::to_string(getpid())
+            + " " + used + "\nprocess 1 5000000000\n";
+        std::ofstream(m_folder / "machine.new") << text;
+        std::filesystem::rename(m_folder / "machine.new", m_folder / "machine");
+    };
+    machine("2147483648");
+    const std::string own = std::to_string(getpid());
+    OnTerminal::Options options = onXterm();
+    options.environment.emplace_back("STRATA_FAKE_NVML", m_folder / "machine");
+    options.environment.emplace_back("LD_LIBRARY_PATH", STRATA_FAKE_NVML_FOLDER);
+    options.environment.emplace_back("XDG_RUNTIME_DIR", m_folder);
+    OnTerminal terminal(STRATA_PROGRAM, { "attach", own }, options);
+    ASSERT_TRUE(terminal.waitFor("in use, as the driver says 2.00 GiB")) << terminal.screen().text();
+    EXPECT_THAT(terminal.screen().row(0), HasSubstr("pid " + own));
+    EXPECT_TRUE(terminal.waitForInRow(0, "polled"));
+    EXPECT_TRUE(terminal.waitFor("Polled: these are the driver's totals"));
+    EXPECT_TRUE(terminal.waitFor("In use on GPU 0: 65.2 GiB of 80.0 GiB, by process"));
+    EXPECT_TRUE(terminal.waitFor("4.66 GiB   7.1 %")) << terminal.screen().text();
+    machine("3221225472");
+    EXPECT_TRUE(terminal.waitFor("in use, as the driver says 3.00 GiB")) << terminal.screen().text();
+    terminal.type("h");
+    EXPECT_TRUE(terminal.waitFor("the next device"));
+    terminal.type("hq");
+    EXPECT_EQ(terminal.waitForEnd(), 0);
+    expectRestored(terminal);
+
+    OnTerminal list(STRATA_PROGRAM, { "list" }, options);
+    EXPECT_EQ(list.waitForEnd(), 0);
+    EXPECT_THAT(list.written(), HasSubstr("polled"));
+    EXPECT_THAT(list.written(), HasSubstr("3.00 GiB"));
+    EXPECT_THAT(list.written(), HasSubstr("strata attach "));
+    OnTerminal json(STRATA_PROGRAM, { "attach", own, "--json" }, options);
+    EXPECT_TRUE(json.waitFor("\"state\":\"polled\""));
+    EXPECT_THAT(json.written(), HasSubstr("\"used_bytes\":3221225472,\"reserved_bytes\":null"));
+    json.signal(SIGINT);
+    EXPECT_EQ(json.waitForEnd(), 0);
+    OnTerminal file(STRATA_PROGRAM, { "attach", own, "-o", (m_folder / "no.strata").string() }, options);
+    EXPECT_EQ(file.waitForEnd(), 1);
+    EXPECT_THAT(file.written(), HasSubstr("there is no session of it"));
+    EXPECT_FALSE(std::filesystem::exists(m_folder / "no.strata"));
 }
 
 } // namespace strata::test

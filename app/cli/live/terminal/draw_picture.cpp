@@ -44,7 +44,7 @@ struct Rows {
     int foot = -1;
 };
 
-Rows placeRows(GridSize size, int bannerRows, bool isUrgent)
+Rows placeRows(GridSize size, int bannerRows, const Picture& picture)
 {
     Rows rows;
     int next = 1; // below the head
@@ -63,13 +63,13 @@ Rows placeRows(GridSize size, int bannerRows, bool isUrgent)
         rows.legend = next;
     }
     ++next;
-    rows.bannerRows = std::min(bannerRows, std::max(left / (isUrgent ? 2 : 3), left > 0 ? 1 : 0));
+    rows.bannerRows = std::min(bannerRows, std::max(left / (picture.verdictIsBad ? 2 : 3), left > 0 ? 1 : 0));
     rows.banner = next;
     next += rows.bannerRows;
     left -= rows.bannerRows;
 
     const int axisColumns = size.columns - plotColumns(size.columns);
-    const bool sideBySide = size.columns >= kSideBySide;
+    const bool sideBySide = size.columns >= kSideBySide && !picture.isPolled;
     // The plot has what the tables leave, and they what it leaves.
     int plotRows = left < 3 ? 0 : std::max(2, left * 2 / 5);
     plotRows -= plotRows > 3 ? plotRows % 2 : 0; // half of its height is the edge of a row
@@ -91,7 +91,7 @@ Rows placeRows(GridSize size, int bannerRows, bool isUrgent)
         rows.eventsColumn = size.columns / 2 + 1;
         return rows;
     }
-    const int eventRows = left < 8 ? 0 : (left - 2) * 2 / 5;
+    const int eventRows = left < 8 || picture.isPolled ? 0 : (left - 2) * 2 / 5;
     rows.lineRows = left - 1 - (eventRows > 0 ? eventRows + 1 : 0);
     if (eventRows > 0) {
         rows.events = next + 1 + rows.lineRows;
@@ -115,7 +115,7 @@ public:
         if (m_size.rows <= 0 || m_size.columns <= 0)
             return std::move(m_grid);
         const std::vector<std::pair<std::string, Ink>> banner = bannerLines();
-        m_rows = placeRows(m_size, static_cast<int>(banner.size()), m_picture.verdictIsBad);
+        m_rows = placeRows(m_size, static_cast<int>(banner.size()), m_picture);
         drawHead();
         if (m_rows.foot > 0)
             drawFoot();
@@ -336,7 +336,7 @@ private:
             int column = m_grid.put(row, 1, bytesCell(line.bytes));
             column = m_grid.put(row, column + 1,
                 fmt::format("{:>7}", model::formatShare(line.bytes, m_picture.linesBytes)), Ink::Faint);
-            if (end >= 70)
+            if (end >= 70 && !m_picture.isPolled)
                 column = m_grid.put(
                     row, column + 1, fmt::format("{:>9}", model::formatCount(line.blocks)), Ink::Faint);
             m_grid.put(row, column + 2, fitted(words(line.label), end - column - 3, Shorten::Left));
@@ -371,7 +371,7 @@ private:
         std::vector<std::string> keys{ "q quit", "h help", "space pause", back, "p peak", "+- zoom", "s save",
             "d device", "1-4 by" };
         if (m_picture.isPolled)
-            keys = { "q quit", "h help" };
+            keys = { "q quit", "h help", "a all", "d device" };
         std::vector<std::pair<std::string, Ink>> parts;
         for (std::string& key : keys)
             parts.emplace_back(std::move(key), Ink::Bar);
@@ -381,7 +381,16 @@ private:
     void drawHelp()
     {
         const std::string arrows = isUtf8() ? "← →" : "left right", lists = isUtf8() ? "↑ ↓" : "up down";
-        const std::vector<std::pair<std::string, std::string>> keys{
+        using Keys = std::vector<std::pair<std::string, std::string>>;
+        const Keys polled{
+            { "q", "quits; the process goes on" },
+            { "a", "all of the time, or the last minute" },
+            { "d", "the next device" },
+            { lists, "scrolls the processes" },
+            { "", "" },
+            { isUtf8() ? "░" : "-", "in use by the process, as the driver says" },
+        };
+        const Keys full{
             { "q", "quits; the process goes on" },
             { "space", "pauses the picture and lets it go on" },
             { arrows, "a tenth of the picture back in time, and forward" },
@@ -404,7 +413,7 @@ private:
         };
         int row = 1;
         const int last = m_size.rows - 2;
-        for (const auto& [key, meaning] : keys) {
+        for (const auto& [key, meaning] : m_picture.isPolled ? polled : full) {
             if (row > last)
                 return;
             m_grid.put(row, 1, key, Ink::Strong);

@@ -22,15 +22,6 @@ constexpr std::array<std::int64_t, 9> kWindows{ 0, 7200 * kSecondNs, 1800 * kSec
     180 * kSecondNs, 60 * kSecondNs, 20 * kSecondNs, 5 * kSecondNs, kSecondNs };
 constexpr std::size_t kFirstWindow = 5;
 
-/// 1, 2 or 5 with noughts, at or above `ns`: what grows is drawn anew only now and then.
-std::int64_t niceNs(std::int64_t ns)
-{
-    for (std::int64_t unit = 1'000'000;; unit *= 10)
-        for (const std::int64_t step : { 1, 2, 5 })
-            if (step * unit >= ns || unit > INT64_MAX / 100)
-                return step * unit;
-}
-
 std::int64_t sinceEpoch(const model::Clock& clock, EventIndex event)
 {
     return clock.timeNs(event);

@@ -64,6 +64,14 @@ std::int64_t plotTop(std::int64_t bytes)
     return std::max(bytes, unit);
 }
 
+std::int64_t niceNs(std::int64_t ns)
+{
+    for (std::int64_t unit = 1'000'000;; unit *= 10)
+        for (const std::int64_t step : { 1, 2, 5 })
+            if (step * unit >= ns || unit > INT64_MAX / 100)
+                return step * unit;
+}
+
 std::string axisLabel(std::int64_t bytes)
 {
     constexpr std::array kUnits{ "B", "KiB", "MiB", "GiB", "TiB", "PiB" };

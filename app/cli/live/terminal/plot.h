@@ -16,6 +16,9 @@ struct PlotPlace {
 
 /// The value at the top of a plot that has to show `bytes`: one that reads well, "12 GiB".
 [[nodiscard]] std::int64_t plotTop(std::int64_t bytes);
+/// The time of a column: 1, 2 or 5 with noughts, at or above `ns`, so that what grows is drawn anew only now
+/// and then.
+[[nodiscard]] std::int64_t niceNs(std::int64_t ns);
 /// Without decimals where there are none: "12 GiB", "1.5 GiB".
 [[nodiscard]] std::string axisLabel(std::int64_t bytes);
 

@@ -107,6 +107,9 @@ struct Screen::Curses {
 
 model::Result<std::unique_ptr<Screen>> Screen::open()
 {
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1)
+        return model::fail(model::Error::Kind::Usage, model::say("there is no terminal to show it on"),
+            model::say("write a session with -o, as in -o run.strata, or ask for figures with --json"));
     const char* const terminal = std::getenv("TERM");
     std::setlocale(LC_CTYPE, "");
     std::unique_ptr<Screen> screen(new Screen);

@@ -35,7 +35,7 @@ struct Key {
 /// thread.
 class Screen {
 public:
-    /// Fails with Usage where the terminal cannot place a cursor.
+    /// Fails with Usage where there is no terminal, or one that cannot place a cursor.
     [[nodiscard]] static model::Result<std::unique_ptr<Screen>> open();
     ~Screen();
     Screen(const Screen&) = delete;

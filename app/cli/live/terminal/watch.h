@@ -3,6 +3,7 @@
 
 #include "model/base/result.h"
 #include "model/live/follow.h"
+#include "model/live/live_process.h"
 
 namespace strata::cli {
 
@@ -10,5 +11,10 @@ namespace strata::cli {
 /// error is what kept it from ever being shown; the terminal is restored then, too.
 [[nodiscard]] model::Result<void> watchOnTerminal(
     const model::LinkAddress& address, const model::FollowOptions& options);
+
+/// The same of a process of which the driver's totals are all that is known. `remedy` says what would tell
+/// more.
+[[nodiscard]] model::Result<void> watchOnTerminal(
+    model::PolledProcess& polled, const model::LiveProcess& first, const model::Sentence& remedy);
 
 } // namespace strata::cli
