@@ -31,6 +31,8 @@ for number in range(100_000):
         break
 """
 SELF = "import strata_capture\nstrata_capture.start(FILE, live=True)\n" + TRAIN + "\nstrata_capture.stop()\n"
+#: As one rank of several.
+RANK = TRAIN.replace("import os, sys, torch\n", "import os, sys, torch\ntorch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n")
 SIMULATED = ["--simulated", "T4-16GB"]
 
 
@@ -53,7 +55,9 @@ class Run:
         return self.viewers[-1]
 
     def list(self):
-        return strata_json(self.strata, ["list", "--json"], env=self.environment)[1]
+        """Of those that are live: who else runs PyTorch on this machine is told of, too."""
+        listed = strata_json(self.strata, ["list", "--json"], env=self.environment)[1]
+        return {**listed, "processes": [process for process in listed["processes"] if process["state"] == "live"]}
 
     def finish(self):
         open(self.end, "w").close()
@@ -116,6 +120,37 @@ def without_a_file(arguments, python, failures):
         failures.expect(name, "is complete", "interrupted" not in json.dumps(device["integrity"]["notes"]))
 
 
+def ranks(arguments, python, failures, how):
+    """A job of torchrun: every rank is there, and known as one of that job; who starts them is not."""
+    name = f"{python}: ranks of {how[0]}"
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(arguments, folder)
+        program = os.path.join(folder, "train.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(RANK)
+        failures.expect(name, "trains", run.start([arguments.strata, *how, "--live", "--devices", "2", "--", python, "-m", "torch.distributed.run",
+                                                   "--nproc_per_node=2", program, run.end]))
+        job = []
+        for _ in range(300):
+            job = [process for process in run.list()["processes"] if process["job"]]
+            if len(job) == 2 and all(process["devices"] for process in job):
+                break
+            time.sleep(0.1)
+        failures.expect(name, "states", [process["state"] for process in job], ["live", "live"])
+        failures.expect(name, "ranks", [(process["rank"], process["world_size"]) for process in job], [(0, 2), (1, 2)])
+        failures.expect(name, "one job", len({process["job"] for process in job}), 1)
+        failures.expect(name, "devices", [[device["device"] for device in process["devices"]] for process in job], [[0], [1]])
+        failures.expect(name, "names", {process["name"] for process in job}, {"train.py"})
+        text = subprocess.run([run.strata, "list"], env=run.environment, capture_output=True, text=True).stdout
+        failures.expect(name, "text", f"job {job[0]['job'] if job else None}: 2 of 2 ranks" in text and " 1/2 " in text)
+        run.attach(job[-1]["pid"] if job else 0, "--json")
+        time.sleep(1.5)
+        _, [(code, out, _)] = run.finish()
+        lines = [json.loads(line) for line in out.splitlines()]
+        failures.expect(name, "attached to the second", (code, {(line["rank"], line["job"]) for line in lines}), (0, {(1, job[-1]["job"] if job else None)}))
+        failures.expect(name, "exit", run.process.returncode, 0)
+
+
 def killed(arguments, python, failures):
     name = f"{python}: killed"
     with tempfile.TemporaryDirectory() as folder:
@@ -142,6 +177,8 @@ def test(arguments, python, failures):
 
 def once(arguments, python, failures):
     without_a_file(arguments, python, failures)
+    ranks(arguments, python, failures, ["record", *SIMULATED])
+    ranks(arguments, python, failures, ["dryrun"])
     if THOROUGH:  # test_live has it of a fake allocator
         killed(arguments, python, failures)
 
