@@ -63,7 +63,8 @@ void FakeAllocator::tell(Device& device, hook::Entry entry)
     entry.stream = 0x7000 + static_cast<std::uint64_t>(entry.device);
     if (!device.callbacks.entry)
         return;
-    device.log.push_back(entry);
+    if (m_keepsLog)
+        device.log.push_back(entry);
     device.callbacks.entry(entry);
 }
 

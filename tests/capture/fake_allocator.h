@@ -37,6 +37,9 @@ public:
     /// A snapshot that somebody else takes.
     void otherSnapshot();
 
+    /// log() stays empty from now on: of who allocates for hours.
+    void keepNoLog() { m_keepsLog = false; }
+
     /// What autograd does from now on.
     void setPhase(wire::EventPhase phase) { m_phase = phase; }
 
@@ -89,6 +92,7 @@ private:
     hook::Hook m_hook;
     agent::OnLock m_onLock = nullptr;
     std::atomic<int> m_watches{ 0 };
+    bool m_keepsLog = true;
     std::atomic<wire::EventPhase> m_phase{};
 };
 

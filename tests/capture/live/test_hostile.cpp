@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -178,6 +179,64 @@ TEST_F(LiveRun, SixtyFourLookOnAndNoMore)
     const auto session = sessionOf(fileBytes());
     ASSERT_NE(session, nullptr);
     EXPECT_TRUE(session->exact());
+}
+
+TEST_F(LiveRun, AThousandConnectionsAtOnceKeepNobodyOutForLong)
+{
+    rlimit limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const rlimit before = limit;
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 4096);
+    if (limit.rlim_cur < 1'600 || setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        GTEST_SKIP() << "the system gives no 1,600 descriptors to a process";
+    const auto descriptors
+        = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+    testing::internal::CaptureStderr();
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    const auto descriptorsBefore = descriptors();
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    Viewer first(address());
+    ASSERT_TRUE(waitFor([&] { return first.state() == LinkState::Following; }));
+    // Half of them say nothing, the others something that is no Strata.
+    std::array<std::vector<int>, 8> crowd;
+    std::vector<std::jthread> threads;
+    for (std::vector<int>& mine : crowd)
+        threads.emplace_back([this, &mine] {
+            for (int i = 0; i < 125; ++i) {
+                mine.push_back(connectTo(address()));
+                if (i % 2 == 0)
+                    (void)!send(mine.back(), "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL);
+            }
+        });
+    allocate(allocator, 1, 5'000);
+    threads.clear(); // all have connected, or were told that they cannot
+    // One that knows how to join gets in while the crowd is there.
+    EXPECT_TRUE(waitFor([&] {
+        auto link = model::LinkConnection::open(address(), {});
+        wire::Bytes answer(64);
+        return link && link->read(answer, 200) > 0 && answer[6] == std::byte{ 97 };
+    }));
+    allocate(allocator, 2, 5'000);
+    const auto begin = std::chrono::steady_clock::now();
+    agent.stop();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 7s);
+    first.join();
+    EXPECT_EQ(first.state(), LinkState::Ended);
+    ASSERT_EQ(first.pieces().size(), 1u);
+    EXPECT_TRUE(first.pieces()[0].bytes == fileBytes());
+    for (const std::vector<int>& mine : crowd)
+        for (const int each : mine)
+            if (each >= 0)
+                close(each);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_LE(countOf(said, "too many connect at once"), 1u) << said;
+    EXPECT_LE(countOf(said, "somebody connected who is no Strata"), 1u) << said;
+    EXPECT_EQ(descriptors(), descriptorsBefore);
+    const auto session = sessionOf(fileBytes());
+    ASSERT_NE(session, nullptr);
+    EXPECT_TRUE(session->exact());
+    setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_F(LiveRun, APortAsksForTheToken)

@@ -204,6 +204,36 @@ TEST_F(TerminalRun, SaysWhatKeepsItFromShowing)
     agent.stop();
 }
 
+/// Who is stopped keeps nobody waiting, and has all when he goes on.
+TEST_F(TerminalRun, OneThatWasStoppedCatchesUp)
+{
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    allocator.allocate(0, 1'000'000);
+    OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
+    ASSERT_TRUE(terminal.waitFor("Live now"));
+    terminal.signal(SIGSTOP);
+    const auto end = std::chrono::steady_clock::now() + 1500ms;
+    auto longest = 0ns;
+    while (std::chrono::steady_clock::now() < end) {
+        const auto begin = std::chrono::steady_clock::now();
+        allocate(allocator, 1, 1'000);
+        longest = std::max<std::chrono::nanoseconds>(longest, std::chrono::steady_clock::now() - begin);
+        std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_LT(longest, 1s); // it would be the whole time if anybody waited
+    const std::size_t logged = allocator.log(0).size();
+    allocator.allocate(0, 500'000);
+    terminal.signal(SIGCONT);
+    ASSERT_TRUE(terminal.waitFor("Live now: 1.43 MiB in 2 blocks")) << terminal.screen().text();
+    EXPECT_GT(logged, 50'000u);
+    EXPECT_FALSE(terminal.screen().contains("joined late"));
+    terminal.type("q");
+    EXPECT_EQ(terminal.waitForEnd(), 0);
+    agent.stop();
+}
+
 /// A process that nobody records: the driver tells what it uses, and how much others do.
 TEST_F(TerminalRun, ShowsTheDriversTotalsOfAnyProcess)
 {
