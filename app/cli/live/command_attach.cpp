@@ -197,6 +197,9 @@ public:
             "recorded to a file");
         app.add_flag("--json", m_json, "A line of JSON a second: the keys of strata list, and time_ns");
         app.footer(
+            "\nWithout -o and --json it is a picture on the terminal, which h explains. A process that lets "
+            "nobody look on "
+            "\nis shown by the driver's totals.\n"
             "\nA process of another machine, through a tunnel, with the token that it says as it begins:\n"
             "  ssh HOST strata record --live --live-port 7070 -- python train.py\n"
             "  ssh -N -L 7070:127.0.0.1:7070 HOST\n"
