@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's side of `strata record`: runs while torch is being imported, in a namespace of its own.
+"""Python's side of `strata record`: runs while torch is being imported, in a namespace of its own. Of `strata attach --inject`
+too: then it runs between two instructions of a program that began without it, as often as that is recorded.
 
 Lets the recorder compare the frames that it reads with those that Python tells, tells it the names of tensors, and ends the recording when the
 interpreter begins to finalize, so that what lives at the end is seen alive.
@@ -9,7 +10,19 @@ import ctypes
 import os
 import sys
 
-agent = ctypes.CDLL(os.environ["STRATA_RECORD_AGENT"])
+INJECTED = sys._getframe().f_code.co_filename == "<frozen strata_inject>"
+
+
+def library():
+    """Path of the recorder, which is loaded."""
+    if not INJECTED:
+        return os.environ["STRATA_RECORD_AGENT"]
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        return next(line.split(None, 5)[5].rstrip("\n") for line in file if line.endswith("/libstrata_capture.so\n"))
+
+
+path_of_library = library()
+agent = ctypes.CDLL(path_of_library)
 
 
 def check_frames():
@@ -27,7 +40,7 @@ def check_frames():
 
 def beside(name):
     """A module that lies beside this script, without a trace in sys.modules. Its frames in stacks count as a library's."""
-    path = os.path.join(os.path.dirname(os.environ["STRATA_RECORD_SCRIPT"]), name + ".py")
+    path = os.path.join(os.path.dirname(path_of_library), name + ".py")
     module = type(sys)("strata_" + name)
     with open(path, encoding="utf-8") as file:
         exec(compile(file.read(), f"<frozen strata_{name}>", "exec"), module.__dict__)
@@ -53,11 +66,24 @@ def before(name):
     setattr(os, name, call)
 
 
-# First: whatever fails behind it, the recording has its end.
-atexit.register(end)
-for name in ("_exit", "execv", "execve"):
-    before(name)
-if os.environ.get("STRATA_RECORD_STACKS", "auto") in ("auto", "python"):
+def listen():
+    # First: whatever fails behind it, the recording has its end.
+    atexit.register(end)
+    for name in ("_exit", "execv", "execve"):
+        before(name)
+    made = beside("record_roles").Listener(agent)
+    beside("patch_imports").install(made.patches)
+    return made
+
+
+if os.environ.get("STRATA_RECORD_STACKS", "auto") in ("auto", "python") or INJECTED:
     check_frames()
-listener = beside("record_roles").Listener(agent)
-beside("patch_imports").install(listener.patches)
+if INJECTED:
+    # It may have been recorded before, or by itself.
+    listener = getattr(sys, "_strata_listener", None) or getattr(sys.modules.get("strata_capture"), "_listener", None)
+listener = listener or listen()
+if INJECTED:
+    sys._strata_listener = listener
+    if agent.strata_capture_injected_ready() and "torch.nn.modules.module" in sys.modules:
+        listener.look_around()
+        listener.list_all()
