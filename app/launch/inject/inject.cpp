@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/launch/inject/inject.h"
+
+#include "app/launch/inject/injected_code.h"
+#include "app/launch/inject/meeting.h"
+#include "app/launch/inject/process_image.h"
+#include "app/launch/inject/process_status.h"
+#include "app/launch/inject/stopped_process.h"
+#include "app/launch/libraries.h"
+#include "capture/agent/injected.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace strata::launch {
+
+namespace {
+
+namespace injected = agent::injected;
+using model::Error;
+using model::Result;
+using namespace std::chrono_literals;
+
+constexpr auto kStopPatience = 2000ms; // that threads take to stand
+constexpr int kBackTries = 5;
+
+model::Failure hasEnded(pid_t process)
+{
+    return model::fail(
+        Error::Kind::NotFound, model::say("process %1 has ended", process), model::say("start it again"));
+}
+
+model::Failure isBeyondUs(pid_t process)
+{
+    return model::fail(Error::Kind::Refused,
+        model::say("process %1: there is no room in it for the instructions that load the recorder", process),
+        model::say("start it under strata record --live instead"));
+}
+
+/// The process still is the one that was looked at.
+bool isSame(const InjectionPlan& plan)
+{
+    const ProcessStatus now = readStatus(plan.process);
+    return now.isThere() && now.startedAt == plan.startedAt;
+}
+
+/// In libraries that no program unloads.
+std::optional<Room> findRoom(const ProcessImage& image, ProcessImage::Part part, std::size_t bytes)
+{
+    for (const char* name : { "libc10_cuda.so", "libc10.so", "libtorch_cuda.so", "libtorch_cpu.so",
+             "libtorch.so", "libtorch_python.so", "libtorch_global_deps.so", "libstdc++.so", "libm.so",
+             "libm-", "libc.so", "libc-" })
+        if (const LoadedFile* file = image.find(name))
+            if (const auto room = image.findRoom(*file, part, bytes))
+                return room;
+    return std::nullopt;
+}
+
+/// What is put into the process, and taken back.
+class Detour {
+public:
+    Detour(const InjectionPlan& plan, const std::string& meeting)
+        : m_plan(plan)
+    {
+        m_code.loadLibrary = plan.places.loadLibrary;
+        m_code.findSymbol = plan.places.findSymbol;
+        m_code.lastError = plan.places.lastError;
+        m_code.library = plan.recorder.string();
+        m_code.entry = injected::kEntry;
+        m_code.meeting = meeting;
+    }
+
+    /// The code first, unused; then, in one word, the place that leads to it.
+    Result<void> put(const ProcessImage& image)
+    {
+        return whileStopped(
+            m_plan.process, kStopPatience, [&](const StoppedProcess& stopped) -> Result<void> {
+                const auto code = findRoom(image, ProcessImage::Part::Code, codeBytes(m_code));
+                const auto state = findRoom(image, ProcessImage::Part::Data, sizeof(InjectedState));
+                const auto asked = stopped.word(m_plan.places.callPlace);
+                if (!isSame(m_plan) || !asked)
+                    return hasEnded(m_plan.process);
+                if (!code || !state)
+                    return isBeyondUs(m_plan.process);
+                m_code.asked = *asked;
+                m_code.state = state->address;
+                m_address = code->address;
+                const auto bytes = makeCode(m_code, m_address);
+                if (!stopped.write(m_address, bytes) || !stopped.setWord(m_plan.places.callPlace, m_address))
+                    return model::fail(Error::Kind::Refused,
+                        model::say("process %1: this system lets nobody write into it", m_plan.process),
+                        model::say("start it under strata record --live instead"));
+                return {};
+            });
+    }
+
+    /// Where it is still as it was put.
+    void takeBack() const
+    {
+        for (int i = 0; i < kBackTries && isSame(m_plan); ++i)
+            if (whileStopped(
+                    m_plan.process, kStopPatience, [&](const StoppedProcess& stopped) -> Result<void> {
+                        if (isSame(m_plan) && stopped.word(m_plan.places.callPlace) == m_address)
+                            (void)stopped.setWord(m_plan.places.callPlace, m_code.asked);
+                        return {};
+                    }))
+                return;
+    }
+
+    InjectedState state(const ProcessImage& image) const
+    {
+        return image.readAs<InjectedState>(m_code.state).value_or(InjectedState{});
+    }
+
+private:
+    const InjectionPlan& m_plan;
+    InjectedCode m_code;
+    std::uint64_t m_address = 0;
+};
+
+std::string wishes(const InjectionPlan& plan, const InjectionOptions& options)
+{
+    const std::string script
+        = plan.isPython ? plan.recorder.parent_path() / "record_start.py" : std::filesystem::path();
+    return fmt::format("{}={}\n{}={}\n{}={}\n{}={}\n{}={}\n", injected::kStacks, options.stacks,
+        injected::kScript, script, injected::kRing, options.ringEvents, injected::kMemory,
+        options.memoryBytes, injected::kLiveMemory, options.liveMemoryBytes);
+}
+
+std::vector<std::string> linesOf(const std::string& text)
+{
+    std::vector<std::string> lines;
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', from), text.size());
+        lines.push_back(text.substr(from, end - from));
+        from = end + 1;
+    }
+    return lines;
+}
+
+model::Failure whyNot(const InjectionPlan& plan, std::chrono::milliseconds timeout, Meeting::Came came,
+    const Detour& detour, const ProcessImage& image)
+{
+    const pid_t process = plan.process;
+    if (came == Meeting::Came::Ended)
+        return hasEnded(process);
+    if (came == Meeting::Came::Stopped)
+        return model::fail(Error::Kind::Cancelled, model::say("process %1 goes on as before", process));
+    const InjectedState state = detour.state(image);
+    if (state.value == InjectedState::Failed) {
+        const std::string why = state.error == 0 ? "" : image.readText(state.error, 1000);
+        return model::fail(Error::Kind::Refused,
+            model::say("process %1 cannot load the recorder: %2", process, why.empty() ? "?" : why),
+            model::say("start it under strata record --live instead"));
+    }
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
+    if (state.value == InjectedState::Came)
+        return model::fail(Error::Kind::Refused,
+            model::say("process %1 did not finish loading the recorder within %2 seconds", process, seconds),
+            model::say("give it more time with --timeout"));
+    return model::fail(Error::Kind::NotFound,
+        model::say("process %1 did not use CUDA through PyTorch for %2 seconds, and goes on as before",
+            process, seconds),
+        model::say("try again while it trains, or wait longer with --timeout"));
+}
+
+} // namespace
+
+Injection::Injection(Injection&& other) noexcept
+    : m_link(std::exchange(other.m_link, -1))
+    , m_address(std::move(other.m_address))
+    , m_remarks(std::move(other.m_remarks))
+{
+}
+
+Injection& Injection::operator=(Injection&& other) noexcept
+{
+    std::swap(m_link, other.m_link);
+    std::swap(m_address, other.m_address);
+    std::swap(m_remarks, other.m_remarks);
+    return *this;
+}
+
+Injection::~Injection()
+{
+    if (m_link >= 0)
+        close(m_link);
+}
+
+void Injection::send(std::string_view message) const noexcept
+{
+    (void)!::send(m_link, message.data(), message.size(), MSG_NOSIGNAL);
+}
+
+void Injection::stop() const noexcept
+{
+    send(injected::kStop);
+}
+
+void Injection::keep() const noexcept
+{
+    send(injected::kKeep);
+}
+
+Result<Injection> inject(
+    const InjectionPlan& plan, const InjectionOptions& options, const std::stop_token& stop)
+{
+    const auto deadline = std::chrono::steady_clock::now() + options.timeout;
+    int why = 0;
+    const auto image = ProcessImage::open(plan.process, why);
+    if (!image || !isSame(plan))
+        return hasEnded(plan.process);
+    auto meeting = Meeting::with(plan.process);
+    if (!meeting)
+        return model::Failure(meeting.error());
+    Detour detour(plan, meeting->name());
+    if (const auto put = detour.put(*image); !put)
+        return model::Failure(put.error());
+    if (const auto came = meeting->wait(deadline, stop); came != Meeting::Came::Yes) {
+        detour.takeBack();
+        return whyNot(plan, options.timeout, came, detour, *image);
+    }
+    meeting->send(wishes(plan, options));
+    std::string answer;
+    if (const auto came = meeting->receive(answer, deadline, stop); came != Meeting::Came::Yes)
+        return whyNot(plan, options.timeout, came, detour, *image);
+    std::vector<std::string> lines = linesOf(answer);
+    std::string first = std::move(lines.front());
+    lines.erase(lines.begin());
+    if (!first.starts_with(injected::kRecording)) {
+        const std::string said = fmt::format("{}", fmt::join(lines, "; "));
+        return model::fail(
+            Error::Kind::Refused, model::say("process %1: %2", plan.process, said.empty() ? first : said));
+    }
+    Injection injection(meeting->release());
+    injection.m_address.socket = first.substr(std::min(injected::kRecording.size() + 1, first.size()));
+    injection.m_address.owner = plan.owner;
+    injection.m_remarks = std::move(lines);
+    return injection;
+}
+
+} // namespace strata::launch
