@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/live/inject_option.h"
 #include "app/cli/live/polled.h"
 #include "app/cli/live/process_json.h"
 #include "app/cli/live/terminal/watch.h"
@@ -196,10 +197,14 @@ public:
             "The session to write, named .strata: all of the recording, from its first event on where it is "
             "recorded to a file");
         app.add_flag("--json", m_json, "A line of JSON a second: the keys of strata list, and time_ns");
+        app.add_option("--seconds", m_seconds, "Ends after so long")->check(CLI::PositiveNumber);
+        m_inject.declare(app);
         app.footer(
             "\nWithout -o and --json it is a picture on the terminal, which h explains. A process that lets "
             "nobody look on "
             "\nis shown by the driver's totals.\n"
+            "\nA process that was started without a recorder, for half a minute:\n"
+            "  strata attach --inject 4711 -o run.strata --seconds 30\n"
             "\nA process of another machine, through a tunnel, with the token that it says as it begins:\n"
             "  ssh HOST strata record --live --live-port 7070 -- python train.py\n"
             "  ssh -N -L 7070:127.0.0.1:7070 HOST\n"
@@ -210,6 +215,8 @@ public:
 
     model::Result<void> check() override
     {
+        if (const auto checked = m_inject.check(m_target); !checked)
+            return checked;
         if (!m_output.empty() && fs::path(m_output).extension() != ".strata")
             return model::fail(Error::Kind::Usage,
                 model::say("%1: a session's name ends in .strata", m_output), model::say("name it so"));
@@ -222,7 +229,17 @@ public:
 
     model::Result<int> run(Output& out, Output& err) override
     {
-        const auto address = model::findAddress(m_target);
+        std::optional<launch::Injection> injection;
+        if (m_inject.isOn()) {
+            const Interrupts interrupts;
+            auto begun = m_inject.begin(m_target, err, interrupts.token());
+            if (!begun)
+                return model::Failure(begun.error());
+            injection = *std::move(begun);
+            if (m_output.empty() && !m_json && m_inject.keeps())
+                return kDone;
+        }
+        const auto address = injection ? injection->address() : model::findAddress(m_target);
         if (!address) {
             const Interrupts interrupts;
             const auto polled
@@ -232,13 +249,15 @@ public:
         model::FollowOptions options;
         if (const char* token = std::getenv("STRATA_TOKEN"))
             options.token = token;
-        if (m_output.empty() && !m_json) {
+        if (m_output.empty() && !m_json) { // what was begun ends with it
             const auto watched = watchOnTerminal(*address, options);
             return watched ? model::Result<int>(kDone) : model::Failure(watched.error());
         }
         const Interrupts interrupts;
+        const WatchingEnd end(
+            interrupts.token(), m_seconds, injection && !m_inject.keeps() ? &*injection : nullptr);
         Writer writer(*address, m_output, m_json, out, err);
-        const auto followed = model::follow(*address, options, writer, interrupts.token());
+        const auto followed = model::follow(*address, options, writer, end.token());
         writer.finish();
         if (!followed)
             return model::Failure(followed.error());
@@ -248,6 +267,8 @@ public:
 private:
     std::string m_target, m_output;
     bool m_json = false;
+    std::optional<double> m_seconds;
+    InjectOption m_inject;
 };
 
 } // namespace
