@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`strata attach --inject` into trainings that were started without a recorder, at random instants: what they do is what they do
+without, and what is recorded is what torch's own recorder saw in between, event by event, from the state that it had.
+
+usage: test_inject.py STRATA STRATA_SIMGPU [--python PYTHON]... [--runs N] [--seed S] [--no-corners]
+
+Of N programs with each PyTorch every third is of C++, every third has threads, children and signals. Skipped (exit 77) without a
+Python with PyTorch.
+"""
+import json
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import record_tools
+from running import main, strata_json
+from test_cpp import build
+
+PROGRAM = os.path.join(record_tools.HERE, "inject_program.py")
+KINDS = ("python", "busy", "cpp")
+STEPS = {"python": 1500, "busy": 700, "cpp": 200}
+PATIENCE = 120
+TWO_RECORDERS = "strata: torch's own recorder is on too: it is left as it is, and finds marks of snapshots in its trace\n"
+
+
+class Trial:
+    """One program, watched or not."""
+
+    def __init__(self, arguments, kind, command, folder):
+        self.strata, self.kind, self.folder = arguments.strata, kind, folder
+        self.snapshot, self.session = os.path.join(folder, "torch.pickle"), os.path.join(folder, "seen.strata")
+        self.environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
+        self.process = subprocess.Popen([arguments.simgpu, "--", *(word.replace("FOLDER", folder) for word in command)], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, cwd=folder, env=self.environment)
+
+    def inject(self, seconds, *options):
+        return subprocess.Popen([self.strata, "attach", "--inject", str(self.process.pid), "--yes", "-o", self.session,
+                                 *(("--seconds", str(seconds)) if seconds else ()), *options], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment)
+
+    def finish(self):
+        """What it came to: exit status, what it says of itself, its complaints."""
+        out, said = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, out.replace("ready\n", ""), said.replace(TWO_RECORDERS, "")
+
+    def trace(self):
+        with open(self.snapshot, "rb") as file:
+            return pickle.load(file)["device_traces"]
+
+
+def sequence(kind, trace):
+    """What the program did: in its order, where that is always the same. A program of C++ destroys what it has at the end in the
+    order of addresses; several threads mix."""
+    done = [(event["action"], event["size"]) for device in trace for event in device if event["action"] != "snapshot"]
+    return done if kind == "python" else sorted(done) if kind == "cpp" else None
+
+
+def live(events):
+    """Blocks and segments, as they stand behind events from the first on."""
+    blocks, segments = {}, {}
+    for event in events:
+        if event["action"] == "alloc":
+            blocks[event["addr"]] = event["size"]
+        elif event["action"] == "free_completed":
+            del blocks[event["addr"]]
+        elif event["action"] == "segment_alloc":
+            segments[event["addr"]] = event["size"]
+        elif event["action"] == "segment_free":
+            del segments[event["addr"]]
+    return sorted(blocks.items()), sorted(segments.items())
+
+
+def live_in(state):
+    blocks = [(block["address"], block["requested_size"]) for segment in state["segments"] for block in segment["blocks"]
+              if block["state"].startswith("active")]
+    return sorted(blocks), sorted((segment["address"], segment["total_size"]) for segment in state["segments"])
+
+
+def hold(trial, name, failures):
+    """The session against torch's own trace; how many events."""
+    [trace] = [device for device in trial.trace() if device]
+    marks = [index for index, event in enumerate(trace) if event["action"] == "snapshot"]
+    failures.expect(name, "a cut", len(marks) in (1, 2))
+    if not marks:
+        return 0
+    begin, end = marks[0], marks[1] if len(marks) > 1 else len(trace)
+    got = record_tools.as_snapshot(trial.strata, trial.session, trial.folder)
+    events, _ = record_tools.compare_events(name, got, {"device_traces": [trace[begin:end]]}, failures, None if trial.kind == "cpp" else "auto")
+    for position, until in (("-1", begin), (str(events - 1), end)):
+        _, state = strata_json(trial.strata, ["state", trial.session, position, "--json"])
+        failures.expect(name, f"state at {position}", state and live_in(state) == live(trace[:until]))
+    failures.expect(name, "strata check", record_tools.checks(trial.strata, trial.session)[0], 0)
+    return events
+
+
+def one(arguments, kind, command, wanted, draw, name, failures):
+    """Injects into a fresh program at a random instant, for a random time or to its end. Events, seconds until it was recorded."""
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(arguments, kind, command, folder)
+        if kind != "cpp":
+            failures.expect(name, "begins", trial.process.stdout.readline(), "ready\n")
+        time.sleep(draw.uniform(0, 0.5))
+        seconds = draw.choice([None, draw.uniform(0.05, 0.5)])
+        asked = time.monotonic()
+        viewer = trial.inject(seconds)
+        code, out, said = trial.finish()
+        viewed, told = viewer.wait(timeout=30), viewer.communicate()[1]
+        failures.expect(name, "viewer", (viewed, told[-600:] if viewed else ""), (0, ""))
+        failures.expect(name, "result", (code, out), wanted[:2])
+        failures.expect(name, "complaints", said, "")
+        failures.expect(name, "does the same", sequence(kind, trial.trace()) == wanted[2])
+        events = hold(trial, name, failures) if viewed == 0 and os.path.exists(trial.session) else 0
+        if viewed == 0:
+            failures.expect(name, "complete", "without its end" in told, False)
+        return events, time.monotonic() - asked
+
+
+def reference(arguments, kind, command):
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(arguments, kind, command, folder)
+        code, out, _ = trial.finish()
+        return code, out, sequence(kind, trial.trace())
+
+
+def commands(python, failures):
+    found = {kind: [python, PROGRAM, str(STEPS[kind]), "FOLDER/torch.pickle", *(["busy"] if kind == "busy" else [])] for kind in ("python", "busy")}
+    if program := build(python, failures):
+        found["cpp"] = [program, "gpt", str(STEPS["cpp"]), "FOLDER/truth.json", "FOLDER/torch.pickle"]
+    return found
+
+
+def test(arguments, python, failures):
+    for program in ("strata", "simgpu"):
+        setattr(arguments, program, os.path.abspath(getattr(arguments, program)))
+    found = commands(python, failures)
+    subprocess.run([arguments.strata, "doctor", "--", python], capture_output=True)  # makes the hook
+    wanted = {kind: reference(arguments, kind, command) for kind, command in found.items()}
+    draw = random.Random(arguments.seed)
+    kinds, total, before = [kind for kind in KINDS if kind in found], {kind: [0, 0] for kind in KINDS}, failures.count
+    for number in range(arguments.runs):
+        kind = kinds[number % len(kinds)]
+        events, _ = one(arguments, kind, found[kind], wanted[kind], draw, f"{python} {kind} {number}", failures)
+        total[kind][0] += 1
+        total[kind][1] += events
+    print(f"{python}: {arguments.runs} injections, {failures.count - before} failures: " + ", ".join(
+        f"{kind} {runs} times, {events} events" for kind, (runs, events) in total.items()), flush=True)
+
+
+#: Waits between its steps as long as it is told, without a call of CUDA.
+WAITS = """
+import os, sys, time, torch
+folder = sys.argv[1]
+held = torch.empty(1 << 20, device="cuda")
+print("ready", flush=True)
+def wait(name):
+    while not os.path.exists(os.path.join(folder, name)):
+        time.sleep(0.01)
+wait("go")
+while not os.path.exists(os.path.join(folder, "end")):
+    torch.empty(1 << 20, device="cuda")
+print("done")
+"""
+
+
+class Corner:
+    """A program that waits, and says what its parts came to."""
+
+    def __init__(self, arguments, python, folder, name, failures):
+        self.trial = Trial(arguments, "waits", [python, "-c", WAITS, folder], folder)
+        self.strata, self.name, self.failures = arguments.strata, name, failures
+        self.expect("begins", self.trial.process.stdout.readline(), "ready\n")
+
+    def expect(self, what, got, wanted=True):
+        self.failures.expect(self.name, what, got, wanted)
+
+    def tell(self, name):
+        open(os.path.join(self.trial.folder, name), "w").close()
+
+    def run(self, *command):
+        run = subprocess.run([self.strata, *map(str, command)], capture_output=True, text=True, env=self.trial.environment, cwd=self.trial.folder,
+                             stdin=subprocess.DEVNULL)
+        return run.returncode, run.stderr
+
+    def is_listed(self):
+        return [process["pid"] for process in strata_json(self.strata, ["list", "--json"], env=self.trial.environment)[1]["processes"]]
+
+    def waits_for(self, listed):
+        for _ in range(500):
+            if self.is_listed() == listed:
+                return True
+            time.sleep(0.02)
+        return False
+
+    def finish(self):
+        self.tell("go")
+        self.tell("end")
+        code, out, said = self.trial.finish()
+        self.expect("ends as it would", (code, out, said), (0, "done\n", ""))
+
+
+def text_of(process):
+    """Code and tables of LibTorch's allocator as they are in the process, which the loader may still change."""
+    with open(f"/proc/{process}/maps", encoding="utf-8") as maps, open(f"/proc/{process}/mem", "rb") as memory:
+        for line in maps:
+            if "libc10_cuda.so" in line and "r-xp" in line:
+                begin, end = (int(number, 16) for number in line.split()[0].split("-"))
+                memory.seek(begin)
+                return memory.read(end - begin)
+    return b""
+
+
+def never_asks(corner):
+    """No call of CUDA: a timeout, and the process as it was. Then it goes."""
+    number = corner.trial.process.pid
+    code, told = corner.run("attach", "--inject", number, "-o", "no.strata", "--yes", "--timeout", "0.7")
+    corner.expect("timeout", (code, "did not use CUDA" in told, "goes on as before" in told), (1, True, True))
+    corner.expect("no file", os.path.exists(os.path.join(corner.trial.folder, "no.strata")), False)
+    corner.tell("go")
+    time.sleep(0.3)
+    corner.expect("nothing was loaded", "libstrata_capture" in open(f"/proc/{number}/maps").read(), False)
+    corner.expect("traced by", [line for line in open(f"/proc/{number}/status") if "TracerPid" in line], ["TracerPid:\t0\n"])
+
+
+def killed_while_it_waits(corner):
+    """SIGKILL of the one that injects, before the process came by: it comes by later, and nobody is there."""
+    viewer = corner.trial.inject(None)
+    time.sleep(0.7)
+    viewer.kill()
+    viewer.communicate()
+    before = text_of(corner.trial.process.pid)
+    corner.tell("go")
+    time.sleep(0.7)
+    corner.expect("records for nobody", corner.is_listed(), [])
+    corner.expect("code", text_of(corner.trial.process.pid) == before)
+    code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "again.strata", "--yes", "--seconds", "0.3")
+    corner.expect("again", (code, told if code else ""), (0, ""))
+
+
+def killed_while_it_records(corner):
+    """Then nobody wants it any more: the recording ends, and the process goes on."""
+    corner.tell("go")
+    viewer = corner.trial.inject(None)
+    corner.expect("recorded", corner.waits_for([corner.trial.process.pid]))
+    viewer.kill()
+    viewer.communicate()
+    corner.expect("no longer recorded", corner.waits_for([]))
+
+
+def interrupted(corner):
+    """Ctrl+C while it waits leaves it as it was; while it records it ends the recording, which is complete."""
+    viewer = corner.trial.inject(None)
+    time.sleep(0.7)
+    viewer.send_signal(signal.SIGINT)
+    told = viewer.communicate(timeout=20)[1]
+    corner.expect("while it waits", (viewer.returncode, "goes on as before" in told), (3, True))
+    corner.tell("go")
+    viewer = corner.trial.inject(None)
+    corner.expect("recorded", corner.waits_for([corner.trial.process.pid]))
+    viewer.send_signal(signal.SIGINT)
+    told = viewer.communicate(timeout=20)[1]
+    corner.expect("while it records", (viewer.returncode, "without its end" in told), (0, False))
+    corner.expect("no longer recorded", corner.is_listed(), [])
+
+
+def kept(corner):
+    """A recording that goes on; it cannot be begun twice, and can be watched as any other."""
+    corner.tell("go")
+    number = corner.trial.process.pid
+    code, told = corner.run("attach", "--inject", number, "--yes", "--keep")
+    corner.expect("kept", (code, f"strata attach {number} watches it" in told), (0, True))
+    corner.expect("listed", corner.is_listed(), [number])
+    code, told = corner.run("attach", "--inject", number, "--yes", "--keep")
+    corner.expect("twice", (code, f"watch it: strata attach {number}" in told), (3, True))
+    code, told = corner.run("attach", number, "-o", "kept.strata", "--seconds", "0.3")
+    corner.expect("watched", (code, "attached to process" in told), (0, True))
+    corner.expect("still listed", corner.is_listed(), [number])
+
+
+def many_times(corner):
+    """One after the other, in the same process."""
+    corner.tell("go")
+    for turn in range(20):
+        code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", f"{turn}.strata", "--yes", "--seconds", "0.05")
+        corner.expect(f"turn {turn}", (code, told if code else ""), (0, ""))
+
+
+def killed_itself(corner):
+    """The process ends while it is waited for."""
+    viewer = corner.trial.inject(None, "--timeout", "20")
+    time.sleep(0.7)
+    corner.trial.process.kill()
+    corner.trial.process.communicate()
+    told = viewer.communicate(timeout=10)[1]
+    corner.expect("told", (viewer.returncode, "has ended" in told), (1, True))
+
+
+def not_asked(corner):
+    code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "no.strata")
+    corner.expect("without a terminal", (code, "agree with --yes" in told, "Memory that it has allocated" in told), (2, True, True))
+    corner.trial.process.send_signal(signal.SIGSTOP)
+    time.sleep(0.2)
+    code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "no.strata", "--yes")
+    corner.expect("stopped", (code, "kill -CONT" in told), (3, True))
+    corner.trial.process.send_signal(signal.SIGCONT)
+
+
+CORNERS = (never_asks, killed_while_it_waits, killed_while_it_records, interrupted, kept, many_times, killed_itself, not_asked)
+
+
+def once(arguments, python, failures):
+    if not arguments.corners:
+        return
+    for corner in CORNERS:
+        with tempfile.TemporaryDirectory() as folder:
+            program = Corner(arguments, python, folder, corner.__name__.replace("_", " "), failures)
+            corner(program)
+            if corner is not killed_itself:
+                program.finish()
+    print(f"{python}: {len(CORNERS)} corners, {failures.count} failures so far", flush=True)
+
+
+def add_options(parser):
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--no-corners", dest="corners", action="store_false")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(test, ("strata", "simgpu"), once=once, add_options=add_options))
