@@ -3,6 +3,7 @@
 
 #include "app/launch/command.h"
 #include "app/launch/hook_at_hand.h"
+#include "app/launch/inject/check_injection.h"
 #include "app/launch/libraries.h"
 #include "app/launch/simulated_card.h"
 #include "capture/agent/python_layout.h"
@@ -129,12 +130,22 @@ void examine(const Command& command, Diagnosis& diagnosis)
     };
 }
 
+/// Of processes that run: what the command loads is what they have loaded.
+void addRunning(Diagnosis& diagnosis)
+{
+    diagnosis.abilities.push_back({ "attach", "watch a program that is recorded", Answer::Yes, {} });
+    const auto recorded = std::ranges::find(diagnosis.abilities, "record_native_stacks", &Ability::id);
+    const std::string why = recorded != diagnosis.abilities.end() && recorded->answer == Answer::No
+        ? recorded->remark
+        : whyNoInjection();
+    diagnosis.abilities.push_back(
+        { "inject", "record a program that runs already", why.empty() ? Answer::Yes : Answer::No, why });
+}
+
 void addWhatComes(Diagnosis& diagnosis)
 {
-    for (const auto& [id, name] : { std::pair("kernels", "kernels on the time axis"),
-             std::pair("attach", "attach to a recorder that runs"),
-             std::pair("inject", "record a program that runs already") })
-        diagnosis.abilities.push_back({ id, name, Answer::NotBuilt, "this Strata does not do it yet" });
+    diagnosis.abilities.push_back(
+        { "kernels", "kernels on the time axis", Answer::NotBuilt, "this Strata does not do it yet" });
 }
 
 } // namespace
@@ -162,6 +173,7 @@ Diagnosis diagnose(std::vector<std::string> words)
             no("record_python_stacks", "record, with stacks of Python", why),
             no("record_native_stacks", "record, with stacks of C++", why), driverReadings(diagnosis) };
     }
+    addRunning(diagnosis);
     addWhatComes(diagnosis);
     return diagnosis;
 }

@@ -9,6 +9,7 @@
 #include "model/live/link_address.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <unistd.h>
 
@@ -150,23 +151,35 @@ Result<std::string> hasHook(const fs::path& folder)
     return versionOf(*torch);
 }
 
-std::string firstLine(const char* path)
+constexpr const char* kScope = "/proc/sys/kernel/yama/ptrace_scope";
+
+std::string ptraceScope()
 {
-    std::ifstream file(path);
+    std::ifstream file(kScope);
     std::string line;
     std::getline(file, line);
     return line;
 }
 
+bool mayTrace()
+{
+    std::ifstream file("/proc/self/status");
+    constexpr std::string_view kKey = "CapEff:";
+    constexpr int kSysPtrace = 19;
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with(kKey))
+            return (std::strtoull(line.c_str() + kKey.size(), nullptr, 16) >> kSysPtrace & 1) != 0;
+    return false;
+}
+
 } // namespace
 
-Error whyNoAccess(pid_t process, const std::string& ptraceScope, bool isRoot)
+Error whyNoAccess(pid_t process, const std::string& scope, bool isRoot)
 {
     const auto refused = [](model::Sentence what, model::Sentence hint) {
         return Error{ Error::Kind::Refused, std::move(what), std::move(hint), {} };
     };
-    constexpr const char* kScope = "/proc/sys/kernel/yama/ptrace_scope";
-    if (ptraceScope == "3")
+    if (scope == "3")
         return refused(
             model::say("process %1: this system lets nobody into another process (%2 is 3)", process, kScope),
             model::say("start it under strata record --live instead"));
@@ -174,16 +187,32 @@ Error whyNoAccess(pid_t process, const std::string& ptraceScope, bool isRoot)
         return refused(
             model::say("process %1: root may not look into it here: CAP_SYS_PTRACE is missing", process),
             model::say("start the container with --cap-add SYS_PTRACE"));
-    if (ptraceScope == "1" || ptraceScope == "2")
+    if (scope == "1" || scope == "2")
         return refused(model::say("process %1: this system lets only root into another process (%2 is %3)",
-                           process, kScope, ptraceScope),
-            ptraceScope == "1" ? model::say(
+                           process, kScope, scope),
+            scope == "1" ? model::say(
                 "sudo strata attach --inject %1, or, until the next start of the system: sudo sysctl "
                 "kernel.yama.ptrace_scope=0",
                 process)
-                               : model::say("sudo strata attach --inject %1", process));
+                         : model::say("sudo strata attach --inject %1", process));
     return refused(model::say("process %1 does not let its user look into it", process),
         model::say("sudo strata attach --inject %1", process));
+}
+
+std::string whyNoInjection()
+{
+#if !defined(__x86_64__)
+    return "only processes of x86-64 can be injected into: start them under strata record --live instead";
+#endif
+    const std::string scope = ptraceScope();
+    if (scope == "3")
+        return std::string("this system lets nobody into another process (") + kScope
+            + " is 3): start programs under strata record --live instead";
+    if (mayTrace() || (scope != "1" && scope != "2"))
+        return {};
+    return std::string("this system lets only root into another process (") + kScope + " is " + scope
+        + "): sudo strata attach --inject PID"
+        + (scope == "1" ? ", or, until its next start: sudo sysctl kernel.yama.ptrace_scope=0" : "");
 }
 
 std::vector<model::Sentence> InjectionPlan::sentences() const
@@ -215,8 +244,7 @@ Result<InjectionPlan> checkInjection(pid_t process)
     int why = 0;
     const auto image = ProcessImage::open(process, why);
     if (!image)
-        return model::Failure(
-            whyNoAccess(process, firstLine("/proc/sys/kernel/yama/ptrace_scope"), geteuid() == 0));
+        return model::Failure(whyNoAccess(process, ptraceScope(), geteuid() == 0));
     if (const auto same = seesWhatWeSee(process); !same)
         return model::Failure(same.error());
     const auto allocator = findAllocator(*image, process);

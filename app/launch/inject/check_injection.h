@@ -44,4 +44,7 @@ struct InjectionPlan {
 /// /proc/sys/kernel/yama/ptrace_scope, empty without one) and whether this process is root.
 [[nodiscard]] model::Error whyNoAccess(pid_t process, const std::string& ptraceScope, bool isRoot);
 
+/// What keeps this user from injecting into any process of his, and what to do; empty: nothing does.
+[[nodiscard]] std::string whyNoInjection();
+
 } // namespace strata::launch
