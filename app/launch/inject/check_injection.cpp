@@ -221,7 +221,7 @@ std::vector<model::Sentence> InjectionPlan::sentences() const
     all.push_back(model::say("process %1: %2, PyTorch %3", process, command,
         torchVersion.empty() ? std::string("?") : torchVersion));
     all.push_back(
-        model::say("The recorder is brought into it: all its threads stand for some milliseconds, then the "
+        model::say("The recorder is brought into it: its threads stand for about a millisecond, then the "
                    "next one that uses CUDA loads %1, which stays there.",
             recorder.string()));
     all.push_back(model::say(

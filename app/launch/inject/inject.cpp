@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/launch/inject/inject.h"
 
+#include "app/launch/inject/held_process.h"
 #include "app/launch/inject/injected_code.h"
 #include "app/launch/inject/meeting.h"
 #include "app/launch/inject/process_image.h"
 #include "app/launch/inject/process_status.h"
-#include "app/launch/inject/stopped_process.h"
 #include "app/launch/libraries.h"
 #include "capture/agent/injected.h"
 
@@ -24,7 +24,7 @@ using model::Error;
 using model::Result;
 using namespace std::chrono_literals;
 
-constexpr auto kStopPatience = 2000ms; // that threads take to stand
+constexpr auto kHoldPatience = 2000ms; // until threads stand
 constexpr int kBackTries = 5;
 
 model::Failure hasEnded(pid_t process)
@@ -76,37 +76,35 @@ public:
     /// The code first, unused; then, in one word, the place that leads to it.
     Result<void> put(const ProcessImage& image)
     {
-        return whileStopped(
-            m_plan.process, kStopPatience, [&](const StoppedProcess& stopped) -> Result<void> {
-                const auto code = findRoom(image, ProcessImage::Part::Code, codeBytes(m_code));
-                const auto state = findRoom(image, ProcessImage::Part::Data, sizeof(InjectedState));
-                const auto asked = stopped.word(m_plan.places.callPlace);
-                if (!isSame(m_plan) || !asked)
-                    return hasEnded(m_plan.process);
-                if (!code || !state)
-                    return isBeyondUs(m_plan.process);
-                m_code.asked = *asked;
-                m_code.state = state->address;
-                m_address = code->address;
-                const auto bytes = makeCode(m_code, m_address);
-                if (!stopped.write(m_address, bytes) || !stopped.setWord(m_plan.places.callPlace, m_address))
-                    return model::fail(Error::Kind::Refused,
-                        model::say("process %1: this system lets nobody write into it", m_plan.process),
-                        model::say("start it under strata record --live instead"));
-                return {};
-            });
+        return whileHeld(m_plan.process, kHoldPatience, [&](HeldProcess& held) -> Result<void> {
+            const auto code = findRoom(image, ProcessImage::Part::Code, codeBytes(m_code));
+            const auto state = findRoom(image, ProcessImage::Part::Data, sizeof(InjectedState));
+            const auto asked = held.word(m_plan.places.callPlace);
+            if (!isSame(m_plan) || !asked)
+                return hasEnded(m_plan.process);
+            if (!code || !state)
+                return isBeyondUs(m_plan.process);
+            m_code.asked = *asked;
+            m_code.state = state->address;
+            m_address = code->address;
+            const auto bytes = makeCode(m_code, m_address);
+            if (!held.write(m_address, bytes) || !held.setWord(m_plan.places.callPlace, m_address))
+                return model::fail(Error::Kind::Refused,
+                    model::say("process %1: this system lets nobody write into it", m_plan.process),
+                    model::say("start it under strata record --live instead"));
+            return {};
+        });
     }
 
     /// Where it is still as it was put.
     void takeBack() const
     {
         for (int i = 0; i < kBackTries && isSame(m_plan); ++i)
-            if (whileStopped(
-                    m_plan.process, kStopPatience, [&](const StoppedProcess& stopped) -> Result<void> {
-                        if (isSame(m_plan) && stopped.word(m_plan.places.callPlace) == m_address)
-                            (void)stopped.setWord(m_plan.places.callPlace, m_code.asked);
-                        return {};
-                    }))
+            if (whileHeld(m_plan.process, kHoldPatience, [&](HeldProcess& held) -> Result<void> {
+                    if (isSame(m_plan) && held.word(m_plan.places.callPlace) == m_address)
+                        (void)held.setWord(m_plan.places.callPlace, m_code.asked);
+                    return {};
+                }))
                 return;
     }
 

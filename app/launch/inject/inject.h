@@ -53,8 +53,8 @@ private:
     std::vector<std::string> m_remarks;
 };
 
-/// Brings the recorder into a process and begins a recording that can be watched. All threads of the process
-/// are stopped while some hundred bytes are written into room that nobody uses, and the place through which
+/// Brings the recorder into a process and begins a recording that can be watched. No thread of the
+/// process runs while some hundred bytes are written into room that nobody uses, and the place through which
 /// LibTorch calls cudaGetDevice is led there; the next thread that comes by loads the recorder, which leads
 /// the place back.
 ///

@@ -2,9 +2,9 @@
 // Refusals of an injection, and its parts on programs that are no training: tests/truth/test_inject.py has
 // those.
 #include "app/launch/inject/check_injection.h"
+#include "app/launch/inject/held_process.h"
 #include "app/launch/inject/injected_code.h"
 #include "app/launch/inject/process_image.h"
-#include "app/launch/inject/stopped_process.h"
 
 #include <array>
 #include <atomic>
@@ -19,6 +19,7 @@
 #include <new>
 #include <pthread.h>
 #include <string>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -148,8 +149,6 @@ TEST(CheckInjection, TellsWhoTraces)
     EXPECT_THAT(refusal(child.process()),
         HasSubstr(
             "is in the hands of process " + std::to_string(getpid()) + ", a debugger or strace: end that"));
-    EXPECT_FALSE(
-        whileStopped(child.process(), 1s, [](const StoppedProcess&) { return model::Result<void>{}; }));
 }
 
 TEST(CheckInjection, LeavesProcessesOfOthersAlone)
@@ -355,17 +354,30 @@ TEST_F(InjectedCodeTest, IsRunByOneOfManyThreads)
 /// What a child and we have in common.
 struct Shared {
     std::array<std::atomic<long>, 16> counts;
-    std::atomic<long> sleeps, interrupted;
+    std::atomic<long> turns, interrupted;
     volatile std::uint64_t word;
 };
 
-TEST(StoppedProcess, StandsAndGoesOn)
+Shared* share()
 {
     void* const memory
         = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(memory, MAP_FAILED);
-    auto* const shared = new (memory) Shared{};
-    static const volatile std::uint64_t g_constant = 0x1122334455667788; // in a page that nobody may write to
+    return memory == MAP_FAILED ? nullptr : new (memory) Shared{};
+}
+
+std::vector<long> countsOf(const Shared& shared)
+{
+    return { shared.counts.begin(), shared.counts.end() };
+}
+
+const volatile std::uint64_t g_constant = 0x1122334455667788; // in a page that nobody may write to
+
+/// Threads that run stand still; those that wait in the system are not woken up, not even where that is an
+/// error of the call.
+TEST(HeldProcess, StandsAndGoesOn)
+{
+    Shared* const shared = share();
+    ASSERT_TRUE(shared);
     const Child child([&] {
         std::vector<std::thread> threads;
         for (auto& count : shared->counts)
@@ -373,75 +385,92 @@ TEST(StoppedProcess, StandsAndGoesOn)
                 for (;; std::this_thread::yield())
                     ++count;
             });
-        for (;; ++shared->sleeps) {
-            timespec time{ 0, 20'000'000 };
-            if (nanosleep(&time, nullptr) != 0)
-                ++shared->interrupted;
+        threads.emplace_back([&] {
+            const int poller = epoll_create1(0);
+            for (epoll_event event{};;)
+                if (epoll_wait(poller, &event, 1, 60'000) != 0)
+                    ++shared->interrupted;
+        });
+        for (;; ++shared->turns) {
+            usleep(2000);
             shared->word = g_constant;
         }
     });
-    while (shared->sleeps < 2)
+    while (shared->turns < 2)
         std::this_thread::sleep_for(1ms);
-    const auto now = [&] {
-        std::vector<long> counts;
-        for (const auto& count : shared->counts)
-            counts.push_back(count);
-        return counts;
-    };
-    long longestUs = 0;
     for (std::uint64_t turn = 1; turn <= 20; ++turn) {
-        const auto begun = std::chrono::steady_clock::now();
-        const auto done
-            = whileStopped(child.process(), 2s, [&](const StoppedProcess& stopped) -> model::Result<void> {
-                  const auto before = now();
-                  std::this_thread::sleep_for(3ms);
-                  EXPECT_EQ(now(), before);
-                  const auto address = reinterpret_cast<std::uint64_t>(&g_constant);
-                  EXPECT_TRUE(stopped.word(address));
-                  EXPECT_TRUE(stopped.write(address, std::as_bytes(std::span(&turn, 1))));
-                  EXPECT_EQ(stopped.word(address), turn);
-                  EXPECT_FALSE(stopped.word(8));
-                  return {};
-              });
-        longestUs = std::max<long>(longestUs,
-            std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun)
-                .count());
+        const auto done = whileHeld(child.process(), 2s, [&](HeldProcess& held) -> model::Result<void> {
+            const auto before = countsOf(*shared);
+            std::this_thread::sleep_for(3ms);
+            EXPECT_EQ(countsOf(*shared), before);
+            const auto address = reinterpret_cast<std::uint64_t>(&g_constant);
+            EXPECT_TRUE(held.word(address));
+            EXPECT_TRUE(held.setWord(address, turn));
+            EXPECT_EQ(held.word(address), turn);
+            EXPECT_FALSE(held.word(8));
+            EXPECT_FALSE(held.setWord(8, 1));
+            return {};
+        });
         ASSERT_TRUE(done) << done.error().text();
-        const auto before = now();
-        for (int i = 0; i < 1000 && (now() == before || shared->word != turn); ++i)
+        const auto before = countsOf(*shared);
+        for (int i = 0; i < 1000 && (countsOf(*shared) == before || shared->word != turn); ++i)
             std::this_thread::sleep_for(1ms);
-        EXPECT_NE(now(), before);
+        EXPECT_NE(countsOf(*shared), before);
         EXPECT_EQ(shared->word, turn);
     }
     EXPECT_EQ(shared->interrupted, 0);
     EXPECT_EQ(waitpid(child.process(), nullptr, WNOHANG), 0);
-    RecordProperty("longest_us", std::to_string(longestUs));
-    munmap(memory, sizeof(Shared));
+    munmap(shared, sizeof(Shared));
+}
+
+/// Who holds it is killed: it goes on.
+TEST(HeldProcess, IsLetGoByWhoeverEnds)
+{
+    Shared* const shared = share();
+    ASSERT_TRUE(shared);
+    const Child child([&] {
+        for (;; ++shared->counts[0]) { }
+    });
+    for (int turn = 0; turn < 5; ++turn) {
+        const Child holder([&] {
+            (void)whileHeld(child.process(), 2s, [&](HeldProcess&) -> model::Result<void> {
+                ++shared->turns;
+                sleepLong();
+                return {};
+            });
+        });
+        while (shared->turns <= turn)
+            std::this_thread::sleep_for(1ms);
+        const long before = shared->counts[0];
+        std::this_thread::sleep_for(3ms);
+        EXPECT_EQ(shared->counts[0], before);
+        kill(holder.process(), SIGKILL);
+        for (int i = 0; i < 1000 && shared->counts[0] == before; ++i)
+            std::this_thread::sleep_for(1ms);
+        EXPECT_NE(shared->counts[0], before);
+    }
+    munmap(shared, sizeof(Shared));
 }
 
 /// A signal that comes while it stands reaches it, once.
-TEST(StoppedProcess, PassesSignalsOn)
+TEST(HeldProcess, PassesSignalsOn)
 {
-    void* const memory
-        = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(memory, MAP_FAILED);
-    static auto* const shared = new (memory) Shared{};
-    const Child child([&] {
+    static Shared* const shared = share();
+    ASSERT_TRUE(shared);
+    const Child child([] {
         std::signal(SIGUSR1, [](int) { ++shared->counts[0]; });
-        for (;; ++shared->sleeps)
-            usleep(100);
+        for (;; ++shared->turns) { }
     });
-    while (shared->sleeps < 2)
+    while (shared->turns < 2)
         std::this_thread::sleep_for(1ms);
     for (int turn = 1; turn <= 50; ++turn) {
         if (turn % 2 == 0)
             kill(child.process(), SIGUSR1);
-        const auto done
-            = whileStopped(child.process(), 2s, [&](const StoppedProcess&) -> model::Result<void> {
-                  if (turn % 2 == 1)
-                      kill(child.process(), SIGUSR1);
-                  return {};
-              });
+        const auto done = whileHeld(child.process(), 2s, [&](HeldProcess&) -> model::Result<void> {
+            if (turn % 2 == 1)
+                kill(child.process(), SIGUSR1);
+            return {};
+        });
         ASSERT_TRUE(done) << done.error().text();
         for (int i = 0; i < 2000 && shared->counts[0] < turn; ++i)
             std::this_thread::sleep_for(1ms);
