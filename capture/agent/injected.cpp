@@ -228,7 +228,7 @@ private:
 std::string begin(const Link& link, const Options& options)
 {
     if (strata_capture_poll() != STRATA_CAPTURE_OFF)
-        return std::string(injected::kFailed) + "\nthe process is recorded already";
+        return std::string(injected::kFailed) + "\nit is recorded already, by itself or without --live";
     startPython(options);
     const NameFile name;
     const std::string list = name.path();
@@ -257,6 +257,14 @@ std::string begin(const Link& link, const Options& options)
     return std::string(injected::kFailed) + self.said;
 }
 
+std::string end()
+{
+    if (strata_capture_poll() == STRATA_CAPTURE_OFF)
+        return std::string(injected::kFailed) + "\nit is not recorded";
+    strata_capture_stop();
+    return std::string(injected::kStopped);
+}
+
 /// Leads the calls of LibTorch back; what the loader has resolved meanwhile stays.
 void leadBack(void* asked)
 {
@@ -279,8 +287,11 @@ void serve(const std::string& meeting)
         self.said.clear();
         self.process.store(getpid());
     }
+    const Options options = optionsIn(*text);
+    if (numberOf(options, injected::kEnd) != 0)
+        return link.send(end());
     agent::g_alsoSayTo.store(keepSaid);
-    const std::string answer = begin(link, optionsIn(*text));
+    const std::string answer = begin(link, options);
     agent::g_alsoSayTo.store(nullptr);
     link.send(answer);
     if (!answer.starts_with(injected::kRecording))

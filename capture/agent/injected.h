@@ -18,6 +18,9 @@ namespace strata::agent {
 ///                       or goes on     <-   "keep"
 ///     all is written                   ->   "stopped"
 ///
+/// With "end=1" among the lines nothing begins: what is recorded ends, and the answer is "stopped", or
+/// "failed".
+///
 /// The place is a socket of packets in the abstract namespace; each message is a packet.
 namespace injected {
 
@@ -29,6 +32,8 @@ inline constexpr std::string_view kScript = "script"; ///< of Python that is run
 inline constexpr std::string_view kRing = "ring"; ///< events for each device; 0: as the recorder has it
 inline constexpr std::string_view kMemory = "memory"; ///< bytes of the recorder; 0: likewise
 inline constexpr std::string_view kLiveMemory = "live_memory"; ///< bytes kept for viewers; 0: likewise
+
+inline constexpr std::string_view kEnd = "end"; ///< 1: see above
 
 inline constexpr std::string_view kRecording = "recording";
 inline constexpr std::string_view kFailed = "failed";

@@ -117,7 +117,8 @@ def one(arguments, kind, command, wanted, draw, name, failures):
         failures.expect(name, "result", (code, out), wanted[:2])
         failures.expect(name, "complaints", said, "")
         failures.expect(name, "does the same", sequence(kind, trial.trace()) == wanted[2])
-        events = hold(trial, name, failures) if viewed == 0 and os.path.exists(trial.session) else 0
+        failures.expect(name, "file", os.path.exists(trial.session), viewed == 0)
+        events = hold(trial, name, failures) if os.path.exists(trial.session) else 0
         if viewed == 0:
             failures.expect(name, "complete", "without its end" in told, False)
         return events, time.monotonic() - asked
@@ -282,6 +283,10 @@ def kept(corner):
     code, told = corner.run("attach", number, "-o", "kept.strata", "--seconds", "0.3")
     corner.expect("watched", (code, "attached to process" in told), (0, True))
     corner.expect("still listed", corner.is_listed(), [number])
+    code, told = corner.run("attach", "--inject", number, "--yes", "--end")
+    corner.expect("ended", (code, "has ended" in told, corner.is_listed()), (0, True, []))
+    code, told = corner.run("attach", "--inject", number, "--yes", "--end")
+    corner.expect("ended twice", (code, "it is not recorded" in told), (3, True))
 
 
 def many_times(corner):
@@ -304,6 +309,7 @@ def killed_itself(corner):
 
 def not_asked(corner):
     code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "no.strata")
+    corner.expect("no end of nothing", corner.run("attach", "--inject", corner.trial.process.pid, "--yes", "--end")[0], 1)
     corner.expect("without a terminal", (code, "agree with --yes" in told, "Memory that it has allocated" in told), (2, True, True))
     corner.trial.process.send_signal(signal.SIGSTOP)
     time.sleep(0.2)

@@ -229,6 +229,12 @@ public:
 
     model::Result<int> run(Output& out, Output& err) override
     {
+        if (m_inject.ends()) {
+            const Interrupts interrupts;
+            if (const auto ended = m_inject.end(m_target, err, interrupts.token()); !ended)
+                return model::Failure(ended.error());
+            return kDone;
+        }
         std::optional<launch::Injection> injection;
         if (m_inject.isOn()) {
             const Interrupts interrupts;

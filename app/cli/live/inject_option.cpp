@@ -46,6 +46,8 @@ void InjectOption::declare(CLI::App& app)
     app.add_flag("--yes", m_yes, "With --inject: does not ask")->needs(on);
     app.add_flag("--keep", m_keep, "With --inject: the recording goes on when this ends, to be watched again")
         ->needs(on);
+    app.add_flag("--end", m_end, "With --inject: ends the recording of the process instead, whoever began it")
+        ->needs(on);
     app.add_option("--timeout", m_timeoutSeconds,
            "With --inject: seconds until the process must be recorded; else it is left as it was")
         ->needs(on)
@@ -62,6 +64,9 @@ model::Result<void> InjectOption::check(const std::string& target) const
     if (m_isOn && !processOf(target))
         return model::fail(Error::Kind::Usage, model::say("%1: not the number of a process", target),
             model::say("name one of this machine, as ps and nvidia-smi show them"));
+    if (m_keep && m_end)
+        return model::fail(Error::Kind::Usage, model::say("--keep and --end: one of them"),
+            model::say("leave the other one out"));
     return {};
 }
 
@@ -69,8 +74,9 @@ model::Result<void> InjectOption::ask(const launch::InjectionPlan& plan, Output&
 {
     for (const model::Sentence& sentence : plan.sentences())
         err.line("strata: " + sentence.text());
-    err.line(m_keep ? "strata: The recording ends with the process."
-                    : "strata: The recording ends when this ends (Ctrl+C); the process goes on.");
+    if (!m_end)
+        err.line(m_keep ? "strata: The recording ends with the process."
+                        : "strata: The recording ends when this ends (Ctrl+C); the process goes on.");
     if (m_yes) {
         err.flush();
         return {};
@@ -94,7 +100,7 @@ model::Result<launch::Injection> InjectOption::begin(
     if (const auto agreed = ask(*plan, err); !agreed)
         return model::Failure(agreed.error());
     launch::InjectionOptions options;
-    options.timeout = std::chrono::milliseconds(std::llround(m_timeoutSeconds * 1000));
+    options.timeout = timeout();
     if (!m_stacks.empty())
         options.stacks = m_stacks;
     auto injection = launch::inject(*plan, options, stop);
@@ -108,6 +114,25 @@ model::Result<launch::Injection> InjectOption::begin(
     }
     err.flush();
     return injection;
+}
+
+model::Result<void> InjectOption::end(
+    const std::string& target, Output& err, const std::stop_token& stop) const
+{
+    const auto plan = launch::checkInjection(*processOf(target), launch::InjectionPurpose::End);
+    if (!plan)
+        return model::Failure(plan.error());
+    if (const auto agreed = ask(*plan, err); !agreed)
+        return agreed;
+    if (const auto ended = launch::endRecording(*plan, timeout(), stop); !ended)
+        return ended;
+    err.line("strata: the recording of process " + target + " has ended");
+    return {};
+}
+
+std::chrono::milliseconds InjectOption::timeout() const
+{
+    return std::chrono::milliseconds(std::llround(m_timeoutSeconds * 1000));
 }
 
 WatchingEnd::WatchingEnd(

@@ -23,16 +23,24 @@ public:
     void declare(CLI::App& app);
     [[nodiscard]] bool isOn() const { return m_isOn; }
     [[nodiscard]] bool keeps() const { return m_keep; }
+    [[nodiscard]] bool ends() const { return m_end; }
+    /// There is something to be done without anybody who watches.
+    [[nodiscard]] bool isEnough() const { return m_keep || m_end; }
     [[nodiscard]] model::Result<void> check(const std::string& target) const;
 
     /// Looks at the process, asks, brings the recorder in. Says what happens.
     [[nodiscard]] model::Result<launch::Injection> begin(
         const std::string& target, Output& err, const std::stop_token& stop) const;
 
+    /// For --end, likewise.
+    [[nodiscard]] model::Result<void> end(
+        const std::string& target, Output& err, const std::stop_token& stop) const;
+
 private:
+    [[nodiscard]] std::chrono::milliseconds timeout() const;
     [[nodiscard]] model::Result<void> ask(const launch::InjectionPlan& plan, Output& err) const;
 
-    bool m_isOn = false, m_yes = false, m_keep = false;
+    bool m_isOn = false, m_yes = false, m_keep = false, m_end = false;
     double m_timeoutSeconds = 30;
     std::string m_stacks;
 };

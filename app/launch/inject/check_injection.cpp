@@ -24,7 +24,7 @@ using model::Result;
 constexpr const char* kRecorder = "libstrata_capture.so";
 constexpr const char* kAllocator = "libc10_cuda.so";
 
-Result<void> isThere(pid_t process, const ProcessStatus& status)
+Result<void> isThere(pid_t process, const ProcessStatus& status, InjectionPurpose purpose)
 {
     if (!status.isThere())
         return model::fail(Error::Kind::NotFound, model::say("there is no process %1", process),
@@ -35,7 +35,7 @@ Result<void> isThere(pid_t process, const ProcessStatus& status)
     if (process == getpid())
         return model::fail(Error::Kind::Usage, model::say("process %1 is this strata", process),
             model::say("name the one that trains"));
-    if (model::findAddress(std::to_string(process)))
+    if (purpose == InjectionPurpose::Record && model::findAddress(std::to_string(process)))
         return model::fail(Error::Kind::Refused, model::say("process %1 is recorded already", process),
             model::say("watch it: strata attach %1", process));
     return {};
@@ -218,6 +218,13 @@ std::string whyNoInjection()
 std::vector<model::Sentence> InjectionPlan::sentences() const
 {
     std::vector<model::Sentence> all;
+    if (purpose == InjectionPurpose::End) {
+        all.push_back(model::say("process %1: %2", process, command));
+        all.push_back(
+            model::say("Its recording is ended, whoever began it: its threads stand for about a millisecond, "
+                       "then the next one that uses CUDA has the recorder do that."));
+        return all;
+    }
     all.push_back(model::say("process %1: %2, PyTorch %3", process, command,
         torchVersion.empty() ? std::string("?") : torchVersion));
     all.push_back(
@@ -230,14 +237,14 @@ std::vector<model::Sentence> InjectionPlan::sentences() const
     return all;
 }
 
-Result<InjectionPlan> checkInjection(pid_t process)
+Result<InjectionPlan> checkInjection(pid_t process, InjectionPurpose purpose)
 {
 #if !defined(__x86_64__)
     return model::fail(Error::Kind::Refused, model::say("only processes of x86-64 can be injected into"),
         model::say("start process %1 under strata record --live instead", process));
 #endif
     const ProcessStatus status = readStatus(process);
-    if (const auto there = isThere(process, status); !there)
+    if (const auto there = isThere(process, status, purpose); !there)
         return model::Failure(there.error());
     if (const auto may = mayBeTouched(process, status); !may)
         return model::Failure(may.error());
@@ -254,7 +261,11 @@ Result<InjectionPlan> checkInjection(pid_t process)
         return model::fail(Error::Kind::Refused,
             model::say("process %1 is for another processor than this strata", process),
             model::say("use a Strata built for that"));
+    if (purpose == InjectionPurpose::End && !image->find(kRecorder))
+        return model::fail(Error::Kind::NotFound, model::say("process %1 is not recorded", process),
+            model::say("strata list shows those that are and can be watched"));
     InjectionPlan plan;
+    plan.purpose = purpose;
     plan.process = process;
     plan.startedAt = status.startedAt;
     plan.owner = status.owner;
@@ -266,6 +277,8 @@ Result<InjectionPlan> checkInjection(pid_t process)
         return model::Failure(places ? recorder.error() : places.error());
     plan.places = *places;
     plan.recorder = *recorder;
+    if (purpose == InjectionPurpose::End)
+        return plan;
     const auto version = hasHook(fs::path((*allocator)->path).parent_path());
     if (!version)
         return model::Failure(version.error());

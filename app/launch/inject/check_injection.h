@@ -19,8 +19,14 @@ struct InjectionPlaces {
     std::uint64_t callPlace = 0;
 };
 
+enum class InjectionPurpose : std::uint8_t {
+    Record, ///< from now on
+    End, ///< what is recorded, whoever began it
+};
+
 /// A process that can be recorded from now on, and all that was found out about it.
 struct InjectionPlan {
+    InjectionPurpose purpose = InjectionPurpose::Record;
     pid_t process = 0;
     std::string startedAt; ///< of the process, by which it is known again: numbers are used again
     uid_t owner = 0;
@@ -36,9 +42,10 @@ struct InjectionPlan {
 
 /// Whether the recorder can be brought into a process, without doing anything to it: permission,
 /// architecture, container, its LibTorch and the hook for that (which is compiled now where there is none:
-/// ten seconds, once, said on stderr), that nothing traces it, and that it is not recorded already. Otherwise
-/// some milliseconds. The error says which of them and what to do.
-[[nodiscard]] model::Result<InjectionPlan> checkInjection(pid_t process);
+/// ten seconds, once, said on stderr), that nothing traces it, and that it is not recorded already, or is,
+/// for its end. Otherwise some milliseconds. The error says which of them and what to do.
+[[nodiscard]] model::Result<InjectionPlan> checkInjection(
+    pid_t process, InjectionPurpose purpose = InjectionPurpose::Record);
 
 /// Why a process of this user cannot be looked into, and what to do: by ptrace_scope (the text of
 /// /proc/sys/kernel/yama/ptrace_scope, empty without one) and whether this process is root.

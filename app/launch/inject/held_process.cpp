@@ -30,9 +30,11 @@ using Clock = std::chrono::steady_clock;
 /// when that thread ends.
 class Holder final : public HeldProcess {
 public:
-    explicit Holder(pid_t process)
+    Holder(pid_t process, Writing writing)
         : m_process(process)
-        , m_memory(open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDWR | O_CLOEXEC))
+        , m_writing(writing)
+        , m_memory(open(("/proc/" + std::to_string(process) + "/mem").c_str(),
+              (writing == Writing::ByFile ? O_RDWR : O_RDONLY) | O_CLOEXEC))
     {
     }
     ~Holder() override
@@ -69,7 +71,8 @@ public:
     bool write(std::uint64_t address, std::span<const std::byte> bytes) override
     {
         const auto size = static_cast<ssize_t>(bytes.size());
-        return pwrite(m_memory, bytes.data(), bytes.size(), static_cast<off_t>(address)) == size
+        return (m_writing == Writing::ByFile
+                   && pwrite(m_memory, bytes.data(), bytes.size(), static_cast<off_t>(address)) == size)
             || writeByWords(address, bytes);
     }
 
@@ -192,6 +195,7 @@ private:
     }
 
     const pid_t m_process;
+    const Writing m_writing;
     const int m_memory;
     Clock::time_point m_deadline;
     std::map<pid_t, Held> m_threads;
@@ -199,12 +203,12 @@ private:
 
 } // namespace
 
-Result<void> whileHeld(
-    pid_t process, std::chrono::milliseconds patience, const std::function<Result<void>(HeldProcess&)>& work)
+Result<void> whileHeld(pid_t process, std::chrono::milliseconds patience,
+    const std::function<Result<void>(HeldProcess&)>& work, Writing writing)
 {
     Result<void> result;
     std::thread([&] {
-        Holder holder(process);
+        Holder holder(process, writing);
         const auto held = holder.hold(patience);
         result = held ? work(holder) : held;
     }).join();

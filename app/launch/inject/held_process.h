@@ -33,10 +33,14 @@ public:
     }
 };
 
+/// How memory is written: through its file in /proc, else, where the system lets nobody do that, word by word
+/// by ptrace. The latter alone is for tests.
+enum class Writing : std::uint8_t { ByFile, ByWords };
+
 /// Holds a process, calls `work` on a thread of its own, lets it go, and gives what `work` gives. About a
 /// millisecond; a thread that does not leave the system's hands until `patience` is over is an error, and
 /// `work` is not called. Errors say what to do.
 [[nodiscard]] model::Result<void> whileHeld(pid_t process, std::chrono::milliseconds patience,
-    const std::function<model::Result<void>(HeldProcess&)>& work);
+    const std::function<model::Result<void>(HeldProcess&)>& work, Writing writing = Writing::ByFile);
 
 } // namespace strata::launch

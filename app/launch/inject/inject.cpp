@@ -9,7 +9,9 @@
 #include "app/launch/libraries.h"
 #include "capture/agent/injected.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -165,6 +167,39 @@ model::Failure whyNot(const InjectionPlan& plan, std::chrono::milliseconds timeo
         model::say("try again while it trains, or wait longer with --timeout"));
 }
 
+/// Gives the connection, and the lines of the recorder's answer to `wishes`.
+Result<std::pair<Meeting, std::vector<std::string>>> talk(const InjectionPlan& plan,
+    const std::string& wishes, std::chrono::milliseconds timeout, const std::stop_token& stop)
+{
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    int why = 0;
+    const auto image = ProcessImage::open(plan.process, why);
+    if (!image || !isSame(plan))
+        return hasEnded(plan.process);
+    auto meeting = Meeting::with(plan.process);
+    if (!meeting)
+        return model::Failure(meeting.error());
+    Detour detour(plan, meeting->name());
+    if (const auto put = detour.put(*image); !put)
+        return model::Failure(put.error());
+    if (const auto came = meeting->wait(deadline, stop); came != Meeting::Came::Yes) {
+        detour.takeBack();
+        return whyNot(plan, timeout, came, detour, *image);
+    }
+    meeting->send(wishes);
+    std::string answer;
+    if (const auto came = meeting->receive(answer, deadline, stop); came != Meeting::Came::Yes)
+        return whyNot(plan, timeout, came, detour, *image);
+    return std::pair(*std::move(meeting), linesOf(answer));
+}
+
+model::Failure refusedBy(const InjectionPlan& plan, const std::vector<std::string>& answer)
+{
+    const std::string said = fmt::format("{}", fmt::join(answer.begin() + 1, answer.end(), "; "));
+    return model::fail(Error::Kind::Refused,
+        model::say("process %1: %2", plan.process, said.empty() ? answer.front() : said));
+}
+
 } // namespace
 
 Injection::Injection(Injection&& other) noexcept
@@ -206,38 +241,29 @@ void Injection::keep() const noexcept
 Result<Injection> inject(
     const InjectionPlan& plan, const InjectionOptions& options, const std::stop_token& stop)
 {
-    const auto deadline = std::chrono::steady_clock::now() + options.timeout;
-    int why = 0;
-    const auto image = ProcessImage::open(plan.process, why);
-    if (!image || !isSame(plan))
-        return hasEnded(plan.process);
-    auto meeting = Meeting::with(plan.process);
-    if (!meeting)
-        return model::Failure(meeting.error());
-    Detour detour(plan, meeting->name());
-    if (const auto put = detour.put(*image); !put)
-        return model::Failure(put.error());
-    if (const auto came = meeting->wait(deadline, stop); came != Meeting::Came::Yes) {
-        detour.takeBack();
-        return whyNot(plan, options.timeout, came, detour, *image);
-    }
-    meeting->send(wishes(plan, options));
-    std::string answer;
-    if (const auto came = meeting->receive(answer, deadline, stop); came != Meeting::Came::Yes)
-        return whyNot(plan, options.timeout, came, detour, *image);
-    std::vector<std::string> lines = linesOf(answer);
-    std::string first = std::move(lines.front());
-    lines.erase(lines.begin());
-    if (!first.starts_with(injected::kRecording)) {
-        const std::string said = fmt::format("{}", fmt::join(lines, "; "));
-        return model::fail(
-            Error::Kind::Refused, model::say("process %1: %2", plan.process, said.empty() ? first : said));
-    }
-    Injection injection(meeting->release());
+    auto talked = talk(plan, wishes(plan, options), options.timeout, stop);
+    if (!talked)
+        return model::Failure(talked.error());
+    auto& [meeting, lines] = *talked;
+    const std::string first = lines.front();
+    if (!first.starts_with(injected::kRecording))
+        return refusedBy(plan, lines);
+    Injection injection(meeting.release());
     injection.m_address.socket = first.substr(std::min(injected::kRecording.size() + 1, first.size()));
     injection.m_address.owner = plan.owner;
-    injection.m_remarks = std::move(lines);
+    injection.m_remarks.assign(lines.begin() + 1, lines.end());
     return injection;
+}
+
+Result<void> endRecording(
+    const InjectionPlan& plan, std::chrono::milliseconds timeout, const std::stop_token& stop)
+{
+    const auto talked = talk(plan, fmt::format("{}=1\n", injected::kEnd), timeout, stop);
+    if (!talked)
+        return model::Failure(talked.error());
+    if (talked->second.front() != injected::kStopped)
+        return refusedBy(plan, talked->second);
+    return {};
 }
 
 } // namespace strata::launch

@@ -53,6 +53,10 @@ private:
     std::vector<std::string> m_remarks;
 };
 
+/// Ends what is recorded in a process, for a plan of that purpose, in the same way: all is written then.
+[[nodiscard]] model::Result<void> endRecording(
+    const InjectionPlan& plan, std::chrono::milliseconds timeout, const std::stop_token& stop);
+
 /// Brings the recorder into a process and begins a recording that can be watched. No thread of the
 /// process runs while some hundred bytes are written into room that nobody uses, and the place through which
 /// LibTorch calls cudaGetDevice is led there; the next thread that comes by loads the recorder, which leads

@@ -423,6 +423,40 @@ TEST(HeldProcess, StandsAndGoesOn)
     munmap(shared, sizeof(Shared));
 }
 
+/// As where the system lets nobody write to /proc/PID/mem; also of a process of which nothing runs.
+TEST(HeldProcess, IsWrittenToWordByWord)
+{
+    Shared* const shared = share();
+    ASSERT_TRUE(shared);
+    static std::array<unsigned char, 24> g_bytes{};
+    const Child child([&] {
+        for (;; ++shared->turns) {
+            usleep(2000);
+            long sum = 0;
+            for (const unsigned char& byte : g_bytes)
+                sum += *const_cast<const volatile unsigned char*>(&byte);
+            shared->counts[0] = sum;
+        }
+    });
+    const std::array<unsigned char, 11> given{ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
+    const auto done = whileHeld(
+        child.process(), 2s,
+        [&](HeldProcess& held) -> model::Result<void> {
+            EXPECT_TRUE(held.write(
+                reinterpret_cast<std::uint64_t>(g_bytes.data() + 3), std::as_bytes(std::span(given))));
+            EXPECT_TRUE(held.setWord(reinterpret_cast<std::uint64_t>(&g_constant), 5));
+            EXPECT_EQ(held.word(reinterpret_cast<std::uint64_t>(&g_constant)), 5U);
+            EXPECT_FALSE(held.setWord(8, 1));
+            return {};
+        },
+        Writing::ByWords);
+    ASSERT_TRUE(done) << done.error().text();
+    for (int i = 0; i < 1000 && shared->counts[0] != 66; ++i)
+        std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(shared->counts[0], 66);
+    munmap(shared, sizeof(Shared));
+}
+
 /// Who holds it is killed: it goes on.
 TEST(HeldProcess, IsLetGoByWhoeverEnds)
 {
