@@ -237,15 +237,10 @@ std::vector<model::Sentence> InjectionPlan::sentences() const
     return all;
 }
 
-Result<InjectionPlan> checkInjection(pid_t process, InjectionPurpose purpose)
+namespace {
+
+Result<InjectionPlan> makePlan(pid_t process, const ProcessStatus& status, InjectionPurpose purpose)
 {
-#if !defined(__x86_64__)
-    return model::fail(Error::Kind::Refused, model::say("only processes of x86-64 can be injected into"),
-        model::say("start process %1 under strata record --live instead", process));
-#endif
-    const ProcessStatus status = readStatus(process);
-    if (const auto there = isThere(process, status, purpose); !there)
-        return model::Failure(there.error());
     if (const auto may = mayBeTouched(process, status); !may)
         return model::Failure(may.error());
     int why = 0;
@@ -283,6 +278,24 @@ Result<InjectionPlan> checkInjection(pid_t process, InjectionPurpose purpose)
     if (!version)
         return model::Failure(version.error());
     plan.torchVersion = *version;
+    return plan;
+}
+
+} // namespace
+
+Result<InjectionPlan> checkInjection(pid_t process, InjectionPurpose purpose)
+{
+#if !defined(__x86_64__)
+    return model::fail(Error::Kind::Refused, model::say("only processes of x86-64 can be injected into"),
+        model::say("start process %1 under strata record --live instead", process));
+#endif
+    const ProcessStatus status = readStatus(process);
+    if (const auto there = isThere(process, status, purpose); !there)
+        return model::Failure(there.error());
+    auto plan = makePlan(process, status, purpose);
+    if (!plan) // it may have ended meanwhile
+        if (const auto there = isThere(process, readStatus(process), purpose); !there)
+            return model::Failure(there.error());
     return plan;
 }
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <span>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -49,15 +50,22 @@ bool isSame(const InjectionPlan& plan)
     return now.isThere() && now.startedAt == plan.startedAt;
 }
 
-/// In libraries that no program unloads.
-std::optional<Room> findRoom(const ProcessImage& image, ProcessImage::Part part, std::size_t bytes)
+/// Calls find(memory, its address) for what no library uses of its pages, of those that no program unloads,
+/// until that finds something.
+template <class Find>
+auto findInRests(const ProcessImage& image, ProcessImage::Part part, Find&& find)
+    -> decltype(find(std::span<const std::byte>(), std::uint64_t{}))
 {
     for (const char* name : { "libc10_cuda.so", "libc10.so", "libtorch_cuda.so", "libtorch_cpu.so",
              "libtorch.so", "libtorch_python.so", "libtorch_global_deps.so", "libstdc++.so", "libm.so",
-             "libm-", "libc.so", "libc-" })
-        if (const LoadedFile* file = image.find(name))
-            if (const auto room = image.findRoom(*file, part, bytes))
-                return room;
+             "libm-", "libc.so", "libc-" }) {
+        const LoadedFile* const file = image.find(name);
+        const auto rest = file ? image.readRest(*file, part) : std::nullopt;
+        if (!rest)
+            continue;
+        if (const auto found = find(rest->bytes, rest->address))
+            return found;
+    }
     return std::nullopt;
 }
 
@@ -79,18 +87,20 @@ public:
     Result<void> put(const ProcessImage& image)
     {
         return whileHeld(m_plan.process, kHoldPatience, [&](HeldProcess& held) -> Result<void> {
-            const auto code = findRoom(image, ProcessImage::Part::Code, codeBytes(m_code));
-            const auto state = findRoom(image, ProcessImage::Part::Data, sizeof(InjectedState));
             const auto asked = held.word(m_plan.places.callPlace);
             if (!isSame(m_plan) || !asked)
                 return hasEnded(m_plan.process);
-            if (!code || !state)
-                return isBeyondUs(m_plan.process);
             m_code.asked = *asked;
-            m_code.state = state->address;
-            m_address = code->address;
+            std::size_t from = 0;
+            if (isThere(image))
+                from = instructionBytes();
+            else if (!findRoom(image))
+                return isBeyondUs(m_plan.process);
             const auto bytes = makeCode(m_code, m_address);
-            if (!held.write(m_address, bytes) || !held.setWord(m_plan.places.callPlace, m_address))
+            const InjectedState untouched;
+            if (!held.write(m_code.state, std::as_bytes(std::span(&untouched, 1)))
+                || !held.write(m_address + from, std::span(bytes).subspan(from))
+                || !held.setWord(m_plan.places.callPlace, m_address))
                 return model::fail(Error::Kind::Refused,
                     model::say("process %1: this system lets nobody write into it", m_plan.process),
                     model::say("start it under strata record --live instead"));
@@ -116,6 +126,36 @@ public:
     }
 
 private:
+    /// Of an earlier injection; its instructions are left alone, lest a thread is amid them.
+    bool isThere(const ProcessImage& image)
+    {
+        const auto earlier = findInRests(
+            image, ProcessImage::Part::Code, [&](std::span<const std::byte> memory, std::uint64_t address) {
+                return findEarlierCode(memory, address, m_code);
+            });
+        if (!earlier)
+            return false;
+        m_address = earlier->address;
+        m_code.state = earlier->state;
+        if (m_code.asked == m_address) // whoever put it is gone, and nobody came by since
+            m_code.asked = earlier->asked;
+        return true;
+    }
+
+    bool findRoom(const ProcessImage& image)
+    {
+        const auto zeros = [&](ProcessImage::Part part, std::size_t bytes) {
+            return findInRests(image, part, [&](std::span<const std::byte> memory, std::uint64_t address) {
+                return findZeros(memory, address, bytes);
+            });
+        };
+        const auto code = zeros(ProcessImage::Part::Code, codeBytes(m_code));
+        const auto state = zeros(ProcessImage::Part::Data, sizeof(InjectedState));
+        m_address = code.value_or(0);
+        m_code.state = state.value_or(0);
+        return code && state;
+    }
+
     const InjectionPlan& m_plan;
     InjectedCode m_code;
     std::uint64_t m_address = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/launch/inject/injected_code.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -82,6 +83,45 @@ std::size_t codeBytes(const InjectedCode& code)
 {
     return instructions().size() + kWords * sizeof(std::uint64_t) + code.library.size() + code.entry.size()
         + code.meeting.size() + 3;
+}
+
+std::size_t instructionBytes()
+{
+    return instructions().size();
+}
+
+std::optional<EarlierCode> findEarlierCode(
+    std::span<const std::byte> memory, std::uint64_t address, const InjectedCode& code)
+{
+    const std::size_t size = codeBytes(code);
+    const std::size_t words = instructions().size(), texts = words + kWords * sizeof(std::uint64_t);
+    const auto alike = makeCode(code, 0);
+    const auto same = [&](const std::byte* there, std::size_t from, std::size_t until) {
+        return std::memcmp(there + from, alike.data() + from, until - from) == 0;
+    };
+    for (std::size_t place = (16 - address % 16) % 16; place + size <= memory.size(); place += 16) {
+        const std::byte* const there = memory.data() + place;
+        constexpr std::size_t kFunctions = 3 * sizeof(std::uint64_t);
+        if (!same(there, 0, words + kFunctions) || !same(there, texts, size - code.meeting.size() - 1)
+            || there[size - 1] != std::byte{})
+            continue;
+        EarlierCode earlier{ address + place };
+        std::memcpy(&earlier.asked, there + words + kFunctions, sizeof earlier.asked);
+        std::memcpy(&earlier.state, there + words + kFunctions + sizeof earlier.asked, sizeof earlier.state);
+        return earlier;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> findZeros(
+    std::span<const std::byte> memory, std::uint64_t address, std::size_t bytes)
+{
+    const auto used
+        = std::find_if(memory.rbegin(), memory.rend(), [](std::byte byte) { return byte != std::byte{}; });
+    // One of them may end what stands there.
+    const std::uint64_t begin
+        = (address + static_cast<std::uint64_t>(memory.rend() - used) + 1 + 15) & ~std::uint64_t{ 15 };
+    return begin + bytes <= address + memory.size() ? std::optional(begin) : std::nullopt;
 }
 
 std::vector<std::byte> makeCode(const InjectedCode& code, std::uint64_t address)

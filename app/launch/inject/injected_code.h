@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,24 @@ struct InjectedState {
 ///
 /// and every thread goes on to the function as if it had called that. x86-64.
 [[nodiscard]] std::vector<std::byte> makeCode(const InjectedCode& code, std::uint64_t address);
+
+/// How many of these bytes are instructions: the first.
+[[nodiscard]] std::size_t instructionBytes();
+
+/// What makeCode() made for an earlier injection of the same kind, and that may be used again: its first
+/// thread has come by, or none will.
+struct EarlierCode {
+    std::uint64_t address = 0, asked = 0, state = 0;
+};
+/// In `memory`, which is at `address`: what differs from `code` in `asked`, `state` and the words of the
+/// meeting at most.
+[[nodiscard]] std::optional<EarlierCode> findEarlierCode(
+    std::span<const std::byte> memory, std::uint64_t address, const InjectedCode& code);
+
+/// The last zeros of `memory`, which is at `address`, behind what stands there: so many, at a multiple of 16.
+/// None: there are not so many.
+[[nodiscard]] std::optional<std::uint64_t> findZeros(
+    std::span<const std::byte> memory, std::uint64_t address, std::size_t bytes);
 
 /// So many bytes makeCode() gives.
 [[nodiscard]] std::size_t codeBytes(const InjectedCode& code);

@@ -253,7 +253,7 @@ std::optional<std::uint64_t> ProcessImage::findCallPlace(
     return std::nullopt;
 }
 
-std::optional<Room> ProcessImage::findRoom(const LoadedFile& file, Part wanted, std::size_t bytes) const
+std::optional<MemoryCopy> ProcessImage::readRest(const LoadedFile& file, Part wanted) const
 {
     const auto header = readAs<Elf64_Ehdr>(file.start);
     for (unsigned i = 0; header && i < header->e_phnum; ++i) {
@@ -261,18 +261,11 @@ std::optional<Room> ProcessImage::findRoom(const LoadedFile& file, Part wanted, 
         const std::uint32_t rights = wanted == Part::Code ? PF_R | PF_X : PF_R | PF_W;
         if (!part || part->p_type != PT_LOAD || (part->p_flags & (PF_R | PF_W | PF_X)) != rights)
             continue;
-        const std::uint64_t from = file.bias + part->p_vaddr + part->p_memsz;
-        const std::uint64_t until = (from + kPage - 1) & ~(kPage - 1);
-        std::vector<std::byte> content(until - from);
-        if (content.empty() || !read(from, content))
-            continue;
-        // The last zeros: what was put there before stands in front of them.
-        const auto used = std::ranges::find_if(
-            content.rbegin(), content.rend(), [](std::byte b) { return b != std::byte{}; });
-        const std::uint64_t begin
-            = (from + static_cast<std::uint64_t>(content.rend() - used) + 31) & ~std::uint64_t{ 15 };
-        if (begin + bytes <= until)
-            return Room{ begin, bytes };
+        MemoryCopy rest;
+        rest.address = file.bias + part->p_vaddr + part->p_memsz;
+        rest.bytes.resize(((rest.address + kPage - 1) & ~(kPage - 1)) - rest.address);
+        if (!rest.bytes.empty() && read(rest.address, rest.bytes))
+            return rest;
     }
     return std::nullopt;
 }

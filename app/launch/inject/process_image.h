@@ -20,10 +20,10 @@ struct LoadedFile {
     std::uint64_t bias = 0; ///< what the loader added to its addresses
 };
 
-/// Room in a process that belongs to nobody.
-struct Room {
+/// Memory of a process, as it was.
+struct MemoryCopy {
     std::uint64_t address = 0;
-    std::size_t bytes = 0;
+    std::vector<std::byte> bytes;
 };
 
 /// The memory of another process, read while that goes on: what its loader left there, by which we find
@@ -63,10 +63,10 @@ public:
     /// The place through which the file calls a function of another one.
     [[nodiscard]] std::optional<std::uint64_t> findCallPlace(
         const LoadedFile& file, std::string_view function) const;
-    /// Zeros between the end of a part of the file and the end of its last page: mapped, with the rights of
-    /// that part, and used by nobody. Aligned to 16 bytes; none: the part has too few.
+    /// Between the end of a part of the file and the end of its last page: mapped, with the rights of that
+    /// part, and used by nobody. None where they are the same.
     enum class Part : std::uint8_t { Code, Data };
-    [[nodiscard]] std::optional<Room> findRoom(const LoadedFile& file, Part part, std::size_t bytes) const;
+    [[nodiscard]] std::optional<MemoryCopy> readRest(const LoadedFile& file, Part part) const;
 
 private:
     struct Tables;

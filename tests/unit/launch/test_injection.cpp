@@ -24,6 +24,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -241,7 +242,7 @@ TEST(ProcessImage, FindsFunctionsAndTheirPlaces)
     EXPECT_FALSE(image->readAs<int>(1));
 }
 
-TEST(ProcessImage, FindsRoomThatNobodyUses)
+TEST(ProcessImage, ReadsWhatNobodyUses)
 {
     int why = 0;
     const auto image = ProcessImage::open(getpid(), why);
@@ -249,16 +250,46 @@ TEST(ProcessImage, FindsRoomThatNobodyUses)
     int found = 0;
     for (const LoadedFile& file : image->files())
         for (const auto part : { ProcessImage::Part::Code, ProcessImage::Part::Data })
-            if (const auto room = image->findRoom(file, part, 64)) {
+            if (const auto rest = image->readRest(file, part)) {
                 ++found;
-                EXPECT_EQ(room->address % 16, 0U) << file.path;
-                std::array<std::byte, 64> content{};
-                content.fill(std::byte{ 1 });
-                EXPECT_TRUE(image->read(room->address, content));
-                EXPECT_EQ(content, (std::array<std::byte, 64>{})) << file.path;
+                EXPECT_EQ((rest->address + rest->bytes.size()) % 4096, 0U) << file.path;
+                EXPECT_LT(rest->bytes.size(), 4096U) << file.path;
+                EXPECT_EQ(
+                    std::memcmp(reinterpret_cast<const void*>(rest->address), rest->bytes.data(), 1), 0);
             }
     EXPECT_GT(found, 0);
-    EXPECT_FALSE(image->findRoom(image->files().front(), ProcessImage::Part::Code, 5000));
+}
+
+TEST(InjectedCode, FindsZerosBehindWhatStandsThere)
+{
+    std::vector<std::byte> memory(100);
+    EXPECT_EQ(findZeros(memory, 0x1000, 64), 0x1010U);
+    EXPECT_EQ(findZeros(memory, 0x1000, 84), 0x1010U);
+    EXPECT_FALSE(findZeros(memory, 0x1000, 85));
+    memory[14] = std::byte{ 1 };
+    EXPECT_EQ(findZeros(memory, 0x1000, 64), 0x1010U);
+    memory[15] = std::byte{ 1 }; // the zero behind it may be its end
+    EXPECT_EQ(findZeros(memory, 0x1000, 64), 0x1020U);
+    EXPECT_FALSE(findZeros({}, 0x1000, 1));
+}
+
+TEST(InjectedCode, IsFoundAgain)
+{
+    InjectedCode code{ 1, 2, 3, 4, 5, "/library.so", "entry", "meeting 1" };
+    std::vector<std::byte> memory(200, std::byte{ 7 });
+    const auto bytes = makeCode(code, 0x2030);
+    memory.insert(memory.begin() + 0x2c, bytes.begin(), bytes.end());
+    code.meeting = "meeting 2";
+    code.asked = code.state = 0;
+    const auto earlier = findEarlierCode(memory, 0x2004, code);
+    ASSERT_TRUE(earlier);
+    EXPECT_EQ(std::tuple(earlier->address, earlier->asked, earlier->state), std::tuple(0x2030U, 4U, 5U));
+    EXPECT_FALSE(findEarlierCode(memory, 0x2003, code)); // not at such a place
+    EXPECT_FALSE(findEarlierCode(std::span(memory).first(0x2c + bytes.size() - 1), 0x2004, code));
+    for (const auto& other : { InjectedCode{ 9, 2, 3, 0, 0, "/library.so", "entry", "meeting 2" },
+             InjectedCode{ 1, 2, 3, 0, 0, "/another.so", "entry", "meeting 2" },
+             InjectedCode{ 1, 2, 3, 0, 0, "/library.so", "entry", "another meeting" } })
+        EXPECT_FALSE(findEarlierCode(memory, 0x2004, other));
 }
 
 #if defined(__x86_64__)
