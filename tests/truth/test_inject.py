@@ -232,10 +232,13 @@ def never_asks(corner):
 
 def killed_while_it_waits(corner):
     """SIGKILL of the one that injects, before the process came by: it comes by later, and nobody is there."""
-    viewer = corner.trial.inject(None)
-    time.sleep(0.7)
-    viewer.kill()
-    viewer.communicate()
+    for _ in range(2):
+        viewer = corner.trial.inject(None)
+        time.sleep(0.7)
+        code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "no.strata", "--yes")
+        corner.expect("two at once", (code, "somebody else" in told), (3, True))
+        viewer.kill()
+        viewer.communicate()
     before = text_of(corner.trial.process.pid)
     corner.tell("go")
     time.sleep(0.7)

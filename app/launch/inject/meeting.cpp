@@ -11,7 +11,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -25,17 +24,20 @@ using model::Error;
 model::Result<Meeting> Meeting::with(pid_t process)
 {
     Meeting meeting(process);
-    std::uint64_t number = 0;
-    while (getrandom(&number, sizeof number, 0) < 0 && errno == EINTR) { }
-    meeting.m_name = fmt::format("strata-inject-{}-{:016x}", process, number);
+    // Nobody else has it while we wait: two who inject would take each other's work back.
+    meeting.m_name = fmt::format("strata-inject-{}", process);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     meeting.m_name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + meeting.m_name.size());
     meeting.m_listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (meeting.m_listener < 0
-        || bind(meeting.m_listener, reinterpret_cast<const sockaddr*>(&address), size) != 0
-        || listen(meeting.m_listener, 4) != 0)
+    const bool isBound = meeting.m_listener >= 0
+        && bind(meeting.m_listener, reinterpret_cast<const sockaddr*>(&address), size) == 0;
+    if (!isBound && errno == EADDRINUSE)
+        return model::fail(Error::Kind::Refused,
+            model::say("somebody else is bringing a recorder into process %1 just now", process),
+            model::say("wait for that"));
+    if (!isBound || listen(meeting.m_listener, 4) != 0)
         return model::fail(Error::Kind::Refused,
             model::say("no socket for the process to come to: %1", std::strerror(errno)),
             model::say("try again"));
