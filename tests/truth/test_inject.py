@@ -98,6 +98,9 @@ def hold(trial, name, failures):
         _, state = strata_json(trial.strata, ["state", trial.session, position, "--json"])
         failures.expect(name, f"state at {position}", state and live_in(state) == live(trace[:until]))
     failures.expect(name, "strata check", record_tools.checks(trial.strata, trial.session)[0], 0)
+    if trial.kind == "python" and recorded > 5000:
+        named = {row["name"] for row in record_tools.roles(trial.session) if row["role"] == "parameter"}
+        failures.expect(name, "parameters by name", named, {f"{layer}.{part}" for layer in range(3) for part in ("weight", "bias")})
     return events
 
 

@@ -210,7 +210,7 @@ public:
             "  ssh -N -L 7070:127.0.0.1:7070 HOST\n"
             "  STRATA_TOKEN=... strata attach 127.0.0.1:7070 -o run.strata\n\n"
             "Exit codes:\n  0 done, also where the process was killed   1 there is no such process   "
-            "2 bad usage   3 it cannot be followed\n");
+            "2 bad usage   3 it cannot be followed, or may not be injected into\n");
     }
 
     model::Result<void> check() override

@@ -36,8 +36,9 @@ public:
         app.add_flag("--json", m_json, "JSON for programs");
         app.footer(
             "\nStates:\n"
-            "  live        it was started with strata record --live or strata dryrun --live, or records "
-            "itself so\n"
+            "  live        it was started with strata record --live or strata dryrun --live, records "
+            "itself so,\n"
+            "              or is recorded by strata attach --inject\n"
             "  file        it is recorded to a file alone\n"
             "  attachable  it has PyTorch for GPUs loaded, and nothing records it\n"
             "  polled      it uses a GPU, and the driver's totals are all that is known\n\n"
@@ -75,7 +76,9 @@ private:
     static void print(const std::vector<model::LiveProcess>& processes, Output& out)
     {
         if (processes.empty())
-            return out.line("There is no process that can be watched: start one with strata record --live.");
+            return out.line("There is no process that can be watched: start one with strata record --live, "
+                            "or record one that "
+                            "runs with strata attach --inject PID.");
         RowTable table(out,
             { { "process", 9 }, { "state", 10, true }, { "rank", 8 }, { "device", 6 }, { "requested", 11 },
                 { "reserved", 11 }, { "used", 11 }, { "events/s", 10 } },
