@@ -41,7 +41,7 @@ bool agrees()
 void InjectOption::declare(CLI::App& app)
 {
     auto* const on = app.add_flag("--inject", m_isOn,
-        "Records a process that was started without it: brings the recorder into it, from now on. Asks "
+        "Records a process that was started without a recorder, from now on, by bringing one into it. Asks "
         "before");
     app.add_flag("--yes", m_yes, "With --inject: does not ask")->needs(on);
     app.add_flag("--keep", m_keep, "With --inject: the recording goes on when this ends, to be watched again")
