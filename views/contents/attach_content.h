@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/models/inject_job.h"
 #include "views/shell/window_content.h"
 
 namespace strata::views {
@@ -14,7 +15,8 @@ public:
     static constexpr const char* kId = "attach";
     [[nodiscard]] static ContentKind kind();
 
-    explicit AttachContent(QWidget* parent = nullptr);
+    /// `program`: the command line beside the window.
+    explicit AttachContent(const QString& program, QWidget* parent = nullptr);
 
     [[nodiscard]] AttachPage& page() const { return *m_page; }
 
@@ -26,8 +28,13 @@ public:
     void enter(const QString& behind) override;
     void takeKeyboard() override;
 
+    [[nodiscard]] QString statusText() const override;
+
 private:
+    void confirm(qint64 process, const QStringList& sentences);
+
     AttachPage* m_page;
+    InjectJob m_inject;
 };
 
 } // namespace strata::views

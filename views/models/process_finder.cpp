@@ -14,11 +14,20 @@ constexpr int kLookMs = 1'000;
 
 } // namespace
 
+std::string keyOf(const model::LiveProcess& process)
+{
+    return process.state == model::ProcessState::Live ? process.address.text()
+                                                      : std::to_string(process.process.value_or(-1));
+}
+
 const wire::DeviceTotals* busiestDevice(const model::LiveProcess& process)
 {
     if (!process.totals || process.totals->devices.empty())
         return nullptr;
-    return &*std::ranges::max_element(process.totals->devices, {}, &wire::DeviceTotals::reservedBytes);
+    const auto bytes = [](const wire::DeviceTotals& device) { // the driver alone tells of no segments
+        return std::max(device.reservedBytes, device.usedBytes);
+    };
+    return &*std::ranges::max_element(process.totals->devices, {}, bytes);
 }
 
 ProcessFinder::ProcessFinder(QObject* parent)
@@ -48,7 +57,7 @@ void ProcessFinder::look()
     m_job.start(
         [](const JobContext&) {
             Found found;
-            found.processes = model::findLiveProcesses(found.why);
+            found.processes = model::findProcesses(found.why);
             return found;
         },
         [this](Found found) { take(std::move(found)); });
@@ -62,10 +71,11 @@ void ProcessFinder::take(Found found)
     m_seen.clear();
     std::map<std::string, std::vector<MemorySample>> histories;
     for (model::LiveProcess& process : found.processes) {
-        const std::string key = process.address.text();
+        const std::string key = keyOf(process);
         std::vector<MemorySample> history = std::move(m_histories[key]);
         if (const wire::DeviceTotals* const device = busiestDevice(process))
-            history.push_back({ now, device->requestedBytes, device->reservedBytes });
+            history.push_back({ now, device->requestedBytes,
+                device->reservedBytes >= 0 ? device->reservedBytes : device->usedBytes });
         std::erase_if(history, [&](const MemorySample& sample) { return sample.atMs < now - kKeptMs; });
         histories[key] = history;
         m_seen.push_back({ std::move(process), std::move(history) });

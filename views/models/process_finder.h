@@ -16,17 +16,21 @@
 
 namespace strata::views {
 
-/// What a process had on its busiest device at one moment; -1: not known.
+/// What a process had on its busiest device at one moment; -1: not known. Of one that the driver alone tells
+/// of, what it used stands for reserved.
 struct MemorySample {
     std::int64_t atMs = 0; ///< on the finder's clock
     std::int64_t requestedBytes = -1, reservedBytes = -1;
 };
 
-/// The device of a process that has the most reserved; nullptr: nothing is known of any.
+/// What a process is known by for as long as it is there: its address, else its number.
+[[nodiscard]] std::string keyOf(const model::LiveProcess& process);
+/// The device of a process that has the most reserved, or used as far as the driver says; nullptr: nothing is
+/// known of any.
 [[nodiscard]] const wire::DeviceTotals* busiestDevice(const model::LiveProcess& process);
 
-/// Looks once a second for processes that can be watched, while it is told to, and remembers what they had in
-/// the last minutes. Looks off the GUI thread; otherwise GUI thread only.
+/// Looks once a second for processes that use a GPU or can be watched, while it is told to, and remembers
+/// what they had in the last minutes. Looks off the GUI thread; otherwise GUI thread only.
 class ProcessFinder : public QObject {
     Q_OBJECT
 public:

@@ -9,6 +9,7 @@
 #include "views/style/type.h"
 #include "views/widgets/empty_notice.h"
 
+#include <QFile>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -17,6 +18,7 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -185,20 +187,26 @@ void AttachPage::refresh()
     const auto& processes = m_finder.processes();
     m_list->show(processes, m_finder.nowMs());
     std::set<std::string> jobs;
-    for (const ProcessFinder::Seen& seen : processes)
+    int live = 0;
+    for (const ProcessFinder::Seen& seen : processes) {
+        live += seen.process.state == model::ProcessState::Live;
         if (seen.process.job)
             jobs.insert(*seen.process.job);
+    }
     const int count = static_cast<int>(processes.size());
-    if (count == 0)
-        m_verdict->setText(tr("No process can be watched now."));
-    else if (jobs.empty())
-        m_verdict->setText(count == 1 ? tr("One process can be watched.")
-                                      : tr("%1 processes can be watched.").arg(text::count(count)));
-    else
-        m_verdict->setText(jobs.size() == 1
-                ? tr("%1 processes can be watched, with the ranks of one job.").arg(text::count(count))
-                : tr("%1 processes can be watched, with the ranks of %2 jobs.")
-                      .arg(text::count(count), text::count(static_cast<std::int64_t>(jobs.size()))));
+    QString verdict = live == 0 ? tr("No process can be watched now.")
+        : live == 1             ? tr("One process can be watched.")
+                                : tr("%1 processes can be watched.").arg(text::count(live));
+    if (!jobs.empty() && live > 1)
+        verdict = jobs.size() == 1
+            ? tr("%1 processes can be watched, with the ranks of one job.").arg(text::count(live))
+            : tr("%1 processes can be watched, with the ranks of %2 jobs.")
+                  .arg(text::count(live), text::count(static_cast<std::int64_t>(jobs.size())));
+    if (count > live)
+        verdict += QLatin1Char(' ')
+            + text::counted(
+                count - live, tr("One more uses a GPU or PyTorch."), tr("%1 more use a GPU or PyTorch."));
+    m_verdict->setText(verdict);
     m_empty->setText({ .title = tr("Nothing is recorded live"),
         .reason = m_finder.refusals().isEmpty()
             ? tr("A training process that is started so appears here by itself, within a second:")
@@ -214,9 +222,21 @@ void AttachPage::refreshChoice()
 {
     const auto chosen = m_list->chosen();
     const auto job = m_list->chosenJob();
-    m_attach->setEnabled(!chosen.empty());
-    m_attach->setText(chosen.size() > 1 ? tr("Watch All Ranks") : tr("Attach"));
-    m_watch->setVisible(job.size() > 1 && chosen.size() == 1);
+    const auto allLive = [](const std::vector<model::LiveProcess>& processes) {
+        return std::ranges::all_of(processes,
+            [](const model::LiveProcess& process) { return process.state == model::ProcessState::Live; });
+    };
+    using State = model::ProcessState;
+    const bool one = chosen.size() == 1;
+    const State state = one ? chosen.front().state : State::Live;
+    m_attach->setEnabled(one
+            ? state != State::Polled && (state != State::File || !chosen.front().file.empty())
+            : !chosen.empty() && allLive(chosen));
+    m_attach->setText(chosen.size() > 1  ? tr("Watch All Ranks")
+            : state == State::File       ? tr("Open What Is There")
+            : state == State::Attachable ? tr("Record From Now On…")
+                                         : tr("Attach"));
+    m_watch->setVisible(job.size() > 1 && one && allLive(job));
     m_attachThere->setEnabled(!m_address->text().trimmed().isEmpty());
     Q_EMIT changed();
 }
@@ -226,8 +246,24 @@ void AttachPage::open()
     const auto chosen = m_list->chosen();
     if (chosen.size() > 1)
         return watchRanks();
-    if (!chosen.empty())
-        Q_EMIT placeWanted(LivePlace::text(chosen.front().address));
+    if (chosen.empty())
+        return;
+    const model::LiveProcess& process = chosen.front();
+    switch (process.state) {
+    case model::ProcessState::Live:
+        Q_EMIT placeWanted(LivePlace::text(process.address));
+        return;
+    case model::ProcessState::File:
+        if (!process.file.empty())
+            Q_EMIT placeWanted(QFile::decodeName(process.file.c_str()));
+        return;
+    case model::ProcessState::Attachable:
+        if (process.process)
+            Q_EMIT injectWanted(*process.process, text::utf8(process.name));
+        return;
+    case model::ProcessState::Polled:
+        return;
+    }
 }
 
 void AttachPage::openElsewhere()
@@ -265,7 +301,8 @@ QString AttachPage::commandLine() const
     const auto chosen = showsRanks() ? std::vector<model::LiveProcess>() : m_list->chosen();
     if (chosen.size() != 1)
         return QStringLiteral("strata list");
-    return QStringLiteral("strata attach %1")
+    const bool records = chosen.front().state == model::ProcessState::Attachable;
+    return (records ? QStringLiteral("strata attach --inject %1") : QStringLiteral("strata attach %1"))
         .arg(text::shellQuoted(chosen.front().process
                 ? QString::number(*chosen.front().process)
                 : QString::fromStdString(chosen.front().address.text())));

@@ -39,7 +39,8 @@ public:
     [[nodiscard]] QString commandLine() const; ///< of what is chosen
 
 Q_SIGNALS:
-    void placeWanted(const QString& place); ///< as LivePlace names it
+    void placeWanted(const QString& place); ///< as LivePlace names it, or a file
+    void injectWanted(qint64 process, const QString& name); ///< a recorder is to be brought in
     void backRequested();
     void changed(); ///< what can be copied, and the command
 

@@ -19,7 +19,7 @@ using Role = Palette::Role;
 
 namespace {
 
-enum Column { Name, Rank, Device, Memory, Requested, Reserved, Used, Rate, Columns };
+enum Column { Name, State, Rank, Device, Memory, Requested, Reserved, Used, Rate, Columns };
 
 constexpr int kKey = Qt::UserRole; // address, or the job
 constexpr int kRow = Qt::UserRole + 1; // in the list of processes; -1: a job
@@ -113,6 +113,36 @@ private:
     const Palette& m_palette;
 };
 
+QString stateText(model::ProcessState state)
+{
+    switch (state) {
+    case model::ProcessState::Live:
+        return ProcessList::tr("live");
+    case model::ProcessState::File:
+        return ProcessList::tr("to a file");
+    case model::ProcessState::Attachable:
+        return ProcessList::tr("not recorded");
+    case model::ProcessState::Polled:
+        return ProcessList::tr("driver only");
+    }
+    return {};
+}
+
+QString stateHint(model::ProcessState state)
+{
+    switch (state) {
+    case model::ProcessState::Live:
+        return ProcessList::tr("It is recorded and can be watched");
+    case model::ProcessState::File:
+        return ProcessList::tr("It is recorded to a file alone: what is there so far can be opened");
+    case model::ProcessState::Attachable:
+        return ProcessList::tr("It uses PyTorch and nothing records it: a recorder can be brought in");
+    case model::ProcessState::Polled:
+        return ProcessList::tr("It uses a GPU: the driver's totals are all that is known");
+    }
+    return {};
+}
+
 void setBytes(QTreeWidgetItem& item, int column, std::int64_t bytes)
 {
     const QString text = bytes < 0 ? QString() : text::bytes(bytes);
@@ -127,8 +157,8 @@ ProcessList::ProcessList(QWidget* parent)
     : QTreeWidget(parent)
 {
     setColumnCount(Columns);
-    setHeaderLabels({ tr("Process"), tr("Rank"), tr("GPU"), tr("Memory, last two minutes"), tr("Requested"),
-        tr("Reserved"), tr("By the driver"), tr("Events/s") });
+    setHeaderLabels({ tr("Process"), tr("State"), tr("Rank"), tr("GPU"), tr("Memory, last two minutes"),
+        tr("Requested"), tr("Reserved"), tr("By the driver"), tr("Events/s") });
     headerItem()->setToolTip(Memory,
         tr("Requested, filled; reserved as a line above it; the height is the most that was reserved"));
     headerItem()->setToolTip(
@@ -183,9 +213,10 @@ void ProcessList::fitColumns()
             + kGrid + kHeadRight;
     };
     const QString bytes = QStringLiteral("1,023 MiB ");
-    const int widths[] = { 0, width(Rank, QStringLiteral("1024 of 1024")),
-        width(Device, QStringLiteral("GPU 10")), 0, width(Requested, bytes), width(Reserved, bytes),
-        width(Used, bytes), width(Rate, QStringLiteral("1,000,000")) };
+    const int widths[] = { 0, width(State, stateText(model::ProcessState::File)),
+        width(Rank, QStringLiteral("1024 of 1024")), width(Device, QStringLiteral("GPU 10")), 0,
+        width(Requested, bytes), width(Reserved, bytes), width(Used, bytes),
+        width(Rate, QStringLiteral("1,000,000")) };
     int rest = viewport()->width();
     for (int column = 0; column < Columns; ++column)
         if (widths[column] > 0) {
@@ -236,7 +267,7 @@ void ProcessList::show(const std::vector<ProcessFinder::Seen>& processes, std::i
             parent->setText(Name, text::utf8(process.name));
             parent->setData(Name, kNote, tr("%n rank(s)", nullptr, ranks[*process.job]));
         }
-        const QString key = QString::fromStdString(process.address.text());
+        const QString key = QString::fromStdString(keyOf(process));
         QTreeWidgetItem* item = itemOf(key, parent);
         if (!item) {
             item = new QTreeWidgetItem;
@@ -247,13 +278,16 @@ void ProcessList::show(const std::vector<ProcessFinder::Seen>& processes, std::i
         kept.insert(item);
         for (int column = 0; column < Columns; ++column)
             item->setData(column, kRow, static_cast<int>(m_processes.size()));
-        const bool answers = process.totals.has_value();
+        const bool answers = process.totals || process.state != model::ProcessState::Live;
         item->setText(Name, process.name.empty() ? key : text::utf8(process.name));
         item->setData(Name, kNote,
             !answers              ? tr("does not answer")
                 : process.process ? tr("process %1").arg(*process.process)
                                   : QString());
-        item->setToolTip(Name, key);
+        item->setToolTip(Name, process.file.empty() ? key : text::utf8(process.file));
+        item->setText(State, stateText(process.state));
+        item->setToolTip(State, stateHint(process.state));
+
         item->setText(Rank,
             !process.rank           ? QString()
                 : process.worldSize ? tr("%1 of %2").arg(*process.rank).arg(*process.worldSize)
