@@ -57,8 +57,8 @@ class PolledProcess {
 public:
     explicit PolledProcess(std::int64_t process, FindOptions options = {});
 
-    /// None: there is no such process any more. One of the state Polled without totals uses no GPU now, as far
-    /// as the driver tells.
+    /// None: there is no such process any more. One of the state Polled without totals uses no GPU now, as
+    /// far as the driver tells.
     [[nodiscard]] std::optional<LiveProcess> read();
     /// What the driver said in that reading of the devices that it uses.
     [[nodiscard]] const std::vector<GpuReading>& devices() const { return m_devices; }
