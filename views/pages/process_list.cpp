@@ -19,7 +19,7 @@ using Role = Palette::Role;
 
 namespace {
 
-enum Column { Name, State, Rank, Device, Memory, Requested, Reserved, Used, Rate, Columns };
+enum Column { Name, How, Rank, Device, Memory, Requested, Reserved, Used, Rate, Columns };
 
 constexpr int kKey = Qt::UserRole; // address, or the job
 constexpr int kRow = Qt::UserRole + 1; // in the list of processes; -1: a job
@@ -213,10 +213,10 @@ void ProcessList::fitColumns()
             + kGrid + kHeadRight;
     };
     const QString bytes = QStringLiteral("1,023 MiB ");
-    const int widths[] = { 0, width(State, stateText(model::ProcessState::File)),
-        width(Rank, QStringLiteral("1024 of 1024")), width(Device, QStringLiteral("GPU 10")), 0,
-        width(Requested, bytes), width(Reserved, bytes), width(Used, bytes),
-        width(Rate, QStringLiteral("1,000,000")) };
+    const int widths[]
+        = { 0, width(How, stateText(model::ProcessState::File)), width(Rank, QStringLiteral("1024 of 1024")),
+              width(Device, QStringLiteral("GPU 10")), 0, width(Requested, bytes), width(Reserved, bytes),
+              width(Used, bytes), width(Rate, QStringLiteral("1,000,000")) };
     int rest = viewport()->width();
     for (int column = 0; column < Columns; ++column)
         if (widths[column] > 0) {
@@ -285,8 +285,8 @@ void ProcessList::show(const std::vector<ProcessFinder::Seen>& processes, std::i
                 : process.process ? tr("process %1").arg(*process.process)
                                   : QString());
         item->setToolTip(Name, process.file.empty() ? key : text::utf8(process.file));
-        item->setText(State, stateText(process.state));
-        item->setToolTip(State, stateHint(process.state));
+        item->setText(How, stateText(process.state));
+        item->setToolTip(How, stateHint(process.state));
 
         item->setText(Rank,
             !process.rank           ? QString()
