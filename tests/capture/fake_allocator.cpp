@@ -64,7 +64,8 @@ void FakeAllocator::tell(Device& device, hook::Entry entry)
     if (!device.callbacks.entry)
         return;
     if (m_keepsLog)
-        device.log.push_back(entry);
+        if (m_logs)
+            device.log.push_back(entry);
     device.callbacks.entry(entry);
 }
 

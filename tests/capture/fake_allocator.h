@@ -40,6 +40,9 @@ public:
     /// log() stays empty from now on: of who allocates for hours.
     void keepNoLog() { m_keepsLog = false; }
 
+    /// For runs of many events: nothing is logged from now on.
+    void stopLogging() { m_logs = false; }
+
     /// What autograd does from now on.
     void setPhase(wire::EventPhase phase) { m_phase = phase; }
 
@@ -91,6 +94,7 @@ private:
     std::array<Device, kDevices> m_devices;
     hook::Hook m_hook;
     agent::OnLock m_onLock = nullptr;
+    std::atomic<bool> m_logs{ true };
     std::atomic<int> m_watches{ 0 };
     bool m_keepsLog = true;
     std::atomic<wire::EventPhase> m_phase{};

@@ -54,7 +54,7 @@ std::vector<RankSpread> spreadsOf(const std::vector<std::shared_ptr<const RankDa
     if (known < 2)
         return {};
     const auto spreadOf = [&](const QString& name, bool isLine, auto&& bytesOf) {
-        RankSpread spread{ name, isLine, INT64_MAX, INT64_MIN };
+        RankSpread spread{ name, isLine, false, INT64_MAX, INT64_MIN };
         for (std::size_t i = 0; i < ranks.size(); ++i) {
             if (!ranks[i])
                 continue;
@@ -72,19 +72,21 @@ std::vector<RankSpread> spreadsOf(const std::vector<std::shared_ptr<const RankDa
     };
     std::vector<RankSpread> spreads;
     std::vector<std::map<std::string, std::int64_t>> lines(ranks.size());
-    std::map<std::string, int> names;
+    std::map<std::string, bool> names; // whether it is a line at all
     for (std::size_t i = 0; i < ranks.size(); ++i)
         if (ranks[i])
             for (const model::GroupSum& sum : ranks[i]->peakLines.groups) {
                 const std::string& label = ranks[i]->byLine->label(sum.group);
                 lines[i][label] += sum.bytes;
-                ++names[label];
+                names[label] = ranks[i]->byLine->stackOf(sum.group).valid();
             }
-    for (const auto& [label, count] : names)
+    for (const auto& [label, hasStack] : names) {
         spreads.push_back(spreadOf(text::utf8(label), true, [&, &name = label](std::size_t i) {
             const auto found = lines[i].find(name);
             return found == lines[i].end() ? 0 : found->second;
         }));
+        spreads.back().hasStack = hasStack;
+    }
     const auto widestFirst = [](const RankSpread& a, const RankSpread& b) {
         return a.bytes() != b.bytes() ? a.bytes() > b.bytes() : a.name < b.name;
     };

@@ -21,6 +21,7 @@ namespace strata::views {
 struct RankSpread {
     QString name; ///< "Reserved peak", or a line of code
     bool isLine = false; ///< of what is active at each rank's own peak
+    bool hasStack = false; ///< of the lines, those that are one
     std::int64_t lowestBytes = 0, highestBytes = 0;
     std::size_t lowest = 0, highest = 0; ///< places in LiveRanks::ranks()
     [[nodiscard]] std::int64_t bytes() const { return highestBytes - lowestBytes; }

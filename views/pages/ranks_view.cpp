@@ -133,7 +133,7 @@ void RanksView::refresh()
                               text::strong(text::bytes(reserved->highestBytes)),
                               names[static_cast<qsizetype>(reserved->highest)],
                               names[static_cast<qsizetype>(reserved->lowest)]);
-    const auto line = std::ranges::find_if(spreads, &RankSpread::isLine);
+    const auto line = std::ranges::find_if(spreads, &RankSpread::hasStack);
     if (line != spreads.end() && line->bytes() > 0)
         verdict += QLatin1Char(' ')
             + tr("They differ most in %1, by %2.")

@@ -7,6 +7,9 @@
 //     measure_live_window ranks SECONDS [FOLDER]
 //         watches all ranks of the first job that strata list finds: stalls of the event loop, frames,
 //         memory, and what is missing at last; pictures into FOLDER
+//     measure_live_window day SECONDS [EVENTS A SECOND [MILLIONS KEPT]]
+//         watches a fake allocator that does so much in so little time (200,000; 10): memory, generations a
+//         second, stalls
 #include "app/gui/contents.h"
 #include "capture/agent/agent.h"
 #include "tests/bench/window_driver.h"
@@ -206,6 +209,90 @@ int watchRanks(
     return 0;
 }
 
+/// Many events a second, in pieces of five milliseconds.
+class Hurry {
+public:
+    Hurry(test::FakeAllocator& allocator, int eventsPerSecond)
+        : m_thread([&allocator, eventsPerSecond](const std::stop_token& stop) {
+            auto due = Clock::now();
+            std::vector<std::uint64_t> held;
+            for (std::int64_t i = 0; !stop.stop_requested(); ++i) {
+                std::this_thread::sleep_until(due += 5ms);
+                for (int event = 0; event < eventsPerSecond / 200 / 3; ++event) { // three events a pair
+                    held.push_back(allocator.allocate(0, 1024 * (1 + (i / 40 + event) % 500)));
+                    if (held.size() > 400) {
+                        allocator.release(0, held[static_cast<std::size_t>(event) % held.size()]);
+                        held[static_cast<std::size_t>(event) % held.size()] = held.back();
+                        held.pop_back();
+                    }
+                }
+            }
+        })
+    {
+    }
+
+private:
+    std::jthread m_thread;
+};
+
+int watchForADay(bench::Application& application, views::MainWindow& window, QSettings& settings, int seconds,
+    int rate, int millions)
+{
+    const QTemporaryDir folder;
+    chmod(qPrintable(folder.path()), 0700);
+    test::FakeAllocator allocator;
+    allocator.stopLogging();
+    auto& agent = *new agent::Agent(allocator.hook(), test::FakeAllocator::kDevices);
+    agent::AgentOptions options;
+    options.ringEvents = 1 << 20;
+    options.live = agent::LiveOptions{};
+    options.live->folder = folder.path().toStdString();
+    if (!agent.start(options, { { "pid", std::to_string(getpid()) }, { "command", "train.py" } }))
+        return 3;
+    settings.setValue(QStringLiteral("live/millionsOfEvents"), millions);
+    {
+        const Hurry training(allocator, rate);
+        window.openFile(QStringLiteral("live:%1/%2.sock").arg(folder.path()).arg(getpid()));
+        waitFor([&] { return !window.pending() && views::DocumentContent::of(window); });
+        const views::DocumentPane& pane = views::DocumentContent::of(window)->active();
+        pane.view().showPage(QStringLiteral("memory"));
+        int generations = 0;
+        QObject::connect(
+            &pane.document(), &views::Document::grown, &application, [&generations] { ++generations; });
+        double longest = 0;
+        std::int64_t most = 0;
+        std::vector<double> gaps;
+        application.watchForStalls();
+        for (int second = 1; second <= seconds; ++second) {
+            waitMs(1'000);
+            const auto stalls = application.endWatch();
+            application.watchForStalls();
+            longest = std::max(longest, stalls.longestMs);
+            gaps.push_back(stalls.longestMs);
+            most = std::max(most, residentMiB());
+            if (second % 20 != 0 && second != seconds)
+                continue;
+            const auto device = pane.document().device();
+            const std::int64_t kept = device ? device->trace->eventCount() : 0;
+            const auto& status = pane.live()->status();
+            std::printf(
+                "%4d s: %lld events shown, %lld as curves, %lld lost, %.1f generations a second, longest "
+                "gap %.1f ms, %lld MiB resident\n",
+                second, static_cast<long long>(kept), static_cast<long long>(status.thinned),
+                static_cast<long long>(device ? device->session->recording().lost.size() : 0),
+                generations / 20.0, longest, static_cast<long long>(residentMiB()));
+            std::fflush(stdout);
+            generations = 0;
+            longest = 0;
+        }
+        std::ranges::sort(gaps);
+        std::printf("longest gap of each second: median %.1f ms, p99 %.1f ms; at most %lld MiB resident\n",
+            gaps[gaps.size() / 2], gaps[gaps.size() * 99 / 100], static_cast<long long>(most));
+    }
+    agent.stop();
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -227,6 +314,12 @@ int main(int argc, char** argv)
     if (arguments.value(1) == QLatin1String("ranks"))
         return watchRanks(
             application, window, arguments.value(2, QStringLiteral("10")).toInt(), arguments.value(3));
-    std::fprintf(stderr, "usage: measure_live_window latency [SECONDS] [RATE] | ranks SECONDS [FOLDER]\n");
+    if (arguments.value(1) == QLatin1String("day"))
+        return watchForADay(application, window, settings, arguments.value(2, QStringLiteral("20")).toInt(),
+            arguments.value(3, QStringLiteral("200000")).toInt(),
+            arguments.value(4, QStringLiteral("10")).toInt());
+    std::fprintf(stderr,
+        "usage: measure_live_window latency [SECONDS] [RATE] | ranks SECONDS [FOLDER] | "
+        "day SECONDS [RATE] [MILLIONS]\n");
     return 2;
 }
