@@ -48,11 +48,11 @@ LiveBar::LiveBar(LiveSource& source, Document& document, QWidget* parent)
     m_follow->setFocusPolicy(Qt::TabFocus);
     m_follow->setToolTip(
         tr("Shows the newest as it comes. Switched off, the picture stands still: what comes "
-           "meanwhile is kept, and shown when it is on again (Ctrl+Shift+F)"));
+           "meanwhile is kept, and shown when it is on again (Ctrl+G)"));
     connect(m_follow, &QToolButton::toggled, &source, &LiveSource::setFollowing);
     m_save->setText(tr("Save…"));
     m_save->setFocusPolicy(Qt::TabFocus);
-    m_save->setToolTip(tr("Writes what has come so far as a session (Ctrl+Alt+S)"));
+    m_save->setToolTip(tr("Writes what has come so far as a session (Ctrl+Alt+W)"));
     connect(m_save, &QToolButton::clicked, this, &LiveBar::saveWanted);
     for (QLabel* label : { m_figures, m_missing }) {
         label->setProperty("muted", true);

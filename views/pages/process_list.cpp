@@ -213,10 +213,13 @@ void ProcessList::fitColumns()
             + kGrid + kHeadRight;
     };
     const QString bytes = QStringLiteral("1,023 MiB ");
-    const int widths[]
-        = { 0, width(How, stateText(model::ProcessState::File)), width(Rank, QStringLiteral("1024 of 1024")),
-              width(Device, QStringLiteral("GPU 10")), 0, width(Requested, bytes), width(Reserved, bytes),
-              width(Used, bytes), width(Rate, QStringLiteral("1,000,000")) };
+    int state = 0;
+    for (const auto each : { model::ProcessState::Live, model::ProcessState::File,
+             model::ProcessState::Attachable, model::ProcessState::Polled })
+        state = std::max(state, width(How, stateText(each)));
+    const int widths[] = { 0, state, width(Rank, QStringLiteral("1024 of 1024")),
+        width(Device, QStringLiteral("GPU 10")), 0, width(Requested, bytes), width(Reserved, bytes),
+        width(Used, bytes), width(Rate, QStringLiteral("1,000,000")) };
     int rest = viewport()->width();
     for (int column = 0; column < Columns; ++column)
         if (widths[column] > 0) {

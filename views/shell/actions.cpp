@@ -54,7 +54,7 @@ void Actions::makeFile(const std::vector<ContentKind>& contents)
         kinds.append(action);
     }
     newWindow = make(tr("&New Window"), QKeySequence(Qt::CTRL | Qt::Key_N));
-    saveSession = make(tr("Save as a &Session…"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_S));
+    saveSession = make(tr("Save as a Sess&ion…"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_W));
     saveTable = make(tr("Save &Table as CSV…"), QKeySequence(Qt::CTRL | Qt::Key_S));
     savePicture = make(tr("Save &Picture…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
     closeFile = make(tr("&Close File"), QKeySequence(Qt::CTRL | Qt::Key_W));
@@ -92,7 +92,7 @@ void Actions::makeView()
         toggle->setCheckable(true);
         toggle->setChecked(true);
     }
-    follow = make(tr("Follow What Is &Watched"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F));
+    follow = make(tr("Follow What Is Watc&hed"), QKeySequence(Qt::CTRL | Qt::Key_G));
     follow->setCheckable(true);
     axis = make(tr("Switch between &Time and Events"), QKeySequence(Qt::Key_T));
     showAll = make(tr("Show &All"), QKeySequence(Qt::Key_Home));

@@ -65,10 +65,21 @@ AttachPage& LiveWindow::attachPage()
     return dynamic_cast<AttachContent&>(window().kind(QLatin1String(AttachContent::kId))).page();
 }
 
+bool LiveWindow::chooseOurs()
+{
+    ProcessList& list = attachPage().list();
+    for (int i = 0; i < list.topLevelItemCount(); ++i)
+        if (list.topLevelItem(i)->toolTip(0).startsWith(m_folder.path())) {
+            list.setCurrentItem(list.topLevelItem(i));
+            return true;
+        }
+    return false;
+}
+
 void LiveWindow::attach()
 {
     driver().key(Qt::Key_L, Qt::ControlModifier);
-    ASSERT_TRUE(until([&] { return !attachPage().list().chosen().empty(); }));
+    ASSERT_TRUE(until([&] { return chooseOurs(); }));
     driver().key(Qt::Key_Return);
     ASSERT_TRUE(until([&] { return driver().documents() && driver().settled(); }));
 }

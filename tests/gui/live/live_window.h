@@ -28,6 +28,8 @@ protected:
     void train(int blocks, int kept = 0);
 
     [[nodiscard]] views::AttachPage& attachPage();
+    /// Makes this process the current one of the list, where it is there: this machine may have others.
+    bool chooseOurs();
     /// Opens the page Attach, waits until the process is there, and attaches to it by keyboard.
     void attach();
     [[nodiscard]] views::LiveSource& live() { return *driver().documents()->active().live(); }

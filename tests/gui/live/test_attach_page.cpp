@@ -45,6 +45,7 @@ TEST_F(LiveWindow, ProcessesAppearAndGoByThemselves)
     train(10, 3);
     ASSERT_TRUE(until(
         [&] { return attachPage().verdict().startsWith(QStringLiteral("One process can be watched.")); }));
+    ASSERT_TRUE(until([&] { return chooseOurs(); }));
     const auto chosen = attachPage().list().chosen();
     ASSERT_EQ(chosen.size(), 1u);
     EXPECT_EQ(chosen[0].process, getpid());
@@ -55,7 +56,7 @@ TEST_F(LiveWindow, ProcessesAppearAndGoByThemselves)
         const auto* const device = now.empty() ? nullptr : busiestDevice(now[0]);
         return device && device->requestedBytes == 512 * (1 + 2 + 3);
     }));
-    const QTreeWidgetItem* const row = attachPage().list().topLevelItem(0);
+    const QTreeWidgetItem* const row = attachPage().list().currentItem();
     EXPECT_EQ(row->text(0), QStringLiteral("train.py"));
     EXPECT_EQ(row->text(1), QStringLiteral("live"));
     EXPECT_EQ(row->text(2), QStringLiteral("3 of 8"));
@@ -69,7 +70,7 @@ TEST_F(LiveWindow, TheButtonAttachesAndEscapeLeadsBack)
     record(true);
     train(10);
     driver().key(Qt::Key_L, Qt::ControlModifier);
-    ASSERT_TRUE(until([&] { return !attachPage().list().chosen().empty(); }));
+    ASSERT_TRUE(until([&] { return chooseOurs(); }));
     WindowDriver::click(*buttonOf(attachPage(), QStringLiteral("Attach")));
     ASSERT_TRUE(until([&] { return driver().documents() && driver().settled(); }));
     EXPECT_EQ(window().windowTitle(), QStringLiteral("train.py, rank 3 of 8 - Strata"));

@@ -2,6 +2,7 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/readers/session/session_builder.h"
 #include "model/trace/allocator_calls.h"
+#include "model/trace/earlier_curves.h"
 #include "model/trace/roles.h"
 #include "model/wire/allocator_calls.h"
 #include "model/wire/link/link_chunks.h"
@@ -35,6 +36,8 @@ Recording recordingWithAll()
         = { { 3, wire::RoleKind::OptimizerState, 0x7000, recording.strings.intern("h.3.attn.weight"),
                 recording.strings.intern("exp_avg"), recording.strings.intern("float32"), 768, 1 },
               { 5, wire::RoleKind::Stepped, 0, recording.strings.intern("AdamW"), {}, {}, 0, 1 } };
+    recording.parts.get<EarlierCurves>().add(0, { 0, 40, 1'000, 500, 10, 20, 30, 40 });
+    recording.parts.get<EarlierCurves>().add(0, { 40, 2, 1'600, 0, 10, 10, 30, 30 });
     for (const UserItem::Kind kind :
         { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter, UserItem::Kind::Rules }) {
         UserItem item;

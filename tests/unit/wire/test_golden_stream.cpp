@@ -122,6 +122,9 @@ Bytes stream()
         std::vector<RoleRow>{ { 0, 3, RoleKind::Parameter, 0x7f0000000400, 3, kNone, kNone, 1024, kNone },
             { 0, 4, RoleKind::OptimizerState, 0x7f0000000500, 3, 1, 2, 512, 0 },
             { 0, 7, RoleKind::Stepped, 0, 4, kNone, kNone, 0, 0 } });
+    add(ChunkType::Earlier, encodeEarlier,
+        std::vector<EarlierRow>{ { 0, 0, 40, kStartNs - 9'000'000, 5'000'000, 0, 4096, 1 << 20, 2 << 20 },
+            { 0, 40, 2, kStartNs - 3'000'000, 1'000'000, 4096, 4096, 2 << 20, 2 << 20 } });
     add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
     add(ChunkType::EndState, encodeState, endState());
     add(ChunkType::Digest, encodeDigest, digest(writer));

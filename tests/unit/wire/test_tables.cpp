@@ -125,6 +125,25 @@ TEST(WireTables, PlacesAndAnnotationsComeBack)
     EXPECT_FALSE(decodeLost(payload, lostBack));
 }
 
+TEST(WireEarlier, ComesBackAndWhatCannotBeIsRefused)
+{
+    const std::vector<EarlierRow> rows{ { 0, 0, 1, 0, 0, 0, 0, 0, 0 },
+        { 7, 1'000'000, 1ull << 40, 1'760'000'000'000'000'000, 5, 1, 1ull << 61, 3, 4 } };
+    Bytes payload;
+    encodeEarlier(rows, payload);
+    std::vector<EarlierRow> back;
+    ASSERT_TRUE(decodeEarlier(payload, back));
+    EXPECT_EQ(back, rows);
+    payload.pop_back();
+    EXPECT_FALSE(decodeEarlier(payload, back));
+    for (const EarlierRow& row : { EarlierRow{ 0, 0, 0 }, EarlierRow{ 0, 1ull << 63, 1 },
+             EarlierRow{ 0, 0, 1, -1 }, EarlierRow{ 0, 0, 1, 0, 0, 1ull << 62, (1ull << 62) + 1 } }) {
+        payload.clear();
+        encodeEarlier(std::vector{ row }, payload);
+        EXPECT_FALSE(decodeEarlier(payload, back));
+    }
+}
+
 TEST(WireAllocatorCalls, ComeBackAndEveryCutIsRefused)
 {
     const std::vector<AllocatorCallRow> rows{
