@@ -10,6 +10,7 @@
 #include "views/style/texts.h"
 
 #include <QFileDialog>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QTimer>
 #include <QToolButton>
@@ -141,11 +142,14 @@ TEST_F(LiveWindow, SavedWhileItRunsItOpensWithTheSameFigures)
     const QString path = m_folder.filePath(QStringLiteral("saved.strata"));
     QTimer answer;
     QObject::connect(&answer, &QTimer::timeout, &answer, [&] {
-        if (auto* const dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget())) {
-            answer.stop();
-            dialog->selectFile(path);
-            static_cast<QDialog*>(dialog)->accept();
-        }
+        auto* const dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        if (!dialog || !dialog->isVisible())
+            return;
+        answer.stop();
+        auto* const name = dialog->findChild<QLineEdit*>();
+        ASSERT_TRUE(name);
+        name->setText(path);
+        QTest::keyClick(name, Qt::Key_Return);
     });
     answer.start(20);
     driver().key(Qt::Key_W, Qt::ControlModifier | Qt::AltModifier);
