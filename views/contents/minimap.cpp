@@ -23,6 +23,8 @@ constexpr int kMostStrips = 2;
 constexpr int kCurveHeight = 40;
 constexpr int kGripWidth = 5; // to either side of a handle
 constexpr int kDragThreshold = 4;
+constexpr double kShareOfEarlier = 0.2; // of the width
+constexpr int kEarlierGap = kGrid;
 
 } // namespace
 
@@ -86,6 +88,8 @@ void Minimap::computeColumns()
     m_columns = model::curveColumns(m_device->timeline->requested(), clock, m_x.window());
     for (const model::CurveRange& column : m_columns)
         m_top = std::max(m_top, column.max);
+    if (const auto* const stretches = earlier())
+        m_top = std::max(m_top, model::wholeOf(*stretches).requestedMax);
 }
 
 void Minimap::describe()
@@ -95,9 +99,31 @@ void Minimap::describe()
         m_device && selection ? text::selection(*m_device, *selection) : tr("nothing is selected"));
 }
 
+const std::vector<model::EarlierStretch>* Minimap::earlier() const
+{
+    const auto* const curves
+        = m_device ? m_device->trace->recording().parts.find<model::EarlierCurves>() : nullptr;
+    if (!curves)
+        return nullptr;
+    const auto found = curves->byDevice.find(m_device->trace->device());
+    return found == curves->byDevice.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+int Minimap::left() const
+{
+    return kMargin
+        + (earlier() ? static_cast<int>((width() - 2 * kMargin) * kShareOfEarlier) + kEarlierGap : 0);
+}
+
+QRect Minimap::earlierRect() const
+{
+    const QRect curve = curveRect();
+    return { kMargin, curve.top(), std::max(left() - kMargin - kEarlierGap, 0), curve.height() };
+}
+
 int Minimap::columns() const
 {
-    return width() - 2 * kMargin;
+    return width() - kMargin - left();
 }
 
 int Minimap::strips() const
@@ -110,12 +136,12 @@ int Minimap::strips() const
 QRect Minimap::curveRect() const
 {
     const int top = 1 + kGrid / 2 + strips() * (kStripHeight + kStripGap);
-    return { kMargin, top, columns(), height() - top - kGrid / 2 };
+    return { left(), top, columns(), height() - top - kGrid / 2 };
 }
 
 double Minimap::xOf(double position) const
 {
-    return kMargin + m_x.columnOf(position);
+    return left() + m_x.columnOf(position);
 }
 
 double Minimap::xOfEvent(model::EventIndex event) const
@@ -130,7 +156,7 @@ double Minimap::endOfEvent(model::EventIndex event) const
 
 int Minimap::columnAt(double x) const
 {
-    return std::clamp(static_cast<int>(x) - kMargin, 0, std::max(columns() - 1, 0));
+    return std::clamp(static_cast<int>(x) - left(), 0, std::max(columns() - 1, 0));
 }
 
 model::ColumnEvents Minimap::eventsAt(int column) const
@@ -157,7 +183,8 @@ void Minimap::resizeEvent(QResizeEvent*)
 
 void Minimap::mousePressEvent(QMouseEvent* event)
 {
-    if (event->button() != Qt::LeftButton || m_columns.empty())
+    if (event->button() != Qt::LeftButton || m_columns.empty()
+        || earlierRect().contains(event->position().toPoint()))
         return QWidget::mousePressEvent(event);
     m_pressX = event->position().x();
     m_dragged = false;
@@ -177,6 +204,14 @@ void Minimap::mouseMoveEvent(QMouseEvent* event)
         return;
     const double x = event->position().x();
     const int column = columnAt(x);
+    if (m_grip == Grip::None && earlierRect().contains(event->position().toPoint())) {
+        const model::EarlierStretch whole = model::wholeOf(*earlier());
+        setCursor(Qt::ArrowCursor);
+        Q_EMIT hoverText(tr("%1 earlier events, kept as curves alone: requested %2 at most, reserved %3")
+                             .arg(text::count(whole.events), text::bytes(whole.requestedMax),
+                                 text::bytes(whole.reservedMax)));
+        return;
+    }
     if (m_grip == Grip::None) {
         setCursor(gripAt(x) == Grip::None ? Qt::ArrowCursor : Qt::SizeHorCursor);
         const model::CurveRange& range = m_columns[static_cast<std::size_t>(column)];
@@ -233,6 +268,7 @@ void Minimap::paintEvent(QPaintEvent*)
     if (m_columns.empty())
         return;
     paintStrips(painter);
+    paintEarlier(painter);
     paintCurve(painter);
     paintNotes(painter);
     paintSelection(painter);
@@ -244,8 +280,8 @@ void Minimap::paintNotes(QPainter& painter) const
     const ViewState& state = m_document.viewState();
     const double foot = curveRect().bottom() + 1;
     for (const model::UserItem& item : state.user().items) {
-        if (!item.isPlaced() || item.device != state.device()
-            || item.first > item.last || item.last >= m_device->trace->eventCount())
+        if (!item.isPlaced() || item.device != state.device() || item.first > item.last
+            || item.last >= m_device->trace->eventCount())
             continue;
         const double x = std::floor(xOfEvent(item.first));
         const bool range = item.first != item.last;
@@ -274,6 +310,30 @@ void Minimap::paintStrips(QPainter& painter) const
             painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
                 metrics.elidedText(text::utf8(span.name), Qt::ElideRight, static_cast<int>(text.width())));
         }
+    }
+}
+
+/// By event, as many of them as there were: greyer than what can be looked at.
+void Minimap::paintEarlier(QPainter& painter) const
+{
+    const auto* const stretches = earlier();
+    const QRect area = earlierRect();
+    if (!stretches || area.isEmpty() || m_top <= 0)
+        return;
+    painter.fillRect(area, m_palette[Role::Surface]);
+    const double all = static_cast<double>(model::wholeOf(*stretches).events);
+    const double scale = (area.height() - 2.0) / static_cast<double>(m_top);
+    const auto rowOf
+        = [&](std::int64_t bytes) { return area.bottom() + 1 - static_cast<double>(bytes) * scale; };
+    QColor fill = m_palette[Role::BeforeTrace];
+    fill.setAlphaF(0.4F);
+    double x = area.left();
+    for (const model::EarlierStretch& stretch : *stretches) {
+        const double w = static_cast<double>(stretch.events) / all * area.width();
+        const double high = rowOf(stretch.requestedMax), low = rowOf(stretch.requestedMin);
+        painter.fillRect(QRectF(x, high, w, area.bottom() + 1 - high), fill);
+        painter.fillRect(QRectF(x, high, w, std::max(low - high, 1.5)), m_palette[Role::BeforeTrace]);
+        x += w;
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "model/timeline/annotation_spans.h"
 #include "model/timeline/pictures.h"
+#include "model/trace/earlier_curves.h"
 #include "views/models/document.h"
 #include "views/style/palette.h"
 #include "views/widgets/axis/x_mapping.h"
@@ -17,7 +18,8 @@ namespace strata::views {
 /// The whole session at the bottom of the window: annotations as strips, requested memory as a curve, and
 /// what is selected, which is what every page shows. Drag selects a range, a click selects the highest
 /// instant under it, handles move the ends. Costs one span of the curve per pixel column at a change of size,
-/// axis or device; painting costs the columns alone.
+/// axis or device; painting costs the columns alone. What of a process that is watched is kept as curves
+/// alone (EarlierCurves) stands before them, and cannot be selected.
 class Minimap : public QWidget {
     Q_OBJECT
 public:
@@ -43,6 +45,9 @@ private:
     void refresh();
     void computeColumns();
     void describe();
+    [[nodiscard]] const std::vector<model::EarlierStretch>* earlier() const; ///< nullptr: none
+    [[nodiscard]] QRect earlierRect() const; ///< empty: none
+    [[nodiscard]] int left() const; ///< of the columns
     [[nodiscard]] int columns() const;
     [[nodiscard]] int strips() const; ///< how many levels of annotations are drawn
     [[nodiscard]] QRect curveRect() const;
@@ -53,6 +58,7 @@ private:
     [[nodiscard]] model::ColumnEvents eventsAt(int column) const;
     [[nodiscard]] Grip gripAt(double x) const;
     void paintStrips(QPainter& painter) const;
+    void paintEarlier(QPainter& painter) const;
     void paintCurve(QPainter& painter) const;
     void paintNotes(QPainter& painter) const;
     void paintSelection(QPainter& painter) const;

@@ -285,6 +285,8 @@ int watchForADay(bench::Application& application, views::MainWindow& window, QSe
             generations = 0;
             longest = 0;
         }
+        if (const QString pictures = qEnvironmentVariable("STRATA_PICTURES"); !pictures.isEmpty())
+            window.grab().save(QDir(pictures).filePath(QStringLiteral("day.png")));
         std::ranges::sort(gaps);
         std::printf("longest gap of each second: median %.1f ms, p99 %.1f ms; at most %lld MiB resident\n",
             gaps[gaps.size() / 2], gaps[gaps.size() * 99 / 100], static_cast<long long>(most));
