@@ -9,10 +9,7 @@
 #include "views/shell/banner.h"
 #include "views/style/texts.h"
 
-#include <QFileDialog>
-#include <QLineEdit>
 #include <QPushButton>
-#include <QTimer>
 #include <QToolButton>
 
 using namespace strata;
@@ -140,18 +137,7 @@ TEST_F(LiveWindow, SavedWhileItRunsItOpensWithTheSameFigures)
     const std::int64_t events = shownEvents();
     const model::Totals totals = driver().device().trace->totals();
     const QString path = m_folder.filePath(QStringLiteral("saved.strata"));
-    QTimer answer;
-    QObject::connect(&answer, &QTimer::timeout, &answer, [&] {
-        auto* const dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-        if (!dialog || !dialog->isVisible())
-            return;
-        answer.stop();
-        auto* const name = dialog->findChild<QLineEdit*>();
-        ASSERT_TRUE(name);
-        name->setText(path);
-        QTest::keyClick(name, Qt::Key_Return);
-    });
-    answer.start(20);
+    const FileDialogAnswer answer(path);
     driver().key(Qt::Key_W, Qt::ControlModifier | Qt::AltModifier);
     ASSERT_TRUE(until([&] { return QFile::exists(path); }));
     stop();

@@ -10,12 +10,9 @@
 #include "views/shell/banner.h"
 
 #include <QApplication>
-#include <QFileDialog>
-#include <QLineEdit>
 #include <QProcess>
 #include <QPushButton>
 #include <QTemporaryDir>
-#include <QTimer>
 
 #include <sys/stat.h>
 
@@ -148,18 +145,7 @@ TEST_F(LiveTraining, IsWatchedFromTheFirstEventToTheLast)
     const std::int64_t events = shownEvents();
     const model::Totals totals = driver().device().trace->totals();
     const QString saved = m_folder.filePath(QStringLiteral("saved.strata"));
-    QTimer answer;
-    QObject::connect(&answer, &QTimer::timeout, &answer, [&] {
-        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-        if (!dialog || !dialog->isVisible())
-            return;
-        answer.stop();
-        auto* name = dialog->findChild<QLineEdit*>();
-        ASSERT_TRUE(name);
-        name->setText(saved);
-        QTest::keyClick(name, Qt::Key_Return);
-    });
-    answer.start(50);
+    const test::FileDialogAnswer answer(saved);
     driver().key(Qt::Key_W, Qt::ControlModifier | Qt::AltModifier);
     ASSERT_TRUE(test::until([&] { return QFile::exists(saved); }));
     driver().window().openFile(saved);

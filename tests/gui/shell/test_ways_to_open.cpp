@@ -13,11 +13,9 @@
 #include "views/widgets/table_view.h"
 
 #include <QApplication>
-#include <QFileDialog>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
-#include <QTimer>
 
 using namespace strata;
 using namespace strata::views;
@@ -29,18 +27,7 @@ protected:
     /// Presses Ctrl+O and answers the dialog with a path.
     void openByDialog(const QString& path)
     {
-        QTimer answer;
-        QObject::connect(&answer, &QTimer::timeout, &answer, [&] {
-            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-            if (!dialog || !dialog->isVisible())
-                return;
-            answer.stop();
-            auto* name = dialog->findChild<QLineEdit*>();
-            ASSERT_TRUE(name);
-            name->setText(path);
-            QTest::keyClick(name, Qt::Key_Return);
-        });
-        answer.start(50);
+        const test::FileDialogAnswer answer(path);
         driver().key(Qt::Key_O, Qt::ControlModifier);
     }
     bool shown(const QString& path)

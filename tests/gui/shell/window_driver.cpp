@@ -6,7 +6,9 @@
 
 #include <QAbstractButton>
 #include <QApplication>
+#include <QFileDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMimeData>
 #include <QTextDocumentFragment>
 #include <QWindow>
@@ -38,6 +40,21 @@ QPoint inWindow(const QWidget& widget, QPoint at)
 bool until(const std::function<bool()>& condition)
 {
     return QTest::qWaitFor(condition, kPatienceMs);
+}
+
+FileDialogAnswer::FileDialogAnswer(const QString& path)
+{
+    QObject::connect(&m_timer, &QTimer::timeout, &m_timer, [this, path] {
+        auto* const dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        if (!dialog || !dialog->isVisible())
+            return;
+        m_timer.stop();
+        auto* const name = dialog->findChild<QLineEdit*>();
+        ASSERT_TRUE(name);
+        name->setText(path);
+        QTest::keyClick(name, Qt::Key_Return);
+    });
+    m_timer.start(20);
 }
 
 QString plainText(const QString& text)

@@ -9,6 +9,7 @@
 
 #include <QStringList>
 #include <QTest>
+#include <QTimer>
 #include <QUrl>
 
 #include <gtest/gtest.h>
@@ -33,6 +34,15 @@ namespace strata::test {
 
 /// Whether a visible label or button below `root` shows `part`.
 [[nodiscard]] bool shows(const QWidget& root, const QString& part);
+
+/// Answers the file dialog that opens next, while this is there: types the path and presses Enter.
+class FileDialogAnswer {
+public:
+    explicit FileDialogAnswer(const QString& path);
+
+private:
+    QTimer m_timer;
+};
 
 /// Drives a window of the program the way a person does: keys, mouse and drops go to the window system's
 /// window, which finds the widget itself; what is read is what is shown.
