@@ -197,7 +197,8 @@ class Corner:
         return run.returncode, run.stderr
 
     def is_listed(self):
-        return [process["pid"] for process in strata_json(self.strata, ["list", "--json"], env=self.trial.environment)[1]["processes"]]
+        listed = strata_json(self.strata, ["list", "--json"], env=self.trial.environment)[1]["processes"]
+        return [process["pid"] for process in listed if process["state"] == "live"]
 
     def waits_for(self, listed):
         for _ in range(500):
