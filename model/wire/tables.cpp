@@ -338,7 +338,7 @@ void encodeEarlier(std::span<const EarlierRow> rows, Bytes& out)
 
 bool decodeEarlier(std::span<const std::byte> payload, std::vector<EarlierRow>& rows)
 {
-    constexpr std::uint64_t kMost = std::uint64_t{ 1 } << 62; // sums of two fit
+    constexpr std::uint64_t kMost = std::uint64_t{ 1 } << 61; // sums of two fit
     ByteReader in(payload);
     const std::size_t count = in.count(9);
     if (count > kMaxRowsAChunk)
@@ -362,7 +362,7 @@ bool decodeEarlier(std::span<const std::byte> payload, std::vector<EarlierRow>& 
             if (each > kMost)
                 return false;
         if (device < INT32_MIN || device > INT32_MAX || row.events == 0 || row.firstNs < 0
-            || static_cast<std::uint64_t>(row.firstNs) > kMost)
+            || static_cast<std::uint64_t>(row.firstNs) > kMost || row.events > kMost - row.firstEvent)
             return false;
         row.requestedMax += row.requestedMin;
         row.reservedMax += row.reservedMin;

@@ -128,7 +128,7 @@ TEST(WireTables, PlacesAndAnnotationsComeBack)
 TEST(WireEarlier, ComesBackAndWhatCannotBeIsRefused)
 {
     const std::vector<EarlierRow> rows{ { 0, 0, 1, 0, 0, 0, 0, 0, 0 },
-        { 7, 1'000'000, 1ull << 40, 1'760'000'000'000'000'000, 5, 1, 1ull << 61, 3, 4 } };
+        { 7, 1'000'000, 1ull << 40, 1'760'000'000'000'000'000, 5, 1, 1ull << 60, 3, 4 } };
     Bytes payload;
     encodeEarlier(rows, payload);
     std::vector<EarlierRow> back;
