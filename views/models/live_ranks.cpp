@@ -202,7 +202,9 @@ void LiveRanks::take(std::vector<std::pair<std::size_t, std::shared_ptr<const Ra
     std::vector<RankSpread> spreads)
 {
     for (auto& [place, data] : newer)
-        m_ranks[place].data = std::move(data);
+        std::swap(m_ranks[place].data, data);
+    // Giving back a generation takes longer than a frame where there are many.
+    QThreadPool::globalInstance()->start([earlier = std::move(newer)]() mutable { earlier.clear(); });
     m_spreads = std::move(spreads);
     Q_EMIT changed();
 }

@@ -7,6 +7,7 @@
 #include <QKeyEvent>
 #include <QPainter>
 #include <QScrollBar>
+#include <QTimer>
 
 #include <algorithm>
 
@@ -65,7 +66,8 @@ void RankCurves::setRanks(const LiveRanks* ranks)
 {
     if (m_ranks != ranks) {
         m_ranks = ranks;
-        m_drawn.clear();
+        m_job.cancel();
+        m_picture = {};
         m_current = ranks && !ranks->ranks().empty() ? 0 : -1;
     }
     refresh();
@@ -84,42 +86,76 @@ void RankCurves::setCurrent(int row)
     Q_EMIT currentChanged();
 }
 
+int RankCurves::rows() const
+{
+    return m_ranks ? static_cast<int>(m_ranks->ranks().size()) : 0;
+}
+
+RankCurves::Picture RankCurves::pictureOf(
+    const std::vector<std::shared_ptr<const RankData>>& ranks, int width)
+{
+    Picture picture;
+    picture.width = width;
+    picture.columns.resize(ranks.size());
+    std::int64_t firstNs = INT64_MAX, lastNs = INT64_MIN;
+    for (const auto& rank : ranks) {
+        if (!rank || rank->trace().eventCount() == 0)
+            continue;
+        firstNs = std::min(firstNs, rank->timeline->clock().startNs());
+        lastNs = std::max(lastNs, rank->timeline->clock().endNs());
+        picture.topBytes = std::max(picture.topBytes, rank->totals().reservedBytesPeak);
+    }
+    if (firstNs > lastNs)
+        return picture;
+    picture.lengthNs = std::max<std::int64_t>(lastNs - firstNs, 1);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        if (!ranks[i] || ranks[i]->trace().eventCount() == 0)
+            continue;
+        const auto start = static_cast<double>(ranks[i]->timeline->clock().startNs() - firstNs);
+        const Span view{ -start, static_cast<double>(picture.lengthNs) - start };
+        CurveColumns& columns = picture.columns[i];
+        columns = curveColumnsOf(*ranks[i]->timeline, nullptr, XMapping(model::Axis::Time, view, width));
+        // Before its first event a rank has nothing to show.
+        const auto before = static_cast<std::ptrdiff_t>(start / view.width() * width);
+        for (auto* const curve : { &columns.requested, &columns.reserved })
+            std::fill(
+                curve->begin(), curve->begin() + std::min(before, std::ssize(*curve)), model::CurveRange{});
+    }
+    return picture;
+}
+
 void RankCurves::refresh()
 {
-    m_firstNs = INT64_MAX;
-    m_lastNs = INT64_MIN;
-    m_topBytes = 1;
-    const std::size_t count = m_ranks ? m_ranks->ranks().size() : 0;
-    m_drawn.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        const RankData* const known = m_ranks->ranks()[i].data.get();
-        if (!known || known->trace().eventCount() == 0)
-            continue;
-        const model::Clock& clock = known->timeline->clock();
-        m_firstNs = std::min(m_firstNs, clock.startNs());
-        m_lastNs = std::max(m_lastNs, clock.endNs());
-        m_topBytes = std::max(m_topBytes, known->totals().reservedBytesPeak);
-    }
-    m_lastNs = std::max(m_lastNs, m_firstNs + 1);
     layOut();
     viewport()->update();
+    if (rows() == 0 || m_job.running())
+        return;
+    std::vector<std::shared_ptr<const RankData>> ranks;
+    for (const LiveRanks::Rank& rank : m_ranks->ranks())
+        ranks.push_back(rank.data);
+    m_job.start([ranks = std::move(ranks), width = plotOf(0).width()](
+                    const JobContext&) { return pictureOf(ranks, width); },
+        [this](Picture picture) {
+            const bool fits = picture.width == plotOf(0).width();
+            m_picture = std::move(picture);
+            viewport()->update();
+            if (!fits)
+                QTimer::singleShot(0, this, &RankCurves::refresh);
+        });
 }
 
 void RankCurves::layOut()
 {
-    const int count = static_cast<int>(m_drawn.size());
     const int room = viewport()->height() - kRowHeight;
-    m_rowHeight = scaled(std::clamp(count > 0 ? room / count : kTallest, kShortest, kTallest), font());
-    verticalScrollBar()->setRange(0, std::max(count * m_rowHeight - room, 0));
+    m_rowHeight = scaled(std::clamp(rows() > 0 ? room / rows() : kTallest, kShortest, kTallest), font());
+    verticalScrollBar()->setRange(0, std::max(rows() * m_rowHeight - room, 0));
     verticalScrollBar()->setPageStep(std::max(room, 1));
-    for (Drawn& drawn : m_drawn)
-        drawn.of = nullptr;
 }
 
 int RankCurves::rowAt(int y) const
 {
     const int row = (y - kRowHeight + verticalScrollBar()->value()) / std::max(m_rowHeight, 1);
-    return y >= kRowHeight && row < static_cast<int>(m_drawn.size()) ? row : -1;
+    return y >= kRowHeight && row < rows() ? row : -1;
 }
 
 QRect RankCurves::plotOf(int row) const
@@ -130,30 +166,11 @@ QRect RankCurves::plotOf(int row) const
     return { left, top + 3, std::max(right - left, 1), m_rowHeight - 6 };
 }
 
-void RankCurves::compute(int row)
-{
-    Drawn& drawn = m_drawn[static_cast<std::size_t>(row)];
-    const RankData* const known = m_ranks->ranks()[static_cast<std::size_t>(row)].data.get();
-    if (!known || drawn.of == known)
-        return;
-    drawn.of = known;
-    const auto start = static_cast<double>(known->timeline->clock().startNs() - m_firstNs);
-    const Span view{ -start, static_cast<double>(m_lastNs - m_firstNs) - start };
-    drawn.columns
-        = curveColumnsOf(*known->timeline, nullptr, XMapping(model::Axis::Time, view, plotOf(row).width()));
-    // Before its first event and behind its last one a rank has nothing to show.
-    const double width = view.width() / std::max(plotOf(row).width(), 1);
-    const int first = static_cast<int>(start / width);
-    for (auto* curve : { &drawn.columns.requested, &drawn.columns.reserved })
-        std::fill(curve->begin(), curve->begin() + std::min<std::ptrdiff_t>(first, std::ssize(*curve)),
-            model::CurveRange{});
-}
-
 void RankCurves::paintEvent(QPaintEvent*)
 {
     QPainter painter(viewport());
     painter.fillRect(viewport()->rect(), m_palette[Role::Surface]);
-    for (int row = 0; row < static_cast<int>(m_drawn.size()); ++row)
+    for (int row = 0; row < rows(); ++row)
         if (const QRect plot = plotOf(row); plot.bottom() >= kRowHeight && plot.top() < viewport()->height())
             paintRow(painter, row);
     // The heading lies over what is scrolled.
@@ -164,10 +181,10 @@ void RankCurves::paintEvent(QPaintEvent*)
     painter.setFont(sized(font(), kAxisPx));
     const int figure = scaled(kFigureWidth, font());
     painter.drawText(head.adjusted(kMargin, 0, 0, 0), Qt::AlignVCenter, tr("Rank"));
-    if (m_ranks && m_lastNs > m_firstNs && !m_drawn.empty() && m_firstNs != INT64_MAX)
+    if (m_picture.lengthNs > 0)
         painter.drawText(QRect(plotOf(0).left(), 0, plotOf(0).width(), kRowHeight), Qt::AlignVCenter,
             tr("%1 of requested memory, filled, and reserved, a line; height %2")
-                .arg(text::duration(m_lastNs - m_firstNs), text::bytes(m_topBytes)));
+                .arg(text::duration(m_picture.lengthNs), text::bytes(m_picture.topBytes)));
     const QString titles[] = { tr("Now"), tr("Peak"), tr("Reserved") };
     for (int i = 0; i < kFigures; ++i)
         painter.drawText(QRect(head.right() - kMargin - (kFigures - i) * figure, 0, figure, kRowHeight),
@@ -176,7 +193,6 @@ void RankCurves::paintEvent(QPaintEvent*)
 
 void RankCurves::paintRow(QPainter& painter, int row)
 {
-    compute(row);
     const auto& rank = m_ranks->ranks()[static_cast<std::size_t>(row)];
     const QRect plot = plotOf(row);
     const QRect whole(0, plot.top() - 3, viewport()->width(), m_rowHeight);
@@ -200,18 +216,22 @@ void RankCurves::paintRow(QPainter& painter, int row)
 
     if (!rank.data)
         return;
-    const YMapping y({ 0, static_cast<double>(m_topBytes) * kHeadroom }, plot.height());
-    const CurveColumns& columns = m_drawn[static_cast<std::size_t>(row)].columns;
+    const YMapping y({ 0, static_cast<double>(m_picture.topBytes) * kHeadroom }, plot.height());
+    static const CurveColumns kNone;
+    const auto place = static_cast<std::size_t>(row);
+    const CurveColumns& columns = place < m_picture.columns.size() ? m_picture.columns[place] : kNone;
     const auto fill = [&](const std::vector<PixelSpan>& spans, const QColor& colour) {
         for (const PixelSpan& span : spans)
             painter.fillRect(plot.left() + span.x0, plot.top() + span.top, span.x1 - span.x0,
                 span.bottom - span.top, colour);
     };
-    QColor area = m_palette[Role::Requested];
-    area.setAlphaF(0.35F);
-    fill(areaSpans(columns.requested, y), area);
-    fill(curveSpans(columns.requested, y, 1), m_palette[Role::Requested]);
-    fill(curveSpans(columns.reserved, y, 2), m_palette[Role::Reserved]);
+    if (!columns.requested.empty()) {
+        QColor area = m_palette[Role::Requested];
+        area.setAlphaF(0.35F);
+        fill(areaSpans(columns.requested, y), area);
+        fill(curveSpans(columns.requested, y, 1), m_palette[Role::Requested]);
+        fill(curveSpans(columns.reserved, y, 2), m_palette[Role::Reserved]);
+    }
 
     const int figure = scaled(kFigureWidth, font());
     const std::int64_t figures[] = { rank.data->requestedBytes, rank.data->totals().requestedBytesPeak,
@@ -226,7 +246,7 @@ void RankCurves::paintRow(QPainter& painter, int row)
 
 void RankCurves::resizeEvent(QResizeEvent*)
 {
-    layOut();
+    refresh();
 }
 
 void RankCurves::scrollContentsBy(int, int)

@@ -3,17 +3,19 @@
 
 #include <QAbstractScrollArea>
 
+#include "views/base/background_job.h"
 #include "views/models/live_ranks.h"
 #include "views/style/palette.h"
 #include "views/widgets/memory/curve_spans.h"
 
+#include <memory>
 #include <vector>
 
 namespace strata::views {
 
 /// The ranks of a job below each other: what each had requested and reserved on one axis of time and to one
-/// scale, and its figures. Painting costs the pixel columns of the rows in view. Up and Down walk, Enter or a
-/// double click opens a rank. GUI thread only.
+/// scale, and its figures. The columns are worked out off the GUI thread; painting costs those in view. Up
+/// and Down walk, Enter or a double click opens a rank. GUI thread only.
 class RankCurves : public QAbstractScrollArea {
     Q_OBJECT
 public:
@@ -40,21 +42,25 @@ protected:
     void focusOutEvent(QFocusEvent* event) override;
 
 private:
-    struct Drawn {
-        const RankData* of = nullptr; // whose columns these are
-        CurveColumns columns;
+    /// Of all ranks, on one axis of time and to one scale.
+    struct Picture {
+        std::vector<CurveColumns> columns; // by row; empty where nothing is known
+        std::int64_t lengthNs = 0, topBytes = 1;
+        int width = 0; // of the plots
     };
+    [[nodiscard]] static Picture pictureOf(
+        const std::vector<std::shared_ptr<const RankData>>& ranks, int width);
     void refresh();
     void layOut();
     [[nodiscard]] int rowAt(int y) const;
+    [[nodiscard]] int rows() const;
     [[nodiscard]] QRect plotOf(int row) const; // in the viewport
     void paintRow(QPainter& painter, int row);
-    void compute(int row);
 
     Palette m_palette = Palette::light();
     const LiveRanks* m_ranks = nullptr;
-    std::vector<Drawn> m_drawn;
-    std::int64_t m_firstNs = 0, m_lastNs = 0, m_topBytes = 1;
+    Picture m_picture; // the last one that is ready
+    BackgroundJob m_job;
     int m_rowHeight = 64;
     int m_current = -1;
 };
