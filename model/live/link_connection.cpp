@@ -18,7 +18,9 @@ namespace {
 
 Failure systemFailure(Error::Kind kind, const LinkAddress& address)
 {
-    return fail(kind, say("%1: %2", address.text(), std::strerror(errno)));
+    return fail(kind, say("%1: %2", address.text(), std::strerror(errno)),
+        address.isPort() ? say("is the tunnel open, and does the program record with --live-port there?")
+                         : say("strata list shows those that can be watched"));
 }
 
 /// False: errno says why.

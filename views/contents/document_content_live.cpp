@@ -88,11 +88,12 @@ QList<Notice> DocumentContent::liveNotices(DocumentPane& pane)
         const QString free = text::bytes(static_cast<std::int64_t>(trace.events().address[row]));
         Notice notice{ .kind = Notice::Kind::Error,
             .what = failed.size() == 1
-                ? tr("Out of memory on GPU %1: %2 were asked for, %3 were free on the device.")
-                      .arg(QString::number(trace.device()), asked, free)
-                : tr("Out of memory on GPU %1, %2 times: at last %3 were asked for, %4 were free on the "
-                     "device.")
-                      .arg(QString::number(trace.device()), text::count(std::ssize(failed)), asked, free),
+                ? tr("%1 ran out of memory on GPU %2: %3 were asked for, %4 were free on the device.")
+                      .arg(live->name(), QString::number(trace.device()), asked, free)
+                : tr("%1 ran out of memory on GPU %2, %3 times: at last %4 were asked for, %5 were free on "
+                     "the device.")
+                      .arg(live->name(), QString::number(trace.device()), text::count(std::ssize(failed)),
+                          asked, free),
             .button = tr("Show Why") };
         notice.action = [this, pane = QPointer(&pane), device = trace.device(), event] {
             if (!pane)

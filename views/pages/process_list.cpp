@@ -119,11 +119,11 @@ QString stateText(model::ProcessState state)
     case model::ProcessState::Live:
         return ProcessList::tr("live");
     case model::ProcessState::File:
-        return ProcessList::tr("to a file");
+        return ProcessList::tr("file");
     case model::ProcessState::Attachable:
-        return ProcessList::tr("not recorded");
+        return ProcessList::tr("attachable");
     case model::ProcessState::Polled:
-        return ProcessList::tr("driver only");
+        return ProcessList::tr("polled");
     }
     return {};
 }

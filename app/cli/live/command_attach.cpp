@@ -197,7 +197,7 @@ public:
             "The session to write, named .strata: all of the recording, from its first event on where it is "
             "recorded to a file");
         app.add_flag("--json", m_json, "A line of JSON a second: the keys of strata list, and time_ns");
-        app.add_option("--seconds", m_seconds, "Ends after so long")->check(CLI::PositiveNumber);
+        app.add_option("--seconds", m_seconds, "Ends after so long")->check(CLI::Range(0.001, 1e9));
         m_inject.declare(app);
         app.footer(
             "\nWithout -o and --json it is a picture on the terminal, which h explains. A process that lets "
@@ -224,6 +224,10 @@ public:
         if (!m_output.empty() && fs::exists(fs::symlink_status(m_output, error)))
             return model::fail(Error::Kind::Usage, model::say("%1: is there already", m_output),
                 model::say("name another one"));
+        if (const fs::path folder = fs::absolute(m_output, error).parent_path();
+            !m_output.empty() && !fs::is_directory(folder, error))
+            return model::fail(Error::Kind::Usage, model::say("%1: there is no such folder", folder.string()),
+                model::say("make it, or name another one"));
         return {};
     }
 

@@ -113,7 +113,8 @@ TEST_F(LiveWindow, AnOutOfMemoryIsSaidAtOnceAndLeadsToItsReason)
     m_allocator.fail(0, std::int64_t{ 3 } << 30);
     ASSERT_TRUE(until([&] { return !window().banners().isEmpty(); }));
     Banner& banner = *window().banners().front();
-    EXPECT_TRUE(shows(banner, QStringLiteral("Out of memory on GPU 0: 3.00 GiB were asked for")));
+    EXPECT_TRUE(shows(
+        banner, QStringLiteral("train.py, rank 3 of 8 ran out of memory on GPU 0: 3.00 GiB were asked for")));
     for (auto* button : banner.findChildren<QPushButton*>())
         if (button->text() == QStringLiteral("Show Why"))
             WindowDriver::click(*button);

@@ -125,7 +125,7 @@ TEST_F(LiveTraining, IsWatchedFromTheFirstEventToTheLast)
     touch("oom");
     ASSERT_TRUE(test::until([&] { return !driver().window().banners().isEmpty(); }));
     Banner& banner = *driver().window().banners().front();
-    EXPECT_TRUE(test::shows(banner, QStringLiteral("Out of memory on GPU 0: 64.0 GiB were asked for")));
+    EXPECT_TRUE(test::shows(banner, QStringLiteral("ran out of memory on GPU 0: 64.0 GiB were asked for")));
     for (auto* button : banner.findChildren<QPushButton*>())
         if (button->text() == QStringLiteral("Show Why"))
             test::WindowDriver::click(*button);

@@ -44,7 +44,22 @@ void LiveView::take(const model::LiveSession::Status& status, std::shared_ptr<co
     m_latest = std::move(latest);
     if (!m_paused)
         m_shown = m_latest;
+    else if (outOfMemorySince())
+        return togglePause(); // what somebody waits for is said at once
     derive();
+}
+
+/// A request failed on a device since the picture stands still.
+bool LiveView::outOfMemorySince() const
+{
+    if (!m_latest || !m_shown)
+        return false;
+    for (const DeviceTrace& trace : m_latest->devices()) {
+        const DeviceTrace* const shown = m_shown->find(trace.device());
+        if (trace.outOfMemories().size() > (shown ? shown->outOfMemories().size() : 0))
+            return true;
+    }
+    return false;
 }
 
 const DeviceTrace* LiveView::trace() const

@@ -86,6 +86,7 @@ private:
 
     [[nodiscard]] const model::DeviceTrace* trace() const;
     void derive();
+    [[nodiscard]] bool outOfMemorySince() const;
     [[nodiscard]] const model::GroupTable& groups(model::Grouping grouping);
     [[nodiscard]] std::int64_t nowNs(Clock::time_point now) const; ///< of the process, since the epoch
     struct Window {
