@@ -67,14 +67,14 @@ std::vector<GpuReading> Nvml::read() const
 bool Nvml::readMemory(void* device, GpuReading& reading) const
 {
     MemoryV2 newer{ kMemoryV2, 0, 0, 0, 0 };
-    if (const auto ask = function<int (*)(void*, MemoryV2*)>("nvmlDeviceGetMemoryInfo_v2");
+    if (const auto ask = function<int (*)(void*, void*)>("nvmlDeviceGetMemoryInfo_v2");
         ask && ask(device, &newer) == 0) {
         reading.totalBytes = static_cast<std::int64_t>(newer.total);
         reading.usedBytes = static_cast<std::int64_t>(newer.used);
         return true;
     }
     Memory older{};
-    const auto ask = function<int (*)(void*, Memory*)>("nvmlDeviceGetMemoryInfo");
+    const auto ask = function<int (*)(void*, void*)>("nvmlDeviceGetMemoryInfo");
     if (!ask || ask(device, &older) != 0)
         return false;
     reading.totalBytes = static_cast<std::int64_t>(older.total);
@@ -84,7 +84,7 @@ bool Nvml::readMemory(void* device, GpuReading& reading) const
 
 std::vector<GpuReading::Process> Nvml::processesOf(void* device) const
 {
-    using Ask = int (*)(void*, unsigned*, Process*);
+    using Ask = int (*)(void*, unsigned*, void*);
     auto ask = function<Ask>("nvmlDeviceGetComputeRunningProcesses_v3");
     if (!ask) // of drivers before 510; the same structure
         ask = function<Ask>("nvmlDeviceGetComputeRunningProcesses_v2");

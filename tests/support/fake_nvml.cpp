@@ -97,8 +97,10 @@ FAKE int nvmlDeviceGetName(void* handle, char* name, unsigned length)
     return 0;
 }
 
-FAKE int nvmlDeviceGetMemoryInfo_v2(void* handle, MemoryV2* memory)
+// Records are void* here as in who asks: each has types of its own, and a sanitizer compares them.
+FAKE int nvmlDeviceGetMemoryInfo_v2(void* handle, void* record)
 {
+    auto* const memory = static_cast<MemoryV2*>(record);
     const Machine read = machine();
     if (indexOf(handle) >= read.devices.size())
         return kInvalidArgument;
@@ -111,8 +113,9 @@ FAKE int nvmlDeviceGetMemoryInfo_v2(void* handle, MemoryV2* memory)
     return 0;
 }
 
-FAKE int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count, Process* processes)
+FAKE int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count, void* records)
 {
+    auto* const processes = static_cast<Process*>(records);
     const Machine read = machine();
     if (indexOf(handle) >= read.devices.size())
         return kInvalidArgument;

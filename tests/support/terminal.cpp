@@ -306,6 +306,7 @@ OnTerminal::OnTerminal(
     m_process = fork();
     if (m_process == 0) {
         login_tty(m_other);
+        setenv("ASAN_OPTIONS", "detect_leaks=0", 1); // ncurses keeps what it had of a terminal unknown to it
         for (const auto& [name, value] : options.environment)
             setenv(name.c_str(), value.c_str(), 1);
         execv(program.c_str(), pointers.data());
