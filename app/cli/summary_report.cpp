@@ -218,7 +218,7 @@ void printDriver(Output& out, const DeviceReport& device)
     const auto& driver = device.summary.driver;
     if (!driver)
         return;
-    heading(out, "What the driver says, at most");
+    heading(out, "What the driver said, at most, whenever it was asked");
     Table table({ { "", Table::Align::Left }, { "", Table::Align::Right } });
     table.add({ "all processes", formatBytes(driver->usedBytesPeak) });
     if (driver->processBytesPeak)

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/live/attached_file.h"
 
+#include "model/wire/chunk.h"
+#include "model/wire/info.h"
+#include "model/wire/tables.h"
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace strata::model {
 
@@ -28,6 +34,7 @@ AttachedFile::AttachedFile(AttachedFile&& other) noexcept
     : m_path(std::move(other.m_path))
     , m_file(std::exchange(other.m_file, -1))
     , m_bytes(other.m_bytes)
+    , m_chunks(other.m_chunks)
 {
 }
 
@@ -36,6 +43,7 @@ AttachedFile& AttachedFile::operator=(AttachedFile&& other) noexcept
     std::swap(m_path, other.m_path);
     std::swap(m_file, other.m_file);
     std::swap(m_bytes, other.m_bytes);
+    std::swap(m_chunks, other.m_chunks);
     return *this;
 }
 
@@ -61,7 +69,25 @@ Result<void> AttachedFile::append(std::span<const std::byte> chunks)
         written += static_cast<std::size_t>(put);
     }
     m_bytes += chunks.size();
+    wire::ChunkHead head;
+    for (auto rest = chunks; wire::readHead(rest, head) == wire::ChunkStatus::Ok;
+         rest = rest.subspan(std::min(rest.size(), wire::kHeadBytes + head.storedBytes)))
+        m_chunks = head.sequence + 1;
     return {};
+}
+
+Result<void> AttachedFile::endEarly(const Sentence& why)
+{
+    const std::vector<wire::KeyValue> facts{ { wire::info::kTruncationOffset, std::to_string(m_bytes) },
+        { wire::info::kTruncationReason, why.text() },
+        { wire::info::kTruncationInterrupted, wire::info::kYes } };
+    wire::Bytes payload, chunk;
+    wire::encodeKeyValues(facts, payload);
+    wire::ChunkPacker packer;
+    packer.continueAt(m_chunks);
+    if (!packer.pack(wire::ChunkType::Info, payload, chunk))
+        return fail(Error::Kind::Unreadable, say("%1: not enough memory", m_path.string()));
+    return append(chunk);
 }
 
 } // namespace strata::model

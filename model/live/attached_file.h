@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/base/result.h"
+#include "model/base/sentence.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,10 @@ public:
     /// Whole chunks. After an error the file ends before them.
     [[nodiscard]] Result<void> append(std::span<const std::byte> chunks);
 
+    /// Says in the file why it ends here, where that is not the end of the recording: a sentence of its own,
+    /// as Truncation has it.
+    [[nodiscard]] Result<void> endEarly(const Sentence& why);
+
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
     [[nodiscard]] std::uint64_t bytes() const { return m_bytes; }
 
@@ -37,6 +42,7 @@ private:
     std::filesystem::path m_path;
     int m_file = -1;
     std::uint64_t m_bytes = 0;
+    std::uint32_t m_chunks = 0; // sequence number of the next one
 };
 
 } // namespace strata::model

@@ -52,8 +52,7 @@ Result<LinkAddress> findProcess(const std::string& number)
         return fail(Error::Kind::Refused, say("%1", why.substr(0, why.find('\n'))),
             say("remove it: nobody but you may be able to put anything there"));
     return fail(Error::Kind::NotFound, say("process %1 cannot be watched", number),
-        say("start it with strata record --live, or record it from now on with strata attach --inject %1",
-            number));
+        say("start it with: strata record --live"));
 }
 
 Result<LinkAddress> findSocket(const std::string& text)

@@ -15,6 +15,7 @@ namespace strata::model {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
 std::int64_t eventsOf(const Session& session)
 {
     std::int64_t events = 0;
@@ -62,11 +63,9 @@ public:
         options.path = m_owner.m_address.text();
         options.memoryLimit = m_owner.m_options.memoryLimit;
         m_stream = std::make_unique<SessionStream>(options);
-        tell([&](Status& status) {
-            ++status.sessions;
-            status.thinned = 0;
-            status.missing = missing;
-        });
+        ++m_sessions;
+        m_missing = missing;
+        m_thinned = 0;
         return {};
     }
     Result<void> onBytes(std::span<const std::byte> chunks) override
@@ -117,25 +116,28 @@ private:
         m_news = true;
         if (eventsOf(**session) > std::max(m_owner.m_options.mostEvents, kLeastEvents))
             return thin();
-        const std::lock_guard lock(m_owner.m_mutex);
-        m_owner.m_latest = *session;
+        show(*session);
     }
     /// The older half goes; what is left is published as another session.
     void thin()
     {
         SessionPart part
             = newestOf(*m_stream->latest(), std::max(m_owner.m_options.mostEvents, kLeastEvents) / 2);
-        std::int64_t left = 0;
         for (const auto& [device, events] : part.left)
-            left += static_cast<std::int64_t>(events);
+            m_thinned += static_cast<std::int64_t>(events);
         m_stream->goOnFrom(std::move(part));
-        const auto session = m_stream->publish({ {}, m_stop });
-        if (!session)
-            return; // asked to stop
-        const std::lock_guard lock(m_owner.m_mutex);
-        ++m_owner.m_status.sessions;
-        m_owner.m_status.thinned += left;
-        m_owner.m_latest = *session;
+        if (const auto session = m_stream->publish({ {}, m_stop }))
+            show(*session); // else asked to stop
+    }
+    /// With what is said of it, so that one never stands without the other.
+    void show(std::shared_ptr<const Session> session)
+    {
+        tell([&](Status& status) {
+            status.latest = std::move(session);
+            status.sessions = m_sessions;
+            status.missing = m_missing;
+            status.thinned = m_thinned;
+        });
     }
     void changed()
     {
@@ -147,6 +149,9 @@ private:
     LiveSession& m_owner;
     const std::stop_token m_stop;
     std::unique_ptr<SessionStream> m_stream;
+    int m_sessions = 0; // these three are of the stream
+    std::vector<wire::Gap::Missing> m_missing;
+    std::int64_t m_thinned = 0;
     bool m_news = false;
     Clock::time_point m_shownAt{};
 };
@@ -172,12 +177,6 @@ std::int64_t LiveSession::usualMostEvents()
     constexpr std::int64_t kBytesAnEvent = 200; // with what is derived of it, and twice for a moment
     const std::int64_t memory = std::int64_t{ sysconf(_SC_PHYS_PAGES) } * sysconf(_SC_PAGESIZE);
     return std::max(memory / 4 / kBytesAnEvent, kLeastEvents);
-}
-
-std::shared_ptr<const Session> LiveSession::latest() const
-{
-    const std::lock_guard lock(m_mutex);
-    return m_latest;
 }
 
 LiveSession::Status LiveSession::status() const

@@ -16,13 +16,14 @@ namespace strata::model {
 
 /// A process that is watched, as a session that grows: the one thing a window needs for it.
 ///
-///     socket -> a thread of its own -> generations: latest()
-///                                   -> status(): connected or not, totals, what is missing
+///     socket -> a thread of its own -> status(): the newest generation, what it is of,
+///                                                connected or not, totals
 ///
 /// A generation is a Session like that of a file, immutable and shared (GrowingSession). Behind a gap another
-/// session begins, joined late: `sessions` counts them. So it does where the older half of the events went.
-/// Reconnects by itself. The callback is called on the thread of this object when something is new, as often
-/// as Options::between lets it; all else on any thread.
+/// session begins, joined late: `sessions` counts them. Where the older half of the events goes, a session
+/// that began later takes the place of the one before: `thinned`. Reconnects by itself. The callback is
+/// called on the thread of this object when something is new, as often as Options::between lets it; all else
+/// on any thread.
 class LiveSession {
 public:
     struct Options {
@@ -43,9 +44,12 @@ public:
             error; ///< why it is not followed any more, where that is no end of the recording
         std::optional<wire::Greeting> greeting; ///< describe() it
         std::optional<wire::Totals> totals; ///< the latest, even if the session is behind them
-        int sessions = 0; ///< that began so far, behind gaps and where the older half went
-        std::int64_t thinned = 0; ///< events of the latest that are there as curves alone
-        std::vector<wire::Gap::Missing> missing; ///< of the latest: it was joined late
+        std::shared_ptr<const Session> latest; ///< none before the first events; the next three are of it
+        int sessions = 0; ///< how many began before it behind gaps, and it
+        /// Events that are there as curves alone: where there are more than before, it does not go on from
+        /// the generation before.
+        std::int64_t thinned = 0;
+        std::vector<wire::Gap::Missing> missing; ///< it was joined late
         std::uint64_t bytes = 0; ///< that came
     };
 
@@ -56,7 +60,6 @@ public:
     LiveSession(const LiveSession&) = delete;
     LiveSession& operator=(const LiveSession&) = delete;
 
-    [[nodiscard]] std::shared_ptr<const Session> latest() const; ///< none before the first events
     [[nodiscard]] Status status() const;
     [[nodiscard]] const LinkAddress& address() const { return m_address; }
 
@@ -68,7 +71,6 @@ private:
     const std::function<void()> m_changed;
     mutable std::mutex m_mutex; // guards what follows
     Status m_status;
-    std::shared_ptr<const Session> m_latest;
     std::jthread m_thread; // last: it uses all of them
 };
 

@@ -29,8 +29,11 @@ std::map<int, EventIndex> firstKept(const Session& session, std::int64_t events)
         return static_cast<EventIndex>(share * static_cast<double>(trace.eventCount()));
     };
     std::map<int, EventIndex> first;
+    if (!busiest)
+        return first;
+    const Clock theirs(*busiest);
     for (const DeviceTrace& trace : session.devices()) {
-        const Clock clock(trace), theirs(*busiest);
+        const Clock clock(trace);
         first[trace.device()] = &trace != busiest && share > 0 && clock.hasTimes() && theirs.hasTimes()
             ? clock.eventAt(theirs.timeNs(shareOf(*busiest)) - 1) + 1
             : shareOf(trace);

@@ -30,7 +30,7 @@ constexpr std::array<English, kCheckCount> kCheckSentences{
     English("The recorder could not keep some events"),
     English("The allocator of the process tells of no event"),
     English("The file ends early"),
-    English("The program was interrupted"),
+    English("The recording has no end"),
     English("Recording began after memory was in use"),
     English("The recorder's ring was full: older events are gone"),
     English("Time goes backwards"),

@@ -90,13 +90,20 @@ bool joinedLate(const Recording& recording)
 /// What is not in the trace of a part, and what that means.
 Sentence cutSentence(const NotesInput& input, const CutOff& cut)
 {
-    if (const auto* const curves = input.recording.parts.find<EarlierCurves>())
-        if (const auto earlier = curves->byDevice.find(input.device.device);
-            earlier != curves->byDevice.end()) {
+    if (const auto* const part = input.recording.parts.find<EarlierCurves>())
+        if (const auto earlier = part->byDevice.find(input.device.device); earlier != part->byDevice.end()) {
             const EarlierStretch whole = wholeOf(earlier->second);
-            return say("%1 before were watched and are not in it, but for their curves: requested peaked at "
-                       "%2 there, reserved at %3. Rounded sizes of what was live then are lower bounds.",
-                asEvents(cut.before), asBytes(whole.requestedMax), asBytes(whole.reservedMax));
+            const Sentence curves = say("%1 before were watched and are not in it, but for their curves: "
+                                        "requested peaked at %2 there, reserved at %3. Rounded sizes of what "
+                                        "was live then are lower bounds.",
+                asEvents(whole.events), asBytes(whole.requestedMax), asBytes(whole.reservedMax));
+            const std::int64_t others = cut.before - whole.events + cut.after;
+            return others <= 0
+                ? curves
+                : say(
+                    "%1 %2 more are not in it either: it was joined late, or they were left out when it was "
+                    "shared.",
+                    curves, asCount(others));
         }
     if (joinedLate(input.recording))
         return say("%1 before are not in it: it was watched from then on. What was live then is the state "

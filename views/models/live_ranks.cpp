@@ -53,8 +53,9 @@ std::vector<RankSpread> spreadsOf(const std::vector<std::shared_ptr<const RankDa
         known += rank != nullptr;
     if (known < 2)
         return {};
-    const auto spreadOf = [&](const QString& name, bool isLine, auto&& bytesOf) {
-        RankSpread spread{ name, isLine, false, INT64_MAX, INT64_MIN };
+    using Of = RankSpread::Of;
+    const auto spreadOf = [&](Of of, const QString& name, auto&& bytesOf) {
+        RankSpread spread{ of, name, INT64_MAX, INT64_MIN };
         for (std::size_t i = 0; i < ranks.size(); ++i) {
             if (!ranks[i])
                 continue;
@@ -80,22 +81,21 @@ std::vector<RankSpread> spreadsOf(const std::vector<std::shared_ptr<const RankDa
                 lines[i][label] += sum.bytes;
                 names[label] = ranks[i]->byLine->stackOf(sum.group).valid();
             }
-    for (const auto& [label, hasStack] : names) {
-        spreads.push_back(spreadOf(text::utf8(label), true, [&, &name = label](std::size_t i) {
-            const auto found = lines[i].find(name);
-            return found == lines[i].end() ? 0 : found->second;
-        }));
-        spreads.back().hasStack = hasStack;
-    }
+    for (const auto& [label, hasStack] : names)
+        spreads.push_back(
+            spreadOf(hasStack ? Of::Line : Of::NoStack, text::utf8(label), [&, &name = label](std::size_t i) {
+                const auto found = lines[i].find(name);
+                return found == lines[i].end() ? 0 : found->second;
+            }));
     const auto widestFirst = [](const RankSpread& a, const RankSpread& b) {
         return a.bytes() != b.bytes() ? a.bytes() > b.bytes() : a.name < b.name;
     };
     std::ranges::sort(spreads, widestFirst);
     if (spreads.size() > most)
         spreads.resize(most);
-    spreads.push_back(spreadOf(LiveRanks::tr("Reserved, at the peak"), false,
+    spreads.push_back(spreadOf(Of::ReservedPeak, LiveRanks::tr("Reserved, at the peak"),
         [&](std::size_t i) { return ranks[i]->totals().reservedBytesPeak; }));
-    spreads.push_back(spreadOf(LiveRanks::tr("Requested, at the peak"), false,
+    spreads.push_back(spreadOf(Of::RequestedPeak, LiveRanks::tr("Requested, at the peak"),
         [&](std::size_t i) { return ranks[i]->totals().requestedBytesPeak; }));
     std::ranges::stable_sort(spreads, widestFirst);
     return spreads;
@@ -148,17 +148,6 @@ std::vector<std::size_t> LiveRanks::outOfMemory() const
 
 void LiveRanks::look()
 {
-    bool anyNews = false;
-    for (std::size_t i = 0; i < m_ranks.size(); ++i) {
-        const model::LiveSession::Status status = m_watched[i].session->status();
-        anyNews = anyNews || status.state != m_ranks[i].state;
-        m_ranks[i].state = status.state;
-        m_ranks[i].bytesCame = status.bytes;
-    }
-    if (anyNews)
-        Q_EMIT changed();
-    if (m_job.running())
-        return;
     struct Task {
         std::size_t place;
         std::shared_ptr<const model::Session> session;
@@ -166,14 +155,19 @@ void LiveRanks::look()
     };
     std::vector<Task> tasks;
     std::vector<std::shared_ptr<const RankData>> all;
+    bool anyNews = false;
     for (std::size_t i = 0; i < m_ranks.size(); ++i) {
+        model::LiveSession::Status status = m_watched[i].session->status();
+        anyNews = anyNews || status.state != m_ranks[i].state;
+        m_ranks[i].state = status.state;
         all.push_back(m_ranks[i].data);
-        auto latest = m_watched[i].session->latest();
-        if (!latest || latest == m_watched[i].derived)
+        if (m_job.running() || !status.latest || status.latest == m_watched[i].derived)
             continue;
-        m_watched[i].derived = latest;
-        tasks.push_back({ i, std::move(latest), m_ranks[i].data });
+        m_watched[i].derived = status.latest;
+        tasks.push_back({ i, std::move(status.latest), m_ranks[i].data });
     }
+    if (anyNews)
+        Q_EMIT changed();
     if (tasks.empty())
         return;
     using Newer = std::vector<std::pair<std::size_t, std::shared_ptr<const RankData>>>;

@@ -19,9 +19,14 @@ namespace strata::views {
 
 /// Bytes of one thing on every rank, and between which of them they differ most.
 struct RankSpread {
-    QString name; ///< "Reserved peak", or a line of code
-    bool isLine = false; ///< of what is active at each rank's own peak
-    bool hasStack = false; ///< of the lines, those that are one
+    enum class Of {
+        ReservedPeak,
+        RequestedPeak,
+        Line, ///< of code, of what is active at each rank's own peak
+        NoStack, ///< likewise, what has none
+    };
+    Of of = Of::Line;
+    QString name; ///< for people
     std::int64_t lowestBytes = 0, highestBytes = 0;
     std::size_t lowest = 0, highest = 0; ///< places in LiveRanks::ranks()
     [[nodiscard]] std::int64_t bytes() const { return highestBytes - lowestBytes; }
@@ -47,7 +52,6 @@ public:
     struct Rank {
         model::LiveProcess process;
         model::LinkState state = model::LinkState::Connecting;
-        std::uint64_t bytesCame = 0;
         std::shared_ptr<const RankData> data; ///< nullptr: nothing yet
     };
 

@@ -64,8 +64,8 @@ LiveSource::~LiveSource()
     m_bridge->leave();
     // Ending its thread takes a tenth of a second, and giving back its columns longer.
     QThreadPool::globalInstance()->start(
-        [session = std::shared_ptr<model::LiveSession>(std::move(m_session)), latest = std::move(m_latest),
-            shown = std::move(m_shown)]() mutable {
+        [session = std::shared_ptr<model::LiveSession>(std::move(m_session)),
+            latest = std::move(m_status.latest), shown = std::move(m_shown)]() mutable {
             session.reset();
             latest.reset();
             shown.reset();
@@ -104,20 +104,19 @@ void LiveSource::setFollowing(bool follows)
 
 std::int64_t LiveSource::eventsBehind(int device) const
 {
-    if (!m_latest || m_latest == m_shown)
+    if (!m_status.latest || m_status.latest == m_shown)
         return 0;
     const auto eventsOf = [device](const std::shared_ptr<const model::Session>& session) -> std::int64_t {
         const model::DeviceTrace* const trace = session ? session->find(device) : nullptr;
         return trace ? trace->eventCount() : 0;
     };
-    return std::max<std::int64_t>(eventsOf(m_latest) - eventsOf(m_shown), 0);
+    return std::max<std::int64_t>(eventsOf(m_status.latest) - eventsOf(m_shown), 0);
 }
 
 void LiveSource::take()
 {
     m_bridge->taken(); // what comes from now on is looked at again
     m_status = m_session->status();
-    m_latest = m_session->latest();
     if (m_status.greeting && !m_process) {
         m_process = model::describe(*m_status.greeting, m_place.address());
         m_document.setName(name());
@@ -135,24 +134,25 @@ void LiveSource::take()
 
 void LiveSource::show()
 {
-    if (m_follows && m_latest && m_latest != m_shown) {
-        if (const int sessions = std::exchange(m_sessions, m_status.sessions);
-            sessions != 0 && sessions != m_sessions)
-            m_document.follow(m_document.path()); // behind a gap: another session
-        m_document.show(m_latest);
-        m_shown = m_latest;
+    if (m_follows && m_status.latest && m_status.latest != m_shown) {
+        const std::pair<int, std::int64_t> began{ m_status.sessions, m_status.thinned };
+        if (m_shown && began != m_began)
+            m_document.follow(m_document.path()); // another session, behind a gap or of the newer half
+        m_began = began;
+        m_document.show(m_status.latest);
+        m_shown = m_status.latest;
     }
-    if (ended() && !m_endTold && m_shown == m_latest) {
+    if (ended() && !m_endTold && m_shown == m_status.latest) {
         m_endTold = true;
-        m_document.endFollowing(m_latest ? std::nullopt : m_status.error);
+        m_document.endFollowing(m_status.latest ? std::nullopt : m_status.error);
     }
 }
 
 void LiveSource::tellOutOfMemories()
 {
-    if (!m_latest)
+    if (!m_status.latest)
         return;
-    for (const model::DeviceTrace& trace : m_latest->devices()) {
+    for (const model::DeviceTrace& trace : m_status.latest->devices()) {
         const auto count = static_cast<std::size_t>(trace.outOfMemories().size());
         const bool known = m_outOfMemories.contains(trace.device());
         if (count > std::exchange(m_outOfMemories[trace.device()], count) || (count > 0 && !known))

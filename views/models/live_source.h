@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace strata::views {
 
@@ -22,7 +23,8 @@ class Document;
 ///                                              -> latest()              also while it does not
 ///
 /// While it does not follow, what is shown stands still and nothing is lost: the newest is shown once it
-/// follows again. Behind a gap another session begins, and the document with it. GUI thread only; the
+/// follows again. Behind a gap, or where the older half of the events goes,
+/// another session begins, and the document with it. GUI thread only; the
 /// destructor waits for nothing.
 class LiveSource : public QObject {
     Q_OBJECT
@@ -43,7 +45,7 @@ public:
     [[nodiscard]] bool isFollowing() const { return m_follows; }
     void setFollowing(bool follows);
     /// All that has come, shown or not; nullptr: nothing yet.
-    [[nodiscard]] const std::shared_ptr<const model::Session>& latest() const { return m_latest; }
+    [[nodiscard]] const std::shared_ptr<const model::Session>& latest() const { return m_status.latest; }
     /// Events of the device that came and are not shown.
     [[nodiscard]] std::int64_t eventsBehind(int device) const;
 
@@ -65,9 +67,9 @@ private:
     std::unique_ptr<model::LiveSession> m_session;
     model::LiveSession::Status m_status;
     std::optional<model::LiveProcess> m_process;
-    std::shared_ptr<const model::Session> m_latest, m_shown;
+    std::shared_ptr<const model::Session> m_shown;
     std::map<int, std::size_t> m_outOfMemories; // that were told, by device
-    int m_sessions = 0; // that the document was told of
+    std::pair<int, std::int64_t> m_began; // what tells the sessions that were shown apart
     bool m_follows = true;
     bool m_endTold = false; // to the document
 };

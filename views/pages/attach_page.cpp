@@ -185,7 +185,7 @@ void AttachPage::keyPressEvent(QKeyEvent* event)
 void AttachPage::refresh()
 {
     const auto& processes = m_finder.processes();
-    m_list->show(processes, m_finder.nowMs());
+    m_list->setProcesses(processes, m_finder.nowMs());
     std::set<std::string> jobs;
     int live = 0;
     for (const ProcessFinder::Seen& seen : processes) {

@@ -238,7 +238,7 @@ QTreeWidgetItem* ProcessList::itemOf(const QString& key, QTreeWidgetItem* parent
     return nullptr;
 }
 
-void ProcessList::show(const std::vector<ProcessFinder::Seen>& processes, std::int64_t nowMs)
+void ProcessList::setProcesses(const std::vector<ProcessFinder::Seen>& processes, std::int64_t nowMs)
 {
     m_processes.clear();
     std::map<std::string, int> ranks;

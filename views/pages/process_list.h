@@ -17,9 +17,8 @@ class ProcessList : public QTreeWidget {
 public:
     explicit ProcessList(QWidget* parent = nullptr);
 
-    void show(const std::vector<ProcessFinder::Seen>& processes, std::int64_t nowMs);
+    void setProcesses(const std::vector<ProcessFinder::Seen>& processes, std::int64_t nowMs);
     void setColours(const Palette& palette);
-    using QTreeWidget::show;
 
     /// The process that is current, or the ranks of the job that is; empty: none is.
     [[nodiscard]] std::vector<model::LiveProcess> chosen() const;

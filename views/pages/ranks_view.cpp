@@ -116,9 +116,7 @@ void RanksView::refresh()
         m_verdict->setText(tr("Out of memory on %1.").arg(text::strong(which.join(QStringLiteral(", ")))));
         return;
     }
-    const auto reserved = std::ranges::find_if(spreads, [](const RankSpread& spread) {
-        return !spread.isLine && spread.name == LiveRanks::tr("Reserved, at the peak");
-    });
+    const auto reserved = std::ranges::find(spreads, RankSpread::Of::ReservedPeak, &RankSpread::of);
     if (reserved == spreads.end()) {
         m_verdict->setText(tr("Following %1 of %2 ranks.").arg(text::count(known), text::count(count)));
         return;
@@ -133,7 +131,7 @@ void RanksView::refresh()
                               text::strong(text::bytes(reserved->highestBytes)),
                               names[static_cast<qsizetype>(reserved->highest)],
                               names[static_cast<qsizetype>(reserved->lowest)]);
-    const auto line = std::ranges::find_if(spreads, &RankSpread::hasStack);
+    const auto line = std::ranges::find(spreads, RankSpread::Of::Line, &RankSpread::of);
     if (line != spreads.end() && line->bytes() > 0)
         verdict += QLatin1Char(' ')
             + tr("They differ most in %1, by %2.")

@@ -14,6 +14,12 @@ const QString kSizeSample = QStringLiteral("1,023");
 const QString kUnit = QStringLiteral("MiB");
 const QString kRankSample = QStringLiteral("rank 8888");
 
+/// Its name does not say so itself.
+bool isOfPeak(RankSpread::Of of)
+{
+    return of == RankSpread::Of::Line || of == RankSpread::Of::NoStack;
+}
+
 } // namespace
 
 SpreadTable::SpreadTable(std::vector<RankSpread> spreads, QStringList names)
@@ -48,7 +54,7 @@ TableCell SpreadTable::cell(std::uint32_t row, int column) const
     const RankSpread& spread = m_spreads[row];
     switch (column) {
     case What:
-        return { spread.name, spread.isLine ? tr("at the peak") : QString() };
+        return { spread.name, isOfPeak(spread.of) ? tr("at the peak") : QString() };
     case HighestRank:
         return { m_names.value(static_cast<qsizetype>(spread.highest)), {} };
     case LowestRank:

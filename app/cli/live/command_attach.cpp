@@ -146,6 +146,9 @@ public:
     /// Says what was written.
     void finish()
     {
+        // Who watched has ended it: neither the recording nor the link did.
+        if (m_file && (m_state == LinkState::Following || m_state == LinkState::Reconnecting))
+            (void)m_file->endEarly(model::say("The watching ended here, and the program went on"));
         m_file.reset();
         for (const fs::path& path : m_files) {
             std::error_code error;

@@ -360,10 +360,22 @@ void SessionBuilder::renumber(const RenumberedRows& rows)
             state->second -= std::min(state->second, events);
         m_events -= static_cast<std::int64_t>(events);
     }
+    // What does not fit together leaves no room for more.
     m_bytes = 0;
-    for (const DeviceRecording& device : m_recording.devices)
+    const auto add = [this](std::int64_t bytes) {
+        if (!addBytes(std::max<std::int64_t>(bytes, 0), m_bytes))
+            m_bytes = kMostBytesTogether;
+    };
+    for (const DeviceRecording& device : m_recording.devices) {
         for (std::size_t e = 0; e < static_cast<std::size_t>(device.events.size()); ++e)
-            m_bytes += device.events.bytes[e];
+            add(device.events.bytes[e]);
+        for (const FinalSegment& segment : device.base.segments)
+            add(segment.bytes);
+        for (const FinalBlock& block : device.base.blocks) {
+            add(block.bytes);
+            add(block.requestedBytes);
+        }
+    }
     m_modules.clear();
     m_moduleTable = {};
     m_threadTable = {};

@@ -2,6 +2,7 @@
 // A viewer has what the recording has, whenever it joins, and whatever the others do.
 #include "tests/capture/live/live_run.h"
 
+#include "model/live/attached_file.h"
 #include "model/live/live_process.h"
 #include "model/live/live_session.h"
 
@@ -97,6 +98,31 @@ TEST_F(LiveRun, EveryViewerHasTheFileByteForByte)
     }
 }
 
+TEST_F(LiveRun, AFileThatEndsWithTheWatchingSaysSo)
+{
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    allocate(allocator, 1, 2'000);
+    Viewer viewer(address());
+    ASSERT_TRUE(waitFor([&] { return viewer.bytes() > 1'000; }));
+    std::this_thread::sleep_for(200ms);
+    viewer.stop();
+    viewer.join();
+    auto file = model::AttachedFile::create(m_folder / "seen.strata");
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->append(viewer.pieces()[0].bytes));
+    ASSERT_TRUE(file->endEarly(model::say("The watching ended here")));
+    const auto session = model::Session::open(m_folder / "seen.strata");
+    ASSERT_TRUE(session) << session.error().text();
+    EXPECT_TRUE((*session)->exact());
+    EXPECT_GT((*session)->find(0)->eventCount(), 500);
+    ASSERT_TRUE((*session)->recording().truncation);
+    EXPECT_TRUE((*session)->recording().truncation->interrupted);
+    EXPECT_EQ((*session)->recording().truncation->reason.text(), "The watching ended here");
+    agent.stop();
+}
+
 TEST_F(LiveRun, WithoutAFileAViewerHasAll)
 {
     FakeAllocator allocator;
@@ -104,11 +130,11 @@ TEST_F(LiveRun, WithoutAFileAViewerHasAll)
     ASSERT_TRUE(agent.start(options(false), facts()));
     allocate(allocator, 1, 5'000);
     model::LiveSession watched(address(), {}, {});
-    ASSERT_TRUE(waitFor([&] { return watched.latest() != nullptr; }));
+    ASSERT_TRUE(waitFor([&] { return watched.status().latest != nullptr; }));
     allocate(allocator, 2, 5'000);
     agent.stop();
     ASSERT_TRUE(waitFor([&] { return watched.status().state == LinkState::Ended; }));
-    const auto session = watched.latest();
+    const auto session = watched.status().latest;
     EXPECT_TRUE(session->exact());
     EXPECT_FALSE(session->recording().truncation);
     holdAgainst(allocator, *session, 0, 0);

@@ -53,14 +53,16 @@ TEST_F(TerminalRun, ShowsWhatHappensAndQuits)
     const std::uint64_t one = allocator.allocate(0, 1'000'000);
     allocator.allocate(0, 500'000);
     EXPECT_TRUE(terminal.waitFor("requested 1.43 MiB")) << terminal.screen().text();
-    EXPECT_TRUE(terminal.waitFor("Live now: 1.43 MiB in 2 blocks")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.waitFor("Live by line of code, now: 1.43 MiB in 2 blocks"))
+        << terminal.screen().text();
     EXPECT_TRUE(terminal.waitFor("reserved 4.00 MiB"));
     EXPECT_TRUE(terminal.waitFor("█"));
     EXPECT_TRUE(terminal.screen().sawColour());
     allocator.release(0, one);
-    EXPECT_TRUE(terminal.waitFor("Live now: 488 KiB in 1 block")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.waitFor("Live by line of code, now: 488 KiB in 1 block"))
+        << terminal.screen().text();
     terminal.type("p");
-    EXPECT_TRUE(terminal.waitFor("Live at the peak")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.waitFor("Live by line of code, at the peak")) << terminal.screen().text();
     EXPECT_TRUE(terminal.waitFor("1.43 MiB in 2 blocks"));
     terminal.type(" ");
     EXPECT_TRUE(terminal.waitFor("paused"));
@@ -80,7 +82,7 @@ TEST_F(TerminalRun, NeedsNoColourAndNoUtf8)
     allocator.allocate(0, 1'000'000);
     OnTerminal terminal(STRATA_PROGRAM, attach(), on("vt100", "C"));
     ASSERT_TRUE(terminal.waitFor("# requested  977 KiB")) << terminal.screen().text();
-    EXPECT_TRUE(terminal.waitFor("Live now"));
+    EXPECT_TRUE(terminal.waitFor("Live by line of code, now"));
     terminal.type("q");
     EXPECT_EQ(terminal.waitForEnd(), 0);
     EXPECT_FALSE(terminal.screen().sawColour());
@@ -91,7 +93,7 @@ TEST_F(TerminalRun, NeedsNoColourAndNoUtf8)
     OnTerminal::Options without = onXterm();
     without.environment.emplace_back("NO_COLOR", "1");
     OnTerminal other(STRATA_PROGRAM, attach(), without);
-    ASSERT_TRUE(other.waitFor("Live now"));
+    ASSERT_TRUE(other.waitFor("Live by line of code, now"));
     other.type("q");
     EXPECT_EQ(other.waitForEnd(), 0);
     EXPECT_FALSE(other.screen().sawColour());
@@ -109,7 +111,7 @@ TEST_F(TerminalRun, FollowsTheSizeOfTheTerminal)
     terminal.resize(12, 40);
     ASSERT_TRUE(terminal.waitForInRow(11, "q quit")) << terminal.screen().text();
     terminal.resize(60, 200);
-    ASSERT_TRUE(terminal.waitForInRow(59, "1-4 by")) << terminal.screen().text();
+    ASSERT_TRUE(terminal.waitForInRow(59, "1-4 group")) << terminal.screen().text();
     ASSERT_TRUE(terminal.waitFor("Last events"));
     terminal.resize(1, 3);
     terminal.pump(300ms);
@@ -130,7 +132,7 @@ TEST_F(TerminalRun, WhateverEndsItTheTerminalIsRestored)
     for (const int number : { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT }) {
         SCOPED_TRACE(strsignal(number));
         OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
-        ASSERT_TRUE(terminal.waitFor("Live now"));
+        ASSERT_TRUE(terminal.waitFor("Live by line of code, now"));
         terminal.signal(number);
         const bool asksToEnd = number == SIGINT || number == SIGTERM || number == SIGHUP;
         EXPECT_EQ(terminal.waitForEnd(), asksToEnd ? 0 : 1000 + number);
@@ -146,18 +148,40 @@ TEST_F(TerminalRun, AnOutOfMemoryIsToldAtOnceAndTheEndToo)
     ASSERT_TRUE(agent.start(options(true), facts()));
     allocator.allocate(0, 1'000'000);
     OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
-    ASSERT_TRUE(terminal.waitFor("Live now"));
+    ASSERT_TRUE(terminal.waitFor("Live by line of code, now"));
     allocator.fail(0, 5'000'000'000);
     EXPECT_TRUE(terminal.waitFor("Out of memory at event ")) << terminal.screen().text();
     EXPECT_TRUE(terminal.waitFor("the program asked for 4.66 GiB")) << terminal.screen().text();
     EXPECT_TRUE(terminal.waitFor("Why: ")) << terminal.screen().text();
     agent.stop();
-    EXPECT_TRUE(terminal.waitFor("Live at the end")) << terminal.screen().text();
+    EXPECT_TRUE(terminal.waitFor("Live by line of code, at the end")) << terminal.screen().text();
     EXPECT_TRUE(terminal.waitForInRow(0, "  ended"));
     EXPECT_TRUE(terminal.pump(200ms)); // it stays there to be looked at
     terminal.type("q");
     EXPECT_EQ(terminal.waitForEnd(), 0);
     expectRestored(terminal);
+}
+
+TEST_F(TerminalRun, AnOutOfMemoryEndsAPause)
+{
+    FakeAllocator allocator;
+    agent::Agent& agent = agentOf(allocator);
+    ASSERT_TRUE(agent.start(options(true), facts()));
+    allocator.allocate(0, 1'000'000);
+    OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
+    ASSERT_TRUE(terminal.waitFor("Live by line of code, now"));
+    terminal.type("o");
+    ASSERT_TRUE(terminal.waitFor("no request has failed")) << terminal.screen().text();
+    terminal.type(" ");
+    ASSERT_TRUE(terminal.waitFor("paused")) << terminal.screen().text();
+    allocator.allocate(0, 1'000'000);
+    ASSERT_TRUE(terminal.waitFor("paused, 2 events since")) << terminal.screen().text();
+    allocator.fail(0, 5'000'000'000);
+    EXPECT_TRUE(terminal.waitFor("Out of memory at event ")) << terminal.screen().text();
+    EXPECT_FALSE(terminal.screen().text().find("paused") != std::string::npos) << terminal.screen().text();
+    terminal.type("q");
+    EXPECT_EQ(terminal.waitForEnd(), 0);
+    agent.stop();
 }
 
 TEST_F(TerminalRun, SavesWhatWasReceived)
@@ -168,7 +192,7 @@ TEST_F(TerminalRun, SavesWhatWasReceived)
     allocate(allocator, 1, 500);
     allocator.allocate(0, 1'000'000);
     OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
-    ASSERT_TRUE(terminal.waitFor("Live now"));
+    ASSERT_TRUE(terminal.waitFor("Live by line of code, now"));
     const std::string path = m_folder / "kept.strata";
     terminal.type("s");
     ASSERT_TRUE(terminal.waitFor("save as: train.py-")) << terminal.screen().text();
@@ -178,6 +202,9 @@ TEST_F(TerminalRun, SavesWhatWasReceived)
     ASSERT_TRUE(session) << session.error().text();
     EXPECT_GT((*session)->find(0)->eventCount(), 100);
     EXPECT_EQ((*session)->find(0)->totals().events, (*session)->find(0)->eventCount());
+    EXPECT_TRUE((*session)->exact()); // though nobody knows its end yet
+    ASSERT_TRUE((*session)->recording().truncation);
+    EXPECT_TRUE((*session)->recording().truncation->interrupted);
     terminal.type("s\x15" + path + "\r"); // it is there already
     EXPECT_TRUE(terminal.waitFor("is there already")) << terminal.screen().text();
     terminal.type("q");
@@ -212,7 +239,7 @@ TEST_F(TerminalRun, OneThatWasStoppedCatchesUp)
     ASSERT_TRUE(agent.start(options(true), facts()));
     allocator.allocate(0, 1'000'000);
     OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
-    ASSERT_TRUE(terminal.waitFor("Live now"));
+    ASSERT_TRUE(terminal.waitFor("Live by line of code, now"));
     terminal.signal(SIGSTOP);
     const auto end = std::chrono::steady_clock::now() + 1500ms;
     auto longest = 0ns;
@@ -226,7 +253,8 @@ TEST_F(TerminalRun, OneThatWasStoppedCatchesUp)
     const std::size_t logged = allocator.log(0).size();
     allocator.allocate(0, 500'000);
     terminal.signal(SIGCONT);
-    ASSERT_TRUE(terminal.waitFor("Live now: 1.43 MiB in 2 blocks")) << terminal.screen().text();
+    ASSERT_TRUE(terminal.waitFor("Live by line of code, now: 1.43 MiB in 2 blocks"))
+        << terminal.screen().text();
     EXPECT_GT(logged, 50'000u);
     EXPECT_FALSE(terminal.screen().contains("joined late"));
     terminal.type("q");

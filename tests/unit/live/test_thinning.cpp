@@ -169,6 +169,38 @@ TEST_P(Thinning, WhatIsLeftIsTheNewestPartAndTheCurvesOfTheRest)
 
 INSTANTIATE_TEST_SUITE_P(Random, Thinning, testing::Range(1u, 41u));
 
+/// What `strata check` says of what is not there.
+std::string cutNote(const Session& session)
+{
+    for (const Finding& finding : session.find(0)->findings())
+        if (finding.check == Check::Cut)
+            return finding.cause.text();
+    return {};
+}
+
+TEST(ThinnedSession, SaysWhatIsNotInIt)
+{
+    test::RandomTrace options;
+    options.events = 2'000;
+    SessionStream follower;
+    const auto recording = test::withBase(test::randomRecording(options));
+    ASSERT_TRUE(follower.feed(bytesOf(*recording)));
+    ASSERT_TRUE(follower.publish());
+    SessionPart part = newestOf(*follower.latest(), 500);
+    const auto left = static_cast<std::int64_t>(part.left.at(0));
+    ASSERT_EQ(left + 500, follower.latest()->find(0)->eventCount());
+    follower.goOnFrom(std::move(part));
+    ASSERT_TRUE(follower.publish());
+    const std::string note = cutNote(*follower.latest());
+    EXPECT_EQ(note.find("1,000 events before were watched and are not in it, but for their curves"), 0u)
+        << note;
+    EXPECT_EQ(note.find("more are not in it either"), note.npos) << note;
+    // Of a part of it that is shared: the curves are not of what was left out then.
+    const auto shared
+        = opened(std::move(cut(*follower.latest(), { { { 0, { 100, 499 } } }, {}, nullptr }).recording));
+    EXPECT_NE(cutNote(*shared).find("100 more are not in it either"), note.npos) << cutNote(*shared);
+}
+
 TEST(EarlierCurves, AreBoundedAndStayExact)
 {
     EarlierCurves curves;

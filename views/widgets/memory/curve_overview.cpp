@@ -23,6 +23,7 @@ constexpr int kHeight = 128; // before scaling, as the rest
 constexpr int kTop = 16; // out-of-memory marks
 constexpr int kAxis = 28;
 constexpr int kPeakRoom = 20; // of its label
+constexpr int kPeakRoomBelowAnother = 32; // which says out of memory
 constexpr int kTickGap = 10;
 constexpr int kRight = 84; // half of the last number, and the name of the axis
 
@@ -125,9 +126,9 @@ void CurveOverview::updateScene()
     const model::Axis axis = m_scene.clock().hasTimes() ? m_axis : model::Axis::Events;
     m_scene.x = XMapping(axis, XMapping::wholeSpan(axis, m_scene.clock()), pixels(m_scene.layout.width()));
     const int rows = pixels(m_scene.layout.curves.height());
-    m_scene.curveY = YMapping(
-        { 0, withHeadroom(highestCurve(*m_scene.device->summary), rows, pixels(scaled(kPeakRoom, font()))) },
-        rows);
+    const model::DeviceSummary& summary = *m_scene.device->summary;
+    const int room = scaled(summary.outOfMemory.empty() ? kPeakRoom : kPeakRoomBelowAnother, font());
+    m_scene.curveY = YMapping({ 0, withHeadroom(highestCurve(summary), rows, pixels(room)) }, rows);
     m_scene.y = m_scene.curveY;
     m_scene.curves = curveColumnsOf(m_scene.timeline(), nullptr, m_scene.x);
     updateHover();

@@ -274,7 +274,9 @@ void paintCurveLabels(QPainter& painter, const CanvasScene& scene)
     painter.drawText(QRectF(area.left() + 12.0, std::max(first - metrics.height() - 2, 0.0),
                          area.width() - 12.0, metrics.height()),
         Qt::AlignLeft | Qt::AlignVCenter,
-        at >= scene.device->trace->eventCount() - 1 ? QObject::tr("at the end") : text::event(at));
+        at < scene.device->trace->eventCount() - 1   ? text::event(at)
+            : scene.device->trace->totals().endKnown ? QObject::tr("at the end")
+                                                     : QObject::tr("at the last event"));
     for (std::size_t i = 0; i < labels.size(); ++i) {
         const CurveLabel& label = labels[i];
         if (label.sample == Sample::Full || label.sample == Sample::Hollow) {

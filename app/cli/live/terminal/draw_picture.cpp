@@ -18,6 +18,7 @@ namespace {
 constexpr int kAxisColumns = 10; ///< "12.5 GiB |"
 constexpr int kNarrow = 50; ///< fewer columns have no axis, and short words
 constexpr int kSideBySide = 110; ///< so many have lines and events beside each other
+constexpr int kWithBlocks = 56; ///< columns of the table of lines that have room for counts of blocks
 constexpr int kBytesColumns = 8; ///< "1.02 GiB": figures stand still while they change
 
 std::string bytesCell(std::int64_t bytes)
@@ -205,7 +206,13 @@ private:
                     ? fmt::format("rank {} of {}", *m_picture.rank, *m_picture.worldSize)
                     : fmt::format("rank {}", *m_picture.rank),
                 Ink::Bar);
-        parts.emplace_back(words(m_picture.device), Ink::Bar);
+        // Its number, where its model has no room.
+        int used = 1;
+        for (const auto& [text, ink] : parts)
+            used += columnsOf(text) + 2;
+        const std::string device = words(m_picture.device);
+        parts.emplace_back(
+            used + columnsOf(device) <= end ? device : device.substr(0, device.find(':')), Ink::Bar);
         putParts(0, 1, end, parts);
     }
 
@@ -336,7 +343,7 @@ private:
             int column = m_grid.put(row, 1, bytesCell(line.bytes));
             column = m_grid.put(row, column + 1,
                 fmt::format("{:>7}", model::formatShare(line.bytes, m_picture.linesBytes)), Ink::Faint);
-            if (end >= 70 && !m_picture.isPolled)
+            if (end >= kWithBlocks && !m_picture.isPolled)
                 column = m_grid.put(
                     row, column + 1, fmt::format("{:>9}", model::formatCount(line.blocks)), Ink::Faint);
             m_grid.put(row, column + 2, fitted(words(line.label), end - column - 3, Shorten::Left));
@@ -369,9 +376,9 @@ private:
         }
         const std::string back = isUtf8() ? "←→ back" : "<> back";
         std::vector<std::string> keys{ "q quit", "h help", "space pause", back, "p peak", "+- zoom", "s save",
-            "d device", "1-4 by" };
+            "d GPU", "1-4 group" };
         if (m_picture.isPolled)
-            keys = { "q quit", "h help", "a all", "d device" };
+            keys = { "q quit", "h help", "a all", "d GPU" };
         std::vector<std::pair<std::string, Ink>> parts;
         for (std::string& key : keys)
             parts.emplace_back(std::move(key), Ink::Bar);

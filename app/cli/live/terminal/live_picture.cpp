@@ -204,14 +204,13 @@ void LiveView::addLines(Picture& picture, EventIndex event)
     picture.firstLine = m_firstLine;
     const std::string by
         = m_grouping == model::Grouping::Line ? "line of code" : std::string(model::infoOf(m_grouping).name);
-    const std::string what = fmt::format("{} in {} block{}, by {}", model::formatBytes(live.requestedBytes),
-        model::formatCount(live.blocks), live.blocks == 1 ? "" : "s", by);
+    const std::string what = fmt::format("{} in {} block{}", model::formatBytes(live.requestedBytes),
+        model::formatCount(live.blocks), live.blocks == 1 ? "" : "s");
     const bool isNow = m_at == At::End && !m_paused;
-    picture.linesTitle = isNow
-        ? (m_status.state == LinkState::Following ? "Live now: " : "Live at the end: ") + what
-        : m_at == At::Peak
-        ? fmt::format("Live at the peak, {}: {}", momentName(*m_derived->trace, event), what)
-        : fmt::format("Live {}: {}", stateName(*m_derived->trace, event), what);
+    const std::string when = isNow ? (m_status.state == LinkState::Following ? "now" : "at the end")
+        : m_at == At::Peak         ? "at the peak, " + momentName(*m_derived->trace, event)
+                                   : stateName(*m_derived->trace, event);
+    picture.linesTitle = fmt::format("Live by {}, {}: {}", by, when, what);
 }
 
 void LiveView::addEvents(Picture& picture, EventIndex event, int most) const
@@ -289,19 +288,20 @@ void LiveView::addWarnings(Picture& picture) const
     else if (m_status.state == LinkState::Reconnecting || m_status.state == LinkState::Broken)
         add(m_status.why.text());
     const DeviceTrace* const shown = trace();
-    std::int64_t before = 0, missing = 0;
-    for (const wire::Gap::Missing& each : m_status.missing) {
+    std::int64_t missing = 0;
+    for (const wire::Gap::Missing& each : m_status.missing)
         missing += static_cast<std::int64_t>(each.events);
-        if (shown && each.device == shown->device())
-            before = static_cast<std::int64_t>(each.events);
-    }
     if (missing > 0)
         add(fmt::format(
             "{}: {} events came before what is shown (record to a file, or with more --live-memory)",
             m_status.sessions > 1 ? "detail was dropped" : "joined late", model::formatCount(missing)));
+    if (m_status.thinned > 0)
+        add(fmt::format("{} earlier events are kept as curves alone", model::formatCount(m_status.thinned)));
     if (!shown)
         return;
     const model::Recording& recording = shown->recording();
+    const auto cut = recording.cuts.find(shown->device());
+    const std::int64_t before = cut == recording.cuts.end() ? 0 : cut->second.before;
     if (m_status.totals && !m_paused && m_status.state == LinkState::Following)
         for (const wire::DeviceTotals& totals : m_status.totals->devices) {
             if (totals.device != shown->device())

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace strata::cli {
 
@@ -25,6 +26,16 @@ constexpr std::size_t kFirstWindow = 5;
 std::int64_t sinceEpoch(const model::Clock& clock, EventIndex event)
 {
     return clock.timeNs(event);
+}
+
+/// When the last request failed, on whichever device; before all times where none did.
+std::int64_t lastOutOfMemoryNs(const model::Session& session)
+{
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();
+    for (const DeviceTrace& trace : session.devices())
+        if (const auto& all = trace.outOfMemories(); !all.empty() && trace.events().hasTimes())
+            last = std::max(last, trace.events().timeNs[all[all.size() - 1]]);
+    return last;
 }
 
 } // namespace
@@ -52,14 +63,7 @@ void LiveView::take(const model::LiveSession::Status& status, std::shared_ptr<co
 /// A request failed on a device since the picture stands still.
 bool LiveView::outOfMemorySince() const
 {
-    if (!m_latest || !m_shown)
-        return false;
-    for (const DeviceTrace& trace : m_latest->devices()) {
-        const DeviceTrace* const shown = m_shown->find(trace.device());
-        if (trace.outOfMemories().size() > (shown ? shown->outOfMemories().size() : 0))
-            return true;
-    }
-    return false;
+    return m_latest && m_shown && lastOutOfMemoryNs(*m_latest) > lastOutOfMemoryNs(*m_shown);
 }
 
 const DeviceTrace* LiveView::trace() const
@@ -206,11 +210,13 @@ void LiveView::togglePeak()
     m_firstLine = 0;
 }
 
-void LiveView::toOutOfMemory()
+bool LiveView::toOutOfMemory()
 {
-    if (trace() && !trace()->outOfMemories().empty())
-        m_at = At::OutOfMemory;
+    if (!trace() || trace()->outOfMemories().empty())
+        return false;
+    m_at = At::OutOfMemory;
     m_firstLine = 0;
+    return true;
 }
 
 void LiveView::zoom(int steps)

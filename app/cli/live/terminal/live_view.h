@@ -44,7 +44,7 @@ public:
     void toBegin();
     void toEnd();
     void togglePeak();
-    void toOutOfMemory();
+    bool toOutOfMemory(); ///< false: there is none
     void zoom(int steps); ///< 1: less time
     void showAll();
     void nextDevice();

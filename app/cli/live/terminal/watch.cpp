@@ -6,9 +6,9 @@
 #include "app/cli/live/terminal/live_view.h"
 #include "app/cli/live/terminal/screen.h"
 #include "model/analysis/oom_verdict.h"
+#include "model/analysis/save_as.h"
 #include "model/base/units.h"
 #include "model/live/live_session.h"
-#include "model/session/save.h"
 
 #include <chrono>
 #include <filesystem>
@@ -85,7 +85,7 @@ ReplayOutcome replay(const LiveView::Place& place, const std::stop_token& stop)
 std::string save(const std::shared_ptr<const model::Session>& session, const fs::path& path)
 {
     try {
-        if (const auto saved = model::saveSession(session->recording(), path); !saved)
+        if (const auto saved = model::saveAs(*session, path); !saved)
             return saved.error().text();
     } catch (const std::exception& error) {
         return fmt::format("{}: {}", path.string(), error.what());
@@ -101,7 +101,9 @@ public:
         std::unique_ptr<Screen> screen)
         : m_screen(std::move(screen))
         , m_view(address)
-        , m_live(address, { .link = options, .between = kBetween }, Screen::wake)
+        , m_live(address,
+              { .link = options, .mostEvents = model::LiveSession::usualMostEvents(), .between = kBetween },
+              Screen::wake)
     {
     }
 
@@ -112,7 +114,7 @@ public:
                 onKey(*key);
             const auto now = Clock::now();
             const model::LiveSession::Status status = m_live.status();
-            m_view.take(status, m_live.latest(), now);
+            m_view.take(status, status.latest, now);
             if (status.error && !m_view.shown())
                 return model::Failure(*status.error);
             runErrands(now);
@@ -211,7 +213,9 @@ private:
         case U'p':
             return m_view.togglePeak();
         case U'o':
-            return m_view.toOutOfMemory();
+            if (!m_view.toOutOfMemory())
+                tell("no request has failed on this device so far");
+            return;
         case U'+':
         case U'=':
             return m_view.zoom(1);

@@ -111,7 +111,7 @@ TEST(LiveView, SaysWhoAndWhatIsLive)
     ASSERT_TRUE(picture.allocated);
     EXPECT_EQ(picture.allocated->bytes, 8'000);
     EXPECT_FALSE(picture.allocated->isExact);
-    EXPECT_THAT(picture.linesTitle, HasSubstr("Live now: 7.81 KiB in 8 blocks, by line of code"));
+    EXPECT_THAT(picture.linesTitle, HasSubstr("Live by line of code, now: 7.81 KiB in 8 blocks"));
     ASSERT_EQ(picture.lines.size(), 2u);
     EXPECT_EQ(picture.lines[0].label, "many.py:1");
     EXPECT_EQ(picture.lines[0].bytes, 6'000);
@@ -137,7 +137,7 @@ TEST(LiveView, GoesBackInTimeAndToThePeak)
     view.togglePeak();
     Picture picture = view.picture(kSize, kNow);
     EXPECT_EQ(picture.linesBytes, 100'000);
-    EXPECT_THAT(picture.linesTitle, HasSubstr("Live at the peak, event 99 (99.000 s)"));
+    EXPECT_THAT(picture.linesTitle, HasSubstr("Live by line of code, at the peak, event 99 (99.000 s)"));
     EXPECT_EQ(picture.mode, "at the peak");
     EXPECT_TRUE(picture.peak && picture.instant == picture.peak);
     view.togglePeak();
@@ -194,7 +194,9 @@ TEST(LiveView, AnOutOfMemoryIsJudgedAsASummaryHasIt)
 
 TEST(LiveView, SaysWhatIsMissing)
 {
-    const auto session = sessionOf(test::makeRecording(steady(8)));
+    auto recording = test::makeRecording(steady(8));
+    recording->cuts[0].before = 1'000;
+    const auto session = sessionOf(std::move(recording));
     LiveSession::Status status = following(9 * kSecondNs, { { 0, 1'008, -1, -1, -1 } });
     status.missing = { { 0, 1'000 } };
     LiveView view({});
@@ -207,6 +209,13 @@ TEST(LiveView, SaysWhatIsMissing)
     EXPECT_THAT(view.picture(kSize, kNow).warnings,
         testing::ElementsAre(HasSubstr("detail was dropped: 1,000 events"),
             HasSubstr("the picture is 8,992 events behind the process")));
+    status.totals->devices[0].events = 1'008;
+    status.thinned = 500;
+    view.take(status, session, kNow);
+    EXPECT_THAT(view.picture(kSize, kNow).warnings,
+        testing::ElementsAre(
+            HasSubstr("detail was dropped: 1,000 events"), "500 earlier events are kept as curves alone"));
+    status.thinned = 0;
     status.state = LinkState::Reconnecting;
     status.why = model::say("the connection is gone");
     status.missing.clear();

@@ -66,7 +66,7 @@ Picture training(int columns)
     picture.middle = "11:34";
     picture.end = "now";
     picture.peak = 35;
-    picture.linesTitle = "Live now: 9.21 GiB in 1,204 blocks, by line of code";
+    picture.linesTitle = "Live by line of code, now: 9.21 GiB in 1,204 blocks";
     picture.lines = { { 4'096 * kMiB, 12, "/home/user/project/models/attention.py:57" },
         { 3'000 * kMiB, 1'100, "/home/user/project/train.py:112" },
         { 2'000 * kMiB, 80, "AddmmBackward0::apply" },
