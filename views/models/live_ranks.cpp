@@ -6,6 +6,7 @@
 #include <QThreadPool>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
@@ -105,6 +106,7 @@ LiveRanks::LiveRanks(const std::vector<model::LiveProcess>& processes, QObject* 
     : QObject(parent)
 {
     model::LiveSession::Options options;
+    options.between = std::chrono::milliseconds(kLookMs); // more often nobody looks
     options.mostEvents = model::LiveSession::usualMostEvents()
         / std::max<std::int64_t>(std::ssize(processes), 1); // all of them together
     for (const model::LiveProcess& process : processes) {

@@ -189,23 +189,33 @@ int watchRanks(
     });
     std::printf("%zu ranks, all shown\n", ranks.size());
     application.watchForStalls();
-    double longest = 0;
+    double longest = 0, work = 0;
+    std::vector<double> gaps;
     for (int second = 0; second < seconds; ++second) {
         waitMs(1'000);
         const auto stalls = application.endWatch();
         application.watchForStalls();
         longest = std::max(longest, stalls.longestMs);
+        work = std::max(work, stalls.longestWorkMs);
+        gaps.push_back(stalls.longestMs);
         if (second % 10 == 9 || second + 1 == seconds) {
-            std::int64_t events = 0;
-            for (const auto& rank : watched.ranks())
+            std::int64_t events = 0, lost = 0;
+            for (const auto& rank : watched.ranks()) {
                 events += rank.data->trace().eventCount();
-            std::printf("%4d s: %lld events, longest gap so far %.1f ms, %lld MiB resident\n", second + 1,
-                static_cast<long long>(events), longest, static_cast<long long>(residentMiB()));
+                lost += std::ssize(rank.data->session->recording().lost);
+            }
+            std::printf("%4d s: %lld events, %lld lost, longest gap so far %.1f ms, %lld MiB resident\n",
+                second + 1, static_cast<long long>(events), static_cast<long long>(lost), longest,
+                static_cast<long long>(residentMiB()));
             std::fflush(stdout);
         }
     }
     keep(QStringLiteral("ranks.png"));
-    std::printf("longest gap of the event loop %.1f ms (30 frames a second: 33.3)\n", longest);
+    std::ranges::sort(gaps);
+    std::printf(
+        "longest gap of the event loop %.1f ms, of it own work %.1f ms at most; of each second: median %.1f "
+        "ms, p99 %.1f ms (30 frames a second: 33.3)\n",
+        longest, work, gaps[gaps.size() / 2], gaps[gaps.size() * 99 / 100]);
     return 0;
 }
 
