@@ -46,9 +46,9 @@ AttachContent::AttachContent(const QString& program, QWidget* parent)
 /// A recorder goes into somebody's program: never without a yes.
 void AttachContent::confirm(qint64 process, const QStringList& sentences)
 {
-    QMessageBox box(QMessageBox::Question, tr("Record process %1").arg(process),
+    QMessageBox box(QMessageBox::NoIcon, tr("Record process %1").arg(process),
         tr("Record process %1 from now on?").arg(process), QMessageBox::Cancel, window());
-    box.setInformativeText(sentences.join(QLatin1Char('\n')));
+    box.setInformativeText(sentences.join(QStringLiteral("\n\n")));
     const QPushButton* const yes = box.addButton(tr("Record From Now On"), QMessageBox::AcceptRole);
     box.setDefaultButton(QMessageBox::Cancel);
     box.exec();

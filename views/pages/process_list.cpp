@@ -87,9 +87,9 @@ private:
     void paintSpark(QPainter& painter, const QRect& inner, const Spark& spark) const
     {
         const QRect box(inner.left(), inner.center().y() - kSparkHeight / 2, inner.width(), kSparkHeight);
-        painter.fillRect(QRect(box.left(), box.bottom() + 1, box.width(), 1), m_palette[Role::Line]);
         if (spark.samples.empty())
             return;
+        painter.fillRect(QRect(box.left(), box.bottom() + 1, box.width(), 1), m_palette[Role::Line]);
         const auto xOf = [&](std::int64_t atMs) {
             return box.right() + 1
                 - static_cast<int>((spark.nowMs - atMs) * box.width() / ProcessFinder::kKeptMs);
