@@ -177,6 +177,14 @@ print("done")
 """
 
 
+def waits_until(is_so):
+    for _ in range(500):
+        if is_so():
+            return True
+        time.sleep(0.02)
+    return False
+
+
 class Corner:
     """A program that waits, and says what its parts came to."""
 
@@ -201,11 +209,7 @@ class Corner:
         return [process["pid"] for process in listed if process["state"] == "live"]
 
     def waits_for(self, listed):
-        for _ in range(500):
-            if self.is_listed() == listed:
-                return True
-            time.sleep(0.02)
-        return False
+        return waits_until(lambda: self.is_listed() == listed)
 
     def finish(self):
         self.tell("go")
@@ -274,11 +278,22 @@ def interrupted(corner):
     corner.expect("while it waits", (viewer.returncode, "goes on as before" in told), (3, True))
     corner.tell("go")
     viewer = corner.trial.inject(None)
-    corner.expect("recorded", corner.waits_for([corner.trial.process.pid]))
+    corner.expect("is written", waits_until(lambda: os.path.exists(corner.trial.session)))
     viewer.send_signal(signal.SIGINT)
     told = viewer.communicate(timeout=20)[1]
     corner.expect("while it records", (viewer.returncode, "without its end" in told), (0, False))
     corner.expect("no longer recorded", corner.is_listed(), [])
+    os.remove(corner.trial.session)
+    for turn in range(20 if THOROUGH else 5):  # at the instant at which it is recorded, wherever the one that injects is by then
+        viewer = corner.trial.inject(None)
+        corner.expect("recorded", corner.waits_for([corner.trial.process.pid]))
+        time.sleep(0.005 * turn)
+        viewer.send_signal(signal.SIGINT)
+        told = viewer.communicate(timeout=20)[1]
+        corner.expect(f"amid it, turn {turn}", (viewer.returncode in (0, 3), "without its end" in told), (True, False))
+        corner.expect("nor recorded then", corner.waits_for([]))
+        if os.path.exists(corner.trial.session):
+            os.remove(corner.trial.session)
 
 
 def kept(corner):

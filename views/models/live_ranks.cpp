@@ -91,6 +91,7 @@ std::vector<RankSpread> spreadsOf(const std::vector<std::shared_ptr<const RankDa
     const auto widestFirst = [](const RankSpread& a, const RankSpread& b) {
         return a.bytes() != b.bytes() ? a.bytes() > b.bytes() : a.name < b.name;
     };
+    std::erase_if(spreads, [](const RankSpread& spread) { return spread.bytes() == 0; });
     std::ranges::sort(spreads, widestFirst);
     if (spreads.size() > most)
         spreads.resize(most);

@@ -84,8 +84,9 @@ private:
     QTimer m_timer;
 };
 
-/// How the ranks differ, the widest spread first; ties by name. Empty for fewer than two with data. `most` of
-/// the lines of code, those with the widest spread. Any thread.
+/// How the ranks differ, the widest spread first; ties by name. Empty for fewer than two with data. Both
+/// peaks are among them even if they do not differ; of the lines of code that do, `most` with the widest
+/// spread. Any thread.
 [[nodiscard]] std::vector<RankSpread> spreadsOf(
     const std::vector<std::shared_ptr<const RankData>>& ranks, std::size_t most);
 

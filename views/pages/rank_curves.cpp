@@ -17,7 +17,7 @@ using Role = Palette::Role;
 
 namespace {
 
-constexpr int kTallest = 96, kShortest = 32;
+constexpr int kTallest = 200, kShortest = 32;
 constexpr double kNameWidth = 132, kFigureWidth = 84;
 constexpr double kHeadroom = 1.06;
 constexpr int kFigures = 3; // now, requested peak, reserved peak

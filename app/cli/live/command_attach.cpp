@@ -236,16 +236,16 @@ public:
 
     model::Result<int> run(Output& out, Output& err) override
     {
+        // One for all of it: an interrupt between two parts must not be lost.
+        std::optional<Interrupts> interrupts(std::in_place);
         if (m_inject.ends()) {
-            const Interrupts interrupts;
-            if (const auto ended = m_inject.end(m_target, err, interrupts.token()); !ended)
+            if (const auto ended = m_inject.end(m_target, err, interrupts->token()); !ended)
                 return model::Failure(ended.error());
             return kDone;
         }
         std::optional<launch::Injection> injection;
         if (m_inject.isOn()) {
-            const Interrupts interrupts;
-            auto begun = m_inject.begin(m_target, err, interrupts.token());
+            auto begun = m_inject.begin(m_target, err, interrupts->token());
             if (!begun)
                 return model::Failure(begun.error());
             injection = *std::move(begun);
@@ -254,21 +254,22 @@ public:
         }
         const auto address = injection ? injection->address() : model::findAddress(m_target);
         if (!address) {
-            const Interrupts interrupts;
             const auto polled
-                = attachPolled(m_target, address.error(), { m_output, m_json }, out, interrupts.token());
+                = attachPolled(m_target, address.error(), { m_output, m_json }, out, interrupts->token());
             return polled ? model::Result<int>(kDone) : model::Failure(polled.error());
         }
         model::FollowOptions options;
         if (const char* token = std::getenv("STRATA_TOKEN"))
             options.token = token;
         if (m_output.empty() && !m_json) { // what was begun ends with it
+            if (interrupts->token().stop_requested())
+                return kDone;
+            interrupts.reset(); // the screen has its own
             const auto watched = watchOnTerminal(*address, options);
             return watched ? model::Result<int>(kDone) : model::Failure(watched.error());
         }
-        const Interrupts interrupts;
         const WatchingEnd end(
-            interrupts.token(), m_seconds, injection && !m_inject.keeps() ? &*injection : nullptr);
+            interrupts->token(), m_seconds, injection && !m_inject.keeps() ? &*injection : nullptr);
         Writer writer(*address, m_output, m_json, out, err);
         const auto followed = model::follow(*address, options, writer, end.token());
         writer.finish();

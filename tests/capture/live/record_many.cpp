@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -165,10 +166,13 @@ int main(int argc, char** argv)
     std::fflush(stdout);
     Told sum;
     std::size_t recorded = 0;
-    for (const pid_t child : children) {
-        while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
-            for (const pid_t each : children)
-                kill(each, SIGTERM);
+    for (bool isTold = false; const pid_t child : children) {
+        while (waitpid(child, nullptr, WNOHANG) == 0) {
+            if (g_ends != 0 && !std::exchange(isTold, true))
+                for (const pid_t each : children)
+                    kill(each, SIGTERM);
+            std::this_thread::sleep_for(20ms);
+        }
         Told told;
         if (read(tells[0], &told, sizeof told) != sizeof told)
             continue;
