@@ -58,7 +58,8 @@ class Recorder {
 public:
     struct Options {
         std::int64_t flushNs = 500'000'000; ///< the longest that an event waits for the sink
-        std::int64_t watchedFlushNs = 50'000'000; ///< likewise, while somebody looks on
+        /// Likewise, while somebody looks on; with a pause, a window can show 30 generations a second.
+        std::int64_t watchedFlushNs = 20'000'000;
         std::int64_t pauseNs = 10'000'000; ///< between two looks into the rings
         ReadDriver readDriver; ///< called on the recorder's thread
         ModuleTable* modules = nullptr; ///< whose paths there are, if any are told; outlives this

@@ -101,10 +101,13 @@ bool Application::notify(QObject* receiver, QEvent* event)
     }
     const std::string name = receiver->metaObject()->className();
     ++m_depth;
-    const double before = threadMs();
+    const double before = threadMs(), beforeWall = nowMs();
     const bool handled = QApplication::notify(receiver, event);
     const double spent = threadMs() - before;
     --m_depth;
+    if (type == QEvent::UpdateRequest && receiver->isWidgetType()
+        && static_cast<QWidget*>(receiver)->isWindow())
+        m_stalls.framesMs.push_back(nowMs() - beforeWall);
     noteFrame(type);
     if (spent > m_stalls.longestEventMs) {
         m_stalls.longestEventMs = spent;

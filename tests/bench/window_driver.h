@@ -49,6 +49,7 @@ public:
         double longestWorkMs = 0; ///< the most that the GUI thread itself computed between two beats
         double longestEventMs = 0; ///< processor time of the one event that took longest
         std::string longestEvent; ///< which
+        std::vector<double> framesMs; ///< what each frame of a window took to paint
     };
     [[nodiscard]] Stalls endWatch();
 

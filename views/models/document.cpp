@@ -16,7 +16,7 @@ namespace strata::views {
 namespace {
 
 /// Between two generations that are shown, at least; and so many times what it took to show the last one.
-constexpr int kPaceMs = 33; // a recorder that is watched tells of what is new every 50
+constexpr int kPaceMs = 28; // a recorder that is watched tells of what is new more often
 constexpr int kShareOfTime = 4;
 
 } // namespace

@@ -112,6 +112,7 @@ void SummaryPage::refresh()
             recolour();
         }
     } else if (m_data != shown) {
+        goOn();
         makeNext();
     }
     if (const CurveOverview* picture = curves(m_shown.widget); picture && picture->waits()) {
@@ -121,6 +122,16 @@ void SummaryPage::refresh()
     }
     if (!m_wanted.empty() && m_document.device())
         focusOn(std::exchange(m_wanted, {}));
+}
+
+/// What is cheap goes with every generation, the rest when its turn comes.
+void SummaryPage::goOn()
+{
+    if (inBackground())
+        return;
+    if (m_shown.verdict)
+        showVerdict(*m_shown.verdict, m_data->summary->verdict);
+    showCurves();
 }
 
 /// Begins to make the content of the newest generation, unless one is being made or was shown just now.
@@ -195,12 +206,11 @@ SummaryPage::Content SummaryPage::begin()
         return made;
     }
 
-    QLabel* verdict
-        = textLabel(verdictHtml(m_data->summary->verdict, m_palette[Palette::Role::Accent].name()));
+    QLabel* verdict = made.verdict = textLabel(QString());
     verdict->setTextFormat(Qt::RichText);
     verdict->setTextInteractionFlags(Qt::TextBrowserInteraction);
     verdict->setFont(sized(font(), kVerdictPx));
-    verdict->setAccessibleName(verdictPlain(m_data->summary->verdict));
+    showVerdict(*verdict, m_data->summary->verdict);
     connect(verdict, &QLabel::linkActivated, this, [this](const QString& target) {
         if (const auto line = text::lineOfLink(target))
             chooseLine(*line);
@@ -237,6 +247,12 @@ SummaryPage::Content SummaryPage::begin()
     showLeaks(made);
     arrange(made);
     return made;
+}
+
+void SummaryPage::showVerdict(QLabel& label, const std::vector<model::Sentence>& verdict) const
+{
+    label.setText(verdictHtml(verdict, m_palette[Palette::Role::Accent].name()));
+    label.setAccessibleName(verdictPlain(verdict));
 }
 
 /// Below the verdict, where they are found: what is shown moves by that line.

@@ -22,7 +22,8 @@ struct Fact;
 /// What someone whose run just died reads first: the verdict, the failed request if there is one, what the
 /// memory is for and what fills the peak; beside it whether the figures can be trusted, waste, settings and
 /// numbers. Shown from the outline of a session while the rest of it loads; what is shown stays as it is when
-/// that says the same. A newer generation is made ready beside it, part by part, and takes its place at once.
+/// that says the same. The verdict and the curves go on with every newer generation; the rest is made ready
+/// beside it, part by part, and takes its place at once.
 class SummaryPage : public Page {
     Q_OBJECT
 public:
@@ -57,11 +58,13 @@ private:
         QWidget* widget = nullptr;
         QBoxLayout* columns = nullptr; ///< beside or below each other
         QWidget* facts = nullptr; ///< the second of them
+        QLabel* verdict = nullptr;
         QLabel* leaks = nullptr; ///< of the verdict, once they are known
         std::size_t parts = 0; ///< made
     };
     void refresh();
     void rebuild();
+    void goOn();
     void makeNext();
     [[nodiscard]] Content begin();
     [[nodiscard]] QWidget* needsLabel(const model::Needs& needs);
@@ -98,6 +101,7 @@ private:
     void chooseGroup(model::Grouping grouping, const std::string& label, model::EventIndex event);
     [[nodiscard]] const LedgerPanel* ledgerInUse() const; ///< nullptr: the keyboard is elsewhere
     void refreshLedger();
+    void showVerdict(QLabel& label, const std::vector<model::Sentence>& verdict) const;
     void showLeaks(const Content& content) const;
     void editRules();
     void focusOn(const std::string& line);

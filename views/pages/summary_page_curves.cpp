@@ -99,7 +99,8 @@ CurveOverview* SummaryPage::curves(const QWidget* content) const
     return content ? content->findChild<CurveOverview*>() : nullptr;
 }
 
-/// As the document has them now: the figures beside them are the same.
+/// As the document has them now. The figures beside them are the same, or follow within the second where the
+/// trace grows.
 void SummaryPage::showCurves()
 {
     for (const Content* content : { &m_shown, &m_next })
@@ -108,7 +109,7 @@ void SummaryPage::showCurves()
             picture->setAxis(m_document.viewState().axis());
             const auto events = m_document.device();
             if (content == &m_shown && events && events->trace->device() == content->data->summary->device
-                && (picture->waits() || m_shown.data == m_data))
+                && (picture->waits() || m_shown.data == m_data || m_data->follows(*m_shown.data)))
                 picture->setDevice(events);
         }
 }

@@ -278,6 +278,7 @@ int watchForADay(bench::Application& application, views::MainWindow& window, QSe
         double longest = 0;
         std::int64_t most = 0;
         std::vector<double> gaps;
+        bench::Samples frames;
         application.watchForStalls();
         for (int second = 1; second <= seconds; ++second) {
             waitMs(1'000);
@@ -285,6 +286,7 @@ int watchForADay(bench::Application& application, views::MainWindow& window, QSe
             application.watchForStalls();
             longest = std::max(longest, stalls.longestMs);
             gaps.push_back(stalls.longestMs);
+            frames.wall.insert(frames.wall.end(), stalls.framesMs.begin(), stalls.framesMs.end());
             most = std::max(most, residentMiB());
             if (second % 20 != 0 && second != seconds)
                 continue;
@@ -306,6 +308,8 @@ int watchForADay(bench::Application& application, views::MainWindow& window, QSe
         std::ranges::sort(gaps);
         std::printf("longest gap of each second: median %.1f ms, p99 %.1f ms; at most %lld MiB resident\n",
             gaps[gaps.size() / 2], gaps[gaps.size() * 99 / 100], static_cast<long long>(most));
+        frames.cpu.resize(frames.wall.size());
+        bench::report("to paint a frame", frames, 16);
     }
     agent.stop();
     return 0;
