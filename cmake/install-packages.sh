@@ -6,7 +6,7 @@
 set -euo pipefail
 
 build="ca-certificates cmake ninja-build ccache g++ libfmt-dev libexpected-dev libboost1.81-dev libxxhash-dev zlib1g-dev libzstd-dev libdw-dev libre2-dev libncurses-dev pkg-config
- nlohmann-json3-dev libcli11-dev qt6-base-dev qt6-base-private-dev qt6-svg-dev libqt6opengl6-dev qt6-charts-dev
+ nlohmann-json3-dev libsimdjson-dev libcli11-dev qt6-base-dev qt6-base-private-dev qt6-svg-dev libqt6opengl6-dev qt6-charts-dev
  qt6-tools-dev qt6-l10n-tools
  libgl1-mesa-dev git"
 run="g++ python3 python3-venv libdw1 libunwind8 fonts-dejavu-core qt6-qpa-plugins libqt6svg6"

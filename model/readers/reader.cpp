@@ -4,6 +4,7 @@
 #include "model/readers/guarded.h"
 #include "model/readers/html_page.h"
 #include "model/readers/json/json_reader.h"
+#include "model/readers/kineto/kineto_reader.h"
 #include "model/readers/pickle/pickle_reader.h"
 #include "model/readers/session/session_reader.h"
 #include "model/readers/snapshot/snapshot_reader.h"
@@ -32,6 +33,7 @@ std::uint64_t halfOfMemory()
 
 struct Sniffed {
     FileForm form;
+    bool isTrace; ///< JSON of a profiler
     std::unique_ptr<ByteSource> source; ///< from its first byte on
 };
 
@@ -51,7 +53,8 @@ Result<Sniffed> sniffSource(std::unique_ptr<ByteSource> source)
     const Result<FileForm> form = sniff(head);
     if (!form)
         return Failure(form.error());
-    return Sniffed{ *form, prefixedSource(std::move(head), std::move(source)) };
+    const bool isTrace = *form == FileForm::Json && looksLikeChromeTrace(head);
+    return Sniffed{ *form, isTrace, prefixedSource(std::move(head), std::move(source)) };
 }
 
 /// Runs a reader of values and makes a recording of what it read, or of what it could save.
@@ -106,7 +109,10 @@ Result<void> readInto(Recording& recording, std::unique_ptr<ByteSource> source, 
     ByteStream stream(std::move(sniffed->source), progress, [&heap] { return heap.eventCount(); });
     Result<void> read;
     std::string form;
-    if (sniffed->form == FileForm::Json) {
+    if (sniffed->isTrace) {
+        read = readChromeTrace(recording, stream);
+        form = "JSON";
+    } else if (sniffed->form == FileForm::Json) {
         JsonReader reader(stream, heap, memoryLimit);
         read = readWith(reader, heap);
         form = "JSON";
