@@ -17,6 +17,7 @@
     NAME(Ledger)                                                                                             \
     NAME(Fragmentation)                                                                                      \
     NAME(Leaks)                                                                                              \
+    NAME(Timeline)                                                                                           \
     NAME(Replay)                                                                                             \
     NAME(Render)                                                                                             \
     NAME(Convert)                                                                                            \

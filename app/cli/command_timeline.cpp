@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/json_writer.h"
+#include "app/cli/open.h"
+#include "app/cli/options.h"
+#include "app/cli/report.h"
+#include "app/cli/text.h"
+#include "model/analysis/work/device_work.h"
+#include "model/analysis/work/work_tables.h"
+#include "model/base/units.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <memory>
+
+namespace strata::cli {
+
+namespace {
+
+using model::Error;
+using model::TimeSpan;
+using model::Work;
+
+/// A trace that was opened, and what was found in it.
+struct Told {
+    std::string file;
+    std::shared_ptr<const model::Session> session;
+    const Work* work = nullptr;
+    TimeSpan time; ///< of all of it
+    std::vector<model::DeviceWork> devices;
+    std::vector<model::ProfilerStep> steps;
+    model::WorkTables tables;
+
+    [[nodiscard]] std::string_view text(model::StringId id) const { return session->recording().strings[id]; }
+};
+
+model::Failure noTime(std::string_view text)
+{
+    return model::fail(Error::Kind::Usage, model::say("\"%1\" is no time", std::string(text)),
+        model::say("write t:1.5 for seconds after the first event, or us:1700000000000000"));
+}
+
+model::Result<std::int64_t> parseTime(std::string_view text, const TimeSpan& time)
+{
+    const bool isRelative = text.starts_with("t:");
+    if (!isRelative && !text.starts_with("us:"))
+        return noTime(text);
+    const std::string_view digits = text.substr(isRelative ? 2 : 3);
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const double ns = value * (isRelative ? 1e9 : 1e3);
+    if (error != std::errc() || end != digits.data() + digits.size() || !(std::fabs(ns) < 9e18))
+        return noTime(text);
+    std::int64_t sum = std::llround(ns);
+    if (isRelative && __builtin_add_overflow(sum, time.beginNs, &sum))
+        return noTime(text);
+    return sum;
+}
+
+void writeStream(JsonWriter& json, const model::StreamWork& stream)
+{
+    json.beginObject()
+        .member("stream", stream.stream)
+        .member("events", stream.events)
+        .member("busy_ns", stream.busyNs)
+        .member("host_wait_ns", stream.hostWaitNs)
+        .member("kernel_wait_ns", stream.kernelWaitNs)
+        .member("other_ns", stream.otherNs)
+        .endObject();
+}
+
+void writeDevice(JsonWriter& json, const model::DeviceWork& device)
+{
+    json.beginObject()
+        .member("device", device.device)
+        .member("span_ns", device.span.ns())
+        .member("busy_ns", device.busyNs)
+        .member("idle_ns", device.idleNs())
+        .member("computation_ns", device.computationNs)
+        .member("communication_ns", device.communicationNs)
+        .member("memory_ns", device.memoryNs)
+        .member("communication_under_computation_ns", device.communicationUnderComputationNs)
+        .member("exposed_communication_ns", device.exposedCommunicationNs())
+        .key("streams")
+        .beginArray();
+    for (const model::StreamWork& stream : device.streams)
+        writeStream(json, stream);
+    json.endArray().endObject();
+}
+
+void writeRank(JsonWriter& json, const Told& told)
+{
+    json.beginObject().member("rank", told.work->rank).key("devices").beginArray();
+    for (const model::DeviceWork& device : told.devices)
+        writeDevice(json, device);
+    json.endArray().key("steps").beginArray();
+    for (const model::ProfilerStep& step : told.steps)
+        json.beginObject()
+            .member("name", told.text(step.name))
+            .member("start_ns", step.time.beginNs)
+            .member("duration_ns", step.time.ns())
+            .member("gpu_busy_ns", step.deviceBusyNs)
+            .endObject();
+    json.endArray().endObject();
+}
+
+void writeTables(JsonWriter& json, const Told& told, std::size_t most)
+{
+    const auto rows = [&](const char* key, const auto& all, const auto& write) {
+        json.key(key).beginArray();
+        for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
+            json.beginObject().member("name", told.text(all[i].name)).member("calls", all[i].calls);
+            write(all[i]);
+            json.endObject();
+        }
+        json.endArray();
+    };
+    rows("operators", told.tables.operators, [&](const model::OperatorSums& row) {
+        json.member("self_ns", row.selfNs)
+            .member("total_ns", row.totalNs)
+            .member("gpu_self_ns", row.deviceSelfNs)
+            .member("gpu_total_ns", row.deviceTotalNs);
+    });
+    rows("kernels", told.tables.kernels, [&](const model::KernelSums& row) {
+        json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
+    });
+    rows("copies", told.tables.copies, [&](const model::CopySums& row) {
+        json.member("bytes", row.bytes < 0 ? std::nullopt : std::optional(row.bytes))
+            .member("total_ns", row.totalNs);
+    });
+}
+
+model::QueueState queueOf(const std::vector<Told>& traces)
+{
+    std::vector<model::DeviceWork> devices;
+    for (const Told& told : traces)
+        devices.insert(devices.end(), told.devices.begin(), told.devices.end());
+    return model::queueOf(devices);
+}
+
+void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
+{
+    std::map<std::string, std::int64_t> counts;
+    std::int64_t events = 0, bytes = 0;
+    bool isSimulated = false;
+    for (const Told& told : traces) {
+        for (const auto& [category, count] : told.work->counts)
+            counts[category] += count;
+        for (const model::MemoryReading& reading : told.work->memory)
+            if (reading.kind == model::MemoryReading::Kind::Change) {
+                ++events;
+                bytes += reading.bytes;
+            }
+        isSimulated = isSimulated || told.session->recording().simulated;
+    }
+    JsonWriter json;
+    json.beginObject().member("schema", 1).member("simulated", isSimulated).key("counts").beginObject();
+    for (const auto& [category, count] : counts)
+        json.foreignKey(category).value(count);
+    json.endObject().key("memory").beginObject();
+    json.member("events", events).member("bytes_sum", bytes).endObject();
+    json.key("ranks").beginArray();
+    for (const Told& told : traces)
+        writeRank(json, told);
+    json.endArray().key("verdict").beginObject();
+    json.member("queue", model::queueWord(queueOf(traces))).endObject();
+    writeTables(json, traces.front(), most);
+    json.endObject().endLine();
+    out.write(json.text());
+}
+
+std::string share(std::int64_t part, std::int64_t whole)
+{
+    return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole))
+                     : std::string("-");
+}
+
+std::string_view sentenceOf(model::QueueState queue)
+{
+    switch (queue) {
+    case model::QueueState::Sparse:
+        return "the program feeds the GPU too slowly: its busiest stream waits for a launch more than half "
+               "of the time";
+    case model::QueueState::Dense:
+        return "the GPU is kept busy: it is idle less than 5 % of the time";
+    case model::QueueState::Gaps:
+        return "the GPU is fed in time for the most part, and is idle now and then";
+    case model::QueueState::None:
+        break;
+    }
+    return "no work of a GPU is in it";
+}
+
+class Timeline final : public Command {
+public:
+    Timeline()
+        : Command("timeline", "What ran when: how busy a GPU was, why it waited, operators, kernels, copies")
+    {
+    }
+
+    void declare(CLI::App& app) override
+    {
+        app.add_option("FILE", m_files, "Traces of torch.profiler, one a rank")->required()->type_name("");
+        m_range.declare(app, "From here on: t:SECONDS after the first event, or us:EPOCH microseconds",
+            "Up to here, likewise");
+        app.add_option("--step", m_step, "Only the step that torch.profiler gave this number");
+        app.add_flag("--json", m_json, "As JSON");
+        declareForce(app, m_force);
+        m_limit.declare(app, "rows of each table");
+        app.footer(footer(Footer::ExitCodes));
+    }
+
+    model::Result<void> check() override
+    {
+        if (m_step && m_range.given())
+            return model::fail(Error::Kind::Usage, model::say("a step is a range: both were given"),
+                model::say("leave out --step, or --from and --to"));
+        return m_limit.check();
+    }
+
+    model::Result<int> run(Output& out, Output& err) override
+    {
+        std::vector<Told> traces;
+        for (const std::string& file : m_files) {
+            auto told = open(file, err);
+            if (!told) {
+                Error error = told.error();
+                if (error.where.empty())
+                    error.where = file;
+                return model::Failure(std::move(error));
+            }
+            traces.push_back(*std::move(told));
+        }
+        std::ranges::stable_sort(traces, {}, [](const Told& told) { return told.work->rank.value_or(-1); });
+        const std::int64_t limit = m_limit.rows(m_json, out);
+        const std::size_t most = limit == 0 ? SIZE_MAX : static_cast<std::size_t>(limit);
+        if (m_json) {
+            writeJson(out, traces, most);
+            return kDone;
+        }
+        for (const Told& told : traces)
+            print(out, told, most);
+        return kDone;
+    }
+
+private:
+    model::Result<Told> open(const std::string& file, Output& err) const
+    {
+        Told told;
+        told.file = file;
+        auto session = openSession(file, m_force, err);
+        if (!session)
+            return model::Failure(session.error());
+        told.session = *std::move(session);
+        told.work = told.session->recording().parts.find<Work>();
+        if (!told.work)
+            return model::fail(Error::Kind::NotFound,
+                model::say("it tells of memory alone, not of what ran when"),
+                model::say("record a trace with torch.profiler and export_chrome_trace(FILE)"));
+        const model::StringTable& strings = told.session->recording().strings;
+        told.time = model::timeOf(*told.work);
+        told.steps = model::profilerStepsOf(*told.work, strings);
+        const auto range = rangeOf(told);
+        if (!range)
+            return model::Failure(range.error());
+        told.devices = model::deviceWorkOf(*told.work, strings, *range);
+        told.tables = model::tablesOf(*told.work, strings, *range);
+        return told;
+    }
+
+    [[nodiscard]] model::Result<std::optional<TimeSpan>> rangeOf(const Told& told) const
+    {
+        if (m_step) {
+            const std::string name = fmt::format("ProfilerStep#{}", *m_step);
+            const auto found = std::ranges::find_if(
+                told.steps, [&](const model::ProfilerStep& step) { return told.text(step.name) == name; });
+            if (found != told.steps.end())
+                return found->time;
+            return model::fail(Error::Kind::NotFound, model::say("there is no step %1", *m_step),
+                told.steps.empty() ? model::say("call step() of torch.profiler.profile at the end of each")
+                                   : model::say("its steps begin with %1 and end with %2",
+                                       std::string(told.text(told.steps.front().name)),
+                                       std::string(told.text(told.steps.back().name))));
+        }
+        if (!m_range.given())
+            return std::optional<TimeSpan>();
+        TimeSpan range = told.time;
+        for (const auto& [text, to] :
+            { std::pair(&m_range.from, &range.beginNs), std::pair(&m_range.to, &range.endNs) })
+            if (!text->empty()) {
+                const auto time = parseTime(*text, told.time);
+                if (!time)
+                    return model::Failure(time.error());
+                *to = *time;
+            }
+        if (range.endNs <= range.beginNs)
+            return model::fail(
+                Error::Kind::Usage, model::say("the range is empty"), model::say("give --to a later time"));
+        return range;
+    }
+
+    void print(Output& out, const Told& told, std::size_t most) const
+    {
+        out.line(fmt::format("{}: {} of {}", out.strong(printable(told.file)),
+            model::sayCounted("%1 piece of work", "%1 pieces of work", std::ssize(told.work->spans)).text(),
+            model::formatDuration(told.time.ns())));
+        out.line(fmt::format("  {}", sentenceOf(model::queueOf(told.devices))));
+        printDevices(out, told);
+        printTables(out, told, most);
+    }
+
+    static void printDevices(Output& out, const Told& told)
+    {
+        Table table({ { "GPU" }, { "stream" }, { "pieces" }, { "span" }, { "busy" }, { "share" },
+            { "launch wait" }, { "kernel wait" }, { "other wait" } });
+        for (const model::DeviceWork& device : told.devices) {
+            table.add({ std::to_string(device.device), "all", "", model::formatDuration(device.span.ns()),
+                model::formatDuration(device.busyNs), share(device.busyNs, device.span.ns()), "", "", "" });
+            for (const model::StreamWork& stream : device.streams)
+                table.add({ "", std::to_string(stream.stream), model::formatCount(stream.events),
+                    model::formatDuration(stream.spanNs), model::formatDuration(stream.busyNs),
+                    share(stream.busyNs, stream.spanNs), model::formatDuration(stream.hostWaitNs),
+                    model::formatDuration(stream.kernelWaitNs), model::formatDuration(stream.otherNs) });
+        }
+        if (!table.empty())
+            table.print(out);
+    }
+
+    static void printTables(Output& out, const Told& told, std::size_t most)
+    {
+        const auto begin = [&](std::string_view title, const auto& rows) {
+            if (!rows.empty())
+                out.line(fmt::format("\n{}", title));
+            return std::min(most, rows.size());
+        };
+        Table operators({ { "self" }, { "total" }, { "GPU self" }, { "GPU total" }, { "calls" },
+            { "operator", Table::Align::Left } });
+        const std::size_t shown = begin("operators, by their own time on the CPU", told.tables.operators);
+        for (std::size_t i = 0; i < shown; ++i) {
+            const model::OperatorSums& row = told.tables.operators[i];
+            operators.add({ model::formatDuration(row.selfNs), model::formatDuration(row.totalNs),
+                model::formatDuration(row.deviceSelfNs), model::formatDuration(row.deviceTotalNs),
+                model::formatCount(row.calls), printable(told.text(row.name)) });
+        }
+        if (shown > 0)
+            operators.print(out);
+        Table kernels({ { "total" }, { "mean" }, { "calls" }, { "kernel", Table::Align::Left } });
+        const std::size_t launched = begin("kernels, by their time", told.tables.kernels);
+        for (std::size_t i = 0; i < launched; ++i) {
+            const model::KernelSums& row = told.tables.kernels[i];
+            kernels.add({ model::formatDuration(row.totalNs), model::formatDuration(row.totalNs / row.calls),
+                model::formatCount(row.calls), printable(told.text(row.name)) });
+        }
+        if (launched > 0)
+            kernels.print(out);
+        Table copies({ { "total" }, { "bytes" }, { "calls" }, { "copy", Table::Align::Left } });
+        const std::size_t copied = begin("copies and sets, by their time", told.tables.copies);
+        for (std::size_t i = 0; i < copied; ++i) {
+            const model::CopySums& row = told.tables.copies[i];
+            copies.add({ model::formatDuration(row.totalNs),
+                row.bytes < 0 ? std::string("?") : model::formatBytes(row.bytes),
+                model::formatCount(row.calls), printable(told.text(row.name)) });
+        }
+        if (copied > 0)
+            copies.print(out);
+    }
+
+    std::vector<std::string> m_files;
+    RangeOptions m_range;
+    std::optional<int> m_step;
+    bool m_json = false, m_force = false;
+    LimitOption m_limit;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeTimeline()
+{
+    return std::make_unique<Timeline>();
+}
+
+} // namespace strata::cli
