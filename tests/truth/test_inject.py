@@ -11,6 +11,7 @@ import json
 import os
 import pickle
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import time
 
 import record_tools
 from running import THOROUGH, main, strata_json
-from test_cpp import build
+from test_cpp import build, facts_of
 
 PROGRAM = os.path.join(record_tools.HERE, "inject_program.py")
 KINDS = ("python", "busy", "cpp")
@@ -122,6 +123,8 @@ def one(arguments, kind, command, wanted, draw, name, failures):
         failures.expect(name, "viewer", (viewed, told[-600:] if viewed and not ended else ""), (1 if ended else 0, ""))
         failures.expect(name, "result", (code, out), wanted[:2])
         failures.expect(name, "complaints", said, "")
+        if not os.path.exists(trial.snapshot):
+            return 0, time.monotonic() - asked  # it did not come that far: its result tells
         failures.expect(name, "does the same", sequence(kind, trial.trace()) == wanted[2])
         failures.expect(name, "file", os.path.exists(trial.session), viewed == 0)
         events = hold(trial, name, failures) if os.path.exists(trial.session) else 0
@@ -188,9 +191,13 @@ def waits_until(is_so):
 class Corner:
     """A program that waits, and says what its parts came to."""
 
-    def __init__(self, arguments, python, folder, name, failures):
-        self.trial = Trial(arguments, "waits", [python, "-c", WAITS, folder], folder)
+    def __init__(self, arguments, python, folder, name, failures, before=""):
+        self.trial = Trial(arguments, "waits", [python, "-c", before + WAITS, folder], folder)
         self.strata, self.name, self.failures = arguments.strata, name, failures
+        if not before:
+            self.is_ready()
+
+    def is_ready(self):
         self.expect("begins", self.trial.process.stdout.readline(), "ready\n")
 
     def expect(self, what, got, wanted=True):
@@ -344,6 +351,44 @@ def not_asked(corner):
     corner.trial.process.send_signal(signal.SIGCONT)
 
 
+#: Loads a library as the system loads a program's: calls are bound when they are made.
+LOADS = """
+import ctypes
+load = ctypes.CDLL(None).dlopen
+load.restype = ctypes.c_void_p
+assert load({!r}.encode(), 1)
+"""
+
+
+def slow_library(python, folder):
+    """One that needs LibTorch's allocator, and then one that takes the loader its time."""
+    torch = os.path.join(facts_of(python)[0], "lib")
+    slow, path = os.path.join(folder, "libslow.so"), os.path.join(folder, "needs_slow.so")
+    compiler = ["gcc", "-shared", "-fPIC", "-L" + torch, "-L" + folder, f"-Wl,--no-as-needed,--allow-shlib-undefined,-rpath,{torch}:{folder}"]
+    subprocess.run([*compiler, os.path.join(record_tools.HERE, "slow_loading.c"), "-o", slow], check=True)
+    subprocess.run([*compiler, "-x", "c", os.devnull, "-x", "none", "-o", path, "-lc10_cuda", "-lslow"], check=True)
+    return path
+
+
+def while_it_loads(arguments, python, failures):
+    """The loader still adds to addresses of what it has mapped: one that was changed then led nowhere."""
+    if not shutil.which("gcc"):
+        print("not tried while libraries load: no gcc")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        corner = Corner(arguments, python, folder, "while it loads", failures, LOADS.format(slow_library(python, folder)))
+        maps = f"/proc/{corner.trial.process.pid}/maps"
+        corner.expect("maps the allocator", waits_until(lambda: "libc10_cuda.so" in open(maps).read()))
+        code, told = corner.run("attach", "--inject", corner.trial.process.pid, "-o", "no.strata", "--yes", "--timeout", "0.5")
+        corner.expect("told", (code, "still loads its libraries, and goes on as before" in told), (1, True))
+        viewer = corner.trial.inject(0.3)
+        corner.is_ready()
+        corner.tell("go")
+        told = viewer.communicate(timeout=PATIENCE)[1]
+        corner.expect("recorded", (viewer.returncode, told[-600:] if viewer.returncode else ""), (0, ""))
+        corner.finish()
+
+
 CORNERS = (never_asks, killed_while_it_waits, killed_while_it_records, interrupted, kept, many_times, killed_itself, not_asked)
 
 
@@ -356,7 +401,8 @@ def once(arguments, python, failures):
             corner(program)
             if corner is not killed_itself:
                 program.finish()
-    print(f"{python}: {len(CORNERS)} corners, {failures.count} failures so far", flush=True)
+    while_it_loads(arguments, python, failures)
+    print(f"{python}: {len(CORNERS) + 1} corners, {failures.count} failures so far", flush=True)
 
 
 def add_options(parser):

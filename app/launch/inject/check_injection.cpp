@@ -137,6 +137,7 @@ Result<InjectionPlaces> findPlaces(const ProcessImage& image, const LoadedFile& 
             model::say("%1 has the CUDA runtime built in: its calls are not seen", allocator.path),
             model::say("use a PyTorch that links it as a library, as those of PyPI and conda do"));
     places.callPlace = *callPlace;
+    places.allocator = allocator;
     return places;
 }
 

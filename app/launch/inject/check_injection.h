@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/launch/inject/process_image.h"
 #include "model/base/result.h"
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct InjectionPlaces {
     /// Through which LibTorch calls cudaGetDevice, which it does before it allocates, and holds no lock of
     /// the C library's then.
     std::uint64_t callPlace = 0;
+    LoadedFile allocator; ///< of LibTorch: the file that calls there
 };
 
 enum class InjectionPurpose : std::uint8_t {

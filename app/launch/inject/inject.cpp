@@ -29,6 +29,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kHoldPatience = 2000ms; // until threads stand
 constexpr int kBackTries = 5;
+constexpr auto kLoadingPause = 10ms; // between two looks at a process that loads its libraries
 
 model::Failure hasEnded(pid_t process)
 {
@@ -83,13 +84,17 @@ public:
         m_code.meeting = meeting;
     }
 
-    /// The code first, unused; then, in one word, the place that leads to it.
-    Result<void> put(const ProcessImage& image)
+    /// The code first, unused; then, in one word, the place that leads to it. False: nothing yet, since the
+    /// process still loads its libraries.
+    Result<bool> put(const ProcessImage& image)
     {
-        return whileHeld(m_plan.process, kHoldPatience, [&](HeldProcess& held) -> Result<void> {
+        bool isPut = false;
+        const auto held = whileHeld(m_plan.process, kHoldPatience, [&](HeldProcess& held) -> Result<void> {
             const auto asked = held.word(m_plan.places.callPlace);
             if (!isSame(m_plan) || !asked)
                 return hasEnded(m_plan.process);
+            if (!image.isLinked(m_plan.places.allocator, m_plan.places.callPlace))
+                return {};
             m_code.asked = *asked;
             std::size_t from = 0;
             if (isThere(image))
@@ -104,8 +109,10 @@ public:
                 return model::fail(Error::Kind::Refused,
                     model::say("process %1: this system lets nobody write into it", m_plan.process),
                     model::say("start it under strata record --live instead"));
+            isPut = true;
             return {};
         });
+        return held ? Result<bool>(isPut) : model::Failure(held.error());
     }
 
     /// Where it is still as it was put.
@@ -207,6 +214,27 @@ model::Failure whyNot(const InjectionPlan& plan, std::chrono::milliseconds timeo
         model::say("try again while it trains, or wait longer with --timeout"));
 }
 
+/// Puts it once the process has loaded its libraries.
+Result<void> putWhenLoaded(Detour& detour, const InjectionPlan& plan, const ProcessImage& image,
+    Meeting::Deadline deadline, const std::stop_token& stop)
+{
+    for (;;) {
+        const auto put = detour.put(image);
+        if (!put)
+            return model::Failure(put.error());
+        if (*put)
+            return {};
+        if (stop.stop_requested())
+            return model::fail(
+                Error::Kind::Cancelled, model::say("process %1 goes on as before", plan.process));
+        if (std::chrono::steady_clock::now() > deadline)
+            return model::fail(Error::Kind::NotFound,
+                model::say("process %1 still loads its libraries, and goes on as before", plan.process),
+                model::say("try again when it trains, or wait longer with --timeout"));
+        std::this_thread::sleep_for(kLoadingPause);
+    }
+}
+
 /// Gives the connection, and the lines of the recorder's answer to `wishes`.
 Result<std::pair<Meeting, std::vector<std::string>>> talk(const InjectionPlan& plan,
     const std::string& wishes, std::chrono::milliseconds timeout, const std::stop_token& stop)
@@ -220,7 +248,7 @@ Result<std::pair<Meeting, std::vector<std::string>>> talk(const InjectionPlan& p
     if (!meeting)
         return model::Failure(meeting.error());
     Detour detour(plan, meeting->name());
-    if (const auto put = detour.put(*image); !put)
+    if (const auto put = putWhenLoaded(detour, plan, *image, deadline, stop); !put)
         return model::Failure(put.error());
     if (const auto came = meeting->wait(deadline, stop); came != Meeting::Came::Yes) {
         detour.takeBack();

@@ -32,6 +32,28 @@ std::uint32_t gnuHash(std::string_view name)
     return hash;
 }
 
+/// "7f12-7f34 r--p 00000000 08:01 123  /path"
+struct MappedRange {
+    std::uint64_t begin = 0, end = 0;
+    std::string rights, offset, path;
+};
+
+/// Calls see(range) for each.
+template <class See> void forEachRange(pid_t process, See&& see)
+{
+    std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+        MappedRange range;
+        std::istringstream fields(line);
+        std::string device, inode;
+        char dash = 0;
+        fields >> std::hex >> range.begin >> dash >> range.end >> range.rights >> range.offset >> device
+            >> inode >> std::ws;
+        std::getline(fields, range.path);
+        see(range);
+    }
+}
+
 } // namespace
 
 /// Of the dynamic section of a file.
@@ -84,24 +106,20 @@ ProcessImage::~ProcessImage()
         close(m_memory);
 }
 
-/// "7f12-7f34 r--p 00000000 08:01 123  /path": a file begins where its first byte is mapped.
+/// A file begins where its first byte is mapped.
 void ProcessImage::readMaps()
 {
-    std::ifstream maps("/proc/" + std::to_string(m_process) + "/maps");
-    for (std::string line; std::getline(maps, line);) {
-        std::istringstream fields(line);
-        std::string range, rights, offset, device, inode, path;
-        fields >> range >> rights >> offset >> device >> inode >> std::ws;
-        std::getline(fields, path);
+    forEachRange(m_process, [&](const MappedRange& range) {
         // Registers of a device are no memory to look at.
-        if (path.empty() || path.front() != '/' || path.starts_with("/dev/") || rights.empty()
-            || rights.front() != 'r' || offset.find_first_not_of('0') != offset.npos
-            || std::ranges::any_of(m_files, [&](const LoadedFile& file) { return file.path == path; }))
-            continue;
-        LoadedFile file{ path, std::stoull(range, nullptr, 16), 0 };
+        if (range.path.empty() || range.path.front() != '/' || range.path.starts_with("/dev/")
+            || range.rights.empty() || range.rights.front() != 'r'
+            || range.offset.find_first_not_of('0') != std::string::npos
+            || std::ranges::any_of(m_files, [&](const LoadedFile& file) { return file.path == range.path; }))
+            return;
+        LoadedFile file{ range.path, range.begin, 0 };
         const auto header = readAs<Elf64_Ehdr>(file.start);
         if (!header || std::string_view(reinterpret_cast<const char*>(header->e_ident), SELFMAG) != ELFMAG)
-            continue;
+            return;
         for (unsigned i = 0; i < header->e_phnum; ++i) {
             const auto part = readAs<Elf64_Phdr>(file.start + header->e_phoff + i * sizeof(Elf64_Phdr));
             if (part && part->p_type == PT_LOAD && part->p_offset == 0) {
@@ -110,7 +128,7 @@ void ProcessImage::readMaps()
                 break;
             }
         }
-    }
+    });
 }
 
 const LoadedFile* ProcessImage::find(std::string_view name) const
@@ -144,6 +162,29 @@ std::string ProcessImage::readText(std::uint64_t address, std::size_t most) cons
         text += *c;
     }
     return text;
+}
+
+bool ProcessImage::isLinked(const LoadedFile& file, std::uint64_t place) const
+{
+    const auto header = readAs<Elf64_Ehdr>(file.start);
+    std::uint64_t closedBegin = 0, closedEnd = 0;
+    for (unsigned i = 0; header && i < header->e_phnum; ++i) {
+        const auto part = readAs<Elf64_Phdr>(file.start + header->e_phoff + i * sizeof(Elf64_Phdr));
+        if (part && part->p_type == PT_GNU_RELRO) {
+            closedBegin = (file.bias + part->p_vaddr) & ~(kPage - 1);
+            closedEnd = (file.bias + part->p_vaddr + part->p_memsz) & ~(kPage - 1);
+        }
+    }
+    const auto leadsTo = readAs<std::uint64_t>(place);
+    bool isThere = false, isOpen = false, isCode = false;
+    forEachRange(m_process, [&](const MappedRange& range) {
+        isThere |= range.begin == file.start && range.path == file.path;
+        isOpen |= closedBegin < closedEnd && range.begin < closedEnd && range.end > closedBegin
+            && range.rights.find('w') != std::string::npos;
+        isCode |= leadsTo && *leadsTo >= range.begin && *leadsTo < range.end
+            && range.rights.find('x') != std::string::npos;
+    });
+    return isThere && isCode && !isOpen;
 }
 
 bool ProcessImage::isOurArchitecture(const LoadedFile& file) const

@@ -55,6 +55,11 @@ public:
     /// Up to a zero, at most so many bytes.
     [[nodiscard]] std::string readText(std::uint64_t address, std::size_t most) const;
 
+    /// Whether the loader is done with the file, as the process stands now: it is where it was, what the
+    /// loader alone may write to (PT_GNU_RELRO) is closed, and `place`, of those through which the file calls
+    /// others, leads to code. Before that the loader still adds addresses to such places.
+    [[nodiscard]] bool isLinked(const LoadedFile& file, std::uint64_t place) const;
+
     /// A 64-bit file of x86-64.
     [[nodiscard]] bool isOurArchitecture(const LoadedFile& file) const;
     /// A function that the file defines and exports.
