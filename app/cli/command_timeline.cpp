@@ -6,6 +6,7 @@
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "model/analysis/work/device_work.h"
+#include "model/analysis/work/wait_causes.h"
 #include "model/analysis/work/work_tables.h"
 #include "model/base/units.h"
 
@@ -32,6 +33,7 @@ struct Told {
     TimeSpan time; ///< of all of it
     std::vector<model::DeviceWork> devices;
     std::vector<model::ProfilerStep> steps;
+    model::WaitTimes waits;
     model::WorkTables tables;
 
     [[nodiscard]] std::string_view text(model::StringId id) const { return session->recording().strings[id]; }
@@ -133,6 +135,26 @@ void writeTables(JsonWriter& json, const Told& told, std::size_t most)
     });
 }
 
+std::int64_t busyNs(const Told& told)
+{
+    std::int64_t longest = -1;
+    for (const model::DeviceWork& device : told.devices)
+        longest = std::max(longest, device.busyNs);
+    return longest;
+}
+
+/// Those that there are, the longest first.
+std::vector<model::WaitCause> byTime(const model::WaitTimes& waits)
+{
+    std::vector<model::WaitCause> found;
+    for (std::size_t cause = 0; cause < model::kWaitCauses; ++cause)
+        if (waits.causes[cause].ns > 0)
+            found.push_back(static_cast<model::WaitCause>(cause));
+    std::ranges::stable_sort(
+        found, std::greater<>(), [&](model::WaitCause cause) { return waits.of(cause).ns; });
+    return found;
+}
+
 model::QueueState queueOf(const std::vector<Told>& traces)
 {
     std::vector<model::DeviceWork> devices;
@@ -166,7 +188,20 @@ void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
     for (const Told& told : traces)
         writeRank(json, told);
     json.endArray().key("verdict").beginObject();
-    json.member("queue", model::queueWord(queueOf(traces))).endObject();
+    json.member("queue", model::queueWord(queueOf(traces))).key("causes").beginArray();
+    const Told& busiest = *std::ranges::max_element(traces, {}, busyNs);
+    for (const model::WaitCause cause : byTime(busiest.waits)) {
+        const model::WaitTime& wait = busiest.waits.of(cause);
+        json.beginObject()
+            .member("cause", model::waitCauseWord(cause))
+            .member("ns", wait.ns)
+            .key("share")
+            .plain(fmt::format(
+                "{:.6f}", static_cast<double>(wait.ns) / static_cast<double>(busiest.waits.span.ns())))
+            .member("example_ns", wait.exampleNs)
+            .endObject();
+    }
+    json.endArray().endObject();
     writeTables(json, traces.front(), most);
     json.endObject().endLine();
     out.write(json.text());
@@ -192,6 +227,27 @@ std::string_view sentenceOf(model::QueueState queue)
         break;
     }
     return "no work of a GPU is in it";
+}
+
+std::string_view sentenceOf(model::WaitCause cause)
+{
+    switch (cause) {
+    case model::WaitCause::DataLoading:
+        return "the program waited for its data: more workers, or pin_memory and prefetch";
+    case model::WaitCause::CudaMalloc:
+        return "it asked the driver for memory, which waits for the GPU: see strata replay for settings";
+    case model::WaitCause::PageableCopy:
+        return "it waited for copies from pageable memory: pin it, and copy with non_blocking=True";
+    case model::WaitCause::Synchronisation:
+        return "it waited for the GPU (.item(), .cpu(), synchronize()), and had nothing queued behind that";
+    case model::WaitCause::Communication:
+        return "the program was in a collective: overlap it, or wait for others less often";
+    case model::WaitCause::LaunchOverhead:
+        return "it launched too slowly: larger or fewer kernels, torch.compile, CUDA graphs";
+    case model::WaitCause::Unknown:
+        break;
+    }
+    return "the program was in no operator: its own code (with_stack=True records Python's)";
 }
 
 class Timeline final : public Command {
@@ -267,6 +323,7 @@ private:
         if (!range)
             return model::Failure(range.error());
         told.devices = model::deviceWorkOf(*told.work, strings, *range);
+        told.waits = model::waitTimesOf(*told.work, strings, *range);
         told.tables = model::tablesOf(*told.work, strings, *range);
         return told;
     }
@@ -308,8 +365,26 @@ private:
             model::sayCounted("%1 piece of work", "%1 pieces of work", std::ssize(told.work->spans)).text(),
             model::formatDuration(told.time.ns())));
         out.line(fmt::format("  {}", sentenceOf(model::queueOf(told.devices))));
+        printWaits(out, told);
         printDevices(out, told);
         printTables(out, told, most);
+    }
+
+    static void printWaits(Output& out, const Told& told)
+    {
+        Table table({ { "" }, { "" }, { "", Table::Align::Left } });
+        for (const model::WaitCause cause : byTime(told.waits)) {
+            const model::WaitTime& wait = told.waits.of(cause);
+            table.add({ share(wait.ns, told.waits.span.ns()), model::formatDuration(wait.ns),
+                fmt::format("{}; the longest, {}, begins at t:{:.6f}", sentenceOf(cause),
+                    model::formatDuration(wait.longestNs),
+                    static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9) });
+        }
+        if (table.empty())
+            return;
+        out.line(fmt::format(
+            "  of {} GPU {} is idle:", model::formatDuration(told.waits.span.ns()), *told.waits.device));
+        table.print(out, 4);
     }
 
     static void printDevices(Output& out, const Told& told)

@@ -42,12 +42,13 @@ public:
         return *this;
     }
 
-    JsonWriter& value(std::integral auto number)
+    JsonWriter& value(std::integral auto number) requires(!std::same_as<decltype(number), bool>)
     {
         const fmt::format_int digits(number);
         return plain({ digits.data(), digits.size() });
     }
-    JsonWriter& value(bool truth) { return plain(truth ? "true" : "false"); }
+    /// Nothing becomes one by conversion.
+    JsonWriter& value(std::same_as<bool> auto truth) { return plain(truth ? "true" : "false"); }
     JsonWriter& value(std::string_view text)
     {
         separate();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -64,6 +65,14 @@ public:
         fs::copy_file(
             dataFile("samples/gpt2_124m_bf16_oom_16gib.pickle.gz"), m_folder.path() / "failed.pickle");
         EXPECT_EQ(strata({ "convert", sample, "-o", m_folder.path() / "run.strata" }).code, 0);
+        for (const char* name : { "trace.json", "rank0.json", "rank1.json" })
+            std::ofstream(m_folder.path() / name) << R"({"traceEvents":[
+                {"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":1,"tid":1,"ts":10,"dur":90},
+                {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":20,"dur":5,
+                    "args":{"correlation":1}},
+                {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":30,"dur":40,
+                    "args":{"correlation":1,"device":0,"stream":7}}]})";
+        EXPECT_EQ(run("gzip *.json").code, 0);
     }
 
     Ran run(const std::string& line) const

@@ -21,7 +21,7 @@ std::optional<TimeSpan> cut(const WorkSpan& span, const std::optional<TimeSpan>&
     TimeSpan time{ span.startNs, span.endNs() };
     if (!range)
         return time;
-    if (time.endNs < range->beginNs || time.beginNs >= range->endNs)
+    if (time.endNs <= range->beginNs || time.beginNs >= range->endNs)
         return std::nullopt;
     time.beginNs = std::max(time.beginNs, range->beginNs);
     time.endNs = std::min(time.endNs, range->endNs);

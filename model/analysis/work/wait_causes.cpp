@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/work/wait_causes.h"
+
+#include "model/analysis/work/launches.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace strata::model {
+
+namespace {
+
+bool contains(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
+}
+
+/// enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__, and dataloader.py(633): __next__ of Python.
+bool isDataLoading(std::string_view name)
+{
+    return contains(name, "DataLoader") || (contains(name, "dataloader.py") && contains(name, "__next__"));
+}
+
+/// Of CUDA and ROCm; the asynchronous ones wait for nobody.
+bool isMemoryCall(std::string_view name)
+{
+    for (const std::string_view prefix : { "cuda", "hip" })
+        if (name.starts_with(prefix)) {
+            name.remove_prefix(prefix.size());
+            return (name.starts_with("Malloc") || name.starts_with("Free") || name.starts_with("HostAlloc")
+                       || name.starts_with("HostFree") || name.starts_with("MemGetInfo"))
+                && !contains(name, "Async");
+        }
+    return name.starts_with("cuMem") && !contains(name, "cuMemcpy") && !contains(name, "cuMemset")
+        && !contains(name, "Async");
+}
+
+bool isWaiting(std::string_view name)
+{
+    return contains(name, "Synchronize") || name == "cudaMemcpy" || name == "hipMemcpy"
+        || name == "hipMemcpyWithStream" || name == "cudaMemcpy2D";
+}
+
+bool isCollective(std::string_view name)
+{
+    return name == "record_param_comms" || name.starts_with("c10d::") || name.starts_with("nccl:")
+        || name.starts_with("gloo:");
+}
+
+/// From memory that the device cannot read by itself: the call copies it first.
+bool isPageableCopy(std::string_view name)
+{
+    return contains(name, "(Pageable -> Device)");
+}
+
+/// What a thread did.
+struct Thread {
+    std::vector<TimeSpan> loading, memory, collective, busy;
+    std::vector<TimeSpan> waits; ///< for the device, by their begin
+    std::vector<TimeSpan> dry[3]; ///< before launches: behind no wait, one for the device, one for a copy
+};
+
+using Threads = std::unordered_map<LaneIndex, Thread>;
+
+Threads threadsOf(const Work& work, const StringTable& strings)
+{
+    std::unordered_set<std::uint32_t> copies; // from or to pageable memory, which wait; by correlation
+    for (const WorkSpan& span : work.spans)
+        if (span.kind == WorkKind::Copy && span.correlation != 0 && contains(strings[span.name], "Pageable"))
+            copies.insert(span.correlation);
+    Threads threads;
+    for (const WorkSpan& span : work.spans) {
+        if (isDeviceWork(span.kind) || work.lanes[span.lane].device || span.kind == WorkKind::Other)
+            continue;
+        Thread& thread = threads[span.lane];
+        const TimeSpan time{ span.startNs, span.endNs() };
+        const std::string_view name = strings[span.name];
+        if (isDataLoading(name)) {
+            thread.loading.push_back(time);
+            continue;
+        }
+        if (span.kind == WorkKind::Runtime) {
+            if (isMemoryCall(name))
+                thread.memory.push_back(time);
+            else if (isWaiting(name) || copies.contains(span.correlation))
+                thread.waits.push_back(time);
+        } else if (isCollective(name)) {
+            thread.collective.push_back(time);
+        }
+        // Steps and what a program names lie around everything, its waiting too.
+        if (span.kind != WorkKind::Annotation)
+            thread.busy.push_back(time);
+    }
+    for (auto& [lane, thread] : threads)
+        std::ranges::stable_sort(thread.waits, {}, &TimeSpan::beginNs);
+    return threads;
+}
+
+/// Whether the thread waited for the device as that fell idle. A call that begins to wait for one that is
+/// idle already is not why it is.
+bool isWaitingAt(const Thread& thread, std::int64_t ns)
+{
+    const auto behind = std::ranges::upper_bound(thread.waits, ns, {}, &TimeSpan::beginNs);
+    return behind != thread.waits.begin() && std::prev(behind)->endNs >= ns;
+}
+
+/// Its pieces by their start, of all of them or those in `range`.
+std::pair<int, std::vector<const WorkSpan*>> busiestDevice(
+    const Work& work, const std::optional<TimeSpan>& range)
+{
+    std::map<int, std::vector<const WorkSpan*>> byDevice;
+    for (const WorkSpan& span : work.spans)
+        if (const auto& device = work.lanes[span.lane].device; isDeviceWork(span.kind) && device)
+            if (!range || (span.endNs() > range->beginNs && span.startNs < range->endNs))
+                byDevice[*device].push_back(&span);
+    std::pair<int, std::vector<const WorkSpan*>> busiest;
+    std::int64_t longest = -1;
+    for (auto& [device, pieces] : byDevice) {
+        std::vector<TimeSpan> times;
+        for (const WorkSpan* const piece : pieces)
+            times.push_back({ piece->startNs, piece->endNs() });
+        if (const std::int64_t busy = lengthOf(unionOf(std::move(times))); busy > longest) {
+            longest = busy;
+            busiest = { device, std::move(pieces) };
+        }
+    }
+    std::ranges::stable_sort(busiest.second, {}, [](const WorkSpan* piece) { return piece->startNs; });
+    return busiest;
+}
+
+class Sums {
+public:
+    explicit Sums(WaitTimes& times)
+        : m_times(times)
+    {
+    }
+    void add(WaitCause cause, const Times& times)
+    {
+        WaitTime& sum = m_times.causes[static_cast<std::size_t>(cause)];
+        for (const TimeSpan& time : times) {
+            sum.ns += time.ns();
+            if (time.ns() > sum.longestNs) {
+                sum.longestNs = time.ns();
+                sum.exampleNs = time.beginNs;
+            }
+        }
+    }
+    /// Takes from `times` what is of `cause`, and counts it.
+    void take(WaitCause cause, Times& times, const Times& of)
+    {
+        add(cause, intersectionOf(times, of));
+        times = differenceOf(times, of);
+    }
+
+private:
+    WaitTimes& m_times;
+};
+
+void addThread(Thread& thread, Sums& sums)
+{
+    const Times loading = unionOf(std::move(thread.loading)), memory = unionOf(std::move(thread.memory)),
+                collective = unionOf(std::move(thread.collective)), busy = unionOf(std::move(thread.busy));
+    constexpr WaitCause kBehind[]
+        = { WaitCause::Unknown, WaitCause::Synchronisation, WaitCause::PageableCopy };
+    for (std::size_t behind = 0; behind < 3; ++behind) {
+        Times dry = unionOf(std::move(thread.dry[behind]));
+        sums.take(WaitCause::DataLoading, dry, loading);
+        sums.take(WaitCause::CudaMalloc, dry, memory);
+        sums.take(WaitCause::Communication, dry, collective);
+        if (behind == 0)
+            sums.take(WaitCause::LaunchOverhead, dry, busy);
+        sums.add(kBehind[behind], dry);
+    }
+}
+
+} // namespace
+
+std::string_view waitCauseWord(WaitCause cause)
+{
+    static constexpr std::array<std::string_view, kWaitCauses> kWords{ "data_loading", "cuda_malloc",
+        "communication", "pageable_copy", "synchronisation", "launch_overhead", "unknown" };
+    return kWords[static_cast<std::size_t>(cause)];
+}
+
+WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
+{
+    WaitTimes found;
+    const auto [device, pieces] = busiestDevice(work, range);
+    if (pieces.empty())
+        return found;
+    found.device = device;
+    const Launches launches(work);
+    Threads threads = threadsOf(work, strings);
+    const auto begin = [&](std::int64_t ns) { return range ? std::max(ns, range->beginNs) : ns; };
+    found.span = { begin(pieces.front()->startNs), begin(pieces.front()->startNs) };
+    std::vector<TimeSpan> arriving, copying, unknown;
+    bool isBehindCopy = false; // what ended last is one from pageable memory
+    for (const WorkSpan* const piece : pieces) {
+        const bool isCopy = isPageableCopy(strings[piece->name]);
+        const TimeSpan idle{ found.span.endNs, begin(piece->startNs) };
+        const WorkSpan* const launch = idle.ns() > 0 ? launches.of(*piece) : nullptr;
+        if (launch) {
+            const auto within = [&](std::int64_t ns) { return std::clamp(ns, idle.beginNs, idle.endNs); };
+            const TimeSpan call{ within(launch->startNs), within(launch->endNs()) };
+            if (isCopy)
+                copying.push_back(call);
+            Thread& thread = threads[launch->lane];
+            const bool isWaiting = isWaitingAt(thread, idle.beginNs);
+            thread.dry[!isWaiting        ? 0
+                          : isBehindCopy ? 2
+                                         : 1]
+                .push_back({ idle.beginNs, isCopy ? call.beginNs : call.endNs });
+            const TimeSpan rest{ call.endNs, idle.endNs };
+            (rest.ns() < kKernelWaitNs ? arriving : unknown).push_back(rest);
+        } else {
+            unknown.push_back(idle);
+        }
+        const std::int64_t endNs = range ? std::min(piece->endNs(), range->endNs) : piece->endNs();
+        if (endNs >= found.span.endNs)
+            isBehindCopy = isCopy;
+        found.span.endNs = std::max(found.span.endNs, endNs);
+    }
+    Sums sums(found);
+    sums.add(WaitCause::LaunchOverhead, unionOf(std::move(arriving)));
+    sums.add(WaitCause::PageableCopy, unionOf(std::move(copying)));
+    sums.add(WaitCause::Unknown, unionOf(std::move(unknown)));
+    for (auto& [lane, thread] : threads)
+        addThread(thread, sums);
+    return found;
+}
+
+} // namespace strata::model

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/work/device_work.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace strata::model {
+
+/// What a device that has nothing to do waits for. In the order in which they are looked for: of what a
+/// stretch of time could be, it is the first.
+enum class WaitCause : std::uint8_t {
+    DataLoading, ///< the thread that launches next waits for its DataLoader
+    CudaMalloc, ///< ... or in cudaMalloc, cudaFree and their like
+    Communication, ///< ... or in a collective
+    PageableCopy, ///< it fell idle while that thread copied from pageable memory to it
+    Synchronisation, ///< ... while that thread waited for it: .item(), .cpu(), synchronize()
+    LaunchOverhead, ///< it computes what to launch: operators, Python; and what a launch takes to arrive
+    Unknown,
+};
+inline constexpr std::size_t kWaitCauses = 7;
+
+[[nodiscard]] std::string_view waitCauseWord(WaitCause cause); ///< "data_loading"
+
+struct WaitTime {
+    std::int64_t ns = 0;
+    std::int64_t longestNs = 0;
+    std::int64_t exampleNs = 0; ///< when the longest stretch of it begins
+};
+
+/// The idle time of the device that is busy longest, by cause: they add up to DeviceWork::idleNs().
+struct WaitTimes {
+    std::optional<int> device; ///< none: there is no work of one
+    TimeSpan span; ///< of its work
+    std::array<WaitTime, kWaitCauses> causes;
+
+    [[nodiscard]] const WaitTime& of(WaitCause cause) const
+    {
+        return causes[static_cast<std::size_t>(cause)];
+    }
+};
+
+/// Between two pieces of work of a device, over all streams, the thread that launched what comes next is
+/// asked what it did until it had launched that. What is launched and begins kKernelWaitNs later or more
+/// waits for a reason that no trace tells. O(n log n).
+[[nodiscard]] WaitTimes waitTimesOf(
+    const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range = {});
+
+} // namespace strata::model

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Traces that are made so that why their GPU is idle is known: strata timeline says just that, and how full its queue is.
+
+usage: test_timeline_made.py STRATA
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from made_trace import Program, Rows, idle
+
+#: Families of programs: (name, what they do, how full the queue is, causes in their order as far as they are known).
+FAMILIES = []
+
+
+def family(queue, *causes):
+    def add(make):
+        FAMILIES.append((make.__name__, make, queue, list(causes)))
+        return make
+    return add
+
+
+def layers(program, count, took, kernel, name="aten::addmm", stream=7):
+    for _ in range(count):
+        program.operator(name, took, kernel, stream)
+
+
+@family("dense")
+def runs_ahead(program, scale):
+    for number in range(4):
+        program.step(number, lambda: layers(program, 30, 12 * scale, 90 * scale))
+
+
+@family("sparse", "launch_overhead")
+def tiny_kernels(program, scale):
+    for number in range(4):
+        program.step(number, lambda: layers(program, 60, 25 * scale, 4))
+
+
+@family("gaps", "launch_overhead")
+def kernels_a_bit_too_small(program, scale):
+    for number in range(4):
+        program.step(number, lambda: layers(program, 60, 40 * scale, 28 * scale))
+
+
+@family("sparse", "unknown")
+def own_code_unseen(program, scale):
+    for _ in range(20):
+        layers(program, 3, 15, 60 * scale)
+        program.own_code(700 * scale)
+
+
+@family("sparse", "launch_overhead")
+def own_code_seen(program, scale):
+    for _ in range(20):
+        layers(program, 3, 15, 60 * scale)
+        program.own_code(700 * scale, "train.py(31): augment")
+
+
+@family("sparse", "data_loading")
+def waits_for_data(program, scale):
+    for number in range(4):
+        program.step(number, lambda: (program.load_data(9000 * scale), layers(program, 40, 12, 70 * scale)))
+
+
+@family("gaps", "data_loading")
+def waits_for_some_data(program, scale):
+    for number in range(4):
+        program.step(number, lambda: (program.load_data(4200 * scale, with_stack=True), layers(program, 40, 12, 85 * scale)))
+
+
+@family("gaps", "synchronisation")
+def asks_for_each_loss(program, scale):
+    for _ in range(30):
+        layers(program, 10, 15, 60 * scale)
+        program.item(pageable=False)
+        program.own_code(150 * scale)
+
+
+@family("gaps", "synchronisation")
+def asks_through_pageable_memory(program, scale):
+    for _ in range(30):
+        layers(program, 10, 15, 60 * scale)
+        program.item(pageable=True)
+        program.operator("aten::is_nonzero", 150 * scale)
+
+
+@family("gaps", "synchronisation")
+def synchronizes(program, scale):
+    for _ in range(12):
+        layers(program, 20, 15, 60 * scale)
+        program.synchronize()
+        program.own_code(300 * scale)
+
+
+@family("sparse", "launch_overhead")
+def synchronizes_though_it_is_idle(program, scale):
+    for _ in range(12):
+        layers(program, 30, 25 * scale, 4)
+        program.synchronize()
+
+
+@family("gaps", "pageable_copy")
+def copies_batches_from_pageable_memory(program, scale):
+    for _ in range(12):
+        program.copy_from_pageable(staged=500 * scale, copied=300 * scale)
+        layers(program, 4, 12, 70 * scale)
+
+
+@family("gaps", "cuda_malloc")
+def asks_the_driver_for_memory(program, scale):
+    for _ in range(20):
+        layers(program, 6, 12, 60 * scale)
+        program.memory_call("Malloc", 600 * scale)
+
+
+@family("gaps", "cuda_malloc")
+def gives_memory_back(program, scale):
+    for _ in range(20):
+        layers(program, 6, 12, 60 * scale)
+        program.memory_call("Free", 250 * scale)
+
+
+@family("sparse", "communication")
+def reduces_on_the_host(program, scale):
+    for _ in range(10):
+        layers(program, 20, 12, 60 * scale)
+        program.collective_on_host(4000 * scale)
+
+
+@family("dense")
+def reduces_on_the_device(program, scale):
+    for _ in range(10):
+        layers(program, 20, 12, 60 * scale)
+        program.all_reduce(900 * scale)
+
+
+@family("sparse", "data_loading", "synchronisation")
+def loads_and_asks(program, scale):
+    for _ in range(10):
+        program.load_data(5000 * scale)
+        for _ in range(3):
+            layers(program, 10, 12, 50 * scale)
+            program.item(pageable=False)
+            program.own_code(200 * scale)
+
+
+@family("sparse", "launch_overhead", "cuda_malloc")
+def tiny_kernels_and_memory(program, scale):
+    for _ in range(10):
+        layers(program, 60, 25 * scale, 4)
+        program.memory_call("Malloc", 200 * scale)
+
+
+@family("dense")
+def a_side_stream_fills_the_gaps(program, scale):
+    for _ in range(20):
+        program.operator("aten::side", 12, 400 * scale, stream=13)
+        layers(program, 6, 12, 60 * scale)
+        program.own_code(60 * scale)
+
+
+@family("none")
+def no_work_of_a_device(program, scale):
+    for _ in range(20):
+        program.operator("aten::add", 12 * scale)
+
+
+def both_devices(rows, seed, rocm):
+    """The busier one counts, which loads data; the other is hardly used."""
+    busy = Program(rows, seed, rocm)
+    for _ in range(4):
+        busy.load_data(4200)
+        layers(busy, 40, 12, 85)
+    idler = Program(rows, seed + 1, rocm, device=1, thread=2)
+    layers(idler, 200, 25, 4)
+
+
+def timeline(strata, rows, folder):
+    path = os.path.join(folder, "made.json")
+    rows.write(path)
+    run = subprocess.run([strata, "timeline", path, "--json"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def check(strata, name, rows, queue, wanted, folder):
+    told = timeline(strata, rows, folder)
+    verdict, devices = told["verdict"], told["ranks"][0]["devices"]
+    causes = [cause["cause"] for cause in verdict["causes"]]
+    faults = []
+    if verdict["queue"] != queue:
+        faults.append(f"queue {verdict['queue']}, not {queue}")
+    if causes[:len(wanted)] != wanted:
+        faults.append(f"causes {causes}, not {wanted}")
+    seen, there = sum(cause["ns"] for cause in verdict["causes"]), idle(rows.rows, 0)
+    if seen != there or (devices and devices[0]["idle_ns"] != there):
+        faults.append(f"causes add up to {seen} ns of {there}")
+    if wanted and verdict["causes"][0]["ns"] < 0.8 * there and len(wanted) == 1:
+        faults.append(f"{causes[0]} is but {verdict['causes'][0]['ns']} of {there} ns")
+    for fault in faults:
+        print(f"{name}: {fault}: {json.dumps(verdict)}")
+    return not faults
+
+
+def main(strata):
+    right = total = nothing = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed, (scale, rocm) in enumerate(((1.0, False), (1.7, True))):
+            for name, make, queue, causes in FAMILIES:
+                rows = Rows()
+                make(Program(rows, seed, rocm), scale)
+                right += check(strata, f"{name} {seed}", rows, queue, causes, folder)
+                total += 1
+                nothing += queue == "none"
+            rows = Rows()
+            both_devices(rows, seed, rocm)
+            right += check(strata, f"both devices {seed}", rows, "gaps", ["data_loading"], folder)
+            total += 1
+    print(f"{right} of {total} traces; one who sees nothing is right in {nothing}, one who always says \"launch_overhead\" in "
+          f"{2 * sum(causes[:1] == ['launch_overhead'] for _, _, _, causes in FAMILIES)}")
+    return 0 if right == total else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
