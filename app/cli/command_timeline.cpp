@@ -144,15 +144,31 @@ std::int64_t busyNs(const Told& told)
 }
 
 /// Those that there are, the longest first.
-std::vector<model::WaitCause> byTime(const model::WaitTimes& waits)
+std::vector<model::WaitCause> byTime(const model::WaitSums& sums)
 {
+    const auto ns = [&](model::WaitCause cause) { return sums[static_cast<std::size_t>(cause)].ns; };
     std::vector<model::WaitCause> found;
     for (std::size_t cause = 0; cause < model::kWaitCauses; ++cause)
-        if (waits.causes[cause].ns > 0)
+        if (sums[cause].ns > 0)
             found.push_back(static_cast<model::WaitCause>(cause));
-    std::ranges::stable_sort(
-        found, std::greater<>(), [&](model::WaitCause cause) { return waits.of(cause).ns; });
+    std::ranges::stable_sort(found, std::greater<>(), ns);
     return found;
+}
+
+void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums& sums, std::int64_t ofNs)
+{
+    json.key(name).beginArray();
+    for (const model::WaitCause cause : byTime(sums)) {
+        const model::WaitTime& wait = sums[static_cast<std::size_t>(cause)];
+        json.beginObject()
+            .member("cause", model::waitCauseWord(cause))
+            .member("ns", wait.ns)
+            .key("share")
+            .plain(fmt::format("{:.6f}", static_cast<double>(wait.ns) / static_cast<double>(ofNs)))
+            .member("example_ns", wait.exampleNs)
+            .endObject();
+    }
+    json.endArray();
 }
 
 model::QueueState queueOf(const std::vector<Told>& traces)
@@ -188,20 +204,12 @@ void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
     for (const Told& told : traces)
         writeRank(json, told);
     json.endArray().key("verdict").beginObject();
-    json.member("queue", model::queueWord(queueOf(traces))).key("causes").beginArray();
-    const Told& busiest = *std::ranges::max_element(traces, {}, busyNs);
-    for (const model::WaitCause cause : byTime(busiest.waits)) {
-        const model::WaitTime& wait = busiest.waits.of(cause);
-        json.beginObject()
-            .member("cause", model::waitCauseWord(cause))
-            .member("ns", wait.ns)
-            .key("share")
-            .plain(fmt::format(
-                "{:.6f}", static_cast<double>(wait.ns) / static_cast<double>(busiest.waits.span.ns())))
-            .member("example_ns", wait.exampleNs)
-            .endObject();
-    }
-    json.endArray().endObject();
+    const model::WaitTimes& waits = std::ranges::max_element(traces, {}, busyNs)->waits;
+    json.member("queue", model::queueWord(queueOf(traces)));
+    writeCauses(json, "causes", waits.within, waits.span.ns());
+    json.member("range_ns", waits.range.ns());
+    writeCauses(json, "causes_around", waits.around, waits.range.ns());
+    json.endObject();
     writeTables(json, traces.front(), most);
     json.endObject().endLine();
     out.write(json.text());
@@ -243,7 +251,8 @@ std::string_view sentenceOf(model::WaitCause cause)
     case model::WaitCause::Communication:
         return "the program was in a collective: overlap it, or wait for others less often";
     case model::WaitCause::LaunchOverhead:
-        return "it launched too slowly: larger or fewer kernels, torch.compile, CUDA graphs";
+        return "the program was busy before it launched more: larger or fewer kernels, torch.compile, CUDA "
+               "graphs";
     case model::WaitCause::Unknown:
         break;
     }
@@ -365,26 +374,65 @@ private:
             model::sayCounted("%1 piece of work", "%1 pieces of work", std::ssize(told.work->spans)).text(),
             model::formatDuration(told.time.ns())));
         out.line(fmt::format("  {}", sentenceOf(model::queueOf(told.devices))));
+        printSteps(out, told);
         printWaits(out, told);
         printDevices(out, told);
         printTables(out, told, most);
     }
 
+    /// The first one apart: it warms up and compiles.
+    static void printSteps(Output& out, const Told& told)
+    {
+        if (told.steps.empty())
+            return;
+        const auto busy = [](const model::ProfilerStep& step) {
+            return fmt::format("{}, a GPU busy for {} of that", model::formatDuration(step.time.ns()),
+                share(step.deviceBusyNs, step.time.ns()));
+        };
+        std::vector<model::ProfilerStep> later(told.steps.begin() + 1, told.steps.end());
+        out.line(fmt::format("  {}: {}", told.text(told.steps.front().name), busy(told.steps.front())));
+        if (later.empty())
+            return;
+        std::ranges::stable_sort(later, {}, [](const model::ProfilerStep& step) { return step.time.ns(); });
+        const model::ProfilerStep& median = later[later.size() / 2];
+        out.line(fmt::format("  {} behind it, median {}, from {} to {}",
+            model::sayCounted("%1 step", "%1 steps", std::ssize(later)).text(), busy(median),
+            model::formatDuration(later.front().time.ns()), model::formatDuration(later.back().time.ns())));
+    }
+
     static void printWaits(Output& out, const Told& told)
     {
-        Table table({ { "" }, { "" }, { "", Table::Align::Left } });
-        for (const model::WaitCause cause : byTime(told.waits)) {
-            const model::WaitTime& wait = told.waits.of(cause);
-            table.add({ share(wait.ns, told.waits.span.ns()), model::formatDuration(wait.ns),
-                fmt::format("{}; the longest, {}, begins at t:{:.6f}", sentenceOf(cause),
-                    model::formatDuration(wait.longestNs),
-                    static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9) });
-        }
-        if (table.empty())
-            return;
-        out.line(fmt::format(
-            "  of {} GPU {} is idle:", model::formatDuration(told.waits.span.ns()), *told.waits.device));
-        table.print(out, 4);
+        const model::WaitTimes& waits = told.waits;
+        const auto print = [&](const model::WaitSums& sums, std::int64_t ofNs, const std::string& title) {
+            Table table({ { "" }, { "" }, { "", Table::Align::Left } });
+            for (const model::WaitCause cause : byTime(sums)) {
+                const model::WaitTime& wait = sums[static_cast<std::size_t>(cause)];
+                table.add({ share(wait.ns, ofNs), model::formatDuration(wait.ns),
+                    fmt::format("{}; the longest, {}, begins at t:{:.6f}", sentenceOf(cause),
+                        model::formatDuration(wait.longestNs),
+                        static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9) });
+            }
+            if (table.empty())
+                return;
+            out.line(title);
+            table.print(out, 4);
+        };
+        print(waits.within, waits.span.ns(),
+            fmt::format("  from its first to its last work, {}, GPU {} is idle for {}:",
+                model::formatDuration(waits.span.ns()), waits.device.value_or(0),
+                model::formatDuration(lengthOf(waits.within))));
+        print(waits.around, waits.range.ns(),
+            fmt::format("  of {} of {} it has nothing to do before and behind that for {}:",
+                model::formatDuration(waits.range.ns()), told.steps.empty() ? "the range" : "steps",
+                model::formatDuration(lengthOf(waits.around))));
+    }
+
+    static std::int64_t lengthOf(const model::WaitSums& sums)
+    {
+        std::int64_t ns = 0;
+        for (const model::WaitTime& wait : sums)
+            ns += wait.ns;
+        return ns;
     }
 
     static void printDevices(Output& out, const Told& told)

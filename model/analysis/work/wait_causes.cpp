@@ -62,6 +62,7 @@ struct Thread {
     std::vector<TimeSpan> loading, memory, collective, busy;
     std::vector<TimeSpan> waits; ///< for the device, by their begin
     std::vector<TimeSpan> dry[3]; ///< before launches: behind no wait, one for the device, one for a copy
+    std::vector<TimeSpan> around; ///< all work of the device
 };
 
 using Threads = std::unordered_map<LaneIndex, Thread>;
@@ -132,49 +133,67 @@ std::pair<int, std::vector<const WorkSpan*>> busiestDevice(
     return busiest;
 }
 
-class Sums {
-public:
-    explicit Sums(WaitTimes& times)
-        : m_times(times)
-    {
-    }
-    void add(WaitCause cause, const Times& times)
-    {
-        WaitTime& sum = m_times.causes[static_cast<std::size_t>(cause)];
-        for (const TimeSpan& time : times) {
-            sum.ns += time.ns();
-            if (time.ns() > sum.longestNs) {
-                sum.longestNs = time.ns();
-                sum.exampleNs = time.beginNs;
-            }
-        }
-    }
-    /// Takes from `times` what is of `cause`, and counts it.
-    void take(WaitCause cause, Times& times, const Times& of)
-    {
-        add(cause, intersectionOf(times, of));
-        times = differenceOf(times, of);
-    }
+/// What a thread did, to be taken from its time in the order of causes.
+struct Doings {
+    Times loading, memory, collective, busy;
 
-private:
-    WaitTimes& m_times;
+    explicit Doings(Thread& thread)
+        : loading(unionOf(std::move(thread.loading)))
+        , memory(unionOf(std::move(thread.memory)))
+        , collective(unionOf(std::move(thread.collective)))
+        , busy(unionOf(std::move(thread.busy)))
+    {
+    }
 };
 
-void addThread(Thread& thread, Sums& sums)
+void add(WaitSums& sums, WaitCause cause, const Times& times)
 {
-    const Times loading = unionOf(std::move(thread.loading)), memory = unionOf(std::move(thread.memory)),
-                collective = unionOf(std::move(thread.collective)), busy = unionOf(std::move(thread.busy));
+    WaitTime& sum = sums[static_cast<std::size_t>(cause)];
+    for (const TimeSpan& time : times) {
+        sum.ns += time.ns();
+        if (time.ns() > sum.longestNs) {
+            sum.longestNs = time.ns();
+            sum.exampleNs = time.beginNs;
+        }
+    }
+}
+
+/// `rest`: what stands in none of them. Launching is asked for where the device was not waited for.
+void addThread(WaitSums& sums, std::vector<TimeSpan> spans, const Doings& doings, WaitCause rest)
+{
+    Times times = unionOf(std::move(spans));
+    const auto take = [&](WaitCause cause, const Times& of) {
+        add(sums, cause, intersectionOf(times, of));
+        times = differenceOf(times, of);
+    };
+    take(WaitCause::DataLoading, doings.loading);
+    take(WaitCause::CudaMalloc, doings.memory);
+    take(WaitCause::Communication, doings.collective);
+    if (rest == WaitCause::Unknown)
+        take(WaitCause::LaunchOverhead, doings.busy);
+    add(sums, rest, times);
+}
+
+void addThread(WaitTimes& found, Thread& thread)
+{
+    const Doings doings(thread);
     constexpr WaitCause kBehind[]
         = { WaitCause::Unknown, WaitCause::Synchronisation, WaitCause::PageableCopy };
-    for (std::size_t behind = 0; behind < 3; ++behind) {
-        Times dry = unionOf(std::move(thread.dry[behind]));
-        sums.take(WaitCause::DataLoading, dry, loading);
-        sums.take(WaitCause::CudaMalloc, dry, memory);
-        sums.take(WaitCause::Communication, dry, collective);
-        if (behind == 0)
-            sums.take(WaitCause::LaunchOverhead, dry, busy);
-        sums.add(kBehind[behind], dry);
-    }
+    for (std::size_t behind = 0; behind < 3; ++behind)
+        addThread(found.within, std::move(thread.dry[behind]), doings, kBehind[behind]);
+    addThread(found.around, std::move(thread.around), doings, WaitCause::Unknown);
+}
+
+/// Of the steps: an extent that holds all of them.
+std::optional<TimeSpan> timeOfSteps(const Work& work, const StringTable& strings)
+{
+    const std::vector<ProfilerStep> steps = profilerStepsOf(work, strings);
+    if (steps.empty())
+        return std::nullopt;
+    TimeSpan time = steps.front().time;
+    for (const ProfilerStep& step : steps)
+        time.endNs = std::max(time.endNs, step.time.endNs);
+    return time;
 }
 
 } // namespace
@@ -196,40 +215,56 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
     const Launches launches(work);
     Threads threads = threadsOf(work, strings);
     const auto begin = [&](std::int64_t ns) { return range ? std::max(ns, range->beginNs) : ns; };
-    found.span = { begin(pieces.front()->startNs), begin(pieces.front()->startNs) };
-    std::vector<TimeSpan> arriving, copying, unknown;
+    const std::int64_t firstNs = begin(pieces.front()->startNs);
+    found.span = { firstNs, firstNs };
+    found.range = range ? *range : timeOfSteps(work, strings).value_or(found.span);
+    found.range.beginNs = std::min(found.range.beginNs, firstNs);
     bool isBehindCopy = false; // what ended last is one from pageable memory
+
+    // What lies before a piece: until it was launched its thread is asked, then nobody.
+    const auto addIdle = [&](WaitSums& sums, const TimeSpan& idle, const WorkSpan& piece, auto&& timesOf) {
+        const WorkSpan* const launch = launches.of(piece);
+        if (!launch)
+            return add(sums, WaitCause::Unknown, { idle });
+        const auto within = [&](std::int64_t ns) { return std::clamp(ns, idle.beginNs, idle.endNs); };
+        const TimeSpan call{ within(launch->startNs), within(launch->endNs()) };
+        const TimeSpan rest{ call.endNs, idle.endNs };
+        const bool isCopy = isPageableCopy(strings[piece.name]);
+        if (isCopy)
+            add(sums, WaitCause::PageableCopy, { call });
+        timesOf(threads[launch->lane]).push_back({ idle.beginNs, isCopy ? call.beginNs : call.endNs });
+        add(sums, rest.ns() < kKernelWaitNs ? WaitCause::LaunchOverhead : WaitCause::Unknown, { rest });
+    };
+    const auto around = [](Thread & thread) -> auto&
+    {
+        return thread.around;
+    };
+    if (found.range.beginNs < firstNs)
+        addIdle(found.around, { found.range.beginNs, firstNs }, *pieces.front(), around);
+    const WorkSpan* last = pieces.front();
     for (const WorkSpan* const piece : pieces) {
-        const bool isCopy = isPageableCopy(strings[piece->name]);
         const TimeSpan idle{ found.span.endNs, begin(piece->startNs) };
-        const WorkSpan* const launch = idle.ns() > 0 ? launches.of(*piece) : nullptr;
-        if (launch) {
-            const auto within = [&](std::int64_t ns) { return std::clamp(ns, idle.beginNs, idle.endNs); };
-            const TimeSpan call{ within(launch->startNs), within(launch->endNs()) };
-            if (isCopy)
-                copying.push_back(call);
-            Thread& thread = threads[launch->lane];
-            const bool isWaiting = isWaitingAt(thread, idle.beginNs);
-            thread.dry[!isWaiting        ? 0
-                          : isBehindCopy ? 2
-                                         : 1]
-                .push_back({ idle.beginNs, isCopy ? call.beginNs : call.endNs });
-            const TimeSpan rest{ call.endNs, idle.endNs };
-            (rest.ns() < kKernelWaitNs ? arriving : unknown).push_back(rest);
-        } else {
-            unknown.push_back(idle);
-        }
+        if (idle.ns() > 0)
+            addIdle(
+                found.within, idle, *piece, [&](Thread & thread) -> auto& {
+                    return thread.dry[!isWaitingAt(thread, idle.beginNs) ? 0 : isBehindCopy ? 2 : 1];
+                });
         const std::int64_t endNs = range ? std::min(piece->endNs(), range->endNs) : piece->endNs();
-        if (endNs >= found.span.endNs)
-            isBehindCopy = isCopy;
+        if (endNs >= found.span.endNs) {
+            last = piece;
+            isBehindCopy = isPageableCopy(strings[piece->name]);
+        }
         found.span.endNs = std::max(found.span.endNs, endNs);
     }
-    Sums sums(found);
-    sums.add(WaitCause::LaunchOverhead, unionOf(std::move(arriving)));
-    sums.add(WaitCause::PageableCopy, unionOf(std::move(copying)));
-    sums.add(WaitCause::Unknown, unionOf(std::move(unknown)));
+    found.range.endNs = std::max(found.range.endNs, found.span.endNs);
+    if (const TimeSpan idle{ found.span.endNs, found.range.endNs }; idle.ns() > 0) {
+        if (const WorkSpan* const launch = launches.of(*last))
+            threads[launch->lane].around.push_back(idle);
+        else
+            add(found.around, WaitCause::Unknown, { idle });
+    }
     for (auto& [lane, thread] : threads)
-        addThread(thread, sums);
+        addThread(found, thread);
     return found;
 }
 

@@ -30,21 +30,22 @@ struct WaitTime {
     std::int64_t exampleNs = 0; ///< when the longest stretch of it begins
 };
 
-/// The idle time of the device that is busy longest, by cause: they add up to DeviceWork::idleNs().
+/// By cause.
+using WaitSums = std::array<WaitTime, kWaitCauses>;
+
+/// The idle time of the device that is busy longest.
 struct WaitTimes {
     std::optional<int> device; ///< none: there is no work of one
     TimeSpan span; ///< of its work
-    std::array<WaitTime, kWaitCauses> causes;
-
-    [[nodiscard]] const WaitTime& of(WaitCause cause) const
-    {
-        return causes[static_cast<std::size_t>(cause)];
-    }
+    TimeSpan range; ///< that was asked for, else of the steps, else of its work; holds `span`
+    WaitSums within; ///< its work: they add up to DeviceWork::idleNs()
+    WaitSums around; ///< of the range, before its first and behind its last work
 };
 
 /// Between two pieces of work of a device, over all streams, the thread that launched what comes next is
 /// asked what it did until it had launched that. What is launched and begins kKernelWaitNs later or more
-/// waits for a reason that no trace tells. O(n log n).
+/// waits for a reason that no trace tells. Before the first piece likewise; behind the last one the thread
+/// that launched that is asked. O(n log n).
 [[nodiscard]] WaitTimes waitTimesOf(
     const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range = {});
 

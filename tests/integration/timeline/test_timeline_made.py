@@ -198,6 +198,11 @@ def check(strata, name, rows, queue, wanted, folder):
     seen, there = sum(cause["ns"] for cause in verdict["causes"]), idle(rows.rows, 0)
     if seen != there or (devices and devices[0]["idle_ns"] != there):
         faults.append(f"causes add up to {seen} ns of {there}")
+    around = sum(cause["ns"] for cause in verdict["causes_around"])
+    if devices and around != verdict["range_ns"] - devices[0]["span_ns"]:
+        faults.append(f"causes around add up to {around} ns of {verdict['range_ns']} - {devices[0]['span_ns']}")
+    if name.startswith("waits_for_") and verdict["causes_around"][0]["cause"] != "data_loading":
+        faults.append("it begins by loading data")
     if wanted and verdict["causes"][0]["ns"] < 0.8 * there and len(wanted) == 1:
         faults.append(f"{causes[0]} is but {verdict['causes'][0]['ns']} of {there} ns")
     for fault in faults:
