@@ -89,7 +89,7 @@ public:
     Result<bool> put(const ProcessImage& image)
     {
         bool isPut = false;
-        const auto held = whileHeld(m_plan.process, kHoldPatience, [&](HeldProcess& held) -> Result<void> {
+        const auto done = whileHeld(m_plan.process, kHoldPatience, [&](HeldProcess& held) -> Result<void> {
             const auto asked = held.word(m_plan.places.callPlace);
             if (!isSame(m_plan) || !asked)
                 return hasEnded(m_plan.process);
@@ -112,7 +112,7 @@ public:
             isPut = true;
             return {};
         });
-        return held ? Result<bool>(isPut) : model::Failure(held.error());
+        return done ? Result<bool>(isPut) : model::Failure(done.error());
     }
 
     /// Where it is still as it was put.

@@ -2,6 +2,7 @@
 """Traces that are made so that why their GPU is idle is known: strata timeline says just that, and how full its queue is.
 
 usage: test_timeline_made.py STRATA
+       test_timeline_made.py --keep FOLDER   # writes them there, cut short
 """
 import json
 import os
@@ -210,24 +211,37 @@ def check(strata, name, rows, queue, wanted, folder):
     return not faults
 
 
-def main(strata):
-    right = total = nothing = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed, (scale, rocm) in enumerate(((1.0, False), (1.7, True))):
-            for name, make, queue, causes in FAMILIES:
-                rows = Rows()
-                make(Program(rows, seed, rocm), scale)
-                right += check(strata, f"{name} {seed}", rows, queue, causes, folder)
-                total += 1
-                nothing += queue == "none"
+def traces():
+    """(name, rows, queue, causes) of all."""
+    for seed, (scale, rocm) in enumerate(((1.0, False), (1.7, True))):
+        for name, make, queue, causes in FAMILIES:
             rows = Rows()
-            both_devices(rows, seed, rocm)
-            right += check(strata, f"both devices {seed}", rows, "gaps", ["data_loading"], folder)
+            make(Program(rows, seed, rocm), scale)
+            yield f"{name} {seed}", rows, queue, causes
+        rows = Rows()
+        both_devices(rows, seed, rocm)
+        yield f"both devices {seed}", rows, "gaps", ["data_loading"]
+
+
+def keep(folder):
+    """As seeds for those who try what else could stand in a trace: small."""
+    for name, rows, _, _ in traces():
+        rows.rows = rows.rows[:100]
+        rows.write(os.path.join(folder, name.replace(" ", "-") + ".json"))
+    return 0
+
+
+def main(strata):
+    right = total = nothing = launches = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, rows, queue, causes in traces():
+            right += check(strata, name, rows, queue, causes, folder)
             total += 1
-    print(f"{right} of {total} traces; one who sees nothing is right in {nothing}, one who always says \"launch_overhead\" in "
-          f"{2 * sum(causes[:1] == ['launch_overhead'] for _, _, _, causes in FAMILIES)}")
+            nothing += queue == "none"
+            launches += causes[:1] == ["launch_overhead"]
+    print(f"{right} of {total} traces; one who sees nothing is right in {nothing}, one who always says \"launch_overhead\" in {launches}")
     return 0 if right == total else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(keep(sys.argv[2]) if sys.argv[1] == "--keep" else main(*sys.argv[1:]))

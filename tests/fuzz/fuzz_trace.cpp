@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Traces of torch.profiler and Chrome's form, and what is told of them: figures of one time add up.
+#include "model/analysis/work/device_work.h"
+#include "model/analysis/work/wait_causes.h"
+#include "model/analysis/work/work_tables.h"
+#include "model/readers/reader.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace {
+
+using namespace strata::model;
+
+void expect(bool holds)
+{
+    if (!holds)
+        __builtin_trap();
+}
+
+void look(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
+{
+    const auto devices = deviceWorkOf(work, strings, range);
+    std::int64_t busiest = -1;
+    for (const DeviceWork& device : devices) {
+        expect(device.busyNs >= 0 && device.idleNs() >= 0 && device.exposedCommunicationNs() >= 0);
+        expect(std::max({ device.computationNs, device.communicationNs, device.memoryNs }) <= device.busyNs);
+        for (const StreamWork& stream : device.streams)
+            expect(stream.busyNs + stream.hostWaitNs + stream.kernelWaitNs + stream.otherNs == stream.spanNs);
+        busiest = std::max(busiest, device.busyNs);
+    }
+    const WaitTimes waits = waitTimesOf(work, strings, range);
+    expect(waits.device.has_value() == !devices.empty());
+    std::int64_t within = 0, around = 0;
+    for (const WaitTime& wait : waits.within)
+        within += wait.ns;
+    for (const WaitTime& wait : waits.around)
+        around += wait.ns;
+    if (waits.device) {
+        expect(within == waits.span.ns() - busiest);
+        expect(around == waits.range.ns() - waits.span.ns());
+    }
+    (void)tablesOf(work, strings, range);
+    (void)queueOf(devices);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const ReadLimits limits{ .unpackedBytes = 64u << 20, .force = false };
+    auto read = readRecording(std::as_bytes(std::span(data, size)), limits, {});
+    if (!read)
+        return 0;
+    const auto work = read->recording.parts.find<Work>();
+    if (!work)
+        return 0;
+    const StringTable& strings = read->recording.strings;
+    look(*work, strings, {});
+    const TimeSpan time = timeOf(*work);
+    look(*work, strings, TimeSpan{ time.beginNs + time.ns() / 4, time.endNs - time.ns() / 4 });
+    for (const ProfilerStep& step : profilerStepsOf(*work, strings))
+        look(*work, strings, step.time);
+    return 0;
+}
