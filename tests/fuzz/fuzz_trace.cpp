@@ -54,10 +54,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto read = readRecording(std::as_bytes(std::span(data, size)), limits, {});
     if (!read)
         return 0;
-    const auto work = read->recording.parts.find<Work>();
+    const auto work = (*read)->parts.find<Work>();
     if (!work)
         return 0;
-    const StringTable& strings = read->recording.strings;
+    const StringTable& strings = (*read)->strings;
     look(*work, strings, {});
     const TimeSpan time = timeOf(*work);
     look(*work, strings, TimeSpan{ time.beginNs + time.ns() / 4, time.endNs - time.ns() / 4 });

@@ -261,6 +261,7 @@ Details detailsOf(const DeviceData& device, const Focus& focus, model::EventInde
     const Builder builder(device);
     switch (focus.kind) {
     case Focus::Kind::Nothing:
+    case Focus::Kind::Work:
         return {};
     case Focus::Kind::Block:
         return builder.block(focus.block);
@@ -272,6 +273,22 @@ Details detailsOf(const DeviceData& device, const Focus& focus, model::EventInde
         return builder.frame(*focus.frame, focus.event);
     }
     return {};
+}
+
+Details detailsOf(const WorkDetails& work)
+{
+    Details details;
+    details.kind = work.kind;
+    details.title = work.title;
+    const auto add = [](std::vector<DetailsRow>& to, const WorkDetails::Rows& rows) {
+        for (const auto& [label, value] : rows)
+            to.push_back({ label, value, {}, {} });
+    };
+    add(details.size, work.size);
+    add(details.life, work.life);
+    add(details.place, work.place);
+    add(details.recorded, work.recorded);
+    return details;
 }
 
 QString stackText(const Details& details)

@@ -49,9 +49,12 @@ struct Details {
     friend bool operator==(const Details&, const Details&) = default;
 };
 
-/// Empty for Focus::Kind::Nothing and for rows that the device does not have. `at` is the instant for which
-/// the bytes of a group are given. Costs a live set for a group, else O(log n). Any thread.
+/// Empty for Focus::Kind::Nothing and Work, and for rows that the device does not have. `at` is the instant
+/// for which the bytes of a group are given. Costs a live set for a group, else O(log n). Any thread.
 [[nodiscard]] Details detailsOf(const DeviceData& device, const Focus& focus, model::EventIndex at);
+
+/// Of a piece of work, which needs no device.
+[[nodiscard]] Details detailsOf(const WorkDetails& work);
 
 /// The stack as PyTorch and Python print it, outermost last: for the clipboard.
 [[nodiscard]] QString stackText(const Details& details);

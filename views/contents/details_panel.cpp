@@ -55,6 +55,10 @@ DetailsPanel::DetailsPanel(Document& document, QWidget* parent)
     });
     connect(&document, &Document::outlineReady, this, &DetailsPanel::refresh);
     connect(&document, &Document::deviceReady, this, &DetailsPanel::goOn);
+    connect(&document, &Document::stateChanged, this, [this] {
+        if (m_details.empty()) // what it says then is of what is open
+            m_rebuildLater.start();
+    });
     m_rebuildLater.setSingleShot(true);
     m_rebuildLater.setInterval(kSettleMs);
     connect(&m_rebuildLater, &QTimer::timeout, this, &DetailsPanel::rebuild);
@@ -85,7 +89,9 @@ void DetailsPanel::refresh()
 {
     m_refreshing.cancel();
     m_shown = m_document.device();
-    m_details = m_shown ? detailsOf(*m_shown, m_focus, instant(*m_shown)) : Details();
+    m_details = m_focus.kind == Focus::Kind::Work ? detailsOf(*m_focus.work)
+        : m_shown                                 ? detailsOf(*m_shown, m_focus, instant(*m_shown))
+                                                  : Details();
     m_rebuildLater.start();
 }
 
@@ -144,6 +150,8 @@ void DetailsPanel::rebuild()
     if (m_details.empty()) {
         layout->addWidget(textLabel(m_document.hasOutline() && !m_document.device()
                 ? tr("Details are there once the whole file is read.")
+                : m_document.recording() && m_document.devices().empty()
+                ? tr("Click a piece of work to see what it is, how long it took and what launched it.")
                 : tr("Click a block, an event or a line of code to see what it is, who allocated it "
                      "and when it lived."),
             true));

@@ -41,7 +41,7 @@ DocumentBar::DocumentBar(Finder& finder, const Actions& actions, QWidget* parent
     });
     layout->addWidget(m_devices);
 
-    layout->addWidget(makeAxisSwitch());
+    layout->addWidget(m_axis = makeAxisSwitch());
     layout->addWidget(m_filters, 1);
     layout->addWidget(m_search);
     const std::pair<QToolButton*, QAction*> buttons[] = { { m_previous, actions.previousHit },
@@ -153,6 +153,9 @@ void DocumentBar::showState()
     const auto device = m_document->device();
     const bool hasTimes = !device || device->timeline->clock().hasTimes();
     m_devices->setCurrentIndex(m_devices->findData(state.device()));
+    const bool hasDevices = !m_document->recording() || !m_document->devices().empty();
+    m_devices->setVisible(hasDevices);
+    m_axis->setVisible(hasDevices);
     (state.axis() == model::Axis::Time ? m_time : m_events)->setChecked(true);
     m_time->setEnabled(hasTimes);
     m_time->setToolTip(

@@ -38,6 +38,7 @@ private:
     QPointer<DocumentView> m_view;
     Document* m_document = nullptr;
     QComboBox* m_devices;
+    QWidget* m_axis; ///< the two that follow
     QToolButton* m_events;
     QToolButton* m_time;
     FilterBar* m_filters;

@@ -106,7 +106,7 @@ void DocumentStatus::setPalette(const Palette& palette)
 void DocumentStatus::refresh()
 {
     const model::Recording* const recording = m_document ? m_document->recording() : nullptr;
-    m_integrity->setVisible(recording != nullptr);
+    m_integrity->setVisible(recording && !recording->devices.empty());
     m_size->setVisible(recording != nullptr);
     m_simulated->setVisible(recording && recording->simulated);
     const std::optional<Work> work = m_document ? workOn(*m_document) : std::nullopt;

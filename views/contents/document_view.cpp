@@ -129,6 +129,10 @@ void DocumentView::showAbsences()
 {
     for (std::size_t i = 0; i < m_pages.size(); ++i)
         m_rail->setAbsence(static_cast<int>(i), m_pages[i]->absence());
+    // A trace of work says nothing on the first page, which is shown unless somebody has chosen another one.
+    if (const Page* const timeline = findPage(QStringLiteral("timeline")); timeline && m_document.recording()
+        && m_document.devices().empty() && timeline->absence().isEmpty() && m_visited.size() == 1)
+        showPage(indexOf(timeline));
 }
 
 bool DocumentView::complete() const

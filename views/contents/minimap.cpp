@@ -39,6 +39,7 @@ Minimap::Minimap(Document& document, QWidget* parent)
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     const ViewState& state = document.viewState();
     connect(&document, &Document::deviceReady, this, &Minimap::refresh);
+    connect(&document, &Document::stateChanged, this, &Minimap::updateGeometry);
     connect(&state, &ViewState::deviceChanged, this, &Minimap::refresh);
     connect(&state, &ViewState::axisChanged, this, &Minimap::refresh);
     connect(&state, &ViewState::selectionChanged, this, [this] {
@@ -57,6 +58,9 @@ void Minimap::setPalette(const Palette& palette)
 
 QSize Minimap::sizeHint() const
 {
+    // A trace of work has no events, which are what it shows.
+    if (m_document.recording() && m_document.devices().empty() && !m_document.isFollowing())
+        return { 400, 0 };
     return { 400, 1 + kGrid / 2 + strips() * (kStripHeight + kStripGap) + kCurveHeight + kGrid / 2 };
 }
 

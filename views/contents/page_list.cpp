@@ -10,6 +10,7 @@
 #include "views/pages/memory_page.h"
 #include "views/pages/notes_page.h"
 #include "views/pages/summary_page.h"
+#include "views/pages/timeline_page.h"
 
 #include <QCoreApplication>
 
@@ -28,10 +29,10 @@ const std::vector<PageKind>& pageKinds()
 {
     using enum PageKind::Group;
     static const std::vector<PageKind> kinds{ { Overview, make<SummaryPage> },
-        { PageKind::Group::Memory, make<MemoryPage> }, { PageKind::Group::Memory, make<FlamePage> },
-        { PageKind::Group::Memory, make<LeaksPage> }, { Allocator, make<AllocatorPage> },
-        { Allocator, make<FragmentationPage> }, { Raw, make<BlocksPage> }, { Raw, make<EventsPage> },
-        { Raw, make<NotesPage> } };
+        { Overview, make<TimelinePage> }, { PageKind::Group::Memory, make<MemoryPage> },
+        { PageKind::Group::Memory, make<FlamePage> }, { PageKind::Group::Memory, make<LeaksPage> },
+        { Allocator, make<AllocatorPage> }, { Allocator, make<FragmentationPage> }, { Raw, make<BlocksPage> },
+        { Raw, make<EventsPage> }, { Raw, make<NotesPage> } };
     return kinds;
 }
 

@@ -8,6 +8,7 @@
 
 #include "views/base/background_job.h"
 #include "views/models/document.h"
+#include "views/models/work_details.h"
 #include "views/style/palette.h"
 
 #include <functional>
@@ -31,13 +32,14 @@ struct FrameFocus {
 /// What a click on a page tells the details dock to show. It means the same in every generation of a session,
 /// but for blocks older than the trace (DeviceTrace::sameBlock()).
 struct Focus {
-    enum class Kind { Nothing, Block, Event, Group, Frame };
+    enum class Kind { Nothing, Block, Event, Group, Frame, Work };
     Kind kind = Kind::Nothing;
     model::BlockId block;
     model::EventIndex event = -1;
     model::Grouping grouping = model::Grouping::Line;
     model::GroupKey group{};
     std::shared_ptr<const FrameFocus> frame{};
+    std::shared_ptr<const WorkDetails> work{};
 
     [[nodiscard]] static Focus onBlock(model::BlockId block, model::EventIndex event = -1)
     {
@@ -58,6 +60,10 @@ struct Focus {
         return {
             .kind = Kind::Frame, .event = event, .frame = std::make_shared<const FrameFocus>(std::move(frame))
         };
+    }
+    [[nodiscard]] static Focus onWork(WorkDetails work)
+    {
+        return { .kind = Kind::Work, .work = std::make_shared<const WorkDetails>(std::move(work)) };
     }
     friend bool operator==(const Focus&, const Focus&) = default;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_page.h"
+#include "model/trace/work.h"
 #include "views/models/replay_data.h"
 
 #include "views/models/csv.h"
@@ -195,6 +196,18 @@ SummaryPage::Content SummaryPage::begin()
     if (!m_data) {
         const auto session = m_document.session();
         const bool empty = session && session->devices().empty();
+        if (empty && session->recording().parts.find<model::Work>()) {
+            QLabel* told = textLabel(
+                tr("This trace tells what ran when, not what the allocator did: it is on the page %1.")
+                    .arg(QStringLiteral("<a href='timeline'>%1</a>").arg(tr("Timeline"))));
+            told->setTextFormat(Qt::RichText);
+            told->setTextInteractionFlags(Qt::TextBrowserInteraction);
+            connect(told, &QLabel::linkActivated, this,
+                [this](const QString& id) { Q_EMIT openPage(id, std::nullopt); });
+            page->addWidget(told);
+            page->addStretch();
+            return made;
+        }
         page->addWidget(textLabel(!empty ? tr("Working out the totals…")
                 : m_document.isFollowing()
                 ? tr("Nothing has been recorded yet.")

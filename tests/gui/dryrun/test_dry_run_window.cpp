@@ -89,7 +89,7 @@ TEST_F(DryRunWindow, StandsBesideADocument)
     for (const QAction* action :
         { window().actions().find, window().actions().peak, window().actions().filter })
         EXPECT_FALSE(action->isEnabled());
-    driver().key(Qt::Key_2, Qt::ControlModifier); // a page of the document
+    driver().key(Qt::Key_3, Qt::ControlModifier); // a page of the document
     EXPECT_FALSE(shown());
     EXPECT_EQ(driver().currentPage(), QStringLiteral("memory"));
     EXPECT_TRUE(window().actions().peak->isEnabled());

@@ -22,7 +22,7 @@ protected:
     void startOnMemory(const QString& file)
     {
         ASSERT_NO_FATAL_FAILURE(start({ file }));
-        driver().key(Qt::Key_2, Qt::ControlModifier);
+        driver().key(Qt::Key_3, Qt::ControlModifier);
         settle();
         ASSERT_EQ(driver().currentPage(), QStringLiteral("memory"));
     }
@@ -117,7 +117,7 @@ TEST_F(MemoryByHand, DraggingSelectsARangeAndEveryPageFollows)
     int alive = 0;
     for (const model::BlockId b : blocks.all())
         alive += blocks.birth(b) <= range.last && blocks.death(b) > range.first ? 1 : 0;
-    driver().key(Qt::Key_7, Qt::ControlModifier);
+    driver().key(Qt::Key_8, Qt::ControlModifier);
     settle();
     EXPECT_EQ(driver().page<BlocksPage>("blocks").model().rowCount(), alive);
 
@@ -194,7 +194,7 @@ TEST_F(MemoryByHand, ASearchFiltersEveryPageAndUndoTakesItBack)
         << qPrintable(test::shownTexts(memory()).join(QLatin1Char('\n')));
     EXPECT_TRUE(test::shows(driver().window(), QStringLiteral("train_gpt2.py:19"))) << "the filter's chip";
 
-    driver().key(Qt::Key_7, Qt::ControlModifier);
+    driver().key(Qt::Key_8, Qt::ControlModifier);
     settle();
     auto& blocks = driver().page<BlocksPage>("blocks");
     EXPECT_EQ(blocks.model().rowCount(), mlp);

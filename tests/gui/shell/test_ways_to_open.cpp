@@ -137,7 +137,7 @@ TEST_F(WaysToOpen, SeveralFilesOpenSeveralWindows)
 TEST_F(WaysToOpen, APageInAWindowOfItsOwnStaysPartOfTheWhole)
 {
     ASSERT_NO_FATAL_FAILURE(start({ test::outOfMemorySample() }));
-    driver().key(Qt::Key_8, Qt::ControlModifier);
+    driver().key(Qt::Key_9, Qt::ControlModifier);
     driver().key(Qt::Key_N, Qt::ControlModifier | Qt::ShiftModifier);
     auto& events = driver().page<EventsPage>("events");
     auto* window = qobject_cast<PageWindow*>(events.window());
@@ -167,14 +167,14 @@ TEST_F(WaysToOpen, APageInAWindowOfItsOwnStaysPartOfTheWhole)
     ASSERT_TRUE(test::until([&] { return driver().page<Page>("events").window() == &driver().window(); }));
     driver().window().activateWindow();
     ASSERT_TRUE(QTest::qWaitForWindowActive(&driver().window(), 60'000));
-    driver().key(Qt::Key_8, Qt::ControlModifier);
+    driver().key(Qt::Key_9, Qt::ControlModifier);
     EXPECT_TRUE(driver().page<Page>("events").isVisible());
 }
 
 TEST_F(WaysToOpen, TheFlameGraphZoomsByClickAndWalksBack)
 {
     ASSERT_NO_FATAL_FAILURE(start({ test::trainingSample() }));
-    driver().key(Qt::Key_3, Qt::ControlModifier);
+    driver().key(Qt::Key_4, Qt::ControlModifier);
     auto& flame = driver().page<FlamePage>("flame");
     ASSERT_TRUE(test::until([&] { return driver().settled() && flame.graph().tree(); }));
     EXPECT_TRUE(test::shows(flame,

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/timeline_page.h"
+
+#include "tests/gui/allocator/replayed.h"
+#include "tests/gui/timeline/made_trace.h"
+#include "views/widgets/plain_table_view.h"
+
+#include <QBuffer>
+#include <QTest>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+class TimelinePageTest : public testing::Test, protected test::WindowFont {
+protected:
+    TimelinePageTest()
+        : m_page(m_document)
+    {
+        m_page.setPalette(Palette::light());
+        m_page.resize(1000, 640);
+        m_page.QWidget::show();
+        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
+    }
+    void open(const std::string& text = test::tenSteps())
+    {
+        const QString path = m_folder.filePath(QStringLiteral("trace.json"));
+        ASSERT_TRUE(test::write(path, text));
+        m_document.open(path);
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] {
+                return m_document.state() == Document::State::Ready && m_page.lanes().data()
+                    && !m_page.busy();
+            },
+            20'000))
+            << m_document.error().text();
+    }
+    [[nodiscard]] QString cell(int row, int column) const
+    {
+        return m_page.table().source()->cell(static_cast<std::uint32_t>(row), column).text;
+    }
+    [[nodiscard]] std::uint32_t spanOf(std::string_view name, int number = 0) const
+    {
+        const LanesData& lanes = *m_page.lanes().data();
+        for (std::uint32_t span = 0; span < lanes.work().spans.size(); ++span)
+            if (lanes.nameOf(span) == name && number-- == 0)
+                return span;
+        ADD_FAILURE() << "no " << name;
+        return 0;
+    }
+
+    QTemporaryDir m_folder;
+    Document m_document;
+    TimelinePage m_page;
+};
+
+TEST_F(TimelinePageTest, SaysHowBusyTheGpuIsAndWhatItWaitsFor)
+{
+    open();
+    // Busy for 2.4 of 9.36 ms; 0.5 of each of nine gaps between steps is data.
+    for (const char* part : { "feeds GPU 0 too slowly", "<b>25.6\u00a0%</b> of 9.4\u00a0ms",
+             "<b>the program waits for its data</b> (48.1\u00a0%)" })
+        EXPECT_TRUE(m_page.sentenceText().contains(QString::fromUtf8(part)))
+            << part << " in " << qPrintable(m_page.sentenceText());
+    EXPECT_EQ(cell(0, 3), QStringLiteral("the program waits for its data"));
+    EXPECT_EQ(cell(0, 1), QStringLiteral("4.5 ms"));
+    EXPECT_EQ(cell(0, 2), QStringLiteral("500 µs"));
+}
+
+TEST_F(TimelinePageTest, TablesSayWhatTheCommandSays)
+{
+    open();
+    m_page.showTable(WorkTable::Kind::Kernels);
+    ASSERT_EQ(m_page.table().source()->rowCount(), 2u);
+    EXPECT_EQ(cell(0, 0), QStringLiteral("1.8 ms"));
+    EXPECT_EQ(cell(0, 1), QStringLiteral("30"));
+    EXPECT_EQ(cell(0, 2), QStringLiteral("gemm_kernel"));
+    m_page.showTable(WorkTable::Kind::Operators);
+    ASSERT_EQ(m_page.table().source()->rowCount(), 2u);
+    EXPECT_EQ(cell(0, 5), QStringLiteral("aten::mm"));
+    EXPECT_EQ(cell(0, 2), QStringLiteral("1.8 ms")) << "of its kernels";
+    QBuffer out;
+    ASSERT_TRUE(out.open(QIODevice::WriteOnly));
+    ASSERT_TRUE(m_page.hasCsv() && m_page.writeCsv(out));
+    EXPECT_TRUE(out.data().startsWith("self_ns,total_ns,gpu_self_ns,gpu_total_ns,calls,name\n"))
+        << out.data().constData();
+    m_page.showTable(WorkTable::Kind::Copies);
+    EXPECT_EQ(m_page.table().source()->rowCount(), 0u);
+}
+
+TEST_F(TimelinePageTest, MeasuringAsksForThatStretchAlone)
+{
+    open();
+    EXPECT_EQ(m_page.commandLine(), QStringLiteral("strata timeline %1").arg(m_document.path()));
+    m_page.lanes().measure(Span{ 550'000, 1'000'000 });
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }, 10'000));
+    m_page.showTable(WorkTable::Kind::Kernels);
+    EXPECT_EQ(cell(0, 1), QStringLiteral("3"));
+    EXPECT_TRUE(m_page.commandLine().endsWith(QStringLiteral(" --from t:0.000550000 --to t:0.001000000")))
+        << qPrintable(m_page.commandLine());
+    m_page.resetView();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }, 10'000));
+    EXPECT_EQ(cell(0, 1), QStringLiteral("30"));
+}
+
+TEST_F(TimelinePageTest, OpeningARowLeadsThere)
+{
+    open();
+    Q_EMIT m_page.table().sourceRowOpened(0);
+    ASSERT_TRUE(m_page.lanes().measured());
+    EXPECT_DOUBLE_EQ(m_page.lanes().measured()->width(), 500'000) << "the longest wait for data";
+    m_page.resetView();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }, 10'000));
+    m_page.showTable(WorkTable::Kind::Kernels);
+    QSignalSpy focus(&m_page, &Page::focusChanged);
+    Q_EMIT m_page.table().sourceRowOpened(1);
+    EXPECT_TRUE(m_page.foundText().startsWith(QStringLiteral("10 found"))) << qPrintable(m_page.foundText());
+    ASSERT_EQ(focus.size(), 1);
+    EXPECT_EQ(m_page.lanes().current(), spanOf("relu_kernel"));
+}
+
+TEST_F(TimelinePageTest, AClickTellsTheDetailsWhatLaunchedAKernel)
+{
+    open();
+    QSignalSpy focus(&m_page, &Page::focusChanged);
+    const std::uint32_t kernel = spanOf("gemm_kernel", 7);
+    m_page.lanes().reveal(kernel);
+    QTest::mouseClick(m_page.lanes().viewport(), Qt::LeftButton, {}, m_page.lanes().placeOf(kernel));
+    ASSERT_EQ(focus.size(), 1);
+    const auto told = focus.front().front().value<Focus>();
+    ASSERT_EQ(told.kind, Focus::Kind::Work);
+    EXPECT_EQ(told.work->kind, QStringLiteral("Kernel"));
+    EXPECT_EQ(told.work->title, QStringLiteral("gemm_kernel"));
+    const WorkDetails::Rows life{ { QStringLiteral("from"), QStringLiteral("0.002660") },
+        { QStringLiteral("to"), {} }, { QStringLiteral("launched by"), QStringLiteral("cudaLaunchKernel") },
+        { QStringLiteral("before"), QStringLiteral("10 µs") } };
+    ASSERT_EQ(told.work->life.size(), life.size());
+    for (const std::size_t i : { 2U, 3U })
+        EXPECT_EQ(told.work->life[i], life[i]);
+    m_page.showFocus({});
+    EXPECT_FALSE(m_page.lanes().current()) << "something else is shown";
+}
+
+TEST_F(TimelinePageTest, SaysWhereNothingTellsWhatRan)
+{
+    m_document.open(QStringLiteral(STRATA_TEST_DATA "/samples/gpt2_124m_bf16_train.pickle.gz"));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return m_document.state() == Document::State::Ready; }, 20'000));
+    EXPECT_TRUE(m_page.absence().contains(QStringLiteral("torch.profiler")));
+    EXPECT_TRUE(m_page.notice().isVisible());
+    EXPECT_TRUE(m_page.notice().text().code.contains(QStringLiteral("export_chrome_trace")));
+    EXPECT_FALSE(m_page.hasCsv());
+    EXPECT_TRUE(m_page.commandLine().isEmpty());
+}
+
+TEST_F(TimelinePageTest, ATraceOfTheCpuAloneSaysSo)
+{
+    open(R"({"traceEvents":[)" + test::row("cpu_op", "aten::mm", 1, 2, 0, 100) + "]}");
+    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("No work of a GPU")))
+        << qPrintable(m_page.sentenceText());
+    EXPECT_EQ(m_page.table().source()->rowCount(), 0u);
+}
+
+} // namespace

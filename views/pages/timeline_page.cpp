@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/timeline_page.h"
+
+#include "views/pages/timeline_texts.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
+#include "views/widgets/legend.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/segmented.h"
+#include "views/widgets/timeline/lane_words.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace strata::views {
+
+namespace {
+
+constexpr int kFindWidth = 220, kLowest = 240; // before scaling
+
+} // namespace
+
+TimelinePage::TimelinePage(Document& document, QWidget* parent)
+    : Page(document, parent)
+    , m_sentence(new QLabel)
+    , m_how(new QLabel)
+    , m_find(new QLineEdit)
+    , m_found(new QLabel)
+    , m_parts(new QStackedWidget)
+    , m_splitter(new QSplitter(Qt::Vertical))
+    , m_lanes(new LanesView)
+    , m_legend(new Legend)
+    , m_kinds(new Segmented(tr("Table"),
+          { { tr("Idle"), tr("Why the GPU was idle") },
+              { tr("Operators"), tr("By their time on the CPU and the GPU") },
+              { tr("Kernels"), tr("By their time") },
+              { tr("Copies"), tr("Copies and sets, by their time") } }))
+    , m_range(new QLabel)
+    , m_table(new PlainTableView)
+    , m_notice(new EmptyNotice)
+{
+    setAccessibleName(title());
+    auto* upper = new QWidget;
+    auto* picture = new QVBoxLayout(upper);
+    picture->setContentsMargins(0, 0, 0, 0);
+    picture->setSpacing(kGrid / 2);
+    picture->addWidget(m_legend);
+    picture->addWidget(m_lanes, 1);
+    m_splitter->addWidget(upper);
+    m_splitter->addWidget(makeLower());
+    m_splitter->setSizes({ 420, 200 });
+    m_splitter->setStretchFactor(0, 2);
+    m_splitter->setStretchFactor(1, 1);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->setObjectName(QStringLiteral("timeline")); // under which the window remembers it
+    m_parts->addWidget(m_splitter);
+    m_parts->addWidget(m_notice);
+    m_parts->setMinimumHeight(scaled(kLowest, font()));
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+    layout->setSpacing(kGrid);
+    layout->addWidget(makeHead());
+    layout->addWidget(m_parts, 1);
+    setFocusPolicy(Qt::StrongFocus);
+
+    follow(m_making);
+    follow(m_summing);
+    connect(m_find, &QLineEdit::textChanged, this, [this](const QString& text) {
+        m_lanes->find(text);
+        showTexts();
+    });
+    connect(m_find, &QLineEdit::returnPressed, this, [this] { walkFound(true); });
+    connect(m_lanes, &LanesView::hovered, this, &Page::hoverText);
+    connect(m_lanes, &LanesView::historyChanged, this, &Page::historyChanged);
+    connect(m_lanes, &LanesView::chosen, this, [this](quint32 span) {
+        Q_EMIT focusChanged(Focus::onWork(text::workDetails(*m_lanes->data(), span)));
+    });
+    connect(m_lanes, &LanesView::measuredChanged, this, &TimelinePage::request);
+    connect(m_kinds, &Segmented::changed, this,
+        [this](int kind) { showTable(static_cast<WorkTable::Kind>(kind)); });
+    connect(m_table, &PlainTableView::sourceRowOpened, this, &TimelinePage::openRow);
+    connect(&document, &Document::stateChanged, this, &TimelinePage::showSession);
+    connect(&document, &Document::progressChanged, this, &TimelinePage::showTexts);
+    addPageAction(tr("Find by name"), { QKeySequence(Qt::CTRL | Qt::Key_F) },
+        [this] { m_find->setFocus(Qt::ShortcutFocusReason); });
+    addPageAction(tr("Next found"), { Qt::Key_BracketRight }, [this] { walkFound(true); });
+    addPageAction(tr("Previous found"), { Qt::Key_BracketLeft }, [this] { walkFound(false); });
+    showSession();
+}
+
+QWidget* TimelinePage::makeHead()
+{
+    m_sentence->setTextFormat(Qt::RichText);
+    m_sentence->setWordWrap(true);
+    m_sentence->setFont(sized(font(), kVerdictPx));
+    m_sentence->setAccessibleName(tr("Verdict"));
+    m_how->setWordWrap(true);
+    m_how->setFont(sized(font(), kAxisPx));
+    m_how->setProperty("muted", true);
+    m_find->setPlaceholderText(tr("Find by name"));
+    m_find->setAccessibleName(tr("Find by name"));
+    m_find->setClearButtonEnabled(true);
+    m_find->setFixedWidth(scaled(kFindWidth, font()));
+    m_found->setProperty("muted", true);
+    m_found->setFont(sized(font(), kAxisPx));
+    m_found->setAlignment(Qt::AlignRight);
+    auto* verdict = new QVBoxLayout;
+    verdict->setSpacing(kGrid / 2);
+    verdict->addWidget(m_sentence);
+    verdict->addWidget(m_how);
+    verdict->addStretch();
+    auto* search = new QVBoxLayout;
+    search->setSpacing(2);
+    search->addWidget(m_find);
+    search->addWidget(m_found);
+    search->addStretch();
+    auto* head = new QWidget;
+    auto* layout = new QHBoxLayout(head);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(kMargin);
+    layout->addLayout(verdict, 1);
+    layout->addLayout(search);
+    return head;
+}
+
+QWidget* TimelinePage::makeLower()
+{
+    m_range->setProperty("muted", true);
+    m_range->setFont(sized(font(), kAxisPx));
+    m_table->setAccessibleName(tr("In numbers"));
+    auto* head = new QHBoxLayout;
+    head->setSpacing(kMargin);
+    head->addWidget(m_kinds);
+    head->addWidget(m_range, 1);
+    auto* lower = new QWidget;
+    auto* layout = new QVBoxLayout(lower);
+    layout->setContentsMargins(0, kGrid / 2, 0, 0);
+    layout->setSpacing(kGrid / 2);
+    layout->addLayout(head);
+    layout->addWidget(m_table, 1);
+    lower->setMinimumHeight(scaled(4 * kRowHeight, font()));
+    return lower;
+}
+
+bool TimelinePage::holdsWork() const
+{
+    const model::Recording* const recording = m_document.recording();
+    return recording && recording->parts.find<model::Work>();
+}
+
+QString TimelinePage::absence() const
+{
+    return m_document.recording() && !holdsWork() ? text::noWorkReason() : QString();
+}
+
+QString TimelinePage::commandLine() const
+{
+    if (m_document.path().isEmpty() || !holdsWork())
+        return {};
+    QString line = QStringLiteral("strata timeline %1").arg(text::shellQuoted(m_document.path()));
+    if (const auto range = m_lanes->measured())
+        line += QStringLiteral(" --from t:%1 --to t:%2")
+                    .arg(range->begin / 1e9, 0, 'f', 9)
+                    .arg(range->end / 1e9, 0, 'f', 9);
+    return line;
+}
+
+void TimelinePage::setPalette(const Palette& palette)
+{
+    Page::setPalette(palette);
+    m_lanes->setColours(palette);
+    m_table->setColours(palette);
+    m_legend->setEntries(
+        m_lanes->data() ? workLegend(palette, *m_lanes->data()) : std::vector<Legend::Entry>(), palette);
+}
+
+void TimelinePage::resetView()
+{
+    m_lanes->showAll();
+    m_lanes->measure(std::nullopt);
+}
+
+bool TimelinePage::busy() const
+{
+    return m_making.running() || m_summing.running();
+}
+
+void TimelinePage::showSession()
+{
+    const auto session = m_document.session();
+    if (session == m_session)
+        return showTexts();
+    m_session = session;
+    m_making.cancel();
+    m_summing.cancel();
+    m_figures = nullptr;
+    m_shown = nullptr;
+    m_table->setSource(nullptr);
+    m_lanes->setData(nullptr);
+    if (session && holdsWork())
+        m_making.start([session](const JobContext&) { return LanesData::of(session); },
+            [this](std::shared_ptr<const LanesData> made) {
+                m_lanes->setData(std::move(made));
+                setPalette(colours());
+                m_lanes->find(m_find->text());
+                request();
+            });
+    showTexts();
+}
+
+void TimelinePage::request()
+{
+    const auto shown = m_lanes->data();
+    if (!shown)
+        return;
+    std::optional<model::TimeSpan> range;
+    if (const auto measured = m_lanes->measured())
+        range = model::TimeSpan{ shown->tracks().startNs() + static_cast<std::int64_t>(measured->begin),
+            shown->tracks().startNs() + static_cast<std::int64_t>(measured->end) };
+    m_summing.start([shown, range](const JobContext&) { return WorkFigures::of(shown, range); },
+        [this](WorkFigures figures) { showFigures(std::move(figures)); });
+}
+
+void TimelinePage::showFigures(WorkFigures figures)
+{
+    m_figures = std::make_shared<const WorkFigures>(std::move(figures));
+    showTable(static_cast<WorkTable::Kind>(m_kinds->chosen()));
+    showTexts();
+}
+
+void TimelinePage::showTable(WorkTable::Kind kind)
+{
+    m_kinds->choose(static_cast<int>(kind));
+    m_shown = m_figures ? WorkTable::of(kind, m_figures) : nullptr;
+    m_table->setSource(m_shown);
+}
+
+void TimelinePage::showTexts()
+{
+    const bool isThere = m_lanes->data() != nullptr;
+    const EmptyNotice::Text why = isThere ? EmptyNotice::Text{} : timelineNotice(m_document, holdsWork());
+    if (!isThere)
+        m_notice->setText(why);
+    setFocusProxy(isThere ? m_lanes : nullptr);
+    m_parts->setCurrentWidget(isThere ? static_cast<QWidget*>(m_splitter) : m_notice);
+    m_sentence->setText(m_figures ? timelineVerdict(*m_figures) : isThere ? tr("Adding it up…") : QString());
+    m_how->setText(m_figures ? timelineSteps(*m_figures) : QString());
+    m_sentence->setVisible(isThere);
+    m_how->setVisible(isThere && !m_how->text().isEmpty());
+    m_find->setVisible(isThere);
+    m_range->setText(m_figures ? timelineRange(*m_figures) : QString());
+    const QString wanted = m_find->text();
+    m_found->setText(!isThere || wanted.isEmpty() ? QString()
+            : m_lanes->foundCount() == 0
+            ? tr("nothing has that in its name")
+            : tr("%1 found; ] and [ walk").arg(text::count(m_lanes->foundCount())));
+}
+
+/// Something else is in the details: nothing here is chosen then.
+void TimelinePage::showFocus(const Focus& focus)
+{
+    if (focus.kind != Focus::Kind::Work)
+        m_lanes->setCurrent(std::nullopt);
+}
+
+void TimelinePage::walkFound(bool forward)
+{
+    if (!m_lanes->data())
+        return;
+    if (const auto next = m_lanes->nextFound(forward)) {
+        m_lanes->setCurrent(next);
+        m_lanes->reveal(*next);
+        Q_EMIT focusChanged(Focus::onWork(text::workDetails(*m_lanes->data(), *next)));
+    }
+}
+
+void TimelinePage::find(const QString& text)
+{
+    m_find->setText(text);
+}
+
+/// To where the longest wait begins, or to what bears the name.
+void TimelinePage::openRow(quint32 row)
+{
+    if (!m_shown || !m_lanes->data())
+        return;
+    if (const auto name = m_shown->nameOf(row)) {
+        find(text::utf8(m_lanes->data()->strings()[*name]));
+        return walkFound(true);
+    }
+    if (const auto ns = m_shown->exampleNs(row)) {
+        const auto at = static_cast<double>(*ns - m_lanes->data()->tracks().startNs());
+        const auto length = static_cast<double>(m_shown->longestNs(row));
+        m_lanes->showSpan({ at - length, at + 2 * length });
+        m_lanes->measure(Span{ at, at + length });
+    }
+}
+
+QString TimelinePage::copyText() const
+{
+    return m_table->copyText();
+}
+
+bool TimelinePage::hasCsv() const
+{
+    return m_shown != nullptr;
+}
+
+bool TimelinePage::writeCsv(QIODevice& out) const
+{
+    return m_table->writeCsv(out);
+}
+
+QWidget* TimelinePage::pictureWidget()
+{
+    return m_lanes;
+}
+
+QString TimelinePage::sentenceText() const
+{
+    return m_sentence->text();
+}
+
+QString TimelinePage::foundText() const
+{
+    return m_found->text();
+}
+
+} // namespace strata::views

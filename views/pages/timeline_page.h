@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/pages/page.h"
+#include "views/widgets/empty_notice.h"
+#include "views/widgets/timeline/lanes_view.h"
+#include "views/widgets/timeline/work_tables_source.h"
+
+class QLabel;
+class QLineEdit;
+class QSplitter;
+class QStackedWidget;
+class QToolButton;
+
+namespace strata::views {
+
+class Legend;
+class PlainTableView;
+class Segmented;
+
+/// What ran when: whether the GPU is fed fast enough and why it was idle, the work of streams and threads
+/// over time with memory below, and why it waited, operators, kernels and copies in numbers, of all of it or
+/// of the stretch that was measured.
+class TimelinePage : public Page {
+    Q_OBJECT
+public:
+    explicit TimelinePage(Document& document, QWidget* parent = nullptr);
+
+    [[nodiscard]] QString id() const override { return QStringLiteral("timeline"); }
+    [[nodiscard]] QString title() const override { return tr("Timeline"); }
+    [[nodiscard]] QString iconName() const override { return QStringLiteral("timeline"); }
+    [[nodiscard]] FilterReach filterReach() const override { return FilterReach::Nothing; }
+    [[nodiscard]] QString absence() const override;
+    [[nodiscard]] QString commandLine() const override;
+    void setPalette(const Palette& palette) override;
+    void resetView() override;
+    [[nodiscard]] bool busy() const override;
+    [[nodiscard]] bool canGoBack() const override { return m_lanes->canGoBack(); }
+    [[nodiscard]] bool canGoForward() const override { return m_lanes->canGoForward(); }
+    void goBack() override { m_lanes->goBack(); }
+    void goForward() override { m_lanes->goForward(); }
+    [[nodiscard]] QString copyText() const override;
+    [[nodiscard]] bool hasCsv() const override;
+    [[nodiscard]] bool writeCsv(QIODevice& out) const override;
+    [[nodiscard]] QWidget* pictureWidget() override;
+
+    void showFocus(const Focus& focus) override;
+    void showTable(WorkTable::Kind kind);
+    void find(const QString& text); ///< as if it had been typed
+    [[nodiscard]] LanesView& lanes() const { return *m_lanes; }
+    [[nodiscard]] PlainTableView& table() const { return *m_table; }
+    [[nodiscard]] EmptyNotice& notice() const { return *m_notice; }
+    [[nodiscard]] QString sentenceText() const;
+    [[nodiscard]] QString foundText() const;
+
+private:
+    [[nodiscard]] QWidget* makeHead();
+    [[nodiscard]] QWidget* makeLower();
+    [[nodiscard]] bool holdsWork() const;
+    void showSession();
+    void request(); ///< figures of what is measured, else of all
+    void showFigures(WorkFigures figures);
+    void showTexts();
+    void walkFound(bool forward);
+    void openRow(quint32 row);
+
+    BackgroundJob m_making{ Earlier::Finish, BackgroundJob::Thread::Own };
+    BackgroundJob m_summing{ Earlier::Finish, BackgroundJob::Thread::Own };
+    std::shared_ptr<const model::Session> m_session; // whose lanes are shown, or made
+    std::shared_ptr<const WorkFigures> m_figures;
+    std::shared_ptr<const WorkTable> m_shown;
+
+    QLabel* m_sentence;
+    QLabel* m_how;
+    QLineEdit* m_find;
+    QLabel* m_found;
+    QStackedWidget* m_parts; ///< pictures and tables, or the notice
+    QSplitter* m_splitter;
+    LanesView* m_lanes;
+    Legend* m_legend;
+    Segmented* m_kinds;
+    QLabel* m_range;
+    PlainTableView* m_table;
+    EmptyNotice* m_notice;
+};
+
+} // namespace strata::views

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/widgets/empty_notice.h"
+#include "views/widgets/timeline/lanes_data.h"
+
+#include <QString>
+
+namespace strata::views {
+
+class Document;
+
+/// What the page Timeline says, as `strata timeline` does.
+[[nodiscard]] QString timelineVerdict(const WorkFigures& figures); ///< rich text
+[[nodiscard]] QString timelineSteps(const WorkFigures& figures); ///< empty: there are none
+[[nodiscard]] QString timelineRange(const WorkFigures& figures); ///< of what the tables are
+/// Where there is no picture: why.
+[[nodiscard]] EmptyNotice::Text timelineNotice(const Document& document, bool holdsWork);
+
+namespace text {
+
+[[nodiscard]] QString noWorkReason(); ///< and what would record it
+
+} // namespace text
+
+} // namespace strata::views

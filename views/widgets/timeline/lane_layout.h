@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/timeline/work_tracks.h"
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace strata::views {
+
+/// Where the rows of tracks stand below each other, in points from the top of all of them. A value.
+class LaneLayout {
+public:
+    struct Row {
+        std::size_t track = 0, row = 0; ///< of WorkTracks
+        int top = 0;
+    };
+    struct Track {
+        std::size_t track = 0;
+        int top = 0, height = 0;
+        bool isFolded = false; ///< its outermost row alone is shown
+    };
+
+    LaneLayout() = default;
+    /// `folded`: tracks of which only the outermost row is shown.
+    LaneLayout(const model::WorkTracks& tracks, const std::set<std::size_t>& folded, int rowHeight);
+
+    [[nodiscard]] const std::vector<Row>& rows() const { return m_rows; } ///< from the top
+    [[nodiscard]] const std::vector<Track>& tracks() const { return m_tracks; }
+    [[nodiscard]] int height() const { return m_height; }
+    [[nodiscard]] int rowHeight() const { return m_rowHeight; }
+    [[nodiscard]] std::optional<std::size_t> rowAt(int y) const; ///< place in rows()
+    [[nodiscard]] std::optional<std::size_t> trackAt(int y) const; ///< of WorkTracks
+    [[nodiscard]] std::optional<std::size_t> rowOf(
+        std::size_t track, std::size_t row) const; ///< shown at all
+
+private:
+    std::vector<Row> m_rows;
+    std::vector<Track> m_tracks;
+    int m_rowHeight = 1, m_height = 0;
+};
+
+} // namespace strata::views

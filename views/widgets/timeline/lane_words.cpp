@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/timeline/lane_words.h"
+
+#include "model/analysis/work/device_work.h"
+#include "views/style/texts.h"
+
+#include <QCoreApplication>
+#include <QRegularExpression>
+
+#include <array>
+
+namespace strata::views {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(Timeline)
+};
+
+QString nameOf(WorkLook look)
+{
+    switch (look) {
+    case WorkLook::Computation:
+        return Words::tr("Kernels");
+    case WorkLook::Communication:
+        return Words::tr("Communication");
+    case WorkLook::Copy:
+        return Words::tr("Copies and sets");
+    case WorkLook::Wait:
+        return Words::tr("Waiting for the GPU");
+    case WorkLook::Operator:
+        return Words::tr("Operators");
+    case WorkLook::Runtime:
+        return Words::tr("Calls of CUDA");
+    case WorkLook::Annotation:
+        return Words::tr("Annotations and steps");
+    case WorkLook::Python:
+        return Words::tr("Python");
+    case WorkLook::Other:
+        break;
+    }
+    return Words::tr("Other");
+}
+
+} // namespace
+
+WorkLook lookOf(const model::WorkSpan& span, std::string_view name)
+{
+    using model::WorkKind;
+    switch (span.kind) {
+    case WorkKind::Kernel:
+        return model::useOf(name) == model::WorkUse::Communication ? WorkLook::Communication
+                                                                   : WorkLook::Computation;
+    case WorkKind::Copy:
+    case WorkKind::Set:
+        return WorkLook::Copy;
+    case WorkKind::Synchronisation:
+        return WorkLook::Wait;
+    case WorkKind::Operator: // a step was an operator in 2021
+        return name.starts_with("ProfilerStep#") ? WorkLook::Annotation : WorkLook::Operator;
+    case WorkKind::Runtime:
+        return WorkLook::Runtime;
+    case WorkKind::Annotation:
+    case WorkKind::DeviceAnnotation:
+        return WorkLook::Annotation;
+    case WorkKind::Python:
+        return WorkLook::Python;
+    case WorkKind::Overhead:
+    case WorkKind::Other:
+        break;
+    }
+    return WorkLook::Other;
+}
+
+QColor colourOf(const Palette& palette, WorkLook look)
+{
+    switch (look) {
+    case WorkLook::Computation:
+        return palette.group(0);
+    case WorkLook::Communication:
+        return palette.group(2);
+    case WorkLook::Copy:
+        return palette.group(7);
+    case WorkLook::Wait:
+        return palette.group(6);
+    case WorkLook::Operator:
+        return palette.group(1);
+    case WorkLook::Runtime:
+        return palette.group(3);
+    case WorkLook::Annotation:
+        return palette[Palette::Role::FilteredOut];
+    case WorkLook::Python:
+        return palette.group(5);
+    case WorkLook::Other:
+        break;
+    }
+    return palette[Palette::Role::Other];
+}
+
+std::vector<Legend::Entry> workLegend(const Palette& palette, const LanesData& lanes)
+{
+    std::array<bool, kWorkLooks> occurs{};
+    for (std::uint32_t span = 0; span < lanes.work().spans.size(); ++span)
+        occurs[lanes.lookOf(span) / 2] = true;
+    std::vector<Legend::Entry> entries;
+    for (int i = 0; i < kWorkLooks; ++i)
+        if (const auto look = static_cast<WorkLook>(i); occurs[static_cast<std::size_t>(i)])
+            entries.push_back(
+                { nameOf(look), [colour = colourOf(palette, look)](int) { return QBrush(colour); } });
+    return entries;
+}
+
+namespace text {
+
+QString lane(const model::WorkLane& lane, const model::StringTable& strings)
+{
+    if (lane.device)
+        return Words::tr("GPU %1, stream %2").arg(*lane.device).arg(lane.stream);
+    const QString name = utf8(strings[lane.threadName]);
+    if (name.isEmpty())
+        return Words::tr("thread %1").arg(lane.thread);
+    // The profiler's "thread 4242 (python)": what tells threads apart stands last, where it is not cut.
+    static const QRegularExpression kProfilers(QStringLiteral("^thread (-?\\d+) \\((.*)\\)$"));
+    if (const auto match = kProfilers.match(name); match.hasMatch())
+        return QStringLiteral("%1 %2").arg(match.captured(2), match.captured(1));
+    const bool isNumbered = lane.thread > -(std::int64_t{ 1 } << 32); // else the file names it alone
+    return isNumbered ? QStringLiteral("%1 %2").arg(name).arg(lane.thread) : name;
+}
+
+QString workKind(model::WorkKind kind)
+{
+    return utf8(model::workKindWord(kind));
+}
+
+QStringList workLines(const LanesData& lanes, std::uint32_t place)
+{
+    const model::WorkSpan& span = lanes.work().spans[place];
+    return { shortened(lanes.nameOf(place), 120),
+        Words::tr("%1, %2").arg(workKind(span.kind), duration(span.durationNs)),
+        lane(lanes.work().lanes[span.lane], lanes.strings()) };
+}
+
+namespace {
+
+void addKernel(WorkDetails& details, const model::KernelDetail& kernel)
+{
+    const auto triple = [](const std::int32_t(&of)[3]) {
+        return QStringLiteral("%1 x %2 x %3").arg(of[0]).arg(of[1]).arg(of[2]);
+    };
+    if (kernel.grid[0] >= 0) {
+        details.recorded.emplace_back(Words::tr("grid"), triple(kernel.grid));
+        details.recorded.emplace_back(Words::tr("block"), triple(kernel.block));
+    }
+    if (kernel.registers >= 0)
+        details.recorded.emplace_back(Words::tr("registers"), Words::tr("%1 a thread").arg(kernel.registers));
+    if (kernel.sharedBytes >= 0)
+        details.recorded.emplace_back(
+            Words::tr("shared"), Words::tr("%1 a block").arg(bytes(kernel.sharedBytes)));
+    if (kernel.occupancyPercent >= 0)
+        details.recorded.emplace_back(
+            Words::tr("occupancy"), Words::tr("%1 %, estimated").arg(std::lround(kernel.occupancyPercent)));
+}
+
+void addOperator(WorkDetails& details, const model::OperatorDetail& called, const model::StringTable& strings)
+{
+    const auto add = [&](const QString& label, model::StringId text) {
+        if (text.valid() && !strings[text].empty())
+            details.recorded.emplace_back(label, shortened(strings[text], 400));
+    };
+    add(Words::tr("shapes"), called.shapes);
+    add(Words::tr("types"), called.types);
+    add(Words::tr("values"), called.values);
+    if (called.sequence >= 0)
+        details.recorded.emplace_back(Words::tr("autograd"), Words::tr("number %1").arg(called.sequence));
+}
+
+} // namespace
+
+WorkDetails workDetails(const LanesData& lanes, std::uint32_t place)
+{
+    const model::Work& work = lanes.work();
+    const model::WorkSpan& span = work.spans[place];
+    WorkDetails details;
+    details.kind = workKind(span.kind);
+    details.kind.replace(0, 1, details.kind.left(1).toUpper());
+    details.title = shortened(lanes.nameOf(place), 400);
+    details.size.emplace_back(Words::tr("took"), duration(span.durationNs));
+    details.life.emplace_back(
+        Words::tr("from"), Words::tr("%1 s").arg(seconds(lanes.tracks().beginOf(place))));
+    details.life.emplace_back(Words::tr("to"), Words::tr("%1 s").arg(seconds(lanes.tracks().endOf(place))));
+    if (const auto partner = lanes.partnerOf(place)) {
+        const bool isWork = model::isDeviceWork(span.kind);
+        const std::uint32_t call = isWork ? *partner : place, launched = isWork ? place : *partner;
+        details.life.emplace_back(isWork ? Words::tr("launched by") : Words::tr("launched"),
+            shortened(lanes.nameOf(*partner), 160));
+        details.life.emplace_back(isWork ? Words::tr("before") : Words::tr("after"),
+            duration(lanes.tracks().beginOf(launched) - lanes.tracks().beginOf(call)));
+    }
+    details.place.emplace_back(Words::tr("on"), lane(work.lanes[span.lane], lanes.strings()));
+    if (span.detail == model::WorkSpan::kNoWorkDetail)
+        return details;
+    if (span.kind == model::WorkKind::Kernel && span.detail < work.kernels.size())
+        addKernel(details, work.kernels[span.detail]);
+    const bool isCopy = span.kind == model::WorkKind::Copy || span.kind == model::WorkKind::Set;
+    if (isCopy && span.detail < work.copies.size() && work.copies[span.detail].bytes >= 0) {
+        const std::int64_t size = work.copies[span.detail].bytes;
+        details.size.emplace_back(Words::tr("bytes"), bytes(size));
+        if (span.durationNs > 0)
+            details.size.emplace_back(Words::tr("a second"),
+                bytes(static_cast<std::int64_t>(
+                    static_cast<double>(size) * 1e9 / static_cast<double>(span.durationNs))));
+    }
+    if (span.kind == model::WorkKind::Operator && span.detail < work.operators.size())
+        addOperator(details, work.operators[span.detail], lanes.strings());
+    return details;
+}
+
+QString waitCause(model::WaitCause cause)
+{
+    switch (cause) {
+    case model::WaitCause::DataLoading:
+        return Words::tr("the program waits for its data");
+    case model::WaitCause::CudaMalloc:
+        return Words::tr("the program asks the driver for memory, or gives some back");
+    case model::WaitCause::Communication:
+        return Words::tr("the program is in a collective");
+    case model::WaitCause::PageableCopy:
+        return Words::tr("the program copies from pageable memory");
+    case model::WaitCause::Synchronisation:
+        return Words::tr("the program has waited for the GPU and queued nothing");
+    case model::WaitCause::LaunchOverhead:
+        return Words::tr("the program is busy and launches nothing");
+    case model::WaitCause::Unknown:
+        break;
+    }
+    return Words::tr("the program is in code that was not recorded");
+}
+
+QString waitRemedy(model::WaitCause cause)
+{
+    switch (cause) {
+    case model::WaitCause::DataLoading:
+        return Words::tr("more workers in the DataLoader, or batches that are prepared ahead");
+    case model::WaitCause::CudaMalloc:
+        return Words::tr("other allocator settings: see Fragmentation, or strata replay");
+    case model::WaitCause::Communication:
+        return Words::tr("overlap it with computation, or wait for others less often");
+    case model::WaitCause::PageableCopy:
+        return Words::tr("pin_memory=True, and non_blocking=True where it is copied");
+    case model::WaitCause::Synchronisation:
+        return Words::tr("fewer .item(), .cpu() and synchronize(), or later");
+    case model::WaitCause::LaunchOverhead:
+        return Words::tr("fewer and larger kernels: torch.compile, CUDA graphs, a larger batch");
+    case model::WaitCause::Unknown:
+        break;
+    }
+    return Words::tr("record Python too: with_stack=True");
+}
+
+} // namespace text
+
+} // namespace strata::views

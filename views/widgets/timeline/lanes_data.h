@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/work/device_work.h"
+#include "model/analysis/work/wait_causes.h"
+#include "model/analysis/work/work_tables.h"
+#include "model/session/session.h"
+#include "model/timeline/work_tracks.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace strata::views {
+
+/// What a picture of work shows, worked out once for a session that has a part Work. Immutable, any thread.
+class LanesData {
+public:
+    /// nullptr: the session has no such part. O(n log n): off the GUI thread.
+    [[nodiscard]] static std::shared_ptr<const LanesData> of(std::shared_ptr<const model::Session> session);
+
+    [[nodiscard]] const model::Session& session() const { return *m_session; }
+    [[nodiscard]] const model::Work& work() const { return m_work; }
+    [[nodiscard]] const model::StringTable& strings() const { return m_session->recording().strings; }
+    [[nodiscard]] std::string_view nameOf(std::uint32_t span) const
+    {
+        return strings()[m_work.spans[span].name];
+    }
+    [[nodiscard]] const model::WorkTracks& tracks() const { return m_tracks; }
+    /// WorkLook of a piece, twice, and one more for one of two shades: names beside each other are told
+    /// apart.
+    [[nodiscard]] std::uint8_t lookOf(std::uint32_t span) const { return m_looks[span]; }
+    /// The first piece that a call launched, or the call that launched a piece. O(log n).
+    [[nodiscard]] std::optional<std::uint32_t> partnerOf(std::uint32_t span) const;
+
+private:
+    LanesData(std::shared_ptr<const model::Session> session, const model::Work& work);
+
+    std::shared_ptr<const model::Session> m_session;
+    const model::Work& m_work; // of it
+    model::WorkTracks m_tracks;
+    std::vector<std::uint8_t> m_looks;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> m_links; // correlation and piece, in order
+};
+
+/// What is said of all of it, or of a range, as `strata timeline` says it. Immutable, any thread.
+struct WorkFigures {
+    std::shared_ptr<const LanesData> lanes;
+    std::optional<model::TimeSpan> range; ///< on the file's clock
+    std::vector<model::DeviceWork> devices;
+    std::vector<model::ProfilerStep> steps;
+    model::WaitTimes waits;
+    model::WorkTables tables;
+
+    /// O(n log n): off the GUI thread.
+    [[nodiscard]] static WorkFigures of(
+        std::shared_ptr<const LanesData> lanes, const std::optional<model::TimeSpan>& range);
+};
+
+} // namespace strata::views

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QAbstractScrollArea>
+
+#include "views/base/history.h"
+#include "views/style/palette.h"
+#include "views/widgets/axis/x_mapping.h"
+#include "views/widgets/quick_text.h"
+#include "views/widgets/timeline/lane_layout.h"
+#include "views/widgets/timeline/lanes_data.h"
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace strata::views {
+
+class HoverTip;
+
+/// Work on lanes over time: streams above threads, what is nested below what holds it, and memory at the
+/// bottom on the same axis. What is narrower than three pixels comes together with its neighbours, never is
+/// left out. A frame costs what is in view.
+///
+/// The wheel zooms at the pointer, Shift+wheel and A, D move, W and S zoom; over the names the wheel scrolls.
+/// Dragging measures a stretch of time, a click chooses a piece, a double click zooms to it, the arrow keys
+/// walk. Names fold a track. GUI thread only.
+class LanesView : public QAbstractScrollArea {
+    Q_OBJECT
+public:
+    explicit LanesView(QWidget* parent = nullptr);
+
+    void setData(std::shared_ptr<const LanesData> data); ///< nullptr: none. All is in view
+    [[nodiscard]] const std::shared_ptr<const LanesData>& data() const { return m_data; }
+    void setColours(const Palette& palette);
+
+    [[nodiscard]] Span view() const { return m_view; } ///< nanoseconds since WorkTracks::startNs()
+    void showSpan(Span view); ///< as far as there is something
+    void showAll();
+    [[nodiscard]] bool canGoBack() const { return m_history.canGoBack(); }
+    [[nodiscard]] bool canGoForward() const { return m_history.canGoForward(); }
+    void goBack();
+    void goForward();
+
+    [[nodiscard]] std::optional<std::uint32_t> current() const { return m_current; } ///< row of Work::spans
+    void setCurrent(std::optional<std::uint32_t> span); ///< not told as the user's choice
+    void reveal(std::uint32_t span); ///< zooms and scrolls so that it can be seen
+    [[nodiscard]] std::optional<Span> measured() const { return m_measured; }
+    void measure(std::optional<Span> range);
+    void setFolded(std::size_t track, bool folded);
+    [[nodiscard]] bool isFolded(std::size_t track) const { return m_folded.contains(track); }
+
+    /// Pieces whose name has this text in it, whatever the case, stand out; empty: none do.
+    void find(const QString& text);
+    [[nodiscard]] std::int64_t foundCount() const { return m_foundCount; }
+    /// The next of them in time behind the current piece (before it), around the end too.
+    [[nodiscard]] std::optional<std::uint32_t> nextFound(bool forward) const;
+
+    [[nodiscard]] std::optional<std::uint32_t> pieceAt(const QPoint& at) const; ///< in the viewport
+    [[nodiscard]] QPoint placeOf(std::uint32_t span) const; ///< its middle, in the viewport; may be out of it
+    [[nodiscard]] const LaneLayout& lanes() const { return m_lanes; }
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+Q_SIGNALS:
+    void chosen(quint32 span); ///< by the user
+    void measuredChanged();
+    void hovered(const QString& text);
+    void historyChanged();
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void scrollContentsBy(int dx, int dy) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+
+private:
+    struct Found {
+        std::vector<std::vector<std::uint32_t>> places; ///< by row of the track: places in it that match
+    };
+
+    void layOut();
+    void move(Span view); ///< and remembers where it was
+    void choose(std::optional<std::uint32_t> span);
+    void walk(int key);
+    void hover(const QPoint& at);
+    [[nodiscard]] QRect plot() const; ///< of the lanes, in the viewport
+    [[nodiscard]] QRect memoryPlot() const; ///< empty where there is none
+    [[nodiscard]] const model::WorkMemory* memory() const;
+    [[nodiscard]] double nsAt(int x) const;
+    [[nodiscard]] double xOf(double ns) const;
+    [[nodiscard]] double nsPerPoint() const;
+    [[nodiscard]] Span limits() const;
+    [[nodiscard]] bool hasFound(std::size_t track, std::size_t row, const model::WorkSegment& segment) const;
+
+    [[nodiscard]] const QString& nameOf(model::StringId name) const;
+    void paintRow(QPainter& painter, const LaneLayout::Row& row, int top) const;
+    void paintNames(QPainter& painter) const;
+    void paintMemory(QPainter& painter) const;
+    void paintSelection(QPainter& painter) const;
+    void paintLaunch(QPainter& painter) const;
+
+    Palette m_palette = Palette::light();
+    std::shared_ptr<const LanesData> m_data;
+    std::vector<QColor> m_fills; // by LanesData::lookOf()
+    LaneLayout m_lanes;
+    std::set<std::size_t> m_folded;
+    Span m_view;
+    History<Span> m_history{ 100 };
+    qint64 m_movedMs = 0;
+    std::optional<std::uint32_t> m_current;
+    std::optional<std::uint32_t> m_partner; // of that: what it launched, or its launch
+    std::optional<Span> m_measured;
+    std::optional<QPoint> m_pressed; // where the button went down
+    enum class Drag { None, Measure, Pan } m_drag = Drag::None;
+    int m_draggedX = 0;
+    std::vector<Found> m_found; // by track; empty: nothing is looked for
+    std::int64_t m_foundCount = 0;
+    QuickText m_text;
+    mutable std::unordered_map<std::uint32_t, QString> m_names; // nameOf(), of the data
+    HoverTip* m_tip;
+};
+
+} // namespace strata::views

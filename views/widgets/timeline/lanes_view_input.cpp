@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/timeline/lanes_view.h"
+
+#include "views/style/texts.h"
+#include "views/widgets/hover_tip.h"
+#include "views/widgets/own_keys.h"
+#include "views/widgets/timeline/lane_words.h"
+
+#include <QApplication>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QScrollBar>
+#include <QWheelEvent>
+
+#include <algorithm>
+#include <cmath>
+
+namespace strata::views {
+
+namespace {
+
+constexpr double kWheelZoom = 0.8; // of a notch
+constexpr double kKeyStep = 0.1; // of the view
+
+} // namespace
+
+bool LanesView::event(QEvent* event)
+{
+    if (takesOwnKey(event,
+            { Qt::Key_W, Qt::Key_A, Qt::Key_S, Qt::Key_D, Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,
+                Qt::Key_Down, Qt::Key_PageUp, Qt::Key_PageDown }))
+        return true;
+    return QAbstractScrollArea::event(event);
+}
+
+bool LanesView::viewportEvent(QEvent* event)
+{
+    if (event->type() == QEvent::Leave) {
+        m_tip->hide();
+        Q_EMIT hovered({});
+    }
+    return QAbstractScrollArea::viewportEvent(event);
+}
+
+void LanesView::wheelEvent(QWheelEvent* event)
+{
+    const QPoint delta = event->angleDelta();
+    const double notches = (delta.y() != 0 ? delta.y() : delta.x()) / 120.0;
+    if (event->position().x() < plot().left()) {
+        QAbstractScrollArea::wheelEvent(event);
+        return;
+    }
+    event->accept();
+    m_tip->hide();
+    if (event->modifiers().testFlag(Qt::ShiftModifier) || std::abs(delta.x()) > std::abs(delta.y())) {
+        const double by = -notches * kKeyStep * m_view.width();
+        move({ m_view.begin + by, m_view.end + by });
+    } else {
+        move(zoomSpan(m_view, nsAt(static_cast<int>(event->position().x())), std::pow(kWheelZoom, notches),
+            limits(), 1));
+    }
+}
+
+void LanesView::mousePressEvent(QMouseEvent* event)
+{
+    const QPoint at = event->pos();
+    m_tip->hide();
+    if (at.x() < plot().left()) {
+        if (const auto track = m_lanes.trackAt(at.y() - plot().top() + verticalScrollBar()->value());
+            track && plot().top() <= at.y())
+            setFolded(*track, !isFolded(*track));
+        return;
+    }
+    m_pressed = at;
+    m_draggedX = at.x();
+    m_drag = event->button() == Qt::MiddleButton ? Drag::Pan : Drag::None;
+}
+
+void LanesView::mouseMoveEvent(QMouseEvent* event)
+{
+    const QPoint at = event->pos();
+    if (!m_pressed) {
+        hover(at);
+        return;
+    }
+    if (m_drag == Drag::Pan) {
+        const double by = (m_draggedX - at.x()) * nsPerPoint();
+        m_draggedX = at.x();
+        move({ m_view.begin + by, m_view.end + by });
+        return;
+    }
+    if (m_drag == Drag::None && std::abs(at.x() - m_pressed->x()) < QApplication::startDragDistance())
+        return;
+    m_drag = Drag::Measure;
+    const Span within = limits();
+    const double from = std::clamp(nsAt(m_pressed->x()), within.begin, within.end);
+    const double to = std::clamp(nsAt(at.x()), within.begin, within.end);
+    measure(Span{ std::min(from, to), std::max(from, to) });
+    Q_EMIT hovered(text::duration(static_cast<std::int64_t>(std::abs(to - from))));
+}
+
+void LanesView::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (m_pressed && m_drag == Drag::None && event->button() == Qt::LeftButton) {
+        measure(std::nullopt);
+        choose(pieceAt(event->pos()));
+    }
+    m_pressed.reset();
+    m_drag = Drag::None;
+}
+
+void LanesView::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    if (const auto piece = pieceAt(event->pos())) {
+        const auto begin = static_cast<double>(m_data->tracks().beginOf(*piece));
+        const double length = static_cast<double>(m_data->tracks().endOf(*piece)) - begin;
+        move({ begin - length * 0.1, begin + length * 1.1 });
+    }
+}
+
+void LanesView::hover(const QPoint& at)
+{
+    const auto piece = pieceAt(at);
+    if (piece) {
+        m_tip->showAt(at, text::workLines(*m_data, *piece));
+        Q_EMIT hovered(text::shortened(m_data->nameOf(*piece), 120));
+        return;
+    }
+    m_tip->hide();
+    if (const model::WorkMemory* const memory = this->memory(); memory && memoryPlot().contains(at)) {
+        const auto ns = static_cast<std::int64_t>(nsAt(at.x()));
+        if (const auto range = memory->range(ns, ns + 1); range.known) {
+            m_tip->showAt(at,
+                { tr("%1 allocated").arg(text::bytes(range.allocatedMax)),
+                    tr("%1 reserved").arg(text::bytes(range.reservedMax)),
+                    tr("at %1 s").arg(text::seconds(ns)) });
+            return;
+        }
+    }
+    Q_EMIT hovered(plot().contains(at)
+            ? tr("%1 s").arg(text::seconds(static_cast<std::int64_t>(nsAt(at.x()))))
+            : QString());
+}
+
+void LanesView::keyPressEvent(QKeyEvent* event)
+{
+    const double step = kKeyStep * m_view.width();
+    const double middle = (m_view.begin + m_view.end) / 2;
+    switch (event->key()) {
+    case Qt::Key_W:
+        return move(zoomSpan(m_view, middle, kWheelZoom, limits(), 1));
+    case Qt::Key_S:
+        return move(zoomSpan(m_view, middle, 1 / kWheelZoom, limits(), 1));
+    case Qt::Key_A:
+        return move({ m_view.begin - step, m_view.end - step });
+    case Qt::Key_D:
+        return move({ m_view.begin + step, m_view.end + step });
+    case Qt::Key_PageUp:
+        return verticalScrollBar()->triggerAction(QAbstractSlider::SliderPageStepSub);
+    case Qt::Key_PageDown:
+        return verticalScrollBar()->triggerAction(QAbstractSlider::SliderPageStepAdd);
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+        return walk(event->key());
+    default:
+        QAbstractScrollArea::keyPressEvent(event);
+    }
+}
+
+/// Along its row, or to what is above or below it at its middle.
+void LanesView::walk(int key)
+{
+    if (!m_data || m_lanes.rows().empty())
+        return;
+    const auto place = m_current ? m_data->tracks().placeOf(*m_current) : std::nullopt;
+    const auto shown = place ? m_lanes.rowOf(place->first, place->second) : std::nullopt;
+    std::optional<std::uint32_t> next;
+    const auto rowOf = [&](std::size_t number) -> const model::WorkRow& {
+        const LaneLayout::Row& row = m_lanes.rows()[number];
+        return m_data->tracks().tracks()[row.track].rows[row.row];
+    };
+    if (!shown) { // the first one in view
+        const model::WorkRow& row = rowOf(0);
+        if (const std::size_t at = row.firstFrom(static_cast<std::int64_t>(m_view.begin)); at < row.size())
+            next = row.spans[at];
+    } else if (key == Qt::Key_Left || key == Qt::Key_Right) {
+        const model::WorkRow& row = rowOf(*shown);
+        const auto at
+            = static_cast<std::size_t>(std::ranges::find(row.spans, *m_current) - row.spans.begin());
+        if (key == Qt::Key_Left ? at > 0 : at + 1 < row.size())
+            next = row.spans[key == Qt::Key_Left ? at - 1 : at + 1];
+    } else {
+        const std::int64_t middle
+            = (m_data->tracks().beginOf(*m_current) + m_data->tracks().endOf(*m_current)) / 2;
+        for (std::size_t row = *shown; !next;) {
+            if (key == Qt::Key_Up ? row == 0 : row + 1 == m_lanes.rows().size())
+                break;
+            row += key == Qt::Key_Up ? std::size_t(-1) : 1;
+            next = m_data->tracks().pick(rowOf(row), middle, m_data->tracks().lengthNs());
+        }
+    }
+    if (next) {
+        choose(next);
+        reveal(*next);
+    }
+}
+
+void LanesView::focusInEvent(QFocusEvent* event)
+{
+    QAbstractScrollArea::focusInEvent(event);
+    viewport()->update();
+}
+
+void LanesView::focusOutEvent(QFocusEvent* event)
+{
+    QAbstractScrollArea::focusOutEvent(event);
+    viewport()->update();
+}
+
+} // namespace strata::views

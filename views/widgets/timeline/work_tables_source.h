@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/plain_table.h"
+#include "views/widgets/timeline/lanes_data.h"
+
+#include <QCoreApplication>
+
+namespace strata::views {
+
+/// Tables of the page Timeline, with the names that `strata timeline --json` has for the same. A row is one
+/// of WorkFigures::tables, or a cause for which the device was idle.
+class WorkTable : public PlainTable {
+public:
+    enum class Kind { Waits, Operators, Kernels, Copies };
+    [[nodiscard]] static std::shared_ptr<const WorkTable> of(
+        Kind kind, std::shared_ptr<const WorkFigures> figures);
+
+    /// A piece of work that a row is about: the longest wait begins there, a kernel's first. Nanoseconds on
+    /// the file's clock; none: none is told.
+    [[nodiscard]] virtual std::optional<std::int64_t> exampleNs(std::uint32_t /*row*/) const
+    {
+        return std::nullopt;
+    }
+    [[nodiscard]] virtual std::int64_t longestNs(std::uint32_t /*row*/) const { return 0; } ///< of that wait
+    [[nodiscard]] virtual std::optional<model::StringId> nameOf(std::uint32_t /*row*/) const
+    {
+        return std::nullopt;
+    }
+
+protected:
+    WorkTable(std::vector<Column> columns, std::shared_ptr<const WorkFigures> figures)
+        : PlainTable(std::move(columns))
+        , m_figures(std::move(figures))
+    {
+    }
+    [[nodiscard]] const WorkFigures& figures() const { return *m_figures; }
+
+private:
+    std::shared_ptr<const WorkFigures> m_figures;
+};
+
+} // namespace strata::views
