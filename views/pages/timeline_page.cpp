@@ -22,7 +22,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kFindWidth = 220, kLowest = 240; // before scaling
+constexpr int kFindWidth = 160, kNarrowest = 160, kLowest = 240; // before scaling
 
 } // namespace
 
@@ -61,7 +61,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     m_splitter->setObjectName(QStringLiteral("timeline")); // under which the window remembers it
     m_parts->addWidget(m_splitter);
     m_parts->addWidget(m_notice);
-    m_parts->setMinimumHeight(scaled(kLowest, font()));
+    m_parts->setMinimumSize(scaled(kNarrowest, font()), scaled(kLowest, font()));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
     layout->setSpacing(kGrid);
@@ -87,7 +87,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     connect(m_table, &PlainTableView::sourceRowOpened, this, &TimelinePage::openRow);
     connect(&document, &Document::stateChanged, this, &TimelinePage::showSession);
     connect(&document, &Document::progressChanged, this, &TimelinePage::showTexts);
-    addPageAction(tr("Find by name"), { QKeySequence(Qt::CTRL | Qt::Key_F) },
+    addPageAction(tr("Find by name"), { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F) },
         [this] { m_find->setFocus(Qt::ShortcutFocusReason); });
     addPageAction(tr("Next found"), { Qt::Key_BracketRight }, [this] { walkFound(true); });
     addPageAction(tr("Previous found"), { Qt::Key_BracketLeft }, [this] { walkFound(false); });
@@ -161,7 +161,7 @@ QString TimelinePage::absence() const
 
 QString TimelinePage::commandLine() const
 {
-    if (m_document.path().isEmpty() || !holdsWork())
+    if (m_document.path().isEmpty())
         return {};
     QString line = QStringLiteral("strata timeline %1").arg(text::shellQuoted(m_document.path()));
     if (const auto range = m_lanes->measured())

@@ -46,6 +46,7 @@ TEST_F(FilterReach, EveryPageSaysWhetherTheFilterApplies)
     }
     filter();
     const std::map<QString, QString> said{ { QStringLiteral("summary"), m_nothing },
+        { QStringLiteral("timeline"), m_nothing },
         { QStringLiteral("memory"), m_parts }, { QStringLiteral("flame"), {} },
         { QStringLiteral("leaks"), m_nothing }, { QStringLiteral("allocator"), m_nothing },
         { QStringLiteral("fragmentation"), m_nothing }, { QStringLiteral("blocks"), {} },

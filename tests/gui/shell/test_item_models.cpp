@@ -59,8 +59,8 @@ TEST_F(ItemModels, KeepTheirWordWhileTheWindowIsUsed)
 {
     open(outOfMemorySample());
     visitAll();
-    EXPECT_EQ(watchAll(), 12u)
-        << "groups, steps, call tree, leaks, survivors, steps again, segments, settings, "
+    EXPECT_EQ(watchAll(), 13u)
+        << "work, groups, steps, call tree, leaks, survivors, steps again, segments, settings, "
            "pins, blocks, events, notes";
     auto& memory = driver().page<MemoryPage>("memory");
     auto& blocks = driver().page<BlocksPage>("blocks");

@@ -152,7 +152,6 @@ TEST_F(TimelinePageTest, SaysWhereNothingTellsWhatRan)
     EXPECT_TRUE(m_page.notice().isVisible());
     EXPECT_TRUE(m_page.notice().text().code.contains(QStringLiteral("export_chrome_trace")));
     EXPECT_FALSE(m_page.hasCsv());
-    EXPECT_TRUE(m_page.commandLine().isEmpty());
 }
 
 TEST_F(TimelinePageTest, ATraceOfTheCpuAloneSaysSo)
