@@ -5,6 +5,7 @@
 #include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
+#include "model/analysis/work/chrome_trace.h"
 #include "model/analysis/work/device_work.h"
 #include "model/analysis/work/wait_causes.h"
 #include "model/analysis/work/work_tables.h"
@@ -165,6 +166,7 @@ void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums&
             .member("ns", wait.ns)
             .key("share")
             .plain(fmt::format("{:.6f}", static_cast<double>(wait.ns) / static_cast<double>(ofNs)))
+            .member("longest_ns", wait.longestNs)
             .member("example_ns", wait.exampleNs)
             .endObject();
     }
@@ -272,6 +274,9 @@ public:
         m_range.declare(app, "From here on: t:SECONDS after the first event, or us:EPOCH microseconds",
             "Up to here, likewise");
         app.add_option("--step", m_step, "Only the step that torch.profiler gave this number");
+        app.add_option("-o,--output", m_output,
+               "Writes what was asked for as a Chrome trace for Perfetto, with memory as counters")
+            ->type_name("FILE");
         app.add_flag("--json", m_json, "As JSON");
         declareForce(app, m_force);
         m_limit.declare(app, "rows of each table");
@@ -283,6 +288,14 @@ public:
         if (m_step && m_range.given())
             return model::fail(Error::Kind::Usage, model::say("a step is a range: both were given"),
                 model::say("leave out --step, or --from and --to"));
+        if (!m_output.empty() && m_files.size() > 1)
+            return model::fail(model::Error::Kind::Usage,
+                model::say("-o writes one trace, and %1 were given", std::ssize(m_files)),
+                model::say("give one FILE"));
+        std::error_code ignored;
+        if (!m_output.empty() && std::filesystem::equivalent(m_files.front(), m_output, ignored))
+            return model::fail(model::Error::Kind::Usage, model::say("a trace is not written over itself"),
+                model::say("give another name with -o"));
         return m_limit.check();
     }
 
@@ -331,6 +344,9 @@ private:
         const auto range = rangeOf(told);
         if (!range)
             return model::Failure(range.error());
+        if (!m_output.empty())
+            if (const auto written = model::saveChromeTrace(*told.work, strings, m_output, *range); !written)
+                return model::Failure(written.error());
         told.devices = model::deviceWorkOf(*told.work, strings, *range);
         told.waits = model::waitTimesOf(*told.work, strings, *range);
         told.tables = model::tablesOf(*told.work, strings, *range);
@@ -494,6 +510,7 @@ private:
     std::vector<std::string> m_files;
     RangeOptions m_range;
     std::optional<int> m_step;
+    std::string m_output;
     bool m_json = false, m_force = false;
     LimitOption m_limit;
 };

@@ -7,6 +7,7 @@
 #include "model/base/units.h"
 #include "model/base/wrap.h"
 #include "model/session/user_file.h"
+#include "model/trace/work.h"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -88,6 +89,16 @@ model::Sentence knownDevices(const model::Session& session)
                                          : model::say("the recording has devices %1", list);
 }
 
+/// A trace of what ran when has no events of an allocator.
+model::Result<void> tellsOfMemory(const model::Session& session)
+{
+    if (!session.devices().empty() || !session.recording().parts.find<model::Work>())
+        return {};
+    return model::fail(model::Error::Kind::NotFound,
+        model::say("this trace tells what ran when, not what the allocator did"),
+        model::say("strata timeline opens it; a memory snapshot tells the rest"));
+}
+
 } // namespace
 
 model::Result<model::Opener> openFile(const std::string& file, bool force)
@@ -133,6 +144,8 @@ model::Result<const model::DeviceTrace*> chooseDevice(
     const model::DeviceTrace* trace = device ? session.find(*device) : session.defaultDevice();
     if (trace)
         return trace;
+    if (const auto tells = tellsOfMemory(session); !tells)
+        return model::Failure(tells.error());
     if (!device)
         return model::fail(model::Error::Kind::NotFound, model::say("the recording has no device"),
             model::say("record while the program uses the GPU"));
@@ -154,6 +167,8 @@ model::Result<OpenTrace> openTrace(const std::string& file, const ReadOptions& r
 model::Result<std::vector<const model::DeviceTrace*>> chooseDevices(
     const model::Session& session, std::optional<int> device)
 {
+    if (const auto tells = tellsOfMemory(session); !tells)
+        return model::Failure(tells.error());
     std::vector<const model::DeviceTrace*> traces;
     if (device) {
         const auto chosen = chooseDevice(session, device);

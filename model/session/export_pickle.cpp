@@ -409,6 +409,8 @@ private:
 Result<void> exportPickle(
     const Recording& recording, const std::filesystem::path& path, const Progress& progress)
 {
+    if (const auto kept = canBeKept(recording); !kept)
+        return kept;
     Result<OutputFile> file = OutputFile::create(path);
     if (!file)
         return Failure(file.error());

@@ -4,6 +4,7 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/digest/digest_rows.h"
 #include "model/session/output_file.h"
+#include "model/trace/work.h"
 #include "model/wire/chunk_writer.h"
 #include "model/wire/events.h"
 #include "model/wire/state.h"
@@ -177,10 +178,10 @@ bool writeEvents(wire::ChunkWriter& writer, const Recording& recording, const De
         chunk.firstEvent = first;
         chunk.rows.clear();
         for (std::size_t i = first; i < end; ++i)
-            chunk.rows.push_back({ events.action[i], events.address[i], events.bytes[i],
-                chunk.hasTimes ? events.timeNs[i] : 0, numberOf(events.stack[i]),
-                number(events.stream[i], kNoIndex), number(events.pool[i], kNoIndex), moduleOf(i), threadOf(i),
-                events.phaseOf(i) });
+            chunk.rows.push_back(
+                { events.action[i], events.address[i], events.bytes[i], chunk.hasTimes ? events.timeNs[i] : 0,
+                    numberOf(events.stack[i]), number(events.stream[i], kNoIndex),
+                    number(events.pool[i], kNoIndex), moduleOf(i), threadOf(i), events.phaseOf(i) });
         for (std::size_t kind = 0; kind < columns.size(); ++kind) {
             chunk.sparse[kind].clear();
             const auto& items = columns[kind]->items();
@@ -222,9 +223,20 @@ void writeDigest(wire::ChunkWriter& writer, const DeviceDigest& from)
 
 } // namespace
 
+Result<void> canBeKept(const Recording& recording)
+{
+    if (!recording.parts.find<Work>())
+        return {};
+    return fail(Error::Kind::Refused,
+        say("neither a session nor a snapshot keeps what ran when: it would be lost"),
+        say("keep the trace itself, or write a part of it with strata timeline -o"));
+}
+
 Result<void> writeSession(const Recording& recording, wire::ChunkSink& sink,
     std::span<const DeviceDigest> digests, const Progress& progress)
 {
+    if (const auto kept = canBeKept(recording); !kept)
+        return kept;
     wire::ChunkWriter writer(sink);
     writeInfo(writer, recording);
     writeChunks(recording, ChunkKind::Place::Front, writer);
@@ -257,6 +269,8 @@ Result<void> writeSession(const Recording& recording, wire::ChunkSink& sink,
 Result<void> saveSession(const Recording& recording, const std::filesystem::path& path,
     std::span<const DeviceDigest> digests, const Progress& progress)
 {
+    if (const auto kept = canBeKept(recording); !kept)
+        return kept;
     Result<OutputFile> file = OutputFile::create(path);
     if (!file)
         return Failure(file.error());

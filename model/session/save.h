@@ -12,6 +12,9 @@
 
 namespace strata::model {
 
+/// Whether a session or a snapshot would hold all there is: none keeps what ran when (Work) yet.
+[[nodiscard]] Result<void> canBeKept(const Recording& recording);
+
 /// Writes a recording as a Strata session (model/wire/FORMAT.md), its user data behind it. It opens with the
 /// same figures as the file that the recording came from. `digests` are of all its devices, or of none
 /// (digestsOf()): with them its summary can be had without its events. O(events), memory for one chunk.

@@ -231,11 +231,29 @@ def keep(folder):
     return 0
 
 
+def check_written(strata, rows, folder):
+    """What is written as a trace says what its source says, but for the rows by which the form names things."""
+    told = timeline(strata, rows, folder)
+    run = subprocess.run([strata, "timeline", os.path.join(folder, "made.json"), "-o", os.path.join(folder, "again.json")], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    with open(os.path.join(folder, "again.json"), encoding="utf-8") as file:
+        written = json.load(file)["traceEvents"]
+    arrows = [row for row in written if row["ph"] in "sf"]
+    launched = sum("correlation" in row["args"] for row in rows.rows)
+    run = subprocess.run([strata, "timeline", os.path.join(folder, "again.json"), "--json"], capture_output=True, text=True)
+    again = json.loads(run.stdout)
+    return len(arrows) == launched and all(told[key] == again[key] for key in ("memory", "ranks", "verdict", "operators", "kernels", "copies"))
+
+
 def main(strata):
     right = total = nothing = launches = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, rows, queue, causes in traces():
-            right += check(strata, name, rows, queue, causes, folder)
+            holds = check(strata, name, rows, queue, causes, folder)
+            if not check_written(strata, rows, folder):
+                print(f"{name}: what is written as a trace says something else")
+                holds = False
+            right += holds
             total += 1
             nothing += queue == "none"
             launches += causes[:1] == ["launch_overhead"]

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import naive_trace
 
@@ -26,6 +27,13 @@ def check(strata, path):
                                 ("kernels", {row["name"]: row["calls"] for row in told["kernels"]}, wanted["kernels"]),
                                 ("operators", {row["name"]: row["calls"] for row in told["operators"]}, wanted["operators"])):
         assert got == expected, f"{path}: {what}: {json.dumps(got)[:2000]}, not {json.dumps(expected)[:2000]}"
+    with tempfile.TemporaryDirectory() as folder:
+        again = os.path.join(folder, "again.json")
+        subprocess.run([strata, "timeline", path, "-o", again], stdout=subprocess.DEVNULL, check=True)
+        run = subprocess.run([strata, "timeline", again, "--json", "--limit", "0"], capture_output=True, text=True)
+        written = json.loads(run.stdout)
+    for what in ("memory", "ranks", "verdict", "operators", "kernels", "copies"):
+        assert written[what] == told[what], f"{path}: written as a trace: {what}: {json.dumps(written[what])[:1000]}, not {json.dumps(told[what])[:1000]}"
     return len(rows), naive_trace.running_sums_hold(rows), told["verdict"]["queue"]
 
 
