@@ -32,6 +32,8 @@ struct Told {
     std::shared_ptr<const model::Session> session;
     const Work* work = nullptr;
     TimeSpan time; ///< of all of it
+    bool isRange = false; ///< a part of it was asked for
+    std::optional<TimeSpan> range;
     std::vector<model::DeviceWork> devices;
     std::vector<model::ProfilerStep> steps;
     model::WaitTimes waits;
@@ -96,7 +98,12 @@ void writeDevice(JsonWriter& json, const model::DeviceWork& device)
 
 void writeRank(JsonWriter& json, const Told& told)
 {
-    json.beginObject().member("rank", told.work->rank).key("devices").beginArray();
+    json.beginObject()
+        .member("rank", told.work->rank)
+        .member("file", told.file)
+        .member("complete", !told.session->recording().truncation.has_value())
+        .key("devices")
+        .beginArray();
     for (const model::DeviceWork& device : told.devices)
         writeDevice(json, device);
     json.endArray().key("steps").beginArray();
@@ -130,6 +137,9 @@ void writeTables(JsonWriter& json, const Told& told, std::size_t most)
     rows("kernels", told.tables.kernels, [&](const model::KernelSums& row) {
         json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
     });
+    rows("runtime_calls", told.tables.calls, [&](const model::KernelSums& row) {
+        json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
+    });
     rows("copies", told.tables.copies, [&](const model::CopySums& row) {
         json.member("bytes", row.bytes < 0 ? std::nullopt : std::optional(row.bytes))
             .member("total_ns", row.totalNs);
@@ -156,7 +166,8 @@ std::vector<model::WaitCause> byTime(const model::WaitSums& sums)
     return found;
 }
 
-void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums& sums, std::int64_t ofNs)
+void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums& sums, std::int64_t ofNs,
+    const model::StringTable& strings)
 {
     json.key(name).beginArray();
     for (const model::WaitCause cause : byTime(sums)) {
@@ -168,7 +179,12 @@ void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums&
             .plain(fmt::format("{:.6f}", static_cast<double>(wait.ns) / static_cast<double>(ofNs)))
             .member("longest_ns", wait.longestNs)
             .member("example_ns", wait.exampleNs)
-            .endObject();
+            .key("doing");
+        if (wait.doing.valid())
+            json.value(strings[wait.doing]);
+        else
+            json.null();
+        json.endObject();
     }
     json.endArray();
 }
@@ -206,11 +222,13 @@ void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
     for (const Told& told : traces)
         writeRank(json, told);
     json.endArray().key("verdict").beginObject();
-    const model::WaitTimes& waits = std::ranges::max_element(traces, {}, busyNs)->waits;
+    const Told& busiest = *std::ranges::max_element(traces, {}, busyNs);
+    const model::WaitTimes& waits = busiest.waits;
+    const model::StringTable& strings = busiest.session->recording().strings;
     json.member("queue", model::queueWord(queueOf(traces)));
-    writeCauses(json, "causes", waits.within, waits.span.ns());
+    writeCauses(json, "causes", waits.within, waits.span.ns(), strings);
     json.member("range_ns", waits.range.ns());
-    writeCauses(json, "causes_around", waits.around, waits.range.ns());
+    writeCauses(json, "causes_around", waits.around, waits.range.ns(), strings);
     json.endObject();
     writeTables(json, traces.front(), most);
     json.endObject().endLine();
@@ -239,26 +257,29 @@ std::string_view sentenceOf(model::QueueState queue)
     return "no work of a GPU is in it";
 }
 
-std::string_view sentenceOf(model::WaitCause cause)
+/// The queue's, and what it does not tell: how much of the steps, or the range, is the device's at all.
+std::string verdictOf(const Told& told)
 {
-    switch (cause) {
-    case model::WaitCause::DataLoading:
-        return "the program waited for its data: more workers, or pin_memory and prefetch";
-    case model::WaitCause::CudaMalloc:
-        return "it asked the driver for memory, which waits for the GPU: see strata replay for settings";
-    case model::WaitCause::PageableCopy:
-        return "it waited for copies from pageable memory: pin it, and copy with non_blocking=True";
-    case model::WaitCause::Synchronisation:
-        return "it waited for the GPU (.item(), .cpu(), synchronize()), and had nothing queued behind that";
-    case model::WaitCause::Communication:
-        return "the program was in a collective: overlap it, or wait for others less often";
-    case model::WaitCause::LaunchOverhead:
-        return "the program was busy before it launched more: larger or fewer kernels, torch.compile, CUDA "
-               "graphs";
-    case model::WaitCause::Unknown:
-        break;
-    }
-    return "the program was in no operator: its own code (with_stack=True records Python's)";
+    const model::QueueState queue = model::queueOf(told.devices);
+    const model::WaitTimes& waits = told.waits;
+    if (queue == model::QueueState::None && waits.device)
+        return "no work of a GPU is in that range";
+    const auto busy = std::ranges::find(told.devices, waits.device.value_or(-1), &model::DeviceWork::device);
+    if (busy == told.devices.end()
+        || static_cast<double>(waits.range.ns() - waits.span.ns())
+            <= model::kDenseShare * static_cast<double>(waits.range.ns()))
+        return std::string(sentenceOf(queue));
+    return fmt::format("the GPU is busy for {} of {} of {}: {}", share(busy->busyNs, waits.range.ns()),
+        model::formatDuration(waits.range.ns()), told.isRange ? "the range" : "the steps",
+        queue == model::QueueState::Dense ? "once it works it is kept busy" : sentenceOf(queue));
+}
+
+/// Names of templates run to thousands of characters.
+std::string shortName(std::string_view name)
+{
+    constexpr std::size_t kMost = 120;
+    const std::string text = printable(name);
+    return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
 }
 
 class Timeline final : public Command {
@@ -344,6 +365,12 @@ private:
         const auto range = rangeOf(told);
         if (!range)
             return model::Failure(range.error());
+        told.isRange = range->has_value();
+        told.range = *range;
+        if (told.isRange) // only those that it touches
+            std::erase_if(told.steps, [&](const model::ProfilerStep& step) {
+                return step.time.endNs <= (*range)->beginNs || step.time.beginNs >= (*range)->endNs;
+            });
         if (!m_output.empty())
             if (const auto written = model::saveChromeTrace(*told.work, strings, m_output, *range); !written)
                 return model::Failure(written.error());
@@ -378,18 +405,30 @@ private:
                     return model::Failure(time.error());
                 *to = *time;
             }
-        if (range.endNs <= range.beginNs)
-            return model::fail(
-                Error::Kind::Usage, model::say("the range is empty"), model::say("give --to a later time"));
-        return range;
+        // What lies outside of the trace was not recorded: nobody knows what was idle then.
+        const TimeSpan held{ std::max(range.beginNs, told.time.beginNs),
+            std::min(range.endNs, told.time.endNs) };
+        if (held.ns() == 0)
+            return model::fail(Error::Kind::Usage, model::say("nothing of the trace lies in that range"),
+                model::say(
+                    "it ends at t:%1", fmt::format("{:.6f}", static_cast<double>(told.time.ns()) / 1e9)));
+        return held;
     }
 
     void print(Output& out, const Told& told, std::size_t most) const
     {
-        out.line(fmt::format("{}: {} of {}", out.strong(printable(told.file)),
-            model::sayCounted("%1 piece of work", "%1 pieces of work", std::ssize(told.work->spans)).text(),
-            model::formatDuration(told.time.ns())));
-        out.line(fmt::format("  {}", sentenceOf(model::queueOf(told.devices))));
+        const TimeSpan shown = told.range.value_or(told.time);
+        const auto pieces = std::ranges::count_if(told.work->spans, [&](const model::WorkSpan& span) {
+            return span.endNs() >= shown.beginNs && span.startNs <= shown.endNs;
+        });
+        out.line(
+            fmt::format("{}: {}, {}", out.strong(printable(told.file)), model::formatDuration(shown.ns()),
+                model::sayCounted(
+                    "%1 operator, kernel or other event", "%1 operators, kernels and other events", pieces)
+                    .text()));
+        if (told.session->recording().truncation)
+            out.line("  it is not complete: all figures are of what stands before the damage");
+        out.line(fmt::format("  {}", verdictOf(told)));
         printSteps(out, told);
         printWaits(out, told);
         printDevices(out, told);
@@ -401,9 +440,11 @@ private:
     {
         if (told.steps.empty())
             return;
-        const auto busy = [](const model::ProfilerStep& step) {
-            return fmt::format("{}, a GPU busy for {} of that", model::formatDuration(step.time.ns()),
-                share(step.deviceBusyNs, step.time.ns()));
+        const auto busy = [&](const model::ProfilerStep& step) {
+            const std::string took = model::formatDuration(step.time.ns());
+            return told.devices.empty() ? took
+                                        : fmt::format("{}, a GPU busy for {} of that", took,
+                                            share(step.deviceBusyNs, step.time.ns()));
         };
         std::vector<model::ProfilerStep> later(told.steps.begin() + 1, told.steps.end());
         out.line(fmt::format("  {}: {}", told.text(told.steps.front().name), busy(told.steps.front())));
@@ -411,7 +452,7 @@ private:
             return;
         std::ranges::stable_sort(later, {}, [](const model::ProfilerStep& step) { return step.time.ns(); });
         const model::ProfilerStep& median = later[later.size() / 2];
-        out.line(fmt::format("  {} behind it, median {}, from {} to {}",
+        out.line(fmt::format("  the {} after it: median {}; from {} to {}",
             model::sayCounted("%1 step", "%1 steps", std::ssize(later)).text(), busy(median),
             model::formatDuration(later.front().time.ns()), model::formatDuration(later.back().time.ns())));
     }
@@ -421,26 +462,38 @@ private:
         const model::WaitTimes& waits = told.waits;
         const auto print = [&](const model::WaitSums& sums, std::int64_t ofNs, const std::string& title) {
             Table table({ { "" }, { "" }, { "", Table::Align::Left } });
+            std::string remedies;
             for (const model::WaitCause cause : byTime(sums)) {
                 const model::WaitTime& wait = sums[static_cast<std::size_t>(cause)];
+                const std::string doing = wait.doing.valid()
+                    ? fmt::format(" in {}", shortName(told.text(wait.doing)))
+                    : std::string();
                 table.add({ share(wait.ns, ofNs), model::formatDuration(wait.ns),
-                    fmt::format("{}; the longest, {}, begins at t:{:.6f}", sentenceOf(cause),
+                    fmt::format("while {}; longest: {} at t:{:.6f}{}", model::waitCauseText(cause).text(),
                         model::formatDuration(wait.longestNs),
-                        static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9) });
+                        static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9, doing) });
+                if (remedies.empty())
+                    remedies = model::waitRemedy(cause).text();
             }
             if (table.empty())
                 return;
             out.line(title);
             table.print(out, 4);
+            out.line(fmt::format("    What would help with the first: {}", remedies));
         };
-        print(waits.within, waits.span.ns(),
-            fmt::format("  from its first to its last work, {}, GPU {} is idle for {}:",
-                model::formatDuration(waits.span.ns()), waits.device.value_or(0),
-                model::formatDuration(lengthOf(waits.within))));
+        if (!waits.device)
+            return;
+        if (waits.span.ns() > 0)
+            print(waits.within, waits.span.ns(),
+                fmt::format("  GPU {} is idle for {} of {}, from its first to its last work:", *waits.device,
+                    model::formatDuration(lengthOf(waits.within)), model::formatDuration(waits.span.ns())));
         print(waits.around, waits.range.ns(),
-            fmt::format("  of {} of {} it has nothing to do before and behind that for {}:",
-                model::formatDuration(waits.range.ns()), told.steps.empty() ? "the range" : "steps",
-                model::formatDuration(lengthOf(waits.around))));
+            waits.span.ns() == 0
+                ? fmt::format("  GPU {} is idle all the time, for {}:", *waits.device,
+                    model::formatDuration(waits.range.ns()))
+                : fmt::format("  before that and behind it, it is idle for {} of {}{}:",
+                    model::formatDuration(lengthOf(waits.around)), model::formatDuration(waits.range.ns()),
+                    told.isRange ? "" : " of steps"));
     }
 
     static std::int64_t lengthOf(const model::WaitSums& sums)
@@ -466,6 +519,13 @@ private:
         }
         if (!table.empty())
             table.print(out);
+        for (const model::DeviceWork& device : told.devices)
+            out.line(
+                fmt::format("  GPU {}: computation {}, communication {} ({} of it alone), copies and sets {}",
+                    device.device, share(device.computationNs, device.busyNs),
+                    share(device.communicationNs, device.busyNs),
+                    model::formatDuration(device.exposedCommunicationNs()),
+                    share(device.memoryNs, device.busyNs)));
     }
 
     static void printTables(Output& out, const Told& told, std::size_t most)
@@ -482,26 +542,33 @@ private:
             const model::OperatorSums& row = told.tables.operators[i];
             operators.add({ model::formatDuration(row.selfNs), model::formatDuration(row.totalNs),
                 model::formatDuration(row.deviceSelfNs), model::formatDuration(row.deviceTotalNs),
-                model::formatCount(row.calls), printable(told.text(row.name)) });
+                model::formatCount(row.calls), shortName(told.text(row.name)) });
         }
         if (shown > 0)
             operators.print(out);
-        Table kernels({ { "total" }, { "mean" }, { "calls" }, { "kernel", Table::Align::Left } });
-        const std::size_t launched = begin("kernels, by their time", told.tables.kernels);
-        for (std::size_t i = 0; i < launched; ++i) {
-            const model::KernelSums& row = told.tables.kernels[i];
-            kernels.add({ model::formatDuration(row.totalNs), model::formatDuration(row.totalNs / row.calls),
-                model::formatCount(row.calls), printable(told.text(row.name)) });
-        }
-        if (launched > 0)
-            kernels.print(out);
+        const auto printSums = [&](std::string_view title, const std::string& what,
+                                   const std::vector<model::KernelSums>& rows) {
+            Table table({ { "total" }, { "share" }, { "mean" }, { "calls" }, { what, Table::Align::Left } });
+            std::int64_t allNs = 0;
+            for (const model::KernelSums& row : rows)
+                allNs += row.totalNs;
+            const std::size_t printed = begin(title, rows);
+            for (std::size_t i = 0; i < printed; ++i)
+                table.add({ model::formatDuration(rows[i].totalNs), share(rows[i].totalNs, allNs),
+                    model::formatDuration(rows[i].totalNs / rows[i].calls), model::formatCount(rows[i].calls),
+                    shortName(told.text(rows[i].name)) });
+            if (printed > 0)
+                table.print(out);
+        };
+        printSums("kernels, by their time", "kernel", told.tables.kernels);
+        printSums("calls of the runtime and the driver, by their time", "call", told.tables.calls);
         Table copies({ { "total" }, { "bytes" }, { "calls" }, { "copy", Table::Align::Left } });
         const std::size_t copied = begin("copies and sets, by their time", told.tables.copies);
         for (std::size_t i = 0; i < copied; ++i) {
             const model::CopySums& row = told.tables.copies[i];
             copies.add({ model::formatDuration(row.totalNs),
                 row.bytes < 0 ? std::string("?") : model::formatBytes(row.bytes),
-                model::formatCount(row.calls), printable(told.text(row.name)) });
+                model::formatCount(row.calls), shortName(told.text(row.name)) });
         }
         if (copied > 0)
             copies.print(out);

@@ -115,6 +115,11 @@ void WorkTracks::addMemory()
         if (reading.kind != MemoryReading::Kind::Change || reading.totalAllocatedBytes < 0)
             continue;
         WorkMemory& memory = found[{ reading.deviceType, reading.device }];
+        // What was there before the first one, from the beginning on.
+        if (memory.readings.empty() && reading.timeNs > m_startNs)
+            memory.readings.push_back(
+                { 0, std::max<std::int64_t>(reading.totalAllocatedBytes - reading.bytes, 0),
+                    std::max<std::int64_t>(reading.totalReservedBytes, 0) });
         memory.readings.push_back({ reading.timeNs - m_startNs, reading.totalAllocatedBytes,
             std::max<std::int64_t>(reading.totalReservedBytes, 0) });
     }

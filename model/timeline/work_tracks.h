@@ -31,7 +31,8 @@ struct WorkTrack {
     std::int64_t launches = 0; ///< of them, calls of the runtime
 };
 
-/// What memory of one kind of device was in use, as the profiler's memory events tell it. By time.
+/// What memory of one kind of device was in use, as the profiler's memory events tell it. By time; what they
+/// say of the first change holds from the beginning on.
 struct WorkMemory {
     int deviceType = 0, device = -1;
     struct Reading {

@@ -309,6 +309,7 @@ QString detailsText(const Details& details)
         for (const DetailsRow& row : *rows)
             text += row.exact.isEmpty() ? QStringLiteral("%1\t%2\n").arg(row.label, row.value)
                                         : QStringLiteral("%1\t%2\t%3\n").arg(row.label, row.value, row.exact);
+    text.remove(QChar(0x200b)); // where lines may end
     return text + stackText(details);
 }
 

@@ -39,8 +39,8 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     , m_kinds(new Segmented(tr("Table"),
           { { tr("Idle"), tr("Why the GPU was idle") },
               { tr("Operators"), tr("By their time on the CPU and the GPU") },
-              { tr("Kernels"), tr("By their time") },
-              { tr("Copies"), tr("Copies and sets, by their time") } }))
+              { tr("Kernels"), tr("By their time") }, { tr("Copies"), tr("Copies and sets, by their time") },
+              { tr("Calls"), tr("Of the runtime and the driver, by their time") } }))
     , m_range(new QLabel)
     , m_table(new PlainTableView)
     , m_notice(new EmptyNotice)

@@ -47,41 +47,55 @@ QString whole(QString figure)
 
 QString timelineVerdict(const WorkFigures& figures)
 {
-    const model::QueueState queue = model::queueOf(figures.devices);
-    if (queue == model::QueueState::None)
-        return figures.range ? Words::tr("No work of a GPU is in what was measured.")
-                             : Words::tr("No work of a GPU is in this trace: what ran on the CPU is below.");
     const model::WaitTimes& waits = figures.waits;
-    const auto device = std::ranges::find(figures.devices, *waits.device, &model::DeviceWork::device);
+    if (!waits.device)
+        return Words::tr("No work of a GPU is in this trace: what ran on the CPU is below.");
     const QString gpu = Words::tr("GPU %1").arg(*waits.device);
-    const QString busy = strong(whole(text::share(device->busyNs, device->span.ns())));
-    QString text = queue == model::QueueState::Sparse
+    const auto why = [&](const model::WaitSums& sums, std::int64_t ofNs) {
+        const auto cause = mainCause(sums);
+        if (!cause)
+            return QString();
+        const model::WaitTime& wait = sums[static_cast<std::size_t>(*cause)];
+        const QString what = strong(text::said(model::waitCauseText(*cause)));
+        const QString share = whole(text::share(wait.ns, ofNs));
+        const QString most = wait.doing.valid()
+            ? Words::tr("Most of it while %1 (%2), such as in %3.")
+                  .arg(what, share, text::shortened(figures.lanes->strings()[wait.doing], 60).toHtmlEscaped())
+            : Words::tr("Most of it while %1 (%2).").arg(what, share);
+        return u' ' + most + u' '
+            + Words::tr("What would help: %1.")
+                  .arg(text::said(model::waitRemedy(*cause))
+                           .chopped(text::said(model::waitRemedy(*cause)).endsWith(u'.') ? 1 : 0));
+    };
+    const auto device = std::ranges::find(figures.devices, *waits.device, &model::DeviceWork::device);
+    if (device == figures.devices.end())
+        return Words::tr("%1 is idle all the time that was measured, %2.")
+                   .arg(gpu, strong(whole(text::duration(waits.range.ns()))))
+            + why(waits.around, waits.range.ns());
+    const std::int64_t aroundNs = waits.range.ns() - waits.span.ns();
+    if (static_cast<double>(aroundNs) > model::kDenseShare * static_cast<double>(waits.range.ns()))
+        return Words::tr("%1 is busy for %2 of %3, which %4 took: for %5 it has not begun, or is done.")
+                   .arg(gpu, strong(whole(text::share(device->busyNs, waits.range.ns()))),
+                       whole(text::duration(waits.range.ns())),
+                       figures.range ? Words::tr("what was measured") : Words::tr("the steps"),
+                       whole(text::duration(aroundNs)))
+            + (aroundNs > device->idleNs() ? why(waits.around, waits.range.ns())
+                                           : why(waits.within, waits.span.ns()));
+    const model::QueueState queue = model::queueOf(figures.devices);
+    const QString text = queue == model::QueueState::Sparse
         ? Words::tr("The program feeds %1 too slowly: it is busy for %2 of %3.")
         : queue == model::QueueState::Dense ? Words::tr("%1 is kept busy: for %2 of %3.")
                                             : Words::tr("%1 has gaps: it is busy for %2 of %3.");
-    text = text.arg(gpu, busy, whole(text::duration(device->span.ns())));
-    if (const auto cause = mainCause(waits.within); cause && queue != model::QueueState::Dense)
-        text += u' '
-            + Words::tr("It waits most while %1 (%2). What would help: %3.")
-                  .arg(strong(text::waitCause(*cause)),
-                      whole(text::share(waits.within[static_cast<std::size_t>(*cause)].ns, waits.span.ns())),
-                      text::waitRemedy(*cause));
-    const std::int64_t aroundNs = waits.range.ns() - waits.span.ns();
-    if (static_cast<double>(aroundNs) > model::kDenseShare * static_cast<double>(waits.range.ns()))
-        if (const auto cause = mainCause(waits.around))
-            text += u' '
-                + Words::tr("For %1 of %2 it has not begun yet, or is done: %3.")
-                      .arg(strong(whole(text::share(aroundNs, waits.range.ns()))),
-                          figures.range ? Words::tr("what was measured") : Words::tr("the steps"),
-                          text::waitCause(*cause));
-    return text;
+    return text.arg(gpu, strong(whole(text::share(device->busyNs, device->span.ns()))),
+               whole(text::duration(device->span.ns())))
+        + (queue == model::QueueState::Dense ? QString() : why(waits.within, waits.span.ns()));
 }
 
 QString timelineSteps(const WorkFigures& figures)
 {
     if (figures.steps.empty())
         return {};
-    const auto busy = [](const model::ProfilerStep& step) {
+    const auto busy = [&](const model::ProfilerStep& step) {
         return Words::tr("%1, a GPU busy for %2 of that")
             .arg(text::duration(step.time.ns()), text::share(step.deviceBusyNs, step.time.ns()));
     };
@@ -93,7 +107,7 @@ QString timelineSteps(const WorkFigures& figures)
         return text;
     std::ranges::stable_sort(later, {}, [](const model::ProfilerStep& step) { return step.time.ns(); });
     return text + QStringLiteral("; ")
-        + Words::tr("%1 behind it, median %2, from %3 to %4")
+        + Words::tr("the %1 after it: median %2; from %3 to %4")
               .arg(text::counted(std::ssize(later), Words::tr("1 step"), Words::tr("%1 steps")),
                   busy(later[later.size() / 2]), text::duration(later.front().time.ns()),
                   text::duration(later.back().time.ns()));

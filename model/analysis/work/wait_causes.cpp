@@ -146,7 +146,7 @@ struct Doings {
     }
 };
 
-void add(WaitSums& sums, WaitCause cause, const Times& times)
+void add(WaitSums& sums, WaitCause cause, const Times& times, LaneIndex lane = WaitTime::kNoLane)
 {
     WaitTime& sum = sums[static_cast<std::size_t>(cause)];
     for (const TimeSpan& time : times) {
@@ -154,16 +154,18 @@ void add(WaitSums& sums, WaitCause cause, const Times& times)
         if (time.ns() > sum.longestNs) {
             sum.longestNs = time.ns();
             sum.exampleNs = time.beginNs;
+            sum.lane = lane;
         }
     }
 }
 
 /// `rest`: what stands in none of them. Launching is asked for where the device was not waited for.
-void addThread(WaitSums& sums, std::vector<TimeSpan> spans, const Doings& doings, WaitCause rest)
+void addThread(
+    WaitSums& sums, std::vector<TimeSpan> spans, const Doings& doings, WaitCause rest, LaneIndex lane)
 {
     Times times = unionOf(std::move(spans));
     const auto take = [&](WaitCause cause, const Times& of) {
-        add(sums, cause, intersectionOf(times, of));
+        add(sums, cause, intersectionOf(times, of), lane);
         times = differenceOf(times, of);
     };
     take(WaitCause::DataLoading, doings.loading);
@@ -171,17 +173,41 @@ void addThread(WaitSums& sums, std::vector<TimeSpan> spans, const Doings& doings
     take(WaitCause::Communication, doings.collective);
     if (rest == WaitCause::Unknown)
         take(WaitCause::LaunchOverhead, doings.busy);
-    add(sums, rest, times);
+    add(sums, rest, times, lane);
 }
 
-void addThread(WaitTimes& found, Thread& thread)
+void addThread(WaitTimes& found, Thread& thread, LaneIndex lane)
 {
     const Doings doings(thread);
     constexpr WaitCause kBehind[]
         = { WaitCause::Unknown, WaitCause::Synchronisation, WaitCause::PageableCopy };
     for (std::size_t behind = 0; behind < 3; ++behind)
-        addThread(found.within, std::move(thread.dry[behind]), doings, kBehind[behind]);
-    addThread(found.around, std::move(thread.around), doings, WaitCause::Unknown);
+        addThread(found.within, std::move(thread.dry[behind]), doings, kBehind[behind], lane);
+    addThread(found.around, std::move(thread.around), doings, WaitCause::Unknown, lane);
+}
+
+/// What the threads did in the longest stretches.
+void nameExamples(WaitTimes& found, const Work& work, const StringTable& strings)
+{
+    std::vector<std::pair<WaitTime*, std::int64_t>> open; // and how long the piece is that names it
+    for (WaitSums* const sums : { &found.within, &found.around })
+        for (WaitTime& wait : *sums)
+            if (wait.ns > 0 && wait.lane != WaitTime::kNoLane)
+                open.emplace_back(&wait, INT64_MAX);
+    for (const WorkSpan& span : work.spans) {
+        if (isDeviceWork(span.kind) || strings[span.name].starts_with("ProfilerStep#"))
+            continue;
+        for (auto& [wait, shortest] : open) {
+            if (wait->lane != span.lane || span.durationNs >= shortest)
+                continue;
+            const std::int64_t begin = std::max(span.startNs, wait->exampleNs);
+            const std::int64_t end = std::min(span.endNs(), wait->exampleNs + wait->longestNs);
+            if (end - begin < wait->longestNs / 2 || end <= begin)
+                continue;
+            shortest = span.durationNs;
+            wait->doing = span.name;
+        }
+    }
 }
 
 /// Of the steps: an extent that holds all of them.
@@ -196,6 +222,31 @@ std::optional<TimeSpan> timeOfSteps(const Work& work, const StringTable& strings
     return time;
 }
 
+/// Of a range in which no device works: what launches next is asked all the time, else what launched last.
+WaitTimes idleThroughout(const Work& work, const StringTable& strings, const TimeSpan& range)
+{
+    WaitTimes found;
+    const auto [device, pieces] = busiestDevice(work, std::nullopt);
+    if (pieces.empty() || range.ns() == 0)
+        return found;
+    found.device = device;
+    found.span = { range.beginNs, range.beginNs };
+    found.range = range;
+    const auto next
+        = std::ranges::find_if(pieces, [&](const WorkSpan* piece) { return piece->startNs >= range.endNs; });
+    const Launches launches(work);
+    const WorkSpan* const launch = launches.of(next != pieces.end() ? **next : *pieces.back());
+    if (!launch) {
+        add(found.around, WaitCause::Unknown, { range });
+        return found;
+    }
+    Thread thread = std::move(threadsOf(work, strings)[launch->lane]);
+    thread.around.push_back(range);
+    addThread(found, thread, launch->lane);
+    nameExamples(found, work, strings);
+    return found;
+}
+
 } // namespace
 
 std::string_view waitCauseWord(WaitCause cause)
@@ -205,12 +256,56 @@ std::string_view waitCauseWord(WaitCause cause)
     return kWords[static_cast<std::size_t>(cause)];
 }
 
+English waitCauseText(WaitCause cause)
+{
+    switch (cause) {
+    case WaitCause::DataLoading:
+        return English("the program waits for its data");
+    case WaitCause::CudaMalloc:
+        return English("the program asks the driver for memory or gives it back");
+    case WaitCause::Communication:
+        return English("the program is in a collective");
+    case WaitCause::PageableCopy:
+        return English("the program copies from pageable memory");
+    case WaitCause::Synchronisation:
+        return English("the program has waited for the GPU and queued nothing");
+    case WaitCause::LaunchOverhead:
+        return English("the program is busy before it launches more");
+    case WaitCause::Unknown:
+        break;
+    }
+    return English("the program is in code that was not recorded");
+}
+
+English waitRemedy(WaitCause cause)
+{
+    switch (cause) {
+    case WaitCause::DataLoading:
+        return English("more workers in the DataLoader, or batches that are prepared ahead");
+    case WaitCause::CudaMalloc:
+        return English("is PYTORCH_NO_CUDA_MEMORY_CACHING set? If not, a memory snapshot tells which "
+                       "settings would help");
+    case WaitCause::Communication:
+        return English("larger and fewer collectives, overlapped with computation");
+    case WaitCause::PageableCopy:
+        return English("pin_memory=True, and non_blocking=True where it is copied");
+    case WaitCause::Synchronisation:
+        return English("fewer .item(), .cpu() and synchronize(), or later");
+    case WaitCause::LaunchOverhead:
+        return English("do that less often, or while the GPU works; many small kernels: torch.compile, CUDA "
+                       "graphs, a larger batch");
+    case WaitCause::Unknown:
+        break;
+    }
+    return English("record Python too: with_stack=True");
+}
+
 WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
 {
     WaitTimes found;
     const auto [device, pieces] = busiestDevice(work, range);
     if (pieces.empty())
-        return found;
+        return range ? idleThroughout(work, strings, *range) : found;
     found.device = device;
     const Launches launches(work);
     Threads threads = threadsOf(work, strings);
@@ -231,9 +326,10 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
         const TimeSpan rest{ call.endNs, idle.endNs };
         const bool isCopy = isPageableCopy(strings[piece.name]);
         if (isCopy)
-            add(sums, WaitCause::PageableCopy, { call });
+            add(sums, WaitCause::PageableCopy, { call }, launch->lane);
         timesOf(threads[launch->lane]).push_back({ idle.beginNs, isCopy ? call.beginNs : call.endNs });
-        add(sums, rest.ns() < kKernelWaitNs ? WaitCause::LaunchOverhead : WaitCause::Unknown, { rest });
+        add(sums, rest.ns() < kKernelWaitNs ? WaitCause::LaunchOverhead : WaitCause::Unknown, { rest },
+            launch->lane);
     };
     const auto around = [](Thread & thread) -> auto&
     {
@@ -264,7 +360,8 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
             add(found.around, WaitCause::Unknown, { idle });
     }
     for (auto& [lane, thread] : threads)
-        addThread(found, thread);
+        addThread(found, thread, lane);
+    nameExamples(found, work, strings);
     return found;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/analysis/work/device_work.h"
+#include "model/base/sentence.h"
 
 #include <array>
 #include <optional>
@@ -23,19 +24,26 @@ enum class WaitCause : std::uint8_t {
 inline constexpr std::size_t kWaitCauses = 7;
 
 [[nodiscard]] std::string_view waitCauseWord(WaitCause cause); ///< "data_loading"
+[[nodiscard]] English waitCauseText(WaitCause cause); ///< "the program waits for its data"
+[[nodiscard]] English waitRemedy(WaitCause cause); ///< what would change that
 
 struct WaitTime {
+    static constexpr LaneIndex kNoLane = UINT32_MAX;
+
     std::int64_t ns = 0;
     std::int64_t longestNs = 0;
     std::int64_t exampleNs = 0; ///< when the longest stretch of it begins
+    LaneIndex lane = kNoLane; ///< of the thread that was asked about that
+    StringId doing; ///< the innermost piece of that thread that fills half of the stretch; none: none does
 };
 
 /// By cause.
 using WaitSums = std::array<WaitTime, kWaitCauses>;
 
-/// The idle time of the device that is busy longest.
+/// The idle time of the device that is busy longest; where none works in the range, of the one that does so
+/// outside of it.
 struct WaitTimes {
-    std::optional<int> device; ///< none: there is no work of one
+    std::optional<int> device; ///< none: the trace has no work of one
     TimeSpan span; ///< of its work
     TimeSpan range; ///< that was asked for, else of the steps, else of its work; holds `span`
     WaitSums within; ///< its work: they add up to DeviceWork::idleNs()

@@ -120,12 +120,13 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, const std::opt
 {
     WorkTables tables;
     tables.operators = operatorsOf(work, range);
-    ByName kernels, copies;
+    ByName kernels, copies, calls;
     for (const WorkSpan& span : work.spans) {
         if (range && (span.startNs < range->beginNs || span.startNs >= range->endNs))
             continue;
-        if (span.kind == WorkKind::Kernel) {
-            KernelSums& row = rowOf(tables.kernels, kernels, span.name);
+        if (span.kind == WorkKind::Kernel || span.kind == WorkKind::Runtime) {
+            KernelSums& row = span.kind == WorkKind::Kernel ? rowOf(tables.kernels, kernels, span.name)
+                                                            : rowOf(tables.calls, calls, span.name);
             ++row.calls;
             row.totalNs += span.durationNs;
         } else if (span.kind == WorkKind::Copy || span.kind == WorkKind::Set) {
@@ -138,6 +139,7 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, const std::opt
     }
     sortRows(tables.operators, strings, [](const OperatorSums& row) { return row.selfNs; });
     sortRows(tables.kernels, strings, [](const KernelSums& row) { return row.totalNs; });
+    sortRows(tables.calls, strings, [](const KernelSums& row) { return row.totalNs; });
     sortRows(tables.copies, strings, [](const CopySums& row) { return row.totalNs; });
     return tables;
 }

@@ -19,6 +19,7 @@ struct OperatorSums {
     std::int64_t deviceSelfNs = 0, deviceTotalNs = 0; ///< of what it launched; streams are added up
 };
 
+/// Kernels, or calls of the runtime, of one name.
 struct KernelSums {
     StringId name;
     std::int64_t calls = 0;
@@ -37,6 +38,7 @@ struct WorkTables {
     std::vector<OperatorSums> operators; ///< longest self time first; ties by name
     std::vector<KernelSums> kernels; ///< longest total first, likewise
     std::vector<CopySums> copies; ///< likewise
+    std::vector<KernelSums> calls; ///< of the runtime and the driver, by their time on their threads; likewise
 };
 
 /// Of what begins in `range`. O(n log n).

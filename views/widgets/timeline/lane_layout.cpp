@@ -8,18 +8,36 @@ namespace strata::views {
 namespace {
 
 constexpr int kGap = 6; // between tracks
+constexpr double kNearlyAll = 0.9; // of the time
+
+/// How many of the outermost rows tell nothing apart.
+std::size_t outerRows(const model::WorkTracks& tracks, const model::WorkTrack& track)
+{
+    const auto isOuter = [&](const model::WorkRow& row) {
+        return row.size() == 1
+            && static_cast<double>(tracks.endOf(row.spans.front()) - row.begins.front())
+            > kNearlyAll * static_cast<double>(tracks.lengthNs());
+    };
+    std::size_t outer = 0;
+    while (outer < track.rows.size() && isOuter(track.rows[outer]))
+        ++outer;
+    return outer;
+}
 
 } // namespace
 
-LaneLayout::LaneLayout(const model::WorkTracks& tracks, const std::set<std::size_t>& folded, int rowHeight)
+LaneLayout::LaneLayout(const model::WorkTracks& tracks, const std::set<std::size_t>& folded,
+    const std::set<std::size_t>& whole, int rowHeight)
     : m_rowHeight(rowHeight)
 {
     for (std::size_t track = 0; track < tracks.tracks().size(); ++track) {
         const std::size_t all = tracks.tracks()[track].rows.size();
         const bool isFolded = all > 1 && folded.contains(track);
-        const std::size_t shown = isFolded ? 1 : all;
-        m_tracks.push_back({ track, m_height, static_cast<int>(shown) * rowHeight, isFolded });
-        for (std::size_t row = 0; row < shown; ++row, m_height += rowHeight)
+        const std::size_t outer
+            = isFolded || whole.contains(track) ? 0 : outerRows(tracks, tracks.tracks()[track]);
+        const std::size_t first = outer >= kOuter ? outer - 1 : 0, end = isFolded ? 1 : all;
+        m_tracks.push_back({ track, m_height, static_cast<int>(end - first) * rowHeight, isFolded, first });
+        for (std::size_t row = first; row < end; ++row, m_height += rowHeight)
             m_rows.push_back({ track, row, m_height });
         m_height += kGap;
     }

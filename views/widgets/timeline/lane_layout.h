@@ -21,11 +21,17 @@ public:
         std::size_t track = 0;
         int top = 0, height = 0;
         bool isFolded = false; ///< its outermost row alone is shown
+        std::size_t left = 0; ///< outermost rows that are left out: kOuter
     };
 
+    /// Rows of one piece that is there nearly all the time, as the outermost functions of Python are: from so
+    /// many on, only the innermost of them is shown.
+    static constexpr std::size_t kOuter = 3;
+
     LaneLayout() = default;
-    /// `folded`: tracks of which only the outermost row is shown.
-    LaneLayout(const model::WorkTracks& tracks, const std::set<std::size_t>& folded, int rowHeight);
+    /// `folded`: tracks of which only the outermost row is shown; `whole`: all of whose rows are.
+    LaneLayout(const model::WorkTracks& tracks, const std::set<std::size_t>& folded,
+        const std::set<std::size_t>& whole, int rowHeight);
 
     [[nodiscard]] const std::vector<Row>& rows() const { return m_rows; } ///< from the top
     [[nodiscard]] const std::vector<Track>& tracks() const { return m_tracks; }

@@ -8,6 +8,7 @@
 #include <QRegularExpression>
 
 #include <array>
+#include <utility>
 
 namespace strata::views {
 
@@ -90,7 +91,7 @@ QColor colourOf(const Palette& palette, WorkLook look)
     case WorkLook::Annotation:
         return palette[Palette::Role::FilteredOut];
     case WorkLook::Python:
-        return palette.group(5);
+        return palette.group(10);
     case WorkLook::Other:
         break;
     }
@@ -176,6 +177,37 @@ void addOperator(WorkDetails& details, const model::OperatorDetail& called, cons
 
 } // namespace
 
+namespace {
+
+/// Names of templates have no spaces; a line may end behind their marks.
+QString breakable(QString name)
+{
+    static const QRegularExpression kMarks(QStringLiteral("([:<>,(_])(?![:<>,(_])"));
+    return name.replace(kMarks, QStringLiteral("\\1\u200b"));
+}
+
+/// The operator, and the function of Python, in which a call stands.
+void addCallers(WorkDetails& details, const LanesData& lanes, std::uint32_t call)
+{
+    const model::WorkTracks& tracks = lanes.tracks();
+    const auto place = tracks.placeOf(call);
+    if (!place)
+        return;
+    bool hasOperator = false, hasPython = false;
+    for (std::size_t row = place->second; row-- > 0;) {
+        const auto above = tracks.pick(tracks.tracks()[place->first].rows[row], tracks.beginOf(call), 0);
+        if (!above)
+            continue;
+        const model::WorkKind kind = lanes.work().spans[*above].kind;
+        if (kind == model::WorkKind::Operator && !std::exchange(hasOperator, true))
+            details.place.emplace_back(Words::tr("operator"), shortened(lanes.nameOf(*above), 160));
+        else if (kind == model::WorkKind::Python && !std::exchange(hasPython, true))
+            details.place.emplace_back(Words::tr("Python"), shortened(lanes.nameOf(*above), 160));
+    }
+}
+
+} // namespace
+
 WorkDetails workDetails(const LanesData& lanes, std::uint32_t place)
 {
     const model::Work& work = lanes.work();
@@ -183,20 +215,21 @@ WorkDetails workDetails(const LanesData& lanes, std::uint32_t place)
     WorkDetails details;
     details.kind = workKind(span.kind);
     details.kind.replace(0, 1, details.kind.left(1).toUpper());
-    details.title = shortened(lanes.nameOf(place), 400);
+    details.title = breakable(shortened(lanes.nameOf(place), 400));
     details.size.emplace_back(Words::tr("took"), duration(span.durationNs));
     details.life.emplace_back(
         Words::tr("from"), Words::tr("%1 s").arg(seconds(lanes.tracks().beginOf(place))));
     details.life.emplace_back(Words::tr("to"), Words::tr("%1 s").arg(seconds(lanes.tracks().endOf(place))));
+    details.place.emplace_back(Words::tr("on"), lane(work.lanes[span.lane], lanes.strings()));
     if (const auto partner = lanes.partnerOf(place)) {
         const bool isWork = model::isDeviceWork(span.kind);
         const std::uint32_t call = isWork ? *partner : place, launched = isWork ? place : *partner;
+        const QString apart = duration(lanes.tracks().beginOf(launched) - lanes.tracks().beginOf(call));
         details.life.emplace_back(isWork ? Words::tr("launched by") : Words::tr("launched"),
-            shortened(lanes.nameOf(*partner), 160));
-        details.life.emplace_back(isWork ? Words::tr("before") : Words::tr("after"),
-            duration(lanes.tracks().beginOf(launched) - lanes.tracks().beginOf(call)));
+            breakable(shortened(lanes.nameOf(*partner), 160)));
+        details.life.emplace_back(isWork ? Words::tr("earlier by") : Words::tr("later by"), apart);
+        addCallers(details, lanes, call);
     }
-    details.place.emplace_back(Words::tr("on"), lane(work.lanes[span.lane], lanes.strings()));
     if (span.detail == model::WorkSpan::kNoWorkDetail)
         return details;
     if (span.kind == model::WorkKind::Kernel && span.detail < work.kernels.size())
@@ -213,48 +246,6 @@ WorkDetails workDetails(const LanesData& lanes, std::uint32_t place)
     if (span.kind == model::WorkKind::Operator && span.detail < work.operators.size())
         addOperator(details, work.operators[span.detail], lanes.strings());
     return details;
-}
-
-QString waitCause(model::WaitCause cause)
-{
-    switch (cause) {
-    case model::WaitCause::DataLoading:
-        return Words::tr("the program waits for its data");
-    case model::WaitCause::CudaMalloc:
-        return Words::tr("the program asks the driver for memory, or gives some back");
-    case model::WaitCause::Communication:
-        return Words::tr("the program is in a collective");
-    case model::WaitCause::PageableCopy:
-        return Words::tr("the program copies from pageable memory");
-    case model::WaitCause::Synchronisation:
-        return Words::tr("the program has waited for the GPU and queued nothing");
-    case model::WaitCause::LaunchOverhead:
-        return Words::tr("the program is busy and launches nothing");
-    case model::WaitCause::Unknown:
-        break;
-    }
-    return Words::tr("the program is in code that was not recorded");
-}
-
-QString waitRemedy(model::WaitCause cause)
-{
-    switch (cause) {
-    case model::WaitCause::DataLoading:
-        return Words::tr("more workers in the DataLoader, or batches that are prepared ahead");
-    case model::WaitCause::CudaMalloc:
-        return Words::tr("other allocator settings: see Fragmentation, or strata replay");
-    case model::WaitCause::Communication:
-        return Words::tr("overlap it with computation, or wait for others less often");
-    case model::WaitCause::PageableCopy:
-        return Words::tr("pin_memory=True, and non_blocking=True where it is copied");
-    case model::WaitCause::Synchronisation:
-        return Words::tr("fewer .item(), .cpu() and synchronize(), or later");
-    case model::WaitCause::LaunchOverhead:
-        return Words::tr("fewer and larger kernels: torch.compile, CUDA graphs, a larger batch");
-    case model::WaitCause::Unknown:
-        break;
-    }
-    return Words::tr("record Python too: with_stack=True");
 }
 
 } // namespace text

@@ -29,9 +29,6 @@ namespace text {
 /// A piece in three lines at most: its name, what and how long it is, where.
 [[nodiscard]] QStringList workLines(const LanesData& lanes, std::uint32_t span);
 [[nodiscard]] WorkDetails workDetails(const LanesData& lanes, std::uint32_t span); ///< all that is known
-/// What a device waited for, and what would change that: "waited for its data: ...".
-[[nodiscard]] QString waitCause(model::WaitCause cause);
-[[nodiscard]] QString waitRemedy(model::WaitCause cause);
 
 } // namespace text
 

@@ -52,6 +52,10 @@ WorkFigures WorkFigures::of(
     figures.range = range;
     figures.devices = model::deviceWorkOf(lanes->work(), lanes->strings(), range);
     figures.steps = model::profilerStepsOf(lanes->work(), lanes->strings());
+    if (range) // those that it touches
+        std::erase_if(figures.steps, [&](const model::ProfilerStep& step) {
+            return step.time.endNs <= range->beginNs || step.time.beginNs >= range->endNs;
+        });
     figures.waits = model::waitTimesOf(lanes->work(), lanes->strings(), range);
     figures.tables = model::tablesOf(lanes->work(), lanes->strings(), range);
     figures.lanes = std::move(lanes);

@@ -47,6 +47,7 @@ void LanesView::setData(std::shared_ptr<const LanesData> data)
     m_partner.reset();
     m_measured.reset();
     m_folded.clear();
+    m_whole.clear();
     m_history.clear();
     m_found.clear();
     m_foundCount = 0;
@@ -150,8 +151,11 @@ void LanesView::reveal(std::uint32_t span)
     const auto place = m_data->tracks().placeOf(span);
     if (!place)
         return;
-    if (!m_lanes.rowOf(place->first, place->second))
-        setFolded(place->first, false);
+    if (!m_lanes.rowOf(place->first, place->second)) {
+        m_folded.erase(place->first);
+        m_whole.insert(place->first);
+        layOut();
+    }
     const auto begin = static_cast<double>(m_data->tracks().beginOf(span));
     const auto end = static_cast<double>(m_data->tracks().endOf(span));
     // As it is seen best where it cannot be seen at all, else as it is.
@@ -188,6 +192,19 @@ void LanesView::setFolded(std::size_t track, bool folded)
     else
         m_folded.erase(track);
     layOut();
+}
+
+void LanesView::turnTrack(std::size_t track)
+{
+    const auto shown = std::ranges::find(m_lanes.tracks(), track, &LaneLayout::Track::track);
+    if (shown == m_lanes.tracks().end())
+        return;
+    if (shown->left > 0) {
+        m_whole.insert(track);
+        return layOut();
+    }
+    m_whole.erase(track);
+    setFolded(track, !isFolded(track));
 }
 
 void LanesView::find(const QString& wanted)
@@ -259,7 +276,8 @@ std::optional<std::uint32_t> LanesView::nextFound(bool forward) const
 
 void LanesView::layOut()
 {
-    m_lanes = m_data ? LaneLayout(m_data->tracks(), m_folded, scaled(kLaneHeight, font())) : LaneLayout();
+    m_lanes = m_data ? LaneLayout(m_data->tracks(), m_folded, m_whole, scaled(kLaneHeight, font()))
+                     : LaneLayout();
     verticalScrollBar()->setRange(0, std::max(m_lanes.height() - plot().height(), 0));
     verticalScrollBar()->setPageStep(std::max(plot().height(), 1));
     viewport()->update();

@@ -50,6 +50,8 @@ public:
     void measure(std::optional<Span> range);
     void setFolded(std::size_t track, bool folded);
     [[nodiscard]] bool isFolded(std::size_t track) const { return m_folded.contains(track); }
+    /// What a click on a track's name does: rows that tell something, all of them, the outermost alone.
+    void turnTrack(std::size_t track);
 
     /// Pieces whose name has this text in it, whatever the case, stand out; empty: none do.
     void find(const QString& text);
@@ -113,7 +115,7 @@ private:
     std::shared_ptr<const LanesData> m_data;
     std::vector<QColor> m_fills; // by LanesData::lookOf()
     LaneLayout m_lanes;
-    std::set<std::size_t> m_folded;
+    std::set<std::size_t> m_folded, m_whole;
     Span m_view;
     History<Span> m_history{ 100 };
     qint64 m_movedMs = 0;

@@ -28,7 +28,8 @@ bool LanesView::event(QEvent* event)
 {
     if (takesOwnKey(event,
             { Qt::Key_W, Qt::Key_A, Qt::Key_S, Qt::Key_D, Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,
-                Qt::Key_Down, Qt::Key_PageUp, Qt::Key_PageDown }))
+                Qt::Key_Down, Qt::Key_PageUp, Qt::Key_PageDown })
+        || ((m_measured || m_current) && takesOwnKey(event, { Qt::Key_Escape })))
         return true;
     return QAbstractScrollArea::event(event);
 }
@@ -68,7 +69,7 @@ void LanesView::mousePressEvent(QMouseEvent* event)
     if (at.x() < plot().left()) {
         if (const auto track = m_lanes.trackAt(at.y() - plot().top() + verticalScrollBar()->value());
             track && plot().top() <= at.y())
-            setFolded(*track, !isFolded(*track));
+            turnTrack(*track);
         return;
     }
     m_pressed = at;
@@ -155,6 +156,11 @@ void LanesView::keyPressEvent(QKeyEvent* event)
         return move({ m_view.begin - step, m_view.end - step });
     case Qt::Key_D:
         return move({ m_view.begin + step, m_view.end + step });
+    case Qt::Key_Escape:
+        if (!m_measured && !m_current)
+            break;
+        measure(std::nullopt);
+        return setCurrent(std::nullopt);
     case Qt::Key_PageUp:
         return verticalScrollBar()->triggerAction(QAbstractSlider::SliderPageStepSub);
     case Qt::Key_PageDown:
@@ -165,8 +171,9 @@ void LanesView::keyPressEvent(QKeyEvent* event)
     case Qt::Key_Down:
         return walk(event->key());
     default:
-        QAbstractScrollArea::keyPressEvent(event);
+        break;
     }
+    QAbstractScrollArea::keyPressEvent(event);
 }
 
 /// Along its row, or to what is above or below it at its middle.

@@ -151,6 +151,11 @@ void LanesView::paintNames(QPainter& painter) const
         painter.setPen(lane.device ? m_palette[Role::Text] : m_palette[Role::TextMuted]);
         painter.drawText(place, Qt::AlignVCenter | Qt::AlignLeft,
             metrics.elidedText(text::lane(lane, m_data->strings()), Qt::ElideMiddle, place.width()));
+        if (track.left > 0 && track.height >= 2 * m_lanes.rowHeight() && at == top) {
+            painter.setPen(m_palette[Role::TextMuted]);
+            painter.drawText(place.translated(0, m_lanes.rowHeight()), Qt::AlignVCenter | Qt::AlignLeft,
+                tr("%1 outer calls left out").arg(track.left));
+        }
     }
     painter.restore();
     painter.fillRect(

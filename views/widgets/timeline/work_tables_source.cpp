@@ -3,7 +3,6 @@
 
 #include "views/models/table_cells.h"
 #include "views/style/texts.h"
-#include "views/widgets/timeline/lane_words.h"
 
 #include <algorithm>
 
@@ -28,20 +27,30 @@ class WaitsTable final : public WorkTable {
 public:
     explicit WaitsTable(std::shared_ptr<const WorkFigures> figures)
         : WorkTable(
-            { { { Words::tr("Share"), Words::tr("Of the time from the device's first to its last work"),
+            { { { Words::tr("Share"),
+                    Words::tr("Between its work: of the time from the device's first to its last one; else "
+                              "of the steps or the range"),
                     QStringLiteral("< 88.8 %"), true },
                   "share" },
                 { { Words::tr("Idle"), Words::tr("Added up"), kTime, true }, "ns" },
-                { { Words::tr("Longest"), Words::tr("The longest stretch"), kTime, true }, "longest_ns" },
+                { { Words::tr("Where"),
+                      Words::tr(
+                          "Between two pieces of its work, or before the first and behind the last one"),
+                      QStringLiteral("before, behind"), false },
+                    "where" },
                 { { Words::tr("While"), Words::tr("What the thread that launches next does meanwhile"),
-                      QStringLiteral("the program copies from pageable memory"), false },
+                      QStringLiteral("the program asks the driver for memory or gives"), false },
                     "cause" },
-                { { Words::tr("What would help"), {}, kName, false, {}, true }, "remedy" } },
+                { { Words::tr("Longest"), Words::tr("The longest stretch: Enter shows it"), kTime, true },
+                    "longest_ns" },
+                { { Words::tr("In"), Words::tr("What fills at least half of the longest stretch"),
+                      QStringLiteral("aten::copy_"), false, {}, true },
+                    "doing" } },
             std::move(figures))
     {
         const model::WaitTimes& waits = this->figures().waits;
-        for (std::size_t cause = 0; cause < model::kWaitCauses; ++cause)
-            for (const bool isAround : { false, true })
+        for (const bool isAround : { false, true })
+            for (std::size_t cause = 0; cause < model::kWaitCauses; ++cause)
                 if ((isAround ? waits.around : waits.within)[cause].ns > 0)
                     m_rows.push_back({ static_cast<model::WaitCause>(cause), isAround });
         std::ranges::stable_sort(m_rows, std::greater<>(), [&](const Row& row) { return timeOf(row).ns; });
@@ -55,19 +64,23 @@ public:
         const Row& row = m_rows[number];
         const model::WaitTimes& waits = figures().waits;
         switch (column) {
-        case 0:
+        case Share:
             return { text::share(timeOf(row).ns, (row.isAround ? waits.range : waits.span).ns()), {} };
-        case 1:
+        case Idle:
             return timeCell(timeOf(row).ns);
-        case 2:
+        case Where:
+            return { row.isAround ? Words::tr("before, behind") : Words::tr("between"), {} };
+        case While:
+            return { text::said(model::waitCauseText(row.cause)), {} };
+        case Longest:
             return timeCell(timeOf(row).longestNs);
-        case 3:
-            return { row.isAround ? Words::tr("%1 (around all work)").arg(text::waitCause(row.cause))
-                                  : text::waitCause(row.cause),
-                {} };
         default:
-            return noteCell(text::waitRemedy(row.cause));
+            return noteCell(doing(row).empty() ? QStringLiteral("–") : text::shortened(doing(row), 200));
         }
+    }
+    [[nodiscard]] QString tooltip(std::uint32_t row, int) const override
+    {
+        return Words::tr("What would help: %1").arg(text::said(model::waitRemedy(m_rows[row].cause)));
     }
     [[nodiscard]] std::optional<std::int64_t> exampleNs(std::uint32_t row) const override
     {
@@ -79,6 +92,7 @@ public:
     }
 
 private:
+    enum Place { Share, Idle, Where, While, Longest, In };
     struct Row {
         model::WaitCause cause;
         bool isAround;
@@ -88,16 +102,23 @@ private:
         const model::WaitTimes& waits = figures().waits;
         return (row.isAround ? waits.around : waits.within)[static_cast<std::size_t>(row.cause)];
     }
+    [[nodiscard]] std::string_view doing(const Row& row) const
+    {
+        const model::StringId name = timeOf(row).doing;
+        return name.valid() ? figures().lanes->strings()[name] : std::string_view();
+    }
     [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override
     {
-        if (column == 2)
-            return timeOf(m_rows[row]).longestNs;
-        return column < 2 ? std::optional(timeOf(m_rows[row]).ns) : std::nullopt;
+        return column == Longest                ? std::optional(timeOf(m_rows[row]).longestNs)
+            : column == Share || column == Idle ? std::optional(timeOf(m_rows[row]).ns)
+                                                : std::nullopt;
     }
-    [[nodiscard]] std::string text(std::uint32_t row, int column) const override
+    [[nodiscard]] std::string text(std::uint32_t number, int column) const override
     {
-        return column == 3 ? std::string(model::waitCauseWord(m_rows[row].cause))
-                           : text::waitRemedy(m_rows[row].cause).toStdString();
+        const Row& row = m_rows[number];
+        return column == Where ? (row.isAround ? "around" : "within")
+            : column == While  ? std::string(model::waitCauseWord(row.cause))
+                               : std::string(doing(row));
     }
 
     std::vector<Row> m_rows;
@@ -110,6 +131,7 @@ public:
         Column column;
         std::int64_t Sums::*of;
         bool isTime = true;
+        std::int64_t Sums::*by = nullptr; ///< what it is divided by
     };
     SumsTable(std::shared_ptr<const WorkFigures> all, const std::vector<Sums>& rows,
         std::vector<Figure> figures, const QString& title)
@@ -127,7 +149,7 @@ public:
         if (static_cast<std::size_t>(column) == m_shown.size())
             return { text::shortened(nameText(row), 400), {} };
         const Figure& shown = m_shown[static_cast<std::size_t>(column)];
-        const std::int64_t value = m_rows[row].*shown.of;
+        const std::int64_t value = valueOf(row, shown);
         if (shown.isTime)
             return timeCell(value);
         if (shown.column.shown.unit.isEmpty())
@@ -148,6 +170,11 @@ private:
         columns.push_back({ { title, {}, kName, false, {}, true }, "name" });
         return columns;
     }
+    [[nodiscard]] std::int64_t valueOf(std::uint32_t row, const Figure& shown) const
+    {
+        const Sums& sums = m_rows[row];
+        return shown.by ? sums.*shown.of / std::max<std::int64_t>(sums.*shown.by, 1) : sums.*shown.of;
+    }
     [[nodiscard]] std::string_view nameText(std::uint32_t row) const
     {
         return figures().lanes->strings()[m_rows[row].name];
@@ -155,7 +182,7 @@ private:
     [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override
     {
         return static_cast<std::size_t>(column) < m_shown.size()
-            ? std::optional(m_rows[row].*m_shown[static_cast<std::size_t>(column)].of)
+            ? std::optional(valueOf(row, m_shown[static_cast<std::size_t>(column)]))
             : std::nullopt;
     }
     [[nodiscard]] std::string text(std::uint32_t row, int) const override
@@ -197,11 +224,14 @@ std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const 
                 { calls, &model::OperatorSums::calls, false } },
             Words::tr("Operator"));
     case Kind::Kernels:
-        return std::make_shared<const Kernels>(figures, tables.kernels,
+    case Kind::Calls:
+        return std::make_shared<const Kernels>(figures, kind == Kind::Calls ? tables.calls : tables.kernels,
             std::vector<Kernels::Figure>{
                 { time(Words::tr("Total"), {}, "total_ns"), &model::KernelSums::totalNs },
+                { time(Words::tr("Mean"), {}, "mean_ns"), &model::KernelSums::totalNs, true,
+                    &model::KernelSums::calls },
                 { calls, &model::KernelSums::calls, false } },
-            Words::tr("Kernel"));
+            kind == Kind::Calls ? Words::tr("Call") : Words::tr("Kernel"));
     case Kind::Copies:
         break;
     }

@@ -12,7 +12,7 @@ namespace strata::views {
 /// of WorkFigures::tables, or a cause for which the device was idle.
 class WorkTable : public PlainTable {
 public:
-    enum class Kind { Waits, Operators, Kernels, Copies };
+    enum class Kind { Waits, Operators, Kernels, Copies, Calls };
     [[nodiscard]] static std::shared_ptr<const WorkTable> of(
         Kind kind, std::shared_ptr<const WorkFigures> figures);
 
