@@ -242,6 +242,8 @@ def check_written(strata, rows, folder):
     launched = sum("correlation" in row["args"] for row in rows.rows)
     run = subprocess.run([strata, "timeline", os.path.join(folder, "again.json"), "--json"], capture_output=True, text=True)
     again = json.loads(run.stdout)
+    for each in (told, again):
+        each["ranks"][0].pop("file")
     return len(arrows) == launched and all(told[key] == again[key] for key in ("memory", "ranks", "verdict", "operators", "kernels", "copies"))
 
 
