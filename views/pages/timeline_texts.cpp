@@ -56,16 +56,16 @@ QString timelineVerdict(const WorkFigures& figures)
         if (!cause)
             return QString();
         const model::WaitTime& wait = sums[static_cast<std::size_t>(*cause)];
-        const QString what = strong(text::said(model::waitCauseText(*cause)));
+        const QString what = strong(text::said(model::waitCauseText(*cause))),
+                      remedy = text::said(model::waitRemedy(*cause));
         const QString share = whole(text::share(wait.ns, ofNs));
         const QString most = wait.doing.valid()
             ? Words::tr("Most of it while %1 (%2), such as in %3.")
-                  .arg(what, share, text::shortened(figures.lanes->strings()[wait.doing], 60).toHtmlEscaped())
+                  .arg(what, share,
+                      text::shortened(text::utf8(figures.lanes->strings()[wait.doing]), 48, text::Keep::End)
+                          .toHtmlEscaped())
             : Words::tr("Most of it while %1 (%2).").arg(what, share);
-        return u' ' + most + u' '
-            + Words::tr("What would help: %1.")
-                  .arg(text::said(model::waitRemedy(*cause))
-                           .chopped(text::said(model::waitRemedy(*cause)).endsWith(u'.') ? 1 : 0));
+        return u' ' + most + u' ' + Words::tr("What would help: %1.").arg(remedy);
     };
     const auto device = std::ranges::find(figures.devices, *waits.device, &model::DeviceWork::device);
     if (device == figures.devices.end())
