@@ -2,6 +2,7 @@
 // CUDA driver: devices, contexts, streams. Names are the plain ones, as asked by name, and the versioned
 // ones, as linked.
 #include "capture/simgpu/entry/driver.h"
+#include "capture/simgpu/entry/activity.h"
 
 #include <cstdio>
 #include <cstring>
@@ -144,6 +145,8 @@ STRATA_API Result cuCtxGetDevice(int* device)
 
 STRATA_API Result cuCtxSynchronize()
 {
+    const ApiCall call(Api::DriverCtxSynchronize);
+    call.synchronizeDevice();
     const auto lock = locked();
     machine().streams.synchronizeAll();
     return 0;

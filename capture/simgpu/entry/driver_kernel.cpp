@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA driver: modules, launches and linking, as Triton and run-time compilation use them.
+#include "capture/simgpu/entry/activity.h"
 #include "capture/simgpu/entry/driver.h"
 
 #include <cstring>
@@ -10,15 +11,23 @@ namespace {
 
 using api::Result;
 
-Result launch(void* stream)
+Result launch(Api name, const void* function, const Extent& grid, const Extent& block, unsigned sharedBytes,
+    void* stream)
 {
-    Streams& streams = machine().streams;
-    if (streams.anyCapture()) {
-        const auto lock = locked();
-        streams.append(addressOf(stream), NodeType::Kernel);
-    }
+    const ApiCall call(name);
+    if (call.isHeard() || machine().streams.anyCapture())
+        perform(call, stream, DeviceWork::kernel(function, grid, block, sharedBytes));
     return 0;
 }
+
+/// The head of CUlaunchConfig.
+struct LaunchHead {
+    Extent grid;
+    Extent block;
+    unsigned sharedBytes;
+    void* stream;
+};
+static_assert(offsetof(LaunchHead, stream) == 32);
 
 } // namespace
 
@@ -47,6 +56,7 @@ STRATA_API Result cuModuleUnload(void*)
 STRATA_API Result cuModuleGetFunction(void** function, void*, const char* name)
 {
     *function = strdup(name);
+    machine().kernels.addKernel(nullptr, *function, static_cast<const char*>(*function));
     return 0;
 }
 
@@ -84,24 +94,25 @@ STRATA_API Result cuFuncSetCacheConfig(void*, int)
     return 0;
 }
 
-STRATA_API Result cuLaunchKernel(
-    void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream, void**, void**)
+STRATA_API Result cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes, void* stream, void**, void**)
 {
-    return launch(stream);
+    return launch(Api::DriverLaunchKernel, function, { gridX, gridY, gridZ }, { blockX, blockY, blockZ },
+        sharedBytes, stream);
 }
 
-STRATA_API Result cuLaunchCooperativeKernel(
-    void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream, void**)
+STRATA_API Result cuLaunchCooperativeKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes, void* stream, void**)
 {
-    return launch(stream);
+    return launch(Api::DriverLaunchCooperativeKernel, function, { gridX, gridY, gridZ },
+        { blockX, blockY, blockZ }, sharedBytes, stream);
 }
 
-STRATA_API Result cuLaunchKernelEx(const void* config, void*, void**, void**)
+STRATA_API Result cuLaunchKernelEx(const void* config, void* function, void**, void**)
 {
-    constexpr std::size_t kStreamOffset = 32;
-    void* stream = nullptr;
-    std::memcpy(&stream, static_cast<const char*>(config) + kStreamOffset, sizeof stream);
-    return launch(stream);
+    LaunchHead head;
+    std::memcpy(static_cast<void*>(&head), config, sizeof head);
+    return launch(Api::DriverLaunchKernelEx, function, head.grid, head.block, head.sharedBytes, head.stream);
 }
 
 STRATA_API Result cuOccupancyMaxActiveClusters(int* clusters, void*, const void*)

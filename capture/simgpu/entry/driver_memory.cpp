@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA driver: memory, virtual memory as expandable segments use it, copies.
+#include "capture/simgpu/entry/activity.h"
 #include "capture/simgpu/entry/driver.h"
 
 #include <cstring>
@@ -54,6 +55,15 @@ Result importHandle(Handle* handle, int descriptor)
         return result(Status::InvalidValue);
     const auto lock = locked();
     *handle = machine().virtualMemory.import(static_cast<int>(shared.device), shared.bytes);
+    return 0;
+}
+
+/// Copies of the driver are done at once, whatever the stream.
+Result copy(
+    const ApiCall& call, void* to, const void* from, std::size_t bytes, void* stream, bool asynchronous)
+{
+    call.issue(stream, DeviceWork::copy(to, from, bytes, asynchronous));
+    machine().copy(to, from, bytes);
     return 0;
 }
 
@@ -192,39 +202,43 @@ STRATA_API Result cuMemGetAddressRange_v2(Address* base, std::size_t* bytes, Add
     return cuMemGetAddressRange(base, bytes, address);
 }
 
-STRATA_API Result cuMemsetD32Async(Address, unsigned, std::size_t, void*)
+STRATA_API Result cuMemsetD32Async(Address address, unsigned value, std::size_t words, void* stream)
 {
+    const ApiCall call(Api::DriverMemsetD32Async);
+    call.issue(stream, DeviceWork::fill(pointerTo(address), value, words * sizeof value, true));
     return 0;
 }
 
-STRATA_API Result cuMemsetD8Async(Address address, unsigned char value, std::size_t bytes, void*)
+STRATA_API Result cuMemsetD8Async(Address address, unsigned char value, std::size_t bytes, void* stream)
 {
+    const ApiCall call(Api::DriverMemsetD8Async);
+    call.issue(stream, DeviceWork::fill(pointerTo(address), value, bytes, true));
     machine().fill(pointerTo(address), value, bytes);
     return 0;
 }
 
 STRATA_API Result cuMemcpyDtoH_v2(void* to, Address from, std::size_t bytes)
 {
-    machine().copy(to, pointerTo(from), bytes);
-    return 0;
+    const ApiCall call(Api::DriverMemcpyDtoH);
+    return copy(call, to, pointerTo(from), bytes, nullptr, false);
 }
 
 STRATA_API Result cuMemcpyHtoD_v2(Address to, const void* from, std::size_t bytes)
 {
-    machine().copy(pointerTo(to), from, bytes);
-    return 0;
+    const ApiCall call(Api::DriverMemcpyHtoD);
+    return copy(call, pointerTo(to), from, bytes, nullptr, false);
 }
 
-STRATA_API Result cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t bytes, void*)
+STRATA_API Result cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t bytes, void* stream)
 {
-    machine().copy(pointerTo(to), from, bytes);
-    return 0;
+    const ApiCall call(Api::DriverMemcpyHtoDAsync);
+    return copy(call, pointerTo(to), from, bytes, stream, true);
 }
 
-STRATA_API Result cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, void*)
+STRATA_API Result cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, void* stream)
 {
-    machine().copy(to, pointerTo(from), bytes);
-    return 0;
+    const ApiCall call(Api::DriverMemcpyDtoHAsync);
+    return copy(call, to, pointerTo(from), bytes, stream, true);
 }
 
 STRATA_API Result cuStreamWriteValue32(void*, Address address, unsigned value, unsigned)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/simgpu/entry/process.h"
 
+#include "capture/simgpu/entry/activity_log.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +18,7 @@ namespace {
 
 thread_local int t_device = 0;
 thread_local Status t_lastError = Status::Ok;
+thread_local Status t_callError = Status::Ok;
 
 std::mutex g_unservedMutex; // of the next two
 std::uint8_t g_isUnserved = 0;
@@ -25,10 +28,12 @@ void lockAll()
 {
     machine().mutex.lock();
     machine().kernels.lock();
+    activityLog().lock();
 }
 
 void unlockAll()
 {
+    activityLog().unlock();
     machine().kernels.unlock();
     machine().mutex.unlock();
 }
@@ -89,7 +94,11 @@ Machine& machine()
 {
     static Machine* const instance = [] {
         Machine* made = makeMachine();
-        pthread_atfork([] { lockAll(); }, [] { unlockAll(); }, [] { unlockAll(); });
+        pthread_atfork([] { lockAll(); }, [] { unlockAll(); },
+            [] {
+                activityLog().forget();
+                unlockAll();
+            });
         return made;
     }();
     return *instance;
@@ -103,8 +112,18 @@ int& currentDevice()
 api::Result remember(Status status)
 {
     if (status != Status::Ok)
-        t_lastError = status;
+        t_lastError = t_callError = status;
     return static_cast<api::Result>(status);
+}
+
+Status callError()
+{
+    return t_callError;
+}
+
+void forgetCallError()
+{
+    t_callError = Status::Ok;
 }
 
 Status takeLastError()

@@ -14,6 +14,10 @@ Machine& machine();
 int& currentDevice();
 /// Remembers an error as cudaGetLastError gives it, and passes it on.
 api::Result remember(Status status);
+/// The last error that the calling thread was told of since forgetCallError(), which a call of CUDA begins
+/// with.
+Status callError();
+void forgetCallError();
 Status takeLastError();
 Status peekLastError();
 

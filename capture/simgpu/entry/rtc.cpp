@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC: every program compiles, to an image that nobody runs. CUPTI: version and words; the rest refuses.
+// NVRTC: every program compiles, to an image that nobody runs.
 #include "capture/simgpu/entry/process.h"
 
 #include <cstring>
@@ -115,18 +115,6 @@ STRATA_API Result nvrtcGetProgramLog(void*, char* out)
 STRATA_API Result nvrtcGetProgramLogSize(void*, std::size_t* bytes)
 {
     return giveSize(bytes, "");
-}
-
-STRATA_API Result cuptiGetVersion(unsigned* version)
-{
-    *version = STRATA_CUDA_MAJOR >= 13 ? 130000 : 24;
-    return 0;
-}
-
-STRATA_API Result cuptiGetResultString(Result, const char** text)
-{
-    *text = "CUPTI is not there on a simulated device";
-    return 0;
 }
 
 } // namespace strata::simgpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA runtime: devices, their properties, errors, versions.
-#include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/entry/activity.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -233,6 +233,8 @@ STRATA_API Result cudaDeviceReset()
 
 STRATA_API Result cudaDeviceSynchronize()
 {
+    const ApiCall call(Api::DeviceSynchronize);
+    call.synchronizeDevice();
     const auto lock = locked();
     Machine& all = machine();
     if (all.streams.anyCapture())
@@ -336,11 +338,13 @@ STRATA_API Result cudaRuntimeGetVersion(int* version)
 
 STRATA_API Result cudaGetLastError()
 {
+    const ApiCall call(Api::GetLastError);
     return static_cast<Result>(takeLastError());
 }
 
 STRATA_API Result cudaPeekAtLastError()
 {
+    const ApiCall call(Api::PeekAtLastError);
     return static_cast<Result>(peekLastError());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA runtime: stream capture, graphs, user objects.
-#include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/entry/activity.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -127,6 +127,7 @@ Result dependenciesOf(void* node, void** out, std::size_t* count)
 
 STRATA_API Result cudaStreamIsCapturing(void* stream, int* status)
 {
+    const ApiCall call(Api::StreamIsCapturing);
     *status = kNone;
     if (!machine().streams.anyCapture())
         return 0;
@@ -144,6 +145,7 @@ STRATA_API Result cudaThreadExchangeStreamCaptureMode(int* mode)
 
 STRATA_API Result cudaStreamBeginCapture(void* stream, int)
 {
+    const ApiCall call(Api::StreamBeginCapture);
     const auto lock = locked();
     return remember(machine().streams.beginCapture(addressOf(stream), nullptr, {}));
 }
@@ -160,6 +162,7 @@ STRATA_API Result cudaStreamBeginCaptureToGraph(
 
 STRATA_API Result cudaStreamEndCapture(void* stream, void** graph)
 {
+    const ApiCall call(Api::StreamEndCapture);
     const auto lock = locked();
     Graph* made = nullptr;
     const Status status = machine().streams.endCapture(addressOf(stream), made);
@@ -255,6 +258,7 @@ STRATA_API Result cudaGraphCreate(void** out, unsigned)
 
 STRATA_API Result cudaGraphDestroy(void* graph)
 {
+    const ApiCall call(Api::GraphDestroy);
     delete static_cast<Graph*>(graph);
     return 0;
 }
@@ -281,9 +285,12 @@ STRATA_API Result cudaGraphConditionalHandleCreate(unsigned long long* handle, v
 
 STRATA_API Result cudaGraphInstantiate(void** out, void* graph, unsigned long long)
 {
+    const ApiCall call(Api::GraphInstantiate);
+    static std::atomic<std::uint32_t> made{ 0 };
     auto* exec = new GraphExec;
     const auto lock = locked();
-    exec->program = static_cast<Graph*>(graph)->program();
+    exec->program = std::make_shared<const GraphProgram>(static_cast<Graph*>(graph)->program());
+    exec->number = ++made;
     static_cast<Graph*>(graph)->shareObjects(exec->objects);
     *out = exec;
     return 0;
@@ -291,24 +298,27 @@ STRATA_API Result cudaGraphInstantiate(void** out, void* graph, unsigned long lo
 
 STRATA_API Result cudaGraphInstantiateWithFlags(void** out, void* graph, unsigned long long flags)
 {
+    const ApiCall call(Api::GraphInstantiateWithFlags);
     return cudaGraphInstantiate(out, graph, flags);
 }
 
 STRATA_API Result cudaGraphLaunch(void* exec, void* stream)
 {
+    const ApiCall call(Api::GraphLaunch);
     if (!exec)
         return remember(Status::InvalidHandle);
-    const auto program = static_cast<GraphExec*>(exec)->program;
-    const auto run = [program] {
-        for (const auto& step : program)
-            step();
-    };
+    const GraphExec& graph = *static_cast<GraphExec*>(exec);
+    const std::shared_ptr<const GraphProgram> program = graph.program; // host functions may destroy the graph
     if (machine().streams.anyCapture()) {
         const auto lock = locked();
-        if (machine().streams.append(addressOf(stream), NodeType::Graph, run))
+        if (GraphNode* node = machine().streams.append(addressOf(stream), NodeType::Graph)) {
+            node->child = program;
             return 0;
+        }
     }
-    run();
+    call.launch(stream, graph);
+    for (const auto& run : program->runs)
+        run();
     return 0;
 }
 
@@ -319,6 +329,7 @@ STRATA_API Result cudaGraphUpload(void* exec, void*)
 
 STRATA_API Result cudaGraphExecDestroy(void* exec)
 {
+    const ApiCall call(Api::GraphExecDestroy);
     delete static_cast<GraphExec*>(exec);
     return 0;
 }

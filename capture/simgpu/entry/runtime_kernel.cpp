@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA runtime: registration and launch of kernels, which do nothing, and libraries of them.
-#include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/entry/activity.h"
 
 #include <cstring>
 
@@ -18,13 +18,26 @@ struct CallConfiguration {
 };
 thread_local CallConfiguration t_call;
 
-Result launch(void* stream)
+Extent extentOf(const api::Dim3& size)
 {
-    Streams& streams = machine().streams;
-    if (!streams.anyCapture())
-        return 0;
-    const auto lock = locked();
-    streams.append(addressOf(stream), NodeType::Kernel);
+    return { size.x, size.y, size.z };
+}
+
+Result launch(Api name, const void* kernel, const api::Dim3& grid, const api::Dim3& block,
+    std::size_t sharedBytes, void* stream)
+{
+    const ApiCall call(name);
+    if (call.isHeard() || machine().streams.anyCapture())
+        perform(call, stream, DeviceWork::kernel(kernel, extentOf(grid), extentOf(block), sharedBytes));
+    return 0;
+}
+
+/// Copies to and from variables are done at once, whatever the stream.
+Result copyNow(
+    const ApiCall& call, void* to, const void* from, std::size_t bytes, void* stream, bool asynchronous)
+{
+    call.issue(stream, DeviceWork::copy(to, from, bytes, asynchronous));
+    machine().copy(to, from, bytes);
     return 0;
 }
 
@@ -61,9 +74,9 @@ STRATA_API void __cudaRegisterFatBinaryEnd(void**) { }
 STRATA_API void __cudaUnregisterFatBinary(void**) { }
 
 STRATA_API void __cudaRegisterFunction(
-    void** binary, const char* kernel, char*, const char*, int, void*, void*, void*, void*, int*)
+    void** binary, const char* kernel, char*, const char* name, int, void*, void*, void*, void*, int*)
 {
-    machine().kernels.addKernel(binary, kernel);
+    machine().kernels.addKernel(binary, kernel, name);
 }
 
 STRATA_API void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) { }
@@ -96,25 +109,28 @@ STRATA_API Result __cudaPopCallConfiguration(
     return 0;
 }
 
-STRATA_API Result cudaLaunchKernel(const void*, api::Dim3, api::Dim3, void**, std::size_t, void* stream)
+STRATA_API Result cudaLaunchKernel(
+    const void* kernel, api::Dim3 grid, api::Dim3 block, void**, std::size_t sharedBytes, void* stream)
 {
-    return launch(stream);
+    return launch(Api::LaunchKernel, kernel, grid, block, sharedBytes, stream);
 }
 
 STRATA_API Result cudaLaunchCooperativeKernel(
-    const void*, api::Dim3, api::Dim3, void**, std::size_t, void* stream)
+    const void* kernel, api::Dim3 grid, api::Dim3 block, void**, std::size_t sharedBytes, void* stream)
 {
-    return launch(stream);
+    return launch(Api::LaunchCooperativeKernel, kernel, grid, block, sharedBytes, stream);
 }
 
-STRATA_API Result cudaLaunchKernelExC(const api::LaunchConfig* config, const void*, void**)
+STRATA_API Result cudaLaunchKernelExC(const api::LaunchConfig* config, const void* kernel, void**)
 {
-    return launch(config->stream);
+    return launch(Api::LaunchKernelExC, kernel, config->grid, config->block, config->dynamicSharedBytes,
+        config->stream);
 }
 
-STRATA_API Result __cudaLaunchKernel(void*, api::Dim3, api::Dim3, void**, std::size_t, void* stream)
+STRATA_API Result __cudaLaunchKernel(
+    void* kernel, api::Dim3 grid, api::Dim3 block, void**, std::size_t sharedBytes, void* stream)
 {
-    return launch(stream);
+    return launch(Api::LaunchKernel, kernel, grid, block, sharedBytes, stream);
 }
 
 STRATA_API Result __cudaGetKernel(void** kernel, const void* function)
@@ -130,6 +146,7 @@ STRATA_API Result cudaGetKernel(void** kernel, const void* function)
 
 STRATA_API Result cudaFuncGetAttributes(api::FuncAttributes* out, const void* kernel)
 {
+    const ApiCall call(Api::FuncGetAttributes);
     const Machine& all = machine();
     std::memset(out, 0, sizeof *out);
     LoadedCode code{ all.settings.codeCapability, all.settings.codeCapability };
@@ -149,6 +166,7 @@ STRATA_API Result cudaFuncGetAttributes(api::FuncAttributes* out, const void* ke
 
 STRATA_API Result cudaFuncSetAttribute(const void*, int, int)
 {
+    const ApiCall call(Api::FuncSetAttribute);
     return 0;
 }
 
@@ -165,12 +183,14 @@ STRATA_API Result cudaKernelSetAttributeForDevice(void*, int, int, int)
 STRATA_API Result cudaOccupancyMaxActiveBlocksPerMultiprocessor(
     int* blocks, const void*, int threads, std::size_t sharedBytes)
 {
+    const ApiCall call(Api::OccupancyMaxActiveBlocks);
     return occupancy(blocks, threads, sharedBytes);
 }
 
 STRATA_API Result cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void*, int threads, std::size_t sharedBytes, unsigned)
 {
+    const ApiCall call(Api::OccupancyMaxActiveBlocksWithFlags);
     return occupancy(blocks, threads, sharedBytes);
 }
 
@@ -189,21 +209,23 @@ STRATA_API Result cudaGetSymbolAddress(void** out, const void* symbol)
 STRATA_API Result cudaMemcpyToSymbol(
     const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int)
 {
-    machine().copy(static_cast<char*>(variableMemory(symbol)) + offset, from, bytes);
-    return 0;
+    const ApiCall call(Api::MemcpyToSymbol);
+    return copyNow(call, static_cast<char*>(variableMemory(symbol)) + offset, from, bytes, nullptr, false);
 }
 
 STRATA_API Result cudaMemcpyToSymbolAsync(
-    const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int kind, void*)
+    const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int, void* stream)
 {
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+    const ApiCall call(Api::MemcpyToSymbolAsync);
+    return copyNow(call, static_cast<char*>(variableMemory(symbol)) + offset, from, bytes, stream, true);
 }
 
 STRATA_API Result cudaMemcpyFromSymbol(
     void* to, const void* symbol, std::size_t bytes, std::size_t offset, int)
 {
-    machine().copy(to, static_cast<const char*>(variableMemory(symbol)) + offset, bytes);
-    return 0;
+    const ApiCall call(Api::MemcpyFromSymbol);
+    return copyNow(
+        call, to, static_cast<const char*>(variableMemory(symbol)) + offset, bytes, nullptr, false);
 }
 
 // A library of kernels is its code; a kernel of it is its name, kept for the life of the process.
@@ -222,6 +244,7 @@ STRATA_API Result cudaLibraryUnload(void*)
 STRATA_API Result cudaLibraryGetKernel(void** kernel, void*, const char* name)
 {
     *kernel = strdup(name);
+    machine().kernels.addKernel(nullptr, *kernel, static_cast<const char*>(*kernel));
     return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA runtime: device and host memory, copies, stream-ordered pools, sharing between processes.
-#include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/entry/activity.h"
 
 #include <cstring>
 #include <unistd.h>
@@ -19,16 +19,34 @@ bool validDevice(int device)
 }
 
 /// Runs a copy or fill now, or records it when the stream captures.
-template <class Work> Result issue(void* stream, NodeType type, Work work)
+template <class Run> Result issue(const ApiCall& call, void* stream, const DeviceWork& work, Run run)
 {
     Machine& all = machine();
     if (all.streams.anyCapture()) {
         const auto lock = locked();
-        if (all.streams.append(addressOf(stream), type, work))
+        const NodeType type = work.kind == DeviceWork::Kind::Fill ? NodeType::Memset : NodeType::Memcpy;
+        if (GraphNode* node = all.streams.append(addressOf(stream), type, run)) {
+            node->work = work;
             return 0;
+        }
     }
-    work();
+    call.issue(stream, work);
+    run();
     return 0;
+}
+
+Result copyRows(const ApiCall& call, void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
+    std::size_t width, std::size_t height, void* stream, bool asynchronous)
+{
+    if (width > toPitch || width > fromPitch)
+        return remember(Status::InvalidValue);
+    return issue(call, stream, DeviceWork::copy(to, from, width * height, asynchronous), [=] {
+        if (width == toPitch && width == fromPitch)
+            return machine().copy(to, from, width * height);
+        for (std::size_t row = 0; row < height; ++row)
+            machine().copy(static_cast<char*>(to) + row * toPitch,
+                static_cast<const char*>(from) + row * fromPitch, width);
+    });
 }
 
 Result allocateHost(void** out, std::size_t bytes, HostMemory::Kind kind)
@@ -56,6 +74,7 @@ int deviceOfPool(const void* pool)
 
 STRATA_API Result cudaMalloc(void** out, std::size_t bytes)
 {
+    const ApiCall call(Api::Malloc);
     if (!out)
         return remember(Status::InvalidValue);
     if (!validDevice(currentDevice()))
@@ -69,6 +88,7 @@ STRATA_API Result cudaMalloc(void** out, std::size_t bytes)
 
 STRATA_API Result cudaFree(void* pointer)
 {
+    const ApiCall call(Api::Free);
     const auto lock = locked();
     const Status status = machine().memory.release(addressOf(pointer));
     if (status == Status::InvalidValue
@@ -79,6 +99,7 @@ STRATA_API Result cudaFree(void* pointer)
 
 STRATA_API Result cudaMemGetInfo(std::size_t* freeBytes, std::size_t* totalBytes)
 {
+    const ApiCall call(Api::MemGetInfo);
     if (!validDevice(currentDevice()))
         return remember(Status::NoDevice);
     const auto lock = locked();
@@ -90,21 +111,25 @@ STRATA_API Result cudaMemGetInfo(std::size_t* freeBytes, std::size_t* totalBytes
 
 STRATA_API Result cudaMallocManaged(void** out, std::size_t bytes, unsigned)
 {
+    const ApiCall call(Api::MallocManaged);
     return allocateHost(out, bytes, HostMemory::Kind::Managed);
 }
 
 STRATA_API Result cudaHostAlloc(void** out, std::size_t bytes, unsigned)
 {
+    const ApiCall call(Api::HostAlloc);
     return allocateHost(out, bytes, HostMemory::Kind::Pinned);
 }
 
 STRATA_API Result cudaMallocHost(void** out, std::size_t bytes)
 {
+    const ApiCall call(Api::MallocHost);
     return allocateHost(out, bytes, HostMemory::Kind::Pinned);
 }
 
 STRATA_API Result cudaFreeHost(void* pointer)
 {
+    const ApiCall call(Api::FreeHost);
     const auto lock = locked();
     const Status status = machine().host.release(pointer, HostMemory::Kind::Pinned);
     return remember(status == Status::NotFound ? Status::InvalidValue : status);
@@ -112,12 +137,14 @@ STRATA_API Result cudaFreeHost(void* pointer)
 
 STRATA_API Result cudaHostRegister(void* pointer, std::size_t bytes, unsigned)
 {
+    const ApiCall call(Api::HostRegister);
     const auto lock = locked();
     return remember(machine().host.registerRange(pointer, bytes));
 }
 
 STRATA_API Result cudaHostUnregister(void* pointer)
 {
+    const ApiCall call(Api::HostUnregister);
     const auto lock = locked();
     return remember(machine().host.unregister(pointer));
 }
@@ -142,6 +169,7 @@ STRATA_API Result cudaMemAdvise(const void*, std::size_t, int, int)
 
 STRATA_API Result cudaPointerGetAttributes(api::PointerAttributes* out, const void* pointer)
 {
+    const ApiCall call(Api::PointerGetAttributes);
     const auto lock = locked();
     Machine& all = machine();
     std::memset(out, 0, sizeof *out);
@@ -171,55 +199,61 @@ STRATA_API Result cudaPointerGetAttributes(api::PointerAttributes* out, const vo
 
 STRATA_API Result cudaMemcpy(void* to, const void* from, std::size_t bytes, int)
 {
+    const ApiCall call(Api::Memcpy);
+    call.issue(nullptr, DeviceWork::copy(to, from, bytes, false));
     machine().copy(to, from, bytes);
     return 0;
 }
 
 STRATA_API Result cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int, void* stream)
 {
-    return issue(stream, NodeType::Memcpy, [=] { machine().copy(to, from, bytes); });
+    const ApiCall call(Api::MemcpyAsync);
+    return issue(
+        call, stream, DeviceWork::copy(to, from, bytes, true), [=] { machine().copy(to, from, bytes); });
 }
 
 STRATA_API Result cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes)
 {
+    const ApiCall call(Api::MemcpyPeer);
+    call.issue(nullptr, DeviceWork::copy(to, from, bytes, false));
     machine().copy(to, from, bytes);
     return 0;
 }
 
 STRATA_API Result cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, void* stream)
 {
-    return issue(stream, NodeType::Memcpy, [=] { machine().copy(to, from, bytes); });
+    const ApiCall call(Api::MemcpyPeerAsync);
+    return issue(
+        call, stream, DeviceWork::copy(to, from, bytes, true), [=] { machine().copy(to, from, bytes); });
 }
 
 STRATA_API Result cudaMemcpy2DAsync(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
     std::size_t width, std::size_t height, int, void* stream)
 {
-    if (width > toPitch || width > fromPitch)
-        return remember(Status::InvalidValue);
-    return issue(stream, NodeType::Memcpy, [=] {
-        if (width == toPitch && width == fromPitch)
-            return machine().copy(to, from, width * height);
-        for (std::size_t row = 0; row < height; ++row)
-            machine().copy(static_cast<char*>(to) + row * toPitch,
-                static_cast<const char*>(from) + row * fromPitch, width);
-    });
+    const ApiCall call(Api::Memcpy2DAsync);
+    return copyRows(call, to, toPitch, from, fromPitch, width, height, stream, true);
 }
 
 STRATA_API Result cudaMemcpy2D(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
-    std::size_t width, std::size_t height, int kind)
+    std::size_t width, std::size_t height, int)
 {
-    return cudaMemcpy2DAsync(to, toPitch, from, fromPitch, width, height, kind, nullptr);
+    const ApiCall call(Api::Memcpy2D);
+    return copyRows(call, to, toPitch, from, fromPitch, width, height, nullptr, false);
 }
 
 STRATA_API Result cudaMemset(void* to, int value, std::size_t bytes)
 {
+    const ApiCall call(Api::Memset);
+    call.issue(nullptr, DeviceWork::fill(to, static_cast<std::uint32_t>(value), bytes, false));
     machine().fill(to, value, bytes);
     return 0;
 }
 
 STRATA_API Result cudaMemsetAsync(void* to, int value, std::size_t bytes, void* stream)
 {
-    return issue(stream, NodeType::Memset, [=] { machine().fill(to, value, bytes); });
+    const ApiCall call(Api::MemsetAsync);
+    return issue(call, stream, DeviceWork::fill(to, static_cast<std::uint32_t>(value), bytes, true),
+        [=] { machine().fill(to, value, bytes); });
 }
 
 STRATA_API Result cudaDeviceGetDefaultMemPool(void** pool, int device)
@@ -237,6 +271,7 @@ STRATA_API Result cudaDeviceGetMemPool(void** pool, int device)
 
 STRATA_API Result cudaMallocAsync(void** out, std::size_t bytes, void*)
 {
+    const ApiCall call(Api::MallocAsync);
     if (!validDevice(currentDevice()))
         return remember(Status::NoDevice);
     return allocateFromPool(out, bytes, currentDevice());
@@ -244,12 +279,14 @@ STRATA_API Result cudaMallocAsync(void** out, std::size_t bytes, void*)
 
 STRATA_API Result cudaMallocFromPoolAsync(void** out, std::size_t bytes, void* pool, void*)
 {
+    const ApiCall call(Api::MallocFromPoolAsync);
     const int device = deviceOfPool(pool);
     return validDevice(device) ? allocateFromPool(out, bytes, device) : remember(Status::InvalidHandle);
 }
 
 STRATA_API Result cudaFreeAsync(void* pointer, void*)
 {
+    const ApiCall call(Api::FreeAsync);
     const auto lock = locked();
     return remember(machine().memory.release(addressOf(pointer)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA runtime: streams, events, host functions.
-#include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/entry/activity.h"
 
 #include <cstring>
 
@@ -20,6 +20,7 @@ Event* eventOf(void* handle)
 
 STRATA_API Result cudaStreamCreateWithPriority(void** out, unsigned flags, int priority)
 {
+    const ApiCall call(Api::StreamCreateWithPriority);
     const auto lock = locked();
     *out = pointerTo(machine().streams.create(currentDevice(), flags, priority));
     return 0;
@@ -27,22 +28,26 @@ STRATA_API Result cudaStreamCreateWithPriority(void** out, unsigned flags, int p
 
 STRATA_API Result cudaStreamCreateWithFlags(void** out, unsigned flags)
 {
+    const ApiCall call(Api::StreamCreateWithFlags);
     return cudaStreamCreateWithPriority(out, flags, 0);
 }
 
 STRATA_API Result cudaStreamCreate(void** out)
 {
+    const ApiCall call(Api::StreamCreate);
     return cudaStreamCreateWithPriority(out, 0, 0);
 }
 
 STRATA_API Result cudaStreamDestroy(void* stream)
 {
+    const ApiCall call(Api::StreamDestroy);
     const auto lock = locked();
     return remember(machine().streams.destroy(addressOf(stream)));
 }
 
 STRATA_API Result cudaStreamQuery(void* stream)
 {
+    const ApiCall call(Api::StreamQuery);
     const auto lock = locked();
     const Streams::Stream* found = machine().streams.find(addressOf(stream));
     if (!found)
@@ -52,6 +57,8 @@ STRATA_API Result cudaStreamQuery(void* stream)
 
 STRATA_API Result cudaStreamSynchronize(void* stream)
 {
+    const ApiCall call(Api::StreamSynchronize);
+    call.synchronize(stream);
     const auto lock = locked();
     Machine& all = machine();
     const Status status = all.streams.synchronize(addressOf(stream));
@@ -63,8 +70,10 @@ STRATA_API Result cudaStreamSynchronize(void* stream)
 
 STRATA_API Result cudaStreamWaitEvent(void* stream, void* event, unsigned)
 {
+    const ApiCall call(Api::StreamWaitEvent);
     if (!event)
         return remember(Status::InvalidHandle);
+    call.wait(stream, *eventOf(event));
     const auto lock = locked();
     return remember(machine().streams.wait(addressOf(stream), *eventOf(event)));
 }
@@ -101,6 +110,7 @@ STRATA_API Result cudaStreamGetDevice(void* stream, int* device)
 
 STRATA_API Result cudaEventCreateWithFlags(void** out, unsigned flags)
 {
+    const ApiCall call(Api::EventCreateWithFlags);
     auto* event = new Event;
     event->flags = flags;
     *out = event;
@@ -109,11 +119,13 @@ STRATA_API Result cudaEventCreateWithFlags(void** out, unsigned flags)
 
 STRATA_API Result cudaEventCreate(void** out)
 {
+    const ApiCall call(Api::EventCreate);
     return cudaEventCreateWithFlags(out, 0);
 }
 
 STRATA_API Result cudaEventDestroy(void* event)
 {
+    const ApiCall call(Api::EventDestroy);
     if (!event)
         return remember(Status::InvalidHandle);
     delete eventOf(event);
@@ -122,19 +134,23 @@ STRATA_API Result cudaEventDestroy(void* event)
 
 STRATA_API Result cudaEventRecord(void* event, void* stream)
 {
+    const ApiCall call(Api::EventRecord);
     if (!event)
         return remember(Status::InvalidHandle);
+    call.record(*eventOf(event), stream);
     const auto lock = locked();
     return remember(machine().streams.record(*eventOf(event), addressOf(stream)));
 }
 
 STRATA_API Result cudaEventRecordWithFlags(void* event, void* stream, unsigned)
 {
+    const ApiCall call(Api::EventRecordWithFlags);
     return cudaEventRecord(event, stream);
 }
 
 STRATA_API Result cudaEventQuery(void* event)
 {
+    const ApiCall call(Api::EventQuery);
     if (!event)
         return remember(Status::InvalidHandle);
     const auto lock = locked();
@@ -143,8 +159,10 @@ STRATA_API Result cudaEventQuery(void* event)
 
 STRATA_API Result cudaEventSynchronize(void* event)
 {
+    const ApiCall call(Api::EventSynchronize);
     if (!event)
         return remember(Status::InvalidHandle);
+    call.synchronize(*eventOf(event));
     const auto lock = locked();
     machine().streams.synchronize(*eventOf(event));
     return 0;
@@ -152,6 +170,7 @@ STRATA_API Result cudaEventSynchronize(void* event)
 
 STRATA_API Result cudaEventElapsedTime(float* milliseconds, void* from, void* to)
 {
+    const ApiCall call(Api::EventElapsedTime);
     *milliseconds = 0;
     if (!from || !to)
         return remember(Status::InvalidHandle);
@@ -178,6 +197,7 @@ STRATA_API Result cudaIpcOpenEventHandle(void** out, api::IpcHandle)
 
 STRATA_API Result cudaLaunchHostFunc(void* stream, void (*function)(void*), void* data)
 {
+    const ApiCall call(Api::LaunchHostFunc);
     Streams& streams = machine().streams;
     if (streams.anyCapture()) {
         const auto lock = locked();

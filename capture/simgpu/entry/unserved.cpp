@@ -21,7 +21,7 @@ constexpr Family kFamilies[] = {
     { "cufft", 16 },
     { "curand", 203 },
     { "cudnn", 3000 },
-    { "cupti", 35 },
+    { "cupti", 27 },
     { "cuFile", 5001 },
     { "cuda", 801 },
     { "cu", 801 },

@@ -24,6 +24,7 @@ SETTINGS is one word, KEY=VALUE;KEY=VALUE, each with a value of its own unless s
   cc=8.0  sms=108           compute capability, multiprocessors
   name=...                  of the device
   l2=41943040  bus=5120     bytes of its cache, bits of its memory bus
+  cupti=on                  what profilers get of the GPU: on, denied
   addresses=top-down        what cudaMalloc gives: top-down, ascending, random:SEED
 
 Examples:

@@ -103,23 +103,37 @@ void* KernelRegistry::addBinary(const void* wrapper)
     return reinterpret_cast<void*>(m_binaries.size());
 }
 
-void KernelRegistry::addKernel(const void* binary, const void* kernel)
+void KernelRegistry::addKernel(const void* binary, const void* kernel, const char* name)
 {
     const std::lock_guard lock(m_mutex);
-    m_kernels.push_back({ kernel, static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(binary)) });
+    m_kernels.push_back(
+        { kernel, name, static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(binary)) });
 }
 
-CompiledFor KernelRegistry::compiledFor(const void* kernel)
+const KernelRegistry::Entry* KernelRegistry::find(const void* kernel)
 {
-    const std::lock_guard lock(m_mutex);
     const auto before = [](const Entry& a, const Entry& b) { return a.kernel < b.kernel; };
     if (m_sorted != m_kernels.size()) {
         std::sort(m_kernels.begin(), m_kernels.end(), before);
         m_sorted = m_kernels.size();
     }
-    const auto found = std::lower_bound(m_kernels.begin(), m_kernels.end(), Entry{ kernel, 0 }, before);
-    if (found == m_kernels.end() || found->kernel != kernel || found->binary == 0
-        || found->binary > m_binaries.size())
+    const auto found
+        = std::lower_bound(m_kernels.begin(), m_kernels.end(), Entry{ kernel, nullptr, 0 }, before);
+    return found == m_kernels.end() || found->kernel != kernel ? nullptr : &*found;
+}
+
+const char* KernelRegistry::nameOf(const void* kernel)
+{
+    const std::lock_guard lock(m_mutex);
+    const Entry* found = find(kernel);
+    return found ? found->name : nullptr;
+}
+
+CompiledFor KernelRegistry::compiledFor(const void* kernel)
+{
+    const std::lock_guard lock(m_mutex);
+    const Entry* found = find(kernel);
+    if (!found || found->binary == 0 || found->binary > m_binaries.size())
         return {};
     const auto known = m_read.find(found->binary);
     if (known != m_read.end())

@@ -29,14 +29,17 @@ struct LoadedCode {
 };
 LoadedCode chooseCode(const CompiledFor& compiled, int computeMajor, int computeMinor);
 
-/// Which kernel came with which fat binary. Registration is cheap: a library of thousands of kernels
-/// registers them all when it is loaded; headers are read when a kernel is asked about. Thread-safe.
+/// Which kernel came with which fat binary, and its name, which stays the program's. Registration is cheap: a
+/// library of thousands of kernels registers them all when it is loaded; headers are read when a kernel is
+/// asked about. Thread-safe.
 class KernelRegistry {
 public:
     void* addBinary(const void* wrapper);
-    void addKernel(const void* binary, const void* kernel);
+    void addKernel(const void* binary, const void* kernel, const char* name);
     /// Empty for a kernel that nobody registered.
     CompiledFor compiledFor(const void* kernel);
+    /// As the compiler mangled it; nullptr for a kernel that nobody registered.
+    const char* nameOf(const void* kernel);
 
     /// Held around fork(), so that a child never inherits a held lock.
     void lock() { m_mutex.lock(); }
@@ -45,8 +48,11 @@ public:
 private:
     struct Entry {
         const void* kernel;
+        const char* name;
         std::uint32_t binary;
     };
+
+    const Entry* find(const void* kernel);
 
     std::mutex m_mutex;
     std::vector<const void*> m_binaries;

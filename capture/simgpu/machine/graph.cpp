@@ -40,14 +40,21 @@ GraphNode& Graph::add(NodeType type, std::vector<GraphNode*> dependencies, std::
     return *m_nodes.back();
 }
 
-std::vector<std::function<void()>> Graph::program() const
+GraphProgram Graph::program() const
 {
-    std::vector<std::function<void()>> steps;
+    GraphProgram program;
     for (const auto& node : m_nodes) {
         if (node->run)
-            steps.push_back(node->run);
+            program.runs.push_back(node->run);
+        if (node->work.kind != DeviceWork::Kind::None)
+            program.works.push_back(node->work);
+        if (node->child) {
+            const GraphProgram& child = *node->child;
+            program.runs.insert(program.runs.end(), child.runs.begin(), child.runs.end());
+            program.works.insert(program.works.end(), child.works.begin(), child.works.end());
+        }
     }
-    return steps;
+    return program;
 }
 
 void Graph::shareObjects(Graph& copy) const

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/simgpu/machine/device_work.h"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -9,6 +11,12 @@
 namespace strata::simgpu {
 
 class Graph;
+
+/// What an instantiated graph does at each launch, nodes of graphs within it included.
+struct GraphProgram {
+    std::vector<std::function<void()>> runs; ///< what is really done
+    std::vector<DeviceWork> works; ///< what the simulated device is busy with
+};
 
 /// Numbered as cudaGraphNodeType and CUgraphNodeType.
 enum class NodeType : int {
@@ -26,6 +34,8 @@ struct GraphNode {
     std::vector<GraphNode*> dependencies;
     bool hasDependents = false;
     std::function<void()> run; ///< what a launch really does: small copies and host functions, else empty
+    DeviceWork work; ///< what the simulated device is busy with, of kind None for nothing
+    std::shared_ptr<const GraphProgram> child; ///< of a node that launches another instantiated graph
     std::vector<std::unique_ptr<Graph>> bodies; ///< of a conditional node
     std::unique_ptr<Graph*[]> bodyHandles; ///< the same, as the array that the program reads
 };
@@ -59,8 +69,7 @@ public:
     /// Takes over `count` references; the caller has added them or gives up its own.
     void hold(UserObject& object, unsigned count) { m_objects.push_back({ &object, count }); }
 
-    /// What an instantiated copy runs at each launch.
-    std::vector<std::function<void()>> program() const;
+    GraphProgram program() const;
     /// Gives `copy` references of its own to every user object of this graph.
     void shareObjects(Graph& copy) const;
 
@@ -76,7 +85,8 @@ private:
 
 /// An instantiated graph; independent of the graph it was made from.
 struct GraphExec {
-    std::vector<std::function<void()>> program;
+    std::shared_ptr<const GraphProgram> program;
+    std::uint32_t number = 0; ///< from 1, in the order they were made
     Graph objects; ///< no nodes, only references
 };
 

@@ -5,6 +5,7 @@
 #include "capture/simgpu/machine/fat_binary.h"
 #include "capture/simgpu/machine/host_memory.h"
 #include "capture/simgpu/machine/properties.h"
+#include "capture/simgpu/machine/stream_clocks.h"
 #include "capture/simgpu/machine/streams.h"
 #include "capture/simgpu/machine/virtual_memory.h"
 
@@ -26,6 +27,7 @@ public:
     VirtualMemory virtualMemory;
     HostMemory host;
     Streams streams;
+    StreamClocks clocks; ///< of work that somebody listens to
     KernelRegistry kernels;
 
     /// Copies of up to this many bytes from or to a device are real.

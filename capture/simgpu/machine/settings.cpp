@@ -111,6 +111,10 @@ bool readEntry(std::string_view key, std::string_view value, Settings& settings)
         return readNumber(value, settings.cudnnWorkspaceBytes);
     if (key == "cudnn-version")
         return readAtLeast(value, 0, 999999, settings.cudnnVersion);
+    if (key == "cupti") {
+        settings.profilersDenied = value == "denied";
+        return value == "denied" || value == "on";
+    }
     return false;
 }
 
@@ -169,6 +173,7 @@ std::string formatSettings(const Settings& settings)
     text += ";event-lag=" + std::to_string(settings.eventLag);
     text += ";cudnn-workspace=" + std::to_string(settings.cudnnWorkspaceBytes);
     text += ";cudnn-version=" + std::to_string(settings.cudnnVersion);
+    text += settings.profilersDenied ? ";cupti=denied" : ";cupti=on";
     return text;
 }
 

@@ -37,12 +37,15 @@ struct Settings {
 
     int eventLag = 0; ///< queries that an event answers with "not ready" after it was recorded
     std::uint64_t cudnnWorkspaceBytes = 0; ///< of every operation; 0: by rule, see workspaces.h
+    bool profilersDenied
+        = false; ///< CUPTI refuses activities, as where a driver keeps them to administrators
     int cudnnVersion = 0; ///< 0: that of the stand-in's CUDA version
 };
 
 /// Reads "key=value;key=value", the form in which a launcher passes settings through the environment variable
 /// STRATA_SIMGPU. Keys: devices, name, capacity, others, cc, code, sms, l2, bus, addresses (top-down,
-/// ascending, random:SEED, ranges:0xA-0xB,...), event-lag, cudnn-workspace, cudnn-version. What is missing
+/// ascending, random:SEED, ranges:0xA-0xB,...), event-lag, cudnn-workspace, cudnn-version, cupti (on or
+/// denied). What is missing
 /// keeps its default; each entry that cannot be read is added to `problems` and has no effect.
 Settings parseSettings(std::string_view text, std::vector<std::string>& problems);
 

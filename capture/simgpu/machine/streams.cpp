@@ -182,15 +182,15 @@ Status Streams::endCapture(StreamHandle handle, Graph*& out)
     return Status::Ok;
 }
 
-bool Streams::append(StreamHandle handle, NodeType type, std::function<void()> run)
+GraphNode* Streams::append(StreamHandle handle, NodeType type, std::function<void()> run)
 {
     const CapturePtr& current = capture(handle);
     if (!current)
-        return false;
+        return nullptr;
     Stream& stream = *find(handle);
     GraphNode& node = current->graph->add(type, std::move(stream.frontier), std::move(run));
     stream.frontier.assign(1, &node);
-    return true;
+    return &node;
 }
 
 } // namespace strata::simgpu

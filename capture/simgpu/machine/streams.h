@@ -49,6 +49,11 @@ public:
         Clock::time_point time;
         std::weak_ptr<Capture> capture;
         std::vector<GraphNode*> frontier;
+        // Of the activities that somebody listens to; 0 and unused where nobody did.
+        std::uint64_t doneAt = 0; ///< by the clock of generation `clock`
+        std::uint32_t clock = 0;
+        std::uint32_t number = 0;
+        std::uint64_t recordNumber = 0; ///< of its last recording
     };
 
     explicit Streams(int eventLag)
@@ -77,8 +82,9 @@ public:
     Status beginCapture(StreamHandle handle, Graph* into, std::vector<GraphNode*> dependencies);
     /// On success `out` is the graph, which belongs to the caller unless it was given to beginCapture().
     Status endCapture(StreamHandle handle, Graph*& out);
-    /// Adds a piece of work to the capture of a stream. False when the stream is not capturing: do it now.
-    bool append(StreamHandle handle, NodeType type, std::function<void()> run = {});
+    /// Adds a piece of work to the capture of a stream: its node, or nullptr when the stream is not
+    /// capturing: do it now.
+    GraphNode* append(StreamHandle handle, NodeType type, std::function<void()> run = {});
 
 private:
     int m_eventLag;

@@ -77,13 +77,16 @@ TEST(KernelRegistry, FindsTheBinaryOfAKernel)
     KernelRegistry registry;
     const char kernels[3] = {};
     const void* first = registry.addBinary(a.wrapper.data());
-    registry.addKernel(first, &kernels[1]);
+    registry.addKernel(first, &kernels[1], "one");
     EXPECT_THAT(registry.compiledFor(&kernels[1]).machineCode, ElementsAre(80));
     const void* second = registry.addBinary(b.wrapper.data());
-    registry.addKernel(second, &kernels[0]);
+    registry.addKernel(second, &kernels[0], "zero");
     EXPECT_THAT(registry.compiledFor(&kernels[0]).machineCode, ElementsAre(90));
     EXPECT_THAT(registry.compiledFor(&kernels[1]).machineCode, ElementsAre(80));
     EXPECT_THAT(registry.compiledFor(&kernels[2]).machineCode, IsEmpty());
+    EXPECT_STREQ(registry.nameOf(&kernels[0]), "zero");
+    EXPECT_STREQ(registry.nameOf(&kernels[1]), "one");
+    EXPECT_EQ(registry.nameOf(&kernels[2]), nullptr);
 }
 
 } // namespace

@@ -16,7 +16,7 @@ TEST(Settings, ReadsEveryKey)
     std::vector<std::string> problems;
     const Settings s = parseSettings(
         "devices=2;name=NVIDIA H100;capacity=1048576;others=4096;cc=9.0;code=90;sms=132;l2=7;bus=5120;"
-        "addresses=random:42;event-lag=3;cudnn-workspace=99;cudnn-version=80900",
+        "addresses=random:42;event-lag=3;cudnn-workspace=99;cudnn-version=80900;cupti=denied",
         problems);
     EXPECT_THAT(problems, IsEmpty());
     EXPECT_EQ(s.devices, 2);
@@ -32,6 +32,7 @@ TEST(Settings, ReadsEveryKey)
     EXPECT_EQ(s.eventLag, 3);
     EXPECT_EQ(s.cudnnWorkspaceBytes, 99u);
     EXPECT_EQ(s.cudnnVersion, 80900);
+    EXPECT_TRUE(s.profilersDenied);
 }
 
 TEST(Settings, SurvivesTheWayThroughTheEnvironment)

@@ -86,7 +86,7 @@ TEST_F(Capturing, RecordsInsteadOfRunning)
     ASSERT_EQ(graph->nodes().size(), 2u);
     EXPECT_EQ(graph->nodes()[1]->dependencies, std::vector<GraphNode*>{ graph->nodes()[0].get() });
     EXPECT_EQ(ran, 0);
-    for (const auto& step : graph->program())
+    for (const auto& step : graph->program().runs)
         step();
     EXPECT_EQ(ran, 2);
 }
