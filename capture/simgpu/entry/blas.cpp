@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLAS and cuBLASLt. Computations do nothing; what writes something that the host reads is here.
-#include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/entry/activity.h"
 
 #include <cstring>
 
@@ -108,20 +108,23 @@ STRATA_API const char* cublasGetStatusName(Result status)
 
 // Batched solvers report into host memory.
 #define STRATA_BATCHED(type)                                                                                 \
-    STRATA_API Result cublas##type##geqrfBatched(void*, int, int, void*, int, void*, int* info, int)         \
+    STRATA_API Result cublas##type##geqrfBatched(void* handle, int, int, void*, int, void*, int* info, int)  \
     {                                                                                                        \
+        performLibrary("cublas" #type "geqrfBatched", handleOf(handle)->stream);                             \
         *info = 0;                                                                                           \
         return 0;                                                                                            \
     }                                                                                                        \
     STRATA_API Result cublas##type##getrsBatched(                                                            \
-        void*, int, int, int, const void*, int, const int*, void*, int, int* info, int)                      \
+        void* handle, int, int, int, const void*, int, const int*, void*, int, int* info, int)               \
     {                                                                                                        \
+        performLibrary("cublas" #type "getrsBatched", handleOf(handle)->stream);                             \
         *info = 0;                                                                                           \
         return 0;                                                                                            \
     }                                                                                                        \
     STRATA_API Result cublas##type##gelsBatched(                                                             \
-        void*, int, int, int, int, void*, int, void*, int, int* info, int*, int)                             \
+        void* handle, int, int, int, int, void*, int, void*, int, int* info, int*, int)                      \
     {                                                                                                        \
+        performLibrary("cublas" #type "gelsBatched", handleOf(handle)->stream);                              \
         *info = 0;                                                                                           \
         return 0;                                                                                            \
     }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuDNN's graph interface: descriptors that keep what is set and give it back, and one engine that can do
 // everything. What it asks LibTorch to lay aside follows from the operations: machine/workspaces.h.
-#include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/entry/activity.h"
 #include "capture/simgpu/machine/workspaces.h"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace strata::simgpu {
+
+STRATA_API api::Result cudnnGetStream(void* handle, void** stream);
 
 namespace {
 
@@ -198,6 +201,89 @@ std::shared_ptr<const Contents> graphOf(std::shared_ptr<const Contents> contents
     return contents ? contents->graph : nullptr;
 }
 
+double elements(const std::vector<std::int64_t>& size, std::size_t from = 0)
+{
+    double count = size.size() > from ? 1 : 0;
+    for (std::size_t i = from; i < size.size(); ++i)
+        count *= static_cast<double>(size[i]);
+    return count;
+}
+
+NumberType numberTypeOf(const std::shared_ptr<const Contents>& tensor)
+{
+    switch (elementBytesOf(tensor)) {
+    case 2:
+        return NumberType::Float16;
+    case 4:
+        return NumberType::TensorFloat32; // what LibTorch lets cuDNN do unless told otherwise
+    case 8:
+        return NumberType::Float64;
+    default:
+        return NumberType::Unknown;
+    }
+}
+
+struct NamedWork {
+    std::string name;
+    WorkSize size;
+};
+
+/// `first` is the attribute of the convolution; filters, input and output follow it.
+NamedWork convolutionWork(const char* name, const Contents& operation, int first)
+{
+    const auto input = operation.descriptor(first + 2);
+    const DnnTensor w = tensorOf(operation.descriptor(first + 1));
+    const DnnTensor x = tensorOf(input);
+    const DnnTensor y = tensorOf(operation.descriptor(first + 3));
+    NamedWork work{ name, {} };
+    work.size.type = numberTypeOf(input);
+    work.size.flops = 2 * elements(y.size) * elements(w.size, 1);
+    work.size.bytes = (elements(x.size) + elements(w.size) + elements(y.size)) * elementBytesOf(input);
+    for (const auto* tensor : { &x, &w }) {
+        char separator = '_';
+        for (const std::int64_t size : tensor->size) {
+            work.name += separator + std::to_string(size);
+            separator = 'x';
+        }
+    }
+    return work;
+}
+
+/// What a graph is, by the operation of it that computes most; its name alone where none of them is
+/// understood.
+NamedWork workOf(const std::shared_ptr<const Contents>& graph)
+{
+    NamedWork most{ "cudnn_graph", {} };
+    const Value* operations = graph ? graph->find(kGraphOperations) : nullptr;
+    if (!operations)
+        return most;
+    for (const auto& operation : operations->descriptors) {
+        NamedWork work;
+        switch (operation->kind) {
+        case kForward:
+            work = convolutionWork("cudnn_convolution_fprop", *operation, kForwardConvolution);
+            break;
+        case kDataGradient:
+            work = convolutionWork("cudnn_convolution_dgrad", *operation, kDataGradientConvolution);
+            break;
+        case kFilterGradient:
+            work = convolutionWork("cudnn_convolution_wgrad", *operation, kFilterGradientConvolution);
+            break;
+        case kMatmul:
+            work.name = "cudnn_attention_matmul";
+            break;
+        case kAttention:
+            work.name = "cudnn_attention";
+            break;
+        default:
+            continue;
+        }
+        if (most.size.flops <= work.size.flops)
+            most = std::move(work);
+    }
+    return most;
+}
+
 /// The caller made the descriptors that come back: the first stands for the one engine.
 void giveResults(const Contents& from, int attribute, std::int64_t wanted, void* elements)
 {
@@ -254,8 +340,14 @@ STRATA_API Result cudnnBackendFinalize(void*)
     return 0;
 }
 
-STRATA_API Result cudnnBackendExecute(void*, void*, void*)
+STRATA_API Result cudnnBackendExecute(void* handle, void* plan, void*)
 {
+    if (!isWorkSeen())
+        return 0;
+    void* stream = nullptr;
+    cudnnGetStream(handle, &stream);
+    const NamedWork work = workOf(graphOf(static_cast<Descriptor*>(plan)->contents));
+    performLibrary(keptName(work.name), stream, work.size);
     return 0;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL, in which every other rank is taken to hold the same values as this one. Small collectives move bytes.
-#include "capture/simgpu/entry/process.h"
+#include "capture/simgpu/entry/activity.h"
 
 #include <cstring>
 #include <map>
+#include <string>
 #include <vector>
 
 namespace strata::simgpu {
@@ -54,6 +55,32 @@ const char* at(const void* base, std::size_t index, std::size_t bytes)
     return static_cast<const char*>(base) + index * bytes;
 }
 
+/// One kernel for a collective, named as NCCL names its own, without the algorithm and protocol that it would
+/// choose. A communicator of one rank launches none.
+void tellKernel(const char* what, std::size_t bytes, void* communicator, void* stream)
+{
+    if (!isWorkSeen() || of(communicator).ranks < 2)
+        return;
+    WorkSize size;
+    size.bytes = static_cast<double>(bytes);
+    performLibrary(keptName(std::string("ncclDevKernel_") + what), stream, size);
+}
+
+void tellReduction(
+    const char* what, std::size_t count, int type, int operation, void* communicator, void* stream)
+{
+    if (!isWorkSeen())
+        return;
+    constexpr const char* kOperations[] = { "Sum", "Prod", "MinMax", "MinMax", "SumPostDiv" };
+    constexpr const char* kTypes[]
+        = { "i8", "u8", "i32", "u32", "i64", "u64", "f16", "f32", "f64", "bf16", "f8e4m3", "f8e5m2" };
+    const bool isKnown = operation >= 0 && operation < static_cast<int>(std::size(kOperations));
+    std::string name = std::string(what) + '_' + (isKnown ? kOperations[operation] : "PreMulSum");
+    if (type >= 0 && type < static_cast<int>(std::size(kTypes)))
+        name += std::string("_") + kTypes[type];
+    tellKernel(name.c_str(), count * sizeOf(type), communicator, stream);
+}
+
 /// A broadcast waiting for the end of its group: one from another root gets what this rank sends as root in
 /// the same group, since the other rank does the same with the same values.
 struct Broadcast {
@@ -62,14 +89,38 @@ struct Broadcast {
     std::size_t bytes;
     int root;
     void* communicator;
+    void* stream;
+};
+
+/// Sends and receives of a group share one kernel.
+struct Exchange {
+    std::size_t bytes = 0;
+    void* communicator = nullptr;
+    void* stream = nullptr;
 };
 
 thread_local int t_groupDepth = 0;
 thread_local std::vector<Broadcast> t_broadcasts;
+thread_local Exchange t_exchange;
+
+void runExchange()
+{
+    if (t_exchange.communicator)
+        tellKernel("SendRecv", t_exchange.bytes, t_exchange.communicator, t_exchange.stream);
+    t_exchange = {};
+}
+
+void exchange(std::size_t bytes, void* communicator, void* stream)
+{
+    t_exchange = { t_exchange.bytes + bytes, communicator, stream };
+    if (t_groupDepth == 0)
+        runExchange();
+}
 
 void runBroadcasts()
 {
     for (const Broadcast& wanted : t_broadcasts) {
+        tellKernel("Broadcast", wanted.bytes, wanted.communicator, wanted.stream);
         const int me = of(wanted.communicator).rank;
         if (wanted.root == me) {
             machine().copy(wanted.to, wanted.from, wanted.bytes);
@@ -263,15 +314,18 @@ STRATA_API Result ncclGroupEnd()
 {
     if (t_groupDepth == 0)
         return kInvalidUsage;
-    if (--t_groupDepth == 0)
+    if (--t_groupDepth == 0) {
         runBroadcasts();
+        runExchange();
+    }
     return 0;
 }
 
 STRATA_API Result ncclAllGather(
-    const void* from, void* to, std::size_t count, int type, void* communicator, void*)
+    const void* from, void* to, std::size_t count, int type, void* communicator, void* stream)
 {
     const std::size_t bytes = count * sizeOf(type);
+    tellKernel("AllGather", bytes, communicator, stream);
     if (bytes > Machine::kRealBytes)
         return 0;
     for (int rank = 0; rank < of(communicator).ranks; ++rank)
@@ -279,30 +333,35 @@ STRATA_API Result ncclAllGather(
     return 0;
 }
 
-STRATA_API Result ncclAllReduce(const void* from, void* to, std::size_t count, int type, int, void*, void*)
+STRATA_API Result ncclAllReduce(
+    const void* from, void* to, std::size_t count, int type, int operation, void* communicator, void* stream)
 {
+    tellReduction("AllReduce", count, type, operation, communicator, stream);
     machine().copy(to, from, count * sizeOf(type));
     return 0;
 }
 
-STRATA_API Result ncclReduce(const void* from, void* to, std::size_t count, int type, int, int, void*, void*)
+STRATA_API Result ncclReduce(const void* from, void* to, std::size_t count, int type, int operation, int,
+    void* communicator, void* stream)
 {
+    tellReduction("Reduce", count, type, operation, communicator, stream);
     machine().copy(to, from, count * sizeOf(type));
     return 0;
 }
 
 STRATA_API Result ncclReduceScatter(
-    const void* from, void* to, std::size_t count, int type, int, void* communicator, void*)
+    const void* from, void* to, std::size_t count, int type, int operation, void* communicator, void* stream)
 {
+    tellReduction("ReduceScatter", count, type, operation, communicator, stream);
     const std::size_t bytes = count * sizeOf(type);
     machine().copy(to, at(from, static_cast<std::size_t>(of(communicator).rank), bytes), bytes);
     return 0;
 }
 
 STRATA_API Result ncclBroadcast(
-    const void* from, void* to, std::size_t count, int type, int root, void* communicator, void*)
+    const void* from, void* to, std::size_t count, int type, int root, void* communicator, void* stream)
 {
-    t_broadcasts.push_back({ from, to, count * sizeOf(type), root, communicator });
+    t_broadcasts.push_back({ from, to, count * sizeOf(type), root, communicator, stream });
     if (t_groupDepth == 0)
         runBroadcasts();
     return 0;
@@ -314,20 +373,23 @@ STRATA_API Result ncclBcast(
     return ncclBroadcast(buffer, buffer, count, type, root, communicator, stream);
 }
 
-STRATA_API Result ncclSend(const void*, std::size_t, int, int, void*, void*)
+STRATA_API Result ncclSend(const void*, std::size_t count, int type, int, void* communicator, void* stream)
 {
+    exchange(count * sizeOf(type), communicator, stream);
     return 0;
 }
 
-STRATA_API Result ncclRecv(void*, std::size_t, int, int, void*, void*)
+STRATA_API Result ncclRecv(void*, std::size_t count, int type, int, void* communicator, void* stream)
 {
+    exchange(count * sizeOf(type), communicator, stream);
     return 0;
 }
 
 STRATA_API Result ncclAlltoAll(
-    const void* from, void* to, std::size_t count, int type, void* communicator, void*)
+    const void* from, void* to, std::size_t count, int type, void* communicator, void* stream)
 {
     const std::size_t bytes = count * sizeOf(type);
+    tellKernel("SendRecv", bytes * static_cast<std::size_t>(of(communicator).ranks), communicator, stream);
     const auto mine = static_cast<std::size_t>(of(communicator).rank);
     for (int rank = 0; rank < of(communicator).ranks; ++rank)
         machine().copy(at(to, static_cast<std::size_t>(rank), bytes), at(from, mine, bytes), bytes);
@@ -335,9 +397,10 @@ STRATA_API Result ncclAlltoAll(
 }
 
 STRATA_API Result ncclGather(
-    const void* from, void* to, std::size_t count, int type, int root, void* communicator, void*)
+    const void* from, void* to, std::size_t count, int type, int root, void* communicator, void* stream)
 {
     const std::size_t bytes = count * sizeOf(type);
+    tellKernel("SendRecv", bytes, communicator, stream);
     for (int rank = 0; root == of(communicator).rank && rank < of(communicator).ranks; ++rank)
         machine().copy(at(to, static_cast<std::size_t>(rank), bytes), from, bytes);
     return 0;

@@ -18,10 +18,12 @@ namespace {
 //
 //   R   headers | GNU hash | symbols | versions | version definitions | relocations | strings
 //   RX  code
-//   RW  dynamic section | two addresses of the core (a small GOT)
+//   RW  dynamic section | three addresses of the core (a small GOT)
 constexpr std::uint64_t kPage = 4096;
 constexpr unsigned kSegments = 5;
-constexpr unsigned kImports = 2;
+constexpr const char* kImported[]
+    = { "strata_simgpu_unserved", "strata_simgpu_object", "strata_simgpu_work" };
+constexpr unsigned kImports = sizeof kImported / sizeof *kImported;
 
 std::uint64_t align(std::uint64_t value, std::uint64_t to)
 {
@@ -104,9 +106,13 @@ void loadArgument(Code& code, unsigned argument)
     code.put32(8 * (argument - 6) + 8);
 }
 
+/// `slots` is where the addresses of kImported are.
 void emit(Code& code, const Behaviour& behaviour, std::uint64_t codeAddress, std::uint64_t nameAddress,
-    std::uint64_t unservedSlot, std::uint64_t objectSlot)
+    std::uint64_t slots)
 {
+    const std::uint64_t unservedSlot = slots;
+    const std::uint64_t objectSlot = slots + 8;
+    const std::uint64_t workSlot = slots + 16;
     switch (behaviour.kind) {
     case Behaviour::Kind::Return:
         code.put({ 0xb8 }); // mov eax, value; ret
@@ -128,6 +134,13 @@ void emit(Code& code, const Behaviour& behaviour, std::uint64_t codeAddress, std
     case Behaviour::Kind::Object:
         code.put({ 0xff, 0x25 }); // jmp [slot]
         code.putRelative(codeAddress, objectSlot);
+        break;
+    case Behaviour::Kind::Work:
+        code.put({ 0x48, 0x89, 0xfe }); // mov rsi, rdi; lea rdi, name; jmp [slot]
+        code.put({ 0x48, 0x8d, 0x3d });
+        code.putRelative(codeAddress, nameAddress);
+        code.put({ 0xff, 0x25 });
+        code.putRelative(codeAddress, workSlot);
         break;
     case Behaviour::Kind::Unserved:
         code.put({ 0x48, 0x8d, 0x3d }); // lea rdi, name; jmp [slot]
@@ -165,7 +178,7 @@ private:
 
 std::vector<char> assembleStandIn(const StandIn& standIn)
 {
-    // Symbols: none, two imports, then the functions in the order of their hash buckets.
+    // Symbols: none, the imports, then the functions in the order of their hash buckets.
     std::vector<const StandInFunction*> functions;
     for (const StandInFunction& function : standIn.functions)
         functions.push_back(&function);
@@ -185,8 +198,9 @@ std::vector<char> assembleStandIn(const StandIn& standIn)
     std::vector<std::uint32_t> neededAt;
     for (const std::string& needed : standIn.needed)
         neededAt.push_back(strings.add(needed));
-    const std::uint32_t importsAt[kImports]
-        = { strings.add("strata_simgpu_unserved"), strings.add("strata_simgpu_object") };
+    std::vector<std::uint32_t> importsAt;
+    for (const char* name : kImported)
+        importsAt.push_back(strings.add(name));
     std::vector<std::uint32_t> namesAt;
     for (const auto* function : functions)
         namesAt.push_back(strings.add(function->name));
@@ -216,7 +230,7 @@ std::vector<char> assembleStandIn(const StandIn& standIn)
         startOf.clear();
         for (std::size_t i = 0; i < functions.size(); ++i) {
             startOf.push_back(code.size());
-            emit(code, functions[i]->behaviour, codeAt, stringsAt + namesAt[i], gotAt, gotAt + 8);
+            emit(code, functions[i]->behaviour, codeAt, stringsAt + namesAt[i], gotAt);
         }
         dynamicAt = align(codeAt + std::max<std::uint64_t>(code.size(), 1), kPage);
         gotAt = dynamicAt + dynamicCount * sizeof(Elf64_Dyn);

@@ -14,6 +14,7 @@ struct Behaviour {
         Return, ///< gives `value`
         Zero, ///< writes zeros through arguments, gives 0
         Object, ///< gives an object that nobody looks into through its first argument
+        Work, ///< tells the core its name and its first argument, gives 0
         Unserved, ///< names itself on stderr and fails
     };
     struct Output {
@@ -40,7 +41,7 @@ struct StandIn {
 };
 
 /// The bytes of a shared library for x86-64 Linux that the dynamic loader takes as it takes any other. It
-/// imports strata_simgpu_unserved and strata_simgpu_object.
+/// imports strata_simgpu_unserved, strata_simgpu_object and strata_simgpu_work.
 std::vector<char> assembleStandIn(const StandIn& standIn);
 
 tl::expected<void, std::string> writeStandIn(const std::string& path, const StandIn& standIn);

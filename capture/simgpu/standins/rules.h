@@ -7,8 +7,9 @@
 
 namespace strata::simgpu {
 
-/// What a function does that the prebuilt core does not define: computations do nothing and succeed, as
-/// kernels do; queries of sizes write zeros; whatever else would have to answer something is unserved.
+/// What a function does that the prebuilt core does not define: computations take their place on a stream, do
+/// nothing and succeed, as kernels do; queries of sizes write zeros; whatever else would have to answer
+/// something is unserved.
 Behaviour behaviourOf(std::string_view function);
 
 /// Whether a library of this SONAME is one that the simulated device stands in for.

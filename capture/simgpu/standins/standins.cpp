@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFormat = "stand-ins 1";
+constexpr std::string_view kFormat = "stand-ins 2";
 
 class Fingerprint {
 public:

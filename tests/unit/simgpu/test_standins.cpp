@@ -24,6 +24,12 @@ extern "C" __attribute__((visibility("default"))) int strata_simgpu_object(void*
     return 0;
 }
 
+extern "C" __attribute__((visibility("default"))) int strata_simgpu_work(const char* name, void* handle)
+{
+    *static_cast<std::string*>(handle) = name;
+    return 0;
+}
+
 namespace strata::simgpu {
 namespace {
 
@@ -46,7 +52,8 @@ StandIn sample()
     standIn.functions
         = { { "alpha_done", { Kind::Return, 0, {} } }, { "alpha_refuses", { Kind::Return, 35, {} } },
               { "beta_unserved", {} }, { "gamma_object", { Kind::Object, 0, {} } },
-              { "delta_sizes", { Kind::Zero, 0, { { 1, 4 }, { 7, 8 } } } } };
+              { "delta_sizes", { Kind::Zero, 0, { { 1, 4 }, { 7, 8 } } } },
+              { "epsilon_works", { Kind::Work, 0, {} } } };
     for (int i = 0; i < 200; ++i)
         standIn.functions.push_back({ "filler" + std::to_string(i), { Kind::Return, i, {} } });
     return standIn;
@@ -68,9 +75,9 @@ TEST_F(Written, ReadsBackAsAnElfFile)
     const auto file = readElf(path);
     ASSERT_TRUE(file) << file.error();
     EXPECT_EQ(file->soname, "libsample.so.9");
-    EXPECT_EQ(file->defined.size(), 205u);
+    EXPECT_EQ(file->defined.size(), 206u);
     EXPECT_THAT(file->defined, Contains("filler199"));
-    ASSERT_EQ(file->undefined.size(), 2u);
+    ASSERT_EQ(file->undefined.size(), 3u);
     EXPECT_EQ(file->undefined[0].name, "strata_simgpu_unserved");
 }
 
@@ -86,6 +93,9 @@ TEST_F(Written, LoadsAndDoesWhatItWasTold)
     void* object = nullptr;
     EXPECT_EQ(reinterpret_cast<int (*)(void**)>(find("gamma_object"))(&object), 0);
     EXPECT_NE(object, nullptr);
+    std::string told;
+    EXPECT_EQ(reinterpret_cast<int (*)(void*, int)>(find("epsilon_works"))(&told, 9), 0);
+    EXPECT_EQ(told, "epsilon_works");
     int small[2] = { 5, 6 };
     long large = -1;
     const auto sizes
@@ -131,12 +141,19 @@ TEST(ElfFile, ReadsThisProgram)
 
 TEST(Rules, ComputationsDoNothingAndQueriesWrite)
 {
-    EXPECT_EQ(behaviourOf("cublasSgemm_v2").kind, Kind::Return);
+    EXPECT_EQ(behaviourOf("cublasStrsm_v2").kind, Kind::Work);
+    EXPECT_EQ(behaviourOf("cublasSetWorkspace_v2").kind, Kind::Return);
+    EXPECT_EQ(behaviourOf("cublasLtMatmulPreferenceSetAttribute").kind, Kind::Return);
+    EXPECT_EQ(behaviourOf("cudnnRNNForward").kind, Kind::Work);
+    EXPECT_EQ(behaviourOf("cusolverDnSpotrf").kind, Kind::Work);
+    EXPECT_EQ(behaviourOf("cusparseSpMM").kind, Kind::Work);
+    EXPECT_EQ(behaviourOf("cufftXtExec").kind, Kind::Work);
     EXPECT_EQ(behaviourOf("cublasGetSomethingNew").kind, Kind::Unserved);
     EXPECT_EQ(behaviourOf("cublasLtMatmulDescCreate").kind, Kind::Object);
     EXPECT_EQ(behaviourOf("cusparseCreateCsr").kind, Kind::Object);
     EXPECT_EQ(behaviourOf("cusparseCreateIdentityPermutation").kind, Kind::Return);
-    EXPECT_EQ(behaviourOf("cuptiActivityPushExternalCorrelationId").value, 35);
+    EXPECT_EQ(behaviourOf("cuptiNewInTheNextVersion").value, 27);
+    EXPECT_EQ(behaviourOf("cuptiEventGroupReadEvent").value, 38);
     EXPECT_EQ(behaviourOf("cudaNewInTheNextVersion").kind, Kind::Unserved);
     EXPECT_EQ(behaviourOf("ncclDevCommCreate").kind, Kind::Unserved);
     const Behaviour query = behaviourOf("cusolverDnSgeqrf_bufferSize");
