@@ -31,7 +31,7 @@ NAMES = {
     "conv": ("cudnn_convolution_fprop", "cudnn_convolution_dgrad", "cudnn_convolution_wgrad", "cudnnBatchNormalization"),
     "conv_amp": ("cudnn_convolution_fprop", "cudnn_convolution_dgrad", "cudnn_convolution_wgrad"),
     "gpt": ("cublas", "flash_fwd", "flash_bwd"),
-    "libraries": ("cufftXtExec", "cusolverDn", "cusparseSpMM", "cudnnRNNForward", "cudnnRNNBackward"),
+    "libraries": ("bessel_j0", "cufftXtExec", "cusolverDn", "cusparseSpMM", "cudnnRNNForward", "cudnnRNNBackward"),
     "streams": ("Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pageable -> Device)", "Memcpy DtoH (Device -> Pageable)"),
 }
 

@@ -105,6 +105,7 @@ bool roundsFloats(void* handle)
     return (mode & 0xf) == kTensorFloatMath;
 }
 
+constexpr Result kInvalidValue = 7; ///< CUBLAS_STATUS_INVALID_VALUE
 constexpr int kComputeTensorFloat = 77; ///< CUBLAS_COMPUTE_32F_FAST_TF32
 
 /// What LibTorch sets of a matrix layout and of a product.
@@ -187,6 +188,17 @@ STRATA_API Result cublasLtMatrixLayoutCreate(
     return 0;
 }
 
+/// For a layout on the stack of the program, which has room for 64 bytes.
+STRATA_API Result cublasLtMatrixLayoutInit_internal(
+    void* layout, std::size_t bytes, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t)
+{
+    const Layout made{ type, rows, columns, 1 };
+    if (bytes < sizeof made)
+        return kInvalidValue;
+    std::memcpy(layout, &made, sizeof made);
+    return 0;
+}
+
 STRATA_API Result cublasLtMatrixLayoutDestroy(void* layout)
 {
     delete static_cast<Layout*>(layout);
@@ -205,6 +217,15 @@ STRATA_API Result cublasLtMatrixLayoutSetAttribute(
 STRATA_API Result cublasLtMatmulDescCreate(void** out, int compute, int)
 {
     *out = new ProductDescriptor{ compute, 0 };
+    return 0;
+}
+
+STRATA_API Result cublasLtMatmulDescInit_internal(void* descriptor, std::size_t bytes, int compute, int)
+{
+    const ProductDescriptor made{ compute, 0 };
+    if (bytes < sizeof made)
+        return kInvalidValue;
+    std::memcpy(descriptor, &made, sizeof made);
     return 0;
 }
 
@@ -231,7 +252,7 @@ STRATA_API Result cublasLtMatmul(void*, void* descriptor, const void*, const voi
     const auto* d = static_cast<const Layout*>(layoutD);
     const auto* how = static_cast<const ProductDescriptor*>(descriptor);
     if (!a || !d || !how)
-        return 7; // CUBLAS_STATUS_INVALID_VALUE
+        return kInvalidValue;
     product("cublasLtMatmul", stream,
         { static_cast<std::int64_t>(d->rows), static_cast<std::int64_t>(d->columns),
             static_cast<std::int64_t>(how->transposeA != 0 ? a->rows : a->columns), d->batch, a->type,

@@ -26,16 +26,16 @@ std::uint8_t* g_unservedFlag = nullptr; // of who asked
 
 void lockAll()
 {
+    activityLog().lock(); // first: callbacks that run under it may call CUDA
     machine().mutex.lock();
     machine().kernels.lock();
-    activityLog().lock();
 }
 
 void unlockAll()
 {
-    activityLog().unlock();
     machine().kernels.unlock();
     machine().mutex.unlock();
+    activityLog().unlock();
 }
 
 Machine* makeMachine()

@@ -142,6 +142,9 @@ TEST(ElfFile, ReadsThisProgram)
 TEST(Rules, ComputationsDoNothingAndQueriesWrite)
 {
     EXPECT_EQ(behaviourOf("cublasStrsm_v2").kind, Kind::Work);
+    EXPECT_EQ(behaviourOf("cublasSetVectorAsync").kind, Kind::Return);
+    EXPECT_EQ(behaviourOf("cublasSgemm").kind, Kind::Return) << "has no handle";
+    EXPECT_EQ(behaviourOf("cudnnGetConvolutionForwardAlgorithm_v7").kind, Kind::Unserved);
     EXPECT_EQ(behaviourOf("cublasSetWorkspace_v2").kind, Kind::Return);
     EXPECT_EQ(behaviourOf("cublasLtMatmulPreferenceSetAttribute").kind, Kind::Return);
     EXPECT_EQ(behaviourOf("cudnnRNNForward").kind, Kind::Work);
