@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small program under torch.profiler, as people write it: profiler_program.py MODEL TRACE. Prints one line of JSON: what
-key_averages() adds up to on the GPU, and what it charges to operators."""
+key_averages() adds up to on the GPU, what it charges to operators, and the FLOPs of matrix products in a step as torch counts them."""
 import json
 import sys
 
@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.profiler import ProfilerActivity, profile, record_function
+from torch.utils.flop_counter import FlopCounterMode
 
 
 class Block(nn.Module):
@@ -178,7 +179,11 @@ def main():
     profiler.export_chrome_trace(path)
     averages = profiler.key_averages()
     averages.table(sort_by="self_cuda_time_total", row_limit=5)
-    own = {"gpu_us": 0, "operators_us": 0}
+    with FlopCounterMode(display=False) as counter:
+        step()
+    counted = counter.get_flop_counts().get("Global", {})
+    products = sum(flops for operator, flops in counted.items() if str(operator) in ("aten.mm", "aten.addmm", "aten.bmm"))
+    own = {"gpu_us": 0, "operators_us": 0, "product_flops": products}
     for each in averages:
         if not each.is_user_annotation:
             on_gpu = each.device_type == torch.autograd.DeviceType.CUDA

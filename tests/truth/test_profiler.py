@@ -10,6 +10,7 @@ import bisect
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -107,6 +108,12 @@ def look(name, model, trace, failures):
     return len(trace.gpu)
 
 
+def product_flops(trace):
+    """Of what the names of products of cuBLAS say: function_type_mM_nN_kK, and _bB for a batch."""
+    found = [re.fullmatch(r"cublas\w+?_m(\d+)_n(\d+)_k(\d+)(?:_b(\d+))?", e["name"]) for e in trace.gpu]
+    return sum(2 * int(m[1]) * int(m[2]) * int(m[3]) * int(m[4] or 1) for m in found if m)
+
+
 def look_at_graphs(name, trace, failures):
     launches = collections.Counter(e["args"]["correlation"] for e in trace.gpu
                                    if trace.calls[e["args"]["correlation"]]["name"] == "cudaGraphLaunch")
@@ -150,6 +157,8 @@ def test(arguments, python, failures):
             # No operator replays a graph; torch 2.6 charges a kernel now and then to two.
             failures.expect(name, "charged to operators", model == "graphs" or 0.99 * busy <= told["operators_us"])
             count = look(name, model, trace, failures)
+            if model in ("mlp", "gpt", "conv_amp"):
+                failures.expect(name, "FLOPs of products, by their names", product_flops(trace), STEPS * told["product_flops"])
             if model == "graphs":
                 look_at_graphs(name, trace, failures)
             if model == "streams":
