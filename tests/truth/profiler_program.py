@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small program under torch.profiler, as people write it: profiler_program.py MODEL TRACE. Prints one line of JSON: what
-key_averages() adds up to on the GPU, what it charges to operators, and the FLOPs of matrix products in a step as torch counts them."""
+key_averages() adds up to on the GPU, what it charges to operators, and the FLOPs of matrix products in a step as torch counts
+them."""
 import json
 import sys
 
