@@ -123,7 +123,8 @@ std::pair<int, std::vector<const WorkSpan*>> busiestDevice(
     for (auto& [device, pieces] : byDevice) {
         std::vector<TimeSpan> times;
         for (const WorkSpan* const piece : pieces)
-            times.push_back({ piece->startNs, piece->endNs() });
+            times.push_back({ range ? std::max(piece->startNs, range->beginNs) : piece->startNs,
+                range ? std::min(piece->endNs(), range->endNs) : piece->endNs() });
         if (const std::int64_t busy = lengthOf(unionOf(std::move(times))); busy > longest) {
             longest = busy;
             busiest = { device, std::move(pieces) };

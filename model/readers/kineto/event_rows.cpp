@@ -454,6 +454,8 @@ void EventRows::addDevices(std::string_view value)
             else if (key == "numSms" && number)
                 device.multiprocessors = *number;
         }
+        // As the simulated device calls itself where it is no card of the catalogue.
+        m_recording.simulated = m_recording.simulated || device.name == "Strata simulated device";
         m_work.devices.push_back(std::move(device));
     }
 }
