@@ -184,6 +184,17 @@ TEST(ChromeTrace, RowsThatAreNoneAreCounted)
     EXPECT_FALSE(read("[{\"ph\""));
 }
 
+TEST(ChromeTrace, TheSimulatedDeviceIsKnownByItsName)
+{
+    for (const bool simulated : { false, true }) {
+        const auto found = read(traceOf(kKernel,
+            fmt::format(R"("deviceProperties": [{{"id": 0, "name": "{}"}}], )",
+                simulated ? "Strata simulated device" : "NVIDIA H100")));
+        ASSERT_TRUE(found);
+        EXPECT_EQ((*found)->simulated, simulated);
+    }
+}
+
 TEST(ChromeTrace, AnyBytesAreReadOrRefused)
 {
     std::mt19937 random(1);
