@@ -96,6 +96,52 @@ void writeDevice(JsonWriter& json, const model::DeviceWork& device)
     json.endArray().endObject();
 }
 
+/// Those that there are, the longest first.
+std::vector<model::WaitCause> byTime(const model::WaitSums& sums)
+{
+    const auto ns = [&](model::WaitCause cause) { return sums[static_cast<std::size_t>(cause)].ns; };
+    std::vector<model::WaitCause> found;
+    for (std::size_t cause = 0; cause < model::kWaitCauses; ++cause)
+        if (sums[cause].ns > 0)
+            found.push_back(static_cast<model::WaitCause>(cause));
+    std::ranges::stable_sort(found, std::greater<>(), ns);
+    return found;
+}
+
+void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums& sums, std::int64_t ofNs,
+    const model::StringTable& strings)
+{
+    json.key(name).beginArray();
+    for (const model::WaitCause cause : byTime(sums)) {
+        const model::WaitTime& wait = sums[static_cast<std::size_t>(cause)];
+        json.beginObject()
+            .member("cause", model::waitCauseWord(cause))
+            .member("ns", wait.ns)
+            .key("share")
+            .plain(fmt::format("{:.6f}", static_cast<double>(wait.ns) / static_cast<double>(ofNs)))
+            .member("longest_ns", wait.longestNs)
+            .member("example_ns", wait.exampleNs)
+            .key("doing");
+        if (wait.doing.valid())
+            json.value(strings[wait.doing]);
+        else
+            json.null();
+        json.endObject();
+    }
+    json.endArray();
+}
+
+void writeVerdict(JsonWriter& json, const Told& told, model::QueueState queue)
+{
+    const model::WaitTimes& waits = told.waits;
+    const model::StringTable& strings = told.session->recording().strings;
+    json.key("verdict").beginObject().member("queue", model::queueWord(queue));
+    writeCauses(json, "causes", waits.within, waits.span.ns(), strings);
+    json.member("range_ns", waits.range.ns());
+    writeCauses(json, "causes_around", waits.around, waits.range.ns(), strings);
+    json.endObject();
+}
+
 void writeRank(JsonWriter& json, const Told& told)
 {
     json.beginObject()
@@ -114,7 +160,9 @@ void writeRank(JsonWriter& json, const Told& told)
             .member("duration_ns", step.time.ns())
             .member("gpu_busy_ns", step.deviceBusyNs)
             .endObject();
-    json.endArray().endObject();
+    json.endArray();
+    writeVerdict(json, told, model::queueOf(told.devices));
+    json.endObject();
 }
 
 void writeTables(JsonWriter& json, const Told& told, std::size_t most)
@@ -154,41 +202,6 @@ std::int64_t busyNs(const Told& told)
     return longest;
 }
 
-/// Those that there are, the longest first.
-std::vector<model::WaitCause> byTime(const model::WaitSums& sums)
-{
-    const auto ns = [&](model::WaitCause cause) { return sums[static_cast<std::size_t>(cause)].ns; };
-    std::vector<model::WaitCause> found;
-    for (std::size_t cause = 0; cause < model::kWaitCauses; ++cause)
-        if (sums[cause].ns > 0)
-            found.push_back(static_cast<model::WaitCause>(cause));
-    std::ranges::stable_sort(found, std::greater<>(), ns);
-    return found;
-}
-
-void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums& sums, std::int64_t ofNs,
-    const model::StringTable& strings)
-{
-    json.key(name).beginArray();
-    for (const model::WaitCause cause : byTime(sums)) {
-        const model::WaitTime& wait = sums[static_cast<std::size_t>(cause)];
-        json.beginObject()
-            .member("cause", model::waitCauseWord(cause))
-            .member("ns", wait.ns)
-            .key("share")
-            .plain(fmt::format("{:.6f}", static_cast<double>(wait.ns) / static_cast<double>(ofNs)))
-            .member("longest_ns", wait.longestNs)
-            .member("example_ns", wait.exampleNs)
-            .key("doing");
-        if (wait.doing.valid())
-            json.value(strings[wait.doing]);
-        else
-            json.null();
-        json.endObject();
-    }
-    json.endArray();
-}
-
 model::QueueState queueOf(const std::vector<Told>& traces)
 {
     std::vector<model::DeviceWork> devices;
@@ -221,16 +234,11 @@ void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
     json.key("ranks").beginArray();
     for (const Told& told : traces)
         writeRank(json, told);
-    json.endArray().key("verdict").beginObject();
+    json.endArray();
+    // Of several that whose GPU is busy longest.
     const Told& busiest = *std::ranges::max_element(traces, {}, busyNs);
-    const model::WaitTimes& waits = busiest.waits;
-    const model::StringTable& strings = busiest.session->recording().strings;
-    json.member("queue", model::queueWord(queueOf(traces)));
-    writeCauses(json, "causes", waits.within, waits.span.ns(), strings);
-    json.member("range_ns", waits.range.ns());
-    writeCauses(json, "causes_around", waits.around, waits.range.ns(), strings);
-    json.endObject();
-    writeTables(json, traces.front(), most);
+    writeVerdict(json, busiest, queueOf(traces));
+    writeTables(json, busiest, most);
     json.endObject().endLine();
     out.write(json.text());
 }

@@ -17,14 +17,14 @@ struct EventSpan {
 };
 
 /// Times of the recording's clock, both ends kept.
-struct TimeSpan {
+struct KeptTime {
     std::int64_t firstNs = 0, lastNs = 0;
 };
 
 /// What is kept of a recording when a part of it becomes one of its own.
 struct KeptRows {
     std::map<int, EventSpan> spans; ///< of the devices that are kept
-    std::optional<TimeSpan> time; ///< none: all times
+    std::optional<KeptTime> time; ///< none: all times
     std::function<StringId(StringId)> text; ///< in the new recording, without what is to be left out
     std::function<Setting(const Setting&)> setting; ///< likewise
     bool notes = true; ///< that the program left

@@ -264,9 +264,9 @@ const AllocatorState& recordedBase(const Recording& recording, int device)
 }
 
 /// The time that the kept events take up: empty where they have no times.
-TimeSpan timeSpanOf(const Recording& recording)
+KeptTime timeSpanOf(const Recording& recording)
 {
-    TimeSpan span{ std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min() };
+    KeptTime span{ std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min() };
     for (const DeviceRecording& device : recording.devices)
         for (std::size_t e = 0; e < device.events.timeNs.size(); ++e) {
             span.firstNs = std::min(span.firstNs, device.events.timeNs[e]);

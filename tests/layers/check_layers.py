@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Holds every include, licence line and the table in HACKING.md against cmake/layers.txt.
+"""Holds every include, licence line and the table in HACKING.md against cmake/layers.txt, and the names of types against each other.
 
 Prints a line for each thing that is wrong, with what to do, and exits 1 if there is one. A directory belongs to the row with
 the longest name that it lies in; what a row names may be included with all that lies in it. `--self-test` breaks each rule
@@ -21,6 +21,8 @@ WITH_LICENCE = SOURCES | {".py"}
 PUBLIC = pathlib.PurePosixPath("capture/include")  # in the search path of whoever links the recorder
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)')
 CODE = re.compile(r"`([^`]+)`")
+NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
+TYPE = re.compile(r"(?:struct|class|enum class|union) (\w+)[^;]*\{")
 
 
 def inside(path, folder):
@@ -131,8 +133,24 @@ def check_licences(root):
             yield f"{path}: its first lines do not say {wanted}"
 
 
+def check_names(root):
+    """Two types of one name in one namespace are one type to the linker: it keeps the members of one of them."""
+    found = {}
+    for path in sources(root, ("app", "capture", "model", "views"), {".h"}):
+        namespace = ""
+        for line in (root / path).read_text(errors="replace").splitlines():
+            if opened := NAMESPACE.match(line):
+                namespace = opened[1]
+            elif (defined := TYPE.match(line)) and namespace:
+                found.setdefault((namespace, defined[1]), []).append(path)
+    for (namespace, name), paths in found.items():
+        if len(paths) > 1:
+            yield f"{paths[0]} and {paths[1]} both define {namespace}::{name}: rename one"
+
+
 def problems(root):
     layers = read_list(root)
+    yield from check_names(root)
     yield from check_downwards(layers)
     yield from check_includes(root, layers)
     yield from check_table(root, layers)
@@ -159,6 +177,7 @@ def self_test():
         "an include that points up": {"model/trace/events.h": gpl + '#include "views/window.h"\n'},
         "an include of another part of the model": {"capture/agent.cpp": apache + '#include "model/trace/events.h"\n'},
         "Qt in the model": {"model/trace/events.h": gpl + "#include <QString>\n"},
+        "two types of one name": {name: gpl + "namespace strata::views {\nstruct Row {\n};\n}\n" for name in ("views/window.h", "views/row.h")},
         "no licence": {"app/main.cpp": '#include "views/window.h"\n'},
         "the licence of another directory": {"model/wire/chunk.h": gpl},
         "a directory without a row": {"model/session/session.h": gpl},

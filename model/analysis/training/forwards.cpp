@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kFewestAllocs = 20, kMadeOnce = 8;
 constexpr double kMadeShare = 0.05;
 
-bool isForward(Work work)
+bool isForward(RunKind work)
 {
-    return work == Work::Forward || work == Work::NoGrad || work == Work::Inference;
+    return work == RunKind::Forward || work == RunKind::NoGrad || work == RunKind::Inference;
 }
 
 /// Whether places recur as the begins of forwards do, up to the end.
@@ -99,7 +99,7 @@ std::vector<TrainingStep> listForwards(const DeviceTrace& trace, const WorkHisto
     const bool setup = begins.front() > 0;
     add(StepKind::Setup, 0, setup ? eventOf(0) - 1 : -1);
     for (std::size_t i = 0; i < begins.size(); ++i) {
-        const bool off = work.tellsGradMode && workAt(work, eventOf(i)) != Work::Forward;
+        const bool off = work.tellsGradMode && workAt(work, eventOf(i)) != RunKind::Forward;
         add(off ? StepKind::Eval : StepKind::Forward, i == 0 && !setup ? 0 : eventOf(i), eventOf(i + 1) - 1);
     }
     return steps;

@@ -103,13 +103,13 @@ public:
                 const EventIndex backward = eventOf(nearLoss(top));
                 const EventIndex behind
                     = valley.alloc + 1 < m_bytes.size() ? eventOf(valley.alloc) : last + 1;
-                add(Work::Forward, begin, backward - 1);
-                add(Work::Backward, backward, behind - 1);
+                add(RunKind::Forward, begin, backward - 1);
+                add(RunKind::Backward, backward, behind - 1);
                 begin = std::max(begin, behind);
             }
             from = valley.alloc;
         }
-        add(Work::Forward, begin, last);
+        add(RunKind::Forward, begin, last);
     }
 
 private:
@@ -140,12 +140,12 @@ private:
         return alloc;
     }
 
-    void add(Work work, EventIndex first, EventIndex last)
+    void add(RunKind work, EventIndex first, EventIndex last)
     {
         if (last < first)
             return;
-        m_history.runs.push_back({ work, work == Work::Backward, first, last, last });
-        if (work == Work::Backward)
+        m_history.runs.push_back({ work, work == RunKind::Backward, first, last, last });
+        if (work == RunKind::Backward)
             m_history.backwards.push_back({ first, last });
     }
 
@@ -168,7 +168,7 @@ WorkHistory workFromLives(const DeviceTrace& trace, const StepEnds& ends)
     }
     if (first < trace.eventCount())
         history.runs.push_back(
-            { Work::Unknown, false, first, trace.eventCount() - 1, trace.eventCount() - 1 });
+            { RunKind::Unknown, false, first, trace.eventCount() - 1, trace.eventCount() - 1 });
     return history;
 }
 

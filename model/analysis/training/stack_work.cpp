@@ -176,7 +176,7 @@ std::vector<FrameHint> hintsOf(const Recording& recording)
 }
 
 struct Said {
-    Work work = Work::Unknown;
+    RunKind work = RunKind::Unknown;
     bool python = false, setup = false, engine = false, inOptimizer = false;
 };
 
@@ -192,7 +192,7 @@ void readFrame(const FrameHint& hint, Around& around, Said& said)
     said.inOptimizer = said.inOptimizer || hint.hint == Hint::Optimizer;
     if (around.decided)
         return;
-    const auto decide = [&](Work work) {
+    const auto decide = [&](RunKind work) {
         said.work = work;
         around.decided = true;
     };
@@ -207,26 +207,26 @@ void readFrame(const FrameHint& hint, Around& around, Said& said)
         around.off = true;
         break;
     case Hint::Gradients:
-        decide(Work::Gradients);
+        decide(RunKind::Gradients);
         break;
     case Hint::Setup:
         said.setup = true;
         break;
     case Hint::Engine:
         said.engine = true;
-        decide(Work::Backward);
+        decide(RunKind::Backward);
         break;
     case Hint::Backward:
-        decide(Work::Backward);
+        decide(RunKind::Backward);
         break;
     case Hint::Recompute:
-        decide(Work::Recompute);
+        decide(RunKind::Recompute);
         break;
     case Hint::Optimizer:
-        decide(around.forward || around.closure ? Work::Forward : Work::Optimizer);
+        decide(around.forward || around.closure ? RunKind::Forward : RunKind::Optimizer);
         break;
     case Hint::ZeroGrad:
-        decide(Work::Unknown);
+        decide(RunKind::Unknown);
         break;
     case Hint::Apply:
     case Hint::None:
@@ -243,11 +243,11 @@ Said readStack(std::span<const FrameId> innermostFirst, const std::vector<FrameH
     if (around.decided)
         return said;
     if (!innermostFirst.empty() && hints[innermostFirst.back().index()].hint == Hint::Apply)
-        said.work = Work::Backward;
+        said.work = RunKind::Backward;
     else if (around.off)
-        said.work = Work::NoGrad;
+        said.work = RunKind::NoGrad;
     else if (around.forward)
-        said.work = Work::Forward;
+        said.work = RunKind::Forward;
     return said;
 }
 
@@ -272,7 +272,7 @@ StackWork::StackWork(const Recording& recording)
         m_inOptimizer[i] = said.inOptimizer;
         m_engine = m_engine || (said.engine && !said.python);
         m_said[static_cast<std::size_t>(said.work)] = true;
-        if (said.work == Work::Forward && said.python)
+        if (said.work == RunKind::Forward && said.python)
             program[frames.back().index()] = true;
     }
     for (std::uint32_t i = 0; i < stacks; ++i) {
@@ -284,8 +284,8 @@ StackWork::StackWork(const Recording& recording)
 void StackWork::takeRestForForward()
 {
     for (std::size_t i = 0; i < m_work.size(); ++i)
-        if (m_work[i] == Work::Unknown && !m_setup[i])
-            m_work[i] = Work::Forward;
+        if (m_work[i] == RunKind::Unknown && !m_setup[i])
+            m_work[i] = RunKind::Forward;
 }
 
 namespace {
@@ -294,13 +294,13 @@ namespace {
 /// program asks for memory elsewhere. Threads of autograd do not tell.
 class ClosureFinder {
 public:
-    void add(EventIndex event, bool inOptimizer, bool ofProgram, Work work)
+    void add(EventIndex event, bool inOptimizer, bool ofProgram, RunKind work)
     {
         if (inOptimizer) {
             if (!m_open)
                 m_span.first = event;
             m_open = true;
-            m_forward = m_forward || work == Work::Forward;
+            m_forward = m_forward || work == RunKind::Forward;
         } else if (ofProgram) {
             close();
         }
@@ -312,15 +312,15 @@ public:
             m_found.push_back(m_span);
         m_open = m_forward = false;
     }
-    [[nodiscard]] std::vector<WorkSpan> take()
+    [[nodiscard]] std::vector<ClosureSpan> take()
     {
         close();
         return std::move(m_found);
     }
 
 private:
-    std::vector<WorkSpan> m_found;
-    WorkSpan m_span;
+    std::vector<ClosureSpan> m_found;
+    ClosureSpan m_span;
     bool m_open = false, m_forward = false;
 };
 
@@ -341,10 +341,10 @@ WorkHistory workFromStacks(const DeviceTrace& trace)
     }
     const bool bareIsBackward = bare > 0 && !stacks.showsEngine()
         && static_cast<double>(python) >= kPythonShare * static_cast<double>(allocs);
-    if (!stacks.says(Work::Backward) && !stacks.says(Work::Optimizer) && !stacks.says(Work::Forward)
+    if (!stacks.says(RunKind::Backward) && !stacks.says(RunKind::Optimizer) && !stacks.says(RunKind::Forward)
         && !bareIsBackward)
         return {};
-    if (!stacks.says(Work::Forward))
+    if (!stacks.says(RunKind::Forward))
         stacks.takeRestForForward();
     WorkRunMaker maker;
     ClosureFinder closures;
@@ -354,11 +354,11 @@ WorkHistory workFromStacks(const DeviceTrace& trace)
         const auto event = static_cast<EventIndex>(i);
         const StackId stack = events.stack[i];
         const bool ofProgram = stacks.isOfProgram(stack);
-        Work work = stacks.of(stack);
+        RunKind work = stacks.of(stack);
         if (!stack.valid() && bareIsBackward)
-            work = Work::Backward;
-        else if (work == Work::Unknown && ofProgram && maker.work() != Work::Forward)
-            work = Work::Other;
+            work = RunKind::Backward;
+        else if (work == RunKind::Unknown && ofProgram && maker.work() != RunKind::Forward)
+            work = RunKind::Other;
         closures.add(event, stacks.isInOptimizer(stack), ofProgram, work);
         maker.add(event, work, true);
     }

@@ -24,9 +24,9 @@ class StackWork {
 public:
     explicit StackWork(const Recording& recording);
 
-    [[nodiscard]] Work of(StackId stack) const
+    [[nodiscard]] RunKind of(StackId stack) const
     {
-        return stack.valid() && stack.index() < m_work.size() ? m_work[stack.index()] : Work::Unknown;
+        return stack.valid() && stack.index() < m_work.size() ? m_work[stack.index()] : RunKind::Unknown;
     }
     [[nodiscard]] bool hasPython(StackId stack) const
     {
@@ -42,14 +42,14 @@ public:
     {
         return stack.valid() && stack.index() < m_inOptimizer.size() && m_inOptimizer[stack.index()];
     }
-    [[nodiscard]] bool says(Work work) const { return m_said[static_cast<std::size_t>(work)]; }
+    [[nodiscard]] bool says(RunKind work) const { return m_said[static_cast<std::size_t>(work)]; }
     /// Whether threads of autograd's engine show by C++ frames.
     [[nodiscard]] bool showsEngine() const { return m_engine; }
     /// Stacks that say nothing are of forwards: for programs without modules. But for what sets them up.
     void takeRestForForward();
 
 private:
-    std::vector<Work> m_work; // by StackId
+    std::vector<RunKind> m_work; // by StackId
     std::vector<bool> m_python, m_setup, m_program, m_inOptimizer;
     std::array<bool, 16> m_said{};
     bool m_engine = false;

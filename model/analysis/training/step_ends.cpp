@@ -22,7 +22,7 @@ std::vector<StepTurn> turnsAfterBackwards(const WorkHistory& work, const std::ve
     bool sawForward = beginsInBackward(work), sawBackward = false;
     for (const Update& update : updates) {
         for (; run < work.runs.size() && work.runs[run].first <= update.last; ++run)
-            sawForward = sawForward || work.runs[run].work == Work::Forward;
+            sawForward = sawForward || work.runs[run].work == RunKind::Forward;
         for (; backward < work.backwards.size() && work.backwards[backward].first <= update.last; ++backward)
             sawBackward = sawBackward || !work.backwards[backward].makesGraph;
         if (sawForward && sawBackward)

@@ -59,7 +59,7 @@ private:
     {
         return m_blocks.requestedBytes.born[static_cast<std::size_t>(alloc)];
     }
-    [[nodiscard]] Work workAt(EventIndex event) const { return model::workAt(m_work, event); }
+    [[nodiscard]] RunKind workAt(EventIndex event) const { return model::workAt(m_work, event); }
     [[nodiscard]] const BackwardRun* backwardIn(EventIndex first, EventIndex last) const;
     [[nodiscard]] bool isOfModule(Allocs allocs) const;
 
@@ -143,7 +143,7 @@ EventIndex Lister::startOfFirst(EventIndex first, const BackwardRun& backward) c
     for (std::int64_t alloc = before.first; alloc < before.end; ++alloc) {
         const EventIndex event = eventOf(alloc);
         if (m_trace.events().moduleOf(static_cast<std::size_t>(event)) != kNoIndex
-            && workAt(event) == Work::Forward) {
+            && workAt(event) == RunKind::Forward) {
             start = event;
             break;
         }
@@ -158,7 +158,7 @@ EventIndex Lister::startOfFirst(EventIndex first, const BackwardRun& backward) c
     }
     for (std::int64_t alloc = before.first; alloc < before.end && start == BlockColumns::kNever; ++alloc)
         if (deathOf(alloc) > backward.first && deathOf(alloc) <= m_ends.front()
-            && workAt(eventOf(alloc)) == Work::Forward)
+            && workAt(eventOf(alloc)) == RunKind::Forward)
             start = eventOf(alloc);
     return start == BlockColumns::kNever ? first : start;
 }
@@ -167,8 +167,8 @@ EventIndex Lister::startOfFirst(EventIndex first, const BackwardRun& backward) c
 std::optional<StepKind> Lister::kindOf(
     const WorkRun& run, EventIndex first, EventIndex last, EventIndex until, bool setup) const
 {
-    const bool off = run.work == Work::NoGrad || run.work == Work::Inference;
-    if (!off && run.work != Work::Forward)
+    const bool off = run.work == RunKind::NoGrad || run.work == RunKind::Inference;
+    if (!off && run.work != RunKind::Forward)
         return std::nullopt;
     const Allocs allocs = allocsOf(first, last);
     const auto enough = std::max<std::int64_t>(

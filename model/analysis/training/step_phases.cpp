@@ -7,20 +7,20 @@ namespace strata::model {
 
 namespace {
 
-Phase phaseOf(Work work)
+Phase phaseOf(RunKind work)
 {
     switch (work) {
-    case Work::Forward:
+    case RunKind::Forward:
         return Phase::Forward;
-    case Work::NoGrad:
-    case Work::Inference:
-    case Work::Gradients:
+    case RunKind::NoGrad:
+    case RunKind::Inference:
+    case RunKind::Gradients:
         return Phase::NoGrad;
-    case Work::Backward:
+    case RunKind::Backward:
         return Phase::Backward;
-    case Work::Recompute:
+    case RunKind::Recompute:
         return Phase::Recompute;
-    case Work::Optimizer:
+    case RunKind::Optimizer:
         return Phase::Optimizer;
     default:
         return Phase::Unknown;
@@ -46,17 +46,17 @@ public:
             const EventIndex first = std::max(run.first, m_step.first);
             const EventIndex last = std::min(run.last, m_step.last);
             Phase phase = run.lastOwn < m_step.first ? Phase::Unknown : phaseOf(run.work);
-            if (run.work == Work::Other && i + 1 < m_work.runs.size()
-                && m_work.runs[i + 1].work == Work::Forward && run.last < m_step.last)
+            if (run.work == RunKind::Other && i + 1 < m_work.runs.size()
+                && m_work.runs[i + 1].work == RunKind::Forward && run.last < m_step.last)
                 phase = Phase::Forward; // a batch
-            if (phase == Phase::NoGrad && run.work == Work::NoGrad && m_step.kind != StepKind::Eval)
+            if (phase == Phase::NoGrad && run.work == RunKind::NoGrad && m_step.kind != StepKind::Eval)
                 phase = withoutGradients(last, forward);
             else if (phase == Phase::Forward && m_step.kind == StepKind::Eval)
                 phase = Phase::NoGrad;
             else if (phase == Phase::Forward
                 && (m_step.kind == StepKind::Setup || m_step.kind == StepKind::Save))
                 phase = Phase::Unknown;
-            forward = run.work == Work::Forward || (forward && !isBackward(run.work));
+            forward = run.work == RunKind::Forward || (forward && !isBackward(run.work));
             m_backward = m_backward || isBackward(run.work);
             // What only gives back as a step begins goes with what comes next.
             if (!m_step.phases.empty() || allocsBefore(m_trace, first) < allocsBefore(m_trace, last + 1))

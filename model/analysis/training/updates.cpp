@@ -82,19 +82,19 @@ struct Held {
     bool forward = false, backward = false;
 };
 
-bool isOfUpdate(Work work, const Held& held)
+bool isOfUpdate(RunKind work, const Held& held)
 {
     switch (work) {
-    case Work::NoGrad:
-    case Work::Inference:
-    case Work::Optimizer:
-    case Work::Gradients:
+    case RunKind::NoGrad:
+    case RunKind::Inference:
+    case RunKind::Optimizer:
+    case RunKind::Gradients:
         return true;
-    case Work::Other:
-    case Work::Forward: // a closure's, or of an optimizer that does not care for gradients
+    case RunKind::Other:
+    case RunKind::Forward: // a closure's, or of an optimizer that does not care for gradients
         return !held.backward;
-    case Work::Backward:
-    case Work::Recompute:
+    case RunKind::Backward:
+    case RunKind::Recompute:
         return !held.forward;
     default:
         return false;
@@ -110,7 +110,7 @@ void findBegins(const std::vector<WorkRun>& runs, std::vector<Update>& updates)
             continue;
         while (run + 1 < runs.size() && runs[run].last < update.last)
             ++run;
-        if (runs[run].work == Work::NoGrad || runs[run].work == Work::Optimizer)
+        if (runs[run].work == RunKind::NoGrad || runs[run].work == RunKind::Optimizer)
             update.first = runs[run].first;
     }
 }
@@ -135,7 +135,8 @@ std::vector<std::pair<Update, Held>> apart(const WorkHistory& work, std::vector<
             ++from;
         Held held;
         for (std::size_t i = from; i < runs.size() && runs[i].first <= update.last; ++i) {
-            held.forward = held.forward || (runs[i].work == Work::Forward && isWithin(runs[i], update.first));
+            held.forward
+                = held.forward || (runs[i].work == RunKind::Forward && isWithin(runs[i], update.first));
             held.backward = held.backward || isBackward(runs[i].work);
         }
         found.emplace_back(update, held);
@@ -152,7 +153,7 @@ void markUpdates(WorkHistory& work, std::vector<Update>& updates)
     findBegins(work.runs, updates);
     const auto marks = apart(work, updates);
     std::vector<WorkRun> runs;
-    const auto add = [&](const WorkRun& of, EventIndex first, EventIndex last, Work what) {
+    const auto add = [&](const WorkRun& of, EventIndex first, EventIndex last, RunKind what) {
         // What is given back behind an update goes with it, but for what backward gives back.
         if (first > of.first && of.lastOwn < first && what == of.work && !isBackward(what)) {
             runs.back().last = last;
@@ -182,7 +183,7 @@ void markUpdates(WorkHistory& work, std::vector<Update>& updates)
                 at = update.first;
             }
             const EventIndex last = std::min(update.last, run.last);
-            add(run, at, last, isOfUpdate(run.work, held) ? Work::Optimizer : run.work);
+            add(run, at, last, isOfUpdate(run.work, held) ? RunKind::Optimizer : run.work);
             at = last + 1;
         }
     }

@@ -71,7 +71,7 @@ void Cycles::find()
     bool forward = false;
     for (const BackwardRun& backward : m_work.backwards) {
         for (; run < m_work.runs.size() && m_work.runs[run].first < backward.first; ++run)
-            forward = forward || m_work.runs[run].work == Work::Forward;
+            forward = forward || m_work.runs[run].work == RunKind::Forward;
         if (backward.makesGraph)
             continue;
         if (forward || m_cycles.empty()) {
@@ -110,9 +110,9 @@ void Cycles::findTail(Cycle& cycle) const
     const std::size_t first = firstAlloc(bits ? cycle.backwardLast + 1 : cycle.backwardFirst);
     for (std::size_t alloc = first; alloc < m_blocks.alloc.size() && eventOf(alloc) < cycle.next; ++alloc) {
         const EventIndex event = eventOf(alloc);
-        const Work work = workAt(m_work, event);
-        if (work == Work::Optimizer || work == Work::Gradients
-            || (bits && work == Work::NoGrad
+        const RunKind work = workAt(m_work, event);
+        if (work == RunKind::Optimizer || work == RunKind::Gradients
+            || (bits && work == RunKind::NoGrad
                 && m_trace.events().moduleOf(static_cast<std::size_t>(event)) == kNoIndex))
             cycle.tail.push_back(alloc);
     }
@@ -227,7 +227,7 @@ StepEnds endsOfWork(const DeviceTrace& trace, const WorkHistory& work)
         return {};
     if (!work.closures.empty()) {
         std::vector<Update> updates;
-        for (const WorkSpan& closure : work.closures)
+        for (const ClosureSpan& closure : work.closures)
             updates.push_back({ closure.first, closure.last, closure.last });
         return endsOfUpdates(trace, work, updates);
     }

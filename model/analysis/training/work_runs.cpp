@@ -17,25 +17,25 @@ bool asksForMemory(Action action)
         || action == Action::Oom;
 }
 
-Work workOf(EventPhase phase)
+RunKind workOf(EventPhase phase)
 {
     switch (phase) {
     case EventPhase::Grad:
-        return Work::Forward;
+        return RunKind::Forward;
     case EventPhase::NoGrad:
-        return Work::NoGrad;
+        return RunKind::NoGrad;
     case EventPhase::Inference:
-        return Work::Inference;
+        return RunKind::Inference;
     case EventPhase::Backward:
-        return Work::Backward;
+        return RunKind::Backward;
     case EventPhase::BackwardGrad:
-        return Work::Recompute;
+        return RunKind::Recompute;
     case EventPhase::BackwardGradKeep:
-        return Work::GradInBackward;
+        return RunKind::GradInBackward;
     case EventPhase::Unknown:
         break;
     }
-    return Work::Unknown;
+    return RunKind::Unknown;
 }
 
 /// Finds the backwards and says of each what was done in it with gradients on: where some of it was done
@@ -54,11 +54,11 @@ std::vector<BackwardRun> resolveBackwards(std::vector<WorkRun>& runs)
         BackwardRun backward{ runs[first].first, runs[end - 1].lastOwn };
         backward.makesGraph = std::all_of(runs.begin() + static_cast<std::ptrdiff_t>(first),
             runs.begin() + static_cast<std::ptrdiff_t>(end),
-            [](const WorkRun& run) { return run.work == Work::GradInBackward; });
+            [](const WorkRun& run) { return run.work == RunKind::GradInBackward; });
         for (std::size_t i = first; i < end; ++i) {
-            if (runs[i].work == Work::GradInBackward)
-                runs[i].work = backward.makesGraph ? Work::Backward : Work::Recompute;
-            backward.recomputes = backward.recomputes || runs[i].work == Work::Recompute;
+            if (runs[i].work == RunKind::GradInBackward)
+                runs[i].work = backward.makesGraph ? RunKind::Backward : RunKind::Recompute;
+            backward.recomputes = backward.recomputes || runs[i].work == RunKind::Recompute;
         }
         found.push_back(backward);
         first = end;
@@ -89,15 +89,15 @@ void WorkRunMaker::close(EventIndex end)
         m_runs.push_back({ m_work, m_begins, m_first, end - 1, std::min(m_lastOwn, end - 1) });
 }
 
-void WorkRunMaker::open(EventIndex event, Work work)
+void WorkRunMaker::open(EventIndex event, RunKind work)
 {
     const bool enters = isBackward(work) && !isBackward(m_work);
-    if (m_work == Work::Unknown && m_runs.empty()) { // what nothing tells of goes with what comes next
+    if (m_work == RunKind::Unknown && m_runs.empty()) { // what nothing tells of goes with what comes next
         m_work = work;
         m_begins = enters;
         return;
     }
-    if (enters && m_work == Work::Forward && m_lastAlloc >= m_first && m_lastBytes <= kLossBytes) {
+    if (enters && m_work == RunKind::Forward && m_lastAlloc >= m_first && m_lastBytes <= kLossBytes) {
         close(m_lastAlloc);
         m_first = m_lastAlloc;
     } else {
@@ -112,7 +112,7 @@ WorkHistory WorkRunMaker::finish(EventIndex events)
 {
     WorkHistory history;
     close(events);
-    if (m_runs.size() == 1 && m_runs.front().work == Work::Unknown)
+    if (m_runs.size() == 1 && m_runs.front().work == RunKind::Unknown)
         m_runs.clear();
     history.backwards = resolveBackwards(m_runs);
     join(m_runs);
@@ -123,15 +123,15 @@ WorkHistory WorkRunMaker::finish(EventIndex events)
 bool beginsInBackward(const WorkHistory& work)
 {
     const auto first = std::ranges::find_if(
-        work.runs, [](const WorkRun& run) { return run.work == Work::Forward || isBackward(run.work); });
+        work.runs, [](const WorkRun& run) { return run.work == RunKind::Forward || isBackward(run.work); });
     return first != work.runs.end() && isBackward(first->work);
 }
 
-Work workAt(const WorkHistory& work, EventIndex event)
+RunKind workAt(const WorkHistory& work, EventIndex event)
 {
     const auto run
         = std::ranges::partition_point(work.runs, [event](const WorkRun& each) { return each.last < event; });
-    return run == work.runs.end() ? Work::Unknown : run->work;
+    return run == work.runs.end() ? RunKind::Unknown : run->work;
 }
 
 WorkHistory workFromBits(const DeviceTrace& trace)

@@ -9,7 +9,7 @@
 namespace strata::model {
 
 /// What a program was at while it asked for memory, as bits of the recorder or stacks tell.
-enum class Work : std::uint8_t {
+enum class RunKind : std::uint8_t {
     Unknown,
     Forward, ///< gradients on
     NoGrad,
@@ -22,20 +22,20 @@ enum class Work : std::uint8_t {
     Other, ///< of the program itself, where stacks tell: a batch, a metric
 };
 
-[[nodiscard]] constexpr bool isBackward(Work work)
+[[nodiscard]] constexpr bool isBackward(RunKind work)
 {
-    return work == Work::Backward || work == Work::Recompute || work == Work::GradInBackward;
+    return work == RunKind::Backward || work == RunKind::Recompute || work == RunKind::GradInBackward;
 }
 
 /// Whether what it makes may be a batch, or a part of a forward.
-[[nodiscard]] constexpr bool mayBegin(Work work)
+[[nodiscard]] constexpr bool mayBegin(RunKind work)
 {
-    return work == Work::Forward || work == Work::Other;
+    return work == RunKind::Forward || work == RunKind::Other;
 }
 
 /// Events of one kind of work.
 struct WorkRun {
-    Work work = Work::Unknown;
+    RunKind work = RunKind::Unknown;
     bool begins = false; ///< a backward of its own begins, whatever came before
     EventIndex first = 0, last = -1;
     EventIndex lastOwn = -1; ///< the last event that said so itself; the rest goes with it
@@ -48,7 +48,7 @@ struct BackwardRun {
     bool recomputes = false;
 };
 
-struct WorkSpan {
+struct ClosureSpan {
     EventIndex first = 0, last = -1;
 };
 
@@ -59,7 +59,7 @@ struct WorkHistory {
     std::vector<BackwardRun> backwards; ///< in order
     bool tellsGradMode = false; ///< NoGrad and Inference are told from Forward
     bool isGuess = false; ///< of lives alone: where runs begin and end is not sure
-    std::vector<WorkSpan> closures; ///< calls of optimizers in which forwards ran, where stacks tell
+    std::vector<ClosureSpan> closures; ///< calls of optimizers in which forwards ran, where stacks tell
 
     [[nodiscard]] bool empty() const { return runs.empty(); }
 };
@@ -68,7 +68,7 @@ struct WorkHistory {
 [[nodiscard]] bool beginsInBackward(const WorkHistory& work);
 
 /// O(log runs).
-[[nodiscard]] Work workAt(const WorkHistory& work, EventIndex event);
+[[nodiscard]] RunKind workAt(const WorkHistory& work, EventIndex event);
 
 /// Of what our recorder noted with each event. O(events), sequential.
 [[nodiscard]] WorkHistory workFromBits(const DeviceTrace& trace);
@@ -80,15 +80,15 @@ struct WorkHistory {
 class WorkRunMaker {
 public:
     /// An event of the allocator that comes of a request, or with `asks` false of a tensor that goes.
-    void add(EventIndex event, Work work, bool asks)
+    void add(EventIndex event, RunKind work, bool asks)
     {
-        if (work == Work::Unknown || (!asks && work != Work::Backward))
+        if (work == RunKind::Unknown || (!asks && work != RunKind::Backward))
             return;
         if (work != m_work) [[unlikely]]
             open(event, work);
         m_lastOwn = event;
     }
-    [[nodiscard]] Work work() const { return m_work; } ///< of the event before
+    [[nodiscard]] RunKind work() const { return m_work; } ///< of the event before
     /// The event was an alloc.
     void noteAlloc(EventIndex event, std::int64_t bytes)
     {
@@ -98,11 +98,11 @@ public:
     [[nodiscard]] WorkHistory finish(EventIndex events);
 
 private:
-    void open(EventIndex event, Work work);
+    void open(EventIndex event, RunKind work);
     void close(EventIndex end);
 
     std::vector<WorkRun> m_runs;
-    Work m_work = Work::Unknown;
+    RunKind m_work = RunKind::Unknown;
     bool m_begins = false;
     EventIndex m_first = 0, m_lastOwn = -1, m_lastAlloc = -1;
     std::int64_t m_lastBytes = 0;

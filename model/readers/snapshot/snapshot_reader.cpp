@@ -62,7 +62,8 @@ private:
         if (holds(Known::TraceEvents))
             return m_heap.failWith(Error::Kind::Format,
                 say("this is a torch.profiler trace, not a memory snapshot"),
-                say("traces open in a later version of Strata; for memory, export a snapshot"));
+                say("write it with export_chrome_trace(FILE): strata timeline opens that; for memory, record "
+                    "a snapshot"));
         if (!holds(Known::Segments) && !m_salvaged)
             return noSnapshot(say("a dict without 'segments'"));
         const Fields fields(m_heap, top, "snapshot", kSnapshotKeys);

@@ -131,7 +131,7 @@ TEST(ChunkKinds, KeepWhatLiesWithinAPart)
 {
     const Recording from = recordingWithAll();
     const auto kept
-        = [&](const ChunkKind& kind, const std::map<int, EventSpan>& spans, std::optional<TimeSpan> time) {
+        = [&](const ChunkKind& kind, const std::map<int, EventSpan>& spans, std::optional<KeptTime> time) {
               Recording to;
               for (std::uint32_t i = 0; i < from.strings.size(); ++i)
                   (void)to.strings.intern(from.strings[StringId{ i }]);
@@ -152,8 +152,8 @@ TEST(ChunkKinds, KeepWhatLiesWithinAPart)
     EXPECT_TRUE(kept(lost, { { 0, { 8, 9 } } }, {}).lost.empty());
     EXPECT_TRUE(kept(lost, { { 1, { 0, 99 } } }, {}).lost.empty());
     const ChunkKind& annotations = *chunkKindOf(wire::ChunkType::Annotations);
-    EXPECT_EQ(kept(annotations, {}, TimeSpan{ 6, 7 }).annotations.size(), 2u) << "the step goes on in it";
-    EXPECT_EQ(kept(annotations, {}, TimeSpan{ 4, 5 }).annotations.size(), 1u);
+    EXPECT_EQ(kept(annotations, {}, KeptTime{ 6, 7 }).annotations.size(), 2u) << "the step goes on in it";
+    EXPECT_EQ(kept(annotations, {}, KeptTime{ 4, 5 }).annotations.size(), 1u);
 }
 
 TEST(ChunkKinds, WhatTheDriverSaidLastHoldsAtTheBeginningOfAPart)

@@ -32,7 +32,7 @@ QString nameOf(WorkLook look)
     case WorkLook::Operator:
         return Words::tr("Operators");
     case WorkLook::Runtime:
-        return Words::tr("Calls of CUDA");
+        return Words::tr("Calls of the runtime");
     case WorkLook::Annotation:
         return Words::tr("Annotations and steps");
     case WorkLook::Python:
