@@ -6,9 +6,7 @@
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "model/analysis/work/chrome_trace.h"
-#include "model/analysis/work/device_work.h"
-#include "model/analysis/work/wait_causes.h"
-#include "model/analysis/work/work_tables.h"
+#include "model/analysis/work/work_report.h"
 #include "model/base/units.h"
 
 #include <CLI/CLI.hpp>
@@ -30,16 +28,12 @@ using model::Work;
 struct Told {
     std::string file;
     std::shared_ptr<const model::Session> session;
-    const Work* work = nullptr;
+    const Work* work = nullptr; ///< of the session
     TimeSpan time; ///< of all of it
-    bool isRange = false; ///< a part of it was asked for
-    std::optional<TimeSpan> range;
-    std::vector<model::DeviceWork> devices;
-    std::vector<model::ProfilerStep> steps;
-    model::WaitTimes waits;
-    model::WorkTables tables;
+    model::WorkReport report;
 
-    [[nodiscard]] std::string_view text(model::StringId id) const { return session->recording().strings[id]; }
+    [[nodiscard]] const model::StringTable& strings() const { return session->recording().strings; }
+    [[nodiscard]] std::string_view text(model::StringId id) const { return strings()[id]; }
 };
 
 model::Failure noTime(std::string_view text)
@@ -133,8 +127,8 @@ void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums&
 
 void writeVerdict(JsonWriter& json, const Told& told, model::QueueState queue)
 {
-    const model::WaitTimes& waits = told.waits;
-    const model::StringTable& strings = told.session->recording().strings;
+    const model::WaitTimes& waits = told.report.waits;
+    const model::StringTable& strings = told.strings();
     json.key("verdict").beginObject().member("queue", model::queueWord(queue));
     writeCauses(json, "causes", waits.within, waits.span.ns(), strings);
     json.member("range_ns", waits.range.ns());
@@ -150,10 +144,10 @@ void writeRank(JsonWriter& json, const Told& told)
         .member("complete", !told.session->recording().truncation.has_value())
         .key("devices")
         .beginArray();
-    for (const model::DeviceWork& device : told.devices)
+    for (const model::DeviceWork& device : told.report.devices)
         writeDevice(json, device);
     json.endArray().key("steps").beginArray();
-    for (const model::ProfilerStep& step : told.steps)
+    for (const model::ProfilerStep& step : told.report.steps)
         json.beginObject()
             .member("name", told.text(step.name))
             .member("start_ns", step.time.beginNs)
@@ -161,7 +155,7 @@ void writeRank(JsonWriter& json, const Told& told)
             .member("gpu_busy_ns", step.deviceBusyNs)
             .endObject();
     json.endArray();
-    writeVerdict(json, told, model::queueOf(told.devices));
+    writeVerdict(json, told, model::queueOf(told.report.devices));
     json.endObject();
 }
 
@@ -176,19 +170,19 @@ void writeTables(JsonWriter& json, const Told& told, std::size_t most)
         }
         json.endArray();
     };
-    rows("operators", told.tables.operators, [&](const model::OperatorSums& row) {
+    rows("operators", told.report.tables.operators, [&](const model::OperatorSums& row) {
         json.member("self_ns", row.selfNs)
             .member("total_ns", row.totalNs)
             .member("gpu_self_ns", row.deviceSelfNs)
             .member("gpu_total_ns", row.deviceTotalNs);
     });
-    rows("kernels", told.tables.kernels, [&](const model::KernelSums& row) {
+    rows("kernels", told.report.tables.kernels, [&](const model::KernelSums& row) {
         json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
     });
-    rows("runtime_calls", told.tables.calls, [&](const model::KernelSums& row) {
+    rows("runtime_calls", told.report.tables.calls, [&](const model::KernelSums& row) {
         json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
     });
-    rows("copies", told.tables.copies, [&](const model::CopySums& row) {
+    rows("copies", told.report.tables.copies, [&](const model::CopySums& row) {
         json.member("bytes", row.bytes < 0 ? std::nullopt : std::optional(row.bytes))
             .member("total_ns", row.totalNs);
     });
@@ -197,7 +191,7 @@ void writeTables(JsonWriter& json, const Told& told, std::size_t most)
 std::int64_t busyNs(const Told& told)
 {
     std::int64_t longest = -1;
-    for (const model::DeviceWork& device : told.devices)
+    for (const model::DeviceWork& device : told.report.devices)
         longest = std::max(longest, device.busyNs);
     return longest;
 }
@@ -206,7 +200,7 @@ model::QueueState queueOf(const std::vector<Told>& traces)
 {
     std::vector<model::DeviceWork> devices;
     for (const Told& told : traces)
-        devices.insert(devices.end(), told.devices.begin(), told.devices.end());
+        devices.insert(devices.end(), told.report.devices.begin(), told.report.devices.end());
     return model::queueOf(devices);
 }
 
@@ -247,39 +241,6 @@ std::string share(std::int64_t part, std::int64_t whole)
 {
     return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole))
                      : std::string("-");
-}
-
-std::string_view sentenceOf(model::QueueState queue)
-{
-    switch (queue) {
-    case model::QueueState::Sparse:
-        return "the program feeds the GPU too slowly: its busiest stream waits for a launch more than half "
-               "of the time";
-    case model::QueueState::Dense:
-        return "the GPU is kept busy: it is idle less than 5 % of the time";
-    case model::QueueState::Gaps:
-        return "the GPU is fed in time for the most part, and is idle now and then";
-    case model::QueueState::None:
-        break;
-    }
-    return "no work of a GPU is in it";
-}
-
-/// The queue's, and what it does not tell: how much of the steps, or the range, is the device's at all.
-std::string verdictOf(const Told& told)
-{
-    const model::QueueState queue = model::queueOf(told.devices);
-    const model::WaitTimes& waits = told.waits;
-    if (queue == model::QueueState::None && waits.device)
-        return "no work of a GPU is in that range";
-    const auto busy = std::ranges::find(told.devices, waits.device.value_or(-1), &model::DeviceWork::device);
-    if (busy == told.devices.end()
-        || static_cast<double>(waits.range.ns() - waits.span.ns())
-            <= model::kDenseShare * static_cast<double>(waits.range.ns()))
-        return std::string(sentenceOf(queue));
-    return fmt::format("the GPU is busy for {} of {} of {}: {}", share(busy->busyNs, waits.range.ns()),
-        model::formatDuration(waits.range.ns()), told.isRange ? "the range" : "the steps",
-        queue == model::QueueState::Dense ? "once it works it is kept busy" : sentenceOf(queue));
 }
 
 /// Names of templates run to thousands of characters.
@@ -367,24 +328,15 @@ private:
             return model::fail(Error::Kind::NotFound,
                 model::say("it tells of memory alone, not of what ran when"),
                 model::say("record a trace with torch.profiler and export_chrome_trace(FILE)"));
-        const model::StringTable& strings = told.session->recording().strings;
         told.time = model::timeOf(*told.work);
-        told.steps = model::profilerStepsOf(*told.work, strings);
         const auto range = rangeOf(told);
         if (!range)
             return model::Failure(range.error());
-        told.isRange = range->has_value();
-        told.range = *range;
-        if (told.isRange) // only those that it touches
-            std::erase_if(told.steps, [&](const model::ProfilerStep& step) {
-                return step.time.endNs <= (*range)->beginNs || step.time.beginNs >= (*range)->endNs;
-            });
         if (!m_output.empty())
-            if (const auto written = model::saveChromeTrace(*told.work, strings, m_output, *range); !written)
+            if (const auto written = model::saveChromeTrace(*told.work, told.strings(), m_output, *range);
+                !written)
                 return model::Failure(written.error());
-        told.devices = model::deviceWorkOf(*told.work, strings, *range);
-        told.waits = model::waitTimesOf(*told.work, strings, *range);
-        told.tables = model::tablesOf(*told.work, strings, *range);
+        told.report = model::workReportOf(*told.work, told.strings(), *range);
         return told;
     }
 
@@ -392,15 +344,16 @@ private:
     {
         if (m_step) {
             const std::string name = fmt::format("ProfilerStep#{}", *m_step);
+            const auto steps = model::profilerStepsOf(*told.work, told.strings());
             const auto found = std::ranges::find_if(
-                told.steps, [&](const model::ProfilerStep& step) { return told.text(step.name) == name; });
-            if (found != told.steps.end())
+                steps, [&](const model::ProfilerStep& step) { return told.text(step.name) == name; });
+            if (found != steps.end())
                 return found->time;
             return model::fail(Error::Kind::NotFound, model::say("there is no step %1", *m_step),
-                told.steps.empty() ? model::say("call step() of torch.profiler.profile at the end of each")
-                                   : model::say("its steps begin with %1 and end with %2",
-                                       std::string(told.text(told.steps.front().name)),
-                                       std::string(told.text(told.steps.back().name))));
+                steps.empty() ? model::say("call step() of torch.profiler.profile at the end of each")
+                              : model::say("its steps begin with %1 and end with %2",
+                                  std::string(told.text(steps.front().name)),
+                                  std::string(told.text(steps.back().name))));
         }
         if (!m_range.given())
             return std::optional<TimeSpan>();
@@ -413,6 +366,9 @@ private:
                     return model::Failure(time.error());
                 *to = *time;
             }
+        if (!m_range.from.empty() && !m_range.to.empty() && range.endNs <= range.beginNs)
+            return model::fail(
+                Error::Kind::Usage, model::say("the range is empty"), model::say("give --to a later time"));
         // What lies outside of the trace was not recorded: nobody knows what was idle then.
         const TimeSpan held{ std::max(range.beginNs, told.time.beginNs),
             std::min(range.endNs, told.time.endNs) };
@@ -425,7 +381,7 @@ private:
 
     void print(Output& out, const Told& told, std::size_t most) const
     {
-        const TimeSpan shown = told.range.value_or(told.time);
+        const TimeSpan shown = told.report.range.value_or(told.time);
         const auto pieces = std::ranges::count_if(told.work->spans, [&](const model::WorkSpan& span) {
             return span.endNs() >= shown.beginNs && span.startNs <= shown.endNs;
         });
@@ -436,41 +392,20 @@ private:
                     .text()));
         if (told.session->recording().truncation)
             out.line("  it is not complete: all figures are of what stands before the damage");
-        out.line(fmt::format("  {}", verdictOf(told)));
-        printSteps(out, told);
+        for (const auto& sentences :
+            { model::verdictOf(told.report, told.strings()), model::sayStepsOf(told.report, told.strings()) })
+            if (!sentences.empty())
+                printSentences(out, sentences);
         printWaits(out, told);
         printDevices(out, told);
         printTables(out, told, most);
     }
 
-    /// The first one apart: it warms up and compiles.
-    static void printSteps(Output& out, const Told& told)
-    {
-        if (told.steps.empty())
-            return;
-        const auto busy = [&](const model::ProfilerStep& step) {
-            const std::string took = model::formatDuration(step.time.ns());
-            return told.devices.empty() ? took
-                                        : fmt::format("{}, a GPU busy for {} of that", took,
-                                            share(step.deviceBusyNs, step.time.ns()));
-        };
-        std::vector<model::ProfilerStep> later(told.steps.begin() + 1, told.steps.end());
-        out.line(fmt::format("  {}: {}", told.text(told.steps.front().name), busy(told.steps.front())));
-        if (later.empty())
-            return;
-        std::ranges::stable_sort(later, {}, [](const model::ProfilerStep& step) { return step.time.ns(); });
-        const model::ProfilerStep& median = later[later.size() / 2];
-        out.line(fmt::format("  the {} after it: median {}; from {} to {}",
-            model::sayCounted("%1 step", "%1 steps", std::ssize(later)).text(), busy(median),
-            model::formatDuration(later.front().time.ns()), model::formatDuration(later.back().time.ns())));
-    }
-
     static void printWaits(Output& out, const Told& told)
     {
-        const model::WaitTimes& waits = told.waits;
+        const model::WaitTimes& waits = told.report.waits;
         const auto print = [&](const model::WaitSums& sums, std::int64_t ofNs, const std::string& title) {
             Table table({ { "" }, { "" }, { "", Table::Align::Left } });
-            std::string remedies;
             for (const model::WaitCause cause : byTime(sums)) {
                 const model::WaitTime& wait = sums[static_cast<std::size_t>(cause)];
                 const std::string doing = wait.doing.valid()
@@ -480,14 +415,11 @@ private:
                     fmt::format("while {}; longest: {} at t:{:.6f}{}", model::waitCauseText(cause).text(),
                         model::formatDuration(wait.longestNs),
                         static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9, doing) });
-                if (remedies.empty())
-                    remedies = model::waitRemedy(cause).text();
             }
             if (table.empty())
                 return;
             out.line(title);
             table.print(out, 4);
-            out.line(fmt::format("    What would help with the first: {}", remedies));
         };
         if (!waits.device)
             return;
@@ -501,7 +433,7 @@ private:
                     model::formatDuration(waits.range.ns()))
                 : fmt::format("  before that and behind it, it is idle for {} of {}{}:",
                     model::formatDuration(lengthOf(waits.around)), model::formatDuration(waits.range.ns()),
-                    told.isRange ? "" : " of steps"));
+                    told.report.range ? "" : " of steps"));
     }
 
     static std::int64_t lengthOf(const model::WaitSums& sums)
@@ -516,7 +448,7 @@ private:
     {
         Table table({ { "GPU" }, { "stream" }, { "pieces" }, { "span" }, { "busy" }, { "share" },
             { "launch wait" }, { "kernel wait" }, { "other wait" } });
-        for (const model::DeviceWork& device : told.devices) {
+        for (const model::DeviceWork& device : told.report.devices) {
             table.add({ std::to_string(device.device), "all", "", model::formatDuration(device.span.ns()),
                 model::formatDuration(device.busyNs), share(device.busyNs, device.span.ns()), "", "", "" });
             for (const model::StreamWork& stream : device.streams)
@@ -527,7 +459,7 @@ private:
         }
         if (!table.empty())
             table.print(out);
-        for (const model::DeviceWork& device : told.devices)
+        for (const model::DeviceWork& device : told.report.devices)
             out.line(
                 fmt::format("  GPU {}: computation {}, communication {} ({} of it alone), copies and sets {}",
                     device.device, share(device.computationNs, device.busyNs),
@@ -545,9 +477,10 @@ private:
         };
         Table operators({ { "self" }, { "total" }, { "GPU self" }, { "GPU total" }, { "calls" },
             { "operator", Table::Align::Left } });
-        const std::size_t shown = begin("operators, by their own time on the CPU", told.tables.operators);
+        const std::size_t shown
+            = begin("operators, by their own time on the CPU", told.report.tables.operators);
         for (std::size_t i = 0; i < shown; ++i) {
-            const model::OperatorSums& row = told.tables.operators[i];
+            const model::OperatorSums& row = told.report.tables.operators[i];
             operators.add({ model::formatDuration(row.selfNs), model::formatDuration(row.totalNs),
                 model::formatDuration(row.deviceSelfNs), model::formatDuration(row.deviceTotalNs),
                 model::formatCount(row.calls), shortName(told.text(row.name)) });
@@ -568,12 +501,12 @@ private:
             if (printed > 0)
                 table.print(out);
         };
-        printSums("kernels, by their time", "kernel", told.tables.kernels);
-        printSums("calls of the runtime and the driver, by their time", "call", told.tables.calls);
+        printSums("kernels, by their time", "kernel", told.report.tables.kernels);
+        printSums("calls of the runtime and the driver, by their time", "call", told.report.tables.calls);
         Table copies({ { "total" }, { "bytes" }, { "calls" }, { "copy", Table::Align::Left } });
-        const std::size_t copied = begin("copies and sets, by their time", told.tables.copies);
+        const std::size_t copied = begin("copies and sets, by their time", told.report.tables.copies);
         for (std::size_t i = 0; i < copied; ++i) {
-            const model::CopySums& row = told.tables.copies[i];
+            const model::CopySums& row = told.report.tables.copies[i];
             copies.add({ model::formatDuration(row.totalNs),
                 row.bytes < 0 ? std::string("?") : model::formatBytes(row.bytes),
                 model::formatCount(row.calls), shortName(told.text(row.name)) });

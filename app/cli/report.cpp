@@ -72,4 +72,12 @@ void printParagraph(Output& out, std::string_view text)
     out.line(wrap(text, terminal == 0 ? kReadable : std::min(kReadable, terminal)));
 }
 
+void printSentences(Output& out, const std::vector<model::Sentence>& sentences)
+{
+    std::string text;
+    for (const model::SentencePiece& piece : model::piecesOf(sentences))
+        text += piece.strong ? out.strong(printable(piece.text)) : printable(piece.text);
+    printParagraph(out, text);
+}
+
 } // namespace strata::cli

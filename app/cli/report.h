@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/output.h"
+#include "model/base/sentence.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -39,5 +40,7 @@ private:
 
 /// Prints text as a paragraph as wide as the terminal, at most 100 columns.
 void printParagraph(Output& out, std::string_view text);
+/// The same of sentences, with what is strong in them.
+void printSentences(Output& out, const std::vector<model::Sentence>& sentences);
 
 } // namespace strata::cli

@@ -42,14 +42,6 @@ void printFile(Output& out, const std::string& file, const model::Recording& rec
             fmt::format("{} {}", out.bad("Not complete."), printable(whatIsMissing(*recording.truncation))));
 }
 
-void printSentences(Output& out, const std::vector<model::Sentence>& sentences)
-{
-    std::string text;
-    for (const model::SentencePiece& piece : model::piecesOf(sentences))
-        text += piece.strong ? out.strong(printable(piece.text)) : printable(piece.text);
-    printParagraph(out, text);
-}
-
 void printTotals(Output& out, const DeviceReport& device)
 {
     const model::Totals& totals = device.summary.totals;

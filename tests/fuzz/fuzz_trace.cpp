@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Traces of torch.profiler and Chrome's form, and what is told of them: figures of one time add up.
-#include "model/analysis/work/device_work.h"
-#include "model/analysis/work/wait_causes.h"
-#include "model/analysis/work/work_tables.h"
+#include "model/analysis/work/work_report.h"
 #include "model/readers/reader.h"
 
 #include <algorithm>
@@ -42,8 +40,9 @@ void look(const Work& work, const StringTable& strings, const std::optional<Time
         expect(within == waits.span.ns() - std::max<std::int64_t>(busiest, 0));
         expect(around == waits.range.ns() - waits.span.ns());
     }
-    (void)tablesOf(work, strings, range);
-    (void)queueOf(devices);
+    const WorkReport report = workReportOf(work, strings, range);
+    expect(!verdictOf(report, strings).empty());
+    (void)sayStepsOf(report, strings);
 }
 
 } // namespace

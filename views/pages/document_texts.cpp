@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/document_texts.h"
 
+#include "model/trace/work.h"
+
 #include "views/models/group_colours.h"
 
 #include <QCoreApplication>
@@ -14,6 +16,18 @@ struct Texts {
 };
 
 } // namespace
+
+bool holdsWork(const Document& document)
+{
+    const model::Recording* const recording = document.recording();
+    return recording && recording->parts.find<model::Work>();
+}
+
+QString withoutDevices(const Document& document)
+{
+    return holdsWork(document) ? Texts::tr("This trace tells what ran when, not what the allocator did")
+                               : Texts::tr("This file holds no memory of a GPU");
+}
 
 Waiting waiting(const Document& document)
 {

@@ -13,6 +13,10 @@ struct Waiting {
     QString reason;
 };
 [[nodiscard]] Waiting waiting(const Document& document);
+/// What is open tells what ran when (model::Work).
+[[nodiscard]] bool holdsWork(const Document& document);
+/// What a recording without devices is instead: "This file holds no memory of a GPU".
+[[nodiscard]] QString withoutDevices(const Document& document);
 /// Why blocks cannot be put together by this on a device: they are still looked at, or nothing tells; empty
 /// where they can.
 [[nodiscard]] QString groupsAbsence(

@@ -248,8 +248,9 @@ void MemoryPage::showHint()
         return m_hintText->setText(tr("%1.").arg(absence));
     if (!device && m_document.isFollowing())
         return m_hintText->setText(tr("Nothing has been recorded yet."));
-    const QString why = device ? tr("This file has no events, so what you see is the state at its end.")
-                               : tr("This file holds no memory of a GPU: neither segments nor events.");
+    const QString why = device
+        ? tr("This file has no events, so what you see is the state at its end.")
+        : tr("%1: there are neither segments nor events.").arg(text::withoutDevices(m_document));
     m_hintText->setText(
         tr("%1 To see memory over time, call <code>%2</code> before the training loop and take "
            "the snapshot after it.")

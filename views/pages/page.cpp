@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/page.h"
 
+#include "views/pages/document_texts.h"
 #include "views/style/texts.h"
 
 #include <QAction>
@@ -19,7 +20,7 @@ Page::Page(Document& document, QWidget* parent)
 QString Page::absence() const
 {
     return m_document.recording() && m_document.devices().empty()
-        ? tr("This file holds no memory of a GPU. %1 records it.").arg(text::recordLine())
+        ? tr("%1. %2 records it.").arg(text::withoutDevices(m_document), text::recordLine())
         : QString();
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/summary_page.h"
-#include "model/trace/work.h"
 #include "views/models/replay_data.h"
 
 #include "views/models/csv.h"
 #include "views/models/ledger_source.h"
+#include "views/pages/document_texts.h"
 #include "views/pages/kept_view.h"
 #include "views/pages/leak_texts.h"
 #include "views/pages/ledger_panel.h"
@@ -196,14 +196,16 @@ SummaryPage::Content SummaryPage::begin()
     if (!m_data) {
         const auto session = m_document.session();
         const bool empty = session && session->devices().empty();
-        if (empty && session->recording().parts.find<model::Work>()) {
-            QLabel* told = textLabel(
-                tr("This trace tells what ran when, not what the allocator did: it is on the page %1.")
-                    .arg(QStringLiteral("<a href='timeline'>%1</a>").arg(tr("Timeline"))));
+        if (empty && text::holdsWork(m_document)) {
+            QLabel* told = textLabel(tr("%1: it is on the page %2.")
+                                         .arg(text::withoutDevices(m_document),
+                                             text::pageLinked(tr("Timeline"), QStringLiteral("timeline"))));
             told->setTextFormat(Qt::RichText);
             told->setTextInteractionFlags(Qt::TextBrowserInteraction);
-            connect(told, &QLabel::linkActivated, this,
-                [this](const QString& id) { Q_EMIT openPage(id, std::nullopt); });
+            connect(told, &QLabel::linkActivated, this, [this](const QString& target) {
+                if (const auto other = text::pageOfLink(target))
+                    Q_EMIT openPage(*other, {});
+            });
             page->addWidget(told);
             page->addStretch();
             return made;
@@ -211,9 +213,8 @@ SummaryPage::Content SummaryPage::begin()
         page->addWidget(textLabel(!empty ? tr("Working out the totals…")
                 : m_document.isFollowing()
                 ? tr("Nothing has been recorded yet.")
-                : tr("This file holds no memory of a GPU: neither segments nor events. Call %1 before the "
-                     "program allocates.")
-                      .arg(text::recordLine()),
+                : tr("%1: neither segments nor events. Call %2 before the program allocates.")
+                      .arg(text::withoutDevices(m_document), text::recordLine()),
             true));
         page->addStretch();
         return made;

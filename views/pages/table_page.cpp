@@ -366,7 +366,7 @@ EmptyNotice::Text noticeWithoutDevice(const Document& document)
     if (document.isFollowing())
         return { TablePage::tr("Nothing has been recorded yet"),
             TablePage::tr("What the program allocates is shown here as soon as it is recorded."), {}, {} };
-    return { TablePage::tr("This file holds no memory of a GPU"),
+    return { text::withoutDevices(document),
         TablePage::tr(
             "There are neither segments nor events in it. Switch the recorder on before the program "
             "allocates:"),

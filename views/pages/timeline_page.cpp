@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/timeline_page.h"
 
+#include "views/pages/document_texts.h"
 #include "views/pages/timeline_texts.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
@@ -148,15 +149,9 @@ QWidget* TimelinePage::makeLower()
     return lower;
 }
 
-bool TimelinePage::holdsWork() const
-{
-    const model::Recording* const recording = m_document.recording();
-    return recording && recording->parts.find<model::Work>();
-}
-
 QString TimelinePage::absence() const
 {
-    return m_document.recording() && !holdsWork() ? text::noWorkReason() : QString();
+    return m_document.recording() && !text::holdsWork(m_document) ? text::noWorkReason() : QString();
 }
 
 QString TimelinePage::commandLine() const
@@ -203,7 +198,7 @@ void TimelinePage::showSession()
     m_shown = nullptr;
     m_table->setSource(nullptr);
     m_lanes->setData(nullptr);
-    if (session && holdsWork())
+    if (session && text::holdsWork(m_document))
         m_making.start([session](const JobContext&) { return LanesData::of(session); },
             [this](std::shared_ptr<const LanesData> made) {
                 m_lanes->setData(std::move(made));
@@ -223,7 +218,10 @@ void TimelinePage::request()
     if (const auto measured = m_lanes->measured())
         range = model::TimeSpan{ shown->tracks().startNs() + static_cast<std::int64_t>(measured->begin),
             shown->tracks().startNs() + static_cast<std::int64_t>(measured->end) };
-    m_summing.start([shown, range](const JobContext&) { return WorkFigures::of(shown, range); },
+    m_summing.start(
+        [shown, range](const JobContext&) {
+            return WorkFigures{ shown, model::workReportOf(shown->work(), shown->strings(), range) };
+        },
         [this](WorkFigures figures) { showFigures(std::move(figures)); });
 }
 
@@ -244,7 +242,7 @@ void TimelinePage::showTable(WorkTable::Kind kind)
 void TimelinePage::showTexts()
 {
     const bool isThere = m_lanes->data() != nullptr;
-    const EmptyNotice::Text why = isThere ? EmptyNotice::Text{} : timelineNotice(m_document, holdsWork());
+    const EmptyNotice::Text why = isThere ? EmptyNotice::Text{} : timelineNotice(m_document);
     if (!isThere)
         m_notice->setText(why);
     setFocusProxy(isThere ? m_lanes : nullptr);

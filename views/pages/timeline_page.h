@@ -56,7 +56,6 @@ public:
 private:
     [[nodiscard]] QWidget* makeHead();
     [[nodiscard]] QWidget* makeLower();
-    [[nodiscard]] bool holdsWork() const;
     void showSession();
     void request(); ///< figures of what is measured, else of all
     void showFigures(WorkFigures figures);

@@ -15,7 +15,7 @@ class Document;
 [[nodiscard]] QString timelineSteps(const WorkFigures& figures); ///< empty: there are none
 [[nodiscard]] QString timelineRange(const WorkFigures& figures); ///< of what the tables are
 /// Where there is no picture: why.
-[[nodiscard]] EmptyNotice::Text timelineNotice(const Document& document, bool holdsWork);
+[[nodiscard]] EmptyNotice::Text timelineNotice(const Document& document);
 
 namespace text {
 

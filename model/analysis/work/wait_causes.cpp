@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -65,7 +64,7 @@ struct Thread {
     std::vector<TimeSpan> around; ///< all work of the device
 };
 
-using Threads = std::unordered_map<LaneIndex, Thread>;
+using Threads = std::map<LaneIndex, Thread>; // in order: of equal stretches the first is named
 
 Threads threadsOf(const Work& work, const StringTable& strings)
 {

@@ -38,7 +38,8 @@ struct WorkTables {
     std::vector<OperatorSums> operators; ///< longest self time first; ties by name
     std::vector<KernelSums> kernels; ///< longest total first, likewise
     std::vector<CopySums> copies; ///< likewise
-    std::vector<KernelSums> calls; ///< of the runtime and the driver, by their time on their threads; likewise
+    std::vector<KernelSums>
+        calls; ///< of the runtime and the driver, by their time on their threads; likewise
 };
 
 /// Of what begins in `range`. O(n log n).

@@ -167,7 +167,11 @@ TEST_F(LanesViewTest, RevealingUnfoldsAndZoomsUntilItCanBeSeen)
     const std::uint32_t call = spanOf("cudaLaunchKernel", 20);
     m_lanes.reveal(call);
     EXPECT_EQ(m_lanes.pieceAt(m_lanes.placeOf(call)), call);
-    EXPECT_EQ(m_data->partnerOf(call), m_data->partnerOf(*m_data->partnerOf(*m_data->partnerOf(call))));
+    const auto launched = m_data->partnerOf(call);
+    ASSERT_TRUE(launched);
+    EXPECT_EQ(m_data->nameOf(*launched), "gemm_kernel");
+    EXPECT_EQ(m_data->work().spans[*launched].correlation, m_data->work().spans[call].correlation);
+    EXPECT_EQ(m_data->partnerOf(*launched), call);
 }
 
 TEST_F(LanesViewTest, PaintsEachColourThatTheLegendNames)

@@ -62,9 +62,9 @@ TEST_F(TimelinePageTest, SaysHowBusyTheGpuIsAndWhatItWaitsFor)
     open();
     // Busy for 2.4 of 10 ms: the first kernel comes after 0.56 ms, the last one ends 0.08 ms before the end.
     // Of the 9.36 ms between, nine times 0.5 ms are waiting for data.
-    for (const char* part :
-        { "GPU 0 is busy for <b>24.0\u00a0%</b> of 10.0\u00a0ms", "for 640\u00a0µs it has not begun",
-            "<b>the program waits for its data</b> (48.1\u00a0%)", "more workers in the DataLoader" })
+    for (const char* part : { "GPU 0 is busy for <b>24.0\u00a0%</b> of the steps, which took 10.0\u00a0ms",
+             "for 640\u00a0µs it has not begun", "<b>the program waits for its data</b> (48.1\u00a0%)",
+             "more workers in the DataLoader" })
         EXPECT_TRUE(m_page.sentenceText().contains(QString::fromUtf8(part)))
             << part << " in " << qPrintable(m_page.sentenceText());
     EXPECT_EQ(cell(0, 3), QStringLiteral("the program waits for its data"));
@@ -80,7 +80,7 @@ TEST_F(TimelinePageTest, SaysWhyAGpuThatDoesNothingIsIdle)
     m_page.lanes().measure(Span{ 2'000'000, 2'400'000 });
     ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }, 10'000));
     for (const char* part :
-        { "GPU 0 is idle all the time that was measured, <b>400\u00a0µs</b>", "waits for its data" })
+        { "GPU 0 is idle throughout the range, for <b>400\u00a0µs</b>", "waits for its data" })
         EXPECT_TRUE(m_page.sentenceText().contains(QString::fromUtf8(part)))
             << part << " in " << qPrintable(m_page.sentenceText());
     EXPECT_EQ(cell(0, 2), QStringLiteral("before, behind"));

@@ -45,21 +45,4 @@ std::optional<std::uint32_t> LanesData::partnerOf(std::uint32_t span) const
     return std::nullopt;
 }
 
-WorkFigures WorkFigures::of(
-    std::shared_ptr<const LanesData> lanes, const std::optional<model::TimeSpan>& range)
-{
-    WorkFigures figures;
-    figures.range = range;
-    figures.devices = model::deviceWorkOf(lanes->work(), lanes->strings(), range);
-    figures.steps = model::profilerStepsOf(lanes->work(), lanes->strings());
-    if (range) // those that it touches
-        std::erase_if(figures.steps, [&](const model::ProfilerStep& step) {
-            return step.time.endNs <= range->beginNs || step.time.beginNs >= range->endNs;
-        });
-    figures.waits = model::waitTimesOf(lanes->work(), lanes->strings(), range);
-    figures.tables = model::tablesOf(lanes->work(), lanes->strings(), range);
-    figures.lanes = std::move(lanes);
-    return figures;
-}
-
 } // namespace strata::views

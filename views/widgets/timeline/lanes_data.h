@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/analysis/work/device_work.h"
-#include "model/analysis/work/wait_causes.h"
-#include "model/analysis/work/work_tables.h"
+#include "model/analysis/work/work_report.h"
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
 
@@ -44,18 +42,10 @@ private:
     std::vector<std::pair<std::uint32_t, std::uint32_t>> m_links; // correlation and piece, in order
 };
 
-/// What is said of all of it, or of a range, as `strata timeline` says it. Immutable, any thread.
+/// What is said of what the lanes show. Immutable, any thread.
 struct WorkFigures {
     std::shared_ptr<const LanesData> lanes;
-    std::optional<model::TimeSpan> range; ///< on the file's clock
-    std::vector<model::DeviceWork> devices;
-    std::vector<model::ProfilerStep> steps;
-    model::WaitTimes waits;
-    model::WorkTables tables;
-
-    /// O(n log n): off the GUI thread.
-    [[nodiscard]] static WorkFigures of(
-        std::shared_ptr<const LanesData> lanes, const std::optional<model::TimeSpan>& range);
+    model::WorkReport report;
 };
 
 } // namespace strata::views

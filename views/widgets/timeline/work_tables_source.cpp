@@ -48,7 +48,7 @@ public:
                     "doing" } },
             std::move(figures))
     {
-        const model::WaitTimes& waits = this->figures().waits;
+        const model::WaitTimes& waits = this->figures().report.waits;
         for (const bool isAround : { false, true })
             for (std::size_t cause = 0; cause < model::kWaitCauses; ++cause)
                 if ((isAround ? waits.around : waits.within)[cause].ns > 0)
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] TableCell cell(std::uint32_t number, int column) const override
     {
         const Row& row = m_rows[number];
-        const model::WaitTimes& waits = figures().waits;
+        const model::WaitTimes& waits = figures().report.waits;
         switch (column) {
         case Share:
             return { text::share(timeOf(row).ns, (row.isAround ? waits.range : waits.span).ns()), {} };
@@ -99,7 +99,7 @@ private:
     };
     [[nodiscard]] const model::WaitTime& timeOf(const Row& row) const
     {
-        const model::WaitTimes& waits = figures().waits;
+        const model::WaitTimes& waits = figures().report.waits;
         return (row.isAround ? waits.around : waits.within)[static_cast<std::size_t>(row.cause)];
     }
     [[nodiscard]] std::string_view doing(const Row& row) const
@@ -201,7 +201,7 @@ std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const 
     using Operators = SumsTable<model::OperatorSums>;
     using Kernels = SumsTable<model::KernelSums>;
     using Copies = SumsTable<model::CopySums>;
-    const model::WorkTables& tables = figures->tables;
+    const model::WorkTables& tables = figures->report.tables;
     const auto time = [](const QString& title, const QString& tip, const char* name) {
         return PlainTable::Column{ { title, tip, kTime, true }, name };
     };

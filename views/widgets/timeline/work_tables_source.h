@@ -9,15 +9,14 @@
 namespace strata::views {
 
 /// Tables of the page Timeline, with the names that `strata timeline --json` has for the same. A row is one
-/// of WorkFigures::tables, or a cause for which the device was idle.
+/// of WorkReport::tables, or a cause for which the device was idle.
 class WorkTable : public PlainTable {
 public:
     enum class Kind { Waits, Operators, Kernels, Copies, Calls };
     [[nodiscard]] static std::shared_ptr<const WorkTable> of(
         Kind kind, std::shared_ptr<const WorkFigures> figures);
 
-    /// A piece of work that a row is about: the longest wait begins there, a kernel's first. Nanoseconds on
-    /// the file's clock; none: none is told.
+    /// Of a cause: where its longest stretch begins, nanoseconds on the file's clock.
     [[nodiscard]] virtual std::optional<std::int64_t> exampleNs(std::uint32_t /*row*/) const
     {
         return std::nullopt;

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/work/work_report.h"
+
+#include "model/base/units.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::size_t kLongestName = 48; // the end of a path, or of a name, says more
+
+SentenceArgument strong(SentenceArgument of)
+{
+    of.strong = true;
+    return of;
+}
+
+std::string endOf(std::string_view name)
+{
+    if (name.size() <= kLongestName)
+        return std::string(name);
+    std::size_t from = name.size() - kLongestName;
+    while (from < name.size() && (static_cast<unsigned char>(name[from]) & 0xc0) == 0x80) // amid a letter
+        ++from;
+    return "…" + std::string(name.substr(from));
+}
+
+/// The cause that takes most of `ofNs`, and what would help.
+void addWhy(std::vector<Sentence>& said, const WaitSums& sums, std::int64_t ofNs, const StringTable& strings)
+{
+    const auto longest = std::ranges::max_element(sums, {}, &WaitTime::ns);
+    if (longest->ns == 0)
+        return;
+    const auto cause = static_cast<WaitCause>(longest - sums.begin());
+    const SentenceArgument what = strong(argument(Sentence(waitCauseText(cause))));
+    const std::string share = formatShare(longest->ns, ofNs);
+    said.push_back(longest->doing.valid()
+            ? say("Most of it while %1 (%2), such as in %3.", what, share, endOf(strings[longest->doing]))
+            : say("Most of it while %1 (%2).", what, share));
+    said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause))));
+}
+
+Sentence took(const ProfilerStep& step, bool hasDevice)
+{
+    const std::string time = formatDuration(step.time.ns());
+    return hasDevice
+        ? say("%1, a GPU busy for %2 of that", time, formatShare(step.deviceBusyNs, step.time.ns()))
+        : verbatim(time);
+}
+
+} // namespace
+
+WorkReport workReportOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
+{
+    WorkReport report;
+    report.range = range;
+    report.devices = deviceWorkOf(work, strings, range);
+    report.steps = profilerStepsOf(work, strings);
+    if (range)
+        std::erase_if(report.steps, [&](const ProfilerStep& step) {
+            return step.time.endNs <= range->beginNs || step.time.beginNs >= range->endNs;
+        });
+    report.waits = waitTimesOf(work, strings, range);
+    report.tables = tablesOf(work, strings, range);
+    return report;
+}
+
+std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& strings)
+{
+    const WaitTimes& waits = report.waits;
+    if (!waits.device)
+        return { say("No work of a GPU is in this trace.") };
+    const auto duration = [](std::int64_t ns) { return formatDuration(ns); };
+    std::vector<Sentence> said;
+    const auto device = std::ranges::find(report.devices, *waits.device, &DeviceWork::device);
+    if (device == report.devices.end()) {
+        said.push_back(say("GPU %1 is idle throughout the range, for %2.", *waits.device,
+            strong(argument(duration(waits.range.ns())))));
+        addWhy(said, waits.around, waits.range.ns(), strings);
+        return said;
+    }
+    const std::int64_t aroundNs = waits.range.ns() - waits.span.ns();
+    if (static_cast<double>(aroundNs) > kDenseShare * static_cast<double>(waits.range.ns())) {
+        const SentenceArgument busy = strong(argument(formatShare(device->busyNs, waits.range.ns())));
+        said.push_back(report.range
+                ? say("GPU %1 is busy for %2 of the range of %3: for %4 it has not begun, or is done.",
+                    *waits.device, busy, duration(waits.range.ns()), duration(aroundNs))
+                : say(
+                    "GPU %1 is busy for %2 of the steps, which took %3: for %4 it has not begun, or is done.",
+                    *waits.device, busy, duration(waits.range.ns()), duration(aroundNs)));
+        if (aroundNs > device->idleNs())
+            addWhy(said, waits.around, waits.range.ns(), strings);
+        else
+            addWhy(said, waits.within, waits.span.ns(), strings);
+        return said;
+    }
+    const SentenceArgument busy = strong(argument(formatShare(device->busyNs, device->span.ns())));
+    const std::string span = duration(device->span.ns());
+    switch (queueOf(report.devices)) {
+    case QueueState::Dense:
+        return { say("GPU %1 is kept busy: for %2 of %3.", *waits.device, busy, span) };
+    case QueueState::Sparse:
+        said.push_back(
+            say("The program feeds GPU %1 too slowly: it is busy for %2 of %3.", *waits.device, busy, span));
+        break;
+    case QueueState::Gaps:
+    case QueueState::None:
+        said.push_back(say("GPU %1 has gaps: it is busy for %2 of %3.", *waits.device, busy, span));
+        break;
+    }
+    addWhy(said, waits.within, waits.span.ns(), strings);
+    return said;
+}
+
+std::vector<Sentence> sayStepsOf(const WorkReport& report, const StringTable& strings)
+{
+    if (report.steps.empty())
+        return {};
+    const bool hasDevice = !report.devices.empty();
+    const ProfilerStep& first = report.steps.front();
+    std::vector<Sentence> said{ say("%1: %2.", strings[first.name], took(first, hasDevice)) };
+    std::vector<ProfilerStep> later(report.steps.begin() + 1, report.steps.end());
+    if (later.empty())
+        return said;
+    std::ranges::stable_sort(later, {}, [](const ProfilerStep& step) { return step.time.ns(); });
+    said.push_back(say("The %1 after it: median %2; from %3 to %4.",
+        sayCounted("%1 step", "%1 steps", std::ssize(later)), took(later[later.size() / 2], hasDevice),
+        formatDuration(later.front().time.ns()), formatDuration(later.back().time.ns())));
+    return said;
+}
+
+} // namespace strata::model

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/work/device_work.h"
+#include "model/analysis/work/wait_causes.h"
+#include "model/analysis/work/work_tables.h"
+#include "model/base/sentence.h"
+
+#include <optional>
+#include <vector>
+
+namespace strata::model {
+
+/// What is said of work: of all of it, or of a range. Rows refer to the strings of its recording.
+struct WorkReport {
+    std::optional<TimeSpan> range; ///< that was asked for
+    std::vector<DeviceWork> devices;
+    std::vector<ProfilerStep> steps; ///< those that the range touches
+    WaitTimes waits;
+    WorkTables tables;
+};
+
+[[nodiscard]] WorkReport workReportOf(
+    const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range = {}); ///< O(n log n)
+
+/// How busy the device is, and, unless it is kept busy, why not and what would help. Where more than
+/// kDenseShare of the steps, or of the range, lies before its first or behind its last work, it is of these.
+[[nodiscard]] std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& strings);
+
+/// What the steps took: the first one, which warms up and compiles, apart from the others. Empty: there are
+/// none.
+[[nodiscard]] std::vector<Sentence> sayStepsOf(const WorkReport& report, const StringTable& strings);
+
+} // namespace strata::model
