@@ -182,6 +182,7 @@ def main():
     averages.table(sort_by="self_cuda_time_total", row_limit=5)
     with FlopCounterMode(display=False) as counter:
         step()
+    step()  # the counter leaves Python's callbacks with autograd's thread, which crashes if it drops them while Python ends
     counted = counter.get_flop_counts().get("Global", {})
     products = sum(flops for operator, flops in counted.items() if str(operator) in ("aten.mm", "aten.addmm", "aten.bmm"))
     own = {"gpu_us": 0, "operators_us": 0, "product_flops": products}

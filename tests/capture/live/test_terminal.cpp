@@ -47,8 +47,8 @@ TEST_F(TerminalRun, ShowsWhatHappensAndQuits)
     OnTerminal terminal(STRATA_PROGRAM, attach(), onXterm());
     ASSERT_TRUE(terminal.waitFor("Nothing has been allocated yet")) << terminal.screen().text();
     EXPECT_TRUE(terminal.screen().isAlternate());
-    EXPECT_THAT(
-        terminal.screen().row(0), HasSubstr(" train.py  pid " + std::to_string(getpid()) + "  rank 3 of 8"));
+    EXPECT_TRUE(terminal.waitForInRow(0, " train.py  pid " + std::to_string(getpid()) + "  rank 3 of 8"))
+        << terminal.screen().text();
     EXPECT_TRUE(terminal.waitForInRow(0, "connected"));
     const std::uint64_t one = allocator.allocate(0, 1'000'000);
     allocator.allocate(0, 500'000);
