@@ -8,12 +8,14 @@ namespace strata::model {
 
 // The register: a new kind is declared and listed here, and nowhere else.
 extern const ChunkKind kSettingsChunk, kLostChunk, kAnnotationsChunk, kDriverChunk, kCallsChunk, kRolesChunk,
-    kEarlierChunk, kNoteChunk, kRangeChunk, kFilterChunk, kRulesChunk;
+    kEarlierChunk, kDeviceWorkChunk, kWorkCallsChunk, kWorkWaitsChunk, kWorkLossesChunk, kNoteChunk,
+    kRangeChunk, kFilterChunk, kRulesChunk;
 
 namespace {
 
 constexpr std::array kKinds{ &kSettingsChunk, &kLostChunk, &kAnnotationsChunk, &kDriverChunk, &kCallsChunk,
-    &kRolesChunk, &kEarlierChunk, &kNoteChunk, &kRangeChunk, &kFilterChunk, &kRulesChunk };
+    &kRolesChunk, &kEarlierChunk, &kDeviceWorkChunk, &kWorkCallsChunk, &kWorkWaitsChunk, &kWorkLossesChunk,
+    &kNoteChunk, &kRangeChunk, &kFilterChunk, &kRulesChunk };
 
 } // namespace
 

@@ -225,7 +225,8 @@ void writeDigest(wire::ChunkWriter& writer, const DeviceDigest& from)
 
 Result<void> canBeKept(const Recording& recording)
 {
-    if (!recording.parts.find<Work>())
+    const auto* const work = recording.parts.find<Work>();
+    if (!work || work->ownRecording)
         return {};
     return fail(Error::Kind::Refused,
         say("neither a session nor a snapshot keeps what ran when: it would be lost"),

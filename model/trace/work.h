@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/base/ids.h"
+#include "model/wire/work.h"
 
 #include <cstdint>
 #include <functional>
@@ -99,6 +100,14 @@ struct MemoryReading {
     Kind kind = Kind::Change;
 };
 
+/// Work that a recorder of ours did not see.
+struct WorkLoss {
+    using Why = wire::WorkLoss;
+    Why why = Why::NoRoom;
+    std::int64_t timeNs = 0;
+    std::int64_t count = 0; ///< 0: not known
+};
+
 /// A device as the profiler describes it.
 struct WorkDevice {
     int device = 0;
@@ -124,6 +133,10 @@ struct Work {
         counts; ///< rows of the file by `cat`, of every phase; "": without
     std::optional<std::int64_t> rank, ranks;
     std::int64_t unreadable = 0; ///< rows that are no JSON, or lack a time
+    /// By a recorder of ours, on the clock of the events that it recorded: kernels share rows of details, and
+    /// there are no operators.
+    bool ownRecording = false;
+    std::vector<WorkLoss> losses;
 };
 
 } // namespace strata::model

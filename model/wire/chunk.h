@@ -37,6 +37,10 @@ enum class ChunkType : std::uint16_t {
     Symbols = 16, ///< what debug information says of frames, found out when all was recorded
     Roles = 17, ///< which tensors are parameters, gradients, states of optimizers
     Earlier = 18, ///< what is left of events that were not kept: their curves
+    DeviceWork = 19, ///< kernels, copies and sets
+    WorkCalls = 20, ///< calls of the runtime and the driver
+    WorkWaits = 21, ///< streams, events and devices that were waited for
+    WorkLosses = 22, ///< work that the recorder did not see
     Note = 32, ///< user data: behind everything recorded, never rewriting it
     Range = 33,
     Filter = 34,
@@ -48,7 +52,8 @@ inline constexpr std::array kChunkTypes{ ChunkType::Info, ChunkType::Strings, Ch
     ChunkType::Stacks, ChunkType::Streams, ChunkType::Pools, ChunkType::Events, ChunkType::EndState,
     ChunkType::BaseState, ChunkType::Annotations, ChunkType::Settings, ChunkType::Lost, ChunkType::Digest,
     ChunkType::DriverMemory, ChunkType::AllocatorCalls, ChunkType::Symbols, ChunkType::Roles,
-    ChunkType::Earlier, ChunkType::Note, ChunkType::Range, ChunkType::Filter, ChunkType::Rules,
+    ChunkType::Earlier, ChunkType::DeviceWork, ChunkType::WorkCalls, ChunkType::WorkWaits,
+    ChunkType::WorkLosses, ChunkType::Note, ChunkType::Range, ChunkType::Filter, ChunkType::Rules,
     ChunkType::Index };
 
 enum class Codec : std::uint8_t { Stored = 0, Zstd = 1 };

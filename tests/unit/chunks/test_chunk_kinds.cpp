@@ -4,6 +4,7 @@
 #include "model/trace/allocator_calls.h"
 #include "model/trace/earlier_curves.h"
 #include "model/trace/roles.h"
+#include "model/trace/work.h"
 #include "model/wire/allocator_calls.h"
 #include "model/wire/link/link_chunks.h"
 #include "model/wire/roles.h"
@@ -20,6 +21,35 @@
 namespace strata::model {
 
 namespace {
+
+/// A kernel, a copy, the call that launched both, a wait and a loss, on the clock of the annotations.
+void addWork(Recording& recording)
+{
+    Work& work = recording.parts.get<Work>();
+    work.ownRecording = true;
+    work.lanes.resize(2);
+    work.lanes[0].device = 0;
+    work.lanes[0].stream = 7;
+    work.lanes[1].thread = 4321;
+    KernelDetail kernel;
+    kernel.grid[0] = 128;
+    kernel.grid[1] = kernel.grid[2] = kernel.block[0] = kernel.block[1] = kernel.block[2] = 1;
+    kernel.registers = 32;
+    kernel.sharedBytes = 0;
+    work.kernels = { kernel };
+    work.copies = { { 4096 } };
+    const auto add = [&](WorkKind kind, std::int64_t startNs, const char* name, LaneIndex lane,
+                         std::uint32_t detail = WorkSpan::kNoWorkDetail) {
+        work.spans.push_back({ startNs, 2, recording.strings.intern(name), lane, 11, 0, detail, kind });
+    };
+    add(WorkKind::Kernel, 3, "gemm", 0, 0);
+    add(WorkKind::Copy, 5, "Memcpy HtoD (Pinned -> Device)", 0, 0);
+    add(WorkKind::Runtime, 1, "cudaLaunchKernel", 1);
+    add(WorkKind::Runtime, 2, "cuLaunchKernel", 1);
+    add(WorkKind::Overhead, 2, "Activity Buffer Request", 1);
+    add(WorkKind::Synchronisation, 6, "Stream Synchronize", 0);
+    work.losses = { { WorkLoss::Why::NoRoom, 4, 9 } };
+}
 
 /// Something of every kind in the register: whoever adds a kind adds a line here.
 Recording recordingWithAll()
@@ -38,6 +68,7 @@ Recording recordingWithAll()
               { 5, wire::RoleKind::Stepped, 0, recording.strings.intern("AdamW"), {}, {}, 0, 1 } };
     recording.parts.get<EarlierCurves>().add(0, { 0, 40, 1'000, 500, 10, 20, 30, 40 });
     recording.parts.get<EarlierCurves>().add(0, { 40, 2, 1'600, 0, 10, 10, 30, 30 });
+    addWork(recording);
     for (const UserItem::Kind kind :
         { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter, UserItem::Kind::Rules }) {
         UserItem item;
@@ -154,6 +185,57 @@ TEST(ChunkKinds, KeepWhatLiesWithinAPart)
     const ChunkKind& annotations = *chunkKindOf(wire::ChunkType::Annotations);
     EXPECT_EQ(kept(annotations, {}, KeptTime{ 6, 7 }).annotations.size(), 2u) << "the step goes on in it";
     EXPECT_EQ(kept(annotations, {}, KeptTime{ 4, 5 }).annotations.size(), 1u);
+}
+
+TEST(ChunkKinds, WorkGoesWithItsTimeAndItsDevice)
+{
+    Recording from;
+    addWork(from);
+    const auto kept = [&](const std::map<int, EventSpan>& spans, std::optional<KeptTime> time) {
+        Recording to;
+        for (const wire::ChunkType type : { wire::ChunkType::DeviceWork, wire::ChunkType::WorkCalls,
+                 wire::ChunkType::WorkWaits, wire::ChunkType::WorkLosses })
+            chunkKindOf(type)->keep(from,
+                { spans, time, [&](StringId text) { return to.strings.intern(from.strings[text]); }, {} },
+                to);
+        std::string names;
+        if (const auto* const work = to.parts.find<Work>()) {
+            for (const WorkSpan& span : work->spans)
+                names += std::string(to.strings[span.name]).substr(0, 6) + " ";
+            for (const auto& [category, count] : work->counts)
+                names += category + "=" + std::to_string(count) + " ";
+            names += std::to_string(work->losses.size());
+        }
+        return names;
+    };
+    const std::map<int, EventSpan> first{ { 0, { 0, 9 } } }, other{ { 1, { 0, 9 } } };
+    EXPECT_EQ(kept(first, {}),
+        "gemm Memcpy cudaLa cuLaun Activi Stream cuda_driver=1 cuda_runtime=1 cuda_sync=1 gpu_memcpy=1 "
+        "kernel=1 overhead=1 1");
+    EXPECT_EQ(kept(first, KeptTime{ 6, 7 }), "Memcpy Stream cuda_sync=1 gpu_memcpy=1 0");
+    EXPECT_EQ(kept(other, {}), "cudaLa cuLaun Activi cuda_driver=1 cuda_runtime=1 overhead=1 1");
+}
+
+TEST(ChunkKinds, WorkThatNamesNothingIsDamage)
+{
+    Recording to;
+    StreamTables tables;
+    tables.strings.push_back(to.strings.intern("gemm"));
+    const auto taken = [&](const wire::DeviceWorkChunk& chunk) {
+        wire::Bytes payload;
+        wire::encodeDeviceWork(chunk, payload);
+        return chunkKindOf(wire::ChunkType::DeviceWork)->take(payload, tables, to);
+    };
+    using Kind = wire::DeviceWorkKind;
+    EXPECT_TRUE(taken({ 0, { { 0 } }, { { Kind::Kernel, 0, 7, 5, 1, 0, 1 } } }));
+    EXPECT_FALSE(taken({ 0, { { 0 } }, { { Kind::Kernel, 1, 7, 5, 1, 0, 1 } } })) << "no such configuration";
+    EXPECT_FALSE(taken({ 0, { { 1 } }, { { Kind::Kernel, 0, 7, 5, 1, 0, 1 } } })) << "no such string";
+    EXPECT_FALSE(taken({ 0, { { wire::kNone } }, { { Kind::Kernel, 0, 7, 5, 1, 0, 1 } } })) << "no name";
+    EXPECT_FALSE(taken({ 0, {}, { { Kind::Copy, 3, 7, 5, 1, 8, 1 } } }));
+    EXPECT_FALSE(taken({ 0, {}, { { Kind::Copy, 0, 7, INT64_MAX, 1, 8, 1 } } })) << "it never ends";
+    EXPECT_FALSE(taken({ 0, {}, { { Kind::Copy, 0, 7, 5, -1, 8, 1 } } }));
+    EXPECT_TRUE(taken({ 0, {}, { { static_cast<Kind>(9), 77, 7, 5, 1, 8, 1 } } })) << "of a newer Strata";
+    EXPECT_EQ(to.parts.find<Work>()->spans.size(), 1u);
 }
 
 TEST(ChunkKinds, WhatTheDriverSaidLastHoldsAtTheBeginningOfAPart)

@@ -11,6 +11,7 @@
 #include "model/wire/symbols.h"
 #include "model/wire/tables.h"
 #include "model/wire/user_data.h"
+#include "model/wire/work.h"
 
 #include <gtest/gtest.h>
 
@@ -125,6 +126,20 @@ Bytes stream()
     add(ChunkType::Earlier, encodeEarlier,
         std::vector<EarlierRow>{ { 0, 0, 40, kStartNs - 9'000'000, 5'000'000, 0, 4096, 1 << 20, 2 << 20 },
             { 0, 40, 2, kStartNs - 3'000'000, 1'000'000, 4096, 4096, 2 << 20, 2 << 20 } });
+    add(ChunkType::DeviceWork, encodeDeviceWork,
+        DeviceWorkChunk{ 0, { { 3, { 128, 2, 1 }, { 256, 1, 1 }, 32, 4096 } },
+            { { DeviceWorkKind::Kernel, 0, 7, kStartNs + 1'000, 2'000, 0, 11 },
+                { DeviceWorkKind::Copy, 4, 13, kStartNs + 1'500, 9'000, 1 << 20, 12 },
+                { DeviceWorkKind::Set, 4, 7, kStartNs + 2'900, 0, 512, 13 } } });
+    add(ChunkType::WorkCalls, encodeWorkCalls,
+        std::vector<WorkCallRow>{ { WorkCallKind::Runtime, 3, 4321, kStartNs + 500, 300, 11 },
+            { WorkCallKind::Driver, 4, 4322, kStartNs + 100, 200, 12 },
+            { WorkCallKind::Overhead, 4, 4321, kStartNs + 900, 50, 0 } });
+    add(ChunkType::WorkWaits, encodeWorkWaits,
+        std::vector<WorkWaitRow>{ { 4, 0, 7, kStartNs + 3'000, 4'000, 14 }, { 4, -1, -1, kStartNs, 1, 0 } });
+    add(ChunkType::WorkLosses, encodeWorkLosses,
+        std::vector<WorkLossRow>{
+            { WorkLoss::NoRoom, kStartNs + 5, 77 }, { WorkLoss::AnotherProfiler, kStartNs + 6, 0 } });
     add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
     add(ChunkType::EndState, encodeState, endState());
     add(ChunkType::Digest, encodeDigest, digest(writer));
