@@ -159,10 +159,28 @@ bool Agent::start(const AgentOptions& options, std::vector<wire::KeyValue> facts
     if (m_hook.tellsPhases)
         recorder->tell(
             { wire::info::kPhases, m_hook.tellsPhases() ? wire::info::kYes : "this LibTorch does not tell" });
+    recordKernels(*recorder, options);
     if (options.fromTheFirst && m_bytesBefore > 0)
         say(recorder->name() + ": the program had reserved " + std::to_string(m_bytesBefore >> 20)
             + " MiB before the recording could begin: that is recorded without stacks");
     return true;
+}
+
+/// A device is known: the allocator is ready.
+void Agent::recordKernels(Recorder& recorder, const AgentOptions& options)
+{
+    if (options.kernels == Kernels::Off)
+        return;
+    std::string why;
+    cupti::Activity& activity = cupti::Activity::one();
+    const cupti::Library* const library = cupti::findLibrary(why);
+    if (library)
+        why = activity.begin(*library, { m_hook.counter, options.kernels == Kernels::Shared });
+    if (why.empty())
+        recorder.recordWork(*library, activity);
+    else
+        say(recorder.name() + ": no kernels are recorded: " + why);
+    recorder.tell({ wire::info::kKernels, why.empty() ? wire::info::kYes : why });
 }
 
 bool Agent::startTotals(
@@ -233,6 +251,7 @@ bool Agent::takeState(StatePurpose purpose)
 void Agent::forget() noexcept
 {
     m_forked.store(true, std::memory_order_relaxed);
+    cupti::Activity::one().forget();
     if (Recorder* const recorder = m_recorder.load(std::memory_order_acquire))
         recorder->forget();
 }

@@ -21,6 +21,9 @@
 
 namespace strata::agent {
 
+/// Whether kernels are recorded, and what becomes of them while another profiler runs.
+enum class Kernels : std::uint8_t { Off, Aside, Shared };
+
 enum class Existing : std::uint8_t { Refuse, Replace, Number };
 
 struct AgentOptions {
@@ -34,6 +37,7 @@ struct AgentOptions {
     std::string listFile; ///< gets a line for each file that is made; {process} as in `file`; empty: none
     std::string simulatedDevice; ///< JSON for the setting "simulated_device"; empty: none
     std::optional<LiveOptions> live; ///< others may look on while it is recorded
+    Kernels kernels = Kernels::Off;
     bool fromTheFirst = false; ///< nothing should be allocated yet: what is, is told
 };
 
@@ -105,6 +109,7 @@ public:
 private:
     bool prepare(const AgentOptions& options);
     bool takeState(StatePurpose purpose);
+    void recordKernels(Recorder& recorder, const AgentOptions& options);
     Recorder& makeRecorder(
         std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> facts, bool followed);
     void takeStack(Device& device, const hook::Entry& entry, EventRecord& record) noexcept;

@@ -89,6 +89,12 @@ void Recorder::start()
     m_handle.store(m_thread.native_handle());
 }
 
+void Recorder::recordWork(const cupti::Library& library, cupti::Activity& activity)
+{
+    const std::lock_guard lock(m_mutex);
+    m_workWanted = { &library, &activity };
+}
+
 void Recorder::add(TakenState state)
 {
     const std::lock_guard lock(m_mutex);
@@ -193,7 +199,12 @@ void Recorder::run()
             m_info.emplace_back(wire::info::kEndedBy, ""); // a handler of the program saw to it
             m_endToldNs = 0;
         }
+        if (m_workWanted.activity && !m_work)
+            m_work = std::make_unique<WorkRows>(
+                m_numbers, *m_workWanted.library, *m_workWanted.activity, ThreadTable::bySelf);
         lock.unlock();
+        if (finishing && m_work)
+            m_workWanted.activity->end();
         look(finishing || flushing);
         m_driver.look(nowNs(), flushing, finishing);
         writeDriver();
@@ -218,6 +229,9 @@ void Recorder::look(bool writeAll)
     std::vector<std::uint64_t> waiting;
     for (const auto& device : m_devices)
         waiting.push_back(device->ring.waiting());
+    const bool writesWork = isWorkDue(writeAll);
+    if (writesWork)
+        m_work->collect();
     m_clock.read();
     while (!m_clock.hasSlope()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -236,6 +250,8 @@ void Recorder::look(bool writeAll)
     }
     if (!m_calls.empty() && isDue(m_callsSinceNs))
         writeCalls();
+    if (writesWork)
+        writeWork();
     writeQueued();
     if (writeAll || m_writer.chunks() != chunks)
         m_sink->check();

@@ -11,6 +11,7 @@
 #include "capture/agent/symbols.h"
 #include "capture/agent/tensor_table.h"
 #include "capture/agent/thread_table.h"
+#include "capture/agent/work_rows.h"
 #include "capture/hook/torch_hook.h"
 #include "model/wire/allocator_calls.h"
 #include "model/wire/chunk_writer.h"
@@ -60,6 +61,7 @@ public:
         std::int64_t flushNs = 500'000'000; ///< the longest that an event waits for the sink
         /// Likewise, while somebody looks on; with a pause, a window can show 30 generations a second.
         std::int64_t watchedFlushNs = 20'000'000;
+        std::int64_t watchedWorkFlushNs = 50'000'000; ///< likewise of kernels, which cost CUPTI a flush
         std::int64_t pauseNs = 10'000'000; ///< between two looks into the rings
         ReadDriver readDriver; ///< called on the recorder's thread
         ModuleTable* modules = nullptr; ///< whose paths there are, if any are told; outlives this
@@ -72,6 +74,8 @@ public:
     ~Recorder();
 
     void start();
+    /// Any thread, once. Kernels are recorded too: `activity` has begun, and is ended with the recording.
+    void recordWork(const cupti::Library& library, cupti::Activity& activity);
     /// Any thread. A state whose cut marks are in the rings.
     void add(TakenState state);
     /// Any thread. A range begins or ends, or a mark is set, on a thread, at `timeNs` (since the epoch).
@@ -110,6 +114,8 @@ private:
 
     void run();
     void look(bool writeAll);
+    [[nodiscard]] bool isWorkDue(bool writeAll) const;
+    void writeWork();
     void take(std::size_t device, std::uint64_t waiting);
     void takeRecord(std::size_t device, const EventRecord& record);
     void writeEvents(Stream& stream);
@@ -146,6 +152,8 @@ private:
     Numbers m_numbers;
     Symbols m_symbols{ m_numbers };
     std::vector<Stream> m_streams;
+    std::unique_ptr<WorkRows> m_work; // once m_workWanted was seen
+    std::int64_t m_workNs = 0; // when it was written last
     DriverTrack m_driver;
     LiveTotals m_totals;
     std::int64_t m_totalsNs = 0; // when they were told
@@ -175,6 +183,11 @@ private:
     std::vector<Queued> m_annotations;
     std::map<std::uint32_t, std::string> m_threadNames; // that annotate or allocate
     std::vector<ListedTensor> m_listed;
+    struct WorkWanted {
+        const cupti::Library* library = nullptr;
+        cupti::Activity* activity = nullptr;
+    };
+    WorkWanted m_workWanted;
     std::uint64_t m_flushesWanted = 0, m_flushesDone = 0;
     bool m_finishing = false;
     std::int64_t m_endToldNs = 0; // 0: never, or the program went on

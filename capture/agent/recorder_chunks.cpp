@@ -129,6 +129,22 @@ void Recorder::writeDriver()
             wire::ChunkType::DriverMemory, [&](wire::Bytes& out) { wire::encodeDriver(rows, out); });
 }
 
+bool Recorder::isWorkDue(bool writeAll) const
+{
+    if (!m_work)
+        return false;
+    const std::int64_t now = nowNs();
+    const std::int64_t patience
+        = m_sink->isWatched() ? std::min(m_options.watchedWorkFlushNs, m_options.flushNs) : m_options.flushNs;
+    return writeAll || now - m_workNs >= patience || now < m_workNs;
+}
+
+void Recorder::writeWork()
+{
+    m_work->write(m_clock, m_writer);
+    m_workNs = nowNs();
+}
+
 void Recorder::tellTotals()
 {
     constexpr std::int64_t kEveryNs = 100'000'000;

@@ -16,6 +16,8 @@ std::uint64_t callOf(std::uint64_t returnAddress)
     return returnAddress - 1;
 }
 
+} // namespace
+
 std::string demangled(const std::string& name)
 {
     int status = 0;
@@ -24,8 +26,6 @@ std::string demangled(const std::string& name)
     std::free(text);
     return out;
 }
-
-} // namespace
 
 std::uint32_t Symbols::frame(std::uint64_t returnAddress)
 {

@@ -12,6 +12,9 @@ namespace strata::agent {
 
 /// Frames of return addresses: library and exported function by the dynamic loader, and in the extras the
 /// library's build id and the place in its file, from which debug information gives source and line later.
+/// A name of C++ as people write it; any other one as it is.
+[[nodiscard]] std::string demangled(const std::string& name);
+
 /// Each address once. On the sender's thread: the loader has a lock.
 class Symbols {
 public:

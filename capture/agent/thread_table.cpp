@@ -3,6 +3,9 @@
 
 #include "capture/agent/agent.h"
 
+#include <algorithm>
+#include <pthread.h>
+
 namespace strata::agent {
 
 std::uint16_t ThreadTable::mine() noexcept
@@ -10,12 +13,24 @@ std::uint16_t ThreadTable::mine() noexcept
     thread_local std::uint32_t t_number = UINT32_MAX;
     if (t_number == UINT32_MAX) [[unlikely]] {
         t_number = s_count.fetch_add(1, std::memory_order_relaxed);
-        if (t_number < s_threads.size())
-            s_threads[t_number].store(threadNumber(), std::memory_order_relaxed);
-        else
+        if (t_number < s_threads.size()) {
+            s_selfs[t_number].store(static_cast<std::uint32_t>(pthread_self()), std::memory_order_relaxed);
+            s_threads[t_number].store(threadNumber(), std::memory_order_release);
+        } else
             t_number = 0;
     }
     return static_cast<std::uint16_t>(t_number);
+}
+
+std::uint32_t ThreadTable::bySelf(std::uint32_t bits) noexcept
+{
+    const std::uint32_t count
+        = std::min<std::uint32_t>(s_count.load(std::memory_order_relaxed), s_threads.size());
+    for (std::uint32_t number = count; number-- > 1;)
+        if (s_selfs[number].load(std::memory_order_relaxed) == bits)
+            if (const std::uint32_t thread = s_threads[number].load(std::memory_order_acquire))
+                return thread;
+    return 0;
 }
 
 } // namespace strata::agent

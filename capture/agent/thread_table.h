@@ -21,8 +21,13 @@ public:
         return s_threads[number].load(std::memory_order_relaxed);
     }
 
+    /// Of the thread whose pthread_t ends in these bits, among those that have a number; 0: of none. The last
+    /// one where several had it. O(threads).
+    [[nodiscard]] static std::uint32_t bySelf(std::uint32_t bits) noexcept;
+
 private:
     static inline std::array<std::atomic<std::uint32_t>, 1U << kBits> s_threads{};
+    static inline std::array<std::atomic<std::uint32_t>, 1U << kBits> s_selfs{};
     static inline std::atomic<std::uint32_t> s_count{ 1 };
 };
 

@@ -47,6 +47,14 @@ std::uint32_t stacksWanted()
     return isPython() ? STRATA_CAPTURE_STACKS_AUTO : STRATA_CAPTURE_STACKS_NATIVE;
 }
 
+std::uint32_t kernelsWanted()
+{
+    const std::string_view text = variable(kKernelsVariable);
+    return text == "aside" ? STRATA_CAPTURE_KERNELS_ASIDE
+        : text == "shared" ? STRATA_CAPTURE_KERNELS_SHARED
+                           : STRATA_CAPTURE_KERNELS_OFF;
+}
+
 using Start = int (*)(const strata_capture_options*);
 using Poll = int (*)();
 using Exiting = void (*)();
@@ -76,6 +84,7 @@ Poll load()
     options.memory_limit = std::strtoull(variable(kMemoryVariable), nullptr, 10);
     options.list_file = variable(kListVariable);
     options.simulated_device = variable(kSimulatedVariable);
+    options.kernels = kernelsWanted();
     options.aside = 1;
     options.live = *variable(kLiveVariable) == '1' ? 1 : 0;
     options.live_memory = std::strtoull(variable(kLiveMemoryVariable), nullptr, 10);

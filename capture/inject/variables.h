@@ -20,4 +20,6 @@ constexpr const char* kLivePortVariable
     = "STRATA_RECORD_LIVE_PORT"; ///< of 127.0.0.1, 0: a free one; empty: none
 constexpr const char* kLiveMemoryVariable = "STRATA_RECORD_LIVE_MEMORY"; ///< bytes; 0: as the recorder has it
 
+constexpr const char* kKernelsVariable = "STRATA_RECORD_KERNELS"; ///< aside, shared; else none are recorded
+
 } // namespace strata::inject

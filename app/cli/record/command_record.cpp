@@ -46,6 +46,12 @@ public:
                "runs no Python, as autograd's own does")
             ->check(CLI::IsMember({ "auto", "none", "python", "native" }))
             ->capture_default_str();
+        app.add_flag("--kernels", m_kernels,
+            "What the GPU does, too, by CUPTI: kernels, copies, sets, and the calls that have it do so; "
+            "strata timeline shows them. While torch.profiler runs in the program, it alone is told");
+        app.add_flag("--share-kernels", m_sharesKernels,
+            "Kernels as with --kernels, and while torch.profiler runs both are told: not yet tried on a real "
+            "GPU");
         app.add_option("--ring", m_options.ringEvents,
                "Events that may wait for the disk, for each device (131072 unless said): more if events are "
                "lost")
@@ -92,6 +98,7 @@ public:
             return model::fail(Error::Kind::Usage,
                 model::say("--capacity, --other-processes and --devices are of the simulated card"),
                 model::say("name one with --simulated"));
+        m_options.kernels = m_sharesKernels ? "shared" : m_kernels ? "aside" : "";
         const auto memoryBytes = sizeOf("--memory", m_memory);
         const auto capacityBytes = sizeOf("--capacity", m_capacity);
         const auto otherBytes = sizeOf("--other-processes", m_others);
@@ -115,6 +122,7 @@ public:
 private:
     RecordOptions m_options;
     ProgramWords m_program;
+    bool m_kernels = false, m_sharesKernels = false;
     std::string m_memory, m_capacity, m_others, m_liveMemory;
 };
 

@@ -198,6 +198,8 @@ model::Result<int> record(const RecordOptions& options)
     variables->emplace_back(inject::kRingVariable, std::to_string(options.ringEvents));
     variables->emplace_back(inject::kMemoryVariable, std::to_string(options.memoryBytes.value_or(0)));
     variables->emplace_back(inject::kListVariable, names.path());
+    if (!options.kernels.empty())
+        variables->emplace_back(inject::kKernelsVariable, options.kernels);
     if (!options.simulated.empty())
         variables->emplace_back(inject::kSimulatedVariable, aboutSimulated(options));
     auto status = launch::runChild(*command, { .set = *std::move(variables) });

@@ -27,6 +27,12 @@ enum class Existing : std::uint32_t {
     Number = STRATA_CAPTURE_NUMBER ///< "run.2.strata", "run.3.strata", ... is made beside it
 };
 
+enum class Kernels {
+    Off = STRATA_CAPTURE_KERNELS_OFF,
+    Aside = STRATA_CAPTURE_KERNELS_ASIDE, ///< another profiler, as torch.profiler, goes first
+    Shared = STRATA_CAPTURE_KERNELS_SHARED ///< both are told
+};
+
 struct Options {
     std::string file; ///< empty, with `live`: none. "{process}" in it becomes the process's number
     Existing existing = Existing::Refuse;
@@ -36,6 +42,7 @@ struct Options {
     bool live = false; ///< `strata attach` can watch it; without a file it is recorded for those alone
     int livePort = -1; ///< of 127.0.0.1 too, for tunnels; 0: one that is free; -1: none
     std::uint64_t liveMemory = 0; ///< bytes kept for viewers where there is no file; 0: 64 MiB
+    Kernels kernels = Kernels::Off; ///< what the device does, and the calls that have it do so
 };
 
 enum class State {
@@ -60,6 +67,7 @@ inline State start(const Options& options)
         ? 0
         : (static_cast<std::uint32_t>(options.livePort) & 0xffffu) | STRATA_CAPTURE_TCP;
     given.live_memory = options.liveMemory;
+    given.kernels = static_cast<std::uint32_t>(options.kernels);
     return static_cast<State>(strata_capture_start(&given));
 }
 

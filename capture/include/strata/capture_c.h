@@ -40,6 +40,14 @@ struct strata_capture_options {
      * environment variable STRATA_TOKEN, else one that is said on stderr. 0: none. */
     uint32_t live_port;
     uint64_t live_memory; /* bytes kept for those who look on, where there is no file; 0: 64 MiB */
+    uint32_t
+        kernels; /* enum strata_capture_kernels: what the device does, and the calls that have it do so */
+};
+
+enum strata_capture_kernels {
+    STRATA_CAPTURE_KERNELS_OFF = 0,
+    STRATA_CAPTURE_KERNELS_ASIDE = 1, /* while another profiler runs, as torch.profiler, it alone is told */
+    STRATA_CAPTURE_KERNELS_SHARED = 2 /* then both are */
 };
 
 #define STRATA_CAPTURE_TCP 0x10000u

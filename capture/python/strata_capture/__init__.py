@@ -24,6 +24,7 @@ __all__ = ["record", "start", "stop", "step", "phase", "scope", "mark", "note"]
 _STACKS = {"none": 0, "native": 1, "python": 2, "auto": 3}
 _EXISTING = {"refuse": 0, "replace": 1, "number": 2}
 _STATES = ("off", "waiting", "recording")
+_KERNELS = {False: 0, True: 1, "shared": 2}
 _BEGIN, _END, _MARK = 0, 1, 2
 _TCP = 0x10000
 
@@ -33,7 +34,7 @@ class _Options(ctypes.Structure):
                 ("ring_events", ctypes.c_uint64), ("memory_limit", ctypes.c_uint64), ("shared", ctypes.c_uint32),
                 ("list_file", ctypes.c_char_p), ("simulated_device", ctypes.c_char_p), ("aside", ctypes.c_uint32),
                 ("existing", ctypes.c_uint32), ("live", ctypes.c_uint32), ("live_port", ctypes.c_uint32),
-                ("live_memory", ctypes.c_uint64)]
+                ("live_memory", ctypes.c_uint64), ("kernels", ctypes.c_uint32)]
 
 
 def _places():
@@ -115,7 +116,8 @@ class _TorchComes(importlib.abc.MetaPathFinder):
         return None
 
 
-def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="refuse", live=False, live_port=None, live_memory=0):
+def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="refuse", live=False, live_port=None, live_memory=0,
+          kernels=False):
     """Begins a recording, now or when PyTorch's allocator is ready: "recording", "waiting" or "off".
 
     file          the session that is made; None, with live: none
@@ -126,17 +128,21 @@ def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="ref
     live          `strata list` shows this process, `strata attach` watches it
     live_port     a port of 127.0.0.1 for that too, behind a token: STRATA_TOKEN, else one that is said; 0: one that is free
     live_memory   bytes kept for those who look on, where there is no file; 0: 64 MiB
+    kernels       what the GPU does, too, and the calls that have it do so. While torch.profiler runs it alone is told;
+                  "shared": both are
     """
     if stacks not in _STACKS:
         raise ValueError(f"stacks={stacks!r}: one of {', '.join(_STACKS)}")
     if existing not in _EXISTING:
         raise ValueError(f"existing={existing!r}: one of {', '.join(_EXISTING)}")
+    if kernels not in _KERNELS:
+        raise ValueError(f"kernels={kernels!r}: True, False or 'shared'")
     if file is None and not live:
         raise ValueError("file=None: name one, or record for those who look on alone with live=True")
     library = _load()
     options = _Options(ctypes.sizeof(_Options), _STACKS[stacks], None if file is None else os.fsencode(os.path.abspath(file)),
                        ring_events, memory_limit, 0, None, None, 0, _EXISTING[existing], 1 if live else 0,
-                       0 if live_port is None else _TCP | live_port, live_memory)
+                       0 if live_port is None else _TCP | live_port, live_memory, _KERNELS[kernels])
     state = _STATES[library.strata_capture_start(ctypes.byref(options))]
     if state == "waiting":
         if "torch.cuda" in sys.modules:

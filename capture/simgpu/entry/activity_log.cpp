@@ -108,7 +108,7 @@ void ActivityLog::put(const void* record, std::size_t bytes)
         cupti::OverheadRecord overhead;
         const bool tells = handsOver && wants(cupti::RecordKind::Overhead);
         if (!takeBuffer(bytes + (tells ? sizeof overhead : 0))) {
-            ++m_dropped;
+            m_dropped.fetch_add(1, kRelaxed);
             return;
         }
         if (tells) {
@@ -158,8 +158,7 @@ void ActivityLog::flush()
 
 std::size_t ActivityLog::takeDropped()
 {
-    const std::lock_guard lock(m_mutex);
-    return std::exchange(m_dropped, 0);
+    return m_dropped.exchange(0, kRelaxed);
 }
 
 bool ActivityLog::isHandingOver()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capture/simgpu/entry/cupti_records.h"
+#include "capture/cupti/layout/records.h"
 
 #include <array>
 #include <atomic>
@@ -78,9 +78,9 @@ private:
     std::uint8_t* m_buffer = nullptr;
     std::size_t m_bytes = 0;
     std::size_t m_used = 0;
-    std::size_t m_dropped = 0;
     std::array<std::bitset<kCalls>, 2> m_quiet; ///< calls of the runtime, of the driver
     std::array<std::atomic<bool>, cupti::kKinds> m_wanted{};
+    std::atomic<std::size_t> m_dropped{ 0 }; ///< clients ask for it as a buffer comes back
     std::atomic<Clock> m_clock{ nullptr };
     std::atomic<double> m_unitsPerNs{ 1 };
     std::atomic<std::uint32_t> m_clockGeneration{ 0 };

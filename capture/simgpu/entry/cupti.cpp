@@ -86,7 +86,7 @@ STRATA_API Result cuptiGetVersion(std::uint32_t* version)
 {
     if (!version)
         return kInvalidParameter;
-    *version = STRATA_CUDA_MAJOR >= 13 ? 130500 : 28; // whose records cupti_records.h has
+    *version = STRATA_CUDA_MAJOR >= 13 ? 130500 : 28; // whose records layout/records.h has
     return kSuccess;
 }
 

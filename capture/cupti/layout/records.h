@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace strata::simgpu::cupti {
+namespace strata::cupti {
 
 enum class RecordKind : std::uint32_t {
     Memcpy = 1,
@@ -281,4 +281,4 @@ constexpr std::size_t recordBytes(RecordKind kind)
     return 0;
 }
 
-} // namespace strata::simgpu::cupti
+} // namespace strata::cupti
