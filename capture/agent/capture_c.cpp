@@ -7,6 +7,7 @@
 #include "capture/agent/process_facts.h"
 #include "capture/agent/say.h"
 #include "capture/agent/torch_library.h"
+#include "capture/cupti/activity.h"
 #include "capture/hook_maker/hook_cache.h"
 #include "capture/interpose/device_asked.h"
 
@@ -421,6 +422,8 @@ int strata_capture_start(const strata_capture_options* given)
         self.file = file;
         self.aside = options.aside != 0;
         self.isWaiting.store(true);
+        if (wanted.kernels != agent::Kernels::Off)
+            cupti::Activity::one().watch();
         begin(self);
         // From here on every thread that comes to the allocator passes strata_capture_poll() before.
         self.fromTheFirst.store(self.waiting && !self.hookIsMade);

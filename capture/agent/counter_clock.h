@@ -48,6 +48,12 @@ public:
         const auto since = static_cast<std::int64_t>(ticks - m_fromTicks);
         return m_fromNs + static_cast<std::int64_t>(static_cast<double>(since) * m_nsATick);
     }
+    /// Whether that is no further from the last reading than so many nanoseconds. Any ticks.
+    [[nodiscard]] bool isWithin(std::uint64_t ticks, std::int64_t ns) const
+    {
+        const auto since = static_cast<double>(static_cast<std::int64_t>(ticks - m_ticks));
+        return since * m_nsATick < static_cast<double>(ns) && -since * m_nsATick < static_cast<double>(ns);
+    }
     [[nodiscard]] bool hasSlope() const { return m_nsATick > 0; }
 
 private:

@@ -20,6 +20,8 @@ std::uint64_t callOf(std::uint64_t returnAddress)
 
 std::string demangled(const std::string& name)
 {
+    if (!name.starts_with("_Z")) // "f" is a type of C++ too
+        return name;
     int status = 0;
     char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
     std::string out = status == 0 && text ? text : name;

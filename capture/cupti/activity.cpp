@@ -34,13 +34,18 @@ std::uint64_t bitOf(RecordKind kind)
     return number < 64 ? std::uint64_t{ 1 } << number : 0;
 }
 
-/// torch.profiler is at work, as far as LibTorch says; false where it does not say.
+/// torch.profiler is at work on this thread, or on all of them, as far as LibTorch says: by
+/// torch::profiler::impl::profilerEnabled() and torch::autograd::profiler::isProfilerEnabledInMainThread().
 bool isTorchProfiling()
 {
     using IsEnabled = bool (*)();
-    static const auto ask = reinterpret_cast<IsEnabled>(
-        dlsym(RTLD_DEFAULT, "_ZN5torch8autograd8profiler29isProfilerEnabledInMainThreadEv"));
-    return ask && ask();
+    const auto says = [](const char* function) {
+        void* const library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+        const auto ask = reinterpret_cast<IsEnabled>(library ? dlsym(library, function) : nullptr);
+        return ask && ask();
+    };
+    return says("_ZN5torch8profiler4impl15profilerEnabledEv")
+        || says("_ZN5torch8autograd8profiler29isProfilerEnabledInMainThreadEv");
 }
 
 std::atomic<void*> g_register{ nullptr }, g_registerClock{ nullptr }, g_enable{ nullptr },
@@ -87,11 +92,8 @@ std::string Activity::begin(const Library& library, const Options& options)
         const std::size_t bytes = options.shares ? kSharedBufferBytes : kBufferBytes;
         m_buffers = std::make_unique<Buffers>(bytes, std::max<std::size_t>(options.memory / bytes, 2));
     }
-    if (!std::exchange(m_followed, true)) {
-        followThem();
-        if (isTorchProfiling())
-            m_theirs.store(Theirs::Before);
-    }
+    follow();
+    m_begun.store(true);
     m_wanted.store(true);
     if (m_theirs.load() == Theirs::Before || (theyRecord() && !options.shares)) {
         m_turns.push_back({ true, options.clock() });
@@ -102,19 +104,30 @@ std::string Activity::begin(const Library& library, const Options& options)
     return why;
 }
 
-/// Under the lock. What calls of other libraries than LibTorch's lead elsewhere is not seen.
-void Activity::followThem()
+void Activity::watch()
 {
-    constexpr std::string_view kCaller = "libtorch_cpu.so";
-    const auto follow = [&](const char* function, auto* instead, std::atomic<void*>& before) {
+    const std::lock_guard lock(m_control);
+    follow();
+}
+
+/// Under the lock. Calls of other libraries than LibTorch's are not seen.
+void Activity::follow()
+{
+    constexpr const char* kCaller = "libtorch_cpu.so";
+    if (m_followed || !dlopen(kCaller, RTLD_LAZY | RTLD_NOLOAD))
+        return;
+    m_followed = true;
+    if (isTorchProfiling())
+        m_theirs.store(Theirs::Before);
+    const auto lead = [&](const char* function, auto* instead, std::atomic<void*>& before) {
         (void)interpose::redirectCalls(kCaller, function, reinterpret_cast<void*>(instead), nullptr, before);
     };
-    follow("cuptiActivityRegisterCallbacks", &Redirected::registerCallbacks, g_register);
-    follow("cuptiActivityRegisterTimestampCallback", &Redirected::registerClock, g_registerClock);
-    follow("cuptiActivityEnable", &Redirected::enable, g_enable);
-    follow("cuptiActivityDisable", &Redirected::disable, g_disable);
-    follow("cuptiActivityFlushAll", &Redirected::flush, g_flush);
-    follow("cuptiFinalize", &Redirected::finalize, g_finalize);
+    lead("cuptiActivityRegisterCallbacks", &Redirected::registerCallbacks, g_register);
+    lead("cuptiActivityRegisterTimestampCallback", &Redirected::registerClock, g_registerClock);
+    lead("cuptiActivityEnable", &Redirected::enable, g_enable);
+    lead("cuptiActivityDisable", &Redirected::disable, g_disable);
+    lead("cuptiActivityFlushAll", &Redirected::flush, g_flush);
+    lead("cuptiFinalize", &Redirected::finalize, g_finalize);
 }
 
 /// Under the lock. What they enabled stays theirs.
@@ -171,17 +184,20 @@ void Activity::request(std::uint8_t** buffer, std::size_t* bytes, std::size_t* m
 {
     Activity& self = one();
     const RequestBuffer theirs = self.m_theirRequest.load();
-    if (self.theyRecord() && theirs)
+    if (theirs && (self.theyRecord() || !self.m_begun.load()))
         return theirs(buffer, bytes, mostRecords);
-    *buffer = self.m_buffers->take();
-    *bytes = *buffer ? self.m_buffers->bytes() : 0;
     *mostRecords = 0;
+    *buffer = self.m_begun.load() ? self.m_buffers->take() : nullptr;
+    *bytes = *buffer ? self.m_buffers->bytes() : 0;
 }
 
 void Activity::complete(
     void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid)
 {
     Activity& self = one();
+    const CompleteBuffer theirs = self.m_theirComplete.load();
+    if (!self.m_begun.load())
+        return theirs ? theirs(context, stream, buffer, bytes, valid) : void();
     if (self.m_library->dropped) {
         std::size_t dropped = 0;
         if (self.m_library->dropped(context, stream, &dropped) == 0)
@@ -194,7 +210,7 @@ void Activity::complete(
             self.m_lost.fetch_add(1);
         valid = keepRecords({ buffer, valid }, self.m_library->next, self.m_theirKindsEver.load());
     }
-    if (const CompleteBuffer theirs = self.m_theirComplete.load())
+    if (theirs)
         theirs(context, stream, buffer, bytes, valid);
 }
 
@@ -243,7 +259,7 @@ Status Activity::theyEnable(RecordKind kind)
     // What is in our buffer is ours, and the next one is theirs, before any record of theirs is made.
     if (begins) {
         m_theirs.store(Theirs::Open);
-        if (m_registered)
+        if (m_begun.load())
             m_library->flush(0);
     }
     const std::lock_guard lock(m_control);

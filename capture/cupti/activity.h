@@ -42,6 +42,9 @@ public:
 
     static Activity& one();
 
+    /// Sees from now on what torch.profiler does, so that one that begins before us is no surprise. LibTorch
+    /// is loaded; no device needs to be known. Any thread.
+    void watch();
     /// Records from now on, or as soon as the other profiler is done. Empty, or for the user why not. A
     /// device is known. One thread with the rest below.
     [[nodiscard]] std::string begin(const Library& library, const Options& options);
@@ -83,7 +86,7 @@ private:
     Status theyFlush(std::uint32_t flags);
     Status theyFinalize();
 
-    void followThem();
+    void follow();
     std::string enableOurs();
     void disableOurs();
     void takeOver();
@@ -93,6 +96,7 @@ private:
     const Library* m_library = nullptr;
     Options m_options;
     std::unique_ptr<Buffers> m_buffers; ///< never replaced
+    std::atomic<bool> m_begun{ false }; ///< the three above are there
     std::atomic<bool> m_wanted{ false }; ///< we record, when we may
     std::atomic<RequestBuffer> m_theirRequest{ nullptr };
     std::atomic<CompleteBuffer> m_theirComplete{ nullptr };

@@ -52,10 +52,13 @@ public:
     template <class Record> void put(const Record& record)
     {
         static_assert(sizeof(Record) % alignof(std::uint64_t) == 0);
+        m_made[static_cast<std::uint32_t>(record.kind)].fetch_add(1, kRelaxed);
         put(&record, sizeof record);
     }
     void flush();
     std::size_t takeDropped();
+    /// How many of a kind there were, dropped ones too: what clients are held against.
+    std::uint64_t made(std::uint32_t kind) const { return m_made[kind].load(kRelaxed); }
     static bool isHandingOver();
 
     /// Held around fork(), so that a child never inherits a held lock.
@@ -80,6 +83,7 @@ private:
     std::size_t m_used = 0;
     std::array<std::bitset<kCalls>, 2> m_quiet; ///< calls of the runtime, of the driver
     std::array<std::atomic<bool>, cupti::kKinds> m_wanted{};
+    std::array<std::atomic<std::uint64_t>, cupti::kKinds> m_made{};
     std::atomic<std::size_t> m_dropped{ 0 }; ///< clients ask for it as a buffer comes back
     std::atomic<Clock> m_clock{ nullptr };
     std::atomic<double> m_unitsPerNs{ 1 };

@@ -285,4 +285,11 @@ STRATA_API Result cuptiFinalize()
     return kSuccess;
 }
 
+/// Not of CUPTI: how many records of each kind were made, for tests of its clients.
+STRATA_API void strata_simgpu_activity_counts(std::uint64_t* counts, std::uint32_t kinds)
+{
+    for (std::uint32_t kind = 0; kind < std::min(kinds, cupti::kKinds); ++kind)
+        counts[kind] = activityLog().made(kind);
+}
+
 } // namespace strata::simgpu

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kernels that `strata record --kernels` and strata_capture.start(kernels=...) record, on the simulated device: against what the
+device itself has made, and against torch.profiler's trace of the same run, in every order in which the two can begin and end.
+
+usage: test_kernels.py STRATA STRATA_SIMGPU CAPTURE_FOLDER [--python PYTHON]... [--model NAME]...
+
+Skipped (exit 77) without PyTorch.
+"""
+import collections
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration", "dryrun"))
+from running import THOROUGH, main, strata_json, with_environment  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "kernels_program.py")
+MODELS = ("mlp", "graphs", "streams") if THOROUGH else ("mlp",)
+#: The recording alone; then with the profiler: within it, over its end, over its beginning, around it, behind it and before it.
+ALONE = "S+,S-"
+ORDERS = {"inside": "S+,K+,K-,S-", "overlap": "S+,K+,S-,K-", "around": "K+,S+,S-,K-", "late": "K+,S+,K-,S-", "behind": "K+,K-,S+,S-",
+          "before": "S+,S-,K+,K-", "twice": "S+,K+,K-,K+,K-,S-"}
+KERNEL, COPY, SET, PEER = 10, 1, 2, 22
+DEVICE_KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
+#: From when to when the profiler may be told, and we are: moments, the last one left out.
+OURS_ASIDE = {"inside": [("S+", "K+"), ("K-", "S-")], "overlap": [("S+", "K+")], "around": [], "late": [("K-", "S-")],
+              "behind": [("S+", "S-")], "before": [("S+", "S-")]}
+OURS_SHARED = {**OURS_ASIDE, "inside": [("S+", "S-")]}
+
+
+def device_rows(path):
+    with open(path) as file:
+        content = json.load(file)
+    base = int(content.get("baseTimeNanoseconds", 0)) / 1000
+    rows = [(e["ts"] + base, e) for e in content["traceEvents"] if e.get("ph") == "X" and e.get("cat") in DEVICE_KINDS]
+    return sorted(rows, key=lambda row: row[0])
+
+
+def name_of(row):
+    return row["name"].replace("std::", "").replace(" ", "")
+
+
+def told(row):
+    """What two recordings of the same piece must agree in. (Kineto demangles by its own rules: spaces are no difference.)"""
+    arguments = row["args"]
+    return row["cat"], arguments["stream"], arguments["correlation"], arguments.get("bytes")
+
+
+def run(arguments, python, model, order, kernels, folder):
+    session, trace = os.path.join(folder, "run.strata"), os.path.join(folder, "run.json")
+    for path in (session, trace):
+        if os.path.exists(path):
+            os.remove(path)
+    done = subprocess.run([arguments.strata_simgpu, "--", python, PROGRAM, model, order, kernels, session, trace], capture_output=True,
+                          text=True, timeout=300, env=with_environment(
+                              PYTHONPATH=os.path.join(HERE, "..", "..", "capture", "python"),
+                              STRATA_CAPTURE_LIBRARY=os.path.join(arguments.capture, "libstrata_capture.so")))
+    moments = json.loads(done.stdout) if done.returncode == 0 else None
+    return done, moments, session, trace
+
+
+def of_ours(arguments, session, folder, failures, name):
+    """Our rows as a trace has them."""
+    path = os.path.join(folder, "ours.json")
+    done = subprocess.run([arguments.strata, "timeline", session, "-o", path], capture_output=True, text=True)
+    failures.expect(name, f"written as a trace: {done.stderr.strip()}", done.returncode, 0)
+    if done.returncode != 0:
+        return []
+    rows = device_rows(path)
+    os.remove(path)
+    return rows
+
+
+def work_between(moments, begin, end):
+    """Kernels, copies and sets that the device made between two moments."""
+    first = next(counts for moment, counts in moments if moment == begin)
+    last = next(counts for moment, counts in reversed(moments) if moment == end)
+    return [last[kind] - first[kind] for kind in (KERNEL, COPY, SET)]
+
+
+def counted(rows):
+    by_kind = collections.Counter(row["cat"] for _, row in rows)
+    return [by_kind[kind] for kind in DEVICE_KINDS]
+
+
+def all_of(spans, moments):
+    sums = [0, 0, 0]
+    for begin, end in spans:
+        sums = [a + b for a, b in zip(sums, work_between(moments, begin, end))]
+    return sums
+
+
+def compare(name, ours, theirs, failures):
+    """Every row of theirs is one of ours: the same piece, as long, on the same clock."""
+    known = collections.defaultdict(list)
+    for at, row in ours:
+        known[told(row)].append((at, row))
+    missing, lengths, shifts = 0, 0.0, []
+    for at, row in theirs:
+        found = known[told(row)]
+        if not found:
+            missing += 1
+            continue
+        our_at, our_row = found.pop(0)
+        lengths = max(lengths, abs(our_row["dur"] - row["dur"]))
+        shifts.append(our_at - at)
+        if name_of(our_row) != name_of(row) and "graph" not in name:
+            failures.expect(name, "name", name_of(our_row), name_of(row))
+            break
+    failures.expect(name, "rows of torch.profiler's that ours lacks", missing, 0)
+    failures.expect(name, f"durations alike: {lengths:.3f} us apart", lengths < 0.1)
+    shifts.sort()
+    spread = shifts[-1] - shifts[0] if shifts else 0
+    failures.expect(name, f"one clock: {shifts[0] if shifts else 0:.1f} us apart, {spread:.3f} us more or less", spread < 50)
+    return spread
+
+
+def test_orders(arguments, python, model, version, folder, failures):
+    done, moments, session, _ = run(arguments, python, model, ALONE, "aside", folder)
+    name = f"{version} {model} alone"
+    failures.expect(name, "exit", (done.returncode, done.stderr if done.returncode else ""), (0, ""))
+    if moments is None:
+        return
+    ours = of_ours(arguments, session, folder, failures, name)
+    wanted = work_between(moments, "S+", "S-")
+    failures.expect(name, "kernels, copies and sets", counted(ours), wanted)
+    failures.expect(name, "something was made", wanted[0] > 0)
+    for label, order in ORDERS.items():
+        _, alone, _, trace = run(arguments, python, model, order, "none", folder)
+        undisturbed = device_rows(trace) if alone is not None else []
+        for kernels, spans in (("aside", OURS_ASIDE), ("shared", OURS_SHARED)):
+            name = f"{version} {model} {label} {kernels}"
+            done, moments, session, trace = run(arguments, python, model, order, kernels, folder)
+            failures.expect(name, "exit", (done.returncode, done.stderr if done.returncode else ""), (0, ""))
+            if moments is None:
+                continue
+            theirs = device_rows(trace)
+            failures.expect(name, "torch.profiler's, as without us", counted(theirs), counted(undisturbed))
+            names = [collections.Counter(name_of(row) for _, row in rows) for rows in (theirs, undisturbed)]
+            failures.expect(name, "... and the same kernels", names[0] == names[1])
+            ours = of_ours(arguments, session, folder, failures, name)
+            if label == "twice":
+                failures.expect(name, "ours around both", len(ours) > 0)
+            else:
+                failures.expect(name, "ours", counted(ours), all_of(spans[label], moments))
+            if kernels == "shared" and label == "inside":
+                compare(name, ours, theirs, failures)
+        print(f"{version} {model} {label}: {len(undisturbed)} of torch.profiler's, ours {counted(ours)}", flush=True)
+
+
+def test_killed(arguments, python, version, folder, failures):
+    """What was launched a second before the end is in the file."""
+    program = os.path.join(folder, "endless.py")
+    with open(program, "w") as file:
+        file.write("import sys, time\nsys.path.insert(0, %r)\nimport profiler_program\nstep = profiler_program.MODELS['mlp']()\n"
+                   "step()\nprint('on', flush=True)\nwhile True:\n    step()\n    time.sleep(0.001)\n" % HERE)
+    session = os.path.join(folder, "killed.strata")
+    process = subprocess.Popen([arguments.strata, "record", "--overwrite", "--simulated", "A100-80GB", "--kernels", "-o", session, "--",
+                                python, program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+    process.stdout.readline()
+    time.sleep(1.5 + random.random())
+    killed = time.time()
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    rows = of_ours(arguments, session, folder, failures, f"{version} killed")
+    behind = killed - rows[-1][0] / 1e6 if rows else 1e9
+    failures.expect(f"{version} killed", f"the last kernel is of {behind:.2f} s before", behind < 1)
+    print(f"{version} killed: {len(rows)} pieces, the last one {behind:.2f} s before", flush=True)
+
+
+def test_command(arguments, python, version, folder, failures):
+    """`strata record --kernels`, as people do: calls on named threads, no piece without its launch, figures that add up."""
+    session = os.path.join(folder, "command.strata")
+    trace = os.path.join(folder, "command.json")
+    done = subprocess.run([arguments.strata, "record", "--overwrite", "--simulated", "A100-80GB", "--kernels", "-o", session, "--", python,
+                           os.path.join(HERE, "profiler_program.py"), "mlp", trace], capture_output=True, text=True)
+    failures.expect(version, f"record --kernels beside torch.profiler: {done.stderr}", done.returncode, 0)
+    theirs = device_rows(trace)
+    _, timeline = strata_json(arguments.strata, ["timeline", "--json", session])
+    counts = timeline["counts"]
+    ours = of_ours(arguments, session, folder, failures, version)
+    failures.expect(version, "counts", [counts.get(kind, 0) for kind in DEVICE_KINDS], counted(ours))
+    failures.expect(version, "torch.profiler goes first", len(theirs), 60)
+    _, summary = strata_json(arguments.strata, ["summary", "--json", session])
+    failures.expect(version, "the memory is there too", summary["devices"][0]["events"] > 0 if summary else None, True)
+    shared = os.path.join(folder, "shared.strata")
+    done = subprocess.run([arguments.strata, "share", session, "-o", shared], capture_output=True, text=True)
+    failures.expect(version, f"share keeps kernels: {done.stderr}", done.returncode, 0)
+    failures.expect(version, "... all of them", counted(of_ours(arguments, shared, folder, failures, version)), counted(ours))
+    per_kernel(session, counts.get("kernel", 0), version)
+
+
+def per_kernel(session, kernels, version):
+    print(f"{version}: {os.path.getsize(session)} B, {kernels} kernels", flush=True)
+
+
+def test(arguments, python, failures):
+    version = os.path.basename(os.path.dirname(os.path.dirname(python)))
+    with tempfile.TemporaryDirectory() as folder:
+        for model in arguments.model or MODELS:
+            test_orders(arguments, python, model, version, folder, failures)
+        test_killed(arguments, python, version, folder, failures)
+        test_command(arguments, python, version, folder, failures)
+
+
+def add_options(parser):
+    parser.add_argument("--model", action="append", default=[])
+
+
+if __name__ == "__main__":
+    sys.exit(main(test, ("strata", "strata_simgpu", "capture"), add_options=add_options))
