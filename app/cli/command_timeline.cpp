@@ -6,8 +6,10 @@
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "model/analysis/work/chrome_trace.h"
+#include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
 #include "model/base/units.h"
+#include "model/wire/info.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,7 +30,7 @@ using model::Work;
 struct Told {
     std::string file;
     std::shared_ptr<const model::Session> session;
-    const Work* work = nullptr; ///< of the session
+    std::shared_ptr<const Work> work; ///< of the session
     TimeSpan time; ///< of all of it
     model::WorkReport report;
 
@@ -149,14 +151,21 @@ void writeRank(JsonWriter& json, const Told& told)
     json.endArray().key("steps").beginArray();
     for (const model::ProfilerStep& step : told.report.steps)
         json.beginObject()
-            .member("name", told.text(step.name))
+            .member("name", step.name)
             .member("start_ns", step.time.beginNs)
             .member("duration_ns", step.time.ns())
             .member("gpu_busy_ns", step.deviceBusyNs)
             .endObject();
     json.endArray();
     writeVerdict(json, told, model::queueOf(told.report.devices));
-    json.endObject();
+    json.key("losses").beginArray();
+    for (const model::WorkLoss& loss : told.work->losses)
+        json.beginObject()
+            .member("why", model::workLossWord(loss.why))
+            .member("time_ns", loss.timeNs)
+            .member("count", loss.count)
+            .endObject();
+    json.endArray().endObject();
 }
 
 void writeTables(JsonWriter& json, const Told& told, std::size_t most)
@@ -323,11 +332,11 @@ private:
         if (!session)
             return model::Failure(session.error());
         told.session = *std::move(session);
-        told.work = told.session->recording().parts.find<Work>();
+        told.work = model::workOf(told.session);
         if (!told.work)
-            return model::fail(Error::Kind::NotFound,
-                model::say("it tells of memory alone, not of what ran when"),
-                model::say("record a trace with torch.profiler and export_chrome_trace(FILE)"));
+            return model::fail(Error::Kind::NotFound, whyNoWork(told.session->recording()),
+                model::say("record with strata record --kernels, or a trace with torch.profiler and "
+                           "export_chrome_trace(FILE)"));
         told.time = model::timeOf(*told.work);
         const auto range = rangeOf(told);
         if (!range)
@@ -340,20 +349,25 @@ private:
         return told;
     }
 
+    static model::Sentence whyNoWork(const model::Recording& recording)
+    {
+        const auto kernels = recording.facts.find(strata::wire::info::kKernels);
+        return kernels == recording.facts.end() || kernels->second == strata::wire::info::kYes
+            ? model::say("it tells of memory alone, not of what ran when")
+            : model::say("no kernels were recorded: %1", kernels->second);
+    }
+
     [[nodiscard]] model::Result<std::optional<TimeSpan>> rangeOf(const Told& told) const
     {
         if (m_step) {
-            const std::string name = fmt::format("ProfilerStep#{}", *m_step);
             const auto steps = model::profilerStepsOf(*told.work, told.strings());
-            const auto found = std::ranges::find_if(
-                steps, [&](const model::ProfilerStep& step) { return told.text(step.name) == name; });
+            const auto found = std::ranges::find(steps, *m_step, &model::ProfilerStep::number);
             if (found != steps.end())
                 return found->time;
             return model::fail(Error::Kind::NotFound, model::say("there is no step %1", *m_step),
                 steps.empty() ? model::say("call step() of torch.profiler.profile at the end of each")
                               : model::say("its steps begin with %1 and end with %2",
-                                  std::string(told.text(steps.front().name)),
-                                  std::string(told.text(steps.back().name))));
+                                  std::string(steps.front().name), std::string(steps.back().name)));
         }
         if (!m_range.given())
             return std::optional<TimeSpan>();
@@ -392,8 +406,8 @@ private:
                     .text()));
         if (told.session->recording().truncation)
             out.line("  it is not complete: all figures are of what stands before the damage");
-        for (const auto& sentences :
-            { model::verdictOf(told.report, told.strings()), model::sayStepsOf(told.report, told.strings()) })
+        for (const auto& sentences : { model::verdictOf(told.report, told.strings()),
+                 model::sayStepsOf(told.report), model::sayLossesOf(*told.work) })
             if (!sentences.empty())
                 printSentences(out, sentences);
         printWaits(out, told);

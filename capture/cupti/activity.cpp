@@ -252,7 +252,7 @@ Status Activity::theyEnable(RecordKind kind)
         if (begins) {
             m_theirKindsEver.store(0);
             m_theyDisabled = false;
-            if (m_wanted.load())
+            if (m_wanted.load() && !m_options.shares)
                 m_turns.push_back({ true, m_options.clock() });
         }
     }
@@ -296,7 +296,7 @@ void Activity::takeOver()
     m_theirs.store(Theirs::None);
     if (!m_wanted.load())
         return;
-    if (m_enabled || enableOurs().empty())
+    if (!m_enabled && enableOurs().empty())
         m_turns.push_back({ false, m_options.clock() });
 }
 

@@ -45,6 +45,7 @@ struct WorkLane {
     StringId processName, threadName; ///< none: the file names neither
     std::optional<int> device; ///< of a stream
     std::int64_t stream = -1;
+    std::string ownName; ///< of a thread, where the recording knows it otherwise
 
     friend bool operator==(const WorkLane&, const WorkLane&) = default;
 };
@@ -100,6 +101,13 @@ struct MemoryReading {
     Kind kind = Kind::Change;
 };
 
+/// A step of a training, where others than annotations tell of it.
+struct WorkStep {
+    std::string name;
+    std::int64_t number = 0; ///< as `strata steps` counts
+    std::int64_t startNs = 0, endNs = 0;
+};
+
 /// Work that a recorder of ours did not see.
 struct WorkLoss {
     using Why = wire::WorkLoss;
@@ -137,6 +145,7 @@ struct Work {
     /// there are no operators.
     bool ownRecording = false;
     std::vector<WorkLoss> losses;
+    std::vector<WorkStep> steps; ///< empty: annotations tell of them. Never read from a file
 };
 
 } // namespace strata::model

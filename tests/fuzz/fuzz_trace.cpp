@@ -42,7 +42,7 @@ void look(const Work& work, const StringTable& strings, const std::optional<Time
     }
     const WorkReport report = workReportOf(work, strings, range);
     expect(!verdictOf(report, strings).empty());
-    (void)sayStepsOf(report, strings);
+    (void)sayStepsOf(report);
 }
 
 } // namespace

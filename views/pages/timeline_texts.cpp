@@ -40,7 +40,10 @@ QString timelineVerdict(const WorkFigures& figures)
 
 QString timelineSteps(const WorkFigures& figures)
 {
-    return withMicro(verdictPlain(model::sayStepsOf(figures.report, figures.lanes->strings())));
+    std::vector<model::Sentence> said = model::sayStepsOf(figures.report);
+    for (model::Sentence& loss : model::sayLossesOf(figures.lanes->work()))
+        said.push_back(std::move(loss));
+    return withMicro(verdictPlain(said));
 }
 
 QString timelineRange(const WorkFigures& figures)
@@ -57,9 +60,10 @@ EmptyNotice::Text timelineNotice(const Document& document)
     if (text::holdsWork(document))
         return { Words::tr("Putting work on its lanes"), {}, {}, {} };
     return { Words::tr("Nothing here tells what ran when"),
-        document.isFollowing()
-            ? Words::tr("What is watched tells of memory alone.")
-            : Words::tr("This file tells of memory alone. A trace of torch.profiler tells what ran when:"),
+        document.isFollowing() ? Words::tr("What is watched tells of memory alone.")
+                               : Words::tr("This file tells of memory alone. A trace of torch.profiler tells "
+                                           "what ran when, and so does a "
+                                           "recording with --kernels:"),
         document.isFollowing() ? QString() : recordCode(), {} };
 }
 
@@ -68,7 +72,8 @@ namespace text {
 QString noWorkReason()
 {
     return Words::tr(
-        "This file tells of memory alone, not of what ran when. A trace of torch.profiler does.");
+        "This file tells of memory alone, not of what ran when. A trace of torch.profiler does, or "
+        "strata record --kernels.");
 }
 
 } // namespace text

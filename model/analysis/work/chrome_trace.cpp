@@ -140,15 +140,19 @@ private:
 
     void addLane(const WorkLane& lane)
     {
-        const auto name = [&](std::string_view kind, StringId text) {
-            if (!text.valid())
-                return;
+        const auto name = [&](std::string_view kind, const std::string& text) {
             row();
             add(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", kind, lane.process,
-                lane.thread, quoted(text));
+                lane.thread, text);
         };
-        name("process_name", lane.processName);
-        name("thread_name", lane.threadName);
+        if (lane.processName.valid())
+            name("process_name", quoted(lane.processName));
+        else if (m_work.ownRecording && lane.device)
+            name("process_name", quoted(fmt::format("GPU {}", *lane.device)));
+        if (lane.threadName.valid())
+            name("thread_name", quoted(lane.threadName));
+        else if (!lane.ownName.empty())
+            name("thread_name", quoted(lane.ownName));
     }
 
     void addSpan(const WorkSpan& span)

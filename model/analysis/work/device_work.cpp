@@ -4,6 +4,7 @@
 #include "model/analysis/work/launches.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 namespace strata::model {
@@ -109,10 +110,20 @@ std::vector<DeviceWork> deviceWorkOf(
 
 std::vector<ProfilerStep> profilerStepsOf(const Work& work, const StringTable& strings)
 {
+    constexpr std::string_view kName = "ProfilerStep#";
     std::vector<ProfilerStep> steps;
-    for (const WorkSpan& span : work.spans)
-        if (span.kind != WorkKind::DeviceAnnotation && strings[span.name].starts_with("ProfilerStep"))
-            steps.push_back({ span.name, { span.startNs, span.endNs() }, 0 });
+    for (const WorkStep& step : work.steps)
+        steps.push_back({ step.name, step.number, { step.startNs, step.endNs }, 0 });
+    for (const WorkSpan& span : work.spans) {
+        const std::string_view name = strings[span.name];
+        if (!work.steps.empty() || span.kind == WorkKind::DeviceAnnotation
+            || !name.starts_with("ProfilerStep"))
+            continue;
+        std::int64_t number = -1;
+        if (name.starts_with(kName))
+            std::from_chars(name.data() + kName.size(), name.data() + name.size(), number);
+        steps.push_back({ name, number, { span.startNs, span.endNs() }, 0 });
+    }
     std::ranges::stable_sort(steps, {}, [](const ProfilerStep& step) { return step.time.beginNs; });
     std::vector<TimeSpan> busy;
     for (const WorkSpan& span : work.spans)

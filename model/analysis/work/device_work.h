@@ -48,9 +48,10 @@ struct DeviceWork {
     }
 };
 
-/// A step as the program announced it: ProfilerStep#7 of torch.profiler.
+/// A step as the program announced it: ProfilerStep#7 of torch.profiler; or one of Work::steps.
 struct ProfilerStep {
-    StringId name;
+    std::string_view name; ///< a text of the work or its strings
+    std::int64_t number = -1; ///< as the program counts, or `strata steps`; -1: it has none
     TimeSpan time;
     std::int64_t deviceBusyNs = 0; ///< the union over all devices, of what began within it
 };

@@ -100,12 +100,12 @@ Threads threadsOf(const Work& work, const StringTable& strings)
     return threads;
 }
 
-/// Whether the thread waited for the device as that fell idle. A call that begins to wait for one that is
-/// idle already is not why it is.
-bool isWaitingAt(const Thread& thread, std::int64_t ns)
+/// How long the call takes in which the thread waited for the device as that fell idle; 0: in none. A call
+/// that begins to wait for one that is idle already is not why it is.
+std::int64_t waitAt(const Thread& thread, std::int64_t ns)
 {
     const auto behind = std::ranges::upper_bound(thread.waits, ns, {}, &TimeSpan::beginNs);
-    return behind != thread.waits.begin() && std::prev(behind)->endNs >= ns;
+    return behind != thread.waits.begin() && std::prev(behind)->endNs >= ns ? std::prev(behind)->ns() : 0;
 }
 
 /// Its pieces by their start, of all of them or those in `range`.
@@ -226,6 +226,7 @@ std::optional<TimeSpan> timeOfSteps(const Work& work, const StringTable& strings
 WaitTimes idleThroughout(const Work& work, const StringTable& strings, const TimeSpan& range)
 {
     WaitTimes found;
+    found.tellsOperators = !work.ownRecording;
     const auto [device, pieces] = busiestDevice(work, std::nullopt);
     if (pieces.empty() || range.ns() == 0)
         return found;
@@ -277,7 +278,7 @@ English waitCauseText(WaitCause cause)
     return English("the program is in code that was not recorded");
 }
 
-English waitRemedy(WaitCause cause)
+English waitRemedy(WaitCause cause, bool tellsOperators)
 {
     switch (cause) {
     case WaitCause::DataLoading:
@@ -297,12 +298,15 @@ English waitRemedy(WaitCause cause)
     case WaitCause::Unknown:
         break;
     }
-    return English("record Python too: with_stack=True");
+    return tellsOperators
+        ? English("record Python too: with_stack=True")
+        : English("to name it with record_function, or to see it in torch.profiler with with_stack=True");
 }
 
 WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
 {
     WaitTimes found;
+    found.tellsOperators = !work.ownRecording;
     const auto [device, pieces] = busiestDevice(work, range);
     if (pieces.empty())
         return range ? idleThroughout(work, strings, *range) : found;
@@ -317,7 +321,7 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
     bool isBehindCopy = false; // what ended last is one from pageable memory
 
     // What lies before a piece: until it was launched its thread is asked, then nobody.
-    const auto addIdle = [&](WaitSums& sums, const TimeSpan& idle, const WorkSpan& piece, auto&& timesOf) {
+    const auto addIdle = [&](WaitSums& sums, const TimeSpan& idle, const WorkSpan& piece, auto&& addTo) {
         const WorkSpan* const launch = launches.of(piece);
         if (!launch)
             return add(sums, WaitCause::Unknown, { idle });
@@ -327,24 +331,25 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
         const bool isCopy = isPageableCopy(strings[piece.name]);
         if (isCopy)
             add(sums, WaitCause::PageableCopy, { call }, launch->lane);
-        timesOf(threads[launch->lane]).push_back({ idle.beginNs, isCopy ? call.beginNs : call.endNs });
+        addTo(threads[launch->lane], TimeSpan{ idle.beginNs, isCopy ? call.beginNs : call.endNs });
         add(sums, rest.ns() < kKernelWaitNs ? WaitCause::LaunchOverhead : WaitCause::Unknown, { rest },
             launch->lane);
     };
-    const auto around = [](Thread & thread) -> auto&
-    {
-        return thread.around;
-    };
+    const auto around = [](Thread& thread, const TimeSpan& time) { thread.around.push_back(time); };
     if (found.range.beginNs < firstNs)
         addIdle(found.around, { found.range.beginNs, firstNs }, *pieces.front(), around);
     const WorkSpan* last = pieces.front();
     for (const WorkSpan* const piece : pieces) {
         const TimeSpan idle{ found.span.endNs, begin(piece->startNs) };
+        // Who had not waited would be so much further: no more than that is won by not waiting.
         if (idle.ns() > 0)
-            addIdle(
-                found.within, idle, *piece, [&](Thread & thread) -> auto& {
-                    return thread.dry[!isWaitingAt(thread, idle.beginNs) ? 0 : isBehindCopy ? 2 : 1];
-                });
+            addIdle(found.within, idle, *piece, [&](Thread& thread, const TimeSpan& time) {
+                const std::int64_t won = std::min(time.endNs, time.beginNs + waitAt(thread, idle.beginNs));
+                if (won > time.beginNs)
+                    thread.dry[isBehindCopy ? 2 : 1].push_back({ time.beginNs, won });
+                if (time.endNs > won)
+                    thread.dry[0].push_back({ won, time.endNs });
+            });
         const std::int64_t endNs = range ? std::min(piece->endNs(), range->endNs) : piece->endNs();
         if (endNs >= found.span.endNs) {
             last = piece;

@@ -25,7 +25,8 @@ inline constexpr std::size_t kWaitCauses = 7;
 
 [[nodiscard]] std::string_view waitCauseWord(WaitCause cause); ///< "data_loading"
 [[nodiscard]] English waitCauseText(WaitCause cause); ///< "the program waits for its data"
-[[nodiscard]] English waitRemedy(WaitCause cause); ///< what would change that
+/// What would change that. `tellsOperators` as in WaitTimes.
+[[nodiscard]] English waitRemedy(WaitCause cause, bool tellsOperators = true);
 
 struct WaitTime {
     static constexpr LaneIndex kNoLane = UINT32_MAX;
@@ -47,6 +48,7 @@ struct WaitTimes {
     TimeSpan span; ///< of its work
     TimeSpan range; ///< that was asked for, else of the steps, else of its work; holds `span`
     WaitSums within; ///< its work: they add up to DeviceWork::idleNs()
+    bool tellsOperators = true; ///< an own recording does not: what its threads computed is not known
     WaitSums around; ///< of the range, before its first and behind its last work
 };
 

@@ -4,6 +4,8 @@
 #include "model/base/units.h"
 
 #include <algorithm>
+#include <array>
+#include <fmt/format.h>
 #include <string>
 #include <utility>
 
@@ -30,7 +32,8 @@ std::string endOf(std::string_view name)
 }
 
 /// The cause that takes most of `ofNs`, and what would help.
-void addWhy(std::vector<Sentence>& said, const WaitSums& sums, std::int64_t ofNs, const StringTable& strings)
+void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const WaitSums& sums, std::int64_t ofNs,
+    const StringTable& strings)
 {
     const auto longest = std::ranges::max_element(sums, {}, &WaitTime::ns);
     if (longest->ns == 0)
@@ -41,7 +44,7 @@ void addWhy(std::vector<Sentence>& said, const WaitSums& sums, std::int64_t ofNs
     said.push_back(longest->doing.valid()
             ? say("Most of it while %1 (%2), such as in %3.", what, share, endOf(strings[longest->doing]))
             : say("Most of it while %1 (%2).", what, share));
-    said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause))));
+    said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause, waits.tellsOperators))));
 }
 
 Sentence took(const ProfilerStep& step, bool hasDevice)
@@ -80,7 +83,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& str
     if (device == report.devices.end()) {
         said.push_back(say("GPU %1 is idle throughout the range, for %2.", *waits.device,
             strong(argument(duration(waits.range.ns())))));
-        addWhy(said, waits.around, waits.range.ns(), strings);
+        addWhy(said, waits, waits.around, waits.range.ns(), strings);
         return said;
     }
     const std::int64_t aroundNs = waits.range.ns() - waits.span.ns();
@@ -93,9 +96,9 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& str
                     "GPU %1 is busy for %2 of the steps, which took %3: for %4 it has not begun, or is done.",
                     *waits.device, busy, duration(waits.range.ns()), duration(aroundNs)));
         if (aroundNs > device->idleNs())
-            addWhy(said, waits.around, waits.range.ns(), strings);
+            addWhy(said, waits, waits.around, waits.range.ns(), strings);
         else
-            addWhy(said, waits.within, waits.span.ns(), strings);
+            addWhy(said, waits, waits.within, waits.span.ns(), strings);
         return said;
     }
     const SentenceArgument busy = strong(argument(formatShare(device->busyNs, device->span.ns())));
@@ -112,17 +115,17 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& str
         said.push_back(say("GPU %1 has gaps: it is busy for %2 of %3.", *waits.device, busy, span));
         break;
     }
-    addWhy(said, waits.within, waits.span.ns(), strings);
+    addWhy(said, waits, waits.within, waits.span.ns(), strings);
     return said;
 }
 
-std::vector<Sentence> sayStepsOf(const WorkReport& report, const StringTable& strings)
+std::vector<Sentence> sayStepsOf(const WorkReport& report)
 {
     if (report.steps.empty())
         return {};
     const bool hasDevice = !report.devices.empty();
     const ProfilerStep& first = report.steps.front();
-    std::vector<Sentence> said{ say("%1: %2.", strings[first.name], took(first, hasDevice)) };
+    std::vector<Sentence> said{ say("%1: %2.", std::string(first.name), took(first, hasDevice)) };
     std::vector<ProfilerStep> later(report.steps.begin() + 1, report.steps.end());
     if (later.empty())
         return said;
@@ -131,6 +134,47 @@ std::vector<Sentence> sayStepsOf(const WorkReport& report, const StringTable& st
         sayCounted("%1 step", "%1 steps", std::ssize(later)), took(later[later.size() / 2], hasDevice),
         formatDuration(later.front().time.ns()), formatDuration(later.back().time.ns())));
     return said;
+}
+
+std::vector<Sentence> sayLossesOf(const Work& work)
+{
+    using Why = WorkLoss::Why;
+    std::vector<Sentence> said;
+    std::int64_t dropped = 0, damaged = 0;
+    TimeSpan all = timeOf(work);
+    Times taken; // by another profiler
+    for (const WorkLoss& loss : work.losses) {
+        const std::int64_t timeNs = std::clamp(loss.timeNs, all.beginNs, all.endNs);
+        if (loss.why == Why::NoRoom)
+            dropped += loss.count;
+        else if (loss.why == Why::Unreadable)
+            damaged += loss.count;
+        else if (loss.why == Why::AnotherProfiler)
+            taken.push_back({ timeNs, all.endNs });
+        else if (!taken.empty())
+            taken.back().endNs = timeNs;
+    }
+    if (!taken.empty())
+        said.push_back(
+            say("Another profiler, as torch.profiler, had the GPU's records for %1 from t:%2 on%3: "
+                "what ran then may be missing.",
+                formatDuration(lengthOf(unionOf(taken))),
+                fmt::format("{:.6f}", static_cast<double>(taken.front().beginNs - all.beginNs) / 1e9),
+                taken.size() > 1 ? fmt::format(", {} times", taken.size()) : std::string()));
+    if (dropped > 0)
+        said.push_back(say("%1 found no room in the recorder's buffers and are missing.",
+            sayCounted("%1 record of the GPU", "%1 records of the GPU", dropped)));
+    if (damaged > 0)
+        said.push_back(say("%1 could not be read: this CUPTI may be newer than this Strata.",
+            sayCounted("%1 buffer of the GPU's records", "%1 buffers of the GPU's records", damaged)));
+    return said;
+}
+
+std::string_view workLossWord(WorkLoss::Why why)
+{
+    constexpr std::array<std::string_view, wire::kWorkLosses> kWords{ "no_room", "unreadable",
+        "another_profiler", "another_profiler_ended" };
+    return kWords[static_cast<std::size_t>(why)];
 }
 
 } // namespace strata::model

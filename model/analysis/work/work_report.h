@@ -29,6 +29,10 @@ struct WorkReport {
 
 /// What the steps took: the first one, which warms up and compiles, apart from the others. Empty: there are
 /// none.
-[[nodiscard]] std::vector<Sentence> sayStepsOf(const WorkReport& report, const StringTable& strings);
+[[nodiscard]] std::vector<Sentence> sayStepsOf(const WorkReport& report);
+
+/// What an own recording did not see, of all of it: empty where it saw everything.
+[[nodiscard]] std::vector<Sentence> sayLossesOf(const Work& work);
+[[nodiscard]] std::string_view workLossWord(WorkLoss::Why why); ///< "no_room"
 
 } // namespace strata::model

@@ -115,9 +115,13 @@ namespace text {
 
 QString lane(const model::WorkLane& lane, const model::StringTable& strings)
 {
+    if (lane.device && *lane.device < 0)
+        return Words::tr("a GPU"); // none was named yet where it was waited for
+    if (lane.device && lane.stream < 0)
+        return Words::tr("GPU %1, all streams").arg(*lane.device);
     if (lane.device)
         return Words::tr("GPU %1, stream %2").arg(*lane.device).arg(lane.stream);
-    const QString name = utf8(strings[lane.threadName]);
+    const QString name = lane.threadName.valid() ? utf8(strings[lane.threadName]) : utf8(lane.ownName);
     if (name.isEmpty())
         return Words::tr("thread %1").arg(lane.thread);
     // The profiler's "thread 4242 (python)": what tells threads apart stands last, where it is not cut.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/timeline/lanes_data.h"
 
+#include "model/analysis/work/session_work.h"
 #include "views/widgets/timeline/lane_words.h"
 
 #include <algorithm>
@@ -9,16 +10,17 @@ namespace strata::views {
 
 std::shared_ptr<const LanesData> LanesData::of(std::shared_ptr<const model::Session> session)
 {
-    const model::Work* const work = session->recording().parts.find<model::Work>();
+    auto work = model::workOf(session);
     if (!work)
         return nullptr;
-    return std::shared_ptr<const LanesData>(new LanesData(std::move(session), *work));
+    return std::shared_ptr<const LanesData>(new LanesData(std::move(session), std::move(work)));
 }
 
-LanesData::LanesData(std::shared_ptr<const model::Session> session, const model::Work& work)
+LanesData::LanesData(std::shared_ptr<const model::Session> session, std::shared_ptr<const model::Work> work)
     : m_session(std::move(session))
-    , m_work(work)
-    , m_tracks(work)
+    , m_holder(std::move(work))
+    , m_work(*m_holder)
+    , m_tracks(m_work)
 {
     m_looks.reserve(m_work.spans.size());
     for (std::uint32_t place = 0; place < m_work.spans.size(); ++place) {

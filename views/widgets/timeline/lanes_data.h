@@ -33,9 +33,10 @@ public:
     [[nodiscard]] std::optional<std::uint32_t> partnerOf(std::uint32_t span) const;
 
 private:
-    LanesData(std::shared_ptr<const model::Session> session, const model::Work& work);
+    LanesData(std::shared_ptr<const model::Session> session, std::shared_ptr<const model::Work> work);
 
     std::shared_ptr<const model::Session> m_session;
+    std::shared_ptr<const model::Work> m_holder;
     const model::Work& m_work; // of it
     model::WorkTracks m_tracks;
     std::vector<std::uint8_t> m_looks;

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/work/session_work.h"
+
+#include "model/analysis/steps.h"
+#include "model/trace/thread_names.h"
+#include "model/wire/info.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+constexpr int kCuda = 1; // c10::DeviceType
+
+/// Makes of an own recording what a trace of PyTorch's profiler has from the outset.
+class Completer {
+public:
+    Completer(const Session& session, Work& work)
+        : m_session(session)
+        , m_work(work)
+    {
+        for (LaneIndex lane = 0; lane < work.lanes.size(); ++lane)
+            if (!work.lanes[lane].device)
+                m_lanes.emplace(work.lanes[lane].thread, lane);
+    }
+
+    void complete()
+    {
+        if (const DeviceTrace* const trace = m_session.defaultDevice()) {
+            addAnnotations(*trace);
+            addSteps(*trace);
+        }
+        for (const DeviceTrace& trace : m_session.devices())
+            addMemory(trace);
+        nameLanes();
+    }
+
+private:
+    LaneIndex laneOf(std::int64_t thread)
+    {
+        const auto [known, isNew] = m_lanes.try_emplace(thread, static_cast<LaneIndex>(m_work.lanes.size()));
+        if (isNew) {
+            WorkLane lane;
+            lane.thread = thread;
+            m_work.lanes.push_back(lane);
+        }
+        return known->second;
+    }
+
+    /// As traces number them: streams in a process for each device.
+    void nameLanes()
+    {
+        const Recording& recording = m_session.recording();
+        const auto pid = recording.facts.find(wire::info::kPid);
+        std::int64_t process = 0;
+        if (pid != recording.facts.end())
+            std::from_chars(pid->second.data(), pid->second.data() + pid->second.size(), process);
+        for (WorkLane& lane : m_work.lanes) {
+            lane.process = lane.device ? *lane.device : process;
+            if (lane.device)
+                lane.thread = lane.stream;
+            lane.ownName = lane.device ? "stream " + std::to_string(lane.stream)
+                : lane.thread == 0     ? "other threads"
+                                       : threadName(recording, static_cast<std::uint32_t>(lane.thread));
+        }
+    }
+
+    void addAnnotations(const DeviceTrace& trace)
+    {
+        const Clock clock(trace);
+        const Recording& recording = m_session.recording();
+        std::unordered_map<const char*, StringId> names;
+        for (const Annotation& annotation : recording.annotations)
+            names.emplace(recording.strings[annotation.name].data(), annotation.name);
+        for (const AnnotationSpan& span :
+            annotationSpans(recording, trace.device(), clock, SpanTimes::Whole)) {
+            WorkSpan piece;
+            piece.kind = WorkKind::Annotation;
+            piece.startNs = clock.startNs() + span.beginNs;
+            piece.durationNs = std::max<std::int64_t>(span.endNs - span.beginNs, 0);
+            piece.name = names.at(span.name.data());
+            piece.lane = laneOf(span.thread);
+            m_work.spans.push_back(piece);
+        }
+    }
+
+    void addSteps(const DeviceTrace& trace)
+    {
+        const Clock clock(trace);
+        for (const StepUse& use : stepUses(trace)) {
+            if (!use.beginNs || use.step.kind == StepKind::Setup || use.step.kind == StepKind::Incomplete)
+                continue;
+            const std::int64_t startNs = clock.startNs() + *use.beginNs;
+            m_work.steps.push_back(
+                { use.name ? std::string(use.name->name) : "step " + std::to_string(use.step.number),
+                    use.step.number, startNs, startNs + use.durationNs });
+        }
+    }
+
+    void addMemory(const DeviceTrace& trace)
+    {
+        const EventColumns& events = trace.events();
+        if (!events.hasTimes())
+            return;
+        std::int64_t requested = trace.totals().requestedBytesStart;
+        std::int64_t reserved = trace.totals().reservedBytesStart;
+        for (EventIndex e = 0; e < trace.eventCount(); ++e) {
+            const std::int64_t bytes = trace.requestedDelta(e), segments = trace.reservedDelta(e);
+            if (bytes == 0 && segments == 0)
+                continue;
+            requested += bytes;
+            reserved += segments;
+            MemoryReading reading;
+            reading.timeNs = events.timeNs[static_cast<std::size_t>(e)];
+            reading.address = events.address[static_cast<std::size_t>(e)];
+            reading.bytes = bytes;
+            reading.totalAllocatedBytes = requested;
+            reading.totalReservedBytes = reserved;
+            reading.deviceType = kCuda;
+            reading.device = trace.device();
+            m_work.memory.push_back(reading);
+        }
+    }
+
+    const Session& m_session;
+    Work& m_work;
+    std::map<std::int64_t, LaneIndex> m_lanes; // by thread
+};
+
+} // namespace
+
+std::shared_ptr<const Work> workOf(const std::shared_ptr<const Session>& session)
+{
+    const auto* const part = session->recording().parts.find<Work>();
+    if (!part)
+        return nullptr;
+    if (!part->ownRecording)
+        return { session, part };
+    struct Held {
+        std::shared_ptr<const Session> session;
+        Work work;
+    };
+    const auto held = std::make_shared<Held>(Held{ session, *part });
+    Completer(*session, held->work).complete();
+    return { held, &held->work };
+}
+
+} // namespace strata::model

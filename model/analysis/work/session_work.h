@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/session/session.h"
+#include "model/trace/work.h"
+
+#include <memory>
+
+namespace strata::model {
+
+/// What a session tells of work: that of a trace as it stands. That of an own recording with what its other
+/// parts tell of the same time: annotations as pieces of their threads, names of threads, the steps as
+/// `strata steps` has them, and what was requested and reserved after each event of a device. nullptr: it
+/// tells of none. Holds the session. Any thread; O(n log n) for an own recording.
+[[nodiscard]] std::shared_ptr<const Work> workOf(const std::shared_ptr<const Session>& session);
+
+} // namespace strata::model
