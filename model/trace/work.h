@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/column.h"
 #include "model/base/ids.h"
 #include "model/wire/work.h"
 
@@ -131,7 +132,7 @@ struct WorkDevice {
 /// 2026.
 struct Work {
     std::vector<WorkLane> lanes;
-    std::vector<WorkSpan> spans;
+    Column<WorkSpan, 12> spans;
     std::vector<KernelDetail> kernels;
     std::vector<CopyDetail> copies;
     std::vector<OperatorDetail> operators;

@@ -23,6 +23,7 @@ namespace strata::views {
 
 namespace {
 
+constexpr int kGrowMs = 500; ///< between two pictures of what goes on
 constexpr int kFindWidth = 160, kNarrowest = 160, kLowest = 240; // before scaling
 
 } // namespace
@@ -70,6 +71,9 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     layout->addWidget(m_parts, 1);
     setFocusPolicy(Qt::StrongFocus);
 
+    m_growing.setSingleShot(true);
+    m_growing.setInterval(kGrowMs);
+    connect(&m_growing, &QTimer::timeout, this, &TimelinePage::makeLanes);
     follow(m_making);
     follow(m_summing);
     connect(m_find, &QLineEdit::textChanged, this, [this](const QString& text) {
@@ -192,21 +196,34 @@ void TimelinePage::showSession()
     if (session == m_session)
         return showTexts();
     m_session = session;
+    // What goes on is shown as it was until there is more of it.
+    if (m_document.isFollowing() && m_lanes->data() && session)
+        return m_growing.isActive() || m_making.running() ? void() : m_growing.start();
+    m_growing.stop();
     m_making.cancel();
     m_summing.cancel();
     m_figures = nullptr;
     m_shown = nullptr;
     m_table->setSource(nullptr);
     m_lanes->setData(nullptr);
-    if (session && text::holdsWork(m_document))
-        m_making.start([session](const JobContext&) { return LanesData::of(session); },
-            [this](std::shared_ptr<const LanesData> made) {
-                m_lanes->setData(std::move(made));
-                setPalette(colours());
-                m_lanes->find(m_find->text());
-                request();
-            });
+    makeLanes();
     showTexts();
+}
+
+void TimelinePage::makeLanes()
+{
+    const auto session = m_session;
+    if (!session || !text::holdsWork(m_document))
+        return;
+    m_making.start([session](const JobContext&) { return LanesData::of(session); },
+        [this, session](std::shared_ptr<const LanesData> made) {
+            m_lanes->grow(std::move(made));
+            setPalette(colours());
+            m_lanes->find(m_find->text());
+            request();
+            if (session != m_session)
+                m_growing.start();
+        });
 }
 
 void TimelinePage::request()

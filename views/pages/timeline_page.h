@@ -6,6 +6,8 @@
 #include "views/widgets/timeline/lanes_view.h"
 #include "views/widgets/timeline/work_tables_source.h"
 
+#include <QTimer>
+
 class QLabel;
 class QLineEdit;
 class QSplitter;
@@ -57,12 +59,14 @@ private:
     [[nodiscard]] QWidget* makeHead();
     [[nodiscard]] QWidget* makeLower();
     void showSession();
+    void makeLanes();
     void request(); ///< figures of what is measured, else of all
     void showFigures(WorkFigures figures);
     void showTexts();
     void walkFound(bool forward);
     void openRow(quint32 row);
 
+    QTimer m_growing; // until the next picture of a recording that goes on
     BackgroundJob m_making{ Earlier::Finish, BackgroundJob::Thread::Own };
     BackgroundJob m_summing{ Earlier::Finish, BackgroundJob::Thread::Own };
     std::shared_ptr<const model::Session> m_session; // whose lanes are shown, or made

@@ -363,7 +363,7 @@ void EventRows::addSpan(const Row& row)
         auto& begun = m_begun[lane];
         if (begun.empty())
             return;
-        WorkSpan& span = m_work.spans[begun.back()];
+        WorkSpan& span = m_work.spans.edit(begun.back());
         begun.pop_back();
         std::int64_t duration = 0;
         if (!__builtin_sub_overflow(*row.timeNs, span.startNs, &duration))
@@ -515,8 +515,10 @@ void EventRows::finish()
             && !__builtin_add_overflow(moved, durationNs, &end))
             timeNs = moved;
     };
-    for (WorkSpan& span : m_work.spans)
+    for (std::size_t i = 0; i < m_work.spans.size(); ++i) {
+        WorkSpan& span = m_work.spans.edit(i);
         move(span.startNs, span.durationNs);
+    }
     for (MemoryReading& reading : m_work.memory)
         move(reading.timeNs, 0);
 }

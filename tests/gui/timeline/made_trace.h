@@ -17,14 +17,14 @@ inline std::string row(const std::string& category, const std::string& name, int
         + std::to_string(begin) + R"(,"dur":)" + std::to_string(length) + R"(,"args":{)" + more + "}}";
 }
 
-/// Ten steps of 1 ms: half a millisecond of waiting for data, then four operators of 100 us, of which each
+/// Ten steps, or more, of 1 ms: half a millisecond of waiting for data, then four operators of 100 us, of which each
 /// launches a kernel of 60 us and allocates 1 MiB; another thread that launches nothing.
-inline std::string tenSteps()
+inline std::string tenSteps(int steps = 10)
 {
     std::string rows = row("python_function", "watch.py(1): run", 1, 3, 0, 10'000);
     rows += "," + row("python_function", "watch.py(2): sleep", 1, 3, 10, 9'000);
     int correlation = 0;
-    for (int step = 0; step < 10; ++step) {
+    for (int step = 0; step < steps; ++step) {
         const double begin = step * 1000.0;
         rows += "," + row("user_annotation", "ProfilerStep#" + std::to_string(step), 1, 2, begin, 1000);
         rows += "," + row("user_annotation", "enumerate(DataLoader)#__next__", 1, 2, begin, 500);

@@ -69,6 +69,32 @@ TEST_F(LanesViewTest, StreamsStandAboveThreadsAndThoseThatLaunchAboveOthers)
     EXPECT_EQ(m_lanes.view(), (Span{ 0, 10'000'000 }));
 }
 
+TEST_F(LanesViewTest, MoreOfARecordingLeavesWhatIsShownInItsPlace)
+{
+    const auto more = [&](int steps) {
+        const QString path = m_folder.filePath(QStringLiteral("more.json"));
+        EXPECT_TRUE(test::write(path, test::tenSteps(steps)));
+        return LanesData::of(*model::Session::open(path.toStdString()));
+    };
+    m_lanes.setFolded(1, true);
+    m_lanes.grow(more(12));
+    EXPECT_EQ(m_lanes.view(), (Span{ 0, 12'000'000 })) << "all was shown";
+    EXPECT_TRUE(m_lanes.isFolded(1));
+    const std::uint32_t kernel = spanOf("gemm_kernel", 12);
+    m_lanes.setCurrent(kernel);
+    wheel(m_lanes.placeOf(kernel), 4);
+    m_lanes.measure(Span{ 1'000'000, 2'000'000 });
+    const Span view = m_lanes.view();
+    m_lanes.grow(more(14));
+    EXPECT_EQ(m_lanes.view(), view);
+    EXPECT_EQ(m_lanes.measured(), (Span{ 1'000'000, 2'000'000 }));
+    ASSERT_TRUE(m_lanes.current());
+    EXPECT_EQ(m_lanes.data()->work().spans[*m_lanes.current()].startNs, m_data->work().spans[kernel].startNs);
+    m_lanes.setData(nullptr);
+    m_lanes.grow(m_data);
+    EXPECT_EQ(m_lanes.view(), (Span{ 0, 10'000'000 }));
+}
+
 TEST_F(LanesViewTest, TheWheelZoomsWhereThePointerIs)
 {
     const QPoint at = m_lanes.placeOf(spanOf("gemm_kernel", 12));

@@ -52,21 +52,67 @@ void LanesView::setData(std::shared_ptr<const LanesData> data)
     m_found.clear();
     m_foundCount = 0;
     m_names.clear();
-    // Threads that launch nothing, of which Python's may be many, show their outermost row at first.
-    if (m_data) {
-        const auto tracks = m_data->tracks().tracks();
-        const auto isThread
-            = [&](const model::WorkTrack& track) { return !m_data->work().lanes[track.lane].device; };
-        const bool launches
-            = std::ranges::any_of(tracks, [](const model::WorkTrack& track) { return track.launches > 0; });
-        for (std::size_t i = 0; launches && i < tracks.size(); ++i)
-            if (isThread(tracks[i]) && tracks[i].launches == 0)
-                m_folded.insert(i);
-    }
+    if (m_data)
+        foldIdleThreads();
     m_view = limits();
     layOut();
     Q_EMIT historyChanged();
     Q_EMIT measuredChanged();
+}
+
+/// Threads that launch nothing, of which Python's may be many, show their outermost row at first.
+void LanesView::foldIdleThreads()
+{
+    const auto tracks = m_data->tracks().tracks();
+    const auto isThread
+        = [&](const model::WorkTrack& track) { return !m_data->work().lanes[track.lane].device; };
+    const bool launches
+        = std::ranges::any_of(tracks, [](const model::WorkTrack& track) { return track.launches > 0; });
+    for (std::size_t i = 0; launches && i < tracks.size(); ++i)
+        if (isThread(tracks[i]) && tracks[i].launches == 0)
+            m_folded.insert(i);
+}
+
+void LanesView::grow(std::shared_ptr<const LanesData> data)
+{
+    if (!m_data || !data)
+        return setData(std::move(data));
+    const std::shared_ptr<const LanesData> before = std::exchange(m_data, std::move(data));
+    const bool showedAll = m_view == Span{ 0, static_cast<double>(before->tracks().lengthNs()) };
+    const auto shift = static_cast<double>(before->tracks().startNs() - m_data->tracks().startNs());
+    m_view = showedAll ? limits() : Span{ m_view.begin + shift, m_view.end + shift };
+    if (m_measured)
+        m_measured = Span{ m_measured->begin + shift, m_measured->end + shift };
+    const auto carried = [&](const std::set<std::size_t>& tracks) {
+        std::set<std::size_t> now;
+        for (const std::size_t track : tracks) {
+            const model::WorkLane& lane = before->work().lanes[before->tracks().tracks()[track].lane];
+            const auto found = std::ranges::find_if(m_data->tracks().tracks(),
+                [&](const model::WorkTrack& each) { return m_data->work().lanes[each.lane] == lane; });
+            if (found != m_data->tracks().tracks().end())
+                now.insert(static_cast<std::size_t>(found - m_data->tracks().tracks().begin()));
+        }
+        return now;
+    };
+    m_folded = carried(m_folded);
+    m_whole = carried(m_whole);
+    // Annotations come behind all other pieces: what was chosen may have another number.
+    const auto carriedPiece = [&](std::optional<std::uint32_t> piece) -> std::optional<std::uint32_t> {
+        if (!piece)
+            return {};
+        const model::WorkSpan& wanted = before->work().spans[*piece];
+        for (std::uint32_t at = *piece; at < m_data->work().spans.size(); ++at) {
+            const model::WorkSpan& span = m_data->work().spans[at];
+            if (span.startNs == wanted.startNs && span.name == wanted.name && span.kind == wanted.kind)
+                return at;
+        }
+        return {};
+    };
+    m_current = carriedPiece(m_current);
+    m_partner = carriedPiece(m_partner);
+    m_found.clear();
+    m_foundCount = 0;
+    layOut();
 }
 
 void LanesView::setColours(const Palette& palette)

@@ -37,6 +37,9 @@ public:
 
     [[nodiscard]] Span view() const { return m_view; } ///< nanoseconds since WorkTracks::startNs()
     void showSpan(Span view); ///< as far as there is something
+    /// More of the same recording, which goes on: what is shown, measured, chosen and folded stays. Where all
+    /// was shown, all is.
+    void grow(std::shared_ptr<const LanesData> data);
     void showAll();
     [[nodiscard]] bool canGoBack() const { return m_history.canGoBack(); }
     [[nodiscard]] bool canGoForward() const { return m_history.canGoForward(); }
@@ -91,6 +94,7 @@ private:
     };
 
     void layOut();
+    void foldIdleThreads();
     void move(Span view); ///< and remembers where it was
     void choose(std::optional<std::uint32_t> span);
     void walk(int key);
