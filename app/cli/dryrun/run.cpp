@@ -54,6 +54,22 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
     variables.emplace_back("STRATA_DRYRUN_RANK", std::to_string(rank));
 }
 
+/// What a step launches is told, through the hook of the LibTorch that the command names; what a launcher
+/// starts has that of the recorder.
+void addTime(const launch::Command& command, simgpu::Variables& variables)
+{
+    variables.emplace_back(dryrun::kTimeVariable, "1");
+    if (!command.isCertain())
+        return;
+    const auto hook = launch::hookFor(*command.torch);
+    if (!hook) {
+        std::fprintf(stderr, "strata: %s; --time has nothing to tell\n", hook.error().text().c_str());
+        return;
+    }
+    variables.emplace_back(dryrun::kHookVariable, hook->string());
+    variables.emplace_back(dryrun::kHookTorchVariable, command.torch->folder.string());
+}
+
 std::optional<ProcessPeaks> readPeaks(const fs::path& path)
 {
     ProcessPeaks peaks{};
@@ -330,6 +346,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     variables->emplace_back("STRATA_DRYRUN_CHANGES", fmt::format("{}", fmt::join(options.changes, "\n")));
     variables->emplace_back(
         inject::kSimulatedVariable, aboutJson(options, card->name, settings.capacityBytes));
+    if (options.time)
+        addTime(*command, *variables);
     if (options.rank)
         addRank(*options.rank, options.worldSize, options.devices, *variables);
 
