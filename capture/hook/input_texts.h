@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs of an operator as torch.profiler writes them into its traces (torch/csrc/profiler/collection.cpp and
-// util.cpp): members of a JSON object, "Input Dims", "Input type" and "Concrete Inputs", an entry for each
-// input. Types are named as c10's TypeMeta names them. What the profiler does not write, neither does this:
-// the types of a list of tensors are in "Input List Types".
+// util.cpp): members of a JSON object, "Input Dims", "Input Strides", "Input type" and "Concrete Inputs", an
+// entry for each input. Types are named as c10's TypeMeta names them. What the profiler does not write,
+// neither does this: the types of a list of tensors are in "Input List Types".
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -80,31 +80,42 @@ template <class Held> Held heldBy(const c10::IValue& value)
 
 /// The parts of a text that grow together.
 struct InputTexts {
-    std::string dims, types, values, listTypes;
+    std::string dims, strides, types, values, listTypes;
 
     void next()
     {
-        for (std::string* part : { &dims, &types, &values, &listTypes }) {
+        for (std::string* part : { &dims, &strides, &types, &values, &listTypes }) {
             if (!part->empty())
                 *part += ", ";
         }
     }
 };
 
-/// Nested tensors have no sizes: "[]".
-inline void addSizes(const c10::TensorImpl& tensor, std::string& to)
+/// Nested tensors have neither sizes nor strides, sparse ones no strides: "[]".
+template <class Get> void addNumbers(const Get& get, std::string& to)
 {
     const std::size_t before = to.size();
     try {
         to += '[';
-        const c10::IntArrayRef sizes = tensor.sizes();
-        for (std::size_t i = 0; i < sizes.size(); ++i)
-            to += (i == 0 ? "" : ", ") + std::to_string(sizes[i]);
+        const c10::IntArrayRef numbers = get();
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            to += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
     } catch (const std::exception&) {
         to.resize(before);
         to += '[';
     }
     to += ']';
+}
+
+inline void addTensor(const c10::TensorImpl* tensor, std::string& dims, std::string& strides)
+{
+    if (!tensor) {
+        dims += "[]";
+        strides += "[]";
+        return;
+    }
+    addNumbers([&] { return tensor->sizes(); }, dims);
+    addNumbers([&] { return tensor->strides(); }, strides);
 }
 
 inline const c10::TensorImpl* tensorOf(const c10::IValue& value)
@@ -135,7 +146,7 @@ inline bool addScalar(const c10::IValue& value, std::string& to)
 
 inline void addList(c10::ArrayRef<c10::IValue> list, InputTexts& texts)
 {
-    std::string dims, types, values;
+    std::string dims, strides, types, values;
     bool isTensors = !list.empty(), isScalars = !list.empty();
     for (const c10::IValue& each : list) {
         const c10::TensorImpl* const tensor = tensorOf(each);
@@ -143,11 +154,9 @@ inline void addList(c10::ArrayRef<c10::IValue> list, InputTexts& texts)
         isTensors = isTensors && (each.isTensor() || each.isNone());
         if (isTensors) {
             dims += comma;
+            strides += comma;
             types += comma;
-            if (tensor)
-                addSizes(*tensor, dims);
-            else
-                dims += "[]";
+            addTensor(tensor, dims, strides);
             types += std::string("\"") + (tensor ? typeName(*tensor) : "") + '"';
         }
         if (isScalars && !isTensors)
@@ -155,6 +164,7 @@ inline void addList(c10::ArrayRef<c10::IValue> list, InputTexts& texts)
         isScalars = isScalars && addScalar(each, values);
     }
     texts.dims += '[' + (isTensors ? dims : "") + ']';
+    texts.strides += '[' + (isTensors ? strides : "") + ']';
     texts.types += isTensors ? "\"TensorList\"" : isScalars ? "\"ScalarList\"" : "\"\"";
     texts.values += isScalars ? "\"[" + values + "]\"" : "\"\"";
     texts.listTypes += '[' + (isTensors ? types : "") + ']';
@@ -169,12 +179,12 @@ inline void addInput(const c10::IValue& value, InputTexts& texts)
             texts);
     texts.listTypes += "[]";
     if (const c10::TensorImpl* const tensor = tensorOf(value)) {
-        addSizes(*tensor, texts.dims);
+        addTensor(tensor, texts.dims, texts.strides);
         texts.types += std::string("\"") + typeName(*tensor) + '"';
         texts.values += "\"\"";
         return;
     }
-    texts.dims += "[]";
+    addTensor(nullptr, texts.dims, texts.strides);
     std::string number;
     const bool isScalar = addScalar(value, number);
     texts.types += isScalar ? "\"Scalar\"" : "\"\"";
@@ -186,8 +196,9 @@ inline std::string inputTexts(c10::ArrayRef<const c10::IValue> inputs)
     InputTexts texts;
     for (const c10::IValue& each : inputs)
         addInput(each, texts);
-    return "\"Input Dims\": [" + texts.dims + "], \"Input type\": [" + texts.types
-        + "], \"Concrete Inputs\": [" + texts.values + "], \"Input List Types\": [" + texts.listTypes + ']';
+    return "\"Input Dims\": [" + texts.dims + "], \"Input Strides\": [" + texts.strides
+        + "], \"Input type\": [" + texts.types + "], \"Concrete Inputs\": [" + texts.values
+        + "], \"Input List Types\": [" + texts.listTypes + ']';
 }
 
 } // namespace strata::hook
