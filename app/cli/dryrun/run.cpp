@@ -97,6 +97,28 @@ std::vector<ProcessPeaks> collectPeaks(const fs::path& folder)
     return all;
 }
 
+std::vector<model::LaunchedStep> collectLaunched(const fs::path& folder)
+{
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("work.") && !name.ends_with(".partial"))
+            files.push_back(entry.path());
+    }
+    std::ranges::sort(files);
+    std::vector<model::LaunchedStep> all;
+    for (const fs::path& path : files) {
+        std::ifstream file(path, std::ios::binary);
+        const std::string text{ std::istreambuf_iterator<char>(file), {} };
+        if (auto step = model::readLaunchedStep(text))
+            all.push_back(*std::move(step));
+        else
+            std::fprintf(stderr, "strata: %s\n", step.error().text().c_str());
+    }
+    return all;
+}
+
 std::int64_t highest(const std::vector<ProcessPeaks>& processes, std::int64_t dryrun::DevicePeaks::*figure)
 {
     std::int64_t peak = 0;
@@ -367,6 +389,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         return model::Failure(ended.error());
     result.exitStatus = *ended;
     result.processes = collectPeaks(scratch.path());
+    result.launched = collectLaunched(scratch.path());
     result.failure = readFailure(scratch.path());
     // The process with most has the recording that is looked into.
     std::int64_t most = -1;
