@@ -185,7 +185,6 @@ void readLastPeaks()
         if (device.events > 0)
             readAllocated(i, device, 0);
     }
-    keepWork();
 }
 
 void attach()

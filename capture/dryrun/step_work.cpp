@@ -66,6 +66,12 @@ public:
         , m_path(std::move(path))
         , m_steps(stepsWanted())
     {
+    }
+
+    /// Once it is g_work, which those who watch ask for.
+    void start()
+    {
+        const std::lock_guard lock(m_mutex);
         begin();
     }
 
@@ -118,6 +124,7 @@ private:
     int m_step = 0;
     bool m_ended = false;
     bool m_watches = false;
+    bool m_keepsAtExit = false;
     Clock::time_point m_began;
     std::uint64_t m_launchesBefore = 0;
     OperatorCounts::Collectives m_collectivesBefore;
@@ -159,6 +166,9 @@ void StepWork::begin()
         m_watches = m_hook && m_hook->watchOperators({ dryrun::launchesOfThread, operatorRan });
         if (!m_watches)
             m_device.count(0);
+        // What LibTorch keeps of those who watch was made by now: this runs before that is destroyed.
+        else if (!std::exchange(m_keepsAtExit, true))
+            std::atexit(keepWork);
     }
     m_isWhole = m_isWhole && m_watches;
     m_began = Clock::now();
@@ -253,9 +263,11 @@ void followWork(int image) noexcept
         const DeviceCounters device = DeviceCounters::find();
         if (!wanted || *wanted != '1' || !folder || !device.complete())
             return;
+        std::atexit(keepWork); // where nothing is watched, it says why
         g_work = new StepWork(
             device, std::string(folder) + "/work." + std::to_string(getpid()) + '.' + std::to_string(image));
         pthread_atfork(nullptr, nullptr, [] { g_forkedWork = true; });
+        g_work->start();
     } catch (...) {
         // No memory: this is not told.
     }
