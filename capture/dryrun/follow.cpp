@@ -3,6 +3,7 @@
 
 #include "capture/dryrun/native_allocator.h"
 #include "capture/dryrun/peaks.h"
+#include "capture/dryrun/step_work.h"
 #include "capture/interpose/next_function.h"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ int integerVariable(const char* name)
     return text && *text ? std::atoi(text) : -1;
 }
 
-ProcessPeaks* mapPeaks()
+ProcessPeaks* mapPeaks(int& image)
 {
     const char* folder = std::getenv(kFolderVariable);
     if (!folder)
@@ -81,10 +82,11 @@ ProcessPeaks* mapPeaks()
     // A process that replaces itself by exec() keeps its number: the peaks of before stay.
     std::string path;
     int file = -1;
-    for (int image = 0; image < 1000 && file < 0; ++image) {
+    constexpr int kMost = 1000;
+    for (image = 0; image < kMost; ++image) {
         path = std::string(folder) + "/peaks." + std::to_string(getpid()) + "." + std::to_string(image);
         file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (file < 0 && errno != EEXIST)
+        if (file >= 0 || errno != EEXIST)
             break;
     }
     if (file < 0 || ftruncate(file, sizeof(ProcessPeaks)) != 0) {
@@ -194,7 +196,8 @@ void attach()
             std::fprintf(stderr, "strata: %s\n", NativeAllocator::refusal());
         return;
     }
-    ProcessPeaks* peaks = mapPeaks();
+    int image = 0;
+    ProcessPeaks* peaks = mapPeaks(image);
     if (!peaks)
         return;
     const auto forget = reinterpret_cast<Forget>(dlsym(RTLD_DEFAULT, "strata_simgpu_forget"));
@@ -205,6 +208,7 @@ void attach()
     keepTold();
     allocator->attach([](const TraceHead& entry) { follow(entry); });
     std::atexit(readLastPeaks);
+    followWork(image);
     pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
 }
 
@@ -262,12 +266,14 @@ void tellSteps(int steps, int allSteps, StepSource source) noexcept
     raise(g_told.allSteps, allSteps);
     raise(g_told.source, source);
     keepTold();
+    workOfStepBegins(steps);
 }
 
 void tellEnded() noexcept
 {
     g_told.ended.store(true);
     keepTold();
+    workOfStepsEnds();
 }
 
 void tellUnseen() noexcept

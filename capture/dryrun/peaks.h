@@ -64,5 +64,8 @@ constexpr const char* kFolderVariable = "STRATA_DRYRUN_FOLDER"; ///< where peaks
 constexpr const char* kScriptVariable
     = "STRATA_DRYRUN_SCRIPT"; ///< Python that is run when torch begins to load
 constexpr const char* kStepsVariable = "STRATA_DRYRUN_STEPS"; ///< to be made; 0: as many as there are
+constexpr const char* kTimeVariable = "STRATA_DRYRUN_TIME"; ///< 1: work.PID is told too (step_work.h)
+constexpr const char* kHookVariable = "STRATA_DRYRUN_HOOK"; ///< path of a hook, for
+constexpr const char* kHookTorchVariable = "STRATA_DRYRUN_HOOK_TORCH"; ///< the LibTorch in this folder
 
 } // namespace strata::dryrun

@@ -66,6 +66,28 @@ inline std::uint8_t phaseNow() noexcept
     return g_phases.keepsGraph && !g_phases.keepsGraph() ? BackwardGrad : BackwardGradKeep;
 }
 
+/// A node as a function of LibTorch hands it out. An intrusive pointer is ended through its base: of a Node
+/// the compiler guesses what virtual functions do, and not all of it is inline.
+template <class Pointer> union HeldNode {
+    Pointer value;
+
+    explicit HeldNode(Pointer (*get)())
+        : value(get())
+    {
+    }
+    ~HeldNode()
+    {
+        if constexpr (requires { value.release(); }) {
+            if (auto* const held = value.release())
+                c10::raw::intrusive_ptr::decref(held);
+        } else {
+            value.~Pointer();
+        }
+    }
+    HeldNode(const HeldNode&) = delete;
+    HeldNode& operator=(const HeldNode&) = delete;
+};
+
 inline std::uint64_t autogradNode(bool evaluated) noexcept
 {
     if (!tellsPhases() || !g_phases.nodesMade || !g_phases.node || !g_phases.thread)
@@ -74,8 +96,8 @@ inline std::uint64_t autogradNode(bool evaluated) noexcept
         return thread << kNodeCountBits | (count & ((std::uint64_t{ 1 } << kNodeCountBits) - 1));
     };
     if (evaluated) {
-        const auto node = g_phases.node();
-        return node ? numberOf(node->thread_id(), node->sequence_nr() + 1) : 0;
+        const HeldNode node(g_phases.node);
+        return node.value ? numberOf(node.value->thread_id(), node.value->sequence_nr() + 1) : 0;
     }
     const std::uint64_t made = g_phases.nodesMade();
     return made == 0 ? 0 : numberOf(g_phases.thread(), made);

@@ -3,8 +3,15 @@
 // the folder cuda. Nothing of LibTorch is linked: calls go through the virtual table of the live allocator,
 // and the few functions that are needed besides are looked up by name. What versions have or lack is asked of
 // the types, so that a new version needs, with luck, nothing.
+
+// As LibTorch is: its classes have further members without, and its inline functions call what is not.
+#ifndef NDEBUG
+#define NDEBUG
+#endif
+
 #include "capture/hook/autograd_phase.h"
 #include "capture/hook/libtorch.h"
+#include "capture/hook/operators.h"
 #include "capture/hook/torch_calls.h"
 
 #include <ATen/record_function.h>
@@ -361,7 +368,8 @@ double memoryFraction(std::int32_t device) noexcept
 }
 
 const Hook kHook{ kHookAbi, STRATA_TORCH_VERSION, readiness, attach, snapshot, isTorchRecording, counter,
-    unwind, followCalls, kNamedCalls, touch, memoryFraction, tellsPhases, autogradNode };
+    unwind, followCalls, kNamedCalls, touch, memoryFraction, tellsPhases, autogradNode, watchOperators,
+    leaveOperators };
 
 } // namespace
 

@@ -10,7 +10,7 @@ namespace strata::hook {
 // no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
 // version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
 
-inline constexpr std::uint32_t kHookAbi = 4;
+inline constexpr std::uint32_t kHookAbi = 5;
 
 /// The one function that a hook exports.
 inline constexpr const char* kHookEntry = "strata_torch_hook";
@@ -104,6 +104,21 @@ struct Callbacks {
     void (*callEnds)(int token, bool done) noexcept = nullptr;
 };
 
+/// An operator that ran and launched work itself: what operators that it called launched is theirs. Lives
+/// until the call returns.
+struct Operator {
+    const char* name = nullptr; ///< "aten::addmm"
+    Text inputs; ///< members of a JSON object, as torch.profiler writes them (input_texts.h)
+    std::uint64_t launches = 0;
+};
+
+/// What a hook calls while operators are watched, on the threads that run them; they stay callable.
+struct OperatorCallbacks {
+    /// By the calling thread so far.
+    std::uint64_t (*launches)() noexcept = nullptr;
+    void (*ran)(const Operator&) noexcept = nullptr;
+};
+
 enum class Readiness : std::uint8_t {
     Ready,
     NotYet, ///< the allocator is not initialised: a tracker that is attached now would be lost
@@ -142,6 +157,11 @@ struct Hook {
     /// The node of autograd's graph that the calling thread evaluates, or else the one that it made last: a
     /// number that no other has; 0 there is none.
     AutogradNode autogradNode = nullptr;
+    /// From now on each operator that runs is told of, until leaveOperators(); one caller at a time. Costs
+    /// microseconds an operator meanwhile and nothing before and after. False where LibTorch lacks what it
+    /// takes.
+    bool (*watchOperators)(const OperatorCallbacks&) noexcept = nullptr;
+    void (*leaveOperators)() noexcept = nullptr;
 };
 
 } // namespace strata::hook

@@ -4,6 +4,7 @@
 // for a dry run, or both, and Python's side of each. A program that needs a simulated device gets it first.
 // Whatever fails here is said once and never ends the program.
 #include "capture/dryrun/follow.h"
+#include "capture/dryrun/step_work.h"
 #include "capture/inject/record.h"
 #include "capture/inject/start_again.h"
 #include "capture/interpose/device_asked.h"
@@ -25,6 +26,7 @@ void onDeviceAsked() noexcept
 void onImmediateExit() noexcept
 {
     inject::keepBeforeExit();
+    dryrun::keepWork();
 }
 
 } // namespace strata::interpose

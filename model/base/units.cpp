@@ -72,6 +72,17 @@ std::string formatShare(std::int64_t part, std::int64_t whole)
     return part > 0 && percent < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", percent);
 }
 
+std::string formatFlops(double flops)
+{
+    constexpr std::array<std::string_view, 7> kUnits{ "", "k", "M", "G", "T", "P", "E" };
+    std::size_t unit = 0;
+    double value = flops > 0 ? flops : 0;
+    for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit)
+        value /= 1000;
+    return unit == 0 ? fmt::format("{:.0f} FLOP", value)
+                     : fmt::format("{} {}FLOP", threeFigures(value), kUnits[unit]);
+}
+
 std::string formatDuration(std::int64_t nanoseconds)
 {
     const double ns = static_cast<double>(nanoseconds);

@@ -27,6 +27,9 @@ namespace strata::model {
 /// A duration: "12.384 s", "3.2 ms", "15 us", "7 ns".
 [[nodiscard]] std::string formatDuration(std::int64_t nanoseconds);
 
+/// Operations by thousands: "7.15 TFLOP"; what is below 0 as 0.
+[[nodiscard]] std::string formatFlops(double flops);
+
 /// "0x7f3a00000000".
 [[nodiscard]] std::string formatAddress(std::uint64_t address);
 /// Reads that, in letters of any case. Nothing on anything else.

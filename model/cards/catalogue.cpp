@@ -19,6 +19,23 @@ std::string lower(std::string_view text)
     return out;
 }
 
+/// What is left of a driver's name without the maker's, in lower case.
+std::string plainProduct(std::string_view product)
+{
+    std::string plain = lower(product);
+    for (const std::string_view maker : { "nvidia ", "tesla ", "geforce " })
+        if (plain.starts_with(maker))
+            plain.erase(0, maker.size());
+    return plain;
+}
+
+/// Drivers keep some of the memory to themselves, and PyTorch says what is left.
+bool isCapacity(std::int64_t totalBytes, std::int64_t capacityBytes)
+{
+    const double share = static_cast<double>(totalBytes) / static_cast<double>(capacityBytes);
+    return totalBytes <= 0 || (share > 0.9 && share < 1.1);
+}
+
 struct Catalogue {
     std::vector<Card> cards;
     std::vector<Assumption> assumptions;
@@ -42,6 +59,12 @@ Catalogue readCatalogue()
         card.multiprocessors = entry.at("multiprocessors");
         card.l2Bytes = entry.at("l2_bytes");
         card.memoryBusBits = entry.at("memory_bus_bits");
+        card.bandwidth = entry.at("bandwidth_gbytes").get<double>() * 1e9;
+        for (int i = 0; i < kNumberTypes; ++i)
+            card.flops[static_cast<std::size_t>(i)]
+                = entry.at("tflops").value(numberTypeWord(static_cast<NumberType>(i)), 0.0) * 1e12;
+        card.clockHeadroom = entry.value("clock_headroom", 1.0);
+        card.peakSource = entry.at("source");
     }
     for (const auto& entry : catalogue.at("assumptions"))
         out.assumptions.push_back({ entry.at("name"), entry.at("each"), entry.at("low_bytes"),
@@ -56,6 +79,27 @@ const Catalogue& catalogue()
 }
 
 } // namespace
+
+std::string_view numberTypeWord(NumberType type)
+{
+    switch (type) {
+    case NumberType::Fp64:
+        return "fp64";
+    case NumberType::Fp32:
+        return "fp32";
+    case NumberType::Tf32:
+        return "tf32";
+    case NumberType::Fp16:
+        return "fp16";
+    case NumberType::Bf16:
+        return "bf16";
+    case NumberType::Fp8:
+        return "fp8";
+    case NumberType::Other:
+        break;
+    }
+    return "other";
+}
 
 const std::vector<Card>& cards()
 {
@@ -72,6 +116,15 @@ const Card* findCard(std::string_view name)
     const std::string wanted = lower(name);
     const auto found = std::find_if(
         cards().begin(), cards().end(), [&](const Card& card) { return lower(card.name) == wanted; });
+    return found == cards().end() ? nullptr : &*found;
+}
+
+const Card* cardOfDevice(std::string_view product, std::int64_t totalBytes)
+{
+    const std::string wanted = plainProduct(product);
+    const auto found = std::find_if(cards().begin(), cards().end(), [&](const Card& card) {
+        return plainProduct(card.product) == wanted && isCapacity(totalBytes, card.capacityBytes);
+    });
     return found == cards().end() ? nullptr : &*found;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/cards/number_type.h"
+
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +22,15 @@ struct Card {
     int multiprocessors = 0;
     std::int64_t l2Bytes = 0;
     int memoryBusBits = 0;
+    double bandwidth = 0; ///< of its memory: bytes a second, as the data sheet has it
+    std::array<double, kNumberTypes> flops{}; ///< dense peaks, operations a second; 0: not known
+    double clockHeadroom = 1; ///< how much faster its clock can be than that of the peaks; not of memory
+    std::string peakSource; ///< of bandwidth and peaks
+
+    /// Operations a second; 0: not known.
+    [[nodiscard]] double peak(NumberType type) const { return flops[static_cast<std::size_t>(type)]; }
+    /// FLOPs for a byte of memory from which on computing takes longer than memory; 0: not known.
+    [[nodiscard]] double ridge(NumberType type) const { return bandwidth > 0 ? peak(type) / bandwidth : 0; }
 };
 
 /// Memory that PyTorch does not count, or counts from a table here: a range with its source.
@@ -39,6 +51,11 @@ struct Assumption {
 
 /// The card of that name, case does not matter; nullptr when there is none.
 [[nodiscard]] const Card* findCard(std::string_view name);
+
+/// The card that a driver calls by this name, with or without the maker's in front: "NVIDIA H100 80GB HBM3",
+/// "Tesla V100-SXM2-16GB". `totalBytes` tells apart what is sold under one name; 0: not known. nullptr: it is
+/// not in the catalogue. A name that only resembles one is another card, with other peaks.
+[[nodiscard]] const Card* cardOfDevice(std::string_view product, std::int64_t totalBytes = 0);
 
 /// The three names that are spelt most like `name`.
 [[nodiscard]] std::vector<std::string> nearestCards(std::string_view name);

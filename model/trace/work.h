@@ -82,7 +82,7 @@ struct CopyDetail {
 
 /// What an operator was called with, as JSON texts of the file.
 struct OperatorDetail {
-    StringId shapes, types, values;
+    StringId shapes, types, values, strides;
     std::int64_t sequence = -1; ///< of autograd: the same in forward and backward
     std::int64_t forwardThread = 0; ///< of a backward operator, as autograd counts threads
 };

@@ -61,6 +61,8 @@ public:
                "Find the largest value that fits: 'BATCH=1..512' tries it for {BATCH} in the command; may be "
                "repeated")
             ->allow_extra_args(false);
+        app.add_flag("--time", m_options.time,
+            "Tell how long a step takes at least, by FLOPs and bytes of its operators on each card's peaks");
         app.add_option("-o,--output", m_options.output,
             "Keep the recording, as session (.strata) or PyTorch snapshot (.pickle); with {process} in the "
             "name that of each process, else of the one that reserved most");
@@ -116,9 +118,10 @@ private:
                 return model::Failure(variable.error());
         }
         if (!m_options.fit.empty()
-            && (m_options.spread || !m_options.changes.empty() || !m_options.output.empty()))
+            && (m_options.spread || m_options.time || !m_options.changes.empty()
+                || !m_options.output.empty()))
             return model::fail(Error::Kind::Usage,
-                model::say("--fit goes with neither --spread nor --change nor -o"),
+                model::say("--fit goes with neither --spread nor --change nor --time nor -o"),
                 model::say("give them in a run of the value found"));
         return {};
     }

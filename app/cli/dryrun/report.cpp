@@ -2,6 +2,7 @@
 #include "app/cli/dryrun/report.h"
 
 #include "app/cli/dryrun/about.h"
+#include "app/cli/dryrun/step_time.h"
 #include "model/analysis/groups.h"
 #include "model/analysis/position.h"
 #include "model/base/units.h"
@@ -248,10 +249,13 @@ std::string dryRunText(const DryRunReport& report)
         out += fitsOnText(run);
     else if (!run.fits())
         out += tryOnText(run);
+    if (report.options.time)
+        out += stepTimeText(stepTimeOf(run), run.device);
     out += outsideText(run);
-    out += fmt::format("\n{} with torch {}.{} Simulated: values are zeros and there are no times.{}\n",
-        stepsOf(run), run.torchVersion.empty() ? "of unknown version" : run.torchVersion,
+    out += fmt::format("\n{} with torch {}.{} Simulated: values are zeros and {}.{}\n", stepsOf(run),
+        run.torchVersion.empty() ? "of unknown version" : run.torchVersion,
         note.empty() ? "" : fmt::format(" {}.", note),
+        report.options.time ? "times are lower bounds" : "there are no times",
         run.skippedWeights() ? " Weights on the CPU were not initialised (--no-skip-init does it)." : "");
     return out;
 }

@@ -43,6 +43,11 @@ struct DryRunReport {
 /// what a C++ program marks with strata::capture::Step; null: none was seen), "steps_unseen" (a C++ program
 /// trained with an optimizer of a class of its own, whose steps cannot be seen), "ended_by_steps" (they ended
 /// the program), "steps_note" (why they did not, for people; null where there is nothing to tell).
+/// "time", with --time: how long a step takes at least (step_time.h): "problem" (why it is not known; then
+/// nothing else is there), "step" (which one; null: all that the program did), "rank", "devices" (that share
+/// it), "least_ns" on "card", "flops" (of causal attention half, as it is done), "flops_in_full" (as torch's
+/// counter has it), "bytes", "kinds", "launches", "unknown" (in no figure), "collectives" (in no figure),
+/// "cpu_step_ns" (median of "steps_timed" steps on this machine), "cards".
 /// "skip_init" is what was asked for, "weights_skipped" whether weights were left uninitialised. "applied" in
 /// "changed": false where no process ran Python, which changes are made in.
 [[nodiscard]] std::string dryRunJson(const DryRunReport& report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/report.h"
+#include "app/cli/dryrun/step_time.h"
 #include "model/cards/fits.h"
 
 #include <algorithm>
@@ -152,6 +153,8 @@ std::string dryRunJson(const DryRunReport& report)
     out["outside"] = outsideJson();
     out["unserved_calls"] = run.hasUnservedCalls();
     out["failure"] = failureJson(run);
+    if (report.options.time)
+        out["time"] = stepTimeJson(stepTimeOf(run), run.device);
     if (report.changed)
         out["changed"] = { { "changes", report.options.changes }, { "ranks", ranksJson(*report.changed) },
             { "tracked", trackedJson(*report.changed) }, { "fits_on", fitsOnJson(*report.changed) },
@@ -159,6 +162,8 @@ std::string dryRunJson(const DryRunReport& report)
             { "failure", failureJson(*report.changed) },
             { "applied", changesNote(report.options, *report.changed).empty() },
             { "note", textOrNull(changesNote(report.options, *report.changed)) } };
+    if (report.changed && report.options.time)
+        out["changed"]["time"] = stepTimeJson(stepTimeOf(*report.changed), run.device);
     if (report.options.spread) {
         out["spread"] = ordered_json::array();
         for (const SpreadRun& other : report.spread)

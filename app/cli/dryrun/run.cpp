@@ -54,6 +54,22 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
     variables.emplace_back("STRATA_DRYRUN_RANK", std::to_string(rank));
 }
 
+/// What a step launches is told, through the hook of the LibTorch that the command names; what a launcher
+/// starts has that of the recorder.
+void addTime(const launch::Command& command, simgpu::Variables& variables)
+{
+    variables.emplace_back(dryrun::kTimeVariable, "1");
+    if (!command.isCertain())
+        return;
+    const auto hook = launch::hookFor(*command.torch);
+    if (!hook) {
+        std::fprintf(stderr, "strata: %s; --time has nothing to tell\n", hook.error().text().c_str());
+        return;
+    }
+    variables.emplace_back(dryrun::kHookVariable, hook->string());
+    variables.emplace_back(dryrun::kHookTorchVariable, command.torch->folder.string());
+}
+
 std::optional<ProcessPeaks> readPeaks(const fs::path& path)
 {
     ProcessPeaks peaks{};
@@ -78,6 +94,28 @@ std::vector<ProcessPeaks> collectPeaks(const fs::path& folder)
     std::sort(all.begin(), all.end(), [](const ProcessPeaks& a, const ProcessPeaks& b) {
         return std::pair(a.rank, a.process) < std::pair(b.rank, b.process);
     });
+    return all;
+}
+
+std::vector<model::LaunchedStep> collectLaunched(const fs::path& folder)
+{
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("work.") && !name.ends_with(".partial"))
+            files.push_back(entry.path());
+    }
+    std::ranges::sort(files);
+    std::vector<model::LaunchedStep> all;
+    for (const fs::path& path : files) {
+        std::ifstream file(path, std::ios::binary);
+        const std::string text{ std::istreambuf_iterator<char>(file), {} };
+        if (auto step = model::readLaunchedStep(text))
+            all.push_back(*std::move(step));
+        else
+            std::fprintf(stderr, "strata: %s\n", step.error().text().c_str());
+    }
     return all;
 }
 
@@ -330,6 +368,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     variables->emplace_back("STRATA_DRYRUN_CHANGES", fmt::format("{}", fmt::join(options.changes, "\n")));
     variables->emplace_back(
         inject::kSimulatedVariable, aboutJson(options, card->name, settings.capacityBytes));
+    if (options.time)
+        addTime(*command, *variables);
     if (options.rank)
         addRank(*options.rank, options.worldSize, options.devices, *variables);
 
@@ -349,6 +389,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         return model::Failure(ended.error());
     result.exitStatus = *ended;
     result.processes = collectPeaks(scratch.path());
+    result.launched = collectLaunched(scratch.path());
     result.failure = readFailure(scratch.path());
     // The process with most has the recording that is looked into.
     std::int64_t most = -1;

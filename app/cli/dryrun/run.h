@@ -3,6 +3,7 @@
 
 #include "app/cli/dryrun/options.h"
 #include "capture/dryrun/peaks.h"
+#include "model/analysis/work/launched_step.h"
 #include "model/base/result.h"
 
 #include <filesystem>
@@ -30,6 +31,7 @@ struct DryRun {
     std::vector<dryrun::ProcessPeaks> processes; ///< those that touched a device, by rank and process
     std::vector<std::filesystem::path> recordings; ///< of each of them, empty where none was written
     std::filesystem::path recording; ///< of the one that reserved most
+    std::vector<model::LaunchedStep> launched; ///< with options.time: by processes that told
 
     [[nodiscard]] bool fits() const;
     /// The highest of all devices of all processes.

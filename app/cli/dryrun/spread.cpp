@@ -17,6 +17,7 @@ model::Result<std::vector<SpreadRun>> runSpread(const DryRunOptions& options)
         DryRunOptions other = options;
         other.addresses = addresses;
         other.record = false;
+        other.time = false;
         other.log = (scratch.path() / "log").string();
         const auto run = runDry(other, scratch);
         if (!run)

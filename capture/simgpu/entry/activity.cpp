@@ -255,6 +255,8 @@ void ApiCall::end()
 
 void ApiCall::issue(void* stream, const DeviceWork& work, GraphPlace place) const
 {
+    if (launchesAreCounted() && place.graph == 0)
+        countLaunches(1);
     if (!isHeard())
         return;
     ActivityLog& log = activityLog();
@@ -310,6 +312,8 @@ void ApiCall::issue(void* stream, const DeviceWork& work, GraphPlace place) cons
 
 void ApiCall::launch(void* stream, const GraphExec& graph) const
 {
+    if (launchesAreCounted())
+        countLaunches(graph.program->works.size());
     if (!isHeard())
         return;
     std::uint64_t node = std::uint64_t{ graph.number } << 32;

@@ -3,6 +3,7 @@
 
 #include "capture/simgpu/entry/activity_log.h"
 #include "capture/simgpu/entry/api_calls.h"
+#include "capture/simgpu/entry/launch_count.h"
 #include "capture/simgpu/entry/process.h"
 #include "capture/simgpu/machine/device_work.h"
 
@@ -64,10 +65,11 @@ void perform(const ApiCall& call, void* stream, const DeviceWork& work);
 /// A call of a library that runs at least one kernel. `name` stays for the life of the process.
 void performLibrary(
     const char* name, void* stream, const WorkSize& size = {}, Extent grid = {}, Extent block = {});
-/// Whether performLibrary() would do anything: names and sizes need not be made where it would not.
+/// Whether perform() and performLibrary() would do anything: names and sizes need not be made where it would
+/// not.
 inline bool isWorkSeen()
 {
-    return anybodyListens() || machine().streams.anyCapture();
+    return anybodyListens() || launchesAreCounted() || machine().streams.anyCapture();
 }
 /// The same text for the life of the process.
 const char* keptName(const std::string& name);

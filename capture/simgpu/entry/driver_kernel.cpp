@@ -15,7 +15,7 @@ Result launch(Api name, const void* function, const Extent& grid, const Extent& 
     void* stream)
 {
     const ApiCall call(name);
-    if (call.isHeard() || machine().streams.anyCapture())
+    if (isWorkSeen())
         perform(call, stream, DeviceWork::kernel(function, grid, block, sharedBytes));
     return 0;
 }

@@ -63,6 +63,7 @@ void tellKernel(const char* what, std::size_t bytes, void* communicator, void* s
         return;
     WorkSize size;
     size.bytes = static_cast<double>(bytes);
+    const CountedCollective counted(what, bytes);
     performLibrary(keptName(std::string("ncclDevKernel_") + what), stream, size);
 }
 

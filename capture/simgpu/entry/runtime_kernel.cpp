@@ -27,7 +27,7 @@ Result launch(Api name, const void* kernel, const api::Dim3& grid, const api::Di
     std::size_t sharedBytes, void* stream)
 {
     const ApiCall call(name);
-    if (call.isHeard() || machine().streams.anyCapture())
+    if (isWorkSeen())
         perform(call, stream, DeviceWork::kernel(kernel, extentOf(grid), extentOf(block), sharedBytes));
     return 0;
 }

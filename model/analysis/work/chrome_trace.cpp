@@ -207,6 +207,7 @@ private:
             text("Input Dims", called.shapes);
             text("Input type", called.types);
             text("Concrete Inputs", called.values);
+            text("Input Strides", called.strides);
             if (called.sequence >= 0) {
                 argument("Sequence number", called.sequence);
                 argument("Fwd thread id", called.forwardThread);

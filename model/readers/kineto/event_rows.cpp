@@ -107,7 +107,7 @@ struct EventRows::Row {
     std::optional<std::int64_t> device, stream, deviceType, deviceId, address, bytes, allocated, reserved;
     std::int64_t correlation = 0, external = 0, sequence = -1, forwardThread = 0;
     KernelDetail kernel;
-    std::string_view shapes, types, values, label;
+    std::string_view shapes, types, values, strides, label;
 };
 
 std::size_t EventRows::LaneHash::operator()(const LaneKey& key) const noexcept
@@ -238,6 +238,8 @@ bool EventRows::read(std::string_view text, Row& row)
                 row.types = rawOf(value);
             else if (key == "Concrete Inputs")
                 row.values = rawOf(value);
+            else if (key == "Input Strides")
+                row.strides = rawOf(value);
             break;
         default:
             if (key == "Device Type")
@@ -397,7 +399,8 @@ void EventRows::addSpan(const Row& row)
         && (!row.shapes.empty() || !row.types.empty() || !row.values.empty() || row.sequence >= 0))
         detailed(m_work.operators,
             OperatorDetail{ m_recording.strings.intern(row.shapes), m_recording.strings.intern(row.types),
-                m_recording.strings.intern(row.values), row.sequence, row.forwardThread });
+                m_recording.strings.intern(row.values), m_recording.strings.intern(row.strides), row.sequence,
+                row.forwardThread });
     m_work.spans.push_back(span);
 }
 

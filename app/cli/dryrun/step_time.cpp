@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/dryrun/step_time.h"
+
+#include "app/cli/dryrun/about.h"
+#include "model/base/units.h"
+#include "model/cards/fits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace strata::cli {
+
+namespace {
+
+using model::formatBytes;
+using model::formatCount;
+using nlohmann::ordered_json;
+
+constexpr const char* kOutside = "outside of operators";
+
+std::int64_t whole(double figure)
+{
+    return std::llround(figure);
+}
+
+std::string durationText(double ns)
+{
+    return model::formatDuration(whole(ns));
+}
+
+/// The devices of a process that took part.
+int usedDevices(const dryrun::ProcessPeaks& process)
+{
+    const auto used = std::count_if(process.device, process.device + process.devices,
+        [](const dryrun::DevicePeaks& device) { return device.events > 0; });
+    return std::max(static_cast<int>(used), 1);
+}
+
+std::string whichText(const StepTime& time)
+{
+    std::string out = time.step.step ? fmt::format("step {}", *time.step.step)
+                                     : std::string("all that the program did: it made no whole step");
+    if (time.rank >= 0)
+        out += fmt::format(", rank {}", time.rank);
+    if (time.devices > 1)
+        out += fmt::format(", shared evenly by {} devices", time.devices);
+    return out;
+}
+
+std::string unknownText(const StepTime& time)
+{
+    constexpr std::size_t kMostNames = 6;
+    const model::LeastStep& least = time.least;
+    std::vector<std::string> names;
+    for (const model::UnknownOperator& each : least.unknown)
+        names.push_back(fmt::format("{} ({})", each.name, formatCount(each.launches)));
+    if (least.outsideLaunches > 0)
+        names.push_back(fmt::format("{} ({})", kOutside, formatCount(least.outsideLaunches)));
+    if (names.empty())
+        return {};
+    if (names.size() > kMostNames) {
+        const std::string more = fmt::format("{} more", names.size() - kMostNames);
+        names.resize(kMostNames);
+        names.push_back(more);
+    }
+    return fmt::format("  of unknown cost, and in no figure: {} of {} launches: {}\n",
+        formatCount(least.unknownLaunches), formatCount(time.step.launches), fmt::join(names, ", "));
+}
+
+std::string collectivesText(const StepTime& time)
+{
+    std::string out;
+    for (const model::LaunchedCollective& each : time.step.collectives)
+        out += fmt::format("  over the wire, and in no figure: {} in {} calls of {}\n",
+            formatBytes(each.bytes), formatCount(each.calls), each.name);
+    return out;
+}
+
+std::string cpuText(const model::LaunchedStep& step)
+{
+    if (!step.stepNs)
+        return {};
+    return fmt::format("  launching it took {} on this machine's CPU ({})\n",
+        model::formatDuration(*step.stepNs),
+        step.stepsTimed > 1 ? fmt::format("median of {} steps", step.stepsTimed) : std::string("one step"));
+}
+
+std::string cardsText(const StepTime& time)
+{
+    std::string out = "  on the cards that it fits on, at least\n";
+    bool any = false;
+    for (const CardTime& each : time.cards) {
+        if (each.fits)
+            out += fmt::format("    {:<18}{:>10}\n", each.card->name, durationText(each.leastNs));
+        any = any || each.fits;
+    }
+    return any ? out : std::string();
+}
+
+ordered_json kindsJson(const model::LeastStep& least)
+{
+    ordered_json out = ordered_json::array();
+    for (const model::LeastKind& kind : least.kinds)
+        out.push_back({ { "kind", model::costKindWord(kind.kind) }, { "calls", kind.calls },
+            { "launches", kind.launches }, { "flops", whole(kind.flops) }, { "bytes", whole(kind.bytes) },
+            { "least_ns", whole(kind.leastNs) }, { "roofline_ns", whole(kind.rooflineNs) } });
+    return out;
+}
+
+ordered_json unknownJson(const model::LeastStep& least)
+{
+    ordered_json operators = ordered_json::array();
+    for (const model::UnknownOperator& each : least.unknown)
+        operators.push_back(
+            { { "name", each.name }, { "calls", each.calls }, { "launches", each.launches } });
+    return { { "launches", least.unknownLaunches }, { "outside_launches", least.outsideLaunches },
+        { "operators", std::move(operators) } };
+}
+
+} // namespace
+
+StepTime stepTimeOf(const DryRun& run)
+{
+    StepTime out;
+    out.step.problem = "no process with a device was seen to its end";
+    const model::Card* const simulated = model::findCard(run.device);
+    for (const model::LaunchedStep& step : run.launched) {
+        const auto process = std::ranges::find(run.processes, step.process, &dryrun::ProcessPeaks::process);
+        if (!simulated || process == run.processes.end())
+            continue;
+        const int devices = usedDevices(*process);
+        model::LeastStep least = model::leastStepOn(step, *simulated, devices);
+        const bool isFirst = out.step.process == 0;
+        if (!isFirst && (!step.problem.empty() || least.leastNs <= out.least.leastNs))
+            continue;
+        out.step = step;
+        out.rank = process->worldSize > 1 ? process->rank : -1;
+        out.devices = devices;
+        out.least = std::move(least);
+    }
+    if (!out.step.problem.empty())
+        return out;
+    for (const model::CardFit& one : model::cardFits(run.reservedPeak())) {
+        if (one.card->bandwidth > 0)
+            out.cards.push_back({ one.card, model::leastStepOn(out.step, *one.card, out.devices).leastNs,
+                run.fits() && one.fit != model::Fit::No });
+    }
+    return out;
+}
+
+ordered_json stepTimeJson(const StepTime& time, const std::string& card)
+{
+    ordered_json out{ { "card", card }, { "problem", nullptr } };
+    if (!time.step.problem.empty()) {
+        out["problem"] = time.step.problem;
+        return out;
+    }
+    out["step"] = time.step.step ? ordered_json(*time.step.step) : ordered_json(nullptr);
+    out["rank"] = time.rank >= 0 ? ordered_json(time.rank) : ordered_json(nullptr);
+    out["devices"] = time.devices;
+    out["least_ns"] = whole(time.least.leastNs);
+    out["roofline_ns"] = whole(time.least.rooflineNs);
+    out["flops"] = whole(time.least.flops);
+    out["flops_in_full"] = whole(time.least.flopsInFull);
+    out["bytes"] = whole(time.least.bytes);
+    out["kinds"] = kindsJson(time.least);
+    out["launches"] = time.step.launches;
+    out["unknown"] = unknownJson(time.least);
+    out["collectives"] = ordered_json::array();
+    for (const model::LaunchedCollective& each : time.step.collectives)
+        out["collectives"].push_back(
+            { { "name", each.name }, { "calls", each.calls }, { "bytes", each.bytes } });
+    out["cpu_step_ns"] = time.step.stepNs ? ordered_json(*time.step.stepNs) : ordered_json(nullptr);
+    out["steps_timed"] = time.step.stepsTimed;
+    out["cards"] = ordered_json::array();
+    for (const CardTime& each : time.cards)
+        out["cards"].push_back(
+            { { "name", each.card->name }, { "least_ns", whole(each.leastNs) }, { "fits", each.fits } });
+    return out;
+}
+
+std::string stepTimeText(const StepTime& time, const std::string& card)
+{
+    if (!time.step.problem.empty())
+        return fmt::format("\nHow long a step takes at least is not known: {}.\n", time.step.problem);
+    const model::LeastStep& least = time.least;
+    std::string out = fmt::format("\n{} takes at least {} on {} ({})\n",
+        time.step.step ? "A step" : "The program", durationText(least.leastNs), card, whichText(time));
+    for (const model::LeastKind& kind : least.kinds)
+        out += fmt::format("  {:<18}{:>10}{:>6.0f} %{:>14}{:>12}\n", model::costKindWord(kind.kind),
+            durationText(kind.leastNs), least.leastNs > 0 ? 100 * kind.leastNs / least.leastNs : 0.0,
+            model::formatFlops(kind.flops), formatBytes(whole(kind.bytes)));
+    out += fmt::format(
+        "  {}, operands and results of {}, in {} launches; {} if all of these came from memory\n",
+        model::formatFlops(least.flops), formatBytes(whole(least.bytes)), formatCount(time.step.launches),
+        durationText(least.rooflineNs));
+    out += unknownText(time) + collectivesText(time) + cpuText(time.step) + cardsText(time);
+    return out
+        + fmt::format(
+            "  Simulated: order, names, counts, streams and launches are real; the duration is at "
+            "least {}, by FLOPs\n  or bytes on {}'s peaks; real kernels took 1.4 to 10 times that, "
+            "tiny ones more, in two H100 traces.\n  Causal attention is counted as it is done: half.\n",
+            durationText(least.leastNs), card);
+}
+
+} // namespace strata::cli

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that launched something, with the inputs that they had, by LibTorch's own observers
+// (ATen/record_function.h), on every thread, for C++ and Python programs alike. Nothing is paid for before
+// operators are watched and after.
+#pragma once
+
+#include "capture/hook/input_texts.h"
+#include "capture/hook/libtorch.h"
+
+#include <ATen/record_function.h>
+#include <memory>
+#include <string>
+
+namespace strata::hook {
+
+/// What a thread launches while an operator runs, less what operators within it launch, is its own.
+struct OperatorRun final : at::ObserverContext {
+    std::string inputs;
+    std::uint64_t launchesBefore = 0;
+    std::uint64_t launchedWithin = 0;
+    OperatorRun* outer = nullptr;
+};
+
+struct OperatorFunctions {
+    at::CallbackHandle (*add)(at::RecordFunctionCallback) = nullptr;
+    void (*remove)(at::CallbackHandle) = nullptr;
+    const char* (*name)(const at::RecordFunction*) = nullptr;
+    OperatorCallbacks callbacks{};
+    at::CallbackHandle handle{};
+    bool isWatched = false;
+};
+inline OperatorFunctions g_operators; // of the thread that watches; what callbacks read stays as it is
+
+/// The innermost that runs on this thread.
+inline thread_local OperatorRun* t_operator = nullptr;
+
+inline std::unique_ptr<at::ObserverContext> beginOperator(const at::RecordFunction& function)
+{
+    try {
+        auto run = std::make_unique<OperatorRun>();
+        run->inputs = inputTexts(function.inputs());
+        run->outer = t_operator;
+        t_operator = run.get();
+        run->launchesBefore = g_operators.callbacks.launches();
+        return run;
+    } catch (...) {
+        return nullptr; // no memory: this one is not told
+    }
+}
+
+inline void endOperator(const at::RecordFunction& function, at::ObserverContext* context)
+{
+    auto* const run = static_cast<OperatorRun*>(context);
+    if (!run || t_operator != run)
+        return; // it ends on another thread than it began
+    t_operator = run->outer;
+    const std::uint64_t launched = g_operators.callbacks.launches() - run->launchesBefore;
+    if (run->outer)
+        run->outer->launchedWithin += launched;
+    if (launched <= run->launchedWithin)
+        return;
+    Operator told;
+    told.name = g_operators.name(&function);
+    told.inputs = { run->inputs.data(), run->inputs.size() };
+    told.launches = launched - run->launchedWithin;
+    g_operators.callbacks.ran(told);
+}
+
+inline bool watchOperators(const OperatorCallbacks& callbacks) noexcept
+{
+    try {
+        OperatorFunctions& all = g_operators;
+        const auto function = [](auto& to, const char* symbol) {
+            to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(find(symbol, "libtorch_cpu.so"));
+        };
+        function(all.add, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
+        function(all.remove, "_ZN2at14removeCallbackEm");
+        function(all.name, "_ZNK2at14RecordFunction4nameEv");
+        if (all.isWatched || !all.add || !all.remove || !all.name)
+            return false;
+        all.callbacks = callbacks;
+        all.handle = all.add(at::RecordFunctionCallback(beginOperator, endOperator)
+                                 .needsInputs(true)
+                                 .scopes({ at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION }));
+        all.isWatched = true;
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+/// Operators that run now are still told of as they end.
+inline void leaveOperators() noexcept
+{
+    try {
+        if (g_operators.isWatched)
+            g_operators.remove(g_operators.handle);
+        g_operators.isWatched = false;
+    } catch (...) {
+        // It knows of none: there is nothing to take off.
+    }
+}
+
+} // namespace strata::hook
