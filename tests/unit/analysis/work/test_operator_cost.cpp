@@ -228,6 +228,16 @@ TEST(OperatorCost, OfHostileTextsIsNotKnown)
         EXPECT_NO_FATAL_FAILURE(cost("aten::convolution", "[[1,1,1],[1,1,1]]", kTwoHalves, values)) << values;
 }
 
+TEST(ShapesText, LeavesOutWhatHasNoSizes)
+{
+    EXPECT_EQ(shapesText("[[2, 3],\n  [],[ 4 ]]"), "[2,3] [4]");
+    EXPECT_EQ(shapesText("[[],[[1,2],[3]],[]]"), "[[1,2],[3]]");
+    EXPECT_EQ(shapesText("[]"), "");
+    EXPECT_EQ(shapesText("[[],[]]"), "");
+    for (const char* const text : { "", "]", "[[", "]]]][[[", "[[[]]", "x" })
+        EXPECT_LE(shapesText(text).size(), 8u) << text;
+}
+
 TEST(LeastTime, IsTheLongerOfComputingAndMemory)
 {
     const Card* const card = cardOfDevice("NVIDIA A100-SXM4-80GB");
