@@ -4,10 +4,10 @@
 #include "model/analysis/work/device_work.h"
 #include "model/analysis/work/launchers.h"
 #include "model/base/units.h"
+#include "model/base/wrap.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <tuple>
@@ -114,16 +114,17 @@ public:
             type = NumberType::Tf32;
         RooflineRow& row = rowOf(span.name, shapes, type, call.cost.has_value());
         ++row.calls;
-        row.deviceNs += call.deviceNs;
+        row.deviceNs = wrapAdd(row.deviceNs, call.deviceNs);
         row.work.insert(row.work.end(), call.work.begin(), call.work.end());
-        m_into.workNs += call.deviceNs;
+        m_into.workNs = wrapAdd(m_into.workNs, call.deviceNs);
         if (!call.cost) {
             ++m_into.unknownCalls;
-            (shapes.valid() ? m_into.unknownNs : m_into.noShapesNs) += call.deviceNs;
+            std::int64_t& notKnown = shapes.valid() ? m_into.unknownNs : m_into.noShapesNs;
+            notKnown = wrapAdd(notKnown, call.deviceNs);
             return;
         }
         ++m_into.knownCalls;
-        m_into.knownNs += call.deviceNs;
+        m_into.knownNs = wrapAdd(m_into.knownNs, call.deviceNs);
         OperatorCost cost = *call.cost;
         cost.type = type;
         row.kind = cost.kind;
@@ -240,7 +241,7 @@ std::vector<LaunchedCall> launchedCallsOf(const Work& work, const StringTable& s
         LaunchedCall& call = calls[found->second];
         call.work.push_back(row);
         call.firstNs = std::min(call.firstNs, span.startNs);
-        call.deviceNs += span.durationNs;
+        call.deviceNs = wrapAdd(call.deviceNs, span.durationNs);
     }
     std::ranges::stable_sort(calls, {}, &LaunchedCall::firstNs);
     return calls;
@@ -275,10 +276,10 @@ Roofline rooflineOf(const Work& work, const StringTable& strings, const std::opt
             || !isWithin(span.startNs))
             continue;
         if (isElsewhere(span, strings[span.name])) {
-            roofline.elsewhereNs += span.durationNs;
+            roofline.elsewhereNs = wrapAdd(roofline.elsewhereNs, span.durationNs);
         } else {
-            roofline.noOperatorNs += span.durationNs;
-            roofline.workNs += span.durationNs;
+            roofline.noOperatorNs = wrapAdd(roofline.noOperatorNs, span.durationNs);
+            roofline.workNs = wrapAdd(roofline.workNs, span.durationNs);
         }
     }
     std::ranges::stable_sort(roofline.rows, std::greater<>(), &RooflineRow::deviceNs);
@@ -321,7 +322,9 @@ std::vector<Sentence> sayRoofline(const Roofline& roofline, bool isSimulated)
         said.push_back(say("GPU %1 multiplies nothing.", *roofline.device));
     said.push_back(say("Operators whose costs are known take %1 of its time; at its peaks they would take %2 "
                        "of that at least.",
-        known, strongText(formatShare(std::llround(roofline.leastNs), roofline.knownNs))));
+        known,
+        strongText(fmt::format("{:.1f} %",
+            roofline.knownNs > 0 ? 100 * roofline.leastNs / static_cast<double>(roofline.knownNs) : 0.0))));
     return said;
 }
 
