@@ -4,6 +4,7 @@
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
+#include "app/cli/roofline_report.h"
 #include "app/cli/text.h"
 #include "model/analysis/work/chrome_trace.h"
 #include "model/analysis/work/session_work.h"
@@ -242,6 +243,8 @@ void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
     const Told& busiest = *std::ranges::max_element(traces, {}, busyNs);
     writeVerdict(json, busiest, queueOf(traces));
     writeTables(json, busiest, most);
+    json.key("roofline");
+    writeRoofline(json, busiest.report.roofline, busiest.strings(), most);
     json.endObject().endLine();
     out.write(json.text());
 }
@@ -413,6 +416,7 @@ private:
         printWaits(out, told);
         printDevices(out, told);
         printTables(out, told, most);
+        printRoofline(out, told.report.roofline, told.strings(), told.session->recording().simulated, most);
     }
 
     static void printWaits(Output& out, const Told& told)

@@ -4,6 +4,7 @@
 #include "model/readers/reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -43,6 +44,17 @@ void look(const Work& work, const StringTable& strings, const std::optional<Time
     const WorkReport report = workReportOf(work, strings, range);
     expect(!verdictOf(report, strings).empty());
     (void)sayStepsOf(report);
+    const Roofline& roofline = report.roofline;
+    expect(!sayRoofline(roofline, false).empty());
+    std::int64_t calls = 0;
+    for (const RooflineRow& row : roofline.rows) {
+        calls += row.calls;
+        expect(!row.work.empty() && std::isfinite(row.flopRate()) && std::isfinite(row.byteRate())
+            && std::isfinite(row.intensity()) && std::isfinite(row.leastNs));
+        expect(
+            !row.shapes.valid() || shapesText(strings[row.shapes]).size() <= strings[row.shapes].size() + 1);
+    }
+    expect(calls == roofline.knownCalls + roofline.unknownCalls);
 }
 
 } // namespace

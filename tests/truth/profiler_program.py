@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small program under torch.profiler, as people write it: profiler_program.py MODEL TRACE. Prints one line of JSON: what
-key_averages() adds up to on the GPU, what it charges to operators, and the FLOPs of matrix products in a step as torch counts
-them."""
+key_averages() adds up to on the GPU, what it charges to operators, and the FLOPs of a step as torch counts them: of matrix products,
+and by operator."""
 import json
 import sys
 
@@ -185,7 +185,8 @@ def main():
     step()  # the counter leaves Python's callbacks with autograd's thread, which crashes if it drops them while Python ends
     counted = counter.get_flop_counts().get("Global", {})
     products = sum(flops for operator, flops in counted.items() if str(operator) in ("aten.mm", "aten.addmm", "aten.bmm"))
-    own = {"gpu_us": 0, "operators_us": 0, "product_flops": products}
+    own = {"gpu_us": 0, "operators_us": 0, "product_flops": products,
+           "flops": {str(operator): flops for operator, flops in counted.items()}}
     for each in averages:
         if not each.is_user_annotation:
             on_gpu = each.device_type == torch.autograd.DeviceType.CUDA

@@ -36,6 +36,11 @@ NAMES = {
     "streams": ("Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pageable -> Device)", "Memcpy DtoH (Device -> Pageable)"),
 }
 
+#: Operators that launch what another, which torch's counter knows, is called for.
+LAUNCHED_FOR = {"aten::cudnn_convolution": "aten.convolution",
+                "aten::_flash_attention_forward": "aten._scaled_dot_product_flash_attention",
+                "aten::_flash_attention_backward": "aten._scaled_dot_product_flash_attention_backward"}
+
 
 class Trace:
     def __init__(self, path):
@@ -114,6 +119,19 @@ def product_flops(trace):
     return sum(2 * int(m[1]) * int(m[2]) * int(m[3]) * int(m[4] or 1) for m in found if m)
 
 
+def look_at_flops(name, strata, path, counted, failures):
+    """FLOPs of the roofline are those that torch's own counter counts in as many steps, operator by operator: the one that launched
+    stands for the one that was called."""
+    _, timeline = strata_json(strata, ["timeline", path, "--json", "--limit", "0"])
+    told = collections.Counter()
+    for row in timeline["roofline"]["rows"]:
+        told[LAUNCHED_FOR.get(row["name"], row["name"].replace("aten::", "aten."))] += row.get("flops", 0)
+    failures.expect(name, "FLOPs of operators", {op: n for op, n in told.items() if n}, {op: STEPS * n for op, n in counted.items() if n})
+    known, work = timeline["roofline"]["known_ns"], timeline["roofline"]["work_ns"]
+    unknown = sorted({row["name"] for row in timeline["roofline"]["rows"] if row["kind"] is None})
+    print(f"{name}: costs known of {100 * known / max(work, 1):.0f} % of the GPU's time; not of {', '.join(unknown) or 'none'}", flush=True)
+
+
 def look_at_graphs(name, trace, failures):
     launches = collections.Counter(e["args"]["correlation"] for e in trace.gpu
                                    if trace.calls[e["args"]["correlation"]]["name"] == "cudaGraphLaunch")
@@ -166,6 +184,8 @@ def test(arguments, python, failures):
             _, timeline = strata_json(arguments.strata, ["timeline", path, "--json"])
             verdict = timeline and timeline["verdict"]["queue"]
             failures.expect(name, "strata timeline", verdict not in (None, "none"))
+            if model in ("mlp", "gpt", "conv", "conv_amp"):
+                look_at_flops(name, arguments.strata, path, told["flops"], failures)
             seen = sum(s["events"] for r in timeline["ranks"] for d in r["devices"] for s in d["streams"]) if timeline else 0
             failures.expect(name, "GPU events in strata timeline", seen, count)
             print(f"{name}: {count} GPU events, queue {verdict}, {told['gpu_us']:.0f} us in key_averages()", flush=True)

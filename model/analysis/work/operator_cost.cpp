@@ -474,6 +474,24 @@ std::optional<OperatorCost> ruleCost(const Rule& rule, const OperatorInputs& inp
     }
 }
 
+std::optional<OperatorCost> costWhateverItIs(std::string_view operatorName, const OperatorInputs& inputs)
+{
+    static constexpr std::string_view kNamespace = "aten::";
+    if (!operatorName.starts_with(kNamespace))
+        return std::nullopt;
+    std::string_view name = operatorName.substr(kNamespace.size());
+    name = name.substr(0, name.find('.'));
+    if (name == "convolution_backward")
+        return convolutionBackwardCost(inputs);
+    if (const auto* const rule = find<AttentionRule>(kAttentions, name))
+        return attentionCost(rule->places, inputs);
+    if (const auto* const rule = find<ConvolutionRule>(kConvolutions, name))
+        return convolutionCost(rule->places, inputs);
+    const bool isInPlace = name.size() > 1 && name.ends_with('_');
+    const auto* const rule = find<Rule>(kRules, isInPlace ? name.substr(0, name.size() - 1) : name);
+    return rule ? ruleCost(*rule, inputs, isInPlace) : std::nullopt;
+}
+
 double flopsNs(double flops, double peak)
 {
     return peak > 0 ? flops / peak * 1e9 : 0;
@@ -491,20 +509,11 @@ std::string_view costKindWord(CostKind kind)
 
 std::optional<OperatorCost> costOf(std::string_view operatorName, const OperatorInputs& inputs)
 {
-    static constexpr std::string_view kNamespace = "aten::";
-    if (!operatorName.starts_with(kNamespace))
-        return std::nullopt;
-    std::string_view name = operatorName.substr(kNamespace.size());
-    name = name.substr(0, name.find('.'));
-    if (name == "convolution_backward")
-        return convolutionBackwardCost(inputs);
-    if (const auto* const rule = find<AttentionRule>(kAttentions, name))
-        return attentionCost(rule->places, inputs);
-    if (const auto* const rule = find<ConvolutionRule>(kConvolutions, name))
-        return convolutionCost(rule->places, inputs);
-    const bool isInPlace = name.size() > 1 && name.ends_with('_');
-    const auto* const rule = find<Rule>(kRules, isInPlace ? name.substr(0, name.size() - 1) : name);
-    return rule ? ruleCost(*rule, inputs, isInPlace) : std::nullopt;
+    const auto cost = costWhateverItIs(operatorName, inputs);
+    // Sizes of a damaged file multiply to what no device ever does, or to infinity.
+    constexpr double kMost = 1e30;
+    const bool isPossible = cost && cost->flops < kMost && cost->doneFlops < kMost && cost->bytes() < kMost;
+    return isPossible ? cost : std::nullopt;
 }
 
 double leastNs(const OperatorCost& cost, const Card& card)

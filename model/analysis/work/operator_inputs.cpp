@@ -223,4 +223,26 @@ std::optional<OperatorInputs> readOperatorInputs(
     return inputs;
 }
 
+std::string shapesText(std::string_view shapes)
+{
+    std::string text;
+    int depth = 0;
+    std::size_t began = 0; // of the argument, in the text
+    for (const char c : shapes) {
+        const bool isOuter = depth == 1 && c != '[';
+        depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+        if (c == ' ' || c == '\n' || c == '\r' || c == '\t' || (depth == 1 && c == '[') || isOuter)
+            continue;
+        if (depth == 2 && c == '[') {
+            if (!text.empty())
+                text += ' ';
+            began = text.size();
+        }
+        text += c;
+        if (depth == 1 && text.size() == began + 2) // "[]"
+            text.resize(began > 0 ? began - 1 : 0);
+    }
+    return text;
+}
+
 } // namespace strata::model

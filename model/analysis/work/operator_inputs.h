@@ -65,6 +65,9 @@ struct OperatorInputs {
 [[nodiscard]] std::optional<OperatorInputs> readOperatorInputs(std::string_view shapes,
     std::string_view types, std::string_view values = {}, std::string_view strides = {});
 
+/// Sizes for people, of the JSON text: "[512] [141,512]". What has none is left out. Any text is taken.
+[[nodiscard]] std::string shapesText(std::string_view shapes);
+
 /// Bytes of one text. torch.optim hands lists of all parameters to an operator.
 inline constexpr std::size_t kLongestInputs = 4'000'000;
 

@@ -69,6 +69,7 @@ WorkReport workReportOf(const Work& work, const StringTable& strings, const std:
         });
     report.waits = waitTimesOf(work, strings, range);
     report.tables = tablesOf(work, strings, range);
+    report.roofline = rooflineOf(work, strings, range);
     return report;
 }
 

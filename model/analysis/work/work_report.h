@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/analysis/work/device_work.h"
+#include "model/analysis/work/roofline.h"
 #include "model/analysis/work/wait_causes.h"
 #include "model/analysis/work/work_tables.h"
 #include "model/base/sentence.h"
@@ -18,6 +19,7 @@ struct WorkReport {
     std::vector<ProfilerStep> steps; ///< those that the range touches
     WaitTimes waits;
     WorkTables tables;
+    Roofline roofline;
 };
 
 [[nodiscard]] WorkReport workReportOf(

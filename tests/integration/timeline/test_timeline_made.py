@@ -244,7 +244,40 @@ def check_written(strata, rows, folder):
     again = json.loads(run.stdout)
     for each in (told, again):
         each["ranks"][0].pop("file")
-    return len(arrows) == launched and all(told[key] == again[key] for key in ("memory", "ranks", "verdict", "operators", "kernels", "copies"))
+    return len(arrows) == launched and all(told[key] == again[key] for key in ("memory", "ranks", "verdict", "operators", "kernels", "copies", "roofline"))
+
+
+def check_roofline(strata, folder):
+    """A product of 2048 by 1024 with 1024 by 512 that takes 10 us on an H100, and its sum with a row that takes 5."""
+    sizes = {"Input type": ["c10::BFloat16", "c10::BFloat16"], "Concrete Inputs": ["", ""], "Input Strides": [[1024, 1], [512, 1]]}
+    rows = Rows()
+    for number, (name, dims, took) in enumerate((("aten::mm", [[2048, 1024], [1024, 512]], 10.0), ("aten::add", [[2048, 512], [512]], 5.0),
+                                                 ("mine::op", [[1], [1]], 5.0))):
+        begin = 100.0 * (number + 1)
+        strides = {"Input Strides": [[512, 1], [1]]} if number == 1 else {}
+        rows.add("cpu_op", name, begin, begin + 50, 1, 1, **{**sizes, "Input Dims": dims, **strides})
+        rows.add("cuda_runtime", "cudaLaunchKernel", begin + 10, begin + 14, 1, 1, correlation=number + 1)
+        rows.add("kernel", f"kernel_{number}", begin + 20, begin + 20 + took, 0, 7, device=0, stream=7, correlation=number + 1)
+    path = os.path.join(folder, "roofline.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": rows.rows}, file)
+    run = subprocess.run([strata, "timeline", path, "--json"], capture_output=True, text=True)
+    told = json.loads(run.stdout)["roofline"]
+    product, added, unknown = told["rows"] if len(told["rows"]) == 3 else ({},) * 3
+    flops, moved = 2 * 2048 * 1024 * 512, 2 * (2048 * 1024 + 1024 * 512 + 2048 * 512)
+    wanted = [(told["lack"], "none"), (told["card"]["name"], "H100-80GB"), (told["work_ns"], 20000), (told["known_ns"], 15000),
+              (told["unknown_ns"], 5000), (told["mfu"], float(f"{flops / 989.5e12 / 205e-6:.6g}")), (product.get("flops"), flops),
+              (product.get("bytes"), moved), (product.get("flops_per_second"), round(flops / 10e-6)), (product.get("bound"), "memory"),  # 293 FLOPs a byte; the ridge is at 295
+              (product.get("shapes"), "[2048,1024] [1024,512]"), (added.get("flops"), 0), (added.get("bytes"), 2 * (2 * 2048 * 512 + 512)),
+              (added.get("bound"), "memory"), (unknown.get("kind", ""), None)]
+    for got, right in wanted:
+        if got != right:
+            print(f"roofline: {got}, not {right}: {json.dumps(told)}")
+    text = subprocess.run([strata, "timeline", path], capture_output=True, text=True).stdout
+    said = all(part in text for part in ("what operators make of the GPU", "aten::mm [2048,1024] [1024,512]", "not known"))
+    if not said:
+        print(f"roofline: the text lacks it: {text}")
+    return said and all(got == right for got, right in wanted)
 
 
 def main(strata):
@@ -259,6 +292,8 @@ def main(strata):
             total += 1
             nothing += queue == "none"
             launches += causes[:1] == ["launch_overhead"]
+        right += check_roofline(strata, folder)
+        total += 1
     print(f"{right} of {total} traces; one who sees nothing is right in {nothing}, one who always says \"launch_overhead\" in {launches}")
     return 0 if right == total else 1
 

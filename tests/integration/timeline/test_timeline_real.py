@@ -3,8 +3,10 @@
 
 usage: test_timeline_real.py STRATA REALDATA
 """
+import collections
 import glob
 import json
+import math
 import os
 import subprocess
 import sys
@@ -34,9 +36,44 @@ def check(strata, path):
         written = json.loads(run.stdout)
     for each in (told, written):
         each["ranks"][0].pop("file")
-    for what in ("memory", "ranks", "verdict", "operators", "kernels", "copies"):
+    for what in ("memory", "ranks", "verdict", "operators", "kernels", "copies", "roofline"):
         assert written[what] == told[what], f"{path}: written as a trace: {what}: {json.dumps(written[what])[:1000]}, not {json.dumps(told[what])[:1000]}"
+    check_roofline(path, told["roofline"], rows)
     return len(rows), naive_trace.running_sums_hold(rows), told["verdict"]["queue"]
+
+
+def check_roofline(path, told, rows):
+    """Times of kernels by the operator that they name, and FLOPs of products by their sizes."""
+    names, wanted, flops = {}, collections.Counter(), collections.Counter()
+    for row in rows:
+        if row.get("cat") == "cpu_op" and "External id" in row.get("args", {}):
+            names[row["args"]["External id"]] = row
+    launchers = {}
+    for row in rows:
+        is_inside = row.get("cat") in ("kernel", "gpu_memset") or (row.get("cat") == "gpu_memcpy" and "DtoD" in row["name"])
+        if is_inside and row["args"].get("External id") in names and not row["name"].startswith("nccl"):
+            operator = names[row["args"]["External id"]]
+            wanted[operator["name"]] += naive_trace.ns(row["dur"])
+            launchers[id(operator)] = operator
+    if told["lack"] not in ("none", "card"):
+        print(f"  no roofline: {told['lack']}")
+        return
+    for operator in launchers.values():
+        sizes = operator["args"].get("Input Dims", [])
+        if operator["name"] in ("aten::mm", "aten::bmm"):
+            flops[operator["name"]] += 2 * math.prod(sizes[0]) * sizes[1][-1]
+        elif operator["name"] == "aten::addmm":
+            flops[operator["name"]] += 2 * math.prod(sizes[1]) * sizes[2][-1]
+    took, counted = collections.Counter(), collections.Counter()
+    for row in told["rows"]:
+        took[row["name"]] += row["gpu_ns"]
+        counted[row["name"]] += row.get("flops", 0)
+        assert row["kind"] is None or row["least_ns"] <= row["gpu_ns"], f"{path}: a bound that is above what was measured: {row}"
+    for name in flops:
+        assert counted[name] == flops[name], f"{path}: FLOPs of {name}: {counted[name]}, not {flops[name]}"
+    for name in wanted:
+        assert took[name] == wanted[name], f"{path}: time of {name}: {took[name]}, not {wanted[name]}"
+    print(f"  roofline: {len(told['rows'])} rows, {100 * told['known_ns'] / told['work_ns']:.1f} % of the GPU's time known, {sum(flops.values()):,} FLOPs of products the same")
 
 
 def main(strata, folder):
