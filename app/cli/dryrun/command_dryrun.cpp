@@ -66,6 +66,10 @@ public:
         app.add_option("-o,--output", m_options.output,
             "Keep the recording, as session (.strata) or PyTorch snapshot (.pickle); with {process} in the "
             "name that of each process, else of the one that reserved most");
+        app.add_flag("--kernels", m_options.kernels,
+            "With -o or --live, what the device ran when, too, for strata timeline: order, names and "
+            "launches are "
+            "real, durations are round figures of no card");
         app.add_flag("--live", m_options.live.isOn,
             "Others may look on while it runs, this user and root: strata list, strata attach");
         app.add_flag(
@@ -94,6 +98,10 @@ public:
 private:
     [[nodiscard]] model::Result<void> checkOutput() const
     {
+        if (m_options.kernels && m_options.output.empty() && !m_options.live.isOn)
+            return model::fail(Error::Kind::Usage,
+                model::say("--kernels is of the recording, which nobody keeps"),
+                model::say("keep it with -o run.strata"));
         if (m_options.output.empty())
             return {};
         if (const auto format = model::savedFormat(m_options.output); !format)

@@ -359,6 +359,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         launch::addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
     if (records)
         launch::addLive(options.live, *variables);
+    if (records && options.kernels)
+        variables->emplace_back(inject::kKernelsVariable, "aside");
     variables->emplace_back(inject::kListVariable, (scratch.path() / "list.{process}").string());
     variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());
     variables->emplace_back(dryrun::kScriptVariable, (launch::libraryFolder() / "dryrun_start.py").string());
