@@ -25,6 +25,8 @@ namespace strata::views {
 namespace {
 
 constexpr int kFindWidth = 160, kNarrowest = 160, kLowest = 240; // before scaling
+constexpr int kRows = 4,
+              kChartRows = 11; // that the lower part is high at least, without the chart and with it
 
 } // namespace
 
@@ -157,6 +159,7 @@ QWidget* TimelinePage::makeLower()
     beside->addWidget(m_lack);
     beside->addWidget(m_table);
     beside->setStretchFactor(2, 1);
+    beside->setSizes({ 380, 380, 640 });
     beside->setChildrenCollapsible(false);
     beside->setObjectName(QStringLiteral("roofline")); // under which the window remembers it
     auto* head = new QHBoxLayout;
@@ -170,7 +173,7 @@ QWidget* TimelinePage::makeLower()
     layout->addLayout(head);
     layout->addWidget(m_roofSaid);
     layout->addWidget(beside, 1);
-    lower->setMinimumHeight(scaled(4 * kRowHeight, font()));
+    lower->setMinimumHeight(scaled(kRows * kRowHeight, font()));
     return lower;
 }
 
@@ -279,6 +282,8 @@ void TimelinePage::showRoofline()
     m_roofline->setFigures(isShown && !lack ? m_figures : nullptr);
     m_lack->setVisible(lack.has_value());
     m_roofline->setVisible(isShown && m_roofline->pointCount() > 0);
+    m_splitter->widget(1)->setMinimumHeight(
+        scaled((m_roofline->pointCount() > 0 ? kChartRows : kRows) * kRowHeight, font()));
     m_table->setVisible(!lack || m_figures->report.roofline.knownCalls > 0);
     m_roofSaid->setText(isShown && !lack ? timelineRoofline(*m_figures) : QString());
     m_roofSaid->setVisible(!m_roofSaid->text().isEmpty());

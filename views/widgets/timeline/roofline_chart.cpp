@@ -39,12 +39,12 @@ RooflineChart::RooflineChart(QWidget* parent)
 
 QSize RooflineChart::sizeHint() const
 {
-    return { scaled(520, font()), scaled(240, font()) };
+    return { scaled(400, font()), scaled(240, font()) };
 }
 
 QSize RooflineChart::minimumSizeHint() const
 {
-    return { scaled(320, font()), scaled(190, font()) };
+    return { scaled(280, font()), scaled(170, font()) };
 }
 
 void RooflineChart::setFigures(std::shared_ptr<const WorkFigures> figures)
@@ -229,8 +229,10 @@ void RooflineChart::paintRoofs(QPainter& painter) const
         painter.drawLine(from, place(m_right, roof.y));
         const QString label = QStringLiteral("%1 %2").arg(
             text::numberType(roof.type), text::flopRate(roofline().card->peak(roof.type)));
-        // Below its line, or below the label above.
-        const double top = std::max(from.y() + 1, lowest + metrics.height());
+        // The highest above its line, the others below theirs, or below the label above.
+        const bool isHighest = &roof == &m_roofs.front() && from.y() - metrics.height() - 1 >= area.top();
+        const double top
+            = isHighest ? from.y() - metrics.height() - 1 : std::max(from.y() + 1, lowest + metrics.height());
         lowest = top;
         painter.setPen(m_palette[Role::TextMuted]);
         painter.drawText(QRectF(area.left(), top, area.width() - 4, metrics.height()), Qt::AlignRight, label);

@@ -47,12 +47,8 @@ QString byteRate(double perSecond)
 
 QString intensity(double flopsPerByte)
 {
-    const int decimals = flopsPerByte >= 99.95 || flopsPerByte == std::round(flopsPerByte) ? 0
-        : flopsPerByte >= 9.995                                                            ? 1
-        : flopsPerByte >= 0.995                                                            ? 2
-                                                                                           : 3;
-    const QString number = decimals == 0 ? count(std::llround(std::min(flopsPerByte, 9e18)))
-                                         : QString::number(flopsPerByte, 'f', decimals);
+    const QString number = flopsPerByte >= 999.5 ? count(std::llround(std::min(flopsPerByte, 9e18)))
+                                                 : QString::number(flopsPerByte, 'g', 3);
     return QStringLiteral("%1\u00a0FLOP/B").arg(number);
 }
 
