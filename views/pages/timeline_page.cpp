@@ -9,6 +9,7 @@
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/segmented.h"
 #include "views/widgets/timeline/lane_words.h"
+#include "views/widgets/timeline/roofline_chart.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -25,6 +26,8 @@ namespace {
 
 constexpr int kGrowMs = 500; ///< between two pictures of what goes on
 constexpr int kFindWidth = 160, kNarrowest = 160, kLowest = 240; // before scaling
+constexpr int kRows = 4,
+              kChartRows = 11; // that the lower part is high at least, without the chart and with it
 
 } // namespace
 
@@ -42,8 +45,12 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
           { { tr("Idle"), tr("Why the GPU was idle") },
               { tr("Operators"), tr("By their time on the CPU and the GPU") },
               { tr("Kernels"), tr("By their time") }, { tr("Copies"), tr("Copies and sets, by their time") },
-              { tr("Calls"), tr("Of the runtime and the driver, by their time") } }))
+              { tr("Calls"), tr("Of the runtime and the driver, by their time") },
+              { tr("Roofline"), tr("What operators make of the GPU, and what limits them") } }))
     , m_range(new QLabel)
+    , m_roofSaid(new QLabel)
+    , m_roofline(new RooflineChart)
+    , m_lack(new EmptyNotice)
     , m_table(new PlainTableView)
     , m_notice(new EmptyNotice)
 {
@@ -76,6 +83,15 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     connect(&m_growing, &QTimer::timeout, this, &TimelinePage::makeLanes);
     follow(m_making);
     follow(m_summing);
+    connect(m_roofline, &RooflineChart::hovered, this, &Page::hoverText);
+    connect(m_roofline, &RooflineChart::rowOpened, this, [this](quint32 row) {
+        m_table->setCurrentSourceRow(row);
+        openRow(row);
+    });
+    connect(m_table, &PlainTableView::sourceRowChosen, this, [this](quint32 row) {
+        if (m_shown && !m_shown->workOf(row).empty())
+            m_roofline->setCurrent(row);
+    });
     connect(m_find, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_lanes->find(text);
         showTexts();
@@ -139,6 +155,17 @@ QWidget* TimelinePage::makeLower()
     m_range->setProperty("muted", true);
     m_range->setFont(sized(font(), kAxisPx));
     m_table->setAccessibleName(tr("In numbers"));
+    m_roofSaid->setTextFormat(Qt::RichText);
+    m_roofSaid->setWordWrap(true);
+    m_roofSaid->setAccessibleName(tr("What operators make of the GPU"));
+    auto* beside = new QSplitter(Qt::Horizontal);
+    beside->addWidget(m_roofline);
+    beside->addWidget(m_lack);
+    beside->addWidget(m_table);
+    beside->setStretchFactor(2, 1);
+    beside->setSizes({ 380, 380, 640 });
+    beside->setChildrenCollapsible(false);
+    beside->setObjectName(QStringLiteral("roofline")); // under which the window remembers it
     auto* head = new QHBoxLayout;
     head->setSpacing(kMargin);
     head->addWidget(m_kinds);
@@ -148,8 +175,9 @@ QWidget* TimelinePage::makeLower()
     layout->setContentsMargins(0, kGrid / 2, 0, 0);
     layout->setSpacing(kGrid / 2);
     layout->addLayout(head);
-    layout->addWidget(m_table, 1);
-    lower->setMinimumHeight(scaled(4 * kRowHeight, font()));
+    layout->addWidget(m_roofSaid);
+    layout->addWidget(beside, 1);
+    lower->setMinimumHeight(scaled(kRows * kRowHeight, font()));
     return lower;
 }
 
@@ -175,6 +203,7 @@ void TimelinePage::setPalette(const Palette& palette)
     Page::setPalette(palette);
     m_lanes->setColours(palette);
     m_table->setColours(palette);
+    m_roofline->setColours(palette);
     m_legend->setEntries(
         m_lanes->data() ? workLegend(palette, *m_lanes->data()) : std::vector<Legend::Entry>(), palette);
 }
@@ -183,6 +212,9 @@ void TimelinePage::resetView()
 {
     m_lanes->showAll();
     m_lanes->measure(std::nullopt);
+    if (m_find->text().isEmpty())
+        m_lanes->mark({});
+    showTexts();
 }
 
 bool TimelinePage::busy() const
@@ -205,6 +237,7 @@ void TimelinePage::showSession()
     m_figures = nullptr;
     m_shown = nullptr;
     m_table->setSource(nullptr);
+    showRoofline();
     m_lanes->setData(nullptr);
     makeLanes();
     showTexts();
@@ -254,6 +287,25 @@ void TimelinePage::showTable(WorkTable::Kind kind)
     m_kinds->choose(static_cast<int>(kind));
     m_shown = m_figures ? WorkTable::of(kind, m_figures) : nullptr;
     m_table->setSource(m_shown);
+    showRoofline();
+}
+
+void TimelinePage::showRoofline()
+{
+    const bool isShown = m_kinds->chosen() == static_cast<int>(WorkTable::Kind::Roofline) && m_figures;
+    const auto lack = isShown ? noRoofline(*m_figures) : std::nullopt;
+    if (lack)
+        m_lack->setText(*lack);
+    m_roofline->setFigures(isShown && !lack ? m_figures : nullptr);
+    m_lack->setVisible(lack.has_value());
+    m_roofline->setVisible(isShown && m_roofline->pointCount() > 0);
+    m_splitter->widget(1)->setMinimumHeight(
+        scaled((m_roofline->pointCount() > 0 ? kChartRows : kRows) * kRowHeight, font()));
+    m_table->setVisible(!lack || m_figures->report.roofline.knownCalls > 0);
+    m_roofSaid->setText(isShown && !lack ? timelineRoofline(*m_figures) : QString());
+    m_roofSaid->setVisible(!m_roofSaid->text().isEmpty());
+    if (!isShown && m_find->text().isEmpty())
+        m_lanes->mark({});
 }
 
 void TimelinePage::showTexts()
@@ -271,7 +323,7 @@ void TimelinePage::showTexts()
     m_find->setVisible(isThere);
     m_range->setText(m_figures ? timelineRange(*m_figures) : QString());
     const QString wanted = m_find->text();
-    m_found->setText(!isThere || wanted.isEmpty() ? QString()
+    m_found->setText(!isThere || (wanted.isEmpty() && m_lanes->foundCount() == 0) ? QString()
             : m_lanes->foundCount() == 0
             ? tr("nothing has that in its name")
             : tr("%1 found; ] and [ walk").arg(text::count(m_lanes->foundCount())));
@@ -300,11 +352,25 @@ void TimelinePage::find(const QString& text)
     m_find->setText(text);
 }
 
+/// What a row is the sum of stands out, and the first of it is shown.
+void TimelinePage::walkWork(std::span<const std::uint32_t> pieces)
+{
+    m_find->clear();
+    m_lanes->mark(pieces);
+    m_lanes->setCurrent(std::nullopt);
+    showTexts();
+    walkFound(true);
+}
+
 /// To where the longest wait begins, or to what bears the name.
 void TimelinePage::openRow(quint32 row)
 {
     if (!m_shown || !m_lanes->data())
         return;
+    if (const auto pieces = m_shown->workOf(row); !pieces.empty()) {
+        m_roofline->setCurrent(row);
+        return walkWork(pieces);
+    }
     if (const auto name = m_shown->nameOf(row)) {
         find(text::utf8(m_lanes->data()->strings()[*name]));
         return walkFound(true);
@@ -340,6 +406,11 @@ QWidget* TimelinePage::pictureWidget()
 QString TimelinePage::sentenceText() const
 {
     return m_sentence->text();
+}
+
+QString TimelinePage::rooflineText() const
+{
+    return m_roofSaid->text();
 }
 
 QString TimelinePage::foundText() const

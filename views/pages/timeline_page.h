@@ -18,11 +18,12 @@ namespace strata::views {
 
 class Legend;
 class PlainTableView;
+class RooflineChart;
 class Segmented;
 
 /// What ran when: whether the GPU is fed fast enough and why it was idle, the work of streams and threads
-/// over time with memory below, and why it waited, operators, kernels and copies in numbers, of all of it or
-/// of the stretch that was measured.
+/// over time with memory below, and why it waited, operators, kernels and copies in numbers, and what
+/// operators make of the GPU, of all of it or of the stretch that was measured.
 class TimelinePage : public Page {
     Q_OBJECT
 public:
@@ -51,7 +52,10 @@ public:
     void find(const QString& text); ///< as if it had been typed
     [[nodiscard]] LanesView& lanes() const { return *m_lanes; }
     [[nodiscard]] PlainTableView& table() const { return *m_table; }
+    [[nodiscard]] RooflineChart& roofline() const { return *m_roofline; }
     [[nodiscard]] EmptyNotice& notice() const { return *m_notice; }
+    [[nodiscard]] EmptyNotice& rooflineNotice() const { return *m_lack; } ///< why there is no chart
+    [[nodiscard]] QString rooflineText() const; ///< what is said above it
     [[nodiscard]] QString sentenceText() const;
     [[nodiscard]] QString foundText() const;
 
@@ -65,6 +69,8 @@ private:
     void showTexts();
     void walkFound(bool forward);
     void openRow(quint32 row);
+    void showRoofline(); ///< or what it lacks, beside the table
+    void walkWork(std::span<const std::uint32_t> pieces);
 
     QTimer m_growing; // until the next picture of a recording that goes on
     BackgroundJob m_making{ Earlier::Finish, BackgroundJob::Thread::Own };
@@ -83,6 +89,9 @@ private:
     Legend* m_legend;
     Segmented* m_kinds;
     QLabel* m_range;
+    QLabel* m_roofSaid;
+    RooflineChart* m_roofline; ///< beside the table, where that is of the roofline
+    EmptyNotice* m_lack; ///< in its place
     PlainTableView* m_table;
     EmptyNotice* m_notice;
 };

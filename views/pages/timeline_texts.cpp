@@ -53,6 +53,23 @@ QString timelineRange(const WorkFigures& figures)
                                 : Words::tr("of all of it");
 }
 
+QString timelineRoofline(const WorkFigures& figures)
+{
+    return withMicro(verdictHtml(model::sayRoofline(figures.report.roofline, false), {}));
+}
+
+std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures)
+{
+    using Lack = model::RooflineLack;
+    const model::Roofline& roofline = figures.report.roofline;
+    const bool isSimulated = figures.lanes->session().recording().simulated;
+    if (!isSimulated && (roofline.lack == Lack::None || roofline.lack == Lack::Card))
+        return std::nullopt;
+    return EmptyNotice::Text{ Words::tr("No roofline"),
+        verdictPlain(model::sayRoofline(roofline, isSimulated)),
+        roofline.lack == Lack::Shapes ? recordCode() : QString(), {} };
+}
+
 EmptyNotice::Text timelineNotice(const Document& document)
 {
     if (document.state() == Document::State::Empty || document.state() == Document::State::Loading)

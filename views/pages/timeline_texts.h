@@ -6,6 +6,8 @@
 
 #include <QString>
 
+#include <optional>
+
 namespace strata::views {
 
 class Document;
@@ -14,6 +16,9 @@ class Document;
 [[nodiscard]] QString timelineVerdict(const WorkFigures& figures); ///< rich text
 [[nodiscard]] QString timelineSteps(const WorkFigures& figures); ///< empty: there are none
 [[nodiscard]] QString timelineRange(const WorkFigures& figures); ///< of what the tables are
+[[nodiscard]] QString timelineRoofline(const WorkFigures& figures); ///< rich text
+/// Why there is no roofline, and what would record it; nullopt: there is one.
+[[nodiscard]] std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures);
 /// Where there is no picture: why.
 [[nodiscard]] EmptyNotice::Text timelineNotice(const Document& document);
 

@@ -37,7 +37,8 @@ void HoverTip::showAt(const QPoint& at, const QStringList& lines)
     for (const QString& line : lines.mid(1))
         width = std::max(width, fontMetrics().horizontalAdvance(line));
     const int height = static_cast<int>(lines.size()) * fontMetrics().lineSpacing();
-    resize(std::min(width, kWidest) + 2 * kPaddingX, height + 2 * kPaddingY);
+    // Advances are rounded: a pixel more, or a line that just fits would be shortened.
+    resize(std::min(width + 1, kWidest) + 2 * kPaddingX, height + 2 * kPaddingY);
 
     const QRect room = parentWidget()->rect();
     int x = at.x() + kDistance;

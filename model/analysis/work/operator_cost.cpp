@@ -399,10 +399,12 @@ std::optional<OperatorCost> plainCost(const Rule& rule, const OperatorInputs& in
             sums.read(*second);
         sums.write(elements, first->type.bytes);
         break;
-    case Form::Softmax:
+    case Form::Softmax: {
+        const std::int64_t each = inputs.truth(2).value_or(false) ? 4 : first->type.bytes;
         sums.read(*first);
-        sums.write(elements, inputs.truth(2).value_or(false) ? 4 : first->type.bytes, first->type.bytes);
+        sums.write(elements, each, std::min(each, first->type.bytes));
         break;
+    }
     case Form::SoftmaxBackward:
         if (!second)
             return std::nullopt;

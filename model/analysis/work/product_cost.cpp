@@ -134,7 +134,7 @@ std::optional<OperatorCost> productCost(ProductForm form, const OperatorInputs& 
             sums.mayRead(*added);
     // The result may be of another type: of FP8 it is of two bytes mostly, and may be of one.
     const std::int64_t each = a->type.bytes;
-    sums.write(rows * n, form == ProductForm::Scaled ? 2 : each, each);
+    sums.write(rows * n, form == ProductForm::Scaled ? std::max<std::int64_t>(each, 2) : each, each);
     return sums.cost();
 }
 

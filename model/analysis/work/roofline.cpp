@@ -82,10 +82,17 @@ bool isTf32(std::string_view kernel)
         || kernel.find("tensorop_s1688") != std::string_view::npos;
 }
 
+/// What the trace says of a device. Work may bear a number by which nothing is described, as with ROCm: where
+/// all devices are alike, it is one of them. nullptr: not told.
 const WorkDevice* describedDevice(const Work& work, int device)
 {
     const auto found = std::ranges::find(work.devices, device, &WorkDevice::device);
-    return found == work.devices.end() ? nullptr : &*found;
+    if (found != work.devices.end())
+        return &*found;
+    const bool areAlike = std::ranges::all_of(work.devices, [&](const WorkDevice& each) {
+        return each.name == work.devices.front().name && each.totalBytes == work.devices.front().totalBytes;
+    });
+    return !work.devices.empty() && areAlike ? &work.devices.front() : nullptr;
 }
 
 double perSecond(double amount, std::int64_t ns)

@@ -45,6 +45,34 @@ inline std::string tenSteps(int steps = 10)
     return R"({"traceEvents":[)" + rows + "]}";
 }
 
+/// An operator of 90 us that launches a kernel on the only GPU, with sizes: what a roofline needs.
+inline std::string launching(const std::string& name, const std::string& arguments, const std::string& kernel,
+    int number, double kernelLength)
+{
+    const double at = 100.0 * number;
+    const std::string link = R"("correlation":)" + std::to_string(number);
+    return row("cpu_op", name, 1, 2, at, 90, arguments) + ","
+        + row("cuda_runtime", "cudaLaunchKernel", 1, 2, at + 50, 5, link) + ","
+        + row("kernel", kernel, 0, 7, at + 60, kernelLength, link + R"(,"device":0,"stream":7)");
+}
+
+/// On `device`: two products of 4096 by 4096 by 4096 in BF16, of 200 and 240 us, one of a vector's size, a
+/// sum of two, and an operator of nobody's.
+inline std::string productsAndSums(const std::string& device = "NVIDIA H100 80GB HBM3")
+{
+    const auto sizes = [](const std::string& first, const std::string& second) {
+        return R"("Input Dims":[)" + first + "," + second
+            + R"(],"Input type":["c10::BFloat16","c10::BFloat16"],"Concrete Inputs":["",""])";
+    };
+    const std::string square = "[4096,4096]";
+    return R"({"deviceProperties":[{"id":0,"name":")" + device + R"("}],"traceEvents":[)"
+        + launching("aten::mm", sizes(square, square), "gemm_kernel", 1, 200) + ","
+        + launching("aten::add", sizes(square, square), "add_kernel", 4, 60) + ","
+        + launching("aten::mm", sizes("[16,4096]", square), "thin_kernel", 5, 40) + ","
+        + launching("mine::op", sizes(square, square), "own_kernel", 6, 30) + ","
+        + launching("aten::mm", sizes(square, square), "gemm_kernel", 7, 240) + "]}";
+}
+
 inline bool write(const QString& path, const std::string& text)
 {
     QFile file(path);

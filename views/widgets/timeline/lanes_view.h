@@ -10,8 +10,10 @@
 #include "views/widgets/timeline/lane_layout.h"
 #include "views/widgets/timeline/lanes_data.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -58,6 +60,8 @@ public:
 
     /// Pieces whose name has this text in it, whatever the case, stand out; empty: none do.
     void find(const QString& text);
+    /// These pieces stand out instead, rows of Work::spans; empty: none do.
+    void mark(std::span<const std::uint32_t> pieces);
     [[nodiscard]] std::int64_t foundCount() const { return m_foundCount; }
     /// The next of them in time behind the current piece (before it), around the end too.
     [[nodiscard]] std::optional<std::uint32_t> nextFound(bool forward) const;
@@ -93,6 +97,7 @@ private:
         std::vector<std::vector<std::uint32_t>> places; ///< by row of the track: places in it that match
     };
 
+    void standOut(const std::function<bool(std::uint32_t)>& isFound); ///< none: nothing does
     void layOut();
     void foldIdleThreads();
     void move(Span view); ///< and remembers where it was

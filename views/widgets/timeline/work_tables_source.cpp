@@ -3,6 +3,7 @@
 
 #include "views/models/table_cells.h"
 #include "views/style/texts.h"
+#include "views/widgets/timeline/roofline_table.h"
 
 #include <algorithm>
 
@@ -232,6 +233,8 @@ std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const 
                     &model::KernelSums::calls },
                 { calls, &model::KernelSums::calls, false } },
             kind == Kind::Calls ? Words::tr("Call") : Words::tr("Kernel"));
+    case Kind::Roofline:
+        return makeRooflineTable(std::move(figures));
     case Kind::Copies:
         break;
     }

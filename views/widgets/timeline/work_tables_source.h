@@ -6,13 +6,15 @@
 
 #include <QCoreApplication>
 
+#include <span>
+
 namespace strata::views {
 
 /// Tables of the page Timeline, with the names that `strata timeline --json` has for the same. A row is one
 /// of WorkReport::tables, or a cause for which the device was idle.
 class WorkTable : public PlainTable {
 public:
-    enum class Kind { Waits, Operators, Kernels, Copies, Calls };
+    enum class Kind { Waits, Operators, Kernels, Copies, Calls, Roofline };
     [[nodiscard]] static std::shared_ptr<const WorkTable> of(
         Kind kind, std::shared_ptr<const WorkFigures> figures);
 
@@ -26,6 +28,8 @@ public:
     {
         return std::nullopt;
     }
+    /// Rows of Work::spans that a row is the sum of; empty: they go by its name.
+    [[nodiscard]] virtual std::span<const std::uint32_t> workOf(std::uint32_t /*row*/) const { return {}; }
 
 protected:
     WorkTable(std::vector<Column> columns, std::shared_ptr<const WorkFigures> figures)

@@ -147,6 +147,23 @@ TEST_F(RooflineTest, SaysWhatItLacks)
     }
 }
 
+TEST_F(RooflineTest, TakesADeviceThatIsNotDescribedForOneOfThoseThatAreAllAlike)
+{
+    const std::string work
+        = R"(,"traceEvents":[)" + mm(0, 50) + "," + launched(1, 20, 100, 40) + "]}"; // of 0
+    const auto deviceName = [&](const std::string& devices) {
+        const std::string text = R"({"deviceProperties":[)" + devices + "]" + work;
+        const auto read = readRecording(std::as_bytes(std::span(text)), {}, {});
+        if (!read)
+            return read.error().text();
+        return rooflineOf(*(*read)->parts.find<Work>(), (*read)->strings).deviceName;
+    };
+    EXPECT_EQ(deviceName(R"({"id":3,"name":"NVIDIA A10"},{"id":4,"name":"NVIDIA A10"})"), "NVIDIA A10");
+    EXPECT_EQ(deviceName(R"({"id":3,"name":"NVIDIA A10"},{"id":4,"name":"NVIDIA L4"})"), "");
+    EXPECT_EQ(deviceName(R"({"id":3,"name":"NVIDIA A10"},{"id":0,"name":"NVIDIA L4"})"), "NVIDIA L4");
+    EXPECT_EQ(deviceName(""), "");
+}
+
 TEST_F(RooflineTest, TellsTf32ByTheKernel)
 {
     const auto typeOf = [&](const char* kernel) {
