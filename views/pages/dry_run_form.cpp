@@ -184,7 +184,7 @@ void DryRunForm::makeDevice(QGridLayout& grid)
     m_time->setToolTip(
         tr("How long a step takes at least on each card, by what its operators compute and move; "
            "not while the largest value that fits is looked for"));
-    grid.addWidget(m_time, grid.rowCount(), 1, 1, 2);
+    grid.addWidget(m_time, grid.rowCount(), 0, 1, 3);
     connect(m_time, &QCheckBox::toggled, this, &DryRunForm::edited);
     connect(m_steps, &QSpinBox::valueChanged, this, &DryRunForm::edited);
     for (QLineEdit* field : { m_folder, m_capacity }) {
