@@ -19,12 +19,14 @@ bool isPowerOfFour(int step)
 
 bool ObservedSteps::isObserved(int step) const
 {
-    constexpr int kFew = 4; // all but the last are for times
     if (step <= 0 || step == m_wanted)
         return step >= 0;
-    if (m_wanted > 0 && m_wanted <= kFew)
-        return false;
-    return step == 2 || isPowerOfFour(step) || (step == 1 && m_wanted == 0);
+    if (m_wanted == 0)
+        return step <= 2 || isPowerOfFour(step);
+    // A program that ends by itself leaves the last one open.
+    constexpr int kFew = 4;
+    const int fallback = m_wanted < kFew ? 1 : 2;
+    return m_wanted >= kFew - 1 && (step == fallback || (step > kFew && isPowerOfFour(step)));
 }
 
 void ObservedSteps::took(int step, std::int64_t nanoseconds)

@@ -13,7 +13,7 @@ namespace strata::dryrun {
 ///
 /// The last is the steadiest, and where it is not known which that is, later ones take the place of earlier
 /// ones: 1, which makes the optimizer's state, then 2, 4, 16, 64, ...; one in ever more, so that of a long
-/// program nearly all are as they are.
+/// program nearly all are as they are. Where it is known an early one is too, lest the program ends before.
 class ObservedSteps {
 public:
     /// `wanted`: after how many the program is ended; 0: nobody knows.

@@ -132,6 +132,37 @@
     </message>
 </context>
 <context>
+    <name>strata::views::DryRunTimeView</name>
+    <message numerus="yes">
+        <source>%1 takes at least %2 on %3: %4, operands and results of %5, in %n launch(es).</source>
+        <translation>
+            <numerusform>%1 takes at least %2 on %3: %4, operands and results of %5, in %n launch.</numerusform>
+            <numerusform>%1 takes at least %2 on %3: %4, operands and results of %5, in %n launches.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, operands and results of %2, %n launch(es)</source>
+        <translation>
+            <numerusform>%1, operands and results of %2, %n launch</numerusform>
+            <numerusform>%1, operands and results of %2, %n launches</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Launching it took %1 on this machine&apos;s CPU (%n step(s) timed).</source>
+        <translation>
+            <numerusform>Launching it took %1 on this machine&apos;s CPU (one step timed).</numerusform>
+            <numerusform>Launching it took %1 on this machine&apos;s CPU (median of %n steps).</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>%n more</numerusform>
+            <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>strata::views::MainWindow</name>
     <message numerus="yes">
         <source>copied %n line(s)</source>

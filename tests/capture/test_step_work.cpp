@@ -21,8 +21,11 @@ std::vector<int> observed(int wanted, int steps)
 TEST(ObservedSteps, TheLastOfThoseAskedForIs)
 {
     EXPECT_EQ(observed(1, 9), (std::vector<int>{ 0, 1 }));
-    EXPECT_EQ(observed(3, 3), (std::vector<int>{ 0, 3 }));
-    EXPECT_EQ(observed(10, 10), (std::vector<int>{ 0, 2, 4, 10 }));
+    EXPECT_EQ(observed(2, 2), (std::vector<int>{ 0, 2 }));
+    EXPECT_EQ(observed(3, 3), (std::vector<int>{ 0, 1, 3 }));
+    EXPECT_EQ(observed(4, 4), (std::vector<int>{ 0, 2, 4 }));
+    EXPECT_EQ(observed(10, 10), (std::vector<int>{ 0, 2, 10 }));
+    EXPECT_EQ(observed(100, 100), (std::vector<int>{ 0, 2, 16, 64, 100 }));
 }
 
 TEST(ObservedSteps, OfALongProgramFewAre)

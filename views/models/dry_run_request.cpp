@@ -45,6 +45,8 @@ QStringList DryRunRequest::options() const
         add("--set", allocatorSettings->trimmed());
     if (!skipInit)
         out << QStringLiteral("--no-skip-init");
+    if (time && fit.trimmed().isEmpty())
+        out << QStringLiteral("--time");
     for (const QString& one : wordsOf(change))
         add("--change", one);
     for (const QString& one : wordsOf(fit))
@@ -85,8 +87,8 @@ QJsonObject DryRunRequest::toJson() const
         { QStringLiteral("device"), device }, { QStringLiteral("capacity"), capacity },
         { QStringLiteral("steps"), steps }, { QStringLiteral("world_size"), worldSize },
         { QStringLiteral("devices"), devices }, { QStringLiteral("skip_init"), skipInit },
-        { QStringLiteral("change"), change }, { QStringLiteral("fit"), fit },
-        { QStringLiteral("output"), output } };
+        { QStringLiteral("time"), time }, { QStringLiteral("change"), change },
+        { QStringLiteral("fit"), fit }, { QStringLiteral("output"), output } };
     if (rank)
         json.insert(QStringLiteral("rank"), *rank);
     if (allocatorSettings)
@@ -106,6 +108,7 @@ DryRunRequest DryRunRequest::fromJson(const QJsonObject& json)
     out.worldSize = value("world_size").toInt(out.worldSize);
     out.devices = value("devices").toInt(out.devices);
     out.skipInit = value("skip_init").toBool(true);
+    out.time = value("time").toBool();
     out.change = value("change").toString();
     out.fit = value("fit").toString();
     out.output = value("output").toString();

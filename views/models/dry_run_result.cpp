@@ -82,6 +82,37 @@ DryRunFigures readFigures(const QJsonObject& json)
     return out;
 }
 
+DryRunStepTime readTime(const QJsonObject& json)
+{
+    DryRunStepTime out;
+    out.card = json[QLatin1String("card")].toString();
+    out.problem = json[QLatin1String("problem")].toString();
+    out.step = optionalBytes(json[QLatin1String("step")]);
+    out.leastNs = json[QLatin1String("least_ns")].toInteger();
+    out.flops = json[QLatin1String("flops")].toDouble();
+    out.bytes = json[QLatin1String("bytes")].toInteger();
+    out.launches = json[QLatin1String("launches")].toInteger();
+    for (const QJsonValue& kind : json[QLatin1String("kinds")].toArray())
+        out.kinds.push_back({ kind[QLatin1String("kind")].toString(),
+            kind[QLatin1String("launches")].toInteger(), kind[QLatin1String("flops")].toDouble(),
+            kind[QLatin1String("bytes")].toInteger(), kind[QLatin1String("least_ns")].toInteger() });
+    const QJsonObject unknown = json[QLatin1String("unknown")].toObject();
+    out.unknownLaunches = unknown[QLatin1String("launches")].toInteger();
+    out.outsideLaunches = unknown[QLatin1String("outside_launches")].toInteger();
+    for (const QJsonValue& one : unknown[QLatin1String("operators")].toArray())
+        out.unknown.emplace_back(
+            one[QLatin1String("name")].toString(), one[QLatin1String("launches")].toInteger());
+    for (const QJsonValue& one : json[QLatin1String("collectives")].toArray())
+        out.collectives.push_back(
+            { one[QLatin1String("name")].toString(), one[QLatin1String("bytes")].toInteger() });
+    out.cpuStepNs = optionalBytes(json[QLatin1String("cpu_step_ns")]);
+    out.stepsTimed = json[QLatin1String("steps_timed")].toInteger();
+    for (const QJsonValue& card : json[QLatin1String("cards")].toArray())
+        out.cards.push_back({ card[QLatin1String("name")].toString(),
+            card[QLatin1String("least_ns")].toInteger(), card[QLatin1String("fits")].toBool() });
+    return out;
+}
+
 void readFit(const QJsonObject& fit, DryRunResult& out)
 {
     for (const QJsonValue& variable : fit[QLatin1String("variables")].toArray())
@@ -177,6 +208,8 @@ std::optional<DryRunResult> DryRunResult::parse(const QByteArray& json)
         out.outside.push_back({ one[QLatin1String("name")].toString(), one[QLatin1String("each")].toString(),
             one[QLatin1String("source")].toString(), one[QLatin1String("low_bytes")].toInteger(),
             one[QLatin1String("high_bytes")].toInteger(), one[QLatin1String("counted_bytes")].toInteger() });
+    if (const QJsonValue time = root[QLatin1String("time")]; time.isObject())
+        out.time = readTime(time.toObject());
     const QJsonValue changed = root[QLatin1String("changed")];
     if (!changed[QLatin1String("applied")].toBool(true))
         out.changesNote = changed[QLatin1String("note")].toString();

@@ -6,6 +6,7 @@
 #include <QStringList>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace strata::views {
@@ -69,6 +70,39 @@ struct DryRunTrial {
     std::optional<qint64> firstRefused;
 };
 
+/// What --time tells: how long a step takes at least.
+struct DryRunStepTime {
+    QString card;
+    QString problem; ///< why it is not known; the rest is empty then
+    std::optional<qint64> step; ///< which one; nothing: all that the program did
+    qint64 leastNs = 0;
+    double flops = 0;
+    qint64 bytes = 0;
+    qint64 launches = 0;
+    struct Kind {
+        QString name;
+        qint64 launches = 0;
+        double flops = 0;
+        qint64 bytes = 0, leastNs = 0;
+    };
+    std::vector<Kind> kinds; ///< the longest first
+    std::vector<std::pair<QString, qint64>> unknown; ///< operators of unknown cost, and their launches
+    qint64 unknownLaunches = 0, outsideLaunches = 0; ///< the latter, of no operator, are among the former
+    struct Collective {
+        QString name;
+        qint64 bytes = 0;
+    };
+    std::vector<Collective> collectives;
+    std::optional<qint64> cpuStepNs; ///< of a step on this machine
+    qint64 stepsTimed = 0;
+    struct Card {
+        QString name;
+        qint64 leastNs = 0;
+        bool fits = false;
+    };
+    std::vector<Card> cards;
+};
+
 /// The document of `strata dryrun --json`: every figure that the page shows is one of these.
 struct DryRunResult {
     QString device;
@@ -87,6 +121,7 @@ struct DryRunResult {
         QString name, each, source;
         qint64 lowBytes = 0, highBytes = 0, countedBytes = 0;
     };
+    std::optional<DryRunStepTime> time; ///< with --time, of the run as it is
     std::vector<Outside> outside; ///< what PyTorch does not count, or asks a library for
     QStringList changes;
     std::optional<DryRunFigures> changed; ///< with --change: the run with the changes, where they were made

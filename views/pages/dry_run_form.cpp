@@ -91,6 +91,7 @@ DryRunForm::DryRunForm(RecentDryRuns& recent, QWidget* parent)
     , m_worldSize(number(1, kMostRanks))
     , m_devices(number(1, kMostDevices))
     , m_initialise(new QCheckBox(tr("Initialise weights on the CPU, too")))
+    , m_time(new QCheckBox(tr("Estimate the least time of a step")))
     , m_change(new QLineEdit)
     , m_fit(new QLineEdit)
     , m_output(new QLineEdit)
@@ -180,6 +181,11 @@ void DryRunForm::makeDevice(QGridLayout& grid)
     m_steps->setSpecialValueText(tr("until the program ends"));
     m_steps->setToolTip(tr("Stop just before the next optimizer step; 0: when the program ends"));
     addRow(grid, tr("Steps"), *m_steps);
+    m_time->setToolTip(
+        tr("How long a step takes at least on each card, by what its operators compute and move; "
+           "not while the largest value that fits is looked for"));
+    grid.addWidget(m_time, grid.rowCount(), 0, 1, 3);
+    connect(m_time, &QCheckBox::toggled, this, &DryRunForm::edited);
     connect(m_steps, &QSpinBox::valueChanged, this, &DryRunForm::edited);
     for (QLineEdit* field : { m_folder, m_capacity }) {
         connect(field, &QLineEdit::textChanged, this, &DryRunForm::edited);
@@ -297,6 +303,7 @@ DryRunRequest DryRunForm::request() const
     out.worldSize = m_worldSize->value();
     out.devices = m_devices->value();
     out.skipInit = !m_initialise->isChecked();
+    out.time = m_time->isChecked();
     out.change = m_change->text().simplified();
     out.fit = m_fit->text().simplified();
     out.output = m_output->text().trimmed();
@@ -320,6 +327,7 @@ void DryRunForm::setRequest(const DryRunRequest& request)
     m_rank->setValue(request.rank.value_or(0));
     m_devices->setValue(request.devices);
     m_initialise->setChecked(!request.skipInit);
+    m_time->setChecked(request.time);
     m_change->setText(request.change);
     m_fit->setText(request.fit);
     m_output->setText(request.output);

@@ -69,6 +69,7 @@ private:
     QSpinBox* m_worldSize;
     QSpinBox* m_devices;
     QCheckBox* m_initialise;
+    QCheckBox* m_time;
     QLineEdit* m_change;
     QLineEdit* m_fit;
     QLineEdit* m_output;

@@ -5,6 +5,7 @@
 #include "model/trace/frames.h"
 #include "views/pages/bar_list.h"
 #include "views/pages/dry_run_texts.h"
+#include "views/pages/dry_run_time_view.h"
 #include "views/style/labels.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
@@ -146,6 +147,8 @@ DryRunResultView::DryRunResultView(const DryRunOutcome& outcome, const Palette& 
     } else {
         addChanged(*story);
         addPeaks(*story);
+        if (m_result.time)
+            story->addWidget(new DryRunTimeView(*m_result.time, m_palette));
         addGroups(*story);
         addCards(*side);
         addOutside(*side);
@@ -380,6 +383,8 @@ void DryRunResultView::addOutside(QVBoxLayout& column)
         label->setToolTip(QStringLiteral("<p>%1</p>").arg(one.source.toHtmlEscaped()));
         part->addWidget(label);
     }
+    if (m_result.time) // which says itself what it is
+        return;
     part->addWidget(textLabel(
         m_result.weightsSkipped ? tr(
             "Simulated: values are zeros and there are no times. Weights on the CPU were not initialised.")
@@ -431,6 +436,8 @@ QString DryRunResultView::asText() const
         lines << QStringLiteral("%1\t%2").arg(group.key).arg(group.bytes);
     for (const DryRunFigures::Card& card : m_result.judged().fitsOn)
         lines << QStringLiteral("%1\t%2").arg(card.name).arg(card.marginBytes);
+    if (m_result.time)
+        lines << DryRunTimeView::asLines(*m_result.time);
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
 }
 

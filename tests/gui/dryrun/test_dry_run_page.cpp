@@ -27,6 +27,7 @@
 using namespace strata;
 using namespace strata::views;
 using nlohmann::json;
+using testing::HasSubstr;
 
 namespace {
 
@@ -59,6 +60,7 @@ TEST_F(DryRunFormTest, HoldsARequest)
     request.worldSize = 4;
     request.devices = 2;
     request.skipInit = false;
+    request.time = true;
     request.change = QStringLiteral("amp=bf16");
     request.output = QStringLiteral("kept.pickle");
     m_form.setRequest(request);
@@ -86,7 +88,7 @@ TEST_F(DryRunFormTest, EveryFieldHasANameAndAPlaceInTheOrder)
             << field->metaObject()->className();
         EXPECT_TRUE(field->focusPolicy() & Qt::TabFocus) << qPrintable(field->accessibleName());
     }
-    EXPECT_GE(fields, 18);
+    EXPECT_GE(fields, 19);
 }
 
 TEST_F(DryRunFormTest, ShowsTheCatalogueWithCapacities)
@@ -177,6 +179,62 @@ TEST_F(DryRunResultViewTest, ShowsTheFiguresOfTheDocument)
     }
 }
 
+/// What --time tells is told, and nothing else says that there are no times.
+TEST_F(DryRunResultViewTest, ShowsTheLeastTimeOfAStep)
+{
+    const json wanted = json::parse(test::recordedText("time"))["time"];
+    DryRunOutcome outcome;
+    outcome.result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText("time")));
+    DryRunResultView view(outcome, Palette::light());
+    view.resize(900, 900);
+    view.show();
+    const std::string texts = test::shownTexts(view).join(QLatin1Char('\n')).toStdString();
+    EXPECT_THAT(texts, HasSubstr("Least time of a step"));
+    EXPECT_THAT(texts,
+        HasSubstr("takes at least " + text::duration(wanted["least_ns"].get<qint64>()).toStdString()
+            + " on A100-80GB"));
+    EXPECT_THAT(texts, HasSubstr(text::duration(wanted["cpu_step_ns"].get<qint64>()).toStdString()));
+    for (const json& one : wanted["unknown"]["operators"])
+        EXPECT_THAT(texts, HasSubstr(one["name"].get<std::string>() + " ("));
+    EXPECT_THAT(texts, HasSubstr("Simulated: order, names, counts"));
+    EXPECT_THAT(texts, testing::Not(HasSubstr("there are no times")));
+    const auto lists = view.findChildren<BarList*>();
+    const auto rowsOf = [&](const char* name) {
+        std::vector<std::string> rows;
+        for (const BarList* list : lists) {
+            for (int r = 0; list->accessibleName() == QLatin1String(name) && r < list->rowCount(); ++r)
+                rows.push_back((list->item(r, 0)->text() + QLatin1Char('|')
+                    + list->item(r, list->columnCount() - 1)->text())
+                                   .toStdString());
+        }
+        return rows;
+    };
+    std::vector<std::string> kinds;
+    for (const json& kind : wanted["kinds"])
+        kinds.push_back(kind["kind"].get<std::string>() + "|"
+            + text::duration(kind["least_ns"].get<qint64>()).toStdString());
+    EXPECT_EQ(rowsOf("Kinds of operators by the least time that they take"), kinds);
+    std::vector<std::string> cards;
+    for (const json& card : wanted["cards"])
+        cards.push_back(card["name"].get<std::string>() + "|"
+            + text::duration(card["least_ns"].get<qint64>()).toStdString());
+    EXPECT_THAT(rowsOf("Cards that it fits on, by the least time of a step"),
+        testing::UnorderedElementsAreArray(cards));
+    EXPECT_THAT(
+        view.asText().toStdString(), HasSubstr("A100-80GB\tat least ns " + wanted["least_ns"].dump()));
+}
+
+TEST_F(DryRunResultViewTest, SaysWhyTheLeastTimeIsNotKnown)
+{
+    json document = json::parse(test::recordedText("time"));
+    document["time"] = { { "card", "A100-80GB" }, { "problem", "no hook" } };
+    DryRunOutcome outcome;
+    outcome.result = DryRunResult::parse(QByteArray::fromStdString(document.dump()));
+    DryRunResultView view(outcome, Palette::light());
+    EXPECT_THAT(
+        test::shownTexts(view).join(QLatin1Char('\n')).toStdString(), HasSubstr("Not known: no hook."));
+}
+
 /// What a program came to before its end was seen, and cards that may have room for what was refused.
 TEST_F(DryRunResultViewTest, SaysWhatIsNotSureAndWhatToTry)
 {
@@ -205,7 +263,7 @@ TEST_F(DryRunResultViewTest, SaysWhatIsNotSureAndWhatToTry)
 /// Beside the form in a window of 1280x800 nothing is cut, and lines read as in other lists.
 TEST_F(DryRunResultViewTest, FitsBesideTheFormAndNamesLinesShortly)
 {
-    for (const char* name : { "fits", "out_of_memory", "rank", "changed", "fit" }) {
+    for (const char* name : { "fits", "out_of_memory", "rank", "changed", "fit", "time" }) {
         SCOPED_TRACE(name);
         DryRunOutcome outcome;
         outcome.result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText(name)));

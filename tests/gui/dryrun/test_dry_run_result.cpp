@@ -92,6 +92,28 @@ TEST(DryRunResult, HoldsEveryFigureOfTheDocument)
     }
 }
 
+TEST(DryRunResult, HoldsTheLeastTimeOfAStep)
+{
+    const json wanted = json::parse(test::recordedText("time"))["time"];
+    const auto result = DryRunResult::parse(QByteArray::fromStdString(test::recordedText("time")));
+    ASSERT_TRUE(result && result->time);
+    const DryRunStepTime& time = *result->time;
+    EXPECT_EQ(time.card.toStdString(), wanted["card"]);
+    EXPECT_EQ(time.step, wanted["step"].get<qint64>());
+    EXPECT_EQ(time.leastNs, wanted["least_ns"]);
+    EXPECT_EQ(time.flops, wanted["flops"].get<double>());
+    EXPECT_EQ(time.bytes, wanted["bytes"]);
+    EXPECT_EQ(time.launches, wanted["launches"]);
+    EXPECT_EQ(time.unknownLaunches, wanted["unknown"]["launches"]);
+    EXPECT_EQ(time.cpuStepNs, wanted["cpu_step_ns"].get<qint64>());
+    EXPECT_EQ(time.kinds.size(), wanted["kinds"].size());
+    EXPECT_EQ(time.unknown.size(), wanted["unknown"]["operators"].size());
+    ASSERT_EQ(time.cards.size(), wanted["cards"].size());
+    for (std::size_t i = 0; i < time.cards.size(); ++i)
+        EXPECT_EQ(time.cards[i].leastNs, wanted["cards"][i]["least_ns"]);
+    EXPECT_FALSE(DryRunResult::parse(QByteArray::fromStdString(test::recordedText("fits")))->time);
+}
+
 TEST(DryRunResult, HoldsWhatWasTried)
 {
     const json wanted = json::parse(test::recordedText("fit"));

@@ -101,7 +101,7 @@ def check_peaks(arguments, python, failures):
 def check_steps(arguments, python, failures):
     """A step is a step, however many there are; of a program without one the whole is told."""
     for steps, options, step, count in ((1, [], None, 1), (2, [], 1, 1), (6, [], 4, 1), (6, ["--steps", "5"], 5, 1),
-                                        (6, ["--steps", "1"], 1, 1), (6, ["--steps", "6"], 4, 1), (0, [], None, 0)):
+                                        (6, ["--steps", "1"], 1, 1), (6, ["--steps", "6"], 2, 1), (0, [], None, 0)):
         name = f"{python} {steps} steps {options}"
         _, time = timed(arguments, python, failures, name, ["-c", ONE_LAYER, str(steps)], options)
         if time is not None:

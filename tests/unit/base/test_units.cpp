@@ -47,6 +47,17 @@ TEST(Units, SharesHaveOneDecimalAndNeverVanish)
     EXPECT_EQ(formatShare(5, 0), "-");
 }
 
+TEST(Units, Flops)
+{
+    EXPECT_EQ(formatFlops(0), "0 FLOP");
+    EXPECT_EQ(formatFlops(-1), "0 FLOP");
+    EXPECT_EQ(formatFlops(999), "999 FLOP");
+    EXPECT_EQ(formatFlops(999.9), "1.00 kFLOP");
+    EXPECT_EQ(formatFlops(542e9), "542 GFLOP");
+    EXPECT_EQ(formatFlops(7.154178e12), "7.15 TFLOP");
+    EXPECT_EQ(formatFlops(3e22), "30000 EFLOP");
+}
+
 TEST(Units, Durations)
 {
     EXPECT_EQ(formatDuration(7), "7 ns");
