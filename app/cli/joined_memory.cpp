@@ -4,6 +4,7 @@
 #include "app/cli/open.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
+#include "model/base/wrap.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +22,7 @@ void printJoined(Output& out, const JoinedMemory& joined, std::int64_t startNs)
     for (const model::JoinedPeak& peak : joined.peaks)
         out.line(fmt::format("    {}: requested peaks at {} at t:{:.6f} (its event {}), reserved at {}",
             deviceName(peak.device), model::formatBytes(peak.requestedBytes),
-            static_cast<double>(peak.requestedTimeNs - startNs) / 1e9,
+            static_cast<double>(model::wrapSub(peak.requestedTimeNs, startNs)) / 1e9,
             model::formatCount(peak.requestedEvent), model::formatBytes(peak.reservedBytes)));
 }
 

@@ -20,7 +20,7 @@ constexpr int kCpu = 0, kCuda = 1; // c10::DeviceType
 std::uint64_t keyOf(int device, std::uint64_t address, bool isFree)
 {
     std::uint64_t key = address * 2 + (isFree ? 1 : 0);
-    key ^= static_cast<std::uint64_t>(device + 1) << 56; // addresses of GPUs have 48 bits, of some 57
+    key ^= (static_cast<std::uint64_t>(device) + 1) << 56; // addresses of GPUs have 48 bits, of some 57
     return key;
 }
 
