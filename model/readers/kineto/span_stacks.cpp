@@ -23,6 +23,18 @@ struct PythonName {
     std::int64_t line = 0;
 };
 
+/// "<built-in method mm of type object>" of one with " at 0x7f3a" behind it: else each object has frames of
+/// its own.
+std::string withoutPlace(std::string_view name)
+{
+    std::string kept(name);
+    const std::size_t place = kept.rfind(" at 0x");
+    if (place == kept.npos)
+        return kept;
+    const std::size_t end = kept.find_first_not_of("0123456789abcdefABCDEF", place + 6);
+    return kept.erase(place, end == kept.npos ? end : end - place);
+}
+
 /// Of "torch/nn/modules/module.py(1750): _call_impl"; without a file where it is of another form.
 PythonName pythonName(std::string_view name)
 {
@@ -61,7 +73,7 @@ FrameId SpanStacks::frameOf(const WorkSpan& span)
         const PythonName parts = pythonName(name);
         if (!parts.file.empty())
             frame.file = m_recording.strings.intern(parts.file);
-        frame.function = m_recording.strings.intern(parts.function);
+        frame.function = m_recording.strings.intern(withoutPlace(parts.function));
         frame.line = parts.line;
     } else {
         frame.function = span.name;

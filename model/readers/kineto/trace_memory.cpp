@@ -6,11 +6,13 @@
 #include "model/trace/work.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -107,7 +109,7 @@ private:
     /// What was there before the first event, and where the readings tell of more than their own bytes.
     void addLevels(const std::vector<std::uint32_t>& rows, ProfiledMemory& profiled) const
     {
-        std::unordered_map<std::uint64_t, std::int64_t> live;
+        std::set<std::uint64_t> live; // a hash would be slow with addresses that were made for it
         std::int64_t freed = 0; // of blocks that no event allocates
         std::optional<std::int64_t> start, total;
         bool isRead = false;
@@ -130,7 +132,7 @@ private:
             }
             total = reading.totalAllocatedBytes;
             if (reading.bytes > 0)
-                live[reading.address] = reading.bytes;
+                live.insert(reading.address);
             else if (live.erase(reading.address) == 0)
                 freed = wrapSub(freed, reading.bytes);
         }

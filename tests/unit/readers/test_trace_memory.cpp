@@ -145,7 +145,7 @@ TEST(TraceMemory, HasStacksOfWhatIsOpenOnItsThread)
         spanRow("user_annotation", "ProfilerStep#3", 0, 100), spanRow("user_annotation", "forward", 5, 45),
         spanRow("python_function", "/home/u/train.py(12): step", 1, 60),
         spanRow("python_function", "torch/nn/modules/linear.py(120): forward", 10, 30),
-        spanRow("python_function", "<built-in function linear>", 15, 20),
+        spanRow("python_function", "<built-in function linear at 0x7f1A2b>", 15, 20),
         spanRow("cpu_op", "aten::linear", 20, 10), spanRow("cpu_op", "aten::mm", 20, 8),
         spanRow("cpu_op", "aten::other", 20, 8, 12) });
     const DeviceTrace trace = build(*recording);
