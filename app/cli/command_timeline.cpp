@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/joined_memory.h"
 #include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
@@ -34,6 +35,7 @@ struct Told {
     std::shared_ptr<const Work> work; ///< of the session
     TimeSpan time; ///< of all of it
     model::WorkReport report;
+    std::vector<JoinedMemory> joined; ///< on its clock
 
     [[nodiscard]] const model::StringTable& strings() const { return session->recording().strings; }
     [[nodiscard]] std::string_view text(model::StringId id) const { return strings()[id]; }
@@ -166,6 +168,9 @@ void writeRank(JsonWriter& json, const Told& told)
             .member("time_ns", loss.timeNs)
             .member("count", loss.count)
             .endObject();
+    json.endArray().key("joined").beginArray();
+    for (const JoinedMemory& joined : told.joined)
+        writeJoined(json, joined);
     json.endArray().endObject();
 }
 
@@ -272,7 +277,10 @@ public:
 
     void declare(CLI::App& app) override
     {
-        app.add_option("FILE", m_files, "Traces of torch.profiler, one a rank")->required()->type_name("");
+        app.add_option("FILE", m_files,
+               "Traces of torch.profiler, one a rank; snapshots and sessions of the same run join them")
+            ->required()
+            ->type_name("");
         m_range.declare(app, "From here on: t:SECONDS after the first event, or us:EPOCH microseconds",
             "Up to here, likewise");
         app.add_option("--step", m_step, "Only the step that torch.profiler gave this number");
@@ -290,30 +298,34 @@ public:
         if (m_step && m_range.given())
             return model::fail(Error::Kind::Usage, model::say("a step is a range: both were given"),
                 model::say("leave out --step, or --from and --to"));
-        if (!m_output.empty() && m_files.size() > 1)
-            return model::fail(model::Error::Kind::Usage,
-                model::say("-o writes one trace, and %1 were given", std::ssize(m_files)),
-                model::say("give one FILE"));
         std::error_code ignored;
-        if (!m_output.empty() && std::filesystem::equivalent(m_files.front(), m_output, ignored))
-            return model::fail(model::Error::Kind::Usage, model::say("a trace is not written over itself"),
-                model::say("give another name with -o"));
+        for (const std::string& file : m_files)
+            if (!m_output.empty() && std::filesystem::equivalent(file, m_output, ignored))
+                return model::fail(model::Error::Kind::Usage,
+                    model::say("a trace is not written over itself"),
+                    model::say("give another name with -o"));
         return m_limit.check();
     }
 
     model::Result<int> run(Output& out, Output& err) override
     {
-        std::vector<Told> traces;
+        std::vector<Told> traces, others;
         for (const std::string& file : m_files) {
             auto told = open(file, err);
-            if (!told) {
-                Error error = told.error();
-                if (error.where.empty())
-                    error.where = file;
-                return model::Failure(std::move(error));
-            }
-            traces.push_back(*std::move(told));
+            if (!told)
+                return failed(told.error(), file);
+            (told->work ? traces : others).push_back(*std::move(told));
         }
+        for (Told& other : others)
+            if (const auto joined = join(other, traces); !joined)
+                return failed(joined.error(), other.file);
+        if (!m_output.empty() && traces.size() > 1)
+            return model::fail(model::Error::Kind::Usage,
+                model::say("-o writes one trace, and %1 were given", std::ssize(traces)),
+                model::say("give one FILE"));
+        for (Told& told : traces)
+            if (const auto finished = finish(told); !finished)
+                return failed(finished.error(), told.file);
         std::ranges::stable_sort(traces, {}, [](const Told& told) { return told.work->rank.value_or(-1); });
         const std::int64_t limit = m_limit.rows(m_json, out);
         const std::size_t most = limit == 0 ? SIZE_MAX : static_cast<std::size_t>(limit);
@@ -336,11 +348,47 @@ private:
             return model::Failure(session.error());
         told.session = *std::move(session);
         told.work = model::workOf(told.session);
-        if (!told.work)
-            return model::fail(Error::Kind::NotFound, whyNoWork(told.session->recording()),
+        return told;
+    }
+
+    static model::Failure failed(Error error, const std::string& file)
+    {
+        if (error.where.empty())
+            error.where = file;
+        return model::Failure(std::move(error));
+    }
+
+    /// Puts a recording without work on the clock of the trace that most of it matches.
+    static model::Result<void> join(const Told& other, std::vector<Told>& traces)
+    {
+        if (traces.empty() || other.session->devices().empty())
+            return model::fail(Error::Kind::NotFound, whyNoWork(other.session->recording()),
                 model::say("record with strata record --kernels, or a trace with torch.profiler and "
                            "export_chrome_trace(FILE)"));
+        Told* best = nullptr;
+        std::optional<model::MemoryJoin> found;
+        std::optional<Error> why;
+        for (Told& told : traces) {
+            const auto joined = model::joinMemory(*told.work, told.strings(), *other.session);
+            if (!joined)
+                why = why.value_or(joined.error());
+            else if (!found || joined->match.matches > found->match.matches) {
+                best = &told;
+                found = *joined;
+            }
+        }
+        if (!found)
+            return model::Failure(*why);
+        best->joined.push_back({ other.file, other.session, *found, {} });
+        return {};
+    }
+
+    /// What is asked of a trace, with the memory that joined it.
+    model::Result<void> finish(Told& told) const
+    {
         told.time = model::timeOf(*told.work);
+        for (const JoinedMemory& joined : told.joined)
+            told.work = model::withMemoryOf(*told.work, *joined.session, joined.join);
         const auto range = rangeOf(told);
         if (!range)
             return model::Failure(range.error());
@@ -349,7 +397,10 @@ private:
                 !written)
                 return model::Failure(written.error());
         told.report = model::workReportOf(*told.work, told.strings(), *range);
-        return told;
+        const TimeSpan shown = range->value_or(told.time);
+        for (JoinedMemory& joined : told.joined)
+            joined.peaks = model::joinedPeaks(*joined.session, joined.join, shown.beginNs, shown.endNs);
+        return {};
     }
 
     static model::Sentence whyNoWork(const model::Recording& recording)
@@ -413,6 +464,8 @@ private:
                  model::sayStepsOf(told.report), model::sayLossesOf(*told.work) })
             if (!sentences.empty())
                 printSentences(out, sentences);
+        for (const JoinedMemory& joined : told.joined)
+            printJoined(out, joined, told.time.beginNs);
         printWaits(out, told);
         printDevices(out, told);
         printTables(out, told, most);

@@ -87,6 +87,8 @@ std::vector<std::pair<std::uint32_t, std::uint64_t>> BlockPairing::requests() co
 void BlockPairing::begin(const DeviceRecording& device)
 {
     m_finalSegments = &device.finalSegments.get();
+    if (device.profiled && device.profiled->unnamedBytes > 0)
+        addOlder(0, device.profiled->unnamedBytes, {}, kNoIndex, kNoIndex, false);
     for (const FinalSegment& segment : device.base.segments) {
         for (std::uint32_t i = 0; i < segment.blockCount; ++i) {
             const FinalBlock& base = device.base.blocks[segment.firstBlock + i];
@@ -189,6 +191,8 @@ bool BlockPairing::append(const Recording& recording, DeviceRecording& device, c
         }
         first += actions.size();
     }
+    for (std::size_t e = m_nextEvent; e < events.reservedReading.size(); ++e)
+        m_reserved.add(static_cast<EventIndex>(e), events.readDelta(e));
     m_nextEvent = static_cast<std::uint32_t>(count);
     settlePending();
     return true;

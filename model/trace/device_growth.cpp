@@ -215,10 +215,11 @@ std::optional<DeviceTrace> DeviceGrowth::assemble(BlockColumns blocks, const Rec
     // A file that was cut may have its state in front of its events.
     const auto& truncation = recording.truncation;
     trace.m_totals.endKnown
-        = endKnown || (truncation && !truncation->interrupted && !device.finalSegments.empty());
+        = endKnown
+        || (truncation && !truncation->interrupted && !device.finalSegments.empty());
     trace.m_totals.liveNotInSegments = liveNotInSegments;
 
-    const bool startKnown = endKnown || !device.base.segments.empty();
+    const bool startKnown = endKnown || !device.base.segments.empty() || device.profiled;
     const std::int64_t requestedStart = startKnown ? trace.m_totals.requestedBytesStart : 0;
     const std::int64_t reservedStart = startKnown ? trace.m_totals.reservedBytesStart : 0;
     if (!s.checks || !s.checks->beganAt(older, requestedStart, reservedStart))
@@ -254,6 +255,8 @@ void DeviceGrowth::fillTotals(
     t.requestedPeakEvent = requested.peakEvent;
     if (endKnown) {
         t.reservedBytesStart = wrapSub(t.reservedBytesEnd, reserved.net);
+    } else if (device.profiled) {
+        t.reservedBytesStart = device.profiled->reservedBytes;
     } else if (device.base.segments.empty()) {
         t.reservedBytesStart = wrapSub(0, reserved.fall);
     } else {

@@ -27,6 +27,8 @@ void addEndState(const DeviceRecording& device, Totals& totals)
 
 bool isEndKnown(const Recording& recording, const DeviceRecording& device)
 {
+    if (device.profiled)
+        return false;
     // Where the file ends inside the trace, the final segments are of another moment.
     return !recording.truncation || (device.events.size() == 0 && device.base.segments.empty());
 }

@@ -200,8 +200,10 @@ inline std::int64_t DeviceTrace::pendingDeltaOf(EventIndex e, const Step& step) 
     }
 }
 
-inline std::int64_t DeviceTrace::reservedDeltaOf(EventIndex /*e*/, const Step& step) const
+inline std::int64_t DeviceTrace::reservedDeltaOf(EventIndex e, const Step& step) const
 {
+    if (!events().reservedReading.empty())
+        return events().readDelta(static_cast<std::size_t>(e));
     switch (step.action) {
     case Action::SegmentAlloc:
     case Action::SegmentMap:

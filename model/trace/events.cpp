@@ -71,7 +71,8 @@ std::size_t EventColumns::bytesResident() const
 {
     return action.bytesResident() + address.bytesResident() + bytes.bytesResident() + timeNs.bytesResident()
         + stack.bytesResident() + block.bytesResident() + stream.bytesResident() + pool.bytesResident()
-        + phase.bytesResident() + thread.bytesResident() + module.bytesResident()
+        + reservedReading.bytesResident() + phase.bytesResident() + thread.bytesResident()
+        + module.bytesResident()
         + compileContext.bytesResident() + userMetadata.bytesResident() + otherAction.bytesResident()
         + extras.bytesResident();
 }

@@ -3,6 +3,7 @@
 
 #include "model/base/column.h"
 #include "model/base/ids.h"
+#include "model/base/wrap.h"
 #include "model/wire/kinds.h"
 
 #include <cstdint>
@@ -61,6 +62,9 @@ struct EventColumns {
     Column<ThreadIndex> thread;
     Column<ModuleIndex> module; ///< in whose forward, or its backward, an alloc happened
 
+    /// Of all segments behind each event, as a profiler read it; empty where events on segments tell.
+    Column<std::int64_t> reservedReading;
+
     SparseText compileContext; ///< absent where PyTorch writes "N/A"
     SparseText userMetadata; ///< absent where empty
     SparseText otherAction; ///< names of actions that Strata does not know
@@ -80,6 +84,13 @@ struct EventColumns {
     [[nodiscard]] ModuleIndex moduleOf(std::size_t row) const
     {
         return row < module.size() ? module[row] : kNoIndex;
+    }
+    /// What a reading of reserved memory adds at an event; nothing at the first, which it may be older than.
+    [[nodiscard]] std::int64_t readDelta(std::size_t row) const
+    {
+        return row > 0 && row < reservedReading.size()
+            ? wrapSub(reservedReading[row], reservedReading[row - 1])
+            : 0;
     }
     /// What a recorder of ours tells of the event that was added last. The columns begin with the first row
     /// that says anything: those before it get "not known".

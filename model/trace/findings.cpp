@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, kCheckCount> kCheckNames{ "live_not_in_se
     "alloc_over_live", "alloc_overlaps", "free_of_freed", "free_larger", "segment_sums", "segments_overlap",
     "requested_above_reserved", "allocated_above_reserved", "active_above_reserved", "events_lost",
     "events_refused", "truncated", "interrupted", "recording_began_late", "ring_wrapped", "time_backwards",
-    "pending_frees", "cut", "no_events", "unknown_content" };
+    "pending_frees", "cut", "no_events", "from_profiler", "unknown_content" };
 
 constexpr std::array<English, kCheckCount> kCheckSentences{
     English("Blocks that the trace leaves live are missing from the segments"),
@@ -37,6 +37,7 @@ constexpr std::array<English, kCheckCount> kCheckSentences{
     English("Freed blocks still wait for another stream at the end"),
     English("A part of a longer recording"),
     English("No events were recorded"),
+    English("From a profiler's trace: sizes are rounded, segments are not known"),
     English("Keys or actions that Strata does not know"),
 };
 

@@ -38,6 +38,7 @@ enum class Check : std::uint8_t {
     PendingFrees, ///< blocks wait for another stream at the end
     Cut, ///< a part of a longer recording
     NoEvents,
+    FromProfiler, ///< a profiler's trace told of blocks, with rounded sizes, and of no segment
     UnknownContent, ///< keys or actions that Strata does not know
 };
 inline constexpr std::size_t kCheckCount = static_cast<std::size_t>(Check::UnknownContent) + 1;

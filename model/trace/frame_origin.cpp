@@ -179,7 +179,10 @@ FrameOrigin originOf(std::string_view file)
                 || (equalAnyCase(parts[2], "lib") && isWindowsPython(parts[1], parts[0]))))
             return FrameOrigin::PythonLibrary;
     }
-    return FrameOrigin::User;
+    // Profilers leave the folder of packages out: "torch/nn/modules/linear.py".
+    const std::size_t slash = file.find('/');
+    return slash != 0 && slash != std::string_view::npos ? originOfPackage(file.substr(0, slash))
+                                                         : FrameOrigin::User;
 }
 
 } // namespace strata::model

@@ -12,7 +12,7 @@ enum class FrameOrigin : std::uint8_t { User, PassThrough, Torch, PythonLibrary,
 ///
 ///   Native         C++ (by the extension: sources, headers, objects, libraries), Python's own binary, frames
 ///                  without a file ("" or "??")
-///   Torch          below site-packages/torch or dist-packages/torch
+///   Torch          below site-packages/torch or dist-packages/torch; "torch/..." of a profiler
 ///   PythonLibrary  the standard library: below lib/python3.11 (but its site-packages), below Lib of a Python
 ///                  for Windows, "<frozen runpy>"
 ///   PassThrough    packages that only pass calls on (pass_through.h), and what they generate

@@ -67,6 +67,16 @@ struct AllocatorState {
     SharedVector<FinalBlock> blocks;
 };
 
+/// What a profiler's trace says of a device's memory beside its events, which are of blocks alone: sizes are
+/// rounded, a free stands where it was asked for, and nothing tells of segments.
+struct ProfiledMemory {
+    std::int64_t unnamedBytes = 0; ///< allocated before the first event, and not freed by any
+    std::int64_t reservedBytes = 0; ///< as first read
+    std::int64_t untold = 0; ///< events before which more came or went than the trace says
+    std::int64_t untoldBytes = 0; ///< what that adds up to
+    std::int64_t outOfMemories = 0;
+};
+
 /// What one device left behind: its trace and its segments at the end, segments sorted by address.
 struct DeviceRecording {
     int device = 0;
@@ -74,6 +84,7 @@ struct DeviceRecording {
     SharedVector<FinalSegment> finalSegments;
     SharedVector<FinalBlock> finalBlocks;
     AllocatorState base; ///< before the first event, where a session has it: tells the stacks of older blocks
+    std::optional<ProfiledMemory> profiled; ///< a profiler's trace told of it: then there are no segments
 };
 
 /// Events that `strata share` left out of a device's trace.

@@ -117,6 +117,19 @@ Sentence cutSentence(const NotesInput& input, const CutOff& cut)
         asCount(cut.after));
 }
 
+Sentence profilerSentence(const ProfiledMemory& profiled)
+{
+    const Sentence what = say(
+        "Told by a profiler: requested bytes are rounded ones, a free stands where it was asked for, reserved "
+        "is what was read at each event, and no event tells of segments. %1 of older blocks stay throughout; "
+        "where they lie is unknown, so they count as one block.",
+        asBytes(profiled.unnamedBytes));
+    return profiled.untold == 0
+        ? what
+        : say("%1 Before %2 more came or went than the trace tells, %3 in all: other threads allocate too.",
+            what, asEvents(profiled.untold), asBytes(profiled.untoldBytes));
+}
+
 Sentence truncationCause(const Truncation& truncation, bool endKnown, bool baseKnown)
 {
     const SentenceArgument offset = asCount(static_cast<std::int64_t>(truncation.offset));
@@ -157,7 +170,7 @@ EventChecks::EventChecks(const BlockColumns& blocks, const OlderBlocks& older, s
     , m_reserved(reservedStart)
 {
     for (std::size_t row = 0; row < m_older; ++row)
-        if (!older.contradicted[row])
+        if (!older.contradicted[row] && blocks.address.older[row] != 0) // else nobody knows where it lies
             begin(blocks, BlockId::older(row), -1);
     compare(-1);
 }
@@ -223,6 +236,7 @@ void EventChecks::run(
         default:
             break;
         }
+        m_reserved = wrapAdd(m_reserved, events.readDelta(m_next + i));
         compare(e);
     }
     m_next += actions.size();
@@ -322,6 +336,9 @@ void addNotes(const NotesInput& input, FindingList& findings)
     if (const auto& truncation = input.recording.truncation)
         findings.add(Finding{ truncation->interrupted ? Check::Interrupted : Check::Truncated, last, 0, 1,
             truncationCause(*truncation, input.endKnown, !input.device.base.segments.empty()) });
+
+    if (const auto& profiled = input.device.profiled)
+        findings.add(Finding{ Check::FromProfiler, -1, 0, 1, profilerSentence(*profiled) });
 
     if (const auto& refusal = input.recording.refusal)
         findings.add(Finding{ Check::EventsRefused, -1, 0, 1,

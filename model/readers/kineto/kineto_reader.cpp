@@ -2,6 +2,7 @@
 #include "model/readers/kineto/kineto_reader.h"
 
 #include "model/readers/kineto/event_rows.h"
+#include "model/readers/kineto/trace_memory.h"
 
 #include <array>
 #include <cstring>
@@ -248,7 +249,10 @@ bool looksLikeChromeTrace(std::span<const std::byte> head)
 Result<void> readChromeTrace(Recording& recording, ByteStream& stream)
 {
     recording.format = "PyTorch profiler trace";
-    return Reader(recording, stream).run();
+    Result<void> read = Reader(recording, stream).run();
+    if (read)
+        addMemoryOfTrace(recording);
+    return read;
 }
 
 } // namespace strata::model

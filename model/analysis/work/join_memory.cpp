@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/work/join_memory.h"
+
+#include "model/analysis/work/device_work.h"
+#include "model/base/wrap.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+constexpr int kCpu = 0, kCuda = 1; // c10::DeviceType
+
+/// Of an address on a device, that it is allocated or freed.
+std::uint64_t keyOf(int device, std::uint64_t address, bool isFree)
+{
+    std::uint64_t key = address * 2 + (isFree ? 1 : 0);
+    key ^= (static_cast<std::uint64_t>(device) + 1) << 56; // addresses of GPUs have 48 bits, of some 57
+    return key;
+}
+
+std::vector<ClockMark> allocationsOf(const Work& work)
+{
+    std::vector<ClockMark> marks;
+    for (const MemoryReading& reading : work.memory)
+        if (reading.kind == MemoryReading::Kind::Change && reading.deviceType != kCpu && reading.address != 0)
+            marks.push_back({ keyOf(reading.device, reading.address, reading.bytes < 0), reading.timeNs });
+    return marks;
+}
+
+/// A profiler tells of a free when it is asked for.
+std::vector<ClockMark> allocationsOf(const Session& memory)
+{
+    std::vector<ClockMark> marks;
+    for (const DeviceTrace& trace : memory.devices()) {
+        const EventColumns& events = trace.events();
+        if (!events.hasTimes())
+            continue;
+        for (std::size_t row = 0; row < static_cast<std::size_t>(events.size()); ++row)
+            if (const Action action = events.action[row];
+                action == Action::Alloc || action == Action::FreeRequested)
+                marks.push_back({ keyOf(trace.device(), events.address[row], action == Action::FreeRequested),
+                    events.timeNs[row] });
+    }
+    return marks;
+}
+
+/// Numbers names, so that both sides have the same.
+class Names {
+public:
+    std::uint64_t of(std::string_view name, bool isEnd)
+    {
+        const auto [at, isNew] = m_names.try_emplace(std::string(name), m_names.size());
+        return at->second * 2 + (isEnd ? 1 : 0);
+    }
+
+private:
+    std::map<std::string, std::uint64_t, std::less<>> m_names;
+};
+
+std::vector<ClockMark> annotationsOf(const Work& work, const StringTable& strings, Names& names)
+{
+    std::vector<ClockMark> marks;
+    for (const WorkSpan& span : work.spans)
+        if (span.kind == WorkKind::Annotation) {
+            marks.push_back({ names.of(strings[span.name], false), span.startNs });
+            marks.push_back({ names.of(strings[span.name], true), span.endNs() });
+        }
+    return marks;
+}
+
+std::vector<ClockMark> annotationsOf(const Recording& recording, Names& names)
+{
+    std::vector<ClockMark> marks;
+    for (const Annotation& annotation : recording.annotations)
+        if (annotation.kind != Annotation::Kind::Mark)
+            marks.push_back(
+                { names.of(recording.strings[annotation.name], annotation.kind == Annotation::Kind::End),
+                    annotation.timeNs });
+    return marks;
+}
+
+std::int64_t shifted(std::int64_t timeNs, const MemoryJoin& join)
+{
+    return wrapAdd(timeNs, join.match.offsetNs);
+}
+
+/// sees(event, time on the trace's clock, requested, reserved) of every event that changes one of them.
+template <class See> void follow(const DeviceTrace& trace, const MemoryJoin& join, See&& see)
+{
+    std::int64_t requested = trace.totals().requestedBytesStart;
+    std::int64_t reserved = trace.totals().reservedBytesStart;
+    for (EventIndex e = 0; e < trace.eventCount(); ++e) {
+        const std::int64_t bytes = trace.requestedDelta(e), segments = trace.reservedDelta(e);
+        if (bytes == 0 && segments == 0)
+            continue;
+        requested = wrapAdd(requested, bytes);
+        reserved = wrapAdd(reserved, segments);
+        see(e, shifted(trace.events().timeNs[static_cast<std::size_t>(e)], join), bytes, requested, reserved);
+    }
+}
+
+} // namespace
+
+std::string_view joinWord(MemoryJoin::By by)
+{
+    return by == MemoryJoin::By::Allocations ? "allocations" : "annotations";
+}
+
+Result<MemoryJoin> joinMemory(const Work& work, const StringTable& strings, const Session& memory)
+{
+    const Recording& recording = memory.recording();
+    if (std::ranges::none_of(
+            memory.devices(), [](const DeviceTrace& trace) { return trace.events().hasTimes(); }))
+        return fail(Error::Kind::NotFound, say("none of its events has a time"),
+            say("record it with PyTorch 2.2 or newer, and _record_memory_history() before the program runs"));
+    std::vector<ClockMark> allocations = allocationsOf(work);
+    const auto told = std::ssize(allocations);
+    if (const auto match = matchClocks(std::move(allocations), allocationsOf(memory)))
+        return MemoryJoin{ MemoryJoin::By::Allocations, *match };
+    Names names;
+    std::vector<ClockMark> annotations = annotationsOf(work, strings, names);
+    std::vector<ClockMark> theirs = annotationsOf(recording, names);
+    const auto annotated = std::ssize(annotations);
+    const bool haveBoth = annotated > 0 && !theirs.empty();
+    if (const auto match = matchClocks(std::move(annotations), std::move(theirs)))
+        return MemoryJoin{ MemoryJoin::By::Annotations, *match };
+    if (told < kFewestMatches && !haveBoth)
+        return fail(Error::Kind::NotFound,
+            say("nothing tells how its clock lies to that of the trace: the trace has %1 allocations of a "
+                "GPU, "
+                "and no annotation is in both",
+                asCount(told)),
+            say("record the trace with profile_memory=True"));
+    return fail(Error::Kind::NotFound,
+        say("it is not of the same run as the trace, or of another part of it: neither the trace's %1 "
+            "allocations and frees of a GPU nor its %2 begins and ends of annotations lie in it in one place",
+            asCount(told), asCount(annotated)),
+        say("take both in one run, with the recording begun before the profiler and dumped after it"));
+}
+
+std::shared_ptr<const Work> withMemoryOf(const Work& work, const Session& memory, const MemoryJoin& join)
+{
+    auto joined = std::make_shared<Work>(work);
+    std::erase_if(joined->memory, [&](const MemoryReading& reading) {
+        return reading.deviceType != kCpu && memory.find(reading.device) != nullptr
+            && memory.find(reading.device)->events().hasTimes();
+    });
+    if (joined->lanes.empty())
+        joined->lanes.emplace_back(); // a reading has one
+    const TimeSpan time = timeOf(work);
+    for (const DeviceTrace& trace : memory.devices()) {
+        if (!trace.events().hasTimes())
+            continue;
+        MemoryReading held; // before what lies in the trace
+        held.timeNs = time.beginNs;
+        held.totalAllocatedBytes = trace.totals().requestedBytesStart;
+        held.totalReservedBytes = trace.totals().reservedBytesStart;
+        held.deviceType = kCuda;
+        held.device = trace.device();
+        std::vector<MemoryReading> readings;
+        follow(trace, join,
+            [&](EventIndex e, std::int64_t timeNs, std::int64_t bytes, std::int64_t requested,
+                std::int64_t reserved) {
+                if (timeNs > time.endNs)
+                    return;
+                MemoryReading reading = held;
+                reading.totalAllocatedBytes = requested;
+                reading.totalReservedBytes = reserved;
+                if (timeNs < time.beginNs) {
+                    held = reading;
+                    return;
+                }
+                reading.timeNs = timeNs;
+                reading.address = trace.events().address[static_cast<std::size_t>(e)];
+                reading.bytes = bytes;
+                readings.push_back(reading);
+            });
+        joined->memory.push_back(held);
+        joined->memory.insert(joined->memory.end(), readings.begin(), readings.end());
+    }
+    return joined;
+}
+
+std::vector<JoinedPeak> joinedPeaks(
+    const Session& memory, const MemoryJoin& join, std::int64_t beginNs, std::int64_t endNs)
+{
+    std::vector<JoinedPeak> peaks;
+    for (const DeviceTrace& trace : memory.devices()) {
+        if (!trace.events().hasTimes() || shifted(trace.events().timeNs[0], join) > endNs)
+            continue;
+        JoinedPeak held; // before the begin
+        held.device = trace.device();
+        held.requestedBytes = trace.totals().requestedBytesStart;
+        held.reservedBytes = trace.totals().reservedBytesStart;
+        held.requestedTimeNs = beginNs;
+        std::optional<JoinedPeak> peak;
+        follow(trace, join,
+            [&](EventIndex e, std::int64_t timeNs, std::int64_t, std::int64_t requested,
+                std::int64_t reserved) {
+                if (timeNs > endNs)
+                    return;
+                if (timeNs < beginNs) {
+                    held.requestedBytes = requested;
+                    held.reservedBytes = reserved;
+                    held.requestedEvent = e;
+                    return;
+                }
+                if (!peak)
+                    peak = held;
+                peak->reservedBytes = std::max(peak->reservedBytes, reserved);
+                if (requested > peak->requestedBytes) {
+                    peak->requestedBytes = requested;
+                    peak->requestedTimeNs = timeNs;
+                    peak->requestedEvent = e;
+                }
+            });
+        peaks.push_back(peak.value_or(held));
+    }
+    return peaks;
+}
+
+} // namespace strata::model
