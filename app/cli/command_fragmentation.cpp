@@ -6,6 +6,7 @@
 #include "app/cli/options.h"
 #include "app/cli/pins_report.h"
 #include "app/cli/replay_json.h"
+#include "app/cli/segments_told.h"
 #include "app/cli/text.h"
 #include "model/analysis/fragmentation.h"
 #include "model/analysis/settings_advice.h"
@@ -109,6 +110,8 @@ public:
         if (!opened)
             return model::Failure(opened.error());
         const DeviceTrace& trace = *opened->trace;
+        if (const auto told = tellsOfSegments(trace.recording(), trace.device()); !told)
+            return model::Failure(told.error());
         const auto instant = m_instant.of(trace);
         if (!instant)
             return model::Failure(instant.error());

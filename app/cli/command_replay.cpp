@@ -5,6 +5,7 @@
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/replay_json.h"
+#include "app/cli/segments_told.h"
 #include "app/cli/text.h"
 #include "model/analysis/position.h"
 #include "model/analysis/replay.h"
@@ -165,6 +166,9 @@ public:
         const auto traces = chooseDevices(**session, m_read.device);
         if (!traces)
             return model::Failure(traces.error());
+        for (const DeviceTrace* trace : *traces)
+            if (const auto told = tellsOfSegments(trace->recording(), trace->device()); !told)
+                return model::Failure(told.error());
         std::vector<ReplayReport> reports;
         for (const DeviceTrace* trace : *traces) {
             model::ReplayAsked asked = m_asked;

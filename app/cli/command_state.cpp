@@ -5,6 +5,7 @@
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
+#include "app/cli/segments_told.h"
 #include "app/cli/text.h"
 #include "model/analysis/allocator_map.h"
 #include "model/analysis/position.h"
@@ -92,6 +93,8 @@ public:
         if (!opened)
             return model::Failure(opened.error());
         const DeviceTrace& trace = *opened->trace;
+        if (const auto told = tellsOfSegments(trace.recording(), trace.device()); !told)
+            return model::Failure(told.error());
         const auto event = model::parsePosition(m_position, trace);
         if (!event)
             return model::Failure(event.error());

@@ -9,6 +9,7 @@
 #include "model/session/user_file.h"
 #include "model/trace/work.h"
 
+#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 
@@ -89,14 +90,25 @@ model::Sentence knownDevices(const model::Session& session)
                                          : model::say("the recording has devices %1", list);
 }
 
-/// A trace of what ran when has no events of an allocator.
+/// A trace of what ran when may have no events of an allocator.
 model::Result<void> tellsOfMemory(const model::Session& session)
 {
-    if (!session.devices().empty() || !session.recording().parts.find<model::Work>())
+    const auto* const work = session.recording().parts.find<model::Work>();
+    if (!session.devices().empty() || !work)
         return {};
+    const bool tellsOfGpu = std::ranges::any_of(
+        work->memory, [](const model::MemoryReading& reading) { return reading.deviceType > 0; });
+    if (tellsOfGpu)
+        return model::fail(model::Error::Kind::NotFound,
+            model::say("this trace tells sizes of a GPU's memory, but no addresses and totals"),
+            model::say(
+                "strata timeline opens it; a trace of a later PyTorch, or a memory snapshot, tells the "
+                "rest"));
     return model::fail(model::Error::Kind::NotFound,
-        model::say("this trace tells what ran when, not what the allocator did"),
-        model::say("strata timeline opens it; a memory snapshot tells the rest"));
+        work->memory.empty() ? model::say("this trace tells what ran when, not what the allocator did")
+                             : model::say("this trace tells of the CPU's memory, and of no GPU's"),
+        model::say("strata timeline opens it; a trace with profile_memory=True, or a memory snapshot, tells "
+                   "the rest"));
 }
 
 } // namespace

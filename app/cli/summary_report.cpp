@@ -42,7 +42,7 @@ void printFile(Output& out, const std::string& file, const model::Recording& rec
             fmt::format("{} {}", out.bad("Not complete."), printable(whatIsMissing(*recording.truncation))));
 }
 
-void printTotals(Output& out, const DeviceReport& device)
+void printTotals(Output& out, const model::Recording& recording, const DeviceReport& device)
 {
     const model::Totals& totals = device.summary.totals;
     const auto atEvent = [](model::EventIndex event) {
@@ -57,6 +57,14 @@ void printTotals(Output& out, const DeviceReport& device)
     table.add({ "reserved", formatBytes(totals.reservedBytesStart), formatBytes(totals.reservedBytesPeak),
         atEnd(totals.reservedBytesEnd),
         atEvent(totals.reservedPeakEvent) + (isNeed ? "; what the run needs" : "") });
+    if (const auto* const one = recording.find(totals.device); one != nullptr && one->profiled) {
+        // What stands for requested everywhere else is what the profiler says is allocated.
+        table.add({ "allocated", formatBytes(totals.requestedBytesStart),
+            formatBytes(totals.requestedBytesPeak), "", atEvent(totals.requestedPeakEvent) });
+        table.add({ "requested", "", "", "", "not told by a profiler: rounded sizes stand for them" });
+        table.print(out);
+        return;
+    }
     table.add({ "requested", formatBytes(totals.requestedBytesStart), formatBytes(totals.requestedBytesPeak),
         atEnd(totals.requestedBytesEnd), atEvent(totals.requestedPeakEvent) });
     const model::ReplayReport* const replay
@@ -285,7 +293,7 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
         if (device.summary.needs)
             printSentences(out, device.summary.needs->line);
         if (!recording.refusal) {
-            printTotals(out, device);
+            printTotals(out, recording, device);
             printPeak(out, device);
             printOutOfMemory(out, recording, device);
             printSteps(out, device);

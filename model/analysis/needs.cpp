@@ -87,8 +87,10 @@ std::optional<Needs> needsOf(const Recording& recording, const DeviceSummary& su
     // Where memory is enough, the request that failed is served beside all that is reserved.
     for (const OutOfMemory& oom : summary.outOfMemory)
         needs.bytes = std::max(needs.bytes, wrapAdd(oom.reservedBytes, oom.requestedBytes));
-    needs.atLeast = failed || recording.truncation || summary.olderEventsGone || summary.breaches > 0
-        || totals.requestedPeakEvent < 0;
+    const DeviceRecording* const device = recording.find(totals.device);
+    const bool isPart = device != nullptr && device->profiled; // of the run: what the profiler was on for
+    needs.atLeast = failed || isPart || recording.truncation || summary.olderEventsGone
+        || summary.breaches > 0 || totals.requestedPeakEvent < 0;
     needs.cards = cardFits(needs.bytes);
     std::ranges::stable_sort(needs.cards, {}, [](const CardFit& one) { return one.card->capacityBytes; });
     if (failed && summary.capacity)

@@ -215,8 +215,7 @@ std::optional<DeviceTrace> DeviceGrowth::assemble(BlockColumns blocks, const Rec
     // A file that was cut may have its state in front of its events.
     const auto& truncation = recording.truncation;
     trace.m_totals.endKnown
-        = endKnown
-        || (truncation && !truncation->interrupted && !device.finalSegments.empty());
+        = endKnown || (truncation && !truncation->interrupted && !device.finalSegments.empty());
     trace.m_totals.liveNotInSegments = liveNotInSegments;
 
     const bool startKnown = endKnown || !device.base.segments.empty() || device.profiled;

@@ -2,6 +2,7 @@
 // Traces of torch.profiler and Chrome's form, and what is told of them: figures of one time add up.
 #include "model/analysis/work/work_report.h"
 #include "model/readers/reader.h"
+#include "model/trace/device_trace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +58,28 @@ void look(const Work& work, const StringTable& strings, const std::optional<Time
     expect(calls == roofline.knownCalls + roofline.unknownCalls);
 }
 
+/// Blocks that live after an event add up to the curve there.
+void lookAtMemory(const DeviceTrace& trace)
+{
+    const BlockColumns& blocks = trace.blocks();
+    const EventIndex last = trace.eventCount() - 1;
+    std::int64_t requested = trace.totals().requestedBytesStart, reserved = trace.totals().reservedBytesStart;
+    std::int64_t older = 0, left = 0;
+    for (EventIndex e = 0; e <= last; ++e) {
+        requested += trace.requestedDelta(e);
+        reserved += trace.reservedDelta(e);
+        expect(e == 0
+            || trace.events().timeNs[static_cast<std::size_t>(e)]
+                >= trace.events().timeNs[static_cast<std::size_t>(e - 1)]);
+    }
+    for (const BlockId block : blocks.all()) {
+        older += blocks.liveAt(block, -1) ? blocks.requestedBytes[block] : 0;
+        left += blocks.liveAt(block, last) ? blocks.requestedBytes[block] : 0;
+    }
+    expect(older == trace.totals().requestedBytesStart && left == requested);
+    expect(reserved == trace.events().reservedReading[static_cast<std::size_t>(last)]);
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
@@ -74,5 +97,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     look(*work, strings, TimeSpan{ time.beginNs + time.ns() / 4, time.endNs - time.ns() / 4 });
     for (const ProfilerStep& step : profilerStepsOf(*work, strings))
         look(*work, strings, step.time);
+    for (DeviceRecording& device : (*read)->devices) {
+        const auto trace = DeviceTrace::build(**read, device, {});
+        expect(trace && device.profiled && device.profiled->unnamedBytes >= 0);
+        lookAtMemory(*trace);
+    }
     return 0;
 }

@@ -129,9 +129,13 @@ void DocumentView::showAbsences()
 {
     for (std::size_t i = 0; i < m_pages.size(); ++i)
         m_rail->setAbsence(static_cast<int>(i), m_pages[i]->absence());
-    // A trace of work says nothing on the first page, which is shown unless somebody has chosen another one.
-    if (const Page* const timeline = findPage(QStringLiteral("timeline")); timeline && m_document.recording()
-        && m_document.devices().empty() && timeline->absence().isEmpty() && m_visited.size() == 1)
+    // A profiler's trace says little or nothing on the first page, which is shown unless somebody has chosen
+    // another one.
+    const model::Recording* const recording = m_document.recording();
+    const Page* const timeline = findPage(QStringLiteral("timeline"));
+    if (timeline && recording && timeline->absence().isEmpty() && m_visited.size() == 1
+        && std::ranges::all_of(recording->devices,
+            [](const model::DeviceRecording& device) { return device.profiled.has_value(); }))
         showPage(indexOf(timeline));
 }
 

@@ -31,6 +31,9 @@ TEST(Frames, TellsWhereCodeComesFrom)
         { "/home/u/.venv/lib/python3.12/site-packages/torch/nn/modules/module.py", Torch },
         { "/usr/local/lib/python3.10/dist-packages/torch/utils/_device.py", Torch },
         { "D:\\Dev\\x\\.venv\\Lib\\site-packages\\torch\\nn\\modules\\module.py", Torch },
+        { "torch/nn/modules/linear.py", Torch }, // as a profiler has them, likewise the next
+        { "einops/einops.py", PassThrough },
+        { "models/gpt.py", User },
         { "/tmp/torchinductor_brian/3u/c3uxhj5q2ablsqp5lrlrkd2ig2tub4do54ysdazmtvawnjje2knd.py", User },
         { "<eval_with_key>.23", User },
 
