@@ -11,7 +11,6 @@
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
 #include "model/base/units.h"
-#include "model/wire/info.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -362,7 +361,7 @@ private:
     static model::Result<void> join(const Told& other, std::vector<Told>& traces)
     {
         if (traces.empty() || other.session->devices().empty())
-            return model::fail(Error::Kind::NotFound, whyNoWork(other.session->recording()),
+            return model::fail(Error::Kind::NotFound, model::whyNoWork(*other.session),
                 model::say("record with strata record --kernels, or a trace with torch.profiler and "
                            "export_chrome_trace(FILE)"));
         Told* best = nullptr;
@@ -401,14 +400,6 @@ private:
         for (JoinedMemory& joined : told.joined)
             joined.peaks = model::joinedPeaks(*joined.session, joined.join, shown.beginNs, shown.endNs);
         return {};
-    }
-
-    static model::Sentence whyNoWork(const model::Recording& recording)
-    {
-        const auto kernels = recording.facts.find(strata::wire::info::kKernels);
-        return kernels == recording.facts.end() || kernels->second == strata::wire::info::kYes
-            ? model::say("it tells of memory alone, not of what ran when")
-            : model::say("no kernels were recorded: %1", kernels->second);
     }
 
     [[nodiscard]] model::Result<std::optional<TimeSpan>> rangeOf(const Told& told) const

@@ -151,4 +151,13 @@ std::shared_ptr<const Work> workOf(const std::shared_ptr<const Session>& session
     return { held, &held->work };
 }
 
+Sentence whyNoWork(const Session& session)
+{
+    const auto& facts = session.recording().facts;
+    const auto kernels = facts.find(wire::info::kKernels);
+    return kernels == facts.end() || kernels->second == wire::info::kYes
+        ? say("it tells of memory alone, not of what ran when")
+        : say("no kernels were recorded: %1", kernels->second);
+}
+
 } // namespace strata::model

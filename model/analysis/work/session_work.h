@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/base/sentence.h"
 #include "model/session/session.h"
 #include "model/trace/work.h"
 
@@ -13,5 +14,8 @@ namespace strata::model {
 /// `strata steps` has them, and what was requested and reserved after each event of a device. nullptr: it
 /// tells of none. Holds the session. Any thread; O(n log n) for an own recording.
 [[nodiscard]] std::shared_ptr<const Work> workOf(const std::shared_ptr<const Session>& session);
+
+/// Why a session tells of none: whether kernels were asked for in vain.
+[[nodiscard]] Sentence whyNoWork(const Session& session);
 
 } // namespace strata::model

@@ -24,6 +24,7 @@ Work randomWork(unsigned seed, std::uint32_t pieces)
     work.lanes[2].device = 0;
     work.lanes[2].stream = 5;
     std::vector<std::int64_t> now(3, 1'000'000);
+    std::vector<WorkSpan> spans;
     for (std::uint32_t i = 0; i < pieces; ++i) {
         const auto lane = static_cast<LaneIndex>(upTo(2));
         WorkSpan span;
@@ -32,9 +33,11 @@ Work randomWork(unsigned seed, std::uint32_t pieces)
         span.startNs = now[lane] + upTo(50);
         span.durationNs = upTo(lane == 2 ? 40 : 400);
         now[lane] = lane == 2 ? span.endNs() : span.startNs + upTo(60);
-        work.spans.push_back(span);
+        spans.push_back(span);
     }
-    std::ranges::shuffle(work.spans, draw); // a file has its own order
+    std::ranges::shuffle(spans, draw); // a file has its own order
+    for (const WorkSpan& span : spans)
+        work.spans.push_back(span);
     for (int i = 0; i < 5000; ++i)
         work.memory.push_back({ 1'000'000 + upTo(1'000'000), 1, 1, upTo(1 << 20), upTo(1 << 22), 1, 0 });
     return work;
