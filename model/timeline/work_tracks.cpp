@@ -104,6 +104,7 @@ void WorkTracks::addLane(LaneIndex lane, std::vector<std::uint32_t> spans)
             pieces.coarse.push_back(beginOf(place));
         pieces.spans.push_back(place);
         pieces.begins.push_back(beginOf(place));
+        pieces.ends.push_back(endOf(place));
     }
     m_tracks.push_back(std::move(track));
 }
@@ -135,19 +136,19 @@ std::size_t WorkTracks::firstIn(const WorkRow& row, std::int64_t ns) const
 {
     // They do not overlap: of those that begin before it only the last one can end behind it.
     const std::size_t at = row.firstFrom(ns);
-    return at > 0 && endOf(row.spans[at - 1]) > ns ? at - 1 : at;
+    return at > 0 && row.ends[at - 1] > ns ? at - 1 : at;
 }
 
 WorkSegment WorkTracks::segmentAt(const WorkRow& row, std::size_t at, std::int64_t foldNs) const
 {
-    WorkSegment segment{ row.begins[at], endOf(row.spans[at]), static_cast<std::uint32_t>(at), 1 };
+    WorkSegment segment{ row.begins[at], row.ends[at], static_cast<std::uint32_t>(at), 1 };
     if (segment.endNs - segment.beginNs >= foldNs)
         return segment;
     std::size_t behind = row.firstFrom(segment.beginNs + foldNs, at + 1);
-    if (const auto last = row.spans[behind - 1]; behind - at > 1 && endOf(last) - beginOf(last) >= foldNs)
+    if (behind - at > 1 && row.ends[behind - 1] - row.begins[behind - 1] >= foldNs)
         --behind; // it can stand alone
     segment.count = static_cast<std::uint32_t>(behind - at);
-    segment.endNs = endOf(row.spans[behind - 1]);
+    segment.endNs = row.ends[behind - 1];
     return segment;
 }
 
@@ -160,7 +161,7 @@ std::optional<std::uint32_t> WorkTracks::pick(const WorkRow& row, std::int64_t n
     for (const std::size_t at : { behind - 1, behind }) {
         if (at >= row.size())
             continue;
-        const std::int64_t begin = row.begins[at], end = endOf(row.spans[at]);
+        const std::int64_t begin = row.begins[at], end = row.ends[at];
         const std::int64_t away = ns < begin ? begin - ns : std::max<std::int64_t>(ns - end, 0);
         if (away < nearest) {
             nearest = away;

@@ -16,6 +16,7 @@ namespace strata::model {
 struct WorkRow {
     std::vector<std::uint32_t> spans; ///< rows of Work::spans
     std::vector<std::int64_t> begins; ///< of the same, since WorkTracks::startNs(): searched without a detour
+    std::vector<std::int64_t> ends; ///< likewise
     std::vector<std::int64_t> coarse; ///< begins of each 64th, which stay in the processor's cache
 
     [[nodiscard]] std::size_t size() const { return spans.size(); }

@@ -2,35 +2,36 @@
 #include "model/analysis/work/launchers.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <tuple>
-#include <unordered_map>
 
 namespace strata::model {
 
-namespace {
-
-/// Operators and calls by lane and start, those around others first.
-std::vector<std::uint32_t> nestedRows(const Work& work)
+std::vector<std::uint32_t> nestedCallsOf(const Work& work)
 {
-    std::vector<std::uint32_t> rows;
+    std::vector<std::vector<std::uint32_t>> byLane(work.lanes.size());
     for (std::uint32_t row = 0; row < work.spans.size(); ++row)
-        if (const WorkKind kind = work.spans[row].kind;
-            kind == WorkKind::Operator || kind == WorkKind::Runtime)
-            rows.push_back(row);
-    std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) {
+        if (const WorkSpan& span = work.spans[row];
+            span.kind == WorkKind::Operator || span.kind == WorkKind::Runtime)
+            byLane[span.lane].push_back(row);
+    const auto order = [&](std::uint32_t row) {
         const WorkSpan& span = work.spans[row];
-        return std::tuple(span.lane, span.startNs, -span.durationNs, span.kind);
-    });
-    return rows;
+        return std::tuple(span.startNs, -span.durationNs, span.kind);
+    };
+    std::vector<std::uint32_t> nested;
+    for (std::vector<std::uint32_t>& lane : byLane) {
+        if (!std::ranges::is_sorted(lane, {}, order))
+            std::ranges::stable_sort(lane, {}, order);
+        nested.insert(nested.end(), lane.begin(), lane.end());
+    }
+    return nested;
 }
 
-} // namespace
-
-std::vector<std::uint32_t> launchersOf(const Work& work)
+std::vector<std::uint32_t> launchersOf(const Work& work, std::span<const std::uint32_t> nested)
 {
-    std::unordered_map<std::uint32_t, std::uint32_t> byCorrelation, byExternal;
+    boost::unordered_flat_map<std::uint32_t, std::uint32_t> byCorrelation, byExternal;
     std::vector<std::uint32_t> open; // operators that have begun
-    for (const std::uint32_t row : nestedRows(work)) {
+    for (const std::uint32_t row : nested) {
         const WorkSpan& span = work.spans[row];
         while (!open.empty()
             && (work.spans[open.back()].lane != span.lane || work.spans[open.back()].endNs() <= span.startNs))

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 namespace strata::model {
 
@@ -231,10 +231,11 @@ std::optional<bool> Roofline::isComputeBound(const RooflineRow& row) const
     return ridge > 0 ? std::optional(row.intensity() >= ridge) : std::nullopt;
 }
 
-std::vector<LaunchedCall> launchedCallsOf(const Work& work, const StringTable& strings, int device)
+std::vector<LaunchedCall> launchedCallsOf(
+    const Work& work, const StringTable& strings, std::span<const std::uint32_t> nested, int device)
 {
-    const std::vector<std::uint32_t> launchers = launchersOf(work);
-    std::unordered_map<std::uint32_t, std::size_t> places;
+    const std::vector<std::uint32_t> launchers = launchersOf(work, nested);
+    boost::unordered_flat_map<std::uint32_t, std::size_t> places;
     std::vector<LaunchedCall> calls;
     Costs costs(work, strings);
     for (std::uint32_t row = 0; row < work.spans.size(); ++row) {
@@ -254,10 +255,10 @@ std::vector<LaunchedCall> launchedCallsOf(const Work& work, const StringTable& s
     return calls;
 }
 
-Roofline rooflineOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
+Roofline rooflineOf(const Work& work, const StringTable& strings, std::span<const DeviceWork> devices,
+    std::span<const std::uint32_t> nested, const std::optional<TimeSpan>& range)
 {
     Roofline roofline;
-    const auto devices = deviceWorkOf(work, strings, range);
     const auto busiest = std::ranges::max_element(devices, {}, &DeviceWork::busyNs);
     if (busiest == devices.end())
         return roofline;
@@ -271,7 +272,7 @@ Roofline rooflineOf(const Work& work, const StringTable& strings, const std::opt
         = [&](std::int64_t ns) { return !range || (ns >= range->beginNs && ns < range->endNs); };
     Rows rows(work, strings, roofline);
     std::vector<bool> isLaunched(work.spans.size()); // by an operator
-    for (const LaunchedCall& call : launchedCallsOf(work, strings, busiest->device)) {
+    for (const LaunchedCall& call : launchedCallsOf(work, strings, nested, busiest->device)) {
         for (const std::uint32_t piece : call.work)
             isLaunched[piece] = true;
         if (isWithin(call.firstNs))

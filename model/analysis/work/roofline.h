@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/work/device_work.h"
 #include "model/analysis/work/intervals.h"
 #include "model/analysis/work/operator_cost.h"
 #include "model/base/sentence.h"
@@ -8,6 +9,7 @@
 #include "model/trace/work.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,13 +81,15 @@ struct Roofline {
 };
 
 /// Of a device, without what is limited elsewhere (Roofline::elsewhereNs). In the order of what they
-/// launched first. O(n log n).
+/// launched first. `nested`: nestedCallsOf(work), here and below. O(n log n).
 [[nodiscard]] std::vector<LaunchedCall> launchedCallsOf(
-    const Work& work, const StringTable& strings, int device);
+    const Work& work, const StringTable& strings, std::span<const std::uint32_t> nested, int device);
 
-/// Of all, or of calls whose first piece of work begins in `range`. O(n log n).
-[[nodiscard]] Roofline rooflineOf(
-    const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range = {});
+/// Of all, or of calls whose first piece of work begins in `range`. `devices`: deviceWorkOf() of the same.
+/// O(n log n).
+[[nodiscard]] Roofline rooflineOf(const Work& work, const StringTable& strings,
+    std::span<const DeviceWork> devices, std::span<const std::uint32_t> nested,
+    const std::optional<TimeSpan>& range = {});
 
 /// How far the device is used, or why that is not known and what would help. `isSimulated`: times are no
 /// card's.

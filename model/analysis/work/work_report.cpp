@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/work_report.h"
 
+#include "model/analysis/work/launchers.h"
 #include "model/base/units.h"
 
 #include <algorithm>
@@ -68,8 +69,9 @@ WorkReport workReportOf(const Work& work, const StringTable& strings, const std:
             return step.time.endNs <= range->beginNs || step.time.beginNs >= range->endNs;
         });
     report.waits = waitTimesOf(work, strings, range);
-    report.tables = tablesOf(work, strings, range);
-    report.roofline = rooflineOf(work, strings, range);
+    const std::vector<std::uint32_t> nested = nestedCallsOf(work);
+    report.tables = tablesOf(work, strings, nested, range);
+    report.roofline = rooflineOf(work, strings, report.devices, nested, range);
     return report;
 }
 

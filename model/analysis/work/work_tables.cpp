@@ -2,15 +2,14 @@
 #include "model/analysis/work/work_tables.h"
 
 #include <algorithm>
-#include <tuple>
-#include <unordered_map>
-#include <unordered_set>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 namespace strata::model {
 
 namespace {
 
-using ByName = std::unordered_map<std::uint32_t, std::size_t>;
+using ByName = boost::unordered_flat_map<std::uint32_t, std::size_t>;
 
 template <class Row> Row& rowOf(std::vector<Row>& rows, ByName& places, StringId name)
 {
@@ -37,11 +36,11 @@ struct Open {
 
 /// Time of a device by what launched it: the call, where it is known, else the operator that is named.
 struct Launched {
-    std::unordered_map<std::uint32_t, std::int64_t> byCorrelation, byOperator;
+    boost::unordered_flat_map<std::uint32_t, std::int64_t> byCorrelation, byOperator;
 
     explicit Launched(const Work& work)
     {
-        std::unordered_set<std::uint32_t> calls;
+        boost::unordered_flat_set<std::uint32_t> calls;
         for (const WorkSpan& span : work.spans)
             if (span.kind == WorkKind::Runtime && span.correlation != 0)
                 calls.insert(span.correlation);
@@ -66,21 +65,8 @@ struct Launched {
     }
 };
 
-/// Operators and calls by lane and start, those around others first.
-std::vector<const WorkSpan*> nested(const Work& work, const std::optional<TimeSpan>& range)
-{
-    std::vector<const WorkSpan*> all;
-    for (const WorkSpan& span : work.spans)
-        if ((span.kind == WorkKind::Operator || span.kind == WorkKind::Runtime)
-            && (!range || (span.startNs >= range->beginNs && span.startNs < range->endNs)))
-            all.push_back(&span);
-    std::ranges::stable_sort(all, {}, [](const WorkSpan* span) {
-        return std::tuple(span->lane, span->startNs, -span->durationNs, span->kind);
-    });
-    return all;
-}
-
-std::vector<OperatorSums> operatorsOf(const Work& work, const std::optional<TimeSpan>& range)
+std::vector<OperatorSums> operatorsOf(
+    const Work& work, std::span<const std::uint32_t> nested, const std::optional<TimeSpan>& range)
 {
     Launched launched(work);
     std::vector<OperatorSums> rows;
@@ -100,7 +86,10 @@ std::vector<OperatorSums> operatorsOf(const Work& work, const std::optional<Time
             open.back().deviceChildrenNs += done.deviceSelfNs + done.deviceChildrenNs;
         }
     };
-    for (const WorkSpan* const span : nested(work, range)) {
+    for (const std::uint32_t row : nested) {
+        const WorkSpan* const span = &work.spans[row];
+        if (range && (span->startNs < range->beginNs || span->startNs >= range->endNs))
+            continue;
         while (!open.empty()
             && (open.back().span->lane != span->lane || open.back().span->endNs() <= span->startNs))
             close();
@@ -116,10 +105,11 @@ std::vector<OperatorSums> operatorsOf(const Work& work, const std::optional<Time
 
 } // namespace
 
-WorkTables tablesOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
+WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<const std::uint32_t> nested,
+    const std::optional<TimeSpan>& range)
 {
     WorkTables tables;
-    tables.operators = operatorsOf(work, range);
+    tables.operators = operatorsOf(work, nested, range);
     ByName kernels, copies, calls;
     for (const WorkSpan& span : work.spans) {
         if (range && (span.startNs < range->beginNs || span.startNs >= range->endNs))

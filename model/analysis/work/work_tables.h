@@ -5,7 +5,9 @@
 #include "model/trace/strings.h"
 #include "model/trace/work.h"
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace strata::model {
@@ -42,8 +44,8 @@ struct WorkTables {
         calls; ///< of the runtime and the driver, by their time on their threads; likewise
 };
 
-/// Of what begins in `range`. O(n log n).
-[[nodiscard]] WorkTables tablesOf(
-    const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range = {});
+/// Of what begins in `range`. `nested`: nestedCallsOf(work). O(n).
+[[nodiscard]] WorkTables tablesOf(const Work& work, const StringTable& strings,
+    std::span<const std::uint32_t> nested, const std::optional<TimeSpan>& range = {});
 
 } // namespace strata::model

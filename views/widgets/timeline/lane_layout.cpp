@@ -15,7 +15,7 @@ std::size_t outerRows(const model::WorkTracks& tracks, const model::WorkTrack& t
 {
     const auto isOuter = [&](const model::WorkRow& row) {
         return row.size() == 1
-            && static_cast<double>(tracks.endOf(row.spans.front()) - row.begins.front())
+            && static_cast<double>(row.ends.front() - row.begins.front())
             > kNearlyAll * static_cast<double>(tracks.lengthNs());
     };
     std::size_t outer = 0;

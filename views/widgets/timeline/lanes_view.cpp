@@ -258,15 +258,21 @@ void LanesView::find(const QString& wanted)
     if (wanted.isEmpty() || !m_data)
         return standOut({});
     std::vector<std::int8_t> matches; // by name: 0 not looked at yet, 1 yes, -1 no
-    standOut([&](std::uint32_t span) {
-        const model::StringId name = m_data->work().spans[span].name;
-        if (name.value >= matches.size())
-            matches.resize(name.value + 1);
-        std::int8_t& known = matches[name.value];
-        if (known == 0)
-            known = text::utf8(m_data->strings()[name]).contains(wanted, Qt::CaseInsensitive) ? 1 : -1;
-        return known == 1;
-    });
+    const auto& spans = m_data->work().spans;
+    std::vector<bool> isFound(spans.size());
+    for (std::size_t first = 0; first < spans.size(); first += spans.kChunk) {
+        const std::span<const model::WorkSpan> run = spans.run(first);
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            const model::StringId name = run[i].name;
+            if (name.value >= matches.size())
+                matches.resize(name.value + 1);
+            std::int8_t& known = matches[name.value];
+            if (known == 0)
+                known = text::utf8(m_data->strings()[name]).contains(wanted, Qt::CaseInsensitive) ? 1 : -1;
+            isFound[first + i] = known == 1;
+        }
+    }
+    standOut(isFound);
 }
 
 void LanesView::mark(std::span<const std::uint32_t> pieces)
@@ -276,20 +282,20 @@ void LanesView::mark(std::span<const std::uint32_t> pieces)
     std::vector<bool> isMarked(m_data->work().spans.size());
     for (const std::uint32_t piece : pieces)
         isMarked[piece] = true;
-    standOut([&](std::uint32_t span) { return isMarked[span]; });
+    standOut(isMarked);
 }
 
-void LanesView::standOut(const std::function<bool(std::uint32_t)>& isFound)
+void LanesView::standOut(const std::vector<bool>& isFound)
 {
     m_found.clear();
     m_foundCount = 0;
-    if (isFound) {
+    if (!isFound.empty()) {
         for (const model::WorkTrack& track : m_data->tracks().tracks()) {
             Found& found = m_found.emplace_back();
             for (const model::WorkRow& row : track.rows) {
                 std::vector<std::uint32_t>& places = found.places.emplace_back();
                 for (std::uint32_t i = 0; i < row.size(); ++i)
-                    if (isFound(row.spans[i]))
+                    if (isFound[row.spans[i]])
                         places.push_back(i);
                 m_foundCount += std::ssize(places);
             }

@@ -10,7 +10,6 @@
 #include "views/widgets/timeline/lane_layout.h"
 #include "views/widgets/timeline/lanes_data.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -97,7 +96,7 @@ private:
         std::vector<std::vector<std::uint32_t>> places; ///< by row of the track: places in it that match
     };
 
-    void standOut(const std::function<bool(std::uint32_t)>& isFound); ///< none: nothing does
+    void standOut(const std::vector<bool>& isFound); ///< by row of Work::spans; empty: none does
     void layOut();
     void foldIdleThreads();
     void move(Span view); ///< and remembers where it was

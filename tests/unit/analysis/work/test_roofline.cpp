@@ -40,6 +40,12 @@ std::string launched(int correlation, int callAt, int begin, int length, const c
             fmt::format(R"("device":0,"stream":7,"correlation":{})", correlation), true);
 }
 
+Roofline rooflineOfAll(
+    const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range = {})
+{
+    return rooflineOf(work, strings, deviceWorkOf(work, strings, range), nestedCallsOf(work), range);
+}
+
 class RooflineTest : public testing::Test {
 protected:
     Roofline of(const std::string& rows, const std::optional<TimeSpan>& range = {},
@@ -54,7 +60,7 @@ protected:
         }
         m_recording = *std::move(read);
         m_work = m_recording->parts.find<Work>();
-        return rooflineOf(*m_work, m_recording->strings, range);
+        return rooflineOfAll(*m_work, m_recording->strings, range);
     }
     [[nodiscard]] std::string_view nameOf(const RooflineRow& row) const
     {
@@ -156,7 +162,7 @@ TEST_F(RooflineTest, TakesADeviceThatIsNotDescribedForOneOfThoseThatAreAllAlike)
         const auto read = readRecording(std::as_bytes(std::span(text)), {}, {});
         if (!read)
             return read.error().text();
-        return rooflineOf(*(*read)->parts.find<Work>(), (*read)->strings).deviceName;
+        return rooflineOfAll(*(*read)->parts.find<Work>(), (*read)->strings).deviceName;
     };
     EXPECT_EQ(deviceName(R"({"id":3,"name":"NVIDIA A10"},{"id":4,"name":"NVIDIA A10"})"), "NVIDIA A10");
     EXPECT_EQ(deviceName(R"({"id":3,"name":"NVIDIA A10"},{"id":4,"name":"NVIDIA L4"})"), "");
@@ -195,12 +201,13 @@ TEST(RooflineOfRealTraces, NoCallIsFasterThanItsBound)
         const Recording& recording = (*session)->recording();
         const Work* const work = recording.parts.find<Work>();
         ASSERT_TRUE(work);
-        const Roofline roofline = rooflineOf(*work, recording.strings);
+        const Roofline roofline = rooflineOfAll(*work, recording.strings);
         ASSERT_TRUE(roofline.card);
         EXPECT_EQ(roofline.card->name, "H100-80GB");
         int calls = 0, bounded = 0;
         double closest = 0;
-        for (const LaunchedCall& call : launchedCallsOf(*work, recording.strings, *roofline.device)) {
+        for (const LaunchedCall& call :
+            launchedCallsOf(*work, recording.strings, nestedCallsOf(*work), *roofline.device)) {
             if (!call.cost)
                 continue;
             ++calls;
