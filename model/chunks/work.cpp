@@ -31,23 +31,6 @@ DeviceWorkKind codeOf(WorkKind kind)
                                     : DeviceWorkKind::Set;
 }
 
-/// As traces of PyTorch's profiler call them.
-std::string_view categoryOf(WorkKind kind)
-{
-    switch (kind) {
-    case WorkKind::Kernel:
-        return "kernel";
-    case WorkKind::Copy:
-        return "gpu_memcpy";
-    case WorkKind::Set:
-        return "gpu_memset";
-    case WorkKind::Synchronisation:
-        return "cuda_sync";
-    default:
-        return "overhead";
-    }
-}
-
 /// Functions of the driver are called cuLaunchKernel, those of the runtime cudaLaunchKernel.
 bool isDriverCall(std::string_view name)
 {
@@ -58,7 +41,8 @@ bool isDriverCall(std::string_view name)
 class Adder {
 public:
     explicit Adder(Recording& recording)
-        : m_work(recording.parts.get<Work>())
+        : m_strings(recording.strings)
+        , m_work(recording.parts.get<Work>())
     {
         m_work.ownRecording = true;
         for (LaneIndex lane = 0; lane < m_work.lanes.size(); ++lane)
@@ -80,13 +64,15 @@ public:
         return laneOf(lane);
     }
     /// False: its times are none, or its name never came.
-    [[nodiscard]] bool add(WorkSpan span, std::string_view category)
+    [[nodiscard]] bool add(const WorkSpan& span)
     {
-        std::int64_t end = 0;
-        if (!span.name.valid() || span.durationNs < 0
-            || __builtin_add_overflow(span.startNs, span.durationNs, &end))
+        if (!span.name.valid() || !isWorkTime(span.startNs) || !isWorkTime(span.durationNs)
+            || span.durationNs > kMostWorkNs - span.startNs)
             return false;
         m_work.spans.push_back(span);
+        const std::string_view category = span.kind == WorkKind::Runtime && isDriverCall(m_strings[span.name])
+            ? "cuda_driver"
+            : workCategory(span.kind);
         const auto count = m_work.counts.find(category);
         if (count == m_work.counts.end())
             m_work.counts.emplace(category, 1);
@@ -110,6 +96,7 @@ private:
         return known->second;
     }
 
+    const StringTable& m_strings;
     Work& m_work;
     std::map<Key, LaneIndex> m_lanes;
 };
@@ -154,12 +141,13 @@ bool takeDeviceWork(std::span<const std::byte> payload, const StreamTables& tabl
             span.name = names[row.what];
             span.detail = firstDetail + row.what;
         } else {
-            if (!StreamTables::find(tables.strings, row.what, span.name))
+            constexpr std::uint64_t kMostBytes = std::uint64_t{ 1 } << 62;
+            if (!StreamTables::find(tables.strings, row.what, span.name) || row.bytes > kMostBytes)
                 return false;
             span.detail = static_cast<std::uint32_t>(work.copies.size());
             work.copies.push_back({ static_cast<std::int64_t>(row.bytes) });
         }
-        if (!adder.add(span, categoryOf(span.kind)))
+        if (!adder.add(span))
             return false;
     }
     return true;
@@ -234,10 +222,6 @@ void keepSpans(
             continue;
         if (kept.time && (span.startNs > kept.time->lastNs || span.endNs() < kept.time->firstNs))
             continue;
-        const auto name = from.strings[span.name];
-        std::string_view category = categoryOf(span.kind);
-        if (span.kind == WorkKind::Runtime)
-            category = isDriverCall(name) ? "cuda_driver" : "cuda_runtime";
         span.name = kept.text(span.name);
         span.lane = lane.device ? adder.streamLane(*lane.device, lane.stream) : adder.threadLane(lane.thread);
         if (span.kind == WorkKind::Kernel) {
@@ -250,7 +234,7 @@ void keepSpans(
             adder.work().copies.push_back(work->copies[span.detail]);
             span.detail = static_cast<std::uint32_t>(adder.work().copies.size() - 1);
         }
-        (void)adder.add(span, category);
+        (void)adder.add(span);
     }
 }
 
@@ -272,11 +256,7 @@ bool takeCalls(std::span<const std::byte> payload, const StreamTables& tables, R
         span.durationNs = row.durationNs;
         span.lane = adder.threadLane(row.thread);
         span.correlation = row.correlation;
-        if (!StreamTables::find(tables.strings, row.name, span.name)
-            || !adder.add(span,
-                row.kind == WorkCallKind::Runtime      ? "cuda_runtime"
-                    : row.kind == WorkCallKind::Driver ? "cuda_driver"
-                                                       : categoryOf(span.kind)))
+        if (!StreamTables::find(tables.strings, row.name, span.name) || !adder.add(span))
             return false;
     }
     return true;
@@ -344,8 +324,7 @@ bool takeWaits(std::span<const std::byte> payload, const StreamTables& tables, R
         span.durationNs = row.durationNs;
         span.lane = adder.streamLane(row.device, row.stream);
         span.correlation = row.correlation;
-        if (!StreamTables::find(tables.strings, row.name, span.name)
-            || !adder.add(span, categoryOf(span.kind)))
+        if (!StreamTables::find(tables.strings, row.name, span.name) || !adder.add(span))
             return false;
     }
     return true;

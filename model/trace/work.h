@@ -32,6 +32,15 @@ enum class WorkKind : std::uint8_t {
 inline constexpr int kWorkKinds = 11;
 
 [[nodiscard]] std::string_view workKindWord(WorkKind kind); ///< "operator", "device annotation"
+/// `cat` of a row of a Chrome trace: "cpu_op"; of calls that of the runtime.
+[[nodiscard]] std::string_view workCategory(WorkKind kind);
+
+/// Times of an own recording, in nanoseconds since the epoch, so that none of their differences overflows.
+inline constexpr std::int64_t kMostWorkNs = std::int64_t{ 1 } << 62;
+[[nodiscard]] constexpr bool isWorkTime(std::int64_t ns)
+{
+    return ns >= 0 && ns <= kMostWorkNs;
+}
 
 /// Kernels, copies and sets: what keeps a device busy.
 [[nodiscard]] constexpr bool isDeviceWork(WorkKind kind)

@@ -8,6 +8,7 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/session/session.h"
 #include "model/trace/work.h"
+#include "tests/capture/fake_cupti.h"
 
 #include <chrono>
 #include <cstdio>
@@ -18,6 +19,7 @@ namespace {
 
 using namespace strata;
 using namespace strata::cupti;
+using strata::test::nextRecord;
 using Steady = std::chrono::steady_clock;
 
 RequestBuffer g_request = nullptr;
@@ -30,20 +32,6 @@ std::uint64_t ticks()
 std::uint64_t ticksSafe() noexcept
 {
     return ticks();
-}
-
-Status nextRecord(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record)
-{
-    std::uint8_t* next = buffer;
-    if (*record) {
-        RecordKind kind{};
-        std::memcpy(&kind, *record, sizeof kind);
-        next = *record + recordBytes(kind);
-    }
-    if (next >= buffer + valid)
-        return 1;
-    *record = next;
-    return 0;
 }
 
 Library fakeLibrary()

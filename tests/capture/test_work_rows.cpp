@@ -3,6 +3,7 @@
 #include "capture/agent/work_rows.h"
 #include "capture/cupti/buffers.h"
 #include "model/wire/tables.h"
+#include "tests/capture/fake_cupti.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +18,7 @@ namespace strata::agent {
 namespace {
 
 using namespace cupti;
+using test::nextRecord;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -28,26 +30,6 @@ std::uint64_t ticks()
 std::uint64_t ticksSafe() noexcept
 {
     return ticks();
-}
-
-/// As the library walks: by the length of the newest layout. Names are what CUPTI alone can give: bytes of a
-/// test have none.
-Status nextRecord(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record)
-{
-    constexpr Status kEnd = 12, kInvalidKind = 21;
-    std::uint8_t* next = buffer;
-    if (*record) {
-        RecordKind kind{};
-        std::memcpy(&kind, *record, sizeof kind);
-        const std::size_t bytes = recordBytes(kind);
-        if (bytes == 0)
-            return kInvalidKind;
-        next = *record + bytes;
-    }
-    if (next + sizeof(RecordKind) > buffer + valid)
-        return kEnd;
-    *record = next;
-    return 0;
 }
 
 Status callName(CallDomain domain, std::uint32_t call, const char** name)

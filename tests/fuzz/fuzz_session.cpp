@@ -7,10 +7,13 @@
 #include "model/analysis/training/ledger.h"
 #include "model/analysis/training/module_ledger.h"
 #include "model/analysis/training/spikes.h"
+#include "model/analysis/work/session_work.h"
+#include "model/analysis/work/work_report.h"
 #include "model/base/wrap.h"
 #include "model/digest/out_of_memory.h"
 #include "model/readers/reader.h"
 #include "model/session/session.h"
+#include "model/timeline/work_tracks.h"
 #include "model/wire/chunk.h"
 #include "model/wire/digest.h"
 #include "model/wire/follower.h"
@@ -109,6 +112,26 @@ void analyze(const model::DeviceTrace& trace)
     }
 }
 
+/// What a recording tells of kernels, with what its other parts tell of the same time.
+void lookAtWork(const std::shared_ptr<const model::Session>& session)
+{
+    const auto work = model::workOf(session);
+    if (!work)
+        return;
+    const model::StringTable& strings = session->recording().strings;
+    const model::WorkReport report = model::workReportOf(*work, strings);
+    if (model::verdictOf(report, strings).empty())
+        __builtin_trap();
+    (void)model::sayStepsOf(report);
+    (void)model::sayLossesOf(*work);
+    const model::WorkTracks tracks(*work);
+    std::int64_t pieces = 0;
+    for (const model::WorkTrack& track : tracks.tracks())
+        pieces += track.spans;
+    if (pieces != std::ssize(work->spans))
+        __builtin_trap();
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
@@ -147,5 +170,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (session)
         for (const model::DeviceTrace& trace : (*session)->devices())
             analyze(trace);
+    if (session)
+        lookAtWork(*session);
     return 0;
 }

@@ -123,10 +123,9 @@ void DryRunTimeView::addRest(const DryRunStepTime& time)
     for (const DryRunStepTime::Collective& each : time.collectives)
         add(tr("Over the wire, and in no figure: %1 by %2.").arg(text::bytes(each.bytes), each.name));
     add(tr("Simulated: order, names, counts, streams and launches are real; the duration is at least that, "
-           "by FLOPs "
-           "or bytes on the card's peaks; real kernels took 1.4 to 10 times that, tiny ones more, in two "
-           "H100 traces. "
-           "Causal attention is counted as it is done: half."));
+           "by FLOPs or bytes on the card's peaks; real kernels took 1.4 to 10 times that, tiny ones more, "
+           "in two H100 traces. Causal attention is counted as it is done: half. Operands that the card's L2 "
+           "cache can hold cost no time."));
 }
 
 QStringList DryRunTimeView::asLines(const DryRunStepTime& time)

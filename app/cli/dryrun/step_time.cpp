@@ -202,7 +202,8 @@ std::string stepTimeText(const StepTime& time, const std::string& card)
         + fmt::format(
             "  Simulated: order, names, counts, streams and launches are real; the duration is at "
             "least {}, by FLOPs\n  or bytes on {}'s peaks; real kernels took 1.4 to 10 times that, "
-            "tiny ones more, in two H100 traces.\n  Causal attention is counted as it is done: half.\n",
+            "tiny ones more, in two H100 traces.\n  Causal attention is counted as it is done: half.\n"
+            "  Operands that the card's L2 cache can hold cost no time.\n",
             durationText(least.leastNs), card);
 }
 

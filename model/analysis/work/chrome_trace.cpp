@@ -19,35 +19,6 @@ namespace {
 
 constexpr std::size_t kBlock = std::size_t{ 1 } << 20; // written at once
 
-std::string_view categoryOf(WorkKind kind)
-{
-    switch (kind) {
-    case WorkKind::Operator:
-        return "cpu_op";
-    case WorkKind::Annotation:
-        return "user_annotation";
-    case WorkKind::Python:
-        return "python_function";
-    case WorkKind::Runtime:
-        return "cuda_runtime";
-    case WorkKind::Kernel:
-        return "kernel";
-    case WorkKind::Copy:
-        return "gpu_memcpy";
-    case WorkKind::Set:
-        return "gpu_memset";
-    case WorkKind::Synchronisation:
-        return "cuda_sync";
-    case WorkKind::DeviceAnnotation:
-        return "gpu_user_annotation";
-    case WorkKind::Overhead:
-        return "overhead";
-    case WorkKind::Other:
-        break;
-    }
-    return "Other";
-}
-
 class Writer {
 public:
     Writer(const Work& work, const StringTable& strings, OutputFile& file)
@@ -160,7 +131,7 @@ private:
         const WorkLane& lane = m_work.lanes[span.lane];
         row();
         add(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{)",
-            categoryOf(span.kind), quoted(span.name), lane.process, lane.thread, time(span.startNs),
+            workCategory(span.kind), quoted(span.name), lane.process, lane.thread, time(span.startNs),
             microseconds(span.durationNs));
         m_isBare = true;
         if (lane.device) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/join_memory.h"
 
+#include "model/analysis/work/follow_memory.h"
+
 #include "model/analysis/work/device_work.h"
 #include "model/base/wrap.h"
 
@@ -90,21 +92,6 @@ std::int64_t shifted(std::int64_t timeNs, const MemoryJoin& join)
     return wrapAdd(timeNs, join.match.offsetNs);
 }
 
-/// sees(event, time on the trace's clock, requested, reserved) of every event that changes one of them.
-template <class See> void follow(const DeviceTrace& trace, const MemoryJoin& join, See&& see)
-{
-    std::int64_t requested = trace.totals().requestedBytesStart;
-    std::int64_t reserved = trace.totals().reservedBytesStart;
-    for (EventIndex e = 0; e < trace.eventCount(); ++e) {
-        const std::int64_t bytes = trace.requestedDelta(e), segments = trace.reservedDelta(e);
-        if (bytes == 0 && segments == 0)
-            continue;
-        requested = wrapAdd(requested, bytes);
-        reserved = wrapAdd(reserved, segments);
-        see(e, shifted(trace.events().timeNs[static_cast<std::size_t>(e)], join), bytes, requested, reserved);
-    }
-}
-
 } // namespace
 
 std::string_view joinWord(MemoryJoin::By by)
@@ -164,23 +151,22 @@ std::shared_ptr<const Work> withMemoryOf(const Work& work, const Session& memory
         held.deviceType = kCuda;
         held.device = trace.device();
         std::vector<MemoryReading> readings;
-        follow(trace, join,
-            [&](EventIndex e, std::int64_t timeNs, std::int64_t bytes, std::int64_t requested,
-                std::int64_t reserved) {
-                if (timeNs > time.endNs)
-                    return;
-                MemoryReading reading = held;
-                reading.totalAllocatedBytes = requested;
-                reading.totalReservedBytes = reserved;
-                if (timeNs < time.beginNs) {
-                    held = reading;
-                    return;
-                }
-                reading.timeNs = timeNs;
-                reading.address = trace.events().address[static_cast<std::size_t>(e)];
-                reading.bytes = bytes;
-                readings.push_back(reading);
-            });
+        followMemory(trace, [&](const HeldMemory& then) {
+            const std::int64_t timeNs = shifted(then.timeNs, join);
+            if (timeNs > time.endNs)
+                return;
+            MemoryReading reading = held;
+            reading.totalAllocatedBytes = then.requested;
+            reading.totalReservedBytes = then.reserved;
+            if (timeNs < time.beginNs) {
+                held = reading;
+                return;
+            }
+            reading.timeNs = timeNs;
+            reading.address = trace.events().address[static_cast<std::size_t>(then.event)];
+            reading.bytes = then.change;
+            readings.push_back(reading);
+        });
         joined->memory.push_back(held);
         joined->memory.insert(joined->memory.end(), readings.begin(), readings.end());
     }
@@ -200,26 +186,25 @@ std::vector<JoinedPeak> joinedPeaks(
         held.reservedBytes = trace.totals().reservedBytesStart;
         held.requestedTimeNs = beginNs;
         std::optional<JoinedPeak> peak;
-        follow(trace, join,
-            [&](EventIndex e, std::int64_t timeNs, std::int64_t, std::int64_t requested,
-                std::int64_t reserved) {
-                if (timeNs > endNs)
-                    return;
-                if (timeNs < beginNs) {
-                    held.requestedBytes = requested;
-                    held.reservedBytes = reserved;
-                    held.requestedEvent = e;
-                    return;
-                }
-                if (!peak)
-                    peak = held;
-                peak->reservedBytes = std::max(peak->reservedBytes, reserved);
-                if (requested > peak->requestedBytes) {
-                    peak->requestedBytes = requested;
-                    peak->requestedTimeNs = timeNs;
-                    peak->requestedEvent = e;
-                }
-            });
+        followMemory(trace, [&](const HeldMemory& then) {
+            const std::int64_t timeNs = shifted(then.timeNs, join);
+            if (timeNs > endNs)
+                return;
+            if (timeNs < beginNs) {
+                held.requestedBytes = then.requested;
+                held.reservedBytes = then.reserved;
+                held.requestedEvent = then.event;
+                return;
+            }
+            if (!peak)
+                peak = held;
+            peak->reservedBytes = std::max(peak->reservedBytes, then.reserved);
+            if (then.requested > peak->requestedBytes) {
+                peak->requestedBytes = then.requested;
+                peak->requestedTimeNs = timeNs;
+                peak->requestedEvent = then.event;
+            }
+        });
         peaks.push_back(peak.value_or(held));
     }
     return peaks;

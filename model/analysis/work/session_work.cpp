@@ -2,6 +2,8 @@
 #include "model/analysis/work/session_work.h"
 
 #include "model/analysis/steps.h"
+#include "model/analysis/work/follow_memory.h"
+#include "model/base/wrap.h"
 #include "model/trace/thread_names.h"
 #include "model/wire/info.h"
 
@@ -82,9 +84,11 @@ private:
             annotationSpans(recording, trace.device(), clock, SpanTimes::Whole)) {
             WorkSpan piece;
             piece.kind = WorkKind::Annotation;
-            piece.startNs = clock.startNs() + span.beginNs;
-            piece.durationNs = std::max<std::int64_t>(span.endNs - span.beginNs, 0);
+            piece.startNs = wrapAdd(clock.startNs(), span.beginNs);
+            piece.durationNs = std::max<std::int64_t>(wrapSub(span.endNs, span.beginNs), 0);
             piece.name = names.at(span.name.data());
+            if (!isWorkTime(piece.startNs) || !isWorkTime(wrapAdd(piece.startNs, piece.durationNs)))
+                continue;
             piece.lane = laneOf(span.thread);
             m_work.spans.push_back(piece);
         }
@@ -96,36 +100,32 @@ private:
         for (const StepUse& use : stepUses(trace)) {
             if (!use.beginNs || use.step.kind == StepKind::Setup || use.step.kind == StepKind::Incomplete)
                 continue;
-            const std::int64_t startNs = clock.startNs() + *use.beginNs;
-            m_work.steps.push_back(
-                { use.name ? std::string(use.name->name) : "step " + std::to_string(use.step.number),
-                    use.step.number, startNs, startNs + use.durationNs });
+            const std::int64_t startNs = wrapAdd(clock.startNs(), *use.beginNs);
+            const std::int64_t endNs = wrapAdd(startNs, use.durationNs);
+            if (isWorkTime(startNs) && isWorkTime(endNs) && startNs <= endNs)
+                m_work.steps.push_back(
+                    { use.name ? std::string(use.name->name) : "step " + std::to_string(use.step.number),
+                        use.step.number, startNs, endNs });
         }
     }
 
     void addMemory(const DeviceTrace& trace)
     {
-        const EventColumns& events = trace.events();
-        if (!events.hasTimes())
+        if (!trace.events().hasTimes())
             return;
-        std::int64_t requested = trace.totals().requestedBytesStart;
-        std::int64_t reserved = trace.totals().reservedBytesStart;
-        for (EventIndex e = 0; e < trace.eventCount(); ++e) {
-            const std::int64_t bytes = trace.requestedDelta(e), segments = trace.reservedDelta(e);
-            if (bytes == 0 && segments == 0)
-                continue;
-            requested += bytes;
-            reserved += segments;
+        followMemory(trace, [&](const HeldMemory& then) {
+            if (!isWorkTime(then.timeNs))
+                return;
             MemoryReading reading;
-            reading.timeNs = events.timeNs[static_cast<std::size_t>(e)];
-            reading.address = events.address[static_cast<std::size_t>(e)];
-            reading.bytes = bytes;
-            reading.totalAllocatedBytes = requested;
-            reading.totalReservedBytes = reserved;
+            reading.timeNs = then.timeNs;
+            reading.address = trace.events().address[static_cast<std::size_t>(then.event)];
+            reading.bytes = then.change;
+            reading.totalAllocatedBytes = then.requested;
+            reading.totalReservedBytes = then.reserved;
             reading.deviceType = kCuda;
             reading.device = trace.device();
             m_work.memory.push_back(reading);
-        }
+        });
     }
 
     const Session& m_session;

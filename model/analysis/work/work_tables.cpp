@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/work_tables.h"
 
+#include "model/base/wrap.h"
+
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -8,6 +10,12 @@
 namespace strata::model {
 
 namespace {
+
+/// Files may hold times whose sums are none.
+void addTo(std::int64_t& sum, std::int64_t ns)
+{
+    sum = wrapAdd(sum, ns);
+}
 
 using ByName = boost::unordered_flat_map<std::uint32_t, std::size_t>;
 
@@ -47,9 +55,9 @@ struct Launched {
         for (const WorkSpan& span : work.spans)
             if (isDeviceWork(span.kind)) {
                 if (calls.contains(span.correlation))
-                    byCorrelation[span.correlation] += span.durationNs;
+                    addTo(byCorrelation[span.correlation], span.durationNs);
                 else if (span.external != 0)
-                    byOperator[span.external] += span.durationNs;
+                    addTo(byOperator[span.external], span.durationNs);
             }
     }
     /// What an operator or a call is to be charged with: once.
@@ -77,13 +85,13 @@ std::vector<OperatorSums> operatorsOf(
         open.pop_back();
         OperatorSums& row = rowOf(rows, places, done.span->name);
         ++row.calls;
-        row.totalNs += done.span->durationNs;
-        row.selfNs += std::max<std::int64_t>(done.span->durationNs - done.childrenNs, 0);
-        row.deviceSelfNs += done.deviceSelfNs;
-        row.deviceTotalNs += done.deviceSelfNs + done.deviceChildrenNs;
+        addTo(row.totalNs, done.span->durationNs);
+        addTo(row.selfNs, std::max<std::int64_t>(wrapSub(done.span->durationNs, done.childrenNs), 0));
+        addTo(row.deviceSelfNs, done.deviceSelfNs);
+        addTo(row.deviceTotalNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
         if (!open.empty()) {
-            open.back().childrenNs += done.span->durationNs;
-            open.back().deviceChildrenNs += done.deviceSelfNs + done.deviceChildrenNs;
+            addTo(open.back().childrenNs, done.span->durationNs);
+            addTo(open.back().deviceChildrenNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
         }
     };
     for (const std::uint32_t row : nested) {
@@ -96,7 +104,7 @@ std::vector<OperatorSums> operatorsOf(
         if (span->kind == WorkKind::Operator)
             open.push_back({ span });
         if (!open.empty())
-            open.back().deviceSelfNs += launched.take(*span);
+            addTo(open.back().deviceSelfNs, launched.take(*span));
     }
     while (!open.empty())
         close();
@@ -118,13 +126,13 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<cons
             KernelSums& row = span.kind == WorkKind::Kernel ? rowOf(tables.kernels, kernels, span.name)
                                                             : rowOf(tables.calls, calls, span.name);
             ++row.calls;
-            row.totalNs += span.durationNs;
+            addTo(row.totalNs, span.durationNs);
         } else if (span.kind == WorkKind::Copy || span.kind == WorkKind::Set) {
             CopySums& row = rowOf(tables.copies, copies, span.name);
             const std::int64_t bytes = work.copies[span.detail].bytes;
-            row.bytes = row.calls == 0 ? bytes : bytes < 0 || row.bytes < 0 ? -1 : row.bytes + bytes;
+            row.bytes = row.calls == 0 ? bytes : bytes < 0 || row.bytes < 0 ? -1 : wrapAdd(row.bytes, bytes);
             ++row.calls;
-            row.totalNs += span.durationNs;
+            addTo(row.totalNs, span.durationNs);
         }
     }
     sortRows(tables.operators, strings, [](const OperatorSums& row) { return row.selfNs; });

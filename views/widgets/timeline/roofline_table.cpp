@@ -84,7 +84,7 @@ public:
     }
 
 private:
-    enum Place { Time, Calls, FlopRate, ByteRate, Roof, Bound, Type, Name };
+    enum Place { Time, Name, Calls, FlopRate, ByteRate, Roof, Bound, Type };
 
     static std::vector<Column> columnsOf()
     {
@@ -95,9 +95,11 @@ private:
         const auto word = [](const QString& title, const QString& tip, const char* sample, const char* name) {
             return Column{ { title, tip, QString::fromLatin1(sample), false }, name };
         };
-        std::vector<Column> columns{
+        return {
             number(Words::tr("GPU"), Words::tr("Of what it launched itself"), "888.8 ms", "gpu_ns"),
-            number(Words::tr("Calls"), {}, "888,888", "calls"),
+            // Its sizes take what room there is.
+            { { Words::tr("Operator"), {}, QStringLiteral("aten::addmm [512]"), false, {}, true }, "name" },
+            number(Words::tr("Calls"), {}, "88,888", "calls"),
             number(Words::tr("Computes"), Words::tr("FLOPs that were done, a second"), "888.8 TFLOP/s",
                 "flops_per_second"),
             number(Words::tr("Moves"),
@@ -110,10 +112,6 @@ private:
             word(Words::tr("Limit"), Words::tr("What limits it at the card's peaks"), "not known", "bound"),
             word(Words::tr("Type"), Words::tr("Of what is multiplied"), "BF16", "type"),
         };
-        columns.push_back(
-            { { Words::tr("Operator"), {}, QStringLiteral("aten::addmm [512] [141,512]"), false, {}, true },
-                "name" });
-        return columns;
     }
     [[nodiscard]] const model::Roofline& roofline() const { return figures().report.roofline; }
     static double shareOf(const model::RooflineRow& row)
