@@ -119,6 +119,8 @@ std::optional<ClockMatch> matchClocks(std::vector<ClockMark> one, std::vector<Cl
     for (const std::int64_t offset : near)
         errors.push_back(std::abs(offset - match.offsetNs));
     std::ranges::sort(errors);
+    if (errors[errors.size() / 2] > kMostMedianErrorNs)
+        return {};
     match.errorNs = errors[(errors.size() - 1) * 95 / 100];
     const auto [first, last] = std::ranges::minmax(other, {}, &ClockMark::timeNs);
     match.among = std::ranges::count_if(one, [&](const ClockMark& mark) {

@@ -86,6 +86,20 @@ TEST(ClockMatch, IsRefusedOfAnotherRun)
         EXPECT_FALSE(matchClocks(onOtherClock(stepsOf(8, seed), 1'000), stepsOf(30, seed + 100))) << seed;
 }
 
+TEST(ClockMatch, IsRefusedOfAnotherRunAtTheSamePace)
+{
+    for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+        const std::vector<ClockMark> one = stepsOf(8, seed);
+        std::vector<ClockMark> other = one; // each call of it as far off as two runs differ
+        std::mt19937 random(seed);
+        std::uniform_int_distribution<std::int64_t> off(-100'000, 100'000);
+        for (ClockMark& mark : other)
+            mark.timeNs += off(random);
+        EXPECT_FALSE(matchClocks(one, other)) << seed;
+        EXPECT_TRUE(matchClocks(one, one)) << seed;
+    }
+}
+
 TEST(ClockMatch, IsRefusedWhereTwoPlacesAreAsGood)
 {
     std::vector<ClockMark> step, twice;
