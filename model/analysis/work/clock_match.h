@@ -30,12 +30,13 @@ struct ClockMatch {
 /// between their parts, so that one step lies upon another with few of its marks, and upon itself with all.
 ///
 /// Another run of the same program does the same in the same order and nearly at the same pace, so that its
-/// marks may lie close too, but as far as chance has it and not as far as a call takes: measured, half of them
-/// within 1 us for the same run and within 50 to 100 us for another.
+/// marks may lie close too, but as far as chance has it and not as far as a call takes: measured, half of
+/// them within 1 us for the same run and within 50 to 100 us for another.
 ///
 /// None where fewer than kFewestMatches or than half of the marks of `one` within `other` match, where half
-/// of the matches lie further than kMostMedianErrorNs from their offset, or where two places are as good. Marks may be of any order and number: up to 4,000 of `one`, the rarest keys first,
-/// look for the place, all measure it. O(n log n).
+/// of the matches lie further than kMostMedianErrorNs from their offset, or where two places are as good.
+/// Marks may be of any order and number: up to 4,000 of `one`, the rarest keys first, look for the place, all
+/// measure it. O(n log n).
 [[nodiscard]] std::optional<ClockMatch> matchClocks(std::vector<ClockMark> one, std::vector<ClockMark> other);
 
 inline constexpr std::int64_t kMatchWindowNs = 200'000;
