@@ -94,6 +94,10 @@ std::uint32_t identifierOf(std::int64_t value)
 
 struct EventRows::Parser {
     json::parser parser;
+    std::string several; // the objects of addSeveral, as an array
+
+    /// False: no row; what came before damage counts where that says what the row is.
+    [[nodiscard]] static bool read(json::object object, StringTable& strings, Row& row);
 };
 
 /// What a row says, as far as anybody asks for it. Texts are the parser's until it reads the next row.
@@ -171,14 +175,8 @@ void readThree(json::value value, std::int32_t (&into)[3])
 
 } // namespace
 
-bool EventRows::read(std::string_view text, Row& row)
+bool EventRows::Parser::read(json::object object, StringTable& strings, Row& row)
 {
-    json::document document;
-    json::object object;
-    if (m_parser->parser.iterate(text.data(), text.size(), text.size() + kPadding).get(document)
-        || document.get_object().get(object))
-        return false;
-
     const auto textIn = [](json::value value) {
         std::string_view found;
         return value.get_string().get(found) ? std::string_view() : found;
@@ -188,7 +186,7 @@ bool EventRows::read(std::string_view text, Row& row)
         const std::string_view token = value.raw_json_token();
         if (const auto number = integerOf(token))
             return *number;
-        return kNamed + static_cast<std::int64_t>(m_recording.strings.intern(textIn(value)).value);
+        return kNamed + static_cast<std::int64_t>(strings.intern(textIn(value)).value);
     };
     const auto readArgument = [&](std::string_view key, json::value value) {
         const auto into = [&](auto& to) {
@@ -309,18 +307,49 @@ bool EventRows::read(std::string_view text, Row& row)
     return true;
 }
 
-void EventRows::add(std::string_view object)
+void EventRows::add(std::string_view text)
 {
+    json::document document;
+    json::object object;
     Row row;
-    const bool isRead = read(object, row);
-    if (!isRead)
-        row = {};
+    if (!m_parser->parser.iterate(text.data(), text.size(), text.size() + kPadding).get(document)
+        && !document.get_object().get(object) && Parser::read(object, m_recording.strings, row))
+        return addRow(row);
+    ++m_work.counts[""];
+    ++m_work.unreadable;
+}
+
+std::size_t EventRows::addSeveral(std::string_view objects)
+{
+    std::string& text = m_parser->several;
+    text.assign(1, '[').append(objects).append(1, ']');
+    const std::size_t size = text.size();
+    text.append(kPadding, ' ');
+    json::document document;
+    json::array array;
+    if (m_parser->parser.iterate(text.data(), size, text.size()).get(document)
+        || document.get_array().get(array))
+        return 0;
+    std::size_t taken = 0;
+    for (auto item : array) {
+        json::value value;
+        json::object object;
+        Row row;
+        if (item.get(value))
+            return taken;
+        taken = static_cast<std::size_t>(value.raw_json_token().data() - text.data()) - 1;
+        if (value.get_object().get(object) || !Parser::read(object, m_recording.strings, row)
+            || !document.is_alive())
+            return taken;
+        addRow(row);
+    }
+    return document.is_alive() ? objects.size() : taken;
+}
+
+void EventRows::addRow(const Row& row)
+{
     const auto counted = m_work.counts.find(row.category);
     ++(counted != m_work.counts.end() ? counted->second : m_work.counts[std::string(row.category)]);
-    if (!isRead) {
-        ++m_work.unreadable;
-        return;
-    }
     if (row.phase == "M")
         return addName(row);
     if (row.phase == "X" || row.phase == "B" || row.phase == "E") {

@@ -25,6 +25,10 @@ public:
 
     /// One object, from brace to brace.
     void add(std::string_view object);
+    /// Several, with commas between them, which takes less time than one by one. Returns how many bytes of
+    /// `objects` were taken: all, or those before an object that is damaged, or ends behind them, which is
+    /// for add() to judge. No padding needs to follow.
+    [[nodiscard]] std::size_t addSeveral(std::string_view objects);
     /// The value of a key beside the rows.
     void addMember(std::string_view key, std::string_view value);
     /// Behind the last of them: names lanes, and puts all on the file's base time.
@@ -42,7 +46,7 @@ private:
         std::size_t operator()(const LaneKey& key) const noexcept;
     };
 
-    [[nodiscard]] bool read(std::string_view object, Row& row);
+    void addRow(const Row& row);
     void addSpan(const Row& row);
     void addMemory(const Row& row);
     void addName(const Row& row);

@@ -13,6 +13,7 @@ namespace strata::model {
 
 namespace {
 
+constexpr std::size_t kTogether = std::size_t{ 256 } << 10; // bytes of rows that are read at once
 constexpr std::size_t kLargestValue = std::size_t{ 256 } << 20; // of a row, or of a member beside them
 
 bool isSpace(std::uint8_t c)
@@ -65,6 +66,27 @@ public:
                 return m_inWord && m_depth == 0 ? taken(scanned) : std::string_view();
         }
     }
+
+    /// Objects with commas between them, from the byte that was peeked at on, up to the last one that seems
+    /// to end within what is at hand: a text that looks the same deceives it. Valid until the next call.
+    [[nodiscard]] std::string_view several()
+    {
+        if (static_cast<std::size_t>(m_end - m_at) < kTogether)
+            (void)more(kTogether);
+        const std::string_view text(
+            reinterpret_cast<const char*>(m_at), std::min(static_cast<std::size_t>(m_end - m_at), kTogether));
+        static constexpr std::string_view kSpace = " \n\r\t";
+        for (std::size_t at = text.rfind('{'); at != text.npos && at != 0; at = text.rfind('{', at - 1)) {
+            const std::size_t comma = text.find_last_not_of(kSpace, at - 1);
+            if (comma == text.npos || comma == 0 || text[comma] != ',')
+                continue;
+            const std::size_t last = text.find_last_not_of(kSpace, comma - 1);
+            if (last != text.npos && text[last] == '}')
+                return text.substr(0, last + 1);
+        }
+        return {};
+    }
+    void passOver(std::size_t bytes) { m_at += bytes; }
 
     [[nodiscard]] std::uint64_t offset() const { return m_stream.offsetOf(m_at); }
 
@@ -205,11 +227,20 @@ private:
     {
         m_values.pass();
         m_hasRows = true;
+        std::uint64_t oneByOneTo = 0; // what is damaged is found row by row
         if (m_values.pass(']'))
             return true;
         do {
             if (m_values.peek() == ']') // behind a comma: tools that write line by line leave one
                 break;
+            if (m_values.offset() >= oneByOneTo) {
+                const std::string_view rows = m_values.several();
+                const std::size_t taken = m_rows.addSeveral(rows);
+                m_values.passOver(taken);
+                oneByOneTo = m_values.offset() + (rows.size() - taken);
+                if (taken != 0 && taken == rows.size())
+                    continue;
+            }
             const std::string_view object = m_values.take();
             if (object.empty())
                 return false;

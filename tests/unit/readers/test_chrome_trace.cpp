@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace strata::model {
 
@@ -47,6 +48,28 @@ constexpr const char* kMemory
 std::string traceOf(const std::string& rows, const std::string& before = {})
 {
     return "{" + before + "\"traceEvents\": [" + rows + "]}";
+}
+
+/// All that is compared of what was read, by content.
+std::vector<std::string> linesOf(const Result<std::unique_ptr<Recording>>& read)
+{
+    const Work& work = workOf(read);
+    std::vector<std::string> lines;
+    for (const WorkSpan& span : work.spans) {
+        const WorkLane& lane = work.lanes[span.lane];
+        std::string detail;
+        if (span.kind == WorkKind::Operator && span.detail != WorkSpan::kNoWorkDetail)
+            detail = (*read)->strings[work.operators[span.detail].shapes];
+        lines.push_back(fmt::format("{} {} {}+{} {}/{} {} {} {}", workKindWord(span.kind),
+            (*read)->strings[span.name], span.startNs, span.durationNs, lane.process, lane.thread,
+            span.correlation, span.external, detail));
+    }
+    for (const MemoryReading& reading : work.memory)
+        lines.push_back(fmt::format("{} {:x} {}", reading.timeNs, reading.address, reading.bytes));
+    for (const auto& [category, count] : work.counts)
+        lines.push_back(fmt::format("{}: {}", category, count));
+    lines.push_back(fmt::format("{} unreadable, {}", work.unreadable, (*read)->truncation.has_value()));
+    return lines;
 }
 
 } // namespace
@@ -149,6 +172,30 @@ TEST(ChromeTrace, LongerThanTheBufferIsTheSame)
     for (int i = 0; i < kRows; ++i)
         ASSERT_EQ(work.spans[static_cast<std::size_t>(i)].startNs, i * 1000 + 250);
     EXPECT_EQ((*found)->strings[work.spans[7].name], "op 7 \\\" {");
+}
+
+TEST(ChromeTrace, RowsReadTogetherAreAsReadOneByOne)
+{
+    const std::string kinds[] = { kOperator, kCall, kKernel, kMemory,
+        R"({"args":{"list":[{"a":1},{"b":[{},{}]}],"External id":8},"cat":"cpu_op","dur":1,"name":"sorted }, {","ph":"X","pid":1,"tid":2,"ts":3})",
+        R"({"ph":"X","cat":"cpu_op","name":"no time"})", R"({"ph" "X"})",
+        R"({"ph":"X","ts":1,"dur":2,"name":"half"]})",
+        R"({"ph":"X","ts":1,"dur":2,"name":"unquoted}, {"dur":2})", "7", R"("text")", "{}", "null",
+        fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":1,"tid":2,"ts":4,"dur":1}})",
+            std::string(300 << 10, 'x')) };
+    constexpr std::size_t kWhole = 5; // the first of them: nothing wrong
+    std::mt19937 random(2);
+    for (int round = 0; round < 40; ++round) {
+        std::string together, apart; // as much space as is read at once, so that nothing is beside a row
+        for (int row = 0; row < 24; ++row) {
+            const bool odd = random() % 4 == 0 && round != 0;
+            const std::string& text = kinds[odd ? random() % std::size(kinds) : random() % kWhole];
+            together += (row == 0 ? "" : ", ") + text;
+            apart += (row == 0 ? std::string() : "," + std::string(256 << 10, ' ')) + text;
+        }
+        EXPECT_EQ(linesOf(read(traceOf(together))), linesOf(read(traceOf(apart))))
+            << together.substr(0, 9000);
+    }
 }
 
 TEST(ChromeTrace, ThatIsCutOpensUpToTheBreak)
