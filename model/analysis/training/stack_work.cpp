@@ -63,6 +63,7 @@ enum Place : std::uint16_t {
     GradScaler = 256,
     Modules = 512,
     Functional = 1024,
+    Distributed = 2048,
 };
 
 std::uint16_t placeOf(std::string_view path)
@@ -83,7 +84,16 @@ std::uint16_t placeOf(std::string_view path)
     look("amp/grad_scaler.py", GradScaler);
     look("torch/nn/modules/module.py", Modules);
     look("torch/nn/functional.py", Functional);
+    look("torch/distributed/", Distributed);
     return place;
+}
+
+/// What FSDP has autograd call: hooks, and one behind the last gradient, on whose stack is nothing else.
+bool isBackwardOfFsdp(std::string_view function)
+{
+    function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
+    return function.starts_with("pre_backward") || function.starts_with("post_backward")
+        || function.starts_with("root_post_backward");
 }
 
 Hint pythonHint(std::uint16_t place, std::string_view function)
@@ -111,6 +121,8 @@ Hint pythonHint(std::uint16_t place, std::string_view function)
     if (isIn(ClipsGradients)
         || (isIn(GradScaler) && (function == "step" || function == "unscale_" || function == "update")))
         return Hint::Gradients;
+    if (isIn(Distributed) && isBackwardOfFsdp(function))
+        return Hint::Backward;
     if (isIn(Modules) && (function == "_apply" || function == "to"))
         return Hint::Setup;
     if (function == "_call_impl" || function == "_wrapped_call_impl" || function == "forward"

@@ -179,8 +179,9 @@ EventIndex Cycles::endOf(const Cycle& cycle) const
 }
 
 /// Which of them end steps. An optimizer that asks for memory each time says so itself. Many do so in their
-/// first step alone: what comes before it then, one backward or several, comes before each. Else gradients
-/// that go say it, if they go; in the end each backward is taken for a step.
+/// first step alone: what comes before it then, one backward or several, comes before each, which is sure
+/// where more gradients go behind those than behind any other: sharded, some go behind every backward. Else
+/// gradients that go say it, if they go; in the end each backward is taken for a step.
 std::vector<bool> Cycles::closing() const
 {
     const auto count = std::ssize(m_cycles);
@@ -196,17 +197,24 @@ std::vector<bool> Cycles::closing() const
     const bool late = std::find(steps.begin() + count / 2, steps.end(), true) != steps.end();
     if (optimizers > 1 && (optimizers >= gone || (!m_work.tellsGradMode && late)))
         return steps;
+    const std::ptrdiff_t first = std::ranges::find(steps, true) - steps.begin();
+    const std::ptrdiff_t period = optimizers > 0 ? first + 1 : 1;
+    std::vector<bool> each;
+    std::int64_t leastOfEach = most, mostOfOthers = most;
+    if (period > 1)
+        mostOfOthers = 0;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        each.push_back(i % period == period - 1);
+        std::int64_t& bound = each.back() ? leastOfEach : mostOfOthers;
+        const std::int64_t here = m_cycles[static_cast<std::size_t>(i)].gradientsGone;
+        bound = each.back() ? std::min(bound, here) : std::max(bound, here);
+    }
+    if (leastOfEach > mostOfOthers)
+        return each;
     bool agree = gone > 0; // gradients go behind each optimizer that shows
     for (std::ptrdiff_t i = 0; i + 1 < count; ++i)
         agree = agree && (!steps[static_cast<std::size_t>(i)] || frees[static_cast<std::size_t>(i)]);
-    if (agree && gone > 1)
-        return frees;
-    const std::ptrdiff_t first = std::ranges::find(steps, true) - steps.begin();
-    const std::ptrdiff_t period = optimizers > 0 ? first + 1 : 1;
-    std::vector<bool> each(m_cycles.size());
-    for (std::ptrdiff_t i = period - 1; i < count; i += period)
-        each[static_cast<std::size_t>(i)] = true;
-    return each;
+    return agree && gone > 1 ? frees : each;
 }
 
 StepEnds Cycles::ends() const

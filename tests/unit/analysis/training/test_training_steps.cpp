@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Steps and phases of programs whose truth is written beside them, by each evidence; and of the traps.
 #include "model/analysis/training/phase_map.h"
+#include "model/analysis/training/stack_work.h"
 #include "tests/unit/analysis/training/step_checks.h"
 #include "tests/unit/analysis/training/training_script.h"
 
@@ -116,6 +117,35 @@ TEST(TrainingSteps, HoldAccumulationAsMicroSteps)
     const std::string script = "pp" + micro + "(so)@z" + times(2, micro + "(o)@z");
     for (const Told told : { kRanges, kListings, kBits, kFrames })
         EXPECT_EQ(stepsOf(script, told), expected);
+}
+
+TEST(TrainingSteps, EndWhereMoreGradientsGoThanBehindEachBackward)
+{
+    const std::string micro = times(2, "xffbbgggw");
+    EXPECT_EQ(stepsOf("pp" + micro + "(s)z" + times(2, micro + "z"), kFrames),
+        "setup -:pp\n"
+        "train* x2 F:xff B:bbgggw F:xff B:bbgggw O:s\n"
+        "train x2 F:zxff B:bbgggw F:xff B:bbggg\n"
+        "train x2 F:wzxff B:bbgggw F:xff B:bbggg\n"
+        "incomplete -:wz\n")
+        << "gradients that are sharded go behind every backward";
+}
+
+TEST(TrainingSteps, KnowWhatShardsGradientsForABackward)
+{
+    // FSDP's callback runs behind the last function of autograd, with nothing of the program on its stack.
+    const auto recording = test::makeRecording(
+        "alloc 1048576 1000 stack=forward@/app/model.py:5|<module>@/app/train.py:9\n"
+        "alloc 2097152 1000 stack=apply@/lib/torch/autograd/function.py:3\n"
+        "alloc 3145728 1000 stack=post_backward@/lib/torch/distributed/fsdp/_fsdp_param_group.py:3|"
+        "_root_post_backward_final_callback@/lib/torch/distributed/fsdp/_fsdp_state.py:3\n"
+        "alloc 4194304 1000 stack=_register_post_backward_hook@/lib/torch/distributed/fsdp/_fsdp_state.py:3|"
+        "forward@/app/model.py:5|<module>@/app/train.py:9\n");
+    const StackWork work(*recording);
+    const auto& stacks = recording->devices.at(0).events.stack;
+    EXPECT_EQ(work.of(stacks[1]), RunKind::Backward);
+    EXPECT_EQ(work.of(stacks[2]), RunKind::Backward);
+    EXPECT_EQ(work.of(stacks[3]), RunKind::Forward);
 }
 
 TEST(TrainingSteps, OfAnOptimizerThatAsksForNothingEndWhereGradientsGo)

@@ -35,6 +35,7 @@ struct Told {
 ///        a gradient where there is none            d  another thread draws a batch
 ///     r  a checkpoint's forward again              !  a request is refused
 ///     a  an optimizer works within a backward      q  the graph of a second derivative
+///     g  a backward makes what is sharded          w  which goes
 ///     u  an optimizer works, in the size of a state
 ///                                                  t  all that is left but parameters and states goes
 ///
@@ -241,6 +242,12 @@ private:
         case 'z':
             freeAll(m_gradients);
             break;
+        case 'g':
+            m_unsharded.push_back(alloc(7'000, Bits::Backward, {}));
+            break;
+        case 'w':
+            freeAll(m_unsharded);
+            break;
         case 't':
             freeAll(m_gradients);
             freeAll(m_graph);
@@ -309,7 +316,7 @@ private:
     std::vector<Bits> m_phases; // by event
     std::vector<bool> m_inModule; // likewise
     std::vector<Listed> m_listed;
-    std::vector<Block> m_parameters, m_gradients, m_graph, m_copies;
+    std::vector<Block> m_parameters, m_gradients, m_graph, m_copies, m_unsharded;
     Block m_batch;
     std::uint64_t m_next = std::uint64_t{ 1 } << 40;
     int m_steps = 0, m_behind = 0;
