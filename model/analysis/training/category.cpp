@@ -47,6 +47,9 @@ constexpr std::array kRules{
         English("a library of CUDA's asks for this size, and it was given back at once or never") },
     RuleInfo{ CategoryRule::ConvolutionScratch, "convolution_scratch",
         English("a convolution asked for it and gave it back before anything else was asked for") },
+    RuleInfo{ CategoryRule::LargeScratch, "large_scratch",
+        English("it is large and was given back before anything else was asked for, as workspaces of "
+                "libraries are") },
     RuleInfo{ CategoryRule::SetupCode, "setup_code",
         English("code that makes or moves modules asked for it, and it stayed") },
     RuleInfo{ CategoryRule::StateCode, "state_code",

@@ -34,6 +34,7 @@ enum class CategoryRule : std::uint8_t {
     WorkspaceCode,
     WorkspaceSize,
     ConvolutionScratch,
+    LargeScratch,
     SetupCode,
     StateCode,
     EarlyWithGradients,
@@ -53,7 +54,7 @@ enum class CategoryRule : std::uint8_t {
     OptimizerUnfinished,
     Nothing,
 };
-inline constexpr std::size_t kCategoryRules = 24;
+inline constexpr std::size_t kCategoryRules = 25;
 
 /// Two bytes a block.
 struct BlockCategory {

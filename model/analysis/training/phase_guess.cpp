@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <iterator>
 #include <vector>
 
 namespace strata::model {
@@ -32,12 +33,53 @@ public:
             m_staying.insert(m_blocks.requestedBytes.older[older]);
     }
 
-    void guess(TrainingStep& step) const
+    /// `updates` of the step, in the order of their ends.
+    void guess(TrainingStep& step, std::span<const Update> updates) const
     {
-        const std::size_t first = rowAt(step.first), behind = rowAt(step.last + 1);
-        const std::size_t count = behind - first;
-        if (count < kFewest)
+        TrainingStep guessed = step;
+        guessed.phases.clear();
+        bool found = false;
+        for (const Update& update : updates) {
+            const EventIndex from = guessed.phases.empty() ? step.first : guessed.phases.back().last + 1;
+            if (!found && countBorn(from, update.first - 1) < kFewest
+                && countBorn(update.first, update.last) >= kFewest)
+                break; // a closure: forward and backward lie in it
+            found = guessPart(guessed, from, update.first - 1, true) || found;
+            add(guessed, found ? Phase::Optimizer : Phase::Unknown, update.last);
+        }
+        if (!found) {
+            guessed.phases.clear();
+            found = guessPart(guessed, step.first, step.last, false);
+        }
+        if (!found)
             return;
+        add(guessed, Phase::Optimizer, step.last);
+        step.phases = std::move(guessed.phases);
+    }
+
+private:
+    [[nodiscard]] EventIndex birth(std::size_t row) const
+    {
+        return static_cast<EventIndex>(m_blocks.alloc[row].value);
+    }
+    [[nodiscard]] EventIndex end(std::size_t row) const
+    {
+        const BlockId block = BlockId::born(row);
+        return std::min(m_blocks.pendingSince(block), m_blocks.death(block));
+    }
+    [[nodiscard]] std::size_t countBorn(EventIndex from, EventIndex to) const
+    {
+        return from <= to ? rowAt(to + 1) - rowAt(from) : 0;
+    }
+
+    /// Forwards and backwards from one event to another, at which the last backward ends, or may have ended
+    /// before. False: there is none, and nothing is added.
+    bool guessPart(TrainingStep& step, EventIndex from, EventIndex to, bool endsThere) const
+    {
+        const std::size_t first = rowAt(from), behind = rowAt(to + 1);
+        if (from > to || behind - first < kFewest)
+            return false;
+        const std::size_t count = behind - first;
         const auto isLocal = [&](std::size_t row, std::size_t until) {
             return end(row) <= step.last && until - row >= kShortest;
         };
@@ -56,9 +98,6 @@ public:
         for (std::size_t i = 0; i < count; ++i)
             there[i] = (i > 0 ? there[i - 1] : 0) + change[i];
         const std::vector<Hill> hills = hillsOf(there);
-        if (hills.empty())
-            return;
-        step.phases.clear();
         for (const Hill& hill : hills) {
             std::size_t forward = hill.top; // the first of what is there at the top
             for (std::size_t i = hill.first; i < hill.top; ++i)
@@ -68,24 +107,14 @@ public:
                 }
             std::size_t last = hill.last;
             if (&hill == &hills.back())
-                last = lastOfBackward(step, first, hill, ends);
+                last = endsThere ? count - 1 : lastOfBackward(step, first, hill, ends);
             add(step, Phase::Unknown, birth(first + forward) - 1);
             add(step, Phase::Forward, birth(first + hill.top));
-            add(step, Phase::Backward, last + 1 < count ? birth(first + last + 1) - 1 : step.last);
+            add(step, Phase::Backward, last + 1 < count ? birth(first + last + 1) - 1 : to);
         }
-        add(step, Phase::Optimizer, step.last);
+        return !hills.empty();
     }
 
-private:
-    [[nodiscard]] EventIndex birth(std::size_t row) const
-    {
-        return static_cast<EventIndex>(m_blocks.alloc[row].value);
-    }
-    [[nodiscard]] EventIndex end(std::size_t row) const
-    {
-        const BlockId block = BlockId::born(row);
-        return std::min(m_blocks.pendingSince(block), m_blocks.death(block));
-    }
     /// The first block that is born at or behind an event.
     [[nodiscard]] std::size_t rowAt(EventIndex event) const
     {
@@ -145,7 +174,7 @@ private:
                 over = std::max(over, end - 1);
         }
         const EventIndex soon = step.last + (step.last - step.first) / 2;
-        for (std::size_t i = hill.top + 1; i < count && i <= over + kFewest; ++i)
+        for (std::size_t i = hill.top + 1; i < count && i <= over + std::max(kFewest, count / 20); ++i)
             if ((ends[i] - first) * 10 > count * 9 && end(first + i) <= soon
                 && m_staying.contains(m_blocks.requestedBytes.born[first + i]))
                 over = std::max(over, i);
@@ -156,7 +185,11 @@ private:
     static void add(TrainingStep& step, Phase phase, EventIndex last)
     {
         const EventIndex first = step.phases.empty() ? step.first : step.phases.back().last + 1;
-        if (first <= last)
+        if (first > last)
+            return;
+        if (!step.phases.empty() && step.phases.back().phase == phase)
+            step.phases.back().last = last;
+        else
             step.phases.push_back({ phase, first, last });
     }
 
@@ -167,13 +200,18 @@ private:
 
 } // namespace
 
-void guessPhases(const DeviceTrace& trace, std::vector<TrainingStep>& steps)
+void guessPhases(const DeviceTrace& trace, std::span<const Update> updates, std::vector<TrainingStep>& steps)
 {
     Guess guess(trace);
     guess.takeStaying(steps);
+    std::vector<Update> known;
+    std::ranges::copy_if(updates, std::back_inserter(known), &Update::beginKnown);
+    const auto lastOf = [](const Update& update) { return update.last; };
     for (TrainingStep& step : steps)
         if (step.kind == StepKind::Train)
-            guess.guess(step);
+            guess.guess(step,
+                std::span(std::ranges::lower_bound(known, step.first, {}, lastOf),
+                    std::ranges::upper_bound(known, step.last, {}, lastOf)));
 }
 
 } // namespace strata::model

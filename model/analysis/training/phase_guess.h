@@ -2,6 +2,9 @@
 #pragma once
 
 #include "model/analysis/training/training_steps.h"
+#include "model/analysis/training/updates.h"
+
+#include <span>
 
 namespace strata::model {
 
@@ -16,6 +19,7 @@ namespace strata::model {
 ///
 /// Gradients, which stay until the end of the step, do not count. What comes before the first block that is
 /// there at the top is left Unknown: a model is made there, a batch is drawn. O(blocks).
-void guessPhases(const DeviceTrace& trace, std::vector<TrainingStep>& steps);
+/// Where updates of optimizers are known, in the order of their ends, backwards end where those begin.
+void guessPhases(const DeviceTrace& trace, std::span<const Update> updates, std::vector<TrainingStep>& steps);
 
 } // namespace strata::model

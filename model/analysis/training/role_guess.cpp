@@ -127,9 +127,15 @@ void RoleGuess::guessOlder(const std::vector<BlockBirth>& older)
 
 void RoleGuess::guessEarly()
 {
-    for (const BlockBirth& birth : m_early)
-        if (const BlockCategory guess = guessOf(birth); guess.category != Category::Unknown)
+    boost::unordered_flat_map<std::int64_t, std::int64_t> met; // without stacks, by size
+    for (const BlockBirth& birth : m_early) {
+        const auto gradient = m_gradients.find(birth.bytes);
+        if (gradient != m_gradients.end() && !birth.origin->has(StackOrigin::Known)
+            && ++met[birth.bytes] > gradient->second.most)
+            add(birth, Category::OptimizerState, CategoryRule::OlderCopies);
+        else if (const BlockCategory guess = guessOf(birth); guess.category != Category::Unknown)
             m_guesses.push_back({ birth.block, guess });
+    }
 }
 
 BlockCategory RoleGuess::guessOf(const BlockBirth& birth) const

@@ -102,7 +102,7 @@ Result<TrainingSteps> findTrainingSteps(
     markWarmup(trace, found.steps);
     addPhases(trace, work, found.evidence == StepEvidence::Ranges, found.steps);
     if (byLives)
-        guessPhases(trace, found.steps);
+        guessPhases(trace, updates, found.steps);
     if (progress.cancelled())
         return cancelled();
     return found;

@@ -120,6 +120,29 @@ TEST(Categories, TakeScratchForAWorkspaceWhereAStackOrThePhaseTellsOfTheCall)
     EXPECT_EQ(scratch("", "FNNN B BB"), "activation* temporary* temporary") << "an average, in place";
 }
 
+TEST(Categories, TakeLargeScratchForAWorkspaceWhereNoStackTells)
+{
+    const auto passing = [](std::int64_t bytes, const std::string& stack) {
+        const std::string text = alloc(1, 300, stack) + alloc(2, bytes, stack) + freed(2, bytes)
+            + alloc(3, 4, stack) + freed(3, 4) + freed(1, 300);
+        Trained t(text, "F FFF BBBBB |");
+        return t.text();
+    };
+    EXPECT_EQ(passing(3 << 20, ""), "activation* workspace temporary*");
+    EXPECT_EQ(passing(1 << 18, ""), "activation* temporary* temporary*");
+    EXPECT_EQ(passing(3 << 20, "stack=f@train.py:1"), "activation* temporary* temporary*");
+}
+
+TEST(Categories, MoreOfASizeThanGradientsAreStatesWhereNoStackTells)
+{
+    // An optimizer that makes its states before the first step, as Adagrad does.
+    const std::string text = alloc(1, 400) + alloc(2, 400) // a parameter, its state
+        + alloc(3, 100) + alloc(4, 400) + freed(3, 100) + freed(4, 400) + alloc(3, 100) + alloc(4, 400)
+        + freed(3, 100) + freed(4, 400);
+    Trained t(text, "SS F BBB N N | F BBB N N |", false);
+    EXPECT_EQ(t.text(), "parameter optimizer_state activation gradient activation gradient");
+}
+
 TEST(Categories, OfAForwardThatRanOutOfMemoryAreActivations)
 {
     // The size of a workspace tells nothing here either.

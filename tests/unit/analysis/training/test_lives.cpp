@@ -10,6 +10,7 @@ namespace strata::model {
 
 namespace {
 
+using test::Told;
 using test::TrainingScript;
 
 std::string valleys(const std::vector<std::int64_t>& curve, bool tail)
@@ -43,14 +44,14 @@ std::string ends(std::string_view script)
 }
 
 /// Phases of what comes behind the first `setup` events, taken for one step.
-std::string guessed(std::string_view script, EventIndex setup)
+std::string guessed(std::string_view script, EventIndex setup, Told told = {})
 {
-    const TrainingScript made(script, {});
+    const TrainingScript made(script, told);
     const test::Opened opened(made.recording());
     const EventIndex last = opened.trace().eventCount() - 1;
     std::vector<TrainingStep> steps{ { .kind = StepKind::Setup, .first = 0, .last = setup - 1 },
         { .first = setup, .last = last, .phases = { { Phase::Unknown, setup, last } } } };
-    guessPhases(opened.trace(), steps);
+    guessPhases(opened.trace(), updatesOf(opened.trace(), Clock(opened.trace())), steps);
     return made.text({ StepEvidence::Rhythm, { steps[1] } });
 }
 
@@ -97,6 +98,20 @@ TEST(PhaseGuess, FindsEachForwardOfAnAccumulation)
     const std::string micro = "xffffffffffbbbbbbbbbb";
     EXPECT_EQ(guessed(times(10, "p") + micro + micro + times(10, "o") + "z", 10),
         "train F:xfffffffff B:fbbbbbbbbbbx F:fffffffff B:fbbbbbbbbbb O:ooooooooooz\n");
+}
+
+TEST(PhaseGuess, TakesRangesOfOptimizers)
+{
+    const std::string states = times(6, "o"); // which live no longer than what a backward asks for
+    const std::string step = "xffffffbbbbbb";
+    const std::string script = "pppppp" + step + "(" + states + ")z";
+    EXPECT_EQ(guessed(script, 6, { .ranges = true }), "train -:x F:fffff B:fbbbbbb O:ooooooz\n");
+    EXPECT_EQ(guessed("pppppp" + step + "(o)" + step + "[oo]z", 6, { .ranges = true }),
+        "train F:xfffff B:fbbbbbb O:o -:x F:fffff B:fbbbbbb O:ooz\n")
+        << "of two optimizers";
+    EXPECT_EQ(
+        guessed("pppppp (" + step + "oo)z", 6, { .ranges = true }), "train -:x F:fffff B:fbbbbbb O:ooz\n")
+        << "of a closure";
 }
 
 TEST(PhaseGuess, LeavesAStepThatDoesNotTellAsItIs)
