@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/device_report.h"
 #include "app/cli/joined_memory.h"
 #include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
+#include "app/cli/ranks_report.h"
 #include "app/cli/report.h"
 #include "app/cli/roofline_report.h"
 #include "app/cli/text.h"
@@ -63,37 +65,6 @@ model::Result<std::int64_t> parseTime(std::string_view text, const TimeSpan& tim
     return sum;
 }
 
-void writeStream(JsonWriter& json, const model::StreamWork& stream)
-{
-    json.beginObject()
-        .member("stream", stream.stream)
-        .member("events", stream.events)
-        .member("busy_ns", stream.busyNs)
-        .member("host_wait_ns", stream.hostWaitNs)
-        .member("kernel_wait_ns", stream.kernelWaitNs)
-        .member("other_ns", stream.otherNs)
-        .endObject();
-}
-
-void writeDevice(JsonWriter& json, const model::DeviceWork& device)
-{
-    json.beginObject()
-        .member("device", device.device)
-        .member("span_ns", device.span.ns())
-        .member("busy_ns", device.busyNs)
-        .member("idle_ns", device.idleNs())
-        .member("computation_ns", device.computationNs)
-        .member("communication_ns", device.communicationNs)
-        .member("memory_ns", device.memoryNs)
-        .member("communication_under_computation_ns", device.communicationUnderComputationNs)
-        .member("exposed_communication_ns", device.exposedCommunicationNs())
-        .key("streams")
-        .beginArray();
-    for (const model::StreamWork& stream : device.streams)
-        writeStream(json, stream);
-    json.endArray().endObject();
-}
-
 /// Those that there are, the longest first.
 std::vector<model::WaitCause> byTime(const model::WaitSums& sums)
 {
@@ -146,11 +117,9 @@ void writeRank(JsonWriter& json, const Told& told)
         .member("rank", told.work->rank)
         .member("file", told.file)
         .member("complete", !told.session->recording().truncation.has_value())
-        .key("devices")
-        .beginArray();
-    for (const model::DeviceWork& device : told.report.devices)
-        writeDevice(json, device);
-    json.endArray().key("steps").beginArray();
+        .key("devices");
+    writeDevices(json, told.report.devices);
+    json.key("steps").beginArray();
     for (const model::ProfilerStep& step : told.report.steps)
         json.beginObject()
             .member("name", step.name)
@@ -159,6 +128,7 @@ void writeRank(JsonWriter& json, const Told& told)
             .member("gpu_busy_ns", step.deviceBusyNs)
             .endObject();
     json.endArray();
+    writeStepTimes(json, model::stepTimesOf(told.report.steps));
     writeVerdict(json, told, model::queueOf(told.report.devices));
     json.key("losses").beginArray();
     for (const model::WorkLoss& loss : told.work->losses)
@@ -218,6 +188,14 @@ model::QueueState queueOf(const std::vector<Told>& traces)
     return model::queueOf(devices);
 }
 
+std::vector<model::RankTrace> rankTracesOf(const std::vector<Told>& traces)
+{
+    std::vector<model::RankTrace> ranks;
+    for (const Told& told : traces)
+        ranks.push_back({ told.work.get(), &told.strings() });
+    return ranks;
+}
+
 void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
 {
     std::map<std::string, std::int64_t> counts;
@@ -247,16 +225,12 @@ void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
     const Told& busiest = *std::ranges::max_element(traces, {}, busyNs);
     writeVerdict(json, busiest, queueOf(traces));
     writeTables(json, busiest, most);
+    if (traces.size() > 1)
+        writeRanks(json, rankTracesOf(traces));
     json.key("roofline");
     writeRoofline(json, busiest.report.roofline, busiest.strings(), most);
     json.endObject().endLine();
     out.write(json.text());
-}
-
-std::string share(std::int64_t part, std::int64_t whole)
-{
-    return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole))
-                     : std::string("-");
 }
 
 /// Names of templates run to thousands of characters.
@@ -332,6 +306,8 @@ public:
             writeJson(out, traces, most);
             return kDone;
         }
+        if (traces.size() > 1)
+            printRanks(out, rankTracesOf(traces), most);
         for (const Told& told : traces)
             print(out, told, most);
         return kDone;
@@ -458,7 +434,7 @@ private:
         for (const JoinedMemory& joined : told.joined)
             printJoined(out, joined, told.time.beginNs);
         printWaits(out, told);
-        printDevices(out, told);
+        printDevices(out, told.report.devices);
         printTables(out, told, most);
         printRoofline(out, told.report.roofline, told.strings(), told.session->recording().simulated, most);
     }
@@ -473,7 +449,7 @@ private:
                 const std::string doing = wait.doing.valid()
                     ? fmt::format(" in {}", shortName(told.text(wait.doing)))
                     : std::string();
-                table.add({ share(wait.ns, ofNs), model::formatDuration(wait.ns),
+                table.add({ shareOf(wait.ns, ofNs), model::formatDuration(wait.ns),
                     fmt::format("while {}; longest: {} at t:{:.6f}{}", model::waitCauseText(cause).text(),
                         model::formatDuration(wait.longestNs),
                         static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9, doing) });
@@ -506,30 +482,6 @@ private:
         return ns;
     }
 
-    static void printDevices(Output& out, const Told& told)
-    {
-        Table table({ { "GPU" }, { "stream" }, { "pieces" }, { "span" }, { "busy" }, { "share" },
-            { "launch wait" }, { "kernel wait" }, { "other wait" } });
-        for (const model::DeviceWork& device : told.report.devices) {
-            table.add({ std::to_string(device.device), "all", "", model::formatDuration(device.span.ns()),
-                model::formatDuration(device.busyNs), share(device.busyNs, device.span.ns()), "", "", "" });
-            for (const model::StreamWork& stream : device.streams)
-                table.add({ "", std::to_string(stream.stream), model::formatCount(stream.events),
-                    model::formatDuration(stream.spanNs), model::formatDuration(stream.busyNs),
-                    share(stream.busyNs, stream.spanNs), model::formatDuration(stream.hostWaitNs),
-                    model::formatDuration(stream.kernelWaitNs), model::formatDuration(stream.otherNs) });
-        }
-        if (!table.empty())
-            table.print(out);
-        for (const model::DeviceWork& device : told.report.devices)
-            out.line(
-                fmt::format("  GPU {}: computation {}, communication {} ({} of it alone), copies and sets {}",
-                    device.device, share(device.computationNs, device.busyNs),
-                    share(device.communicationNs, device.busyNs),
-                    model::formatDuration(device.exposedCommunicationNs()),
-                    share(device.memoryNs, device.busyNs)));
-    }
-
     static void printTables(Output& out, const Told& told, std::size_t most)
     {
         const auto begin = [&](std::string_view title, const auto& rows) {
@@ -557,7 +509,7 @@ private:
                 allNs += row.totalNs;
             const std::size_t printed = begin(title, rows);
             for (std::size_t i = 0; i < printed; ++i)
-                table.add({ model::formatDuration(rows[i].totalNs), share(rows[i].totalNs, allNs),
+                table.add({ model::formatDuration(rows[i].totalNs), shareOf(rows[i].totalNs, allNs),
                     model::formatDuration(rows[i].totalNs / rows[i].calls), model::formatCount(rows[i].calls),
                     shortName(told.text(rows[i].name)) });
             if (printed > 0)

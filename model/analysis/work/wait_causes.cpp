@@ -44,12 +44,6 @@ bool isWaiting(std::string_view name)
         || name == "hipMemcpyWithStream" || name == "cudaMemcpy2D";
 }
 
-bool isCollective(std::string_view name)
-{
-    return name == "record_param_comms" || name.starts_with("c10d::") || name.starts_with("nccl:")
-        || name.starts_with("gloo:");
-}
-
 /// From memory that the device cannot read by itself: the call copies it first.
 bool isPageableCopy(std::string_view name)
 {
@@ -249,6 +243,12 @@ WaitTimes idleThroughout(const Work& work, const StringTable& strings, const Tim
 }
 
 } // namespace
+
+bool isCollective(std::string_view name)
+{
+    return name == "record_param_comms" || name.starts_with("c10d::") || name.starts_with("nccl:")
+        || name.starts_with("gloo:");
+}
 
 std::string_view waitCauseWord(WaitCause cause)
 {
