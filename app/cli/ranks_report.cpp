@@ -71,6 +71,19 @@ void writeRanks(JsonWriter& json, const std::vector<model::RankTrace>& traces)
     json.key("rank_steps").beginArray();
     for (const model::CommonStep& step : ranks.steps)
         writeStep(json, ranks, step);
+    json.endArray().key("rank_sums").beginArray();
+    for (std::size_t rank = 0; rank < ranks.ranks.size(); ++rank) {
+        const model::RankSums sums = model::rankSumsOf(ranks, rank);
+        json.beginObject()
+            .member("rank", ranks.ranks[rank])
+            .member("steps", sums.steps)
+            .member("slowest_steps", sums.slowestSteps)
+            .member("own_ns", sums.ownNs)
+            .member("waited_ns", sums.waitedNs)
+            .member("computation_ns", sums.computationNs)
+            .member("copies_ns", sums.copiesNs)
+            .endObject();
+    }
     json.endArray().key("rank_clocks").beginArray();
     for (std::size_t rank = 0; rank < ranks.clocks.size(); ++rank)
         if (const auto& clock = ranks.clocks[rank])

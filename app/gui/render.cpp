@@ -6,7 +6,10 @@
 #include "views/contents/document_view.h"
 #include "views/contents/page_export.h"
 #include "views/contents/page_list.h"
+#include "views/contents/run_ranks_content.h"
+#include "views/pages/run_ranks_page.h"
 #include "views/shell/main_window.h"
+#include "views/widgets/empty_notice.h"
 
 #include <QCoreApplication>
 #include <QDir>
@@ -175,10 +178,31 @@ int renderWindow(const QString& path, views::Theme& theme, const Options& option
     return 0;
 }
 
+int renderRanks(views::Theme& theme, const Options& options)
+{
+    const QTemporaryDir scratch;
+    QSettings settings(scratch.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    views::MainWindow window(theme, settings, windowContents());
+    window.resize(options.size);
+    window.show();
+    const views::RunRanksPage& page = openRanks(window, options.files);
+    waitUntil([&] { return !page.reading(); });
+    QCoreApplication::sendPostedEvents();
+    QCoreApplication::processEvents();
+    if (!page.ranks()) {
+        std::fprintf(stderr, "strata: %s\n", qPrintable(page.notice().text().reason));
+        return 3;
+    }
+    return writePicture(window, QLatin1String(views::RunRanksContent::kId), options);
+}
+
 } // namespace
 
 int renderPages(const Options& options, views::Theme& theme)
 {
+    if (options.ranks)
+        return QDir().mkpath(*options.renderTo) ? renderRanks(theme, options)
+                                                : cannotWrite(*options.renderTo);
     const QString place = options.files.front();
     const bool isLive = views::DocumentPane::isLive(place);
     Document document;

@@ -2,6 +2,7 @@
 #include "views/pages/timeline_texts.h"
 
 #include "views/models/document.h"
+#include "views/models/run_ranks.h"
 #include "views/pages/document_texts.h"
 #include "views/pages/summary_facts.h"
 #include "views/style/texts.h"
@@ -51,6 +52,11 @@ QString timelineRange(const WorkFigures& figures)
     return figures.report.range ? Words::tr("of the %1 that were measured; a click without a drag ends that")
                                       .arg(text::duration(figures.report.range->ns()))
                                 : Words::tr("of all of it");
+}
+
+QString ranksVerdict(const RunRanks& ranks)
+{
+    return withMicro(verdictHtml(model::sayRanks(ranks.ranks(), ranks.verdict()), {}));
 }
 
 QString timelineRoofline(const WorkFigures& figures)

@@ -184,6 +184,28 @@ std::int64_t CommonStep::ns() const
     return longest;
 }
 
+RankSums rankSumsOf(const RankWork& ranks, std::size_t rank)
+{
+    RankSums sums;
+    std::vector<std::int64_t> own, waited, computation, copies;
+    for (const CommonStep& step : ranks.steps) {
+        const auto& of = step.ranks[rank];
+        if (!of)
+            continue;
+        ++sums.steps;
+        sums.slowestSteps += step.slowest == rank ? 1 : 0;
+        own.push_back(of->ownNs());
+        waited.push_back(of->waitedNs);
+        computation.push_back(of->computationNs);
+        copies.push_back(of->copiesNs);
+    }
+    sums.ownNs = spreadOf(std::move(own)).median;
+    sums.waitedNs = spreadOf(std::move(waited)).median;
+    sums.computationNs = spreadOf(std::move(computation)).median;
+    sums.copiesNs = spreadOf(std::move(copies)).median;
+    return sums;
+}
+
 RankWork rankWorkOf(std::span<const RankTrace> traces)
 {
     const std::vector<Rank> ranks = ranksOf(traces);

@@ -62,6 +62,14 @@ struct RankWork {
     std::vector<std::optional<RankClock>> clocks; ///< by rank; nothing: no collective tells
 };
 
+/// What a rank did in the steps that it made: medians, nanoseconds.
+struct RankSums {
+    std::int64_t steps = 0;
+    std::int64_t slowestSteps = 0; ///< of how many of them it is the slowest
+    std::int64_t ownNs = 0, waitedNs = 0, computationNs = 0, copiesNs = 0;
+};
+[[nodiscard]] RankSums rankSumsOf(const RankWork& ranks, std::size_t rank);
+
 /// Of two traces or more of one run, in any order: of the same rank the first counts. O(rows log rows).
 [[nodiscard]] RankWork rankWorkOf(std::span<const RankTrace> traces);
 
