@@ -210,6 +210,22 @@ std::optional<SessionOutline> RecordingFile::outline()
     return read ? std::move(outline) : std::nullopt;
 }
 
+bool RecordingFile::isTrace()
+{
+    if (!m_source->rewind())
+        return false;
+    bool is = false;
+    const Result<void> read = guarded([&]() -> Result<void> {
+        Result<Sniffed> sniffed = sniffSource(std::make_unique<BorrowedSource>(*m_source));
+        if (sniffed && sniffed->form == FileForm::Gzip)
+            sniffed = sniffSource(gzipSource(std::move(sniffed->source), kHeadBytes));
+        is = sniffed && sniffed->isTrace;
+        return {};
+    });
+    m_begun = true;
+    return read && is;
+}
+
 Result<std::unique_ptr<Recording>> RecordingFile::all(const Progress& progress)
 {
     auto recording = std::make_unique<Recording>();
