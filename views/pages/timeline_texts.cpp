@@ -7,6 +7,7 @@
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
+#include <QFileInfo>
 #include <QRegularExpression>
 
 namespace strata::views {
@@ -56,6 +57,21 @@ QString timelineRange(const WorkFigures& figures)
 QString timelineRoofline(const WorkFigures& figures)
 {
     return withMicro(verdictHtml(model::sayRoofline(figures.report.roofline, false), {}));
+}
+
+QString timelineAdded(const AddedMemory& added)
+{
+    return Words::tr("<b>%1</b> is added: %2")
+        .arg(QFileInfo(added.path).fileName().toHtmlEscaped(),
+            withMicro(verdictHtml({ model::sayJoin(added.join) }, {})));
+}
+
+QString timelinePeaks(const WorkFigures& figures)
+{
+    std::vector<model::Sentence> peaks;
+    for (const model::JoinedPeak& peak : figures.peaks)
+        peaks.push_back(model::sayJoinedPeak(peak, figures.lanes->tracks().startNs()));
+    return verdictPlain(peaks);
 }
 
 std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures)
