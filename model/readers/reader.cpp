@@ -5,6 +5,7 @@
 #include "model/readers/html_page.h"
 #include "model/readers/json/json_reader.h"
 #include "model/readers/kineto/kineto_reader.h"
+#include "model/readers/kineto/memory_timeline.h"
 #include "model/readers/pickle/pickle_reader.h"
 #include "model/readers/session/session_reader.h"
 #include "model/readers/snapshot/snapshot_reader.h"
@@ -34,6 +35,7 @@ std::uint64_t halfOfMemory()
 struct Sniffed {
     FileForm form;
     bool isTrace; ///< JSON of a profiler
+    bool isTimeline; ///< JSON of export_memory_timeline()
     std::unique_ptr<ByteSource> source; ///< from its first byte on
 };
 
@@ -54,7 +56,8 @@ Result<Sniffed> sniffSource(std::unique_ptr<ByteSource> source)
     if (!form)
         return Failure(form.error());
     const bool isTrace = *form == FileForm::Json && looksLikeChromeTrace(head);
-    return Sniffed{ *form, isTrace, prefixedSource(std::move(head), std::move(source)) };
+    const bool isTimeline = *form == FileForm::Json && looksLikeMemoryTimeline(head);
+    return Sniffed{ *form, isTrace, isTimeline, prefixedSource(std::move(head), std::move(source)) };
 }
 
 /// Runs a reader of values and makes a recording of what it read, or of what it could save.
@@ -111,6 +114,9 @@ Result<void> readInto(Recording& recording, std::unique_ptr<ByteSource> source, 
     std::string form;
     if (sniffed->isTrace) {
         read = readChromeTrace(recording, stream);
+        form = "JSON";
+    } else if (sniffed->isTimeline) {
+        read = readMemoryTimeline(recording, stream);
         form = "JSON";
     } else if (sniffed->form == FileForm::Json) {
         JsonReader reader(stream, heap, memoryLimit);

@@ -29,6 +29,7 @@ inline constexpr std::size_t kCategories = 10;
 /// What told the category of a block, in the order in which rules are asked: the first that holds decides.
 enum class CategoryRule : std::uint8_t {
     Listed,
+    Profiler,
     User,
     CommunicationCode,
     WorkspaceCode,
@@ -53,7 +54,7 @@ enum class CategoryRule : std::uint8_t {
     OptimizerUnfinished,
     Nothing,
 };
-inline constexpr std::size_t kCategoryRules = 24;
+inline constexpr std::size_t kCategoryRules = 25;
 
 /// Two bytes a block.
 struct BlockCategory {
