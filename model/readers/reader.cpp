@@ -3,6 +3,7 @@
 
 #include "model/readers/guarded.h"
 #include "model/readers/html_page.h"
+#include "model/readers/json/foreign_json.h"
 #include "model/readers/json/json_reader.h"
 #include "model/readers/kineto/kineto_reader.h"
 #include "model/readers/kineto/memory_timeline.h"
@@ -36,6 +37,7 @@ struct Sniffed {
     FileForm form;
     bool isTrace; ///< JSON of a profiler
     bool isTimeline; ///< JSON of export_memory_timeline()
+    std::optional<Sentence> foreign; ///< what JSON of others seems to be
     std::unique_ptr<ByteSource> source; ///< from its first byte on
 };
 
@@ -57,7 +59,9 @@ Result<Sniffed> sniffSource(std::unique_ptr<ByteSource> source)
         return Failure(form.error());
     const bool isTrace = *form == FileForm::Json && looksLikeChromeTrace(head);
     const bool isTimeline = *form == FileForm::Json && looksLikeMemoryTimeline(head);
-    return Sniffed{ *form, isTrace, isTimeline, prefixedSource(std::move(head), std::move(source)) };
+    auto foreign = *form == FileForm::Json && !isTrace && !isTimeline ? foreignJson(head) : std::nullopt;
+    return Sniffed{ *form, isTrace, isTimeline, std::move(foreign),
+        prefixedSource(std::move(head), std::move(source)) };
 }
 
 /// Runs a reader of values and makes a recording of what it read, or of what it could save.
@@ -121,6 +125,9 @@ Result<void> readInto(Recording& recording, std::unique_ptr<ByteSource> source, 
     } else if (sniffed->form == FileForm::Json) {
         JsonReader reader(stream, heap, memoryLimit);
         read = readWith(reader, heap);
+        if (!read && read.error().kind == Error::Kind::Format && sniffed->foreign)
+            return fail(Error::Kind::Format,
+                say("this seems to be %1, which is no recording of memory", *sniffed->foreign), whatOpens());
         form = "JSON";
     } else if (sniffed->form == FileForm::Pickle) {
         PickleReader reader(stream, heap, memoryLimit);
