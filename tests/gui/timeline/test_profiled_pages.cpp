@@ -6,6 +6,7 @@
 #include "views/pages/fragmentation_page.h"
 #include "views/pages/ledger_lines.h"
 #include "views/pages/summary_facts.h"
+#include "views/pages/work_verdict.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -114,6 +115,19 @@ TEST_F(ProfiledPages, JsonHasNullForWhatIsNotTold)
     EXPECT_EQ(device[QStringLiteral("requested_bytes_peak")].toInteger(), 4608);
     EXPECT_TRUE(device[QStringLiteral("reserved_bytes_peak")].isNull());
     EXPECT_TRUE(told({ QStringLiteral("ledger"), m_path })[QStringLiteral("reserved_bytes")].isNull());
+}
+
+TEST_F(ProfiledPages, TheSummaryOfATraceNamesTheVerdictOfItsTimeline)
+{
+    open(test::tenSteps());
+    WorkVerdict verdict(m_document.session(), QStringLiteral("#0000ff"));
+    EXPECT_FALSE(verdict.isVisibleTo(nullptr));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !verdict.text().isEmpty(); }, 10'000));
+    for (const char* part : { "GPU 0 is busy for <b>24.0\u00a0%</b>", "<b>the program waits for its data</b>",
+             "More on the page" })
+        EXPECT_TRUE(verdict.text().contains(QString::fromUtf8(part)))
+            << part << " in " << qPrintable(verdict.text());
+    EXPECT_TRUE(verdict.text().contains(QStringLiteral("timeline")));
 }
 
 } // namespace
