@@ -19,6 +19,8 @@ class Document;
 [[nodiscard]] QString timelineRoofline(const WorkFigures& figures); ///< rich text
 /// Why there is no roofline, and what would record it; nullopt: there is one.
 [[nodiscard]] std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures);
+[[nodiscard]] QString timelineAdded(const AddedMemory& added); ///< rich text: how it lies to the trace
+[[nodiscard]] QString timelinePeaks(const WorkFigures& figures); ///< of what was added; empty: there are none
 /// Where there is no picture: why.
 [[nodiscard]] EmptyNotice::Text timelineNotice(const Document& document);
 

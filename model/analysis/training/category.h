@@ -29,6 +29,7 @@ inline constexpr std::size_t kCategories = 10;
 /// What told the category of a block, in the order in which rules are asked: the first that holds decides.
 enum class CategoryRule : std::uint8_t {
     Listed,
+    Profiler,
     User,
     CommunicationCode,
     WorkspaceCode,
