@@ -3,6 +3,7 @@
 
 #include "views/pages/document_texts.h"
 #include "views/pages/timeline_texts.h"
+#include "views/style/icons.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/legend.h"
@@ -41,6 +42,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     , m_splitter(new QSplitter(Qt::Vertical))
     , m_lanes(new LanesView)
     , m_legend(new Legend)
+    , m_addedLine(new AddedMemoryLine(m_adder))
     , m_kinds(new Segmented(tr("Table"),
           { { tr("Idle"), tr("Why the GPU was idle") },
               { tr("Operators"), tr("By their time on the CPU and the GPU") },
@@ -59,7 +61,8 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     auto* picture = new QVBoxLayout(upper);
     picture->setContentsMargins(0, 0, 0, 0);
     picture->setSpacing(kGrid / 2);
-    picture->addWidget(m_legend);
+    picture->addWidget(m_addedLine);
+    picture->addLayout(makeAdding());
     picture->addWidget(m_lanes, 1);
     m_splitter->addWidget(upper);
     m_splitter->addWidget(makeLower());
@@ -191,6 +194,8 @@ QString TimelinePage::commandLine() const
     if (m_document.path().isEmpty())
         return {};
     QString line = QStringLiteral("strata timeline %1").arg(text::shellQuoted(m_document.path()));
+    if (m_adder.added())
+        line += QLatin1Char(' ') + text::shellQuoted(m_adder.added()->path);
     if (const auto range = m_lanes->measured())
         line += QStringLiteral(" --from t:%1 --to t:%2")
                     .arg(range->begin / 1e9, 0, 'f', 9)
@@ -204,6 +209,8 @@ void TimelinePage::setPalette(const Palette& palette)
     m_lanes->setColours(palette);
     m_table->setColours(palette);
     m_roofline->setColours(palette);
+    m_addedLine->setColours(palette);
+    m_add->setIcon(icon(QStringLiteral("open"), palette));
     m_legend->setEntries(
         m_lanes->data() ? workLegend(palette, *m_lanes->data()) : std::vector<Legend::Entry>(), palette);
 }
@@ -231,6 +238,7 @@ void TimelinePage::showSession()
     // What goes on is shown as it was until there is more of it.
     if (m_document.isFollowing() && m_lanes->data() && session)
         return m_growing.isActive() || m_making.running() ? void() : m_growing.start();
+    m_adder.setTrace(text::holdsWork(m_document) && !m_document.isFollowing() ? session : nullptr);
     m_growing.stop();
     m_making.cancel();
     m_summing.cancel();
@@ -248,7 +256,8 @@ void TimelinePage::makeLanes()
     const auto session = m_session;
     if (!session || !text::holdsWork(m_document))
         return;
-    m_making.start([session](const JobContext&) { return LanesData::of(session); },
+    m_making.start(
+        [session, added = m_adder.added()](const JobContext&) { return LanesData::of(session, added); },
         [this, session](std::shared_ptr<const LanesData> made) {
             m_lanes->grow(std::move(made));
             setPalette(colours());
@@ -268,16 +277,14 @@ void TimelinePage::request()
     if (const auto measured = m_lanes->measured())
         range = model::TimeSpan{ shown->tracks().startNs() + static_cast<std::int64_t>(measured->begin),
             shown->tracks().startNs() + static_cast<std::int64_t>(measured->end) };
-    m_summing.start(
-        [shown, range](const JobContext&) {
-            return WorkFigures{ shown, model::workReportOf(shown->work(), shown->strings(), range) };
-        },
+    m_summing.start([shown, range](const JobContext&) { return WorkFigures::of(shown, range); },
         [this](WorkFigures figures) { showFigures(std::move(figures)); });
 }
 
 void TimelinePage::showFigures(WorkFigures figures)
 {
     m_figures = std::make_shared<const WorkFigures>(std::move(figures));
+    m_addedLine->showPeaks(*m_figures);
     showTable(static_cast<WorkTable::Kind>(m_kinds->chosen()));
     showTexts();
 }
@@ -314,6 +321,7 @@ void TimelinePage::showTexts()
     const EmptyNotice::Text why = isThere ? EmptyNotice::Text{} : timelineNotice(m_document);
     if (!isThere)
         m_notice->setText(why);
+    showAdding();
     setFocusProxy(isThere ? m_lanes : nullptr);
     m_parts->setCurrentWidget(isThere ? static_cast<QWidget*>(m_splitter) : m_notice);
     m_sentence->setText(m_figures ? timelineVerdict(*m_figures) : isThere ? tr("Adding it up…") : QString());

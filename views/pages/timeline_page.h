@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/pages/added_memory_line.h"
 #include "views/pages/page.h"
 #include "views/widgets/empty_notice.h"
 #include "views/widgets/timeline/lanes_view.h"
@@ -9,6 +10,7 @@
 #include <QTimer>
 
 class QLabel;
+class QLayout;
 class QLineEdit;
 class QSplitter;
 class QStackedWidget;
@@ -58,6 +60,12 @@ public:
     [[nodiscard]] QString rooflineText() const; ///< what is said above it
     [[nodiscard]] QString sentenceText() const;
     [[nodiscard]] QString foundText() const;
+    [[nodiscard]] MemoryAdder& memoryAdder() { return m_adder; }
+    [[nodiscard]] AddedMemoryLine& addedLine() const { return *m_addedLine; }
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override; ///< of a file that may be added to the timeline
+    void dropEvent(QDropEvent* event) override;
 
 private:
     [[nodiscard]] QWidget* makeHead();
@@ -71,6 +79,10 @@ private:
     void openRow(quint32 row);
     void showRoofline(); ///< or what it lacks, beside the table
     void walkWork(std::span<const std::uint32_t> pieces);
+    [[nodiscard]] QLayout* makeAdding(); ///< the legend, with what adds a file beside it
+    [[nodiscard]] bool canAdd() const; ///< a snapshot or a session of the same run
+    void askWhatToAdd();
+    void showAdding(); ///< what can be done of it now
 
     QTimer m_growing; // until the next picture of a recording that goes on
     BackgroundJob m_making{ Earlier::Finish, BackgroundJob::Thread::Own };
@@ -78,6 +90,7 @@ private:
     std::shared_ptr<const model::Session> m_session; // whose lanes are shown, or made
     std::shared_ptr<const WorkFigures> m_figures;
     std::shared_ptr<const WorkTable> m_shown;
+    MemoryAdder m_adder;
 
     QLabel* m_sentence;
     QLabel* m_how;
@@ -87,6 +100,8 @@ private:
     QSplitter* m_splitter;
     LanesView* m_lanes;
     Legend* m_legend;
+    AddedMemoryLine* m_addedLine;
+    QAction *m_add, *m_remove;
     Segmented* m_kinds;
     QLabel* m_range;
     QLabel* m_roofSaid;

@@ -21,6 +21,8 @@ class RunRanks;
 /// Why there is no roofline, and what would record it; nullopt: there is one.
 [[nodiscard]] std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures);
 [[nodiscard]] QString ranksVerdict(const RunRanks& ranks); ///< rich text
+[[nodiscard]] QString timelineAdded(const AddedMemory& added); ///< rich text: how it lies to the trace
+[[nodiscard]] QString timelinePeaks(const WorkFigures& figures); ///< of what was added; empty: there are none
 /// Where there is no picture: why.
 [[nodiscard]] EmptyNotice::Text timelineNotice(const Document& document);
 

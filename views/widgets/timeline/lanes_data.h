@@ -4,6 +4,7 @@
 #include "model/analysis/work/work_report.h"
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
+#include "views/models/added_memory.h"
 
 #include <memory>
 #include <optional>
@@ -15,8 +16,9 @@ namespace strata::views {
 /// What a picture of work shows, worked out once for a session that has a part Work. Immutable, any thread.
 class LanesData {
 public:
-    /// nullptr: the session has no such part. O(n log n): off the GUI thread.
-    [[nodiscard]] static std::shared_ptr<const LanesData> of(std::shared_ptr<const model::Session> session);
+    /// nullptr: the session has no such part. O(n log n): off the GUI thread. `added` is of this session.
+    [[nodiscard]] static std::shared_ptr<const LanesData> of(
+        std::shared_ptr<const model::Session> session, std::shared_ptr<const AddedMemory> added = nullptr);
 
     [[nodiscard]] const model::Session& session() const { return *m_session; }
     [[nodiscard]] const model::Work& work() const { return m_work; }
@@ -25,6 +27,9 @@ public:
     {
         return strings()[m_work.spans[span].name];
     }
+    [[nodiscard]] const std::shared_ptr<const AddedMemory>& added() const { return m_added; } ///< or nullptr
+    /// What memory() of its tracks counts as allocated of a device are requested bytes, not rounded ones.
+    [[nodiscard]] bool tellsRequested(const model::WorkMemory& memory) const;
     [[nodiscard]] const model::WorkTracks& tracks() const { return m_tracks; }
     /// WorkLook of a piece, twice, and one more for one of two shades: names beside each other are told
     /// apart.
@@ -33,9 +38,11 @@ public:
     [[nodiscard]] std::optional<std::uint32_t> partnerOf(std::uint32_t span) const;
 
 private:
-    LanesData(std::shared_ptr<const model::Session> session, std::shared_ptr<const model::Work> work);
+    LanesData(std::shared_ptr<const model::Session> session, std::shared_ptr<const model::Work> work,
+        std::shared_ptr<const AddedMemory> added);
 
     std::shared_ptr<const model::Session> m_session;
+    std::shared_ptr<const AddedMemory> m_added;
     std::shared_ptr<const model::Work> m_holder;
     const model::Work& m_work; // of it
     model::WorkTracks m_tracks;
@@ -45,8 +52,13 @@ private:
 
 /// What is said of what the lanes show. Immutable, any thread.
 struct WorkFigures {
+    /// Of a range of time, or of all. O(n log n): off the GUI thread.
+    [[nodiscard]] static WorkFigures of(
+        std::shared_ptr<const LanesData> lanes, std::optional<model::TimeSpan> range);
+
     std::shared_ptr<const LanesData> lanes;
     model::WorkReport report;
+    std::vector<model::JoinedPeak> peaks; ///< of what was added, within the range
 };
 
 } // namespace strata::views

@@ -132,7 +132,7 @@ void LanesView::hover(const QPoint& at)
         const auto ns = static_cast<std::int64_t>(nsAt(at.x()));
         if (const auto range = memory->range(ns, ns + 1); range.known) {
             m_tip->showAt(at,
-                { (m_data->work().ownRecording ? tr("%1 requested") : tr("%1 allocated"))
+                { (m_data->tellsRequested(*memory) ? tr("%1 requested") : tr("%1 allocated"))
                         .arg(text::bytes(range.allocatedMax)),
                     tr("%1 reserved").arg(text::bytes(range.reservedMax)),
                     tr("at %1 s").arg(text::seconds(ns)) });

@@ -202,7 +202,7 @@ void LanesView::paintMemory(QPainter& painter) const
         memory->deviceType == 0 ? tr("Memory of the CPU") : tr("Memory of GPU %1").arg(memory->device));
     painter.setPen(m_palette[Role::TextMuted]);
     painter.drawText(names.translated(0, metrics.height() + 2), Qt::AlignLeft,
-        m_data->work().ownRecording ? tr("requested, filled") : tr("allocated, filled"));
+        m_data->tellsRequested(*memory) ? tr("requested, filled") : tr("allocated, filled"));
     if (memory->deviceType != 0)
         painter.drawText(
             names.translated(0, 2 * (metrics.height() + 2)), Qt::AlignLeft, tr("reserved, a line"));
