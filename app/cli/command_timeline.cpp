@@ -244,6 +244,8 @@ public:
         app.add_option("-o,--output", m_output,
                "Writes what was asked for as a Chrome trace for Perfetto, with memory as counters")
             ->type_name("FILE");
+        app.add_flag("--shapes", m_byShapes,
+            "Operators with other sizes of inputs in rows of their own (record_shapes=True)");
         app.add_flag("--json", m_json, "As JSON");
         declareForce(app, m_force);
         m_limit.declare(app, "rows of each table");
@@ -344,16 +346,18 @@ private:
     model::Result<void> finish(Told& told) const
     {
         told.time = model::timeOf(*told.work);
-        for (const JoinedMemory& joined : told.joined)
-            told.work = model::withMemoryOf(*told.work, *joined.session, joined.join);
         const auto range = rangeOf(told);
         if (!range)
             return model::Failure(range.error());
+        // Of the trace itself: what joins it does not tell threads, and so no operators.
+        told.report = model::workReportOf(*told.work, told.strings(), *range,
+            m_byShapes ? model::OperatorsBy::NameAndShapes : model::OperatorsBy::Name);
+        for (const JoinedMemory& joined : told.joined)
+            told.work = model::withMemoryOf(*told.work, *joined.session, joined.join);
         if (!m_output.empty())
             if (const auto written = model::saveChromeTrace(*told.work, told.strings(), m_output, *range);
                 !written)
                 return model::Failure(written.error());
-        told.report = model::workReportOf(*told.work, told.strings(), *range);
         const TimeSpan shown = range->value_or(told.time);
         for (JoinedMemory& joined : told.joined)
             joined.peaks = model::joinedPeaks(*joined.session, joined.join, shown.beginNs, shown.endNs);
@@ -492,7 +496,7 @@ private:
     RangeOptions m_range;
     std::optional<int> m_step;
     std::string m_output;
-    bool m_json = false, m_force = false;
+    bool m_byShapes = false, m_json = false, m_force = false;
     LimitOption m_limit;
 };
 

@@ -38,12 +38,6 @@ bool isMemoryCall(std::string_view name)
         && !contains(name, "Async");
 }
 
-bool isWaiting(std::string_view name)
-{
-    return contains(name, "Synchronize") || name == "cudaMemcpy" || name == "hipMemcpy"
-        || name == "hipMemcpyWithStream" || name == "cudaMemcpy2D";
-}
-
 bool isCollective(std::string_view name)
 {
     return name == "record_param_comms" || name.starts_with("c10d::") || name.starts_with("nccl:")
@@ -249,6 +243,12 @@ WaitTimes idleThroughout(const Work& work, const StringTable& strings, const Tim
 }
 
 } // namespace
+
+bool isWaiting(std::string_view name)
+{
+    return contains(name, "Synchronize") || name == "cudaMemcpy" || name == "hipMemcpy"
+        || name == "hipMemcpyWithStream" || name == "cudaMemcpy2D";
+}
 
 std::string_view waitCauseWord(WaitCause cause)
 {

@@ -28,6 +28,9 @@ inline constexpr std::size_t kWaitCauses = 7;
 /// What would change that. `tellsOperators` as in WaitTimes.
 [[nodiscard]] English waitRemedy(WaitCause cause, bool tellsOperators = true);
 
+/// Calls of the runtime that return when the device has done what was asked of it, of CUDA and ROCm.
+[[nodiscard]] bool isWaiting(std::string_view name);
+
 struct WaitTime {
     static constexpr LaneIndex kNoLane = UINT32_MAX;
 

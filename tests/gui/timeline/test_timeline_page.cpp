@@ -96,15 +96,18 @@ TEST_F(TimelinePageTest, TablesSayWhatTheCommandSays)
     EXPECT_EQ(cell(0, 0), QStringLiteral("1.8 ms"));
     EXPECT_EQ(cell(0, 1), QStringLiteral("60 µs")) << "the mean";
     EXPECT_EQ(cell(0, 2), QStringLiteral("30"));
-    EXPECT_EQ(cell(0, 3), QStringLiteral("gemm_kernel"));
+    EXPECT_EQ(cell(0, 6), QStringLiteral("gemm_kernel"));
     m_page.showTable(WorkTable::Kind::Operators);
     ASSERT_EQ(m_page.table().source()->rowCount(), 2u);
-    EXPECT_EQ(cell(0, 5), QStringLiteral("aten::mm"));
+    EXPECT_EQ(cell(0, 8), QStringLiteral("aten::mm"));
+    EXPECT_EQ(cell(0, 5), QString()) << "it tells nothing of memory";
     EXPECT_EQ(cell(0, 2), QStringLiteral("1.8 ms")) << "of its kernels";
     QBuffer out;
     ASSERT_TRUE(out.open(QIODevice::WriteOnly));
     ASSERT_TRUE(m_page.hasCsv() && m_page.writeCsv(out));
-    EXPECT_TRUE(out.data().startsWith("self_ns,total_ns,gpu_self_ns,gpu_total_ns,calls,name\n"))
+    EXPECT_TRUE(out.data().startsWith(
+        "self_ns,total_ns,gpu_self_ns,gpu_total_ns,calls,gpu_self_bytes,gpu_total_bytes,"
+        "gpu_peak_bytes,name\n"))
         << out.data().constData();
     m_page.showTable(WorkTable::Kind::Copies);
     EXPECT_EQ(m_page.table().source()->rowCount(), 0u);
