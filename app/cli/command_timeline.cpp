@@ -9,6 +9,7 @@
 #include "app/cli/report.h"
 #include "app/cli/roofline_report.h"
 #include "app/cli/text.h"
+#include "app/cli/work_tables_report.h"
 #include "model/analysis/work/chrome_trace.h"
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
@@ -143,35 +144,6 @@ void writeRank(JsonWriter& json, const Told& told)
     json.endArray().endObject();
 }
 
-void writeTables(JsonWriter& json, const Told& told, std::size_t most)
-{
-    const auto rows = [&](const char* key, const auto& all, const auto& write) {
-        json.key(key).beginArray();
-        for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
-            json.beginObject().member("name", told.text(all[i].name)).member("calls", all[i].calls);
-            write(all[i]);
-            json.endObject();
-        }
-        json.endArray();
-    };
-    rows("operators", told.report.tables.operators, [&](const model::OperatorSums& row) {
-        json.member("self_ns", row.selfNs)
-            .member("total_ns", row.totalNs)
-            .member("gpu_self_ns", row.deviceSelfNs)
-            .member("gpu_total_ns", row.deviceTotalNs);
-    });
-    rows("kernels", told.report.tables.kernels, [&](const model::KernelSums& row) {
-        json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
-    });
-    rows("runtime_calls", told.report.tables.calls, [&](const model::KernelSums& row) {
-        json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
-    });
-    rows("copies", told.report.tables.copies, [&](const model::CopySums& row) {
-        json.member("bytes", row.bytes < 0 ? std::nullopt : std::optional(row.bytes))
-            .member("total_ns", row.totalNs);
-    });
-}
-
 std::int64_t busyNs(const Told& told)
 {
     std::int64_t longest = -1;
@@ -224,21 +196,13 @@ void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
     // Of several that whose GPU is busy longest.
     const Told& busiest = *std::ranges::max_element(traces, {}, busyNs);
     writeVerdict(json, busiest, queueOf(traces));
-    writeTables(json, busiest, most);
+    writeTables(json, busiest.report.tables, busiest.strings(), most);
     if (traces.size() > 1)
         writeRanks(json, rankTracesOf(traces));
     json.key("roofline");
     writeRoofline(json, busiest.report.roofline, busiest.strings(), most);
     json.endObject().endLine();
     out.write(json.text());
-}
-
-/// Names of templates run to thousands of characters.
-std::string shortName(std::string_view name)
-{
-    constexpr std::size_t kMost = 120;
-    const std::string text = printable(name);
-    return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
 }
 
 class Timeline final : public Command {
@@ -260,6 +224,8 @@ public:
         app.add_option("-o,--output", m_output,
                "Writes what was asked for as a Chrome trace for Perfetto, with memory as counters")
             ->type_name("FILE");
+        app.add_flag("--shapes", m_byShapes,
+            "Operators with other sizes of inputs in rows of their own (record_shapes=True)");
         app.add_flag("--json", m_json, "As JSON");
         declareForce(app, m_force);
         m_limit.declare(app, "rows of each table");
@@ -362,16 +328,18 @@ private:
     model::Result<void> finish(Told& told) const
     {
         told.time = model::timeOf(*told.work);
-        for (const JoinedMemory& joined : told.joined)
-            told.work = model::withMemoryOf(*told.work, *joined.session, joined.join);
         const auto range = rangeOf(told);
         if (!range)
             return model::Failure(range.error());
+        // Of the trace itself: what joins it does not tell threads, and so no operators.
+        told.report = model::workReportOf(*told.work, told.strings(), *range,
+            m_byShapes ? model::OperatorsBy::NameAndShapes : model::OperatorsBy::Name);
+        for (const JoinedMemory& joined : told.joined)
+            told.work = model::withMemoryOf(*told.work, *joined.session, joined.join);
         if (!m_output.empty())
             if (const auto written = model::saveChromeTrace(*told.work, told.strings(), m_output, *range);
                 !written)
                 return model::Failure(written.error());
-        told.report = model::workReportOf(*told.work, told.strings(), *range);
         const TimeSpan shown = range->value_or(told.time);
         for (JoinedMemory& joined : told.joined)
             joined.peaks = model::joinedPeaks(*joined.session, joined.join, shown.beginNs, shown.endNs);
@@ -435,7 +403,7 @@ private:
             printJoined(out, joined, told.time.beginNs);
         printWaits(out, told);
         printDevices(out, told.report.devices);
-        printTables(out, told, most);
+        printTables(out, told.report.tables, told.strings(), most);
         printRoofline(out, told.report.roofline, told.strings(), told.session->recording().simulated, most);
     }
 
@@ -449,7 +417,7 @@ private:
                 const std::string doing = wait.doing.valid()
                     ? fmt::format(" in {}", shortName(told.text(wait.doing)))
                     : std::string();
-                table.add({ shareOf(wait.ns, ofNs), model::formatDuration(wait.ns),
+                table.add({ share(wait.ns, ofNs), model::formatDuration(wait.ns),
                     fmt::format("while {}; longest: {} at t:{:.6f}{}", model::waitCauseText(cause).text(),
                         model::formatDuration(wait.longestNs),
                         static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9, doing) });
@@ -482,58 +450,11 @@ private:
         return ns;
     }
 
-    static void printTables(Output& out, const Told& told, std::size_t most)
-    {
-        const auto begin = [&](std::string_view title, const auto& rows) {
-            if (!rows.empty())
-                out.line(fmt::format("\n{}", title));
-            return std::min(most, rows.size());
-        };
-        Table operators({ { "self" }, { "total" }, { "GPU self" }, { "GPU total" }, { "calls" },
-            { "operator", Table::Align::Left } });
-        const std::size_t shown
-            = begin("operators, by their own time on the CPU", told.report.tables.operators);
-        for (std::size_t i = 0; i < shown; ++i) {
-            const model::OperatorSums& row = told.report.tables.operators[i];
-            operators.add({ model::formatDuration(row.selfNs), model::formatDuration(row.totalNs),
-                model::formatDuration(row.deviceSelfNs), model::formatDuration(row.deviceTotalNs),
-                model::formatCount(row.calls), shortName(told.text(row.name)) });
-        }
-        if (shown > 0)
-            operators.print(out);
-        const auto printSums = [&](std::string_view title, const std::string& what,
-                                   const std::vector<model::KernelSums>& rows) {
-            Table table({ { "total" }, { "share" }, { "mean" }, { "calls" }, { what, Table::Align::Left } });
-            std::int64_t allNs = 0;
-            for (const model::KernelSums& row : rows)
-                allNs += row.totalNs;
-            const std::size_t printed = begin(title, rows);
-            for (std::size_t i = 0; i < printed; ++i)
-                table.add({ model::formatDuration(rows[i].totalNs), shareOf(rows[i].totalNs, allNs),
-                    model::formatDuration(rows[i].totalNs / rows[i].calls), model::formatCount(rows[i].calls),
-                    shortName(told.text(rows[i].name)) });
-            if (printed > 0)
-                table.print(out);
-        };
-        printSums("kernels, by their time", "kernel", told.report.tables.kernels);
-        printSums("calls of the runtime and the driver, by their time", "call", told.report.tables.calls);
-        Table copies({ { "total" }, { "bytes" }, { "calls" }, { "copy", Table::Align::Left } });
-        const std::size_t copied = begin("copies and sets, by their time", told.report.tables.copies);
-        for (std::size_t i = 0; i < copied; ++i) {
-            const model::CopySums& row = told.report.tables.copies[i];
-            copies.add({ model::formatDuration(row.totalNs),
-                row.bytes < 0 ? std::string("?") : model::formatBytes(row.bytes),
-                model::formatCount(row.calls), shortName(told.text(row.name)) });
-        }
-        if (copied > 0)
-            copies.print(out);
-    }
-
     std::vector<std::string> m_files;
     RangeOptions m_range;
     std::optional<int> m_step;
     std::string m_output;
-    bool m_json = false, m_force = false;
+    bool m_byShapes = false, m_json = false, m_force = false;
     LimitOption m_limit;
 };
 

@@ -2,6 +2,7 @@
 #include "app/cli/device_report.h"
 
 #include "app/cli/text.h"
+#include "app/cli/work_tables_report.h"
 #include "model/base/units.h"
 
 #include <fmt/format.h>
@@ -75,23 +76,17 @@ void writeStepTimes(JsonWriter& json, const std::optional<model::StepTimes>& tim
     json.endObject();
 }
 
-std::string shareOf(std::int64_t part, std::int64_t whole)
-{
-    return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole))
-                     : std::string("-");
-}
-
 void printDevices(Output& out, const std::vector<model::DeviceWork>& devices)
 {
     Table table({ { "GPU" }, { "stream" }, { "pieces" }, { "span" }, { "busy" }, { "share" },
         { "launch wait" }, { "kernel wait" }, { "other wait" } });
     for (const model::DeviceWork& device : devices) {
         table.add({ std::to_string(device.device), "all", "", model::formatDuration(device.span.ns()),
-            model::formatDuration(device.busyNs), shareOf(device.busyNs, device.span.ns()), "", "", "" });
+            model::formatDuration(device.busyNs), share(device.busyNs, device.span.ns()), "", "", "" });
         for (const model::StreamWork& stream : device.streams)
             table.add({ "", std::to_string(stream.stream), model::formatCount(stream.events),
                 model::formatDuration(stream.spanNs), model::formatDuration(stream.busyNs),
-                shareOf(stream.busyNs, stream.spanNs), model::formatDuration(stream.hostWaitNs),
+                share(stream.busyNs, stream.spanNs), model::formatDuration(stream.hostWaitNs),
                 model::formatDuration(stream.kernelWaitNs), model::formatDuration(stream.otherNs) });
     }
     if (!table.empty())
@@ -99,8 +94,8 @@ void printDevices(Output& out, const std::vector<model::DeviceWork>& devices)
     for (const model::DeviceWork& device : devices)
         out.line(fmt::format(
             "  GPU {}: computation {}, communication {} ({} of it alone), copies and sets {}", device.device,
-            shareOf(device.computationNs, device.busyNs), shareOf(device.communicationNs, device.busyNs),
-            model::formatDuration(device.exposedCommunicationNs()), shareOf(device.memoryNs, device.busyNs)));
+            share(device.computationNs, device.busyNs), share(device.communicationNs, device.busyNs),
+            model::formatDuration(device.exposedCommunicationNs()), share(device.memoryNs, device.busyNs)));
 }
 
 } // namespace strata::cli

@@ -7,7 +7,6 @@
 #include "model/analysis/work/step_times.h"
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace strata::cli {
@@ -20,7 +19,5 @@ void printDevices(Output& out, const std::vector<model::DeviceWork>& devices);
 void writeStepTimes(JsonWriter& json, const std::optional<model::StepTimes>& times);
 /// {"least_ns", "lower_ns", "median_ns", "upper_ns", "most_ns"}
 void writeSpread(JsonWriter& json, const model::Spread& spread);
-
-[[nodiscard]] std::string shareOf(std::int64_t part, std::int64_t whole); ///< "12.3 %"
 
 } // namespace strata::cli

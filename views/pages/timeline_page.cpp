@@ -48,7 +48,10 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
               { tr("Operators"), tr("By their time on the CPU and the GPU") },
               { tr("Kernels"), tr("By their time") }, { tr("Copies"), tr("Copies and sets, by their time") },
               { tr("Calls"), tr("Of the runtime and the driver, by their time") },
-              { tr("Roofline"), tr("What operators make of the GPU, and what limits them") } }))
+              { tr("Roofline"), tr("What operators make of the GPU, and what limits them") },
+              { tr("Collectives"), tr("Communication between GPUs, by its time") },
+              { tr("Syncs"), tr("Calls that wait for the GPU, by their time") },
+              { tr("Data"), tr("Waiting for the DataLoader") } }))
     , m_range(new QLabel)
     , m_roofSaid(new QLabel)
     , m_roofline(new RooflineChart)

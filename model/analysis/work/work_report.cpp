@@ -59,7 +59,8 @@ Sentence took(const ProfilerStep& step, bool hasDevice)
 
 } // namespace
 
-WorkReport workReportOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
+WorkReport workReportOf(
+    const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range, OperatorsBy by)
 {
     WorkReport report;
     report.range = range;
@@ -71,7 +72,7 @@ WorkReport workReportOf(const Work& work, const StringTable& strings, const std:
         });
     report.waits = waitTimesOf(work, strings, range);
     const std::vector<std::uint32_t> nested = nestedCallsOf(work);
-    report.tables = tablesOf(work, strings, nested, range);
+    report.tables = tablesOf(work, strings, nested, report.steps, range, by);
     report.roofline = rooflineOf(work, strings, report.devices, nested, range);
     return report;
 }
