@@ -21,13 +21,13 @@ views::ContentList windowContents()
         = { views::AttachContent::kind(), views::DryRunContent::kind(), views::RunRanksContent::kind() } };
 }
 
-views::RunRanksPage& openRanks(views::MainWindow& window, const QStringList& files)
+views::RunRanksContent& openRanks(views::MainWindow& window, const QStringList& files)
 {
     const QString id = QLatin1String(views::RunRanksContent::kId);
     auto& content = static_cast<views::RunRanksContent&>(window.kind(id));
     window.showKind(id);
     content.open(files);
-    return content.page();
+    return content;
 }
 
 } // namespace strata::gui

@@ -5,7 +5,7 @@
 
 namespace strata::views {
 class MainWindow;
-class RunRanksPage;
+class RunRanksContent;
 } // namespace strata::views
 
 namespace strata::gui {
@@ -15,6 +15,6 @@ namespace strata::gui {
 [[nodiscard]] views::ContentList windowContents();
 
 /// Shows the ranks of a run in a window of those contents.
-views::RunRanksPage& openRanks(views::MainWindow& window, const QStringList& files);
+views::RunRanksContent& openRanks(views::MainWindow& window, const QStringList& files);
 
 } // namespace strata::gui

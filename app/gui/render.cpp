@@ -7,9 +7,7 @@
 #include "views/contents/page_export.h"
 #include "views/contents/page_list.h"
 #include "views/contents/run_ranks_content.h"
-#include "views/pages/run_ranks_page.h"
 #include "views/shell/main_window.h"
-#include "views/widgets/empty_notice.h"
 
 #include <QCoreApplication>
 #include <QDir>
@@ -185,12 +183,12 @@ int renderRanks(views::Theme& theme, const Options& options)
     views::MainWindow window(theme, settings, windowContents());
     window.resize(options.size);
     window.show();
-    const views::RunRanksPage& page = openRanks(window, options.files);
-    waitUntil([&] { return !page.reading(); });
+    const views::RunRanksContent& ranks = openRanks(window, options.files);
+    waitUntil([&] { return !ranks.reading(); });
     QCoreApplication::sendPostedEvents();
     QCoreApplication::processEvents();
-    if (!page.ranks()) {
-        std::fprintf(stderr, "strata: %s\n", qPrintable(page.notice().text().reason));
+    if (const QString refusal = ranks.refusal(); !refusal.isEmpty()) {
+        std::fprintf(stderr, "strata: %s\n", qPrintable(refusal));
         return 3;
     }
     return writePicture(window, QLatin1String(views::RunRanksContent::kId), options);

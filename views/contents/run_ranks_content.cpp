@@ -3,6 +3,7 @@
 
 #include "views/pages/run_ranks_page.h"
 #include "views/shell/recent_files.h"
+#include "views/widgets/empty_notice.h"
 #include "views/widgets/timeline/rank_grid.h"
 
 #include <QFileDialog>
@@ -51,6 +52,16 @@ void RunRanksContent::choose()
 void RunRanksContent::open(const QStringList& paths)
 {
     m_page->open(paths);
+}
+
+bool RunRanksContent::reading() const
+{
+    return m_page->reading();
+}
+
+QString RunRanksContent::refusal() const
+{
+    return m_page->ranks() ? QString() : m_page->notice().text().reason;
 }
 
 void RunRanksContent::setPalette(const Palette& palette)

@@ -18,6 +18,8 @@ public:
 
     [[nodiscard]] RunRanksPage& page() const { return *m_page; }
     void open(const QStringList& paths); ///< traces of the ranks of one run
+    [[nodiscard]] bool reading() const;
+    [[nodiscard]] QString refusal() const; ///< why they are not shown; empty: they are
 
     [[nodiscard]] QString title() const override { return tr("Ranks"); }
     void setPalette(const Palette& palette) override;
