@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/allocator_marks_report.h"
 #include "app/cli/commands.h"
 #include "app/cli/joined_memory.h"
 #include "app/cli/json_writer.h"
@@ -35,6 +36,7 @@ struct Told {
     TimeSpan time; ///< of all of it
     model::WorkReport report;
     std::vector<JoinedMemory> joined; ///< on its clock
+    std::vector<model::AllocatorMark> marks; ///< of what is shown
 
     [[nodiscard]] const model::StringTable& strings() const { return session->recording().strings; }
     [[nodiscard]] std::string_view text(model::StringId id) const { return strings()[id]; }
@@ -160,6 +162,7 @@ void writeRank(JsonWriter& json, const Told& told)
             .endObject();
     json.endArray();
     writeVerdict(json, told, model::queueOf(told.report.devices));
+    writeAllocatorMarks(json, told.marks, told.file, told.joined);
     json.key("losses").beginArray();
     for (const model::WorkLoss& loss : told.work->losses)
         json.beginObject()
@@ -397,6 +400,7 @@ private:
                 return model::Failure(written.error());
         told.report = model::workReportOf(*told.work, told.strings(), *range);
         const TimeSpan shown = range->value_or(told.time);
+        told.marks = allocatorMarks(*told.session, told.joined, shown);
         for (JoinedMemory& joined : told.joined)
             joined.peaks = model::joinedPeaks(*joined.session, joined.join, shown.beginNs, shown.endNs);
         return {};
@@ -457,6 +461,7 @@ private:
                 printSentences(out, sentences);
         for (const JoinedMemory& joined : told.joined)
             printJoined(out, joined, told.time.beginNs);
+        printAllocatorMarks(out, told.marks, told.time.beginNs);
         printWaits(out, told);
         printDevices(out, told);
         printTables(out, told, most);
