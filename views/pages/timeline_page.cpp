@@ -9,6 +9,7 @@
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/segmented.h"
 #include "views/widgets/timeline/lane_words.h"
+#include "views/widgets/timeline/mark_words.h"
 #include "views/widgets/timeline/roofline_chart.h"
 
 #include <QHBoxLayout>
@@ -101,6 +102,10 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     connect(m_lanes, &LanesView::historyChanged, this, &Page::historyChanged);
     connect(m_lanes, &LanesView::chosen, this, [this](quint32 span) {
         Q_EMIT focusChanged(Focus::onWork(text::workDetails(*m_lanes->data(), span)));
+    });
+    connect(m_lanes, &LanesView::markChosen, this, [this](quint32 mark) {
+        const MarkTrack& marks = m_lanes->data()->marks();
+        Q_EMIT focusChanged(Focus::onWork(text::markDetails(marks[mark], marks.timeOf(mark))));
     });
     connect(m_lanes, &LanesView::measuredChanged, this, &TimelinePage::request);
     connect(m_kinds, &Segmented::changed, this,

@@ -5,6 +5,7 @@
 #include "views/widgets/timeline/lane_words.h"
 
 #include <algorithm>
+#include <array>
 
 namespace strata::views {
 
@@ -21,6 +22,8 @@ LanesData::LanesData(std::shared_ptr<const model::Session> session, std::shared_
     , m_holder(std::move(work))
     , m_work(*m_holder)
     , m_tracks(m_work)
+    , m_marks(model::allocatorMarksOf(std::array{ model::AllocatorSource{ m_session.get(), 0 } }),
+          m_tracks.startNs())
 {
     m_looks.reserve(m_work.spans.size());
     for (std::uint32_t place = 0; place < m_work.spans.size(); ++place) {

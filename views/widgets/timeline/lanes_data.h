@@ -4,6 +4,7 @@
 #include "model/analysis/work/work_report.h"
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
+#include "views/widgets/timeline/mark_track.h"
 
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@ public:
         return strings()[m_work.spans[span].name];
     }
     [[nodiscard]] const model::WorkTracks& tracks() const { return m_tracks; }
+    [[nodiscard]] const MarkTrack& marks() const { return m_marks; } ///< of the session's allocators
     /// WorkLook of a piece, twice, and one more for one of two shades: names beside each other are told
     /// apart.
     [[nodiscard]] std::uint8_t lookOf(std::uint32_t span) const { return m_looks[span]; }
@@ -39,6 +41,7 @@ private:
     std::shared_ptr<const model::Work> m_holder;
     const model::Work& m_work; // of it
     model::WorkTracks m_tracks;
+    MarkTrack m_marks;
     std::vector<std::uint8_t> m_looks;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> m_links; // correlation and piece, in order
 };

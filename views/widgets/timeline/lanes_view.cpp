@@ -45,6 +45,7 @@ void LanesView::setData(std::shared_ptr<const LanesData> data)
     m_data = std::move(data);
     m_current.reset();
     m_partner.reset();
+    m_mark.reset();
     m_measured.reset();
     m_folded.clear();
     m_whole.clear();
@@ -110,6 +111,7 @@ void LanesView::grow(std::shared_ptr<const LanesData> data)
     };
     m_current = carriedPiece(m_current);
     m_partner = carriedPiece(m_partner);
+    m_mark = m_mark ? m_data->marks().find(before->marks()[*m_mark]) : std::nullopt;
     m_found.clear();
     m_foundCount = 0;
     layOut();
@@ -175,6 +177,7 @@ void LanesView::goForward()
 void LanesView::setCurrent(std::optional<std::uint32_t> span)
 {
     m_current = span;
+    m_mark.reset();
     m_partner = m_data && span ? m_data->partnerOf(*span) : std::nullopt;
     if (m_current && m_data)
         setAccessibleDescription(text::workLines(*m_data, *m_current).join(u'\n'));
@@ -183,7 +186,7 @@ void LanesView::setCurrent(std::optional<std::uint32_t> span)
 
 void LanesView::choose(std::optional<std::uint32_t> span)
 {
-    if (span == m_current)
+    if (span == m_current && !m_mark)
         return;
     setCurrent(span);
     if (span)
@@ -355,7 +358,8 @@ void LanesView::layOut()
 QRect LanesView::plot() const
 {
     const int left = scaled(kNamesWidth, font()), top = scaled(kScaleHeight, font());
-    const int below = memory() ? scaled(kMemoryHeight, font()) : 0;
+    const int below = (memory() ? scaled(kMemoryHeight, font()) : 0)
+        + (marks().empty() ? 0 : scaled(kMarksHeight, font()) + (memory() ? 0 : kGrid));
     return { left, top, std::max(viewport()->width() - left, 1),
         std::max(viewport()->height() - top - below, 1) };
 }
@@ -365,7 +369,8 @@ QRect LanesView::memoryPlot() const
     if (!memory())
         return {};
     const QRect lanes = plot();
-    return { lanes.left(), lanes.bottom() + 1 + kGrid, lanes.width(),
+    const int marked = marks().empty() ? 0 : scaled(kMarksHeight, font());
+    return { lanes.left(), lanes.bottom() + 1 + kGrid + marked, lanes.width(),
         scaled(kMemoryHeight, font()) - 2 * kGrid };
 }
 

@@ -20,9 +20,9 @@ namespace strata::views {
 
 class HoverTip;
 
-/// Work on lanes over time: streams above threads, what is nested below what holds it, and memory at the
-/// bottom on the same axis. What is narrower than three pixels comes together with its neighbours, never is
-/// left out. A frame costs what is in view.
+/// Work on lanes over time: streams above threads, what is nested below what holds it, and below them on the
+/// same axis what the allocator asked of the driver, as marks, and memory. What is narrower than three pixels
+/// comes together with its neighbours, never is left out. A frame costs what is in view.
 ///
 /// The wheel zooms at the pointer, Shift+wheel and A, D move, W and S zoom; over the names the wheel scrolls.
 /// Dragging measures a stretch of time, a click chooses a piece, a double click zooms to it, the arrow keys
@@ -67,11 +67,19 @@ public:
 
     [[nodiscard]] std::optional<std::uint32_t> pieceAt(const QPoint& at) const; ///< in the viewport
     [[nodiscard]] QPoint placeOf(std::uint32_t span) const; ///< its middle, in the viewport; may be out of it
+    /// A mark of the allocator (LanesData::marks()) may be chosen in place of a piece.
+    [[nodiscard]] std::optional<std::uint32_t> currentMark() const { return m_mark; }
+    void setCurrentMark(std::optional<std::uint32_t> mark); ///< not told as the user's choice
+    [[nodiscard]] std::optional<std::uint32_t> markAt(const QPoint& at) const; ///< in the viewport
+    [[nodiscard]] QPoint placeOfMark(std::uint32_t mark) const; ///< in the viewport; may be out of it
+    [[nodiscard]] QStringList markLinesAt(const QPoint& at) const; ///< what hovering says of them; or empty
+
     [[nodiscard]] const LaneLayout& lanes() const { return m_lanes; }
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
     void chosen(quint32 span); ///< by the user
+    void markChosen(quint32 mark); ///< likewise
     void measuredChanged();
     void hovered(const QString& text);
     void historyChanged();
@@ -103,9 +111,18 @@ private:
     void choose(std::optional<std::uint32_t> span);
     void walk(int key);
     void hover(const QPoint& at);
+    void chooseMark(std::uint32_t mark);
+    void revealMark(std::uint32_t mark);
+    void zoomToMarks(std::uint32_t mark); ///< that lie together with this one
+    void walkMarks(int key);
+    bool walkToMarks(std::int64_t ns);
     [[nodiscard]] QRect plot() const; ///< of the lanes, in the viewport
     [[nodiscard]] QRect memoryPlot() const; ///< empty where there is none
     [[nodiscard]] const model::WorkMemory* memory() const;
+    [[nodiscard]] const MarkTrack& marks() const;
+    [[nodiscard]] QRect marksPlot() const; ///< likewise
+    [[nodiscard]] int xOfMark(std::int64_t ns) const;
+    [[nodiscard]] std::int64_t foldNs() const;
     [[nodiscard]] double nsAt(int x) const;
     [[nodiscard]] double xOf(double ns) const;
     [[nodiscard]] double nsPerPoint() const;
@@ -115,7 +132,9 @@ private:
     [[nodiscard]] const QString& nameOf(model::StringId name) const;
     void paintRow(QPainter& painter, const LaneLayout::Row& row, int top) const;
     void paintNames(QPainter& painter) const;
-    void paintMemory(QPainter& painter) const;
+    void paintBelow(QPainter& painter) const;
+    void paintMemory(QPainter& painter, const model::WorkMemory& memory) const;
+    void paintMarks(QPainter& painter) const;
     void paintSelection(QPainter& painter) const;
     void paintLaunch(QPainter& painter) const;
 
@@ -129,6 +148,7 @@ private:
     qint64 m_movedMs = 0;
     std::optional<std::uint32_t> m_current;
     std::optional<std::uint32_t> m_partner; // of that: what it launched, or its launch
+    std::optional<std::uint32_t> m_mark; // or none of both
     std::optional<Span> m_measured;
     std::optional<QPoint> m_pressed; // where the button went down
     enum class Drag { None, Measure, Pan } m_drag = Drag::None;

@@ -52,9 +52,9 @@ void LanesView::paintEvent(QPaintEvent*)
             paintRow(painter, row, top);
     paintLaunch(painter);
     painter.restore();
+    paintBelow(painter);
     paintSelection(painter);
     paintNames(painter);
-    paintMemory(painter);
     const QRect strip(area.left(), 0, area.width(), area.top());
     painter.fillRect(QRect(0, 0, viewport()->width(), area.top()), m_palette[Role::Surface]);
     const double ratio = devicePixelRatioF();
@@ -162,21 +162,28 @@ void LanesView::paintNames(QPainter& painter) const
         area.left() - 1, area.top(), 1, viewport()->height() - area.top(), m_palette[Role::Line]);
 }
 
-void LanesView::paintMemory(QPainter& painter) const
+/// What stands below the lanes, however they are scrolled.
+void LanesView::paintBelow(QPainter& painter) const
 {
-    const model::WorkMemory* const memory = this->memory();
-    if (!memory)
+    if (!memory() && marks().empty())
         return;
-    const QRect area = memoryPlot();
     painter.fillRect(
         QRect(0, plot().bottom() + 1, viewport()->width(), viewport()->height()), m_palette[Role::Surface]);
     painter.fillRect(0, plot().bottom() + 1, viewport()->width(), 1, m_palette[Role::Line]);
+    if (const model::WorkMemory* const memory = this->memory())
+        paintMemory(painter, *memory);
+    paintMarks(painter);
+}
+
+void LanesView::paintMemory(QPainter& painter, const model::WorkMemory& memory) const
+{
+    const QRect area = memoryPlot();
     std::vector<model::CurveRange> allocated, reserved;
     std::int64_t top = 1;
     for (int x = 0; x < area.width(); ++x) {
         const auto from = static_cast<std::int64_t>(nsAt(area.left() + x));
         const auto range
-            = memory->range(from, std::max(static_cast<std::int64_t>(nsAt(area.left() + x + 1)), from + 1));
+            = memory.range(from, std::max(static_cast<std::int64_t>(nsAt(area.left() + x + 1)), from + 1));
         allocated.push_back({ range.allocatedMin, range.allocatedMax, 0 });
         reserved.push_back({ range.reservedMin, range.reservedMax, 0 });
         top = std::max({ top, range.allocatedMax, range.reservedMax });
@@ -199,11 +206,11 @@ void LanesView::paintMemory(QPainter& painter) const
     const QRect names(kGrid, area.top(), area.left() - 2 * kGrid, metrics.height());
     painter.setPen(m_palette[Role::Text]);
     painter.drawText(names, Qt::AlignLeft,
-        memory->deviceType == 0 ? tr("Memory of the CPU") : tr("Memory of GPU %1").arg(memory->device));
+        memory.deviceType == 0 ? tr("Memory of the CPU") : tr("Memory of GPU %1").arg(memory.device));
     painter.setPen(m_palette[Role::TextMuted]);
     painter.drawText(names.translated(0, metrics.height() + 2), Qt::AlignLeft,
         m_data->work().ownRecording ? tr("requested, filled") : tr("allocated, filled"));
-    if (memory->deviceType != 0)
+    if (memory.deviceType != 0)
         painter.drawText(
             names.translated(0, 2 * (metrics.height() + 2)), Qt::AlignLeft, tr("reserved, a line"));
     painter.drawText(names, Qt::AlignRight, text::bytes(top));
