@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/allocator_marks_report.h"
 #include "app/cli/commands.h"
 #include "app/cli/device_report.h"
 #include "app/cli/joined_memory.h"
@@ -38,6 +39,7 @@ struct Told {
     TimeSpan time; ///< of all of it
     model::WorkReport report;
     std::vector<JoinedMemory> joined; ///< on its clock
+    std::vector<model::AllocatorMark> marks; ///< of what is shown
 
     [[nodiscard]] const model::StringTable& strings() const { return session->recording().strings; }
     [[nodiscard]] std::string_view text(model::StringId id) const { return strings()[id]; }
@@ -131,6 +133,7 @@ void writeRank(JsonWriter& json, const Told& told)
     json.endArray();
     writeStepTimes(json, model::stepTimesOf(told.report.steps));
     writeVerdict(json, told, model::queueOf(told.report.devices));
+    writeAllocatorMarks(json, told.marks, told.file, told.joined);
     json.key("losses").beginArray();
     for (const model::WorkLoss& loss : told.work->losses)
         json.beginObject()
@@ -341,6 +344,7 @@ private:
                 !written)
                 return model::Failure(written.error());
         const TimeSpan shown = range->value_or(told.time);
+        told.marks = allocatorMarks(*told.session, told.joined, shown);
         for (JoinedMemory& joined : told.joined)
             joined.peaks = model::joinedPeaks(*joined.session, joined.join, shown.beginNs, shown.endNs);
         return {};
@@ -401,6 +405,7 @@ private:
                 printSentences(out, sentences);
         for (const JoinedMemory& joined : told.joined)
             printJoined(out, joined, told.time.beginNs);
+        printAllocatorMarks(out, told.marks, told.time.beginNs);
         printWaits(out, told);
         printDevices(out, told.report.devices);
         printTables(out, told.report.tables, told.strings(), most);

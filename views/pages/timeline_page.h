@@ -70,6 +70,7 @@ protected:
 private:
     [[nodiscard]] QWidget* makeHead();
     [[nodiscard]] QWidget* makeLower();
+    void addTrackActions();
     void showSession();
     void makeLanes();
     void request(); ///< figures of what is measured, else of all

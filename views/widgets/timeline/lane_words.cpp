@@ -108,6 +108,13 @@ std::vector<Legend::Entry> workLegend(const Palette& palette, const LanesData& l
         if (const auto look = static_cast<WorkLook>(i); occurs[static_cast<std::size_t>(i)])
             entries.push_back(
                 { nameOf(look), [colour = colourOf(palette, look)](int) { return QBrush(colour); } });
+    const auto addMarks = [&](MarkTrack::Part part, const QString& name, Palette::Role role) {
+        if (lanes.marks().has(part))
+            entries.push_back({ name, [colour = palette[role]](int) { return QBrush(colour); } });
+    };
+    addMarks(MarkTrack::Part::Segments, Words::tr("Allocator: taken (up), given back (down)"),
+        Palette::Role::Reserved);
+    addMarks(MarkTrack::Part::OutOfMemories, Words::tr("Out of memory"), Palette::Role::Bad);
     return entries;
 }
 

@@ -5,8 +5,22 @@
 #include "views/widgets/timeline/lane_words.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace strata::views {
+
+namespace {
+
+/// Of its own allocator, and of that of what was added.
+std::vector<model::AllocatorMark> marksOf(const model::Session& session, const AddedMemory* added)
+{
+    std::vector<model::AllocatorSource> sources{ { &session, 0 } };
+    if (added)
+        sources.push_back({ added->session.get(), added->join.match.offsetNs });
+    return model::allocatorMarksOf(sources);
+}
+
+} // namespace
 
 std::shared_ptr<const LanesData> LanesData::of(
     std::shared_ptr<const model::Session> session, std::shared_ptr<const AddedMemory> added)
@@ -25,6 +39,7 @@ LanesData::LanesData(std::shared_ptr<const model::Session> session, std::shared_
     , m_holder(std::move(work))
     , m_work(*m_holder)
     , m_tracks(m_work)
+    , m_marks(marksOf(*m_session, m_added.get()), m_tracks.startNs())
 {
     m_looks.reserve(m_work.spans.size());
     for (std::uint32_t place = 0; place < m_work.spans.size(); ++place) {

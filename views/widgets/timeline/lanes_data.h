@@ -5,6 +5,7 @@
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
 #include "views/models/added_memory.h"
+#include "views/widgets/timeline/mark_track.h"
 
 #include <memory>
 #include <optional>
@@ -31,6 +32,7 @@ public:
     /// What memory() of its tracks counts as allocated of a device are requested bytes, not rounded ones.
     [[nodiscard]] bool tellsRequested(const model::WorkMemory& memory) const;
     [[nodiscard]] const model::WorkTracks& tracks() const { return m_tracks; }
+    [[nodiscard]] const MarkTrack& marks() const { return m_marks; } ///< of the session's allocators
     /// WorkLook of a piece, twice, and one more for one of two shades: names beside each other are told
     /// apart.
     [[nodiscard]] std::uint8_t lookOf(std::uint32_t span) const { return m_looks[span]; }
@@ -46,6 +48,7 @@ private:
     std::shared_ptr<const model::Work> m_holder;
     const model::Work& m_work; // of it
     model::WorkTracks m_tracks;
+    MarkTrack m_marks;
     std::vector<std::uint8_t> m_looks;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> m_links; // correlation and piece, in order
 };
