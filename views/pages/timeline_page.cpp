@@ -107,6 +107,11 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
         const MarkTrack& marks = m_lanes->data()->marks();
         Q_EMIT focusChanged(Focus::onWork(text::markDetails(marks[mark], marks.timeOf(mark))));
     });
+    connect(m_lanes, &LanesView::orderChanged, this,
+        [this] { m_document.viewState().setTrackOrder(m_lanes->order()); });
+    const auto arrange = [this] { m_lanes->setOrder(m_document.viewState().trackOrder()); };
+    connect(&document.viewState(), &ViewState::userChanged, this, arrange);
+    arrange();
     connect(m_lanes, &LanesView::measuredChanged, this, &TimelinePage::request);
     connect(m_kinds, &Segmented::changed, this,
         [this](int kind) { showTable(static_cast<WorkTable::Kind>(kind)); });
@@ -117,7 +122,29 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
         [this] { m_find->setFocus(Qt::ShortcutFocusReason); });
     addPageAction(tr("Next found"), { Qt::Key_BracketRight }, [this] { walkFound(true); });
     addPageAction(tr("Previous found"), { Qt::Key_BracketLeft }, [this] { walkFound(false); });
+    addTrackActions();
     showSession();
+}
+
+/// Of the lane of the piece that is chosen.
+void TimelinePage::addTrackActions()
+{
+    const auto add = [this](const QString& text, const QKeySequence& key, auto&& act) {
+        addPageAction(
+            text, { key },
+            [this, act] {
+                if (const auto track = m_lanes->currentTrack())
+                    act(*m_lanes, *track);
+            },
+            m_lanes);
+    };
+    add(tr("Move lane up"), Qt::CTRL | Qt::Key_Up,
+        [](LanesView& lanes, std::size_t track) { lanes.moveTrack(track, -1); });
+    add(tr("Move lane down"), Qt::CTRL | Qt::Key_Down,
+        [](LanesView& lanes, std::size_t track) { lanes.moveTrack(track, 1); });
+    add(tr("Pin lane to top, or unpin it"), Qt::CTRL | Qt::SHIFT | Qt::Key_Up,
+        [](LanesView& lanes, std::size_t track) { lanes.setPinned(track, !lanes.isPinned(track)); });
+    addPageAction(tr("Reset order of lanes"), {}, [this] { m_lanes->resetOrder(); });
 }
 
 QWidget* TimelinePage::makeHead()

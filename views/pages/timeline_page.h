@@ -62,6 +62,7 @@ public:
 private:
     [[nodiscard]] QWidget* makeHead();
     [[nodiscard]] QWidget* makeLower();
+    void addTrackActions();
     void showSession();
     void makeLanes();
     void request(); ///< figures of what is measured, else of all

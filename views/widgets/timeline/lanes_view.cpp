@@ -53,6 +53,7 @@ void LanesView::setData(std::shared_ptr<const LanesData> data)
     m_found.clear();
     m_foundCount = 0;
     m_names.clear();
+    takeKeys();
     if (m_data)
         foldIdleThreads();
     m_view = limits();
@@ -114,6 +115,7 @@ void LanesView::grow(std::shared_ptr<const LanesData> data)
     m_mark = m_mark ? m_data->marks().find(before->marks()[*m_mark]) : std::nullopt;
     m_found.clear();
     m_foundCount = 0;
+    takeKeys();
     layOut();
 }
 
@@ -218,8 +220,10 @@ void LanesView::reveal(std::uint32_t span)
     if (const auto row = m_lanes.rowOf(place->first, place->second)) {
         const int top = m_lanes.rows()[*row].top;
         QScrollBar* const bar = verticalScrollBar();
-        bar->setValue(std::clamp(
-            bar->value(), top + 2 * m_lanes.rowHeight() - plot().height(), top - m_lanes.rowHeight()));
+        if (top >= fixedHeight())
+            bar->setValue(std::clamp(bar->value(), top + 2 * m_lanes.rowHeight() - plot().height(),
+                std::max(top - m_lanes.rowHeight() - fixedHeight(),
+                    top + 2 * m_lanes.rowHeight() - plot().height())));
     }
 }
 
@@ -348,7 +352,8 @@ std::optional<std::uint32_t> LanesView::nextFound(bool forward) const
 
 void LanesView::layOut()
 {
-    m_lanes = m_data ? LaneLayout(m_data->tracks(), m_folded, m_whole, scaled(kLaneHeight, font()))
+    m_lanes = m_data ? LaneLayout(
+                  m_data->tracks(), m_folded, m_whole, scaled(kLaneHeight, font()), m_order.arrange(m_keys))
                      : LaneLayout();
     verticalScrollBar()->setRange(0, std::max(m_lanes.height() - plot().height(), 0));
     verticalScrollBar()->setPageStep(std::max(plot().height(), 1));
@@ -404,7 +409,7 @@ std::optional<std::uint32_t> LanesView::pieceAt(const QPoint& at) const
 {
     if (!m_data || !plot().contains(at))
         return std::nullopt;
-    const auto row = m_lanes.rowAt(at.y() - plot().top() + verticalScrollBar()->value());
+    const auto row = m_lanes.rowAt(topAt(at.y()));
     if (!row)
         return std::nullopt;
     const LaneLayout::Row& shown = m_lanes.rows()[*row];
@@ -420,8 +425,7 @@ QPoint LanesView::placeOf(std::uint32_t span) const
         = std::max(xOf(static_cast<double>(m_data->tracks().beginOf(span))), plot().left() * 1.0);
     const double end = std::min(xOf(static_cast<double>(m_data->tracks().endOf(span))), plot().right() * 1.0);
     const int top = row ? m_lanes.rows()[*row].top : 0;
-    return { static_cast<int>((begin + end) / 2),
-        plot().top() + top - verticalScrollBar()->value() + m_lanes.rowHeight() / 2 };
+    return { static_cast<int>((begin + end) / 2), yOf(top) + m_lanes.rowHeight() / 2 };
 }
 
 void LanesView::resizeEvent(QResizeEvent*)

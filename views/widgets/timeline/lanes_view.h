@@ -16,6 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+class QMenu;
+
 namespace strata::views {
 
 class HoverTip;
@@ -26,7 +28,7 @@ class HoverTip;
 ///
 /// The wheel zooms at the pointer, Shift+wheel and A, D move, W and S zoom; over the names the wheel scrolls.
 /// Dragging measures a stretch of time, a click chooses a piece, a double click zooms to it, the arrow keys
-/// walk. Names fold a track. GUI thread only.
+/// walk. A click on a name folds its track, dragging it moves the track. GUI thread only.
 class LanesView : public QAbstractScrollArea {
     Q_OBJECT
 public:
@@ -54,6 +56,14 @@ public:
     void measure(std::optional<Span> range);
     void setFolded(std::size_t track, bool folded);
     [[nodiscard]] bool isFolded(std::size_t track) const { return m_folded.contains(track); }
+    /// How the tracks stand: pinned ones do not scroll, unless they would leave no room for others.
+    void setOrder(const TrackOrder& order); ///< not told as the user's change
+    [[nodiscard]] const TrackOrder& order() const { return m_order; }
+    [[nodiscard]] bool isPinned(std::size_t track) const;
+    void setPinned(std::size_t track, bool pinned);
+    void moveTrack(std::size_t track, int by); ///< so many places down, as far as it can
+    void resetOrder();
+    [[nodiscard]] std::optional<std::size_t> currentTrack() const; ///< of the current piece
     /// What a click on a track's name does: rows that tell something, all of them, the outermost alone.
     void turnTrack(std::size_t track);
 
@@ -81,6 +91,7 @@ Q_SIGNALS:
     void chosen(quint32 span); ///< by the user
     void markChosen(quint32 mark); ///< likewise
     void measuredChanged();
+    void orderChanged(); ///< by the user
     void hovered(const QString& text);
     void historyChanged();
 
@@ -95,6 +106,7 @@ protected:
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     bool viewportEvent(QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
@@ -106,6 +118,17 @@ private:
 
     void standOut(const std::vector<bool>& isFound); ///< by row of Work::spans; empty: none does
     void layOut();
+    void takeKeys();
+    void order(TrackOrder order); // by the user
+    void dragTrack(const QPoint& at);
+    void dropTrack();
+    void addTrackActions(QMenu& menu, std::size_t track);
+    void paintDrag(QPainter& painter) const;
+    [[nodiscard]] std::optional<std::size_t> trackAt(int y) const; // in the viewport
+    [[nodiscard]] int fixedHeight() const; // of what does not scroll
+    [[nodiscard]] QRect partOf(bool isFixed) const; // of plot()
+    [[nodiscard]] int yOf(int top) const; // in the viewport, of a place in the layout
+    [[nodiscard]] int topAt(int y) const; // the place in the layout
     void foldIdleThreads();
     void move(Span view); ///< and remembers where it was
     void choose(std::optional<std::uint32_t> span);
@@ -131,7 +154,8 @@ private:
 
     [[nodiscard]] const QString& nameOf(model::StringId name) const;
     void paintRow(QPainter& painter, const LaneLayout::Row& row, int top) const;
-    void paintNames(QPainter& painter) const;
+    void paintLanes(QPainter& painter, bool isFixed) const;
+    void paintNames(QPainter& painter, bool isFixed) const;
     void paintBelow(QPainter& painter) const;
     void paintMemory(QPainter& painter, const model::WorkMemory& memory) const;
     void paintMarks(QPainter& painter) const;
@@ -142,6 +166,8 @@ private:
     std::shared_ptr<const LanesData> m_data;
     std::vector<QColor> m_fills; // by LanesData::lookOf()
     LaneLayout m_lanes;
+    TrackOrder m_order;
+    std::vector<std::string> m_keys; // by track: what m_order calls it
     std::set<std::size_t> m_folded, m_whole;
     Span m_view;
     History<Span> m_history{ 100 };
@@ -151,7 +177,9 @@ private:
     std::optional<std::uint32_t> m_mark; // or none of both
     std::optional<Span> m_measured;
     std::optional<QPoint> m_pressed; // where the button went down
-    enum class Drag { None, Measure, Pan } m_drag = Drag::None;
+    enum class Drag { None, Measure, Pan, Track } m_drag = Drag::None;
+    std::optional<std::size_t> m_heldTrack; // whose name the button went down on
+    std::size_t m_dropPlace = 0; // among those that are shown, of what is dragged
     int m_draggedX = 0;
     std::vector<Found> m_found; // by track; empty: nothing is looked for
     std::int64_t m_foundCount = 0;

@@ -67,11 +67,12 @@ void LanesView::mousePressEvent(QMouseEvent* event)
     const QPoint at = event->pos();
     m_tip->hide();
     if (at.x() < plot().left()) {
-        if (const auto track = m_lanes.trackAt(at.y() - plot().top() + verticalScrollBar()->value());
-            track && plot().top() <= at.y())
-            turnTrack(*track);
+        m_heldTrack = event->button() == Qt::LeftButton ? trackAt(at.y()) : std::nullopt;
+        m_pressed = m_heldTrack ? std::optional(at) : std::nullopt;
+        m_drag = Drag::None;
         return;
     }
+    m_heldTrack.reset();
     m_pressed = at;
     m_draggedX = at.x();
     m_drag = event->button() == Qt::MiddleButton ? Drag::Pan : Drag::None;
@@ -84,6 +85,8 @@ void LanesView::mouseMoveEvent(QMouseEvent* event)
         hover(at);
         return;
     }
+    if (m_heldTrack)
+        return dragTrack(at);
     if (m_drag == Drag::Pan) {
         const double by = (m_draggedX - at.x()) * nsPerPoint();
         m_draggedX = at.x();
@@ -102,7 +105,9 @@ void LanesView::mouseMoveEvent(QMouseEvent* event)
 
 void LanesView::mouseReleaseEvent(QMouseEvent* event)
 {
-    if (m_pressed && m_drag == Drag::None && event->button() == Qt::LeftButton) {
+    if (m_heldTrack) {
+        dropTrack();
+    } else if (m_pressed && m_drag == Drag::None && event->button() == Qt::LeftButton) {
         measure(std::nullopt);
         if (const auto mark = markAt(event->pos()))
             chooseMark(*mark);

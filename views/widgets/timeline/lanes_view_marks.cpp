@@ -171,8 +171,8 @@ void LanesView::paintMarks(QPainter& painter) const
         if (group.taken < group.count)
             painter.fillRect(place.adjusted(0, middle + 1 - place.top(), 0, 0), m_palette[Role::Reserved]);
         const QString count = text::count(group.count);
-        const int width = metrics.horizontalAdvance(count) + kGrid;
-        if (group.count == 1 || width + kGrid > place.width())
+        const int width = metrics.horizontalAdvance(count) + kGrid / 2;
+        if (group.count == 1 || width + kGrid / 2 > place.width())
             return;
         const QRect label(place.center().x() - width / 2, place.top(), width, place.height());
         painter.fillRect(label, m_palette[Role::Surface]);

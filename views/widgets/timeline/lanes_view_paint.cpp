@@ -38,23 +38,17 @@ void LanesView::paintEvent(QPaintEvent*)
     if (!m_data)
         return;
     const QRect area = plot();
-    const int scrolled = verticalScrollBar()->value();
     painter.save();
+    for (const bool isFixed : { false, true })
+        paintLanes(painter, isFixed);
     painter.setClipRect(area);
-    for (const LaneLayout::Track& track : m_lanes.tracks()) {
-        const int bottom = area.top() + track.top - scrolled + track.height + 2;
-        if (bottom >= area.top() && bottom <= area.bottom())
-            painter.fillRect(area.left(), bottom, area.width(), 1, m_palette[Role::Line]);
-    }
-    for (const LaneLayout::Row& row : m_lanes.rows())
-        if (const int top = area.top() + row.top - scrolled;
-            top + m_lanes.rowHeight() >= area.top() && top <= area.bottom())
-            paintRow(painter, row, top);
     paintLaunch(painter);
     painter.restore();
     paintBelow(painter);
     paintSelection(painter);
-    paintNames(painter);
+    for (const bool isFixed : { false, true })
+        paintNames(painter, isFixed);
+    paintDrag(painter);
     const QRect strip(area.left(), 0, area.width(), area.top());
     painter.fillRect(QRect(0, 0, viewport()->width(), area.top()), m_palette[Role::Surface]);
     const double ratio = devicePixelRatioF();
@@ -65,6 +59,22 @@ void LanesView::paintEvent(QPaintEvent*)
         painter.setPen(m_palette[Role::Accent]);
         painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));
     }
+}
+
+/// Of the lanes those that scroll, or those that do not.
+void LanesView::paintLanes(QPainter& painter, bool isFixed) const
+{
+    const QRect area = partOf(isFixed);
+    painter.setClipRect(area);
+    for (const LaneLayout::Track& track : m_lanes.tracks()) {
+        const int bottom = yOf(track.top) + track.height + 2;
+        if (isFixed == (track.top < fixedHeight()) && area.top() <= bottom && bottom <= area.bottom())
+            painter.fillRect(area.left(), bottom, area.width(), 1, m_palette[Role::Line]);
+    }
+    for (const LaneLayout::Row& row : m_lanes.rows())
+        if (const int top = yOf(row.top); isFixed == (row.top < fixedHeight())
+            && top + m_lanes.rowHeight() >= area.top() && top <= area.bottom())
+            paintRow(painter, row, top);
 }
 
 void LanesView::paintRow(QPainter& painter, const LaneLayout::Row& row, int top) const
@@ -111,19 +121,20 @@ const QString& LanesView::nameOf(model::StringId name) const
     return at->second;
 }
 
-void LanesView::paintNames(QPainter& painter) const
+void LanesView::paintNames(QPainter& painter, bool isFixed) const
 {
-    const QRect area = plot();
-    const int scrolled = verticalScrollBar()->value();
+    const QRect area = partOf(isFixed);
     const QRect column(0, area.top(), area.left(), area.height());
-    painter.fillRect(column.adjusted(0, 0, 0, area.top()), m_palette[Role::Surface]);
+    painter.fillRect(column, m_palette[Role::Surface]);
     painter.save();
     painter.setClipRect(column);
     painter.setFont(sized(font(), kAxisPx));
     const QFontMetrics metrics(painter.font());
     for (const LaneLayout::Track& track : m_lanes.tracks()) {
         // The name of what is scrolled stays in view as long as some of its rows do.
-        const int top = area.top() + track.top - scrolled;
+        if (isFixed != (track.top < fixedHeight()))
+            continue;
+        const int top = yOf(track.top);
         const int at = std::clamp(area.top(), top, top + track.height - m_lanes.rowHeight());
         if (top + track.height < area.top() || top > area.bottom())
             continue;
@@ -158,6 +169,8 @@ void LanesView::paintNames(QPainter& painter) const
         }
     }
     painter.restore();
+    if (isFixed && area.height() > 0)
+        painter.fillRect(0, area.bottom() - 1, viewport()->width(), 2, m_palette[Role::TextMuted]);
     painter.fillRect(
         area.left() - 1, area.top(), 1, viewport()->height() - area.top(), m_palette[Role::Line]);
 }
@@ -245,9 +258,9 @@ void LanesView::paintSelection(QPainter& painter) const
         return;
     const double x0 = xOf(static_cast<double>(m_data->tracks().beginOf(*m_current)));
     const double x1 = xOf(static_cast<double>(m_data->tracks().endOf(*m_current)));
-    const int top = area.top() + m_lanes.rows()[*row].top - verticalScrollBar()->value();
+    const int top = yOf(m_lanes.rows()[*row].top);
     painter.save();
-    painter.setClipRect(area);
+    painter.setClipRect(partOf(m_lanes.rows()[*row].top < fixedHeight()));
     painter.setPen(QPen(m_palette[Role::Text], 2));
     painter.drawRect(QRectF(x0, top, std::max(x1 - x0, 2.0), m_lanes.rowHeight() - 1));
     painter.restore();
