@@ -4,7 +4,8 @@
 //
 //     bench_lanes [--pieces 5000000] [--bars]
 //
-// Four threads with calls nested eight deep, four streams, memory. 1920x1080, software rendering, at every
+// Four threads with calls nested eight deep, four streams, memory, and for every 20 pieces or so a segment
+// that the allocator takes or gives back, of which some are refused. 1920x1080, software rendering, at every
 // zoom from all of it to a microsecond. --bars: exit 1 if a frame takes more than 16 ms at the 99th
 // percentile, a search more than 200 ms, or pointing more than 5 ms.
 #include "views/widgets/timeline/lanes_view.h"
@@ -63,6 +64,17 @@ std::unique_ptr<model::Recording> training(std::int64_t pieces)
                   span.correlation = correlation;
               work.spans.push_back(span);
           };
+    model::DeviceRecording device;
+    const auto mark = [&](model::Action action, std::int64_t timeNs) {
+        device.events.action.push_back(action);
+        device.events.address.push_back(std::uint64_t{ 1 } << 40);
+        device.events.bytes.push_back(2 << 20);
+        device.events.timeNs.push_back(timeNs);
+        device.events.stack.push_back(model::StackId{});
+        device.events.stream.push_back(model::kNoIndex);
+        device.events.pool.push_back(model::kNoIndex);
+    };
+    std::int64_t marked = now.front(); // in order of time
     while (std::ssize(work.spans) < pieces) {
         const auto thread = static_cast<model::LaneIndex>(random() % kThreads);
         std::int64_t start = now[thread], length = 4000 + static_cast<std::int64_t>(random() % 40'000);
@@ -77,10 +89,18 @@ std::unique_ptr<model::Recording> training(std::int64_t pieces)
         const auto took = static_cast<std::int64_t>(random() % 30'000);
         add(stream, model::WorkKind::Kernel, free, took);
         free += took;
+        if (random() % 2 == 0) {
+            marked = std::max(marked, start);
+            mark(random() % 1000 == 0               ? model::Action::Oom
+                    : device.events.size() % 2 == 0 ? model::Action::SegmentMap
+                                                    : model::Action::SegmentUnmap,
+                marked);
+        }
         if (random() % 4 == 0)
             work.memory.push_back(
                 { start, 1, 512, static_cast<std::int64_t>(random() % (1U << 30)), 1 << 30, 1, 0 });
     }
+    recording->devices.push_back(std::move(device));
     return recording;
 }
 
@@ -113,8 +133,8 @@ int main(int argc, char** argv)
     }
     clock.start();
     const auto data = views::LanesData::of(*std::move(session));
-    std::printf("%lld pieces on %zu tracks: laid out in %.0f ms\n", static_cast<long long>(pieces),
-        data->tracks().tracks().size(), elapsedMs());
+    std::printf("%lld pieces on %zu tracks, %u marks: laid out in %.0f ms\n", static_cast<long long>(pieces),
+        data->tracks().tracks().size(), data->marks().size(), elapsedMs());
 
     views::LanesView view;
     view.setColours(views::Palette::light());

@@ -129,6 +129,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     addPageAction(tr("Next found"), { Qt::Key_BracketRight }, [this] { walkFound(true); });
     addPageAction(tr("Previous found"), { Qt::Key_BracketLeft }, [this] { walkFound(false); });
     addTrackActions();
+    addJumpActions();
     showSession();
 }
 
@@ -375,6 +376,7 @@ void TimelinePage::showTexts()
 /// Something else is in the details: nothing here is chosen then.
 void TimelinePage::showFocus(const Focus& focus)
 {
+    m_focus = focus;
     if (focus.kind != Focus::Kind::Work)
         m_lanes->setCurrent(std::nullopt);
 }
@@ -384,9 +386,7 @@ void TimelinePage::walkFound(bool forward)
     if (!m_lanes->data())
         return;
     if (const auto next = m_lanes->nextFound(forward)) {
-        m_lanes->setCurrent(next);
-        m_lanes->reveal(*next);
-        Q_EMIT focusChanged(Focus::onWork(text::workDetails(*m_lanes->data(), *next)));
+        goToPiece(*next);
     }
 }
 

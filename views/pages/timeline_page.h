@@ -12,6 +12,7 @@
 class QLabel;
 class QLayout;
 class QLineEdit;
+class QMenu;
 class QSplitter;
 class QStackedWidget;
 class QToolButton;
@@ -49,7 +50,10 @@ public:
     [[nodiscard]] bool writeCsv(QIODevice& out) const override;
     [[nodiscard]] QWidget* pictureWidget() override;
 
+    void goTo(model::EventIndex event) override;
     void showFocus(const Focus& focus) override;
+    /// Of the block that is in the details: what its device did while it lived.
+    void showLifeOfBlock();
     void showTable(WorkTable::Kind kind);
     void find(const QString& text); ///< as if it had been typed
     [[nodiscard]] LanesView& lanes() const { return *m_lanes; }
@@ -71,6 +75,15 @@ private:
     [[nodiscard]] QWidget* makeHead();
     [[nodiscard]] QWidget* makeLower();
     void addTrackActions();
+    void addJumpActions();
+    void addJumps(QMenu& menu, std::uint32_t piece);
+    void goToPiece(std::uint32_t piece);
+    void goToModule(std::uint32_t piece);
+    void goToLine(std::uint32_t piece);
+    void showBlocksDuring(std::uint32_t piece);
+    void showBlocksAtLaunch(std::uint32_t piece, std::uint32_t launch);
+    void selectBlocks(std::uint32_t piece, const model::EventRange& range);
+    [[nodiscard]] std::optional<model::Clock> clockOf(std::uint32_t piece) const;
     void showSession();
     void makeLanes();
     void request(); ///< figures of what is measured, else of all
@@ -92,6 +105,7 @@ private:
     std::shared_ptr<const WorkFigures> m_figures;
     std::shared_ptr<const WorkTable> m_shown;
     MemoryAdder m_adder;
+    Focus m_focus; // that is in the details, of another page
 
     QLabel* m_sentence;
     QLabel* m_how;

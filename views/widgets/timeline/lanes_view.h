@@ -92,6 +92,8 @@ Q_SIGNALS:
     void markChosen(quint32 mark); ///< likewise
     void measuredChanged();
     void orderChanged(); ///< by the user
+    /// Of a piece, or of its lane: for what can be done with the piece.
+    void menuAsked(QMenu* menu, quint32 piece);
     void hovered(const QString& text);
     void historyChanged();
 

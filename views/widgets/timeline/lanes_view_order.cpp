@@ -187,6 +187,11 @@ void LanesView::contextMenuEvent(QContextMenuEvent* event)
     const auto track = isByKey ? currentTrack() : trackAt(at.y());
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
+    if (const auto piece = isByKey ? m_current : pieceAt(at)) {
+        Q_EMIT menuAsked(menu, *piece);
+        if (!menu->isEmpty())
+            menu->addSeparator();
+    }
     if (track)
         addTrackActions(*menu, *track);
     if (menu->isEmpty())

@@ -68,11 +68,11 @@ void LanesView::paintLanes(QPainter& painter, bool isFixed) const
     painter.setClipRect(area);
     for (const LaneLayout::Track& track : m_lanes.tracks()) {
         const int bottom = yOf(track.top) + track.height + 2;
-        if (isFixed == track.top < fixedHeight() && area.top() <= bottom && bottom <= area.bottom())
+        if (isFixed == (track.top < fixedHeight()) && area.top() <= bottom && bottom <= area.bottom())
             painter.fillRect(area.left(), bottom, area.width(), 1, m_palette[Role::Line]);
     }
     for (const LaneLayout::Row& row : m_lanes.rows())
-        if (const int top = yOf(row.top); isFixed == row.top < fixedHeight()
+        if (const int top = yOf(row.top); isFixed == (row.top < fixedHeight())
             && top + m_lanes.rowHeight() >= area.top() && top <= area.bottom())
             paintRow(painter, row, top);
 }
@@ -132,7 +132,7 @@ void LanesView::paintNames(QPainter& painter, bool isFixed) const
     const QFontMetrics metrics(painter.font());
     for (const LaneLayout::Track& track : m_lanes.tracks()) {
         // The name of what is scrolled stays in view as long as some of its rows do.
-        if (isFixed != track.top < fixedHeight())
+        if (isFixed != (track.top < fixedHeight()))
             continue;
         const int top = yOf(track.top);
         const int at = std::clamp(area.top(), top, top + track.height - m_lanes.rowHeight());
