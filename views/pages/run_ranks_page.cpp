@@ -6,7 +6,6 @@
 #include "views/style/labels.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
-#include "views/widgets/empty_notice.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/timeline/rank_grid.h"
 
@@ -160,15 +159,14 @@ RunRanksPage::RunRanksPage(QWidget* parent)
     connect(&m_job, &BackgroundJob::failed, this,
         [this](const model::Error& error) { show(model::Failure(error)); });
     setBackTo({});
-    showNothing(tr("No traces yet"),
+    showNothing(ask(tr("No traces yet"),
         tr("Choose the traces of the ranks of one run: which of them the others wait for, in which steps, "
-           "and why."));
+           "and why.")));
 }
 
 void RunRanksPage::open(const QStringList& paths)
 {
-    showNothing(tr("Reading %n trace(s)…", nullptr, static_cast<int>(paths.size())), {});
-    m_choose->setVisible(true);
+    showNothing({ .title = tr("Reading the traces…"), .reason = {}, .code = {}, .button = {} });
     m_job.start(
         [paths, this](const JobContext& context) {
             return RunRanks::open(paths, context.forModel(), [&](qsizetype file) {
@@ -185,7 +183,7 @@ void RunRanksPage::open(const QStringList& paths)
 void RunRanksPage::show(model::Result<std::shared_ptr<const RunRanks>> opened)
 {
     if (!opened)
-        return showNothing(tr("These cannot be compared"), text::said(opened.error()));
+        return showNothing(ask(tr("These cannot be compared"), text::said(opened.error())));
     m_ranks = *std::move(opened);
     m_verdict->setText(ranksVerdict(*m_ranks));
     m_verdict->show();
@@ -196,18 +194,23 @@ void RunRanksPage::show(model::Result<std::shared_ptr<const RunRanks>> opened)
     Q_EMIT changed();
 }
 
-void RunRanksPage::showNothing(const QString& title, const QString& reason)
+EmptyNotice::Text RunRanksPage::ask(const QString& title, const QString& reason)
+{
+    return { .title = title,
+        .reason = reason,
+        .code
+        = QStringLiteral("tensorboard_trace_handler(\"traces\", use_gzip=True)  # a file for each rank"),
+        .button = tr("Choose Traces…") };
+}
+
+void RunRanksPage::showNothing(const EmptyNotice::Text& text)
 {
     m_ranks = nullptr;
     m_grid->setRanks(nullptr);
     m_table->setSource(nullptr);
     m_verdict->setText({});
     m_choose->hide();
-    m_notice->setText({ .title = title,
-        .reason = reason,
-        .code
-        = QStringLiteral("tensorboard_trace_handler(\"traces\", use_gzip=True)  # a file for each rank"),
-        .button = tr("Choose Traces…") });
+    m_notice->setText(text);
     m_body->setCurrentWidget(m_notice);
     Q_EMIT changed();
 }

@@ -6,6 +6,7 @@
 #include "views/base/background_job.h"
 #include "views/models/run_ranks.h"
 #include "views/style/palette.h"
+#include "views/widgets/empty_notice.h"
 
 class QLabel;
 class QPushButton;
@@ -13,7 +14,6 @@ class QStackedWidget;
 
 namespace strata::views {
 
-class EmptyNotice;
 class PlainTableView;
 class RankGrid;
 
@@ -47,7 +47,8 @@ Q_SIGNALS:
 private:
     void show(model::Result<std::shared_ptr<const RunRanks>> opened);
     void openRank(quint32 rank);
-    void showNothing(const QString& title, const QString& reason);
+    [[nodiscard]] static EmptyNotice::Text ask(const QString& title, const QString& reason); // for traces
+    void showNothing(const EmptyNotice::Text& text);
 
     BackgroundJob m_job;
     std::shared_ptr<const RunRanks> m_ranks;
