@@ -15,7 +15,7 @@ namespace strata::views {
 ContentKind RunRanksContent::kind()
 {
     return { .id = QLatin1String(kId),
-        .menuText = tr("Compare &Ranks…"),
+        .menuText = tr("Compare Ran&ks…"),
         .buttonText = tr("Ranks"),
         .about = tr("Compare the traces of the ranks of a run: which one do the others wait for, and why"),
         .iconName = QStringLiteral("ranks"),

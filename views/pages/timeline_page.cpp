@@ -151,7 +151,8 @@ void TimelinePage::addTrackActions()
         [](LanesView& lanes, std::size_t track) { lanes.moveTrack(track, 1); });
     add(tr("Pin lane to top, or unpin it"), Qt::CTRL | Qt::SHIFT | Qt::Key_Up,
         [](LanesView& lanes, std::size_t track) { lanes.setPinned(track, !lanes.isPinned(track)); });
-    addPageAction(tr("Reset order of lanes"), {}, [this] { m_lanes->resetOrder(); });
+    addPageAction(
+        tr("Reset Order of Lanes"), { Qt::CTRL | Qt::SHIFT | Qt::Key_O }, [this] { m_lanes->resetOrder(); });
 }
 
 QWidget* TimelinePage::makeHead()

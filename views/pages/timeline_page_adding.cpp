@@ -40,7 +40,8 @@ QLayout* TimelinePage::makeAdding()
     m_add = addPageAction(tr("Add to This Timeline…"), { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A) },
         [this] { askWhatToAdd(); });
     m_add->setToolTip(tr("A snapshot or a session of the same run: its memory is drawn on this axis"));
-    m_remove = addPageAction(tr("Remove What Was Added"), {}, [this] { m_adder.remove(); });
+    m_remove = addPageAction(
+        tr("Remove What Was Added"), { Qt::CTRL | Qt::SHIFT | Qt::Key_D }, [this] { m_adder.remove(); });
     auto* button = new QToolButton;
     m_add->setIconVisibleInMenu(false);
     button->setDefaultAction(m_add);
