@@ -70,21 +70,20 @@ bool isShare(std::int64_t part, double share, std::int64_t whole)
 /// Their leads make up most of all, and without them the ranks are even.
 bool areFew(const RankWork& ranks)
 {
-    std::int64_t leads = 0, all = 0, long_ = 0, others = 0, othersNs = 0;
+    std::int64_t leads = 0, longLeads = 0, others = 0, othersNs = 0;
     std::size_t count = 0;
     for (const CommonStep& step : ranks.steps) {
         leads += step.leadNs;
-        all += step.ns();
         if (isShare(step.leadNs, kLongWaitShare, step.ns())) {
             ++count;
-            long_ += step.leadNs;
+            longLeads += step.leadNs;
         } else {
             others += step.leadNs;
             othersNs += step.ns();
         }
     }
     return count > 0 && ranks.steps.size() >= 4 && count <= std::max<std::size_t>(ranks.steps.size() / 10, 1)
-        && long_ * 2 > leads && !isShare(others, kEvenShare, othersNs);
+        && longLeads * 2 > leads && !isShare(others, kEvenShare, othersNs);
 }
 
 } // namespace
