@@ -145,7 +145,8 @@ void TimelinePage::addTrackActions()
         [](LanesView& lanes, std::size_t track) { lanes.moveTrack(track, 1); });
     add(tr("Pin lane to top, or unpin it"), Qt::CTRL | Qt::SHIFT | Qt::Key_Up,
         [](LanesView& lanes, std::size_t track) { lanes.setPinned(track, !lanes.isPinned(track)); });
-    addPageAction(tr("Reset order of lanes"), {}, [this] { m_lanes->resetOrder(); });
+    addPageAction(
+        tr("Reset Order of Lanes"), { Qt::CTRL | Qt::SHIFT | Qt::Key_O }, [this] { m_lanes->resetOrder(); });
 }
 
 QWidget* TimelinePage::makeHead()
@@ -337,7 +338,7 @@ void TimelinePage::showRoofline()
     m_table->setVisible(!lack || m_figures->report.roofline.knownCalls > 0);
     m_roofSaid->setText(isShown && !lack ? timelineRoofline(*m_figures) : QString());
     m_roofSaid->setVisible(!m_roofSaid->text().isEmpty());
-    if (!isShown && m_find->text().isEmpty())
+    if (!isShown && std::exchange(m_marksRow, false) && m_find->text().isEmpty())
         m_lanes->mark({});
 }
 
@@ -388,6 +389,7 @@ void TimelinePage::find(const QString& text)
 void TimelinePage::walkWork(std::span<const std::uint32_t> pieces)
 {
     m_find->clear();
+    m_marksRow = true;
     m_lanes->mark(pieces);
     m_lanes->setCurrent(std::nullopt);
     showTexts();

@@ -92,6 +92,7 @@ private:
     std::shared_ptr<const model::Session> m_session; // whose lanes are shown, or made
     std::shared_ptr<const WorkFigures> m_figures;
     std::shared_ptr<const WorkTable> m_shown;
+    bool m_marksRow = false; // what stands out on the lanes is a row of the table
     Focus m_focus; // that is in the details, of another page
 
     QLabel* m_sentence;

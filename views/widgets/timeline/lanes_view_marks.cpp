@@ -172,7 +172,7 @@ void LanesView::paintMarks(QPainter& painter) const
             painter.fillRect(place.adjusted(0, middle + 1 - place.top(), 0, 0), m_palette[Role::Reserved]);
         const QString count = text::count(group.count);
         const int width = metrics.horizontalAdvance(count) + kGrid / 2;
-        if (group.count == 1 || width + kGrid / 2 > place.width())
+        if (group.count == 1 || width + 2 * kGrid > place.width()) // so that it still is a bar
             return;
         const QRect label(place.center().x() - width / 2, place.top(), width, place.height());
         painter.fillRect(label, m_palette[Role::Surface]);
@@ -194,7 +194,7 @@ void LanesView::paintMarks(QPainter& painter) const
         const int width = QFontMetrics(painter.font()).horizontalAdvance(said);
         QRect label(place.right() + 4, below.top(), width, metrics.height());
         if (label.right() > area.right())
-            label.moveRight(place.left() - 3);
+            label.moveRight(place.left() - kGrid);
         if (label.left() < labelled)
             return;
         labelled = std::max(label.right(), place.right());

@@ -138,6 +138,8 @@ void LanesView::paintNames(QPainter& painter, bool isFixed) const
         const int at = std::clamp(area.top(), top, top + track.height - m_lanes.rowHeight());
         if (top + track.height < area.top() || top > area.bottom())
             continue;
+        if (isPinned(track.track))
+            painter.fillRect(0, top, 3, track.height, m_palette[Role::Accent]);
         const model::WorkTrack& of = m_data->tracks().tracks()[track.track];
         const int mark = scaled(14, font());
         const QRect place(mark + 2, at, column.width() - mark - kGrid, m_lanes.rowHeight());
