@@ -404,12 +404,14 @@ double LanesView::nsPerPoint() const
 
 double LanesView::nsAt(int x) const
 {
-    return m_view.begin + (x - plot().left()) * nsPerPoint();
+    const QRect area = plot();
+    return m_view.begin + (x - area.left()) * m_view.width() / area.width();
 }
 
 double LanesView::xOf(double ns) const
 {
-    return plot().left() + (ns - m_view.begin) / nsPerPoint();
+    const QRect area = plot();
+    return area.left() + (ns - m_view.begin) * area.width() / m_view.width();
 }
 
 std::optional<std::uint32_t> LanesView::pieceAt(const QPoint& at) const

@@ -50,12 +50,12 @@ std::optional<std::uint32_t> LanesView::markAt(const QPoint& at) const
 /// What lies at the ends of the view is whole: the last thing that happened may be an out-of-memory.
 int LanesView::xOfMark(std::int64_t ns) const
 {
+    const QRect area = plot();
     const auto time = static_cast<double>(ns);
-    const double x = xOf(time);
+    const double x = area.left() + (time - m_view.begin) * area.width() / m_view.width();
     const bool isInView = m_view.begin <= time && time <= m_view.end;
-    return static_cast<int>(isInView
-            ? std::clamp(x, plot().left() + 1.0, std::max(plot().right() - 1.0, plot().left() + 1.0))
-            : x);
+    const double left = area.left() + 1.0;
+    return static_cast<int>(isInView ? std::clamp(x, left, std::max(area.right() - 1.0, left)) : x);
 }
 
 QPoint LanesView::placeOfMark(std::uint32_t mark) const
