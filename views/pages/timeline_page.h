@@ -86,13 +86,13 @@ private:
     void showRoofline(); ///< or what it lacks, beside the table
     void walkWork(std::span<const std::uint32_t> pieces);
 
+    bool m_marksRow = false; // what stands out on the lanes is a row of the table
     QTimer m_growing; // until the next picture of a recording that goes on
     BackgroundJob m_making{ Earlier::Finish, BackgroundJob::Thread::Own };
     BackgroundJob m_summing{ Earlier::Finish, BackgroundJob::Thread::Own };
     std::shared_ptr<const model::Session> m_session; // whose lanes are shown, or made
     std::shared_ptr<const WorkFigures> m_figures;
     std::shared_ptr<const WorkTable> m_shown;
-    bool m_marksRow = false; // what stands out on the lanes is a row of the table
     Focus m_focus; // that is in the details, of another page
 
     QLabel* m_sentence;
