@@ -101,9 +101,16 @@ int main(int argc, char** argv)
     Recording whole = (*session)->recording();
     if (!roles && whole.parts.find<RoleListings>())
         whole.parts.get<RoleListings>() = {};
+    const std::int64_t before = whole.devices.at(0).events.size() - generations * more;
+    if (before <= 0) {
+        std::fprintf(stderr,
+            "bench_growing_training: %s has %lld events, fewer than those that come later: try --new 1000\n",
+            argv[1], static_cast<long long>(whole.devices.at(0).events.size()));
+        return 2;
+    }
     test::Feeder feeder(whole);
     feeder.addBase(0);
-    feeder.addEvents(0, whole.devices.at(0).events.size() - generations * more);
+    feeder.addEvents(0, before);
     Laps first, anew, goingOn;
     Found found = look(feeder.append(), nullptr, first);
     for (int i = 0; i < generations; ++i) {
