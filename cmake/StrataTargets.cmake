@@ -11,6 +11,12 @@ if(STRATA_SANITIZE)
   target_compile_options(strata_options INTERFACE -fsanitize=${STRATA_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
   target_link_options(strata_options INTERFACE -fsanitize=${STRATA_SANITIZE})
+  # Of a hundred executables with all that debugging needs, each takes seconds with the linker that compilers bring.
+  find_program(STRATA_MOLD mold)
+  mark_as_advanced(STRATA_MOLD)
+  if(STRATA_MOLD)
+    target_link_options(strata_options INTERFACE -fuse-ld=mold)
+  endif()
 endif()
 if(STRATA_FUZZ)
   target_compile_options(strata_options INTERFACE -fsanitize=fuzzer-no-link)
