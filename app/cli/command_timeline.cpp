@@ -12,6 +12,7 @@
 #include "app/cli/text.h"
 #include "app/cli/work_tables_report.h"
 #include "model/analysis/work/chrome_trace.h"
+#include "model/analysis/work/merged_ranks.h"
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
 #include "model/base/units.h"
@@ -225,7 +226,8 @@ public:
             "Up to here, likewise");
         app.add_option("--step", m_step, "Only the step that torch.profiler gave this number");
         app.add_option("-o,--output", m_output,
-               "Writes what was asked for as a Chrome trace for Perfetto, with memory as counters")
+               "Writes what was asked for as a Chrome trace for Perfetto, with memory as counters; ranks on "
+               "one axis")
             ->type_name("FILE");
         app.add_flag("--shapes", m_byShapes,
             "Operators with other sizes of inputs in rows of their own (record_shapes=True)");
@@ -261,14 +263,13 @@ public:
         for (Told& other : others)
             if (const auto joined = join(other, traces); !joined)
                 return failed(joined.error(), other.file);
-        if (!m_output.empty() && traces.size() > 1)
-            return model::fail(model::Error::Kind::Usage,
-                model::say("-o writes one trace, and %1 were given", std::ssize(traces)),
-                model::say("give one FILE"));
         for (Told& told : traces)
             if (const auto finished = finish(told); !finished)
                 return failed(finished.error(), told.file);
         std::ranges::stable_sort(traces, {}, [](const Told& told) { return told.work->rank.value_or(-1); });
+        if (!m_output.empty())
+            if (const auto saved = save(traces, err); !saved)
+                return model::Failure(saved.error());
         const std::int64_t limit = m_limit.rows(m_json, out);
         const std::size_t most = limit == 0 ? SIZE_MAX : static_cast<std::size_t>(limit);
         if (m_json) {
@@ -339,15 +340,27 @@ private:
             m_byShapes ? model::OperatorsBy::NameAndShapes : model::OperatorsBy::Name);
         for (const JoinedMemory& joined : told.joined)
             told.work = model::withMemoryOf(*told.work, *joined.session, joined.join);
-        if (!m_output.empty())
-            if (const auto written = model::saveChromeTrace(*told.work, told.strings(), m_output, *range);
-                !written)
-                return model::Failure(written.error());
         const TimeSpan shown = range->value_or(told.time);
         told.marks = allocatorMarks(*told.session, told.joined, shown);
         for (JoinedMemory& joined : told.joined)
             joined.peaks = model::joinedPeaks(*joined.session, joined.join, shown.beginNs, shown.endNs);
         return {};
+    }
+
+    /// Several on one axis of time, that of the first.
+    [[nodiscard]] model::Result<void> save(const std::vector<Told>& traces, Output& err) const
+    {
+        const Told& first = traces.front();
+        if (traces.size() == 1)
+            return model::saveChromeTrace(*first.work, first.strings(), m_output, first.report.range);
+        const auto given = rankTracesOf(traces);
+        const model::MergedRanks merged = model::mergeRanks(given, model::rankWorkOf(given));
+        if (!merged.unplaced.empty())
+            err.line(fmt::format(
+                "strata: {}: rank {} has no collective in common with the first: its clock is taken as it is",
+                printable(m_output), fmt::join(merged.unplaced, ", ")));
+        return model::saveChromeTrace(
+            merged.work, merged.strings, m_output, merged.rangeOf(first.report.range));
     }
 
     [[nodiscard]] model::Result<std::optional<TimeSpan>> rangeOf(const Told& told) const

@@ -32,6 +32,7 @@ RunRanksContent::RunRanksContent(RecentFiles& recent, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_page);
     connect(m_page, &RunRanksPage::filesWanted, this, &RunRanksContent::choose);
+    connect(m_page, &RunRanksPage::mergeWanted, this, &RunRanksContent::merge);
     connect(m_page, &RunRanksPage::fileWanted, this,
         [this](const QString& path) { Q_EMIT fileWanted(path, false); });
     connect(m_page, &RunRanksPage::backRequested, this, &RunRanksContent::leaveWanted);
@@ -47,6 +48,14 @@ void RunRanksContent::choose()
         return;
     m_recent.setFolder(QFileInfo(paths.front()).absolutePath());
     open(paths);
+}
+
+void RunRanksContent::merge()
+{
+    const QString path = QFileDialog::getSaveFileName(this, tr("All Ranks as One Trace"),
+        m_recent.folder() + QStringLiteral("/ranks.json"), tr("Chrome traces (*.json)"));
+    if (!path.isEmpty())
+        m_page->saveMerged(path);
 }
 
 void RunRanksContent::open(const QStringList& paths)

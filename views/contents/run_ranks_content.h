@@ -31,6 +31,7 @@ public:
 
 private:
     void choose();
+    void merge();
 
     RecentFiles& m_recent;
     RunRanksPage* m_page;

@@ -24,8 +24,12 @@ public:
     [[nodiscard]] const model::RankVerdict& verdict() const { return m_verdict; }
     [[nodiscard]] const QString& file(std::size_t rank) const { return m_files[m_ranks.traces[rank]]; }
     [[nodiscard]] QStringList files() const { return { m_files.begin(), m_files.end() }; }
+    /// All on the clock of the first, as one Chrome trace: `strata timeline RANK... -o FILE`.
+    [[nodiscard]] model::Result<void> saveMerged(const QString& path) const;
 
 private:
+    [[nodiscard]] std::vector<model::RankTrace> traces() const;
+
     std::vector<QString> m_files; // as they were given
     std::vector<std::shared_ptr<const model::Session>> m_sessions; // names lie in them
     std::vector<std::shared_ptr<const model::Work>> m_work;

@@ -112,6 +112,7 @@ RunRanksPage::RunRanksPage(QWidget* parent)
     : QWidget(parent)
     , m_back(linkButton({}))
     , m_choose(new QPushButton(tr("Choose Traces…")))
+    , m_merge(new QPushButton(tr("Lanes Side by Side…")))
     , m_verdict(textLabel({}))
     , m_legend(textLabel(tr("A column is a step, without those that warm up. The redder a rank, the longer "
                             "it takes beside the "
@@ -141,6 +142,7 @@ RunRanksPage::RunRanksPage(QWidget* parent)
     auto* head = new QHBoxLayout;
     head->setSpacing(kMargin);
     head->addWidget(m_verdict, 1);
+    head->addWidget(m_merge, 0, Qt::AlignTop);
     head->addWidget(m_choose, 0, Qt::AlignTop);
     head->addWidget(m_back, 0, Qt::AlignTop);
     auto* layout = new QVBoxLayout(this);
@@ -149,6 +151,9 @@ RunRanksPage::RunRanksPage(QWidget* parent)
     layout->addLayout(head);
     layout->addWidget(m_body, 1);
     connect(m_choose, &QPushButton::clicked, this, &RunRanksPage::filesWanted);
+    m_merge->setToolTip(
+        tr("Writes all ranks as one trace, on the clock of the first, and opens its timeline"));
+    connect(m_merge, &QPushButton::clicked, this, &RunRanksPage::mergeWanted);
     connect(m_notice, &EmptyNotice::buttonPressed, this, &RunRanksPage::filesWanted);
     connect(m_back, &QPushButton::clicked, this, &RunRanksPage::backRequested);
     connect(m_grid, &RankGrid::hovered, this, &RunRanksPage::hoverText);
@@ -188,6 +193,7 @@ void RunRanksPage::show(model::Result<std::shared_ptr<const RunRanks>> opened)
     m_verdict->setText(ranksVerdict(*m_ranks));
     m_verdict->show();
     m_choose->show();
+    m_merge->show();
     m_grid->setRanks(m_ranks);
     m_table->setSource(std::make_shared<const RunRanksTable>(m_ranks));
     m_body->setCurrentIndex(0);
@@ -210,8 +216,30 @@ void RunRanksPage::showNothing(const EmptyNotice::Text& text)
     m_table->setSource(nullptr);
     m_verdict->setText({});
     m_choose->hide();
+    m_merge->hide();
     m_notice->setText(text);
     m_body->setCurrentWidget(m_notice);
+    Q_EMIT changed();
+}
+
+void RunRanksPage::saveMerged(const QString& path)
+{
+    if (!m_ranks || m_job.running())
+        return;
+    sayMerging(tr("Writing %1…").arg(QFileInfo(path).fileName()), false);
+    m_job.start([ranks = m_ranks, path](const JobContext&) { return ranks->saveMerged(path); },
+        [this, path](const model::Result<void>& saved) {
+            sayMerging(saved ? QString() : text::said(saved.error()), true);
+            if (saved)
+                Q_EMIT fileWanted(path);
+        });
+}
+
+void RunRanksPage::sayMerging(const QString& text, bool isOver)
+{
+    m_merge->setEnabled(isOver);
+    m_choose->setEnabled(isOver);
+    m_verdict->setText(text.isEmpty() ? ranksVerdict(*m_ranks) : text.toHtmlEscaped());
     Q_EMIT changed();
 }
 

@@ -25,6 +25,7 @@ public:
     explicit RunRanksPage(QWidget* parent = nullptr);
 
     void open(const QStringList& paths); ///< instead of those before
+    void saveMerged(const QString& path); ///< all of them as one trace, then fileWanted() of that
     [[nodiscard]] bool reading() const { return m_job.running(); }
     [[nodiscard]] const std::shared_ptr<const RunRanks>& ranks() const { return m_ranks; } ///< nullptr: none
     [[nodiscard]] QString verdict() const;
@@ -40,6 +41,7 @@ public:
 Q_SIGNALS:
     void filesWanted(); ///< the user is to choose traces
     void fileWanted(const QString& path); ///< a rank's, in the window
+    void mergeWanted(); ///< the user is to say where all of them are written as one trace
     void backRequested();
     void changed();
     void hoverText(const QString& text);
@@ -47,12 +49,13 @@ Q_SIGNALS:
 private:
     void show(model::Result<std::shared_ptr<const RunRanks>> opened);
     void openRank(quint32 rank);
+    void sayMerging(const QString& text, bool isOver);
     [[nodiscard]] static EmptyNotice::Text ask(const QString& title, const QString& reason); // for traces
     void showNothing(const EmptyNotice::Text& text);
 
     BackgroundJob m_job;
     std::shared_ptr<const RunRanks> m_ranks;
-    QPushButton *m_back, *m_choose;
+    QPushButton *m_back, *m_choose, *m_merge;
     QLabel *m_verdict, *m_legend;
     QStackedWidget* m_body; // ranks, nothing
     RankGrid* m_grid;

@@ -99,6 +99,35 @@ TEST_F(RunRanksPageTest, SaysWhichRankTheOthersWaitFor)
     EXPECT_EQ(cell(0, 7), QStringLiteral("b.json"));
 }
 
+TEST_F(RunRanksPageTest, WritesLanesSideBySideAsTheCommandDoes)
+{
+    const QStringList paths = threeRanks();
+    open(paths);
+    const QString here = m_folder.filePath(QStringLiteral("here.json")),
+                  there = m_folder.filePath(QStringLiteral("there.json"));
+    QSignalSpy wanted(&m_page, &RunRanksPage::fileWanted);
+    const QString verdict = m_page.verdict();
+    m_page.saveMerged(here);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return wanted.count() == 1; }, 20'000));
+    EXPECT_EQ(wanted.front().front().toString(), here);
+    EXPECT_EQ(m_page.verdict(), verdict);
+    ASSERT_EQ(
+        QProcess::execute(QStringLiteral(STRATA_PROGRAM),
+            QStringList{ QStringLiteral("timeline") } + paths + QStringList{ QStringLiteral("-o"), there }),
+        0);
+    QFile ours(here), theirs(there);
+    ASSERT_TRUE(ours.open(QIODevice::ReadOnly) && theirs.open(QIODevice::ReadOnly));
+    EXPECT_EQ(ours.readAll(), theirs.readAll());
+}
+
+TEST_F(RunRanksPageTest, SaysWhyLanesAreNotWritten)
+{
+    open(threeRanks());
+    m_page.saveMerged(m_folder.filePath(QStringLiteral("nowhere/all.json")));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.reading(); }, 20'000));
+    EXPECT_TRUE(m_page.verdict().contains(QStringLiteral("nowhere"))) << m_page.verdict().toStdString();
+}
+
 TEST_F(RunRanksPageTest, ShowsWhatTheCommandSays)
 {
     const QStringList paths = threeRanks();

@@ -165,6 +165,48 @@ def check_numbers(name, document, failures):
                     failures.append(f"{name}: {step['name']} of rank {rank['rank']} differs from its own trace")
 
 
+def check_merged(name, strata, files, document, failures):
+    """`-o` writes all ranks on the clock of the first: every row is there, moved with its rank, linked within it, and as busy as alone."""
+    path = os.path.join(os.path.dirname(files[0]), "all.json")
+    run = subprocess.run([strata, "timeline", *files, "-o", path], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    with open(path, encoding="utf-8") as file:
+        merged = json.load(file)
+    base = merged["baseTimeNanoseconds"] / 1e3
+    rows = [row for row in merged["traceEvents"] if row["ph"] == "X"]
+    processes = {row["pid"]: row["args"]["name"] for row in merged["traceEvents"] if row["ph"] == "M" and row["name"] == "process_name"}
+    clocks = {clock["rank"]: clock["offset_ns"] for clock in document["rank_clocks"]}
+    alone = {}
+    for rank in document["ranks"]:
+        with open(rank["file"], encoding="utf-8") as file:
+            text = file.read()
+        number = rank["rank"] if rank["rank"] is not None else files.index(rank["file"])
+        own = json.loads(text if rank["complete"] else text[:text.rindex(", {")] + "]}")
+        alone[number] = [row for row in own["traceEvents"] if row["ph"] == "X"]
+    # As steps are no steps any more in ranks that are not the first, so that those of all are those of one.
+    first = min(alone)
+    moved = sorted((f"rank {number}: {row['name']}" if number != first and row["name"].startswith("ProfilerStep#") else row["name"],
+                    row["cat"], round(row["ts"] * 1e3 - clocks.get(number, 0)), round(row["dur"] * 1e3), number) for number, own in alone.items() for row in own)
+    shift = min(row[2] for row in moved) if moved and min(row[2] for row in moved) < 0 else 0
+    got = sorted((row["name"], row["cat"], round((row["ts"] + base) * 1e3), round(row["dur"] * 1e3), int(processes[row["pid"]].split(":")[0][5:]))
+                 for row in rows)
+    if got != [(row[0], row[1], row[2] - shift, row[3], row[4]) for row in moved]:
+        failures.append(f"{name}: rows of all: {len(got)}, {len(moved)} of the traces; the first that differ: "
+                        f"{next(((a, b) for a, b in zip(got, moved) if a != b), None)}")
+    calls = {row["args"]["correlation"]: row for row in rows if row["cat"] == "cuda_runtime" and "correlation" in row["args"]}
+    device = [row for row in rows if "device" in row["args"]]
+    lost = [row for row in device if processes[calls[row["args"]["correlation"]]["pid"]].split(":")[0] != f"rank {row['args']['device']}"]
+    if lost or len({row["args"]["correlation"] for row in device}) != len(device):
+        failures.append(f"{name}: {len(lost)} launches of all belong to another rank")
+    again = json.loads(subprocess.run([strata, "timeline", path, "--json"], capture_output=True, text=True, check=True).stdout)
+    busy = {device["device"]: device["busy_ns"] for device in again["ranks"][0]["devices"]}
+    expected = {number: rank["devices"][0]["busy_ns"] for number, rank in zip(sorted(alone), document["ranks"])}
+    if busy != expected:
+        failures.append(f"{name}: busy as one trace {busy}, alone {expected}")
+    if len(again["ranks"][0]["steps"]) != len(document["ranks"][0]["steps"]):
+        failures.append(f"{name}: {len(again['ranks'][0]['steps'])} steps of all, {len(document['ranks'][0]['steps'])} of the first")
+
+
 def main():
     strata = os.path.realpath(sys.argv[1])
     right = even = count = 0
@@ -177,6 +219,7 @@ def main():
                 with open(files[-1], "w", encoding="utf-8") as file:
                     file.write(text)
             document, plain = told(strata, files)
+            check_merged(name, strata, files, document, failures)
         verdict = document["ranks_verdict"]
         got = (verdict["balance"], verdict["slowest_rank"] if slowest is not None else None, (verdict["cause"] or {}).get("cause"))
         count += 1
