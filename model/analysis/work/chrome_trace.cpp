@@ -45,6 +45,7 @@ public:
         for (const WorkSpan& span : m_work.spans)
             if (isIn(span.startNs, span.endNs()))
                 addSpan(span);
+        addSteps(isIn);
         for (const MemoryReading& reading : m_work.memory)
             if (isIn(reading.timeNs, reading.timeNs))
                 addMemory(reading);
@@ -74,6 +75,8 @@ private:
             first = std::min(first, span.startNs);
         for (const MemoryReading& reading : m_work.memory)
             first = std::min(first, reading.timeNs);
+        for (const WorkStep& step : m_work.steps)
+            first = std::min(first, step.startNs);
         return first == INT64_MAX ? 0 : first;
     }
     [[nodiscard]] static std::string microseconds(std::int64_t ns)
@@ -124,6 +127,36 @@ private:
             name("thread_name", quoted(lane.threadName));
         else if (!lane.ownName.empty())
             name("thread_name", quoted(lane.ownName));
+    }
+
+    /// Those that no annotation tells of, as the profiler would: on a thread of their own.
+    template <class IsIn> void addSteps(const IsIn& isIn)
+    {
+        const auto isStep = [&](const WorkSpan& span) {
+            return span.kind == WorkKind::Annotation && m_strings[span.name].starts_with("ProfilerStep");
+        };
+        if (m_work.steps.empty() || std::ranges::any_of(m_work.spans, isStep))
+            return;
+        std::int64_t process = 0, thread = 1;
+        for (const WorkLane& lane : m_work.lanes)
+            if (!lane.device) {
+                process = lane.process;
+                break;
+            }
+        for (const WorkLane& lane : m_work.lanes)
+            if (lane.process == process)
+                thread = std::max(thread, lane.thread + 1);
+        row();
+        add(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"steps"}}}})", process,
+            thread);
+        for (const WorkStep& step : m_work.steps) {
+            if (!isIn(step.startNs, step.endNs))
+                continue;
+            row();
+            add(R"({{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":{},"tid":{},"ts":{},)"
+                R"("dur":{},"args":{{}}}})",
+                step.number, process, thread, time(step.startNs), microseconds(step.endNs - step.startNs));
+        }
     }
 
     void addSpan(const WorkSpan& span)

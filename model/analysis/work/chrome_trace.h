@@ -13,7 +13,8 @@ namespace strata::model {
 
 /// Writes work as a Chrome trace, which Perfetto and chrome://tracing open, and Strata again: of all of it or
 /// of `range` what lies in it in part, whole; arrows from launches to what they launched; memory as counters
-/// and as the profiler's [memory] rows. The file appears when it is whole.
+/// and as the profiler's [memory] rows; steps that no annotation tells of as ProfilerStep#N, on a thread of
+/// their own. The file appears when it is whole.
 ///
 /// Form: "Trace Event Format" (Google), with the categories of kineto's output_json.cpp.
 [[nodiscard]] Result<void> saveChromeTrace(const Work& work, const StringTable& strings,

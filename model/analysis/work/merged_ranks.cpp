@@ -189,7 +189,7 @@ private:
             span.external = externals.of(span.external);
             if (span.detail != WorkSpan::kNoWorkDetail)
                 span.detail += first(span.kind);
-            if (place > 0 && m_merged.strings[span.name].starts_with("ProfilerStep#")) {
+            if (place > 0 && m_merged.strings[span.name].starts_with("ProfilerStep")) {
                 StringId& renamed = steps[name.value];
                 if (!renamed.valid())
                     renamed = intern(

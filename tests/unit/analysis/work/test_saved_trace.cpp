@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is written as a Chrome trace, read again.
+#include "model/analysis/work/chrome_trace.h"
+#include "model/analysis/work/device_work.h"
+#include "model/analysis/work/session_work.h"
+#include "model/session/session.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+
+namespace strata::model {
+
+namespace {
+
+/// A launch, its kernel, and steps that no annotation tells of, as in a recording of ours.
+struct Recorded {
+    Work work;
+    StringTable strings;
+
+    Recorded()
+    {
+        work.ownRecording = true;
+        work.lanes.push_back({ .process = 40, .thread = 41, .ownName = "python" });
+        work.lanes.push_back({ .process = 40, .thread = 7, .device = 0, .stream = 7 });
+        work.spans.push_back({ 2'000, 500, strings.intern("cudaLaunchKernel"), 0, 3, 0,
+            WorkSpan::kNoWorkDetail, WorkKind::Runtime });
+        work.spans.push_back(
+            { 2'600, 900, strings.intern("gemm"), 1, 3, 0, WorkSpan::kNoWorkDetail, WorkKind::Kernel });
+        work.steps.push_back({ "step 4", 4, 1'500, 3'000 });
+        work.steps.push_back({ "step 5", 5, 3'000, 4'100 });
+    }
+    [[nodiscard]] std::vector<ProfilerStep> readAgain(const std::optional<TimeSpan>& range = {}) const
+    {
+        const auto path = std::filesystem::temp_directory_path()
+            / ("strata_saved_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name())
+                + ".json");
+        EXPECT_TRUE(saveChromeTrace(work, strings, path, range));
+        const auto session = Session::open(path, {});
+        std::filesystem::remove(path);
+        if (!session) {
+            ADD_FAILURE() << session.error().text();
+            return {};
+        }
+        const auto read = workOf(*session);
+        EXPECT_TRUE(read);
+        std::vector<ProfilerStep> steps
+            = read ? profilerStepsOf(*read, (*session)->recording().strings) : std::vector<ProfilerStep>();
+        for (ProfilerStep& step : steps)
+            step.name = {}; // lies in the session
+        return steps;
+    }
+};
+
+TEST(SavedTrace, HasStepsThatNoAnnotationTells)
+{
+    const auto steps = Recorded().readAgain();
+    ASSERT_EQ(steps.size(), 2u);
+    EXPECT_EQ(steps[0].number, 4);
+    EXPECT_EQ(steps[0].time, (TimeSpan{ 1'500, 3'000 }));
+    EXPECT_EQ(steps[0].deviceBusyNs, 400);
+    EXPECT_EQ(steps[1].number, 5);
+    EXPECT_EQ(steps[1].time, (TimeSpan{ 3'000, 4'100 }));
+}
+
+TEST(SavedTrace, HasThoseOfItsRange)
+{
+    const auto steps = Recorded().readAgain(TimeSpan{ 3'100, 3'200 });
+    ASSERT_EQ(steps.size(), 1u);
+    EXPECT_EQ(steps[0].number, 5);
+}
+
+TEST(SavedTrace, DoesNotTellStepsTwice)
+{
+    Recorded recorded;
+    recorded.work.spans.push_back({ 1'600, 1'000, recorded.strings.intern("ProfilerStep#1"), 0, 0, 0,
+        WorkSpan::kNoWorkDetail, WorkKind::Annotation });
+    const auto steps = recorded.readAgain();
+    ASSERT_EQ(steps.size(), 1u);
+    EXPECT_EQ(steps[0].number, 1);
+}
+
+} // namespace
+
+} // namespace strata::model
