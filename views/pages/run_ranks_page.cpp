@@ -37,7 +37,8 @@ public:
                 "waited_ns" },
             { { tr("Computing"), tr("Median of a step, on its GPU"), kTime(), true }, "computation_ns" },
             { { tr("Copies"), tr("Median of a step, on its GPU"), kTime(), true }, "copies_ns" },
-            { { tr("Clock"), tr("Ahead of the first rank's, by the ends of collectives"), kTime(), true },
+            { { tr("Clock"), tr("Ahead of the first rank's, by the ends of collectives"),
+                  QStringLiteral("-888.8 ms"), true },
                 "offset_ns" },
             { { tr("Trace"), {}, QStringLiteral("rank88.pt.trace.json.gz"), false, {}, true }, "file" },
         })
