@@ -52,7 +52,8 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
               { tr("Roofline"), tr("What operators make of the GPU, and what limits them") },
               { tr("Collectives"), tr("Communication between GPUs, by its time") },
               { tr("Syncs"), tr("Calls that wait for the GPU, by their time") },
-              { tr("Data"), tr("Waiting for the DataLoader") } }))
+              { tr("Data"), tr("Waiting for the DataLoader") },
+              { tr("Steps"), tr("What each took, beside their median; Enter measures one") } }))
     , m_range(new QLabel)
     , m_roofSaid(new QLabel)
     , m_roofline(new RooflineChart)

@@ -143,14 +143,16 @@ TEST_F(TimelinePageTest, EachColumnOfATableIsAMemberOfTheCommand)
     const std::initializer_list<std::pair<Kind, const char*>> kTables{ { Kind::Operators, "operators" },
         { Kind::Kernels, "kernels" }, { Kind::Copies, "copies" }, { Kind::Calls, "runtime_calls" },
         { Kind::Collectives, "communication" }, { Kind::Synchronisations, "synchronisations" },
-        { Kind::Loading, "data_loader" } };
+        { Kind::Loading, "data_loader" }, { Kind::Steps, "steps" } };
     for (const auto& [kind, table] : kTables) {
         m_page.showTable(kind);
         QBuffer out;
         ASSERT_TRUE(out.open(QIODevice::WriteOnly) && m_page.writeCsv(out));
         const QList<QByteArray> lines = out.data().trimmed().split('\n');
         const QList<QByteArray> names = lines[0].split(',');
-        const QJsonArray rows = all[QLatin1String(table)].toArray();
+        const QJsonValue of
+            = kind == Kind::Steps ? all[QLatin1String("ranks")][0] : QJsonValue(all); // each rank has its own
+        const QJsonArray rows = of[QLatin1String(table)].toArray();
         ASSERT_GT(rows.size(), 0) << table;
         ASSERT_EQ(lines.size() - 1, rows.size()) << table;
         for (qsizetype row = 0; row < rows.size(); ++row) {
@@ -178,6 +180,31 @@ TEST_F(TimelinePageTest, EachColumnOfATableIsAMemberOfTheCommand)
             }
         }
     }
+}
+
+TEST_F(TimelinePageTest, StepsStandBesideTheirMedian)
+{
+    std::string text = test::tenSteps();
+    text.resize(text.size() - 2); // "]}"
+    open(text + "," + test::row("user_annotation", "ProfilerStep#10", 1, 2, 10'000, 1250) + ","
+        + test::row("cpu_op", "backend_compile (dynamo_timed)", 1, 2, 10'100, 400) + "]}");
+    m_page.showTable(WorkTable::Kind::Steps);
+    ASSERT_EQ(m_page.table().source()->rowCount(), 11u);
+    EXPECT_EQ(cell(0, 2), QStringLiteral("warms up"));
+    EXPECT_EQ(cell(1, 2), QStringLiteral("+0.0 %"));
+    EXPECT_EQ(cell(1, 3), QStringLiteral("24.0 %")) << "four kernels of 60 us";
+    EXPECT_EQ(cell(1, 4), QStringLiteral("500 µs"));
+    EXPECT_EQ(cell(10, 2), QStringLiteral("+25.0 %"));
+    EXPECT_EQ(cell(10, 5), QStringLiteral("400 µs"));
+    EXPECT_EQ(cell(10, 6), QStringLiteral("ProfilerStep#10"));
+    m_page.table().setCurrentSourceRow(10);
+    QTest::keyClick(&m_page.table(), Qt::Key_Return);
+    ASSERT_TRUE(m_page.lanes().measured());
+    EXPECT_DOUBLE_EQ(m_page.lanes().measured()->begin, 10e6);
+    EXPECT_DOUBLE_EQ(m_page.lanes().measured()->end, 11.25e6);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }, 10'000));
+    EXPECT_EQ(m_page.table().source()->rowCount(), 1u) << "the step that is measured";
+    EXPECT_EQ(cell(0, 2), QStringLiteral("+0.0 %")) << "it does not warm up";
 }
 
 TEST_F(TimelinePageTest, MeasuringAsksForThatStretchAlone)

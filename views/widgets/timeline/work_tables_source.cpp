@@ -5,6 +5,7 @@
 #include "views/style/texts.h"
 #include "views/widgets/timeline/roofline_table.h"
 #include "views/widgets/timeline/roofline_words.h"
+#include "views/widgets/timeline/steps_table.h"
 
 #include <algorithm>
 #include <array>
@@ -254,6 +255,18 @@ std::optional<std::int64_t> rounded(const std::optional<double>& number)
     return number ? std::optional(std::llround(std::clamp(*number, 0.0, 9e18))) : std::nullopt;
 }
 
+/// Of what moves data.
+template <class Sums> typename SumsTable<Sums>::Figure bytesOf(const QString& tip)
+{
+    return { bytesColumn(Words::tr("Bytes"), tip, "bytes"), Reads::Bytes,
+        [](const Sums& row) { return row.bytes < 0 ? std::nullopt : std::optional(row.bytes); } };
+}
+template <class Sums> typename SumsTable<Sums>::Figure bandwidthOf(const QString& tip)
+{
+    return { column(Words::tr("Bandwidth"), tip, QStringLiteral("88.88 GB/s"), "bytes_per_second"),
+        Reads::ByteRate, [](const Sums& row) { return rounded(row.bytesPerSecond()); } };
+}
+
 Figures<model::OperatorSums> operatorFigures()
 {
     using Row = model::OperatorSums;
@@ -307,13 +320,8 @@ Figures<model::KernelSums> kernelFigures()
 Figures<model::CopySums> copyFigures()
 {
     using Row = model::CopySums;
-    return { totalOf<Row>(),
-        { bytesColumn(Words::tr("Bytes"), Words::tr("Where all calls tell it"), "bytes"), Reads::Bytes,
-            [](const Row& row) { return row.bytes < 0 ? std::nullopt : std::optional(row.bytes); } },
-        callsOf<Row>(),
-        { column(Words::tr("Bandwidth"), Words::tr("Bytes by the time that they took"),
-              QStringLiteral("88.88 GB/s"), "bytes_per_second"),
-            Reads::ByteRate, [](const Row& row) { return rounded(row.bytesPerSecond()); } },
+    return { totalOf<Row>(), bytesOf<Row>(Words::tr("Where all calls tell it")), callsOf<Row>(),
+        bandwidthOf<Row>(Words::tr("Bytes by the time that they took")),
         { column(Words::tr("Under kernels"), Words::tr("While kernels computed on other streams of the GPU"),
               kTime, "under_computation_ns"),
             Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
@@ -326,6 +334,8 @@ Figures<model::CollectiveSums> collectiveFigures()
 {
     using Row = model::CollectiveSums;
     return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
+        bytesOf<Row>(Words::tr("The larger of what the rank gives and gets, where all calls tell it")),
+        bandwidthOf<Row>(Words::tr("Bytes by the time that they took, waiting for other ranks included")),
         { column(Words::tr("Under kernels"), Words::tr("While kernels computed on the GPU"), kTime,
               "under_computation_ns"),
             Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
@@ -371,6 +381,8 @@ std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const 
         return make(tables.collectives, collectiveFigures(), Words::tr("Collective"));
     case Kind::Loading:
         return make(tables.loading, loadingFigures(), Words::tr("Wait"));
+    case Kind::Steps:
+        return makeStepsTable(std::move(figures));
     case Kind::Roofline:
         return makeRooflineTable(std::move(figures));
     case Kind::Copies:
