@@ -146,6 +146,44 @@ TEST_F(RunRanksPageTest, PaintsWhoIsSlow)
     EXPECT_TRUE(grid.describe({ 2, 0 }).join(QLatin1Char('\n')).contains(QStringLiteral("the slowest")));
 }
 
+TEST_F(RunRanksPageTest, HasRoomForManyRanksAndSteps)
+{
+    QStringList paths;
+    for (int rank = 0; rank < 96; ++rank)
+        paths << write(QStringLiteral("%1.json").arg(rank), trace(rank, rank == 7 ? 800 : 500, 3));
+    open(paths);
+    RankGrid& grid = m_page.grid();
+    EXPECT_LT(m_page.minimumSizeHint().height(), 640);
+    const QImage many = grid.grab().toImage();
+    const QPointF slowest = grid.placeOf({ 7, 0 }).center() * many.devicePixelRatio();
+    EXPECT_EQ(many.pixelColor(static_cast<int>(slowest.x()), static_cast<int>(slowest.y())),
+        Palette::light()[Palette::Role::Bad]);
+
+    // More steps than pixels: a column tells the worst of its steps, wherever that stands.
+    std::string slow = trace(1, 500, 4000);
+    const std::string fast = "\"gemm_kernel\"";
+    for (std::size_t step = 0, at = 0; (at = slow.find(fast, at)) != std::string::npos; ++step, at += 1)
+        if (step == 3501) {
+            const std::size_t length = slow.find("\"dur\":500", at);
+            slow.replace(length, 9, "\"dur\":900");
+            break;
+        }
+    open({ write(QStringLiteral("a.json"), trace(0, 500, 4000)), write(QStringLiteral("b.json"), slow) });
+    ASSERT_TRUE(m_page.ranks());
+    EXPECT_GT(*grid.excess({ 1, 3500 }), 0.1) << "the first one warms up";
+    const QImage picture = grid.grab().toImage();
+    const QRectF place = grid.placeOf({ 1, 3500 });
+    EXPECT_LT(place.width(), 1);
+    int other = 0;
+    for (int x = 0; x < picture.width(); ++x) {
+        const QColor colour
+            = picture.pixelColor(x, static_cast<int>(place.center().y() * picture.devicePixelRatio()));
+        other += colour.red() > colour.blue() + 20 ? 1 : 0; // none of the greys
+    }
+    EXPECT_GE(other, 1) << "one step of 4,000 is seen";
+    EXPECT_LE(other, 2 * picture.devicePixelRatio());
+}
+
 TEST_F(RunRanksPageTest, OpensARankByKeyboard)
 {
     open(threeRanks());

@@ -17,8 +17,10 @@ using Role = Palette::Role;
 
 namespace {
 
-constexpr double kRow = 30, kLowestRow = 8; // before scaling
+constexpr double kRow = 30, kLowestRow = 8; // before scaling, and so are the next
+constexpr double kHighest = 480, kLowest = 160; // of all rows: those of many ranks are lower
 constexpr double kWidestCell = 64;
+constexpr double kLeastGap = 4; // pixels of a cell beside which there is one
 constexpr double kDarkest = 0.3; // an excess of so much of the step, and more, has the full colour
 
 } // namespace
@@ -39,12 +41,14 @@ void RankGrid::setRanks(std::shared_ptr<const RunRanks> ranks)
     m_current.reset();
     m_tip->hide();
     updateGeometry();
+    makeCells();
     update();
 }
 
 void RankGrid::setColours(const Palette& palette)
 {
     m_palette = palette;
+    makeCells();
     m_tip->setColours(palette);
     update();
 }
@@ -52,13 +56,13 @@ void RankGrid::setColours(const Palette& palette)
 QSize RankGrid::sizeHint() const
 {
     const auto rows = m_ranks ? static_cast<double>(m_ranks->ranks().ranks.size()) : 4.0;
-    return { scaled(480, font()), scaled(rows * kRow + 28, font()) };
+    return { scaled(480, font()), scaled(std::min(rows * kRow, kHighest) + 28, font()) };
 }
 
 QSize RankGrid::minimumSizeHint() const
 {
     const auto rows = m_ranks ? static_cast<double>(m_ranks->ranks().ranks.size()) : 4.0;
-    return { scaled(280, font()), scaled(std::max(rows * kLowestRow + 28, 60.0), font()) };
+    return { scaled(280, font()), scaled(std::clamp(rows * kLowestRow, 32.0, kLowest) + 28, font()) };
 }
 
 QRectF RankGrid::plot() const
@@ -98,17 +102,7 @@ std::optional<RankGrid::Cell> RankGrid::cellAt(const QPointF& at) const
 
 std::optional<double> RankGrid::excess(const Cell& cell) const
 {
-    const model::CommonStep& step = m_ranks->ranks().steps[cell.step];
-    const auto& of = step.ranks[cell.rank];
-    if (!of)
-        return std::nullopt;
-    std::vector<std::int64_t> own;
-    for (const auto& each : step.ranks)
-        if (each)
-            own.push_back(each->ownNs());
-    const std::int64_t more = of->ownNs() - model::spreadOf(std::move(own)).median;
-    return std::clamp(
-        static_cast<double>(more) / static_cast<double>(std::max<std::int64_t>(step.ns(), 1)), 0.0, 1.0);
+    return m_ranks->excess(cell.rank, cell.step);
 }
 
 QStringList RankGrid::describe(const Cell& cell) const
@@ -146,34 +140,69 @@ void RankGrid::paintEvent(QPaintEvent*)
             QRectF(0, place.center().y() - metrics.height() / 2, place.left() - kGrid, metrics.height()),
             Qt::AlignRight | Qt::AlignVCenter, tr("rank %1").arg(ranks.ranks[rank]));
     }
-    const QColor cool = m_palette[Role::Free], hot = m_palette[Role::Bad];
-    const auto mixed = [&](double share) {
-        const auto mix = [&](double from, double to) { return from + (to - from) * share; };
-        return QColor::fromRgbF(static_cast<float>(mix(cool.redF(), hot.redF())),
-            static_cast<float>(mix(cool.greenF(), hot.greenF())),
-            static_cast<float>(mix(cool.blueF(), hot.blueF())));
-    };
-    for (std::size_t step = 0; step < ranks.steps.size(); ++step)
-        for (std::size_t rank = 0; rank < ranks.ranks.size(); ++rank) {
-            const QRectF place = placeOf({ rank, step });
-            const QRectF inner
-                = place.adjusted(0, 0, place.width() > 4 ? -1 : 0, place.height() > 4 ? -1 : 0);
-            const auto more = excess({ rank, step });
-            if (!more)
-                continue;
-            painter.fillRect(inner, mixed(std::min(*more / kDarkest, 1.0)));
-            if (const model::CommonStep& of = ranks.steps[step]; of.slowest == rank
-                && static_cast<double>(of.leadNs) > model::kEvenShare * static_cast<double>(of.ns())
-                && place.width() > 4) {
-                painter.setPen(m_palette[Role::Text]);
-                painter.drawRect(inner.adjusted(0.5, 0.5, -0.5, -0.5));
-            }
-        }
+    paintCells(painter);
     paintSteps(painter);
     if (m_current && hasFocus()) {
         painter.setPen(QPen(m_palette[Role::Accent], 2));
         painter.drawRect(placeOf(*m_current).adjusted(0, 0, -1, -1));
     }
+}
+
+void RankGrid::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    makeCells();
+}
+
+void RankGrid::makeCells()
+{
+    m_cells = {};
+    if (!m_ranks || m_ranks->ranks().steps.empty())
+        return;
+    const std::size_t ranks = m_ranks->ranks().ranks.size(), steps = m_ranks->ranks().steps.size();
+    const auto pixels = static_cast<std::size_t>(std::max(plot().width() * devicePixelRatioF(), 1.0));
+    const std::size_t columns = std::min(steps, pixels);
+    const QColor cool = m_palette[Role::Free], hot = m_palette[Role::Bad];
+    const auto mixed = [&](double share) {
+        const auto mix = [&](int from, int to) { return qRound(from + (to - from) * share); };
+        return qRgb(mix(cool.red(), hot.red()), mix(cool.green(), hot.green()), mix(cool.blue(), hot.blue()));
+    };
+    m_cells = QImage(static_cast<int>(columns), static_cast<int>(ranks), QImage::Format_ARGB32_Premultiplied);
+    m_cells.fill(Qt::transparent); // not in the trace
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        auto* const line = reinterpret_cast<QRgb*>(m_cells.scanLine(static_cast<int>(rank)));
+        for (std::size_t column = 0; column < columns; ++column) {
+            std::optional<double> worst;
+            const std::size_t end = (column + 1) * steps / columns;
+            for (std::size_t step = column * steps / columns; step < end; ++step)
+                if (const auto more = m_ranks->excess(rank, step))
+                    worst = std::max(worst.value_or(0), *more);
+            if (worst)
+                line[column] = mixed(std::min(*worst / kDarkest, 1.0));
+        }
+    }
+}
+
+/// Gaps and frames only where there is room for them: no more of either than a few pixels each.
+void RankGrid::paintCells(QPainter& painter) const
+{
+    const model::RankWork& ranks = m_ranks->ranks();
+    const QRectF first = placeOf({ 0, 0 });
+    const QRectF all = first.united(placeOf({ ranks.ranks.size() - 1, ranks.steps.size() - 1 }));
+    painter.drawImage(all, m_cells);
+    const QColor gap = m_palette[Role::Surface];
+    if (first.height() > kLeastGap)
+        for (std::size_t rank = 0; rank < ranks.ranks.size(); ++rank)
+            painter.fillRect(QRectF(all.left(), placeOf({ rank, 0 }).bottom() - 1, all.width(), 1), gap);
+    if (first.width() <= kLeastGap)
+        return;
+    for (std::size_t step = 0; step < ranks.steps.size(); ++step)
+        painter.fillRect(QRectF(placeOf({ 0, step }).right() - 1, all.top(), 1, all.height()), gap);
+    painter.setPen(m_palette[Role::Text]);
+    for (std::size_t step = 0; step < ranks.steps.size(); ++step)
+        if (const model::CommonStep& of = ranks.steps[step];
+            static_cast<double>(of.leadNs) > model::kEvenShare * static_cast<double>(of.ns()))
+            painter.drawRect(placeOf({ of.slowest, step }).adjusted(0.5, 0.5, -1.5, -1.5));
 }
 
 /// Numbers of steps, as many as there is room for.
@@ -185,6 +214,8 @@ void RankGrid::paintSteps(QPainter& painter) const
     double until = -1;
     for (std::size_t step = 0; step < ranks.steps.size(); ++step) {
         const QRectF place = placeOf({ ranks.ranks.size() - 1, step });
+        if (place.right() < until)
+            continue;
         const QString name = ranks.steps[step].number >= 0 ? QString::number(ranks.steps[step].number)
             : ranks.steps[step].name.empty()               ? tr("all")
                                                            : QString::number(step);
