@@ -349,7 +349,7 @@ void TimelinePage::showRoofline()
     m_table->setVisible(!lack || m_figures->report.roofline.knownCalls > 0);
     m_roofSaid->setText(isShown && !lack ? timelineRoofline(*m_figures) : QString());
     m_roofSaid->setVisible(!m_roofSaid->text().isEmpty());
-    if (!isShown && m_find->text().isEmpty())
+    if (!isShown && std::exchange(m_marksRow, false) && m_find->text().isEmpty())
         m_lanes->mark({});
 }
 
@@ -401,6 +401,7 @@ void TimelinePage::find(const QString& text)
 void TimelinePage::walkWork(std::span<const std::uint32_t> pieces)
 {
     m_find->clear();
+    m_marksRow = true;
     m_lanes->mark(pieces);
     m_lanes->setCurrent(std::nullopt);
     showTexts();

@@ -98,6 +98,7 @@ private:
     void askWhatToAdd();
     void showAdding(); ///< what can be done of it now
 
+    bool m_marksRow = false; // what stands out on the lanes is a row of the table
     QTimer m_growing; // until the next picture of a recording that goes on
     BackgroundJob m_making{ Earlier::Finish, BackgroundJob::Thread::Own };
     BackgroundJob m_summing{ Earlier::Finish, BackgroundJob::Thread::Own };

@@ -145,6 +145,7 @@ void TimelinePage::showLifeOfBlock()
     const double around = (end - begin) * kAround;
     m_find->clear();
     m_lanes->setCurrent(std::nullopt);
+    m_marksRow = false;
     m_lanes->mark(pieces);
     m_lanes->showSpan({ begin - around, end + around });
     m_lanes->measure(Span{ std::max(begin, 0.0), std::max(end, 0.0) });

@@ -215,6 +215,9 @@ TEST_F(Jumps, ABlockLeadsToWhatRanWhileItLived)
         EXPECT_DOUBLE_EQ(lanes().measured()->width(), static_cast<double>(end - begin));
     }
     EXPECT_GT(withKernels, 20);
+    const std::int64_t found = lanes().foundCount();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }, 10'000));
+    EXPECT_EQ(lanes().foundCount(), found) << "and stands out still once the stretch is added up";
     m_page.showFocus({});
     lanes().measure(std::nullopt);
     m_page.showLifeOfBlock();

@@ -155,6 +155,8 @@ TEST_F(LaneOrder, KeysMoveAndPinTheLaneOfWhatIsChosen)
     lanes().setCurrent(std::nullopt);
     QTest::keyClick(&lanes(), Qt::Key_Down, Qt::ControlModifier);
     EXPECT_EQ(shown(), "301245") << "no lane is meant";
+    QTest::keyClick(&lanes(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    EXPECT_EQ(shown(), "012345");
 }
 
 TEST_F(LaneOrder, TheMenuOffersWhatCanBeDone)

@@ -360,10 +360,18 @@ void LanesView::layOut()
     viewport()->update();
 }
 
+/// Memory takes room that the lanes do not need, as far as that makes it easier to read.
+int LanesView::memoryHeight() const
+{
+    const int marked = marks().empty() ? 0 : scaled(kMarksHeight, font());
+    const int room = viewport()->height() - scaled(kScaleHeight, font()) - marked - m_lanes.height();
+    return std::clamp(room, scaled(kMemoryHeight, font()), scaled(kMostMemoryHeight, font()));
+}
+
 QRect LanesView::plot() const
 {
     const int left = scaled(kNamesWidth, font()), top = scaled(kScaleHeight, font());
-    const int below = (memory() ? scaled(kMemoryHeight, font()) : 0)
+    const int below = (memory() ? memoryHeight() : 0)
         + (marks().empty() ? 0 : scaled(kMarksHeight, font()) + (memory() ? 0 : kGrid));
     return { left, top, std::max(viewport()->width() - left, 1),
         std::max(viewport()->height() - top - below, 1) };
@@ -375,8 +383,7 @@ QRect LanesView::memoryPlot() const
         return {};
     const QRect lanes = plot();
     const int marked = marks().empty() ? 0 : scaled(kMarksHeight, font());
-    return { lanes.left(), lanes.bottom() + 1 + kGrid + marked, lanes.width(),
-        scaled(kMemoryHeight, font()) - 2 * kGrid };
+    return { lanes.left(), lanes.bottom() + 1 + kGrid + marked, lanes.width(), memoryHeight() - 2 * kGrid };
 }
 
 /// Of a GPU, where there is one.
@@ -397,12 +404,14 @@ double LanesView::nsPerPoint() const
 
 double LanesView::nsAt(int x) const
 {
-    return m_view.begin + (x - plot().left()) * nsPerPoint();
+    const QRect area = plot();
+    return m_view.begin + (x - area.left()) * m_view.width() / area.width();
 }
 
 double LanesView::xOf(double ns) const
 {
-    return plot().left() + (ns - m_view.begin) / nsPerPoint();
+    const QRect area = plot();
+    return area.left() + (ns - m_view.begin) * area.width() / m_view.width();
 }
 
 std::optional<std::uint32_t> LanesView::pieceAt(const QPoint& at) const

@@ -142,6 +142,7 @@ private:
     void walkMarks(int key);
     bool walkToMarks(std::int64_t ns);
     [[nodiscard]] QRect plot() const; ///< of the lanes, in the viewport
+    [[nodiscard]] int memoryHeight() const; ///< of what is below the lanes and the marks
     [[nodiscard]] QRect memoryPlot() const; ///< empty where there is none
     [[nodiscard]] const model::WorkMemory* memory() const;
     [[nodiscard]] const MarkTrack& marks() const;

@@ -50,12 +50,12 @@ std::optional<std::uint32_t> LanesView::markAt(const QPoint& at) const
 /// What lies at the ends of the view is whole: the last thing that happened may be an out-of-memory.
 int LanesView::xOfMark(std::int64_t ns) const
 {
+    const QRect area = plot();
     const auto time = static_cast<double>(ns);
-    const double x = xOf(time);
+    const double x = area.left() + (time - m_view.begin) * area.width() / m_view.width();
     const bool isInView = m_view.begin <= time && time <= m_view.end;
-    return static_cast<int>(isInView
-            ? std::clamp(x, plot().left() + 1.0, std::max(plot().right() - 1.0, plot().left() + 1.0))
-            : x);
+    const double left = area.left() + 1.0;
+    return static_cast<int>(isInView ? std::clamp(x, left, std::max(area.right() - 1.0, left)) : x);
 }
 
 QPoint LanesView::placeOfMark(std::uint32_t mark) const
@@ -172,7 +172,7 @@ void LanesView::paintMarks(QPainter& painter) const
             painter.fillRect(place.adjusted(0, middle + 1 - place.top(), 0, 0), m_palette[Role::Reserved]);
         const QString count = text::count(group.count);
         const int width = metrics.horizontalAdvance(count) + kGrid / 2;
-        if (group.count == 1 || width + kGrid / 2 > place.width())
+        if (group.count == 1 || width + 2 * kGrid > place.width()) // so that it still is a bar
             return;
         const QRect label(place.center().x() - width / 2, place.top(), width, place.height());
         painter.fillRect(label, m_palette[Role::Surface]);
@@ -194,7 +194,7 @@ void LanesView::paintMarks(QPainter& painter) const
         const int width = QFontMetrics(painter.font()).horizontalAdvance(said);
         QRect label(place.right() + 4, below.top(), width, metrics.height());
         if (label.right() > area.right())
-            label.moveRight(place.left() - 3);
+            label.moveRight(place.left() - kGrid);
         if (label.left() < labelled)
             return;
         labelled = std::max(label.right(), place.right());

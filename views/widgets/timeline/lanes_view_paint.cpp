@@ -81,14 +81,15 @@ void LanesView::paintRow(QPainter& painter, const LaneLayout::Row& row, int top)
 {
     const model::WorkTracks& tracks = m_data->tracks();
     const model::WorkRow& pieces = tracks.tracks()[row.track].rows[row.row];
-    const double perPoint = nsPerPoint(), left = plot().left();
+    const QRect area = plot();
+    const double perPoint = m_view.width() / area.width(), left = area.left(), right = left + area.width();
     const int height = m_lanes.rowHeight() - 1;
     const double baseline = top + (height + m_text.metrics().ascent() - m_text.metrics().descent()) / 2;
     const auto see = [&](const model::WorkSegment& segment) {
         const double x0
             = std::max(left + (static_cast<double>(segment.beginNs) - m_view.begin) / perPoint, left);
-        const double x1 = std::min(
-            left + (static_cast<double>(segment.endNs) - m_view.begin) / perPoint, left + plot().width());
+        const double x1
+            = std::min(left + (static_cast<double>(segment.endNs) - m_view.begin) / perPoint, right);
         const std::uint32_t first = pieces.spans[segment.first];
         QColor fill = m_fills[m_data->lookOf(first)];
         const bool isFound = m_found.empty() || hasFound(row.track, row.row, segment);
@@ -138,6 +139,8 @@ void LanesView::paintNames(QPainter& painter, bool isFixed) const
         const int at = std::clamp(area.top(), top, top + track.height - m_lanes.rowHeight());
         if (top + track.height < area.top() || top > area.bottom())
             continue;
+        if (isPinned(track.track))
+            painter.fillRect(0, top, 3, track.height, m_palette[Role::Accent]);
         const model::WorkTrack& of = m_data->tracks().tracks()[track.track];
         const int mark = scaled(14, font());
         const QRect place(mark + 2, at, column.width() - mark - kGrid, m_lanes.rowHeight());
@@ -193,10 +196,11 @@ void LanesView::paintMemory(QPainter& painter, const model::WorkMemory& memory) 
     const QRect area = memoryPlot();
     std::vector<model::CurveRange> allocated, reserved;
     std::int64_t top = 1;
+    const double perPoint = nsPerPoint();
+    const auto beginOf = [&](int x) { return static_cast<std::int64_t>(m_view.begin + x * perPoint); };
     for (int x = 0; x < area.width(); ++x) {
-        const auto from = static_cast<std::int64_t>(nsAt(area.left() + x));
-        const auto range
-            = memory.range(from, std::max(static_cast<std::int64_t>(nsAt(area.left() + x + 1)), from + 1));
+        const std::int64_t from = beginOf(x);
+        const auto range = memory.range(from, std::max(beginOf(x + 1), from + 1));
         allocated.push_back({ range.allocatedMin, range.allocatedMax, 0 });
         reserved.push_back({ range.reservedMin, range.reservedMax, 0 });
         top = std::max({ top, range.allocatedMax, range.reservedMax });
