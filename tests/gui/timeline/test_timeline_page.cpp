@@ -3,6 +3,7 @@
 
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/timeline/made_trace.h"
+#include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
 
 #include <QBuffer>
@@ -45,9 +46,25 @@ protected:
             20'000))
             << m_document.error().text();
     }
+    /// What the command says of the file that is open.
+    [[nodiscard]] QJsonObject told(const QStringList& options = {}) const
+    {
+        QProcess strata;
+        strata.start(QStringLiteral(STRATA_PROGRAM),
+            QStringList{ QStringLiteral("timeline"), m_document.path(), QStringLiteral("--json"),
+                QStringLiteral("--limit"), QStringLiteral("0") }
+                + options);
+        EXPECT_TRUE(strata.waitForFinished(30'000));
+        return QJsonDocument::fromJson(strata.readAllStandardOutput()).object();
+    }
     [[nodiscard]] QString cell(int row, int column) const
     {
         return m_page.table().source()->cell(static_cast<std::uint32_t>(row), column).text;
+    }
+    /// Of a cell without a figure.
+    [[nodiscard]] QString note(int row, int column) const
+    {
+        return m_page.table().source()->cell(static_cast<std::uint32_t>(row), column).note;
     }
     [[nodiscard]] std::uint32_t spanOf(std::string_view name, int number = 0) const
     {
@@ -133,12 +150,7 @@ TEST_F(TimelinePageTest, EachColumnOfATableIsAMemberOfTheCommand)
              test::row("cuda_runtime", "cudaDeviceSynchronize", 1, 2, 950, 20) })
         text += "," + more;
     open(text + "]}");
-    QProcess strata;
-    strata.start(QStringLiteral(STRATA_PROGRAM),
-        { QStringLiteral("timeline"), m_document.path(), QStringLiteral("--json"), QStringLiteral("--limit"),
-            QStringLiteral("0") });
-    ASSERT_TRUE(strata.waitForFinished(30'000));
-    const QJsonObject all = QJsonDocument::fromJson(strata.readAllStandardOutput()).object();
+    const QJsonObject all = told();
     using Kind = WorkTable::Kind;
     const std::initializer_list<std::pair<Kind, const char*>> kTables{ { Kind::Operators, "operators" },
         { Kind::Kernels, "kernels" }, { Kind::Copies, "copies" }, { Kind::Calls, "runtime_calls" },
@@ -190,13 +202,30 @@ TEST_F(TimelinePageTest, StepsStandBesideTheirMedian)
         + test::row("cpu_op", "backend_compile (dynamo_timed)", 1, 2, 10'100, 400) + "]}");
     m_page.showTable(WorkTable::Kind::Steps);
     ASSERT_EQ(m_page.table().source()->rowCount(), 11u);
-    EXPECT_EQ(cell(0, 2), QStringLiteral("warms up"));
+    EXPECT_EQ(note(0, 2), QStringLiteral("warms up"));
     EXPECT_EQ(cell(1, 2), QStringLiteral("+0.0 %"));
     EXPECT_EQ(cell(1, 3), QStringLiteral("24.0 %")) << "four kernels of 60 us";
     EXPECT_EQ(cell(1, 4), QStringLiteral("500 µs"));
     EXPECT_EQ(cell(10, 2), QStringLiteral("+25.0 %"));
     EXPECT_EQ(cell(10, 5), QStringLiteral("400 µs"));
-    EXPECT_EQ(cell(10, 6), QStringLiteral("ProfilerStep#10"));
+    EXPECT_EQ(cell(10, 7), QStringLiteral("ProfilerStep#10"));
+    EXPECT_EQ(note(10, 6), QStringLiteral("–")) << "no collective runs";
+    const QJsonObject rank = told()[QLatin1String("ranks")][0].toObject();
+    const double median
+        = rank[QLatin1String("step_times")][QLatin1String("steady_ns")][QLatin1String("median_ns")]
+              .toDouble();
+    for (int row = 0; row < 11; ++row) {
+        const QJsonObject step = rank[QLatin1String("steps")][row].toObject();
+        EXPECT_EQ(step[QLatin1String("warms_up")].toBool(), row == 0);
+        EXPECT_EQ(row == 0 ? note(row, 2) : cell(row, 2),
+            row == 0 ? QStringLiteral("warms up")
+                     : QString::asprintf(
+                         "%+.1f %%", 100 * step[QLatin1String("above_median_ns")].toDouble() / median));
+        EXPECT_EQ(cell(row, 3),
+            text::share(step[QLatin1String("gpu_busy_ns")].toInteger(),
+                step[QLatin1String("duration_ns")].toInteger()))
+            << row;
+    }
     m_page.table().setCurrentSourceRow(10);
     QTest::keyClick(&m_page.table(), Qt::Key_Return);
     ASSERT_TRUE(m_page.lanes().measured());

@@ -160,26 +160,30 @@ void RankGrid::makeCells()
     if (!m_ranks || m_ranks->ranks().steps.empty())
         return;
     const std::size_t ranks = m_ranks->ranks().ranks.size(), steps = m_ranks->ranks().steps.size();
-    const auto pixels = static_cast<std::size_t>(std::max(plot().width() * devicePixelRatioF(), 1.0));
-    const std::size_t columns = std::min(steps, pixels);
+    const auto pixels = [this](double length) {
+        return static_cast<std::size_t>(std::max(length * devicePixelRatioF(), 1.0));
+    };
+    const std::size_t columns = std::min(steps, pixels(plot().width()));
+    const std::size_t rows = std::min(ranks, pixels(plot().height()));
     const QColor cool = m_palette[Role::Free], hot = m_palette[Role::Bad];
     const auto mixed = [&](double share) {
         const auto mix = [&](int from, int to) { return qRound(from + (to - from) * share); };
         return qRgb(mix(cool.red(), hot.red()), mix(cool.green(), hot.green()), mix(cool.blue(), hot.blue()));
     };
-    m_cells = QImage(static_cast<int>(columns), static_cast<int>(ranks), QImage::Format_ARGB32_Premultiplied);
-    m_cells.fill(Qt::transparent); // not in the trace
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        auto* const line = reinterpret_cast<QRgb*>(m_cells.scanLine(static_cast<int>(rank)));
-        for (std::size_t column = 0; column < columns; ++column) {
-            std::optional<double> worst;
-            const std::size_t end = (column + 1) * steps / columns;
-            for (std::size_t step = column * steps / columns; step < end; ++step)
-                if (const auto more = m_ranks->excess(rank, step))
-                    worst = std::max(worst.value_or(0), *more);
-            if (worst)
-                line[column] = mixed(std::min(*worst / kDarkest, 1.0));
-        }
+    std::vector<double> worst(columns * rows, -1); // -1: in none of the traces
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        for (std::size_t step = 0; step < steps; ++step)
+            if (const auto more = m_ranks->excess(rank, step)) {
+                double& of = worst[rank * rows / ranks * columns + step * columns / steps];
+                of = std::max(of, *more);
+            }
+    m_cells = QImage(static_cast<int>(columns), static_cast<int>(rows), QImage::Format_ARGB32_Premultiplied);
+    m_cells.fill(Qt::transparent);
+    for (std::size_t row = 0; row < rows; ++row) {
+        auto* const line = reinterpret_cast<QRgb*>(m_cells.scanLine(static_cast<int>(row)));
+        for (std::size_t column = 0; column < columns; ++column)
+            if (const double share = worst[row * columns + column]; share >= 0)
+                line[column] = mixed(std::min(share / kDarkest, 1.0));
     }
 }
 
@@ -198,6 +202,8 @@ void RankGrid::paintCells(QPainter& painter) const
         return;
     for (std::size_t step = 0; step < ranks.steps.size(); ++step)
         painter.fillRect(QRectF(placeOf({ 0, step }).right() - 1, all.top(), 1, all.height()), gap);
+    if (first.height() <= kLeastGap)
+        return;
     painter.setPen(m_palette[Role::Text]);
     for (std::size_t step = 0; step < ranks.steps.size(); ++step)
         if (const model::CommonStep& of = ranks.steps[step];
@@ -211,20 +217,19 @@ void RankGrid::paintSteps(QPainter& painter) const
     const model::RankWork& ranks = m_ranks->ranks();
     const QFontMetricsF metrics(painter.font());
     painter.setPen(m_palette[Role::TextMuted]);
-    double until = -1;
-    for (std::size_t step = 0; step < ranks.steps.size(); ++step) {
-        const QRectF place = placeOf({ ranks.ranks.size() - 1, step });
-        if (place.right() < until)
-            continue;
+    const QRectF first = placeOf({ ranks.ranks.size() - 1, 0 });
+    for (std::size_t step = 0; step < ranks.steps.size();) {
+        const QRectF place = first.translated(static_cast<double>(step) * first.width(), 0);
         const QString name = ranks.steps[step].number >= 0 ? QString::number(ranks.steps[step].number)
             : ranks.steps[step].name.empty()               ? tr("all")
                                                            : QString::number(step);
         const double width = metrics.horizontalAdvance(name) + kGrid;
         const double left = std::max(place.center().x() - width / 2, place.left());
-        if (left < until || left + width > this->width())
-            continue;
+        if (left + width > this->width())
+            return;
         painter.drawText(QRectF(left, place.bottom() + 3, width, metrics.height()), Qt::AlignCenter, name);
-        until = left + width;
+        const double taken = (left + width - first.left()) / first.width();
+        step = std::max(step + 1, static_cast<std::size_t>(std::ceil(taken)));
     }
 }
 

@@ -64,7 +64,7 @@ private:
     void paintSteps(QPainter& painter) const;
 
     std::shared_ptr<const RunRanks> m_ranks;
-    QImage m_cells; ///< a pixel a cell, or where steps are more than pixels, the worst of its steps
+    QImage m_cells; ///< a pixel a cell; where cells are more than pixels, the worst of those that share it
     Palette m_palette = Palette::light();
     std::optional<Cell> m_current;
     HoverTip* m_tip;
