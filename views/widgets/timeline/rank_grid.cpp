@@ -23,6 +23,21 @@ constexpr double kWidestCell = 64;
 constexpr double kLeastGap = 4; // pixels of a cell beside which there is one
 constexpr double kDarkest = 0.3; // an excess of so much of the step, and more, has the full colour
 
+bool hasGaps(double cell)
+{
+    return cell > kLeastGap;
+}
+
+/// Where so many parts share a length of pixels: the first pixel of one, and whose a pixel is.
+std::size_t edgeOf(std::size_t part, std::size_t parts, std::size_t pixels)
+{
+    return (part * pixels + parts - 1) / parts;
+}
+std::size_t partAt(std::size_t pixel, std::size_t parts, std::size_t pixels)
+{
+    return pixel * parts / pixels;
+}
+
 } // namespace
 
 RankGrid::RankGrid(QWidget* parent)
@@ -68,8 +83,8 @@ QSize RankGrid::minimumSizeHint() const
 QRectF RankGrid::plot() const
 {
     const QFontMetricsF metrics(sized(font(), kAxisPx));
-    return QRectF(rect()).adjusted(
-        metrics.horizontalAdvance(tr("rank %1").arg(8888)) + kGrid, 0, -1, -metrics.height() - 6);
+    const double left = std::ceil(metrics.horizontalAdvance(tr("rank %1").arg(8888))) + kGrid; // on a pixel
+    return QRectF(rect()).adjusted(left, 0, -1, -metrics.height() - 6);
 }
 
 double RankGrid::rowHeight() const
@@ -127,7 +142,7 @@ void RankGrid::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
     painter.fillRect(rect(), m_palette[Role::Surface]);
-    if (!m_ranks || m_ranks->ranks().steps.empty())
+    if (!m_ranks || m_ranks->ranks().steps.empty() || plot().isEmpty())
         return;
     const model::RankWork& ranks = m_ranks->ranks();
     painter.setFont(sized(font(), kAxisPx));
@@ -136,8 +151,8 @@ void RankGrid::paintEvent(QPaintEvent*)
     painter.setPen(m_palette[Role::TextMuted]);
     for (std::size_t rank = 0; rank < ranks.ranks.size(); rank += every) {
         const QRectF place = placeOf({ rank, 0 });
-        painter.drawText(
-            QRectF(0, place.center().y() - metrics.height() / 2, place.left() - kGrid, metrics.height()),
+        const double top = std::max(place.center().y() - metrics.height() / 2, 0.0);
+        painter.drawText(QRectF(0, top, place.left() - kGrid, metrics.height()),
             Qt::AlignRight | Qt::AlignVCenter, tr("rank %1").arg(ranks.ranks[rank]));
     }
     paintCells(painter);
@@ -154,82 +169,103 @@ void RankGrid::resizeEvent(QResizeEvent* event)
     makeCells();
 }
 
+QRectF RankGrid::cells() const
+{
+    const model::RankWork& ranks = m_ranks->ranks();
+    return placeOf({ 0, 0 }).united(placeOf({ ranks.ranks.size() - 1, ranks.steps.size() - 1 }));
+}
+
 void RankGrid::makeCells()
 {
     m_cells = {};
     if (!m_ranks || m_ranks->ranks().steps.empty())
         return;
-    const std::size_t ranks = m_ranks->ranks().ranks.size(), steps = m_ranks->ranks().steps.size();
-    const auto pixels = [this](double length) {
-        return static_cast<std::size_t>(std::max(length * devicePixelRatioF(), 1.0));
+    const double ratio = devicePixelRatioF();
+    const auto pixels = [ratio](double length) {
+        return static_cast<std::size_t>(std::max(std::round(length * ratio), 1.0));
     };
-    const std::size_t columns = std::min(steps, pixels(plot().width()));
-    const std::size_t rows = std::min(ranks, pixels(plot().height()));
+    const std::size_t ranks = m_ranks->ranks().ranks.size(), steps = m_ranks->ranks().steps.size();
+    const std::size_t width = pixels(cells().width()), height = pixels(cells().height());
+    const std::size_t columns = std::min(steps, width), rows = std::min(ranks, height);
+    std::vector<double> worst(columns * rows, -1); // -1: in none of the traces
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        for (std::size_t step = 0; step < steps; ++step)
+            if (const auto more = m_ranks->excess(rank, step)) {
+                double& of = worst[partAt(rank, rows, ranks) * columns + partAt(step, columns, steps)];
+                of = std::max(of, *more);
+            }
+
     const QColor cool = m_palette[Role::Free], hot = m_palette[Role::Bad];
     const auto mixed = [&](double share) {
         const auto mix = [&](int from, int to) { return qRound(from + (to - from) * share); };
         return qRgb(mix(cool.red(), hot.red()), mix(cool.green(), hot.green()), mix(cool.blue(), hot.blue()));
     };
-    std::vector<double> worst(columns * rows, -1); // -1: in none of the traces
-    for (std::size_t rank = 0; rank < ranks; ++rank)
-        for (std::size_t step = 0; step < steps; ++step)
-            if (const auto more = m_ranks->excess(rank, step)) {
-                double& of = worst[rank * rows / ranks * columns + step * columns / steps];
-                of = std::max(of, *more);
-            }
-    m_cells = QImage(static_cast<int>(columns), static_cast<int>(rows), QImage::Format_ARGB32_Premultiplied);
+    const std::size_t gap = pixels(1);
+    const auto isGap = [&](std::size_t pixel, std::size_t part, std::size_t parts, std::size_t all) {
+        return hasGaps(static_cast<double>(all) / static_cast<double>(parts) / ratio)
+            && edgeOf(part + 1, parts, all) - pixel <= gap;
+    };
+    m_cells = QImage(static_cast<int>(width), static_cast<int>(height), QImage::Format_ARGB32_Premultiplied);
+    m_cells.setDevicePixelRatio(ratio);
     m_cells.fill(Qt::transparent);
-    for (std::size_t row = 0; row < rows; ++row) {
-        auto* const line = reinterpret_cast<QRgb*>(m_cells.scanLine(static_cast<int>(row)));
-        for (std::size_t column = 0; column < columns; ++column)
-            if (const double share = worst[row * columns + column]; share >= 0)
-                line[column] = mixed(std::min(share / kDarkest, 1.0));
+    for (std::size_t y = 0; y < height; ++y) {
+        const std::size_t row = partAt(y, rows, height);
+        auto* const line = reinterpret_cast<QRgb*>(m_cells.scanLine(static_cast<int>(y)));
+        for (std::size_t x = 0; x < width && !isGap(y, row, rows, height); ++x) {
+            const std::size_t column = partAt(x, columns, width);
+            if (const double share = worst[row * columns + column];
+                share >= 0 && !isGap(x, column, columns, width))
+                line[x] = mixed(std::min(share / kDarkest, 1.0));
+        }
     }
 }
 
-/// Gaps and frames only where there is room for them: no more of either than a few pixels each.
+/// Frames only where there is room for them: no more than a few pixels each.
 void RankGrid::paintCells(QPainter& painter) const
 {
     const model::RankWork& ranks = m_ranks->ranks();
-    const QRectF first = placeOf({ 0, 0 });
-    const QRectF all = first.united(placeOf({ ranks.ranks.size() - 1, ranks.steps.size() - 1 }));
-    painter.drawImage(all, m_cells);
-    const QColor gap = m_palette[Role::Surface];
-    if (first.height() > kLeastGap)
-        for (std::size_t rank = 0; rank < ranks.ranks.size(); ++rank)
-            painter.fillRect(QRectF(all.left(), placeOf({ rank, 0 }).bottom() - 1, all.width(), 1), gap);
-    if (first.width() <= kLeastGap)
+    const QPointF corner = cells().topLeft();
+    painter.drawImage(corner, m_cells);
+    if (const QRectF first = placeOf({ 0, 0 }); !hasGaps(first.width()) || !hasGaps(first.height()))
         return;
-    for (std::size_t step = 0; step < ranks.steps.size(); ++step)
-        painter.fillRect(QRectF(placeOf({ 0, step }).right() - 1, all.top(), 1, all.height()), gap);
-    if (first.height() <= kLeastGap)
-        return;
+    const double ratio = m_cells.devicePixelRatio();
+    const auto edge = [ratio](std::size_t part, std::size_t parts, int length) {
+        return static_cast<double>(edgeOf(part, parts, static_cast<std::size_t>(length))) / ratio;
+    };
     painter.setPen(m_palette[Role::Text]);
     for (std::size_t step = 0; step < ranks.steps.size(); ++step)
         if (const model::CommonStep& of = ranks.steps[step];
-            static_cast<double>(of.leadNs) > model::kEvenShare * static_cast<double>(of.ns()))
-            painter.drawRect(placeOf({ of.slowest, step }).adjusted(0.5, 0.5, -1.5, -1.5));
+            static_cast<double>(of.leadNs) > model::kEvenShare * static_cast<double>(of.ns())) {
+            const QPointF begin(edge(step, ranks.steps.size(), m_cells.width()),
+                edge(of.slowest, ranks.ranks.size(), m_cells.height()));
+            const QPointF end(edge(step + 1, ranks.steps.size(), m_cells.width()),
+                edge(of.slowest + 1, ranks.ranks.size(), m_cells.height()));
+            painter.drawRect(QRectF(corner + begin, corner + end).adjusted(0.5, 0.5, -1.5, -1.5));
+        }
 }
 
-/// Numbers of steps, as many as there is room for.
+/// Numbers of steps, as many as there is room for, at equal distances.
 void RankGrid::paintSteps(QPainter& painter) const
 {
     const model::RankWork& ranks = m_ranks->ranks();
     const QFontMetricsF metrics(painter.font());
-    painter.setPen(m_palette[Role::TextMuted]);
+    const auto nameOf = [&](std::size_t step) {
+        return ranks.steps[step].number >= 0 ? QString::number(ranks.steps[step].number)
+            : ranks.steps[step].name.empty() ? tr("all")
+                                             : QString::number(step);
+    };
     const QRectF first = placeOf({ ranks.ranks.size() - 1, 0 });
-    for (std::size_t step = 0; step < ranks.steps.size();) {
+    const double widest = metrics.horizontalAdvance(nameOf(ranks.steps.size() - 1)) + kGrid;
+    std::size_t every = 1;
+    for (std::size_t i = 0; static_cast<double>(every) * first.width() < widest; ++i)
+        every = every * (i % 3 == 1 ? 5 : 4) / 2; // 1, 2, 5, 10, 20, 50, ...
+    painter.setPen(m_palette[Role::TextMuted]);
+    for (std::size_t step = 0; step < ranks.steps.size(); step += every) {
         const QRectF place = first.translated(static_cast<double>(step) * first.width(), 0);
-        const QString name = ranks.steps[step].number >= 0 ? QString::number(ranks.steps[step].number)
-            : ranks.steps[step].name.empty()               ? tr("all")
-                                                           : QString::number(step);
-        const double width = metrics.horizontalAdvance(name) + kGrid;
-        const double left = std::max(place.center().x() - width / 2, place.left());
-        if (left + width > this->width())
-            return;
-        painter.drawText(QRectF(left, place.bottom() + 3, width, metrics.height()), Qt::AlignCenter, name);
-        const double taken = (left + width - first.left()) / first.width();
-        step = std::max(step + 1, static_cast<std::size_t>(std::ceil(taken)));
+        const double left = std::max(place.center().x() - widest / 2, place.left());
+        if (left + widest <= width())
+            painter.drawText(
+                QRectF(left, place.bottom() + 3, widest, metrics.height()), Qt::AlignCenter, nameOf(step));
     }
 }
 

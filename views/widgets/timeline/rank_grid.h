@@ -59,12 +59,13 @@ private:
     [[nodiscard]] QRectF plot() const;
     [[nodiscard]] double rowHeight() const;
     void read(std::optional<Cell> cell, bool shows);
+    [[nodiscard]] QRectF cells() const; ///< all of them, of one rank and one step at least
     void makeCells();
     void paintCells(QPainter& painter) const;
     void paintSteps(QPainter& painter) const;
 
     std::shared_ptr<const RunRanks> m_ranks;
-    QImage m_cells; ///< a pixel a cell; where cells are more than pixels, the worst of those that share it
+    QImage m_cells; ///< as they are painted; where cells share a pixel, it is of the worst of them
     Palette m_palette = Palette::light();
     std::optional<Cell> m_current;
     HoverTip* m_tip;
