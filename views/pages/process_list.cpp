@@ -106,7 +106,8 @@ private:
             const int filled = heightOf(sample.requestedBytes), line = heightOf(sample.reservedBytes);
             painter.fillRect(
                 begin, box.bottom() + 1 - filled, end - begin, filled, m_palette[Role::Requested]);
-            painter.fillRect(begin, box.bottom() - line, end - begin, 2, m_palette[Role::Reserved]);
+            if (sample.reservedBytes >= 0)
+                painter.fillRect(begin, box.bottom() - line, end - begin, 2, m_palette[Role::Reserved]);
         }
     }
 

@@ -5,7 +5,7 @@
 #include "views/style/texts.h"
 #include "views/widgets/timeline/roofline_table.h"
 #include "views/widgets/timeline/roofline_words.h"
-#include "views/widgets/timeline/steps_table.h"
+#include "views/widgets/timeline/work_steps_table.h"
 
 #include <algorithm>
 #include <array>
@@ -382,7 +382,7 @@ std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const 
     case Kind::Loading:
         return make(tables.loading, loadingFigures(), Words::tr("Wait"));
     case Kind::Steps:
-        return makeStepsTable(std::move(figures));
+        return makeWorkStepsTable(std::move(figures));
     case Kind::Roofline:
         return makeRooflineTable(std::move(figures));
     case Kind::Copies:

@@ -7,6 +7,6 @@ namespace strata::views {
 
 /// The steps of a report in their order, with the names of "steps" of `strata timeline --json`. Enter on one
 /// shows and measures it.
-[[nodiscard]] std::shared_ptr<const WorkTable> makeStepsTable(std::shared_ptr<const WorkFigures> figures);
+[[nodiscard]] std::shared_ptr<const WorkTable> makeWorkStepsTable(std::shared_ptr<const WorkFigures> figures);
 
 } // namespace strata::views

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/widgets/timeline/steps_table.h"
+#include "views/widgets/timeline/work_steps_table.h"
 
 #include "model/analysis/work/step_times.h"
 #include "views/models/table_cells.h"
@@ -10,12 +10,12 @@ namespace strata::views {
 namespace {
 
 struct Words {
-    Q_DECLARE_TR_FUNCTIONS(StepsTable)
+    Q_DECLARE_TR_FUNCTIONS(WorkStepsTable)
 };
 
-class StepsTable final : public WorkTable {
+class WorkStepsTable final : public WorkTable {
 public:
-    explicit StepsTable(std::shared_ptr<const WorkFigures> all)
+    explicit WorkStepsTable(std::shared_ptr<const WorkFigures> all)
         : WorkTable(columnsOf(), std::move(all))
         , m_times(model::stepTimesOf(figures().report.steps).value_or(model::StepTimes{}))
     {
@@ -116,9 +116,9 @@ private:
 
 } // namespace
 
-std::shared_ptr<const WorkTable> makeStepsTable(std::shared_ptr<const WorkFigures> figures)
+std::shared_ptr<const WorkTable> makeWorkStepsTable(std::shared_ptr<const WorkFigures> figures)
 {
-    return std::make_shared<const StepsTable>(std::move(figures));
+    return std::make_shared<const WorkStepsTable>(std::move(figures));
 }
 
 } // namespace strata::views
