@@ -300,7 +300,7 @@ void ProcessList::setProcesses(const std::vector<ProcessFinder::Seen>& processes
         item->setText(Device, device ? tr("GPU %1").arg(device->device) : QString());
         Spark spark{ seen.history, nowMs };
         for (const MemorySample& sample : seen.history)
-            spark.topBytes = std::max(spark.topBytes, sample.reservedBytes);
+            spark.topBytes = std::max({ spark.topBytes, sample.reservedBytes, sample.requestedBytes });
         item->setData(Memory, kHistory, QVariant::fromValue(spark));
         setBytes(*item, Requested, device ? device->requestedBytes : -1);
         setBytes(*item, Reserved, device ? device->reservedBytes : -1);

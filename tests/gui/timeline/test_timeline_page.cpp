@@ -5,6 +5,7 @@
 #include "tests/gui/timeline/made_trace.h"
 #include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
+#include "views/widgets/segmented.h"
 
 #include <QBuffer>
 #include <QJsonArray>
@@ -14,6 +15,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 #include <initializer_list>
 #include <utility>
@@ -192,6 +194,58 @@ TEST_F(TimelinePageTest, EachColumnOfATableIsAMemberOfTheCommand)
             }
         }
     }
+}
+
+/// Of a line of CSV.
+QStringList fieldsOf(const QByteArray& line)
+{
+    QStringList fields{ {} };
+    bool isQuoted = false;
+    for (const char c : line) {
+        if (c == '"')
+            isQuoted = !isQuoted;
+        else if (c == ',' && !isQuoted)
+            fields.append(QString());
+        else
+            fields.back() += QLatin1Char(c);
+    }
+    return fields;
+}
+
+TEST_F(TimelinePageTest, OperatorsByShapesAreThoseOfTheCommand)
+{
+    open(test::productsAndSums());
+    m_page.showTable(WorkTable::Kind::Operators);
+    EXPECT_TRUE(m_page.operatorsBy().isVisible());
+    EXPECT_EQ(m_page.table().source()->rowCount(), 3u);
+    EXPECT_FALSE(m_page.commandLine().contains(QStringLiteral("--shapes")));
+    for (auto* button : m_page.operatorsBy().findChildren<QToolButton*>())
+        if (button->text() == QStringLiteral("By shapes"))
+            button->click();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }, 10'000));
+    EXPECT_TRUE(m_page.commandLine().contains(QStringLiteral(" --shapes")));
+    const QJsonArray rows = told({ QStringLiteral("--shapes") })[QLatin1String("operators")].toArray();
+    ASSERT_EQ(rows.size(), 4) << "two sizes of aten::mm";
+    QBuffer out;
+    ASSERT_TRUE(out.open(QIODevice::WriteOnly) && m_page.writeCsv(out));
+    const QList<QByteArray> lines = out.data().trimmed().split('\n');
+    ASSERT_EQ(lines.size(), 5);
+    const QStringList names = fieldsOf(lines[0]);
+    EXPECT_EQ(names.size(), rows[0].toObject().size()) << "each member has a column";
+    for (qsizetype row = 0; row < rows.size(); ++row) {
+        const QStringList fields = fieldsOf(lines[row + 1]);
+        ASSERT_EQ(fields.size(), names.size()) << lines[row + 1].constData();
+        for (qsizetype i = 0; i < names.size(); ++i) {
+            ASSERT_TRUE(rows[row].toObject().contains(names[i])) << qPrintable(names[i]);
+            const QJsonValue told = rows[row][names[i]];
+            EXPECT_EQ(fields[i], told.isDouble() ? QString::number(told.toInteger()) : told.toString())
+                << qPrintable(names[i]);
+        }
+    }
+    EXPECT_EQ(cell(0, 9), QStringLiteral("[4096,4096] [4096,4096]"));
+    open();
+    EXPECT_EQ(m_page.operatorsBy().chosen(), 0) << "this trace tells no shapes";
+    EXPECT_EQ(m_page.table().source()->rowCount(), 2u);
 }
 
 TEST_F(TimelinePageTest, StepsStandBesideTheirMedian)
