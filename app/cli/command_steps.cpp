@@ -16,6 +16,8 @@
 #include <array>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace strata::cli {
 
@@ -31,6 +33,12 @@ struct Told {
     const DeviceTrace* trace;
     TrainingSteps found;
     model::Curve requested, reserved;
+
+    /// After the last event of a step; nothing where the recording does not tell.
+    [[nodiscard]] std::optional<std::int64_t> reservedAt(const TrainingStep& step) const
+    {
+        return trace->totals().reservedKnown ? std::optional(reserved.at(step.last)) : std::nullopt;
+    }
 };
 
 model::CurveRange peakOf(const Told& told, const TrainingStep& step)
@@ -60,7 +68,7 @@ void writeStep(JsonWriter& json, const Told& told, const TrainingStep& step)
         .member("requested_bytes_peak", peak.max)
         .member("peak_event", peak.maxEvent)
         .member("requested_bytes_end", told.requested.at(step.last))
-        .member("reserved_bytes", told.reserved.at(step.last))
+        .member("reserved_bytes", told.reservedAt(step))
         .endObject();
 }
 
@@ -179,10 +187,11 @@ private:
             for (std::int64_t i = 0; i < shown; ++i) {
                 const TrainingStep& step = steps[static_cast<std::size_t>(i)];
                 const model::CurveRange peak = peakOf(told, step);
+                const auto reserved = told.reservedAt(step);
                 table.add({ model::formatCount(step.number), stepKindText(step),
                     model::formatCount(step.last - step.first + 1), model::formatBytes(peak.max),
-                    model::formatCount(peak.maxEvent), model::formatBytes(told.reserved.at(step.last)),
-                    phasesOf(step) });
+                    model::formatCount(peak.maxEvent),
+                    reserved ? model::formatBytes(*reserved) : std::string("-"), phasesOf(step) });
             }
             table.print(out);
             if (shown < std::ssize(steps))

@@ -123,15 +123,7 @@ void writeRank(JsonWriter& json, const Told& told)
         .member("complete", !told.session->recording().truncation.has_value())
         .key("devices");
     writeDevices(json, told.report.devices);
-    json.key("steps").beginArray();
-    for (const model::ProfilerStep& step : told.report.steps)
-        json.beginObject()
-            .member("name", step.name)
-            .member("start_ns", step.time.beginNs)
-            .member("duration_ns", step.time.ns())
-            .member("gpu_busy_ns", step.deviceBusyNs)
-            .endObject();
-    json.endArray();
+    writeSteps(json, told.report.steps);
     writeStepTimes(json, model::stepTimesOf(told.report.steps));
     writeVerdict(json, told, model::queueOf(told.report.devices));
     writeAllocatorMarks(json, told.marks, told.file, told.joined);
@@ -421,6 +413,7 @@ private:
         printAllocatorMarks(out, told.marks, told.time.beginNs);
         printWaits(out, told);
         printDevices(out, told.report.devices);
+        printSteps(out, told.report.steps, told.time.beginNs, most);
         printTables(out, told.report.tables, told.strings(), most);
         printRoofline(out, told.report.roofline, told.strings(), told.session->recording().simulated, most);
     }

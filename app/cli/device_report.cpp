@@ -5,7 +5,10 @@
 #include "app/cli/work_tables_report.h"
 #include "model/base/units.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <string>
+#include <utility>
 
 namespace strata::cli {
 
@@ -63,6 +66,66 @@ void writeSpread(JsonWriter& json, const model::Spread& spread)
         .endObject();
 }
 
+void writeSteps(JsonWriter& json, const std::vector<model::ProfilerStep>& steps)
+{
+    const auto times = model::stepTimesOf(steps);
+    json.key("steps").beginArray();
+    for (const model::ProfilerStep& step : steps)
+        json.beginObject()
+            .member("name", step.name)
+            .member("start_ns", step.time.beginNs)
+            .member("duration_ns", step.time.ns())
+            .member("above_median_ns", model::aboveMedianNs(step, *times))
+            .member("gpu_busy_ns", step.deviceBusyNs)
+            .member("compile_ns", step.compileNs)
+            .member("loading_ns", step.loadingNs)
+            .member("communication_tail_ns", step.tailNs)
+            .member("warms_up", step.warmsUp)
+            .endObject();
+    json.endArray();
+}
+
+void printSteps(
+    Output& out, const std::vector<model::ProfilerStep>& steps, std::int64_t startNs, std::size_t most)
+{
+    const auto times = model::stepTimesOf(steps);
+    if (!times)
+        return;
+    const bool areLoaded = std::ranges::any_of(steps, [](const auto& step) { return step.loadingNs > 0; });
+    const bool areTailed
+        = std::ranges::any_of(steps, [](const auto& step) { return step.tailNs.has_value(); });
+    std::vector<Table::Column> columns{ { "at" }, { "takes" }, { "GPU busy" } };
+    if (areLoaded)
+        columns.push_back({ "waits for data" });
+    if (times->compiling > 0)
+        columns.push_back({ "compiles" });
+    if (areTailed)
+        columns.push_back({ "tail" });
+    columns.push_back({ "to median" });
+    columns.push_back({ "step", Table::Align::Left });
+    Table table(std::move(columns));
+    for (std::size_t i = 0; i < std::min(most, steps.size()); ++i) {
+        const model::ProfilerStep& step = steps[i];
+        std::vector<std::string> cells{ fmt::format("t:{:.6f}",
+                                            static_cast<double>(step.time.beginNs - startNs) / 1e9),
+            model::formatDuration(step.time.ns()), share(step.deviceBusyNs, step.time.ns()) };
+        if (areLoaded)
+            cells.push_back(model::formatDuration(step.loadingNs));
+        if (times->compiling > 0)
+            cells.push_back(model::formatDuration(step.compileNs));
+        if (areTailed)
+            cells.push_back(step.tailNs ? model::formatDuration(*step.tailNs) : std::string("-"));
+        const auto more = model::shareAboveMedian(step, *times);
+        cells.push_back(step.warmsUp ? std::string("warms up")
+                : more               ? fmt::format("{:+.1f} %", 100 * *more)
+                                     : std::string("-"));
+        cells.push_back(shortName(step.name));
+        table.add(std::move(cells));
+    }
+    out.line("\nsteps, in their order");
+    table.print(out);
+}
+
 void writeStepTimes(JsonWriter& json, const std::optional<model::StepTimes>& times)
 {
     json.key("step_times");
@@ -71,8 +134,14 @@ void writeStepTimes(JsonWriter& json, const std::optional<model::StepTimes>& tim
         return;
     }
     json.beginObject().member("warmups", times->warmups).member("warmup_ns", times->warmupNs);
+    json.member("compiling", times->compiling).member("compile_ns", times->compileNs);
     json.member("steady", times->steady).key("steady_ns");
     writeSpread(json, times->steadyNs);
+    json.key("communication_tail_ns");
+    if (times->tailed > 0)
+        writeSpread(json, times->tailNs);
+    else
+        json.null();
     json.endObject();
 }
 

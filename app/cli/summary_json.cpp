@@ -85,13 +85,19 @@ void writeOutOfMemories(
     json.endArray();
 }
 
+/// By a profiler, which tells nothing of segments and of what is free in them.
+bool isProfiled(const model::Recording& recording, int device)
+{
+    const model::DeviceRecording* const found = recording.find(device);
+    return found != nullptr && found->profiled;
+}
+
 void writeDevice(JsonWriter& json, const model::Recording& recording, const DeviceReport& device)
 {
     const model::DeviceSummary& summary = device.summary;
     json.beginObject();
-    const model::DeviceRecording* const found = recording.find(summary.totals.device);
-    const bool isProfiled = found != nullptr && found->profiled;
-    writeTotals(json, summary.totals, isProfiled);
+    const bool profiled = isProfiled(recording, summary.totals.device);
+    writeTotals(json, summary.totals, profiled);
     json.key("integrity").beginObject().member("exact", device.integrity.exact());
     writeFindings(json, device.integrity, false);
     json.endObject();
@@ -100,7 +106,7 @@ void writeDevice(JsonWriter& json, const model::Recording& recording, const Devi
     else
         writePeak(json, summary.peak, summary.peakTimeNs, *device.byLine);
     writeSettings(json, recording);
-    const auto waste = [&](std::int64_t bytes) { return isProfiled ? std::nullopt : std::optional(bytes); };
+    const auto waste = [&](std::int64_t bytes) { return profiled ? std::nullopt : std::optional(bytes); };
     json.key("waste").beginObject().member("rounding", waste(summary.waste.rounding));
     json.member("free_in_segments", waste(summary.waste.freeInSegments));
     json.member("pending_free", waste(summary.waste.pendingFree)).endObject();
@@ -168,7 +174,8 @@ void writeSteps(JsonWriter& json, const std::vector<DeviceReport>& devices)
     json.endArray();
 }
 
-void writeWasteAtPeak(JsonWriter& json, const std::vector<DeviceReport>& devices)
+void writeWasteAtPeak(
+    JsonWriter& json, const model::Recording& recording, const std::vector<DeviceReport>& devices)
 {
     json.key("waste_at_peak").beginArray();
     for (const DeviceReport& device : devices) {
@@ -178,10 +185,16 @@ void writeWasteAtPeak(JsonWriter& json, const std::vector<DeviceReport>& devices
         };
         json.beginObject().member("device", device.summary.device);
         json.member("event", device.summary.totals.requestedPeakEvent);
-        json.member("reserved", device.summary.peakUse.reservedBytes);
-        json.member("rounding", waste.rounding.least).member("free_in_segments", waste.freeInSegments.most);
-        json.member("pending_free", waste.pendingFree).key("bounds");
-        if (waste.rounding.exact() && waste.freeInSegments.exact()) {
+        const bool known = !isProfiled(recording, device.summary.device);
+        const auto told
+            = [](std::int64_t bytes, bool tells) { return tells ? std::optional(bytes) : std::nullopt; };
+        json.member(
+            "reserved", told(device.summary.peakUse.reservedBytes, device.summary.totals.reservedKnown));
+        json.member("rounding", told(waste.rounding.least, known))
+            .member("free_in_segments", told(waste.freeInSegments.most, known))
+            .member("pending_free", told(waste.pendingFree, known))
+            .key("bounds");
+        if (!known || (waste.rounding.exact() && waste.freeInSegments.exact())) {
             json.null().endObject();
             continue;
         }
@@ -289,7 +302,7 @@ void writeFile(JsonWriter& json, const model::Recording& recording, const std::v
     writeUnknown(json, "unknown_actions", recording.unknownActions);
     writeRanges(json, devices);
     writeBounds(json, devices);
-    writeWasteAtPeak(json, devices);
+    writeWasteAtPeak(json, recording, devices);
     writeSteps(json, devices);
     writeDriver(json, devices);
     writeFits(json, devices);

@@ -111,8 +111,8 @@ void printPeak(Output& out, const DeviceReport& device)
         out.line(out.faint(fmt::format("  ... {} more lines: strata at FILE {}",
             formatCount(static_cast<std::int64_t>(peak.groups.size() - rows)),
             device.within ? std::to_string(peak.event) : "peak")));
-    if (device.within)
-        out.line(fmt::format("  Reserved there: at most {}", formatBytes(device.within->reservedBytes)));
+    if (device.within && device.within->reservedBytes)
+        out.line(fmt::format("  Reserved there: at most {}", formatBytes(*device.within->reservedBytes)));
 }
 
 void printOutOfMemory(Output& out, const model::Recording& recording, const DeviceReport& device)
@@ -165,7 +165,8 @@ void printSteps(Output& out, const DeviceReport& device)
             one.beginNs ? model::formatDuration(*one.beginNs) : "",
             one.beginNs ? model::formatDuration(one.durationNs) : "", formatBytes(one.requestedBytesPeak),
             formatCount(one.peakEvent), formatBytes(one.requestedBytesEnd),
-            formatBytes(one.reservedBytesPeak), one.name ? printable(one.name->name) : "" });
+            one.reservedBytesPeak ? formatBytes(*one.reservedBytesPeak) : std::string("-"),
+            one.name ? printable(one.name->name) : "" });
     }
     table.print(out);
     if (all > kStepsShown)

@@ -26,11 +26,12 @@ struct DeviceReport {
     std::optional<model::RangePeak> within; ///< the highest values of the range, if one was asked for
     std::optional<model::ReplayReport> replay; ///< if it was asked for
 
-    /// What the device needs, at least: the reserved peak of the range if there is one; else with the request
+    /// What the device needs, at least: the reserved peak of the range if there is one (the
+    /// requested one where the file does not tell of reserved memory); else with the request
     /// that failed, if one did.
     [[nodiscard]] std::int64_t neededBytes() const
     {
-        return within       ? within->reservedBytes
+        return within       ? within->reservedBytes.value_or(within->requestedBytes)
             : summary.needs ? summary.needs->bytes
                             : summary.totals.reservedBytesPeak;
     }

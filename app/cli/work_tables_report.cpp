@@ -192,16 +192,24 @@ void printCalls(Sections& sections, std::string_view title, const std::vector<mo
         });
 }
 
+std::string bytesText(std::int64_t bytes)
+{
+    return bytes < 0 ? std::string("?") : model::formatBytes(bytes);
+}
+
+std::string rateText(const std::optional<double>& rate)
+{
+    return rate ? fmt::format("{:.2f} GB/s", *rate / 1e9) : std::string("?");
+}
+
 void printCopies(Sections& sections, const std::vector<model::CopySums>& rows)
 {
     sections.print("copies and sets, by their time",
         { { "total" }, { "bytes" }, { "bandwidth" }, { "under kernels" }, { "host memory" } }, "copy", rows,
         [](const model::CopySums& row) {
-            const auto rate = row.bytesPerSecond();
-            return std::vector{ model::formatDuration(row.totalNs),
-                row.bytes < 0 ? std::string("?") : model::formatBytes(row.bytes),
-                rate ? fmt::format("{:.2f} GB/s", *rate / 1e9) : std::string("?"),
-                share(row.underComputationNs, row.totalNs), std::string(model::hostPagesWord(row.host)) };
+            return std::vector{ model::formatDuration(row.totalNs), bytesText(row.bytes),
+                rateText(row.bytesPerSecond()), share(row.underComputationNs, row.totalNs),
+                std::string(model::hostPagesWord(row.host)) };
         });
 }
 
@@ -244,6 +252,8 @@ void writeTables(
     rows("synchronisations", tables.synchronisations, writeCall);
     rows("communication", tables.collectives, [&](const model::CollectiveSums& row) {
         writeCall(row);
+        json.member("bytes", row.bytes < 0 ? std::nullopt : std::optional(row.bytes));
+        writeReal(json, "bytes_per_second", row.bytesPerSecond());
         json.member("under_computation_ns", row.underComputationNs).member("exposed_ns", row.exposedNs());
     });
     rows("data_loader", tables.loading, [&](const model::LoadingSums& row) {
@@ -262,10 +272,11 @@ void printTables(
     printCopies(sections, tables.copies);
     printCalls(sections, "calls that wait for the GPU, by their time", tables.synchronisations);
     sections.print("communication, by its time",
-        { { "total" }, { "mean" }, { "under kernels" }, { "alone" } }, "collective", tables.collectives,
-        [](const model::CollectiveSums& row) {
+        { { "total" }, { "mean" }, { "bytes" }, { "bandwidth" }, { "under kernels" }, { "alone" } },
+        "collective", tables.collectives, [](const model::CollectiveSums& row) {
             return std::vector{ model::formatDuration(row.totalNs),
-                model::formatDuration(row.totalNs / row.calls), share(row.underComputationNs, row.totalNs),
+                model::formatDuration(row.totalNs / row.calls), bytesText(row.bytes),
+                rateText(row.bytesPerSecond()), share(row.underComputationNs, row.totalNs),
                 model::formatDuration(row.exposedNs()) };
         });
     sections.print("waiting for the DataLoader", { { "total" }, { "mean" }, { "of steps" } }, "wait",

@@ -13,9 +13,14 @@ EventIndex instantWithin(const DeviceTimeline& timeline, EventIndex first, Event
 RangePeak peakWithin(const DeviceTrace& trace, const GroupTable& table, EventIndex first, EventIndex last)
 {
     const CurveRange requested = Curve(trace, CurveKind::Requested).range(first, last);
-    const CurveRange reserved = Curve(trace, CurveKind::Reserved).range(first, last);
-    return { first, last, requested.max, reserved.max, reserved.maxEvent,
-        groupsAt(trace, table, requested.maxEvent), timeOf(trace, requested.maxEvent) };
+    RangePeak peak{ first, last, requested.max, {}, {}, groupsAt(trace, table, requested.maxEvent),
+        timeOf(trace, requested.maxEvent) };
+    if (trace.totals().reservedKnown) {
+        const CurveRange reserved = Curve(trace, CurveKind::Reserved).range(first, last);
+        peak.reservedBytes = reserved.max;
+        peak.reservedEvent = reserved.maxEvent;
+    }
+    return peak;
 }
 
 } // namespace strata::model

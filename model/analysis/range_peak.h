@@ -17,8 +17,8 @@ namespace strata::model {
 struct RangePeak {
     EventIndex first = -1, last = -1; ///< the range
     std::int64_t requestedBytes = 0;
-    std::int64_t reservedBytes = 0;
-    EventIndex reservedEvent = -1;
+    std::optional<std::int64_t> reservedBytes; ///< nothing: the recording does not tell
+    std::optional<EventIndex> reservedEvent; ///< likewise
     LiveGroups groups; ///< at the peak of requested bytes
     std::optional<std::int64_t> timeNs; ///< of that peak, since the epoch
 };

@@ -78,7 +78,8 @@ std::vector<StepUse> stepUses(const DeviceTrace& trace)
         const CurveRange most = requested.range(step.first, step.last);
         use.requestedBytesPeak = most.max;
         use.peakEvent = most.maxEvent;
-        use.reservedBytesPeak = reserved.range(step.first, step.last).max;
+        if (trace.totals().reservedKnown)
+            use.reservedBytesPeak = reserved.range(step.first, step.last).max;
         use.requestedBytesEnd = requested.range(step.last, step.last).max;
     }
     return uses;

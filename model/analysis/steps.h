@@ -42,7 +42,7 @@ struct StepUse {
     std::int64_t durationNs = 0; ///< to the first event of the next step; of the last one, to its own last
     std::int64_t requestedBytesPeak = 0;
     EventIndex peakEvent = -1; ///< the first that has it
-    std::int64_t reservedBytesPeak = 0;
+    std::optional<std::int64_t> reservedBytesPeak; ///< nothing: the recording does not tell
     std::int64_t requestedBytesEnd = 0; ///< after its last event
 };
 /// Of all steps, in order; empty where none are known. O(events).

@@ -116,13 +116,17 @@ void WorkTracks::addMemory()
         if (reading.kind != MemoryReading::Kind::Change || reading.totalAllocatedBytes < 0)
             continue;
         WorkMemory& memory = found[{ reading.deviceType, reading.device }];
+        memory.reservedKnown
+            = memory.reservedKnown || (reading.deviceType != 0 && reading.totalReservedBytes >= 0);
         // What was there before the first one, from the beginning on.
         if (memory.readings.empty() && reading.timeNs > m_startNs)
             memory.readings.push_back(
                 { 0, std::max<std::int64_t>(reading.totalAllocatedBytes - reading.bytes, 0),
                     std::max<std::int64_t>(reading.totalReservedBytes, 0) });
+        // One that does not tell is taken for no change.
+        const std::int64_t before = memory.readings.empty() ? 0 : memory.readings.back().reservedBytes;
         memory.readings.push_back({ reading.timeNs - m_startNs, reading.totalAllocatedBytes,
-            std::max<std::int64_t>(reading.totalReservedBytes, 0) });
+            reading.totalReservedBytes >= 0 ? reading.totalReservedBytes : before });
     }
     for (auto& [key, memory] : found) {
         std::tie(memory.deviceType, memory.device) = key;

@@ -41,6 +41,7 @@ struct WorkMemory {
         std::int64_t allocatedBytes = 0, reservedBytes = 0;
     };
     std::vector<Reading> readings;
+    bool reservedKnown = false; ///< one of them tells of it; else it is 0, as of a CPU
 
     /// Lowest and highest of allocated and reserved bytes over [beginNs, endNs), what held before included.
     struct Range {

@@ -81,8 +81,10 @@ struct WorkSpan {
 struct KernelDetail {
     std::int32_t grid[3] = { -1, -1, -1 }, block[3] = { -1, -1, -1 };
     std::int32_t registers = -1; ///< a thread
-    std::int64_t sharedBytes = -1; ///< a block
     float occupancyPercent = -1; ///< estimated
+    std::int64_t sharedBytes = -1; ///< a block
+    /// Of a collective: the larger of what the rank gives and gets, as nccl-tests counts sizes.
+    std::int64_t messageBytes = -1;
 };
 
 struct CopyDetail {

@@ -95,8 +95,9 @@ std::vector<RankSpread> spreadsOf(const std::vector<std::shared_ptr<const RankDa
     std::ranges::sort(spreads, widestFirst);
     if (spreads.size() > most)
         spreads.resize(most);
-    spreads.push_back(spreadOf(Of::ReservedPeak, LiveRanks::tr("Reserved, at the peak"),
-        [&](std::size_t i) { return ranks[i]->totals().reservedBytesPeak; }));
+    if (std::ranges::all_of(ranks, [](const auto& rank) { return !rank || rank->totals().reservedKnown; }))
+        spreads.push_back(spreadOf(Of::ReservedPeak, LiveRanks::tr("Reserved, at the peak"),
+            [&](std::size_t i) { return ranks[i]->totals().reservedBytesPeak; }));
     spreads.push_back(spreadOf(Of::RequestedPeak, LiveRanks::tr("Requested, at the peak"),
         [&](std::size_t i) { return ranks[i]->totals().requestedBytesPeak; }));
     std::ranges::stable_sort(spreads, widestFirst);

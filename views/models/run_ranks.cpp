@@ -7,6 +7,8 @@
 
 #include <QFile>
 
+#include <algorithm>
+
 namespace strata::views {
 
 model::Result<std::shared_ptr<const RunRanks>> RunRanks::open(
@@ -36,6 +38,7 @@ model::Result<std::shared_ptr<const RunRanks>> RunRanks::open(
     const std::vector<model::RankTrace> traces = made->traces();
     made->m_ranks = model::rankWorkOf(traces);
     made->m_verdict = model::rankVerdictOf(made->m_ranks, traces);
+    made->compare();
     return made;
 }
 
@@ -52,6 +55,31 @@ model::Result<void> RunRanks::saveMerged(const QString& path) const
     const std::vector<model::RankTrace> given = traces();
     const model::MergedRanks merged = model::mergeRanks(given, m_ranks);
     return model::saveChromeTrace(merged.work, merged.strings, QFile::encodeName(path).toStdString());
+}
+
+void RunRanks::compare()
+{
+    const std::size_t steps = m_ranks.steps.size();
+    m_excess.assign(steps * m_ranks.ranks.size(), -1);
+    for (std::size_t at = 0; at < steps; ++at) {
+        const model::CommonStep& step = m_ranks.steps[at];
+        std::vector<std::int64_t> own;
+        for (const auto& of : step.ranks)
+            if (of)
+                own.push_back(of->ownNs());
+        const std::int64_t median = model::spreadOf(std::move(own)).median;
+        const auto whole = static_cast<double>(std::max<std::int64_t>(step.ns(), 1));
+        for (std::size_t rank = 0; rank < step.ranks.size(); ++rank)
+            if (const auto& of = step.ranks[rank])
+                m_excess[rank * steps + at]
+                    = std::clamp(static_cast<double>(of->ownNs() - median) / whole, 0.0, 1.0);
+    }
+}
+
+std::optional<double> RunRanks::excess(std::size_t rank, std::size_t step) const
+{
+    const double found = m_excess[rank * m_ranks.steps.size() + step];
+    return found < 0 ? std::nullopt : std::optional(found);
 }
 
 } // namespace strata::views

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/step_figures.h"
 
+#include "model/timeline/reserved_at.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +25,7 @@ std::shared_ptr<const StepFigures> stepFigures(std::shared_ptr<const DeviceData>
     for (const model::TrainingStep& step : all->steps().steps) {
         const std::size_t row = all->rows.size();
         all->rows.push_back({ &step, timeline.requested().range(step.first, step.last),
-            timeline.requested().at(step.last), timeline.reserved().at(step.last) });
+            timeline.requested().at(step.last), model::reservedAt(timeline, step.last) });
         for (const model::PhaseSpan& span : step.phases)
             all->phases[static_cast<std::size_t>(span.phase)] = true;
         if (step.phases.empty())

@@ -16,7 +16,8 @@ struct StepFigures {
     struct Row {
         const model::TrainingStep* step; ///< of the training
         model::CurveRange peak; ///< of requested bytes, over its own events
-        std::int64_t requestedBytesEnd = 0, reservedBytes = 0; ///< after its last event
+        std::int64_t requestedBytesEnd = 0; ///< after its last event
+        std::optional<std::int64_t> reservedBytes; ///< likewise; nothing: the recording does not tell
     };
 
     std::shared_ptr<const DeviceData> device; ///< whose training has the steps

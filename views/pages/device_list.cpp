@@ -9,6 +9,16 @@
 
 namespace strata::views {
 
+namespace {
+
+/// The bar: what it reserved at most, else what is known of that.
+std::int64_t mostOf(const model::Totals& totals)
+{
+    return totals.reservedKnown ? totals.reservedBytesPeak : totals.requestedBytesPeak;
+}
+
+} // namespace
+
 DeviceList::DeviceList(
     std::span<const DeviceBrief> devices, int shown, const Palette& palette, QWidget* parent)
     : BarList(parent)
@@ -22,7 +32,7 @@ DeviceList::DeviceList(
         return found == actions.end() ? std::int64_t{ 0 } : found->second;
     };
     for (const DeviceBrief& device : devices) {
-        longest = std::max(longest, device.totals->reservedBytesPeak);
+        longest = std::max(longest, mostOf(*device.totals));
         anyFailed = anyFailed || failedOn(device) > 0;
     }
     std::vector<Row> rows;
@@ -33,10 +43,11 @@ DeviceList::DeviceList(
         row.label = tr("GPU %1").arg(device.device);
         row.toolTip
             = device.device == shown ? tr("This page shows it") : tr("Click to show it on every page");
-        row.fraction = static_cast<double>(totals.reservedBytesPeak) / static_cast<double>(longest);
+        row.fraction = static_cast<double>(mostOf(totals)) / static_cast<double>(longest);
         row.colour = palette[Palette::Role::Requested];
         row.marked = device.device == shown;
-        row.figures = { tr("reserved %1").arg(text::bytes(totals.reservedBytesPeak)),
+        row.figures = { totals.reservedKnown ? tr("reserved %1").arg(text::bytes(totals.reservedBytesPeak))
+                                             : tr("reserved –"),
             tr("requested %1").arg(text::bytes(totals.requestedBytesPeak)) };
         if (anyFailed)
             row.figures.append(

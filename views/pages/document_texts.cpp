@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/document_texts.h"
 
+#include "model/timeline/reserved_at.h"
 #include "model/trace/work.h"
 
 #include "views/models/group_colours.h"
@@ -78,10 +79,13 @@ QString instant(const DeviceData& device, model::EventIndex event)
 QString selection(const DeviceData& device, const EventRange& range)
 {
     const model::DeviceTimeline& timeline = *device.timeline;
-    if (range.isInstant())
-        return Texts::tr("%1: requested %2, reserved %3")
-            .arg(instant(device, range.first), bytes(timeline.requested().at(range.first)),
-                bytes(timeline.reserved().at(range.first)));
+    if (range.isInstant()) {
+        const QString when = instant(device, range.first);
+        const QString requested = bytes(timeline.requested().at(range.first));
+        const auto reserved = model::reservedAt(timeline, range.first);
+        return reserved ? Texts::tr("%1: requested %2, reserved %3").arg(when, requested, bytes(*reserved))
+                        : Texts::tr("%1: requested %2").arg(when, requested);
+    }
     const model::CurveRange peak = timeline.requested().range(range.first, range.last);
     const QString length = timeline.clock().hasTimes()
         ? duration(timeline.clock().timeNs(range.last) - timeline.clock().timeNs(range.first))

@@ -106,7 +106,8 @@ private:
             const int filled = heightOf(sample.requestedBytes), line = heightOf(sample.reservedBytes);
             painter.fillRect(
                 begin, box.bottom() + 1 - filled, end - begin, filled, m_palette[Role::Requested]);
-            painter.fillRect(begin, box.bottom() - line, end - begin, 2, m_palette[Role::Reserved]);
+            if (sample.reservedBytes >= 0)
+                painter.fillRect(begin, box.bottom() - line, end - begin, 2, m_palette[Role::Reserved]);
         }
     }
 
@@ -299,7 +300,7 @@ void ProcessList::setProcesses(const std::vector<ProcessFinder::Seen>& processes
         item->setText(Device, device ? tr("GPU %1").arg(device->device) : QString());
         Spark spark{ seen.history, nowMs };
         for (const MemorySample& sample : seen.history)
-            spark.topBytes = std::max(spark.topBytes, sample.reservedBytes);
+            spark.topBytes = std::max({ spark.topBytes, sample.reservedBytes, sample.requestedBytes });
         item->setData(Memory, kHistory, QVariant::fromValue(spark));
         setBytes(*item, Requested, device ? device->requestedBytes : -1);
         setBytes(*item, Reserved, device ? device->reservedBytes : -1);

@@ -103,7 +103,8 @@ RankCurves::Picture RankCurves::pictureOf(
             continue;
         firstNs = std::min(firstNs, rank->timeline->clock().startNs());
         lastNs = std::max(lastNs, rank->timeline->clock().endNs());
-        picture.topBytes = std::max(picture.topBytes, rank->totals().reservedBytesPeak);
+        picture.topBytes = std::max(
+            { picture.topBytes, rank->totals().reservedBytesPeak, rank->totals().requestedBytesPeak });
     }
     if (firstNs > lastNs)
         return picture;
@@ -234,14 +235,16 @@ void RankCurves::paintRow(QPainter& painter, int row)
     }
 
     const int figure = scaled(kFigureWidth, font());
-    const std::int64_t figures[] = { rank.data->requestedBytes, rank.data->totals().requestedBytesPeak,
-        rank.data->totals().reservedBytesPeak };
+    const model::Totals& totals = rank.data->totals();
+    const QString figures[]
+        = { text::bytes(rank.data->requestedBytes), text::bytes(totals.requestedBytesPeak),
+              totals.reservedKnown ? text::bytes(totals.reservedBytesPeak) : QStringLiteral("–") };
     painter.setFont(numberFont(font()));
     painter.setPen(m_palette[Role::Text]);
     for (int i = 0; i < kFigures; ++i)
         painter.drawText(
             QRect(whole.right() - kMargin - (kFigures - i) * figure, whole.top(), figure, whole.height()),
-            Qt::AlignRight | Qt::AlignVCenter, text::bytes(figures[i]));
+            Qt::AlignRight | Qt::AlignVCenter, figures[i]);
 }
 
 void RankCurves::resizeEvent(QResizeEvent*)

@@ -142,10 +142,14 @@ RunRanksPage::RunRanksPage(QWidget* parent)
     m_body->addWidget(m_notice);
     auto* head = new QHBoxLayout;
     head->setSpacing(kMargin);
+    auto* buttons = new QHBoxLayout; // their texts on one line
+    buttons->setSpacing(kMargin);
+    buttons->addWidget(m_merge);
+    buttons->addWidget(m_choose);
+    buttons->addWidget(m_back);
     head->addWidget(m_verdict, 1);
-    head->addWidget(m_merge, 0, Qt::AlignTop);
-    head->addWidget(m_choose, 0, Qt::AlignTop);
-    head->addWidget(m_back, 0, Qt::AlignTop);
+    head->addLayout(buttons);
+    head->setAlignment(buttons, Qt::AlignTop);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(kMargin, kGrid, kMargin, kMargin);
     layout->setSpacing(kGrid);

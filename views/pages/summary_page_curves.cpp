@@ -40,8 +40,9 @@ QString legend(const model::DeviceSummary& summary, const Palette& palette)
             .arg(palette[role].name(), QString::fromUtf8(line),
                 name.toHtmlEscaped().replace(QLatin1Char(' '), QLatin1String("&nbsp;")));
     };
-    QStringList all{ entry(Palette::Role::Requested, "━━", SummaryPage::tr("requested")),
-        entry(Palette::Role::Reserved, "━━", SummaryPage::tr("reserved")) };
+    QStringList all{ entry(Palette::Role::Requested, "━━", SummaryPage::tr("requested")) };
+    if (summary.totals.reservedKnown)
+        all += entry(Palette::Role::Reserved, "━━", SummaryPage::tr("reserved"));
     if (reachesCapacity(summary, highestCurve(summary)))
         all += entry(Palette::Role::Warning, "╍╍",
             (summary.capacity->exact ? SummaryPage::tr("capacity %1") : SummaryPage::tr("capacity ≥ %1"))

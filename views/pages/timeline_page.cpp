@@ -52,7 +52,11 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
               { tr("Roofline"), tr("What operators make of the GPU, and what limits them") },
               { tr("Collectives"), tr("Communication between GPUs, by its time") },
               { tr("Syncs"), tr("Calls that wait for the GPU, by their time") },
-              { tr("Data"), tr("Waiting for the DataLoader") } }))
+              { tr("Data"), tr("Waiting for the DataLoader") },
+              { tr("Steps"), tr("What each took, beside their median; Enter measures one") } }))
+    , m_by(new Segmented(tr("Rows of operators"),
+          { { tr("By name"), tr("All calls of an operator in one row") },
+              { tr("By shapes"), tr("Calls with other shapes of inputs in rows of their own") } }))
     , m_range(new QLabel)
     , m_roofSaid(new QLabel)
     , m_roofline(new RooflineChart)
@@ -121,6 +125,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     connect(m_lanes, &LanesView::measuredChanged, this, &TimelinePage::request);
     connect(m_kinds, &Segmented::changed, this,
         [this](int kind) { showTable(static_cast<WorkTable::Kind>(kind)); });
+    connect(m_by, &Segmented::changed, this, &TimelinePage::request);
     connect(m_table, &PlainTableView::sourceRowOpened, this, &TimelinePage::openRow);
     connect(&document, &Document::stateChanged, this, &TimelinePage::showSession);
     connect(&document, &Document::progressChanged, this, &TimelinePage::showTexts);
@@ -206,15 +211,18 @@ QWidget* TimelinePage::makeLower()
     beside->setSizes({ 380, 380, 640 });
     beside->setChildrenCollapsible(false);
     beside->setObjectName(QStringLiteral("roofline")); // under which the window remembers it
-    auto* head = new QHBoxLayout;
-    head->setSpacing(kMargin);
-    head->addWidget(m_kinds);
-    head->addWidget(m_range, 1);
+    m_by->setProperty("compact", true);
+    m_by->hide();
+    auto* of = new QHBoxLayout; // what is shown below
+    of->setSpacing(kMargin);
+    of->addWidget(m_by);
+    of->addWidget(m_range, 1);
     auto* lower = new QWidget;
     auto* layout = new QVBoxLayout(lower);
     layout->setContentsMargins(0, kGrid / 2, 0, 0);
     layout->setSpacing(kGrid / 2);
-    layout->addLayout(head);
+    layout->addWidget(m_kinds, 0, Qt::AlignLeft);
+    layout->addLayout(of);
     layout->addWidget(m_roofSaid);
     layout->addWidget(beside, 1);
     lower->setMinimumHeight(scaled(kRows * kRowHeight, font()));
@@ -233,6 +241,8 @@ QString TimelinePage::commandLine() const
     QString line = QStringLiteral("strata timeline %1").arg(text::shellQuoted(m_document.path()));
     if (m_adder.added())
         line += QLatin1Char(' ') + text::shellQuoted(m_adder.added()->path);
+    if (by() == model::OperatorsBy::NameAndShapes)
+        line += QStringLiteral(" --shapes");
     if (const auto range = m_lanes->measured())
         line += QStringLiteral(" --from t:%1 --to t:%2")
                     .arg(range->begin / 1e9, 0, 'f', 9)
@@ -314,12 +324,29 @@ void TimelinePage::request()
     if (const auto measured = m_lanes->measured())
         range = model::TimeSpan{ shown->tracks().startNs() + static_cast<std::int64_t>(measured->begin),
             shown->tracks().startNs() + static_cast<std::int64_t>(measured->end) };
-    m_summing.start([shown, range](const JobContext&) { return WorkFigures::of(shown, range); },
+    m_summing.start(
+        [shown, range, by = by()](const JobContext&) { return WorkFigures::of(shown, range, by); },
         [this](WorkFigures figures) { showFigures(std::move(figures)); });
+}
+
+model::OperatorsBy TimelinePage::by() const
+{
+    return m_by->chosen() == 1 ? model::OperatorsBy::NameAndShapes : model::OperatorsBy::Name;
+}
+
+void TimelinePage::setOperatorsBy(model::OperatorsBy by)
+{
+    m_by->choose(by == model::OperatorsBy::NameAndShapes ? 1 : 0);
+    request();
 }
 
 void TimelinePage::showFigures(WorkFigures figures)
 {
+    const bool tellsShapes = figures.lanes->tellsShapes();
+    m_by->setChoiceEnabled(
+        1, tellsShapes, tr("The trace tells no shapes of inputs: record with record_shapes=True"));
+    if (!tellsShapes)
+        m_by->choose(0);
     m_figures = std::make_shared<const WorkFigures>(std::move(figures));
     m_addedLine->showPeaks(*m_figures);
     showTable(static_cast<WorkTable::Kind>(m_kinds->chosen()));
@@ -329,6 +356,7 @@ void TimelinePage::showFigures(WorkFigures figures)
 void TimelinePage::showTable(WorkTable::Kind kind)
 {
     m_kinds->choose(static_cast<int>(kind));
+    m_by->setVisible(kind == WorkTable::Kind::Operators);
     m_shown = m_figures ? WorkTable::of(kind, m_figures) : nullptr;
     m_table->setSource(m_shown);
     showRoofline();
@@ -367,6 +395,7 @@ void TimelinePage::showTexts()
     m_how->setVisible(isThere && !m_how->text().isEmpty());
     m_find->setVisible(isThere);
     m_range->setText(m_figures ? timelineRange(*m_figures) : QString());
+    m_range->setVisible(!m_range->text().isEmpty());
     const QString wanted = m_find->text();
     m_found->setText(!isThere || (wanted.isEmpty() && m_lanes->foundCount() == 0) ? QString()
             : m_lanes->foundCount() == 0

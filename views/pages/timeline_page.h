@@ -56,6 +56,8 @@ public:
     void showLifeOfBlock();
     void showTable(WorkTable::Kind kind);
     void find(const QString& text); ///< as if it had been typed
+    void setOperatorsBy(model::OperatorsBy by); ///< as if it had been chosen
+    [[nodiscard]] Segmented& operatorsBy() const { return *m_by; } ///< seen beside operators
     [[nodiscard]] LanesView& lanes() const { return *m_lanes; }
     [[nodiscard]] PlainTableView& table() const { return *m_table; }
     [[nodiscard]] RooflineChart& roofline() const { return *m_roofline; }
@@ -88,6 +90,7 @@ private:
     void makeLanes();
     void request(); ///< figures of what is measured, else of all
     void showFigures(WorkFigures figures);
+    [[nodiscard]] model::OperatorsBy by() const; ///< what was chosen
     void showTexts();
     void walkFound(bool forward);
     void openRow(quint32 row);
@@ -118,7 +121,7 @@ private:
     Legend* m_legend;
     AddedMemoryLine* m_addedLine;
     QAction *m_add, *m_remove;
-    Segmented* m_kinds;
+    Segmented *m_kinds, *m_by;
     QLabel* m_range;
     QLabel* m_roofSaid;
     RooflineChart* m_roofline; ///< beside the table, where that is of the roofline

@@ -44,7 +44,7 @@ QString timelineRange(const WorkFigures& figures)
 {
     return figures.report.range ? Words::tr("of the %1 that were measured; a click without a drag ends that")
                                       .arg(text::duration(figures.report.range->ns()))
-                                : Words::tr("of all of it");
+                                : QString();
 }
 
 QString ranksVerdict(const RunRanks& ranks)

@@ -16,7 +16,7 @@ class RunRanks;
 /// What the page Timeline says, as `strata timeline` does.
 [[nodiscard]] QString timelineVerdict(const WorkFigures& figures); ///< rich text
 [[nodiscard]] QString timelineSteps(const WorkFigures& figures); ///< empty: there are none
-[[nodiscard]] QString timelineRange(const WorkFigures& figures); ///< of what the tables are
+[[nodiscard]] QString timelineRange(const WorkFigures& figures); ///< of what the tables are; empty: of all
 [[nodiscard]] QString timelineRoofline(const WorkFigures& figures); ///< rich text
 /// Why there is no roofline, and what would record it; nullopt: there is one.
 [[nodiscard]] std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures);

@@ -54,6 +54,12 @@ struct ProfilerStep {
     std::int64_t number = -1; ///< as the program counts, or `strata steps`; -1: it has none
     TimeSpan time;
     std::int64_t deviceBusyNs = 0; ///< the union over all devices, of what began within it
+
+    // Of describeSteps():
+    std::int64_t compileNs = 0; ///< while torch.compile compiled, on any thread
+    std::int64_t loadingNs = 0; ///< while a thread waited for its DataLoader
+    bool warmsUp = false; ///< see StepTimes
+    std::optional<std::int64_t> tailNs; ///< of describeTails(): collectives alone behind the backward
 };
 
 /// Of all of it, or of what lies in `range`: pieces that reach beyond are cut. By device number. O(n log n).

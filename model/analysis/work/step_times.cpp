@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/step_times.h"
 
+#include "model/analysis/work/wait_causes.h"
+#include "model/base/wrap.h"
+
 #include <algorithm>
 
 namespace strata::model {
@@ -16,28 +19,80 @@ Spread spreadOf(std::vector<std::int64_t> values)
     return { values.front(), at(1), at(2), at(3), values.back() };
 }
 
+std::int64_t warmupsOf(std::span<const ProfilerStep> steps)
+{
+    if (steps.empty())
+        return 0;
+    const std::size_t half = std::max<std::size_t>(steps.size() / 2, 1);
+    std::vector<std::int64_t> later;
+    for (const ProfilerStep& step : steps.subspan(std::min(half, steps.size() - 1)))
+        later.push_back(step.time.ns());
+    const double most = kWarmupTimes * static_cast<double>(spreadOf(std::move(later)).median);
+    std::size_t warmups = 1;
+    while (warmups<half&& static_cast<double>(steps[warmups].time.ns())> most)
+        ++warmups;
+    return static_cast<std::int64_t>(warmups);
+}
+
+void describeSteps(std::vector<ProfilerStep>& steps, const Work& work, const StringTable& strings)
+{
+    if (steps.empty())
+        return;
+    std::vector<TimeSpan> compiling, loading;
+    for (const WorkSpan& span : work.spans) {
+        if (span.kind != WorkKind::Annotation && span.kind != WorkKind::Operator)
+            continue;
+        const std::string_view name = strings[span.name];
+        if (name.ends_with(" (dynamo_timed)"))
+            compiling.push_back({ span.startNs, span.endNs() });
+        else if (isLoaderWait(name))
+            loading.push_back({ span.startNs, span.endNs() });
+    }
+    const CoveredTime compiled(unionOf(std::move(compiling))), loaded(unionOf(std::move(loading)));
+    const auto warmups = static_cast<std::size_t>(warmupsOf(steps));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        steps[i].compileNs = compiled.within(steps[i].time);
+        steps[i].loadingNs = loaded.within(steps[i].time);
+        steps[i].warmsUp = i < warmups;
+    }
+}
+
 std::optional<StepTimes> stepTimesOf(std::span<const ProfilerStep> steps)
 {
     if (steps.empty())
         return std::nullopt;
-    std::vector<std::int64_t> all;
-    for (const ProfilerStep& step : steps)
-        all.push_back(step.time.ns());
-    const std::size_t half = std::max<std::size_t>(all.size() / 2, 1);
-    const auto usual = static_cast<double>(
-        spreadOf({ all.begin() + static_cast<std::ptrdiff_t>(std::min(half, all.size() - 1)), all.end() })
-            .median);
-    std::size_t warmups = 1;
-    while (warmups<half&& static_cast<double>(all[warmups])> kWarmupTimes * usual)
-        ++warmups;
     StepTimes times;
-    times.warmups = static_cast<std::int64_t>(warmups);
-    for (std::size_t i = 0; i < warmups; ++i)
-        times.warmupNs += all[i];
-    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(warmups));
-    times.steady = std::ssize(all);
-    times.steadyNs = spreadOf(std::move(all));
+    std::vector<std::int64_t> steady, tails;
+    for (const ProfilerStep& step : steps) {
+        if (step.warmsUp) {
+            ++times.warmups;
+            times.warmupNs = wrapAdd(times.warmupNs, step.time.ns());
+        } else {
+            steady.push_back(step.time.ns());
+            if (step.tailNs)
+                tails.push_back(*step.tailNs);
+        }
+        times.compiling += step.compileNs > 0 ? 1 : 0;
+        times.compileNs = wrapAdd(times.compileNs, step.compileNs);
+    }
+    times.steady = std::ssize(steady);
+    times.steadyNs = spreadOf(std::move(steady));
+    times.tailed = std::ssize(tails);
+    times.tailNs = spreadOf(std::move(tails));
     return times;
+}
+
+std::optional<std::int64_t> aboveMedianNs(const ProfilerStep& step, const StepTimes& times)
+{
+    return times.steady > 0 ? std::optional(step.time.ns() - times.steadyNs.median) : std::nullopt;
+}
+
+std::optional<double> shareAboveMedian(const ProfilerStep& step, const StepTimes& times)
+{
+    const auto more = aboveMedianNs(step, times);
+    return more && times.steadyNs.median > 0
+        ? std::optional(static_cast<double>(*more) / static_cast<double>(times.steadyNs.median))
+        : std::nullopt;
 }
 
 } // namespace strata::model

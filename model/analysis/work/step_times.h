@@ -25,10 +25,26 @@ struct StepTimes {
     std::int64_t warmupNs = 0; ///< of all of them together
     std::int64_t steady = 0; ///< steps behind them
     Spread steadyNs;
+    std::int64_t compiling = 0; ///< steps in which torch.compile compiles, wherever they stand
+    std::int64_t compileNs = 0; ///< of all of them together
+    std::int64_t tailed = 0; ///< steady steps with a tail: see describeTails()
+    Spread tailNs; ///< of those
 };
 inline constexpr double kWarmupTimes = 1.5;
 
-/// Of steps in their order; none: there are none.
+/// Of all steps of a run in their order: how many of them warm up. O(n log n).
+[[nodiscard]] std::int64_t warmupsOf(std::span<const ProfilerStep> steps);
+
+/// Says of all steps of a run which of them warm up, and for how long each compiles and waits for data.
+/// Dynamo and Inductor bear "(dynamo_timed)" in the names of what they tell the profiler (dynamo_timed() of
+/// torch/_dynamo/utils.py, since PyTorch 2.0). O(rows + n log n).
+void describeSteps(std::vector<ProfilerStep>& steps, const Work& work, const StringTable& strings);
+
+/// Of steps that were described, all or some in their order; none: there are none.
 [[nodiscard]] std::optional<StepTimes> stepTimesOf(std::span<const ProfilerStep> steps);
+/// By how much a step takes longer than the median of the steady ones, and of what share of that; nothing:
+/// there are none.
+[[nodiscard]] std::optional<std::int64_t> aboveMedianNs(const ProfilerStep& step, const StepTimes& times);
+[[nodiscard]] std::optional<double> shareAboveMedian(const ProfilerStep& step, const StepTimes& times);
 
 } // namespace strata::model

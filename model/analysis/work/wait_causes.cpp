@@ -244,6 +244,11 @@ bool isCollective(std::string_view name)
         || name.starts_with("gloo:");
 }
 
+bool isLoaderWait(std::string_view name)
+{
+    return name.starts_with("enumerate(DataLoader)");
+}
+
 bool isWaiting(std::string_view name)
 {
     return contains(name, "Synchronize") || name == "cudaMemcpy" || name == "hipMemcpy"

@@ -30,6 +30,8 @@ inline constexpr std::size_t kWaitCauses = 7;
 
 /// An operator, or what a program's record_function says, in which a thread waits for other ranks: c10d's.
 [[nodiscard]] bool isCollective(std::string_view name);
+/// What a DataLoader names its own wait for a batch; an operator in traces of 2021, else an annotation.
+[[nodiscard]] bool isLoaderWait(std::string_view name);
 /// Calls of the runtime that return when the device has done what was asked of it, of CUDA and ROCm.
 [[nodiscard]] bool isWaiting(std::string_view name);
 

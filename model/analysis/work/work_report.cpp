@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/work_report.h"
 
+#include "model/analysis/work/backward_tail.h"
 #include "model/analysis/work/launchers.h"
 #include "model/analysis/work/step_times.h"
 #include "model/base/units.h"
@@ -66,6 +67,8 @@ WorkReport workReportOf(
     report.range = range;
     report.devices = deviceWorkOf(work, strings, range);
     report.steps = profilerStepsOf(work, strings);
+    describeSteps(report.steps, work, strings);
+    describeTails(report.steps, work, strings);
     if (range)
         std::erase_if(report.steps, [&](const ProfilerStep& step) {
             return step.time.endNs <= range->beginNs || step.time.beginNs >= range->endNs;
@@ -131,19 +134,30 @@ std::vector<Sentence> sayStepsOf(const WorkReport& report)
         return {};
     const bool hasDevice = !report.devices.empty();
     const ProfilerStep& first = report.steps.front();
-    std::vector<Sentence> said{ say("%1: %2.", std::string(first.name), took(first, hasDevice)) };
+    std::vector<Sentence> said;
+    if (times->warmups > 0 || times->steady == 1)
+        said.push_back(say("%1: %2.", std::string(first.name), took(first, hasDevice)));
     if (times->warmups > 1)
         said.push_back(say("The first %1 steps are longer than the others: they warm up, in %2.",
             times->warmups, formatDuration(times->warmupNs)));
-    if (times->steady == 0)
-        return said;
-    std::vector<ProfilerStep> later(report.steps.begin() + times->warmups, report.steps.end());
-    std::ranges::stable_sort(later, {}, [](const ProfilerStep& step) { return step.time.ns(); });
-    const Spread& spread = times->steadyNs;
-    said.push_back(say("%1 after that: median %2; from %3 to %4, half of them from %5 to %6.",
-        sayCounted("%1 step", "%1 steps", times->steady), took(later[(later.size() - 1) / 2], hasDevice),
-        formatDuration(spread.least), formatDuration(spread.most), formatDuration(spread.lower),
-        formatDuration(spread.upper)));
+    if (times->steady > 1 || (times->steady == 1 && times->warmups > 0)) {
+        std::vector<ProfilerStep> later = report.steps;
+        std::erase_if(later, [](const ProfilerStep& step) { return step.warmsUp; });
+        std::ranges::stable_sort(later, {}, [](const ProfilerStep& step) { return step.time.ns(); });
+        const Sentence steps = sayCounted("%1 step", "%1 steps", times->steady);
+        const Spread& spread = times->steadyNs;
+        said.push_back(say("%1: median %2; from %3 to %4, half of them from %5 to %6.",
+            times->warmups > 0 ? say("%1 after that", steps) : steps,
+            took(later[(later.size() - 1) / 2], hasDevice), formatDuration(spread.least),
+            formatDuration(spread.most), formatDuration(spread.lower), formatDuration(spread.upper)));
+    }
+    if (times->compiling > 0)
+        said.push_back(say("torch.compile takes %1 of %2.", formatDuration(times->compileNs),
+            sayCounted("%1 step", "%1 steps", times->compiling)));
+    if (times->tailed > 0)
+        said.push_back(
+            say("After the backward, collectives run for another %1 a step (median), and nothing hides them.",
+                formatDuration(times->tailNs.median)));
     return said;
 }
 

@@ -16,7 +16,7 @@ namespace strata::model {
 struct WorkReport {
     std::optional<TimeSpan> range; ///< that was asked for
     std::vector<DeviceWork> devices;
-    std::vector<ProfilerStep> steps; ///< those that the range touches
+    std::vector<ProfilerStep> steps; ///< those that the range touches, described
     WaitTimes waits;
     WorkTables tables;
     Roofline roofline;

@@ -19,6 +19,18 @@ void addTo(std::int64_t& sum, std::int64_t ns)
     sum = wrapAdd(sum, ns);
 }
 
+/// Of the last call that was added; what one of them does not tell, their sum does not.
+void addBytes(auto& sums, std::int64_t bytes)
+{
+    sums.bytes = sums.calls == 1 ? bytes : bytes < 0 || sums.bytes < 0 ? -1 : wrapAdd(sums.bytes, bytes);
+}
+
+std::optional<double> rateOf(std::int64_t bytes, std::int64_t ns)
+{
+    return bytes < 0 || ns <= 0 ? std::nullopt
+                                : std::optional(static_cast<double>(bytes) * 1e9 / static_cast<double>(ns));
+}
+
 bool liesIn(const WorkSpan& span, const std::optional<TimeSpan>& range)
 {
     return !range || (span.startNs >= range->beginNs && span.startNs < range->endNs);
@@ -159,9 +171,8 @@ void addLaunches(std::vector<KernelSums>& rows, const Work& work, const std::opt
 
 bool isLoading(const WorkSpan& span, const StringTable& strings)
 {
-    // Those of 2021 are operators.
     return (span.kind == WorkKind::Annotation || span.kind == WorkKind::Operator)
-        && strings[span.name].starts_with("enumerate(DataLoader)");
+        && isLoaderWait(strings[span.name]);
 }
 
 std::vector<LoadingSums> loadingOf(const Work& work, const StringTable& strings,
@@ -206,9 +217,12 @@ std::string_view hostPagesWord(HostPages pages)
 
 std::optional<double> CopySums::bytesPerSecond() const
 {
-    return bytes >= 0 && totalNs > 0
-        ? std::optional(static_cast<double>(bytes) * 1e9 / static_cast<double>(totalNs))
-        : std::nullopt;
+    return rateOf(bytes, totalNs);
+}
+
+std::optional<double> CollectiveSums::bytesPerSecond() const
+{
+    return rateOf(bytes, totalNs);
 }
 
 WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<const std::uint32_t> nested,
@@ -240,18 +254,19 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<cons
             continue;
         if (span.kind == WorkKind::Kernel) {
             kernels.add(span);
-            if (isCollective[row])
-                addTo(collectives.add(span).underComputationNs, computationOf(span).within(span));
+            if (isCollective[row]) {
+                CollectiveSums& sums = collectives.add(span);
+                const KernelDetail* const detail = detailOf(work, span);
+                addBytes(sums, detail ? detail->messageBytes : -1);
+                addTo(sums.underComputationNs, computationOf(span).within(span));
+            }
         } else if (span.kind == WorkKind::Runtime) {
             calls.add(span);
             if (isWaiting(strings[span.name]))
                 waits.add(span);
         } else if (span.kind == WorkKind::Copy || span.kind == WorkKind::Set) {
             CopySums& sums = copies.add(span);
-            const std::int64_t bytes = work.copies[span.detail].bytes;
-            sums.bytes = sums.calls == 1      ? bytes
-                : bytes < 0 || sums.bytes < 0 ? -1
-                                              : wrapAdd(sums.bytes, bytes);
+            addBytes(sums, work.copies[span.detail].bytes);
             addTo(sums.underComputationNs, computationOf(span).besidesStreamOf(span));
         }
     }

@@ -51,10 +51,12 @@ struct CopySums : CallSums {
 
 /// Kernels of NCCL and RCCL of one name.
 struct CollectiveSums : CallSums {
+    std::int64_t bytes = -1; ///< of KernelDetail::messageBytes; -1: not told of one of them
     /// While kernels that compute ran on the device, whatever the stream. Kernels at one time count each.
     std::int64_t underComputationNs = 0;
 
     [[nodiscard]] std::int64_t exposedNs() const { return totalNs - underComputationNs; }
+    [[nodiscard]] std::optional<double> bytesPerSecond() const; ///< "algorithm bandwidth" of nccl-tests
 };
 
 /// Waits of a program for its DataLoader, by the names that the DataLoader gives them.

@@ -2,6 +2,7 @@
 #include "model/readers/kineto/event_rows.h"
 
 #include "model/readers/kineto/decimal.h"
+#include "model/readers/kineto/scalar_type.h"
 
 #include <algorithm>
 #include <array>
@@ -111,6 +112,8 @@ struct EventRows::Row {
     std::optional<std::int64_t> device, stream, deviceType, deviceId, address, bytes, allocated, reserved;
     std::int64_t correlation = 0, external = 0, sequence = -1, forwardThread = 0;
     KernelDetail kernel;
+    std::int64_t given = 0, got = 0; // elements of a collective
+    std::string_view element; // their type
     std::string_view shapes, types, values, strides, label;
 };
 
@@ -215,6 +218,12 @@ bool EventRows::Parser::read(json::object object, StringTable& strings, Row& row
                 into(row.kernel.sharedBytes);
             else if (key == "est. achieved occupancy %")
                 into(row.kernel.occupancyPercent);
+            else if (key == "In msg nelems")
+                into(row.given);
+            else if (key == "Out msg nelems")
+                into(row.got);
+            else if (key == "dtype")
+                row.element = textIn(value);
             [[fallthrough]];
         case WorkKind::Runtime:
             if (key == "correlation")
@@ -420,9 +429,15 @@ void EventRows::addSpan(const Row& row)
         span.detail = static_cast<std::uint32_t>(rows.size());
         rows.push_back(std::forward<decltype(detail)>(detail));
     };
-    if (row.kind == WorkKind::Kernel)
-        detailed(m_work.kernels, row.kernel);
-    else if (row.kind == WorkKind::Copy || row.kind == WorkKind::Set)
+    if (row.kind == WorkKind::Kernel) {
+        KernelDetail kernel = row.kernel;
+        std::int64_t bytes = 0;
+        if (!__builtin_mul_overflow(std::max(row.given, row.got), scalarTypeBytes(row.element), &bytes)
+            && bytes > 0)
+            kernel.messageBytes = bytes;
+        detailed(m_work.kernels, kernel);
+    }
+    if (row.kind == WorkKind::Copy || row.kind == WorkKind::Set)
         detailed(m_work.copies, CopyDetail{ row.bytes.value_or(-1) });
     else if (row.kind == WorkKind::Operator
         && (!row.shapes.empty() || !row.types.empty() || !row.values.empty() || row.sequence >= 0))

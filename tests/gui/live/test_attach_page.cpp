@@ -2,6 +2,7 @@
 // The page Attach: what it finds, what it says where there is nothing, how it leads to a process.
 #include "tests/gui/live/live_window.h"
 
+#include "views/pages/process_list.h"
 #include "views/shell/banner.h"
 
 #include <QLineEdit>
@@ -23,6 +24,29 @@ QPushButton* buttonOf(const QWidget& in, const QString& text)
 }
 
 } // namespace
+
+TEST_F(LiveWindow, ReservedMemoryThatIsNotToldHasNoLine)
+{
+    const auto linePixels = [](std::int64_t reserved) {
+        ProcessList list;
+        list.setColours(Palette::light());
+        list.resize(1000, 120);
+        ProcessFinder::Seen seen;
+        seen.process.name = "train.py";
+        seen.process.process = 7;
+        seen.process.totals.emplace().devices.emplace_back().reservedBytes = reserved;
+        seen.history = { { 1'000, 4'096, reserved }, { 60'000, 8'192, reserved } };
+        list.setProcesses({ seen }, 90'000);
+        const QImage picture = list.grab().toImage();
+        int found = 0;
+        for (int y = 0; y < picture.height(); ++y)
+            for (int x = 0; x < picture.width(); ++x)
+                found += picture.pixelColor(x, y) == Palette::light()[Palette::Role::Reserved] ? 1 : 0;
+        return found;
+    };
+    EXPECT_GT(linePixels(16'384), 0);
+    EXPECT_EQ(linePixels(-1), 0) << "not a line at 0";
+}
 
 TEST_F(LiveWindow, WhereNothingIsRecordedItSaysWhatToStart)
 {

@@ -61,6 +61,22 @@ TEST(RankSpreads, TheWidestComesFirst)
     EXPECT_TRUE(spreadsOf({ ranks[0], nullptr }, 10).empty());
 }
 
+TEST(RankSpreads, WhatIsReservedIsNotComparedWhereOneDoesNotTell)
+{
+    auto recording = makeRecording("alloc 0x1000 1024 time=1\n");
+    recording->devices[0].profiled.emplace();
+    auto session = model::Session::fromRecording(std::move(recording));
+    ASSERT_TRUE(session);
+    const auto silent = rankDataOf(*session, nullptr);
+    ASSERT_FALSE(silent->totals().reservedKnown);
+    const auto told = rank(1024, 4096, 100'000);
+    const auto compares = [](const std::vector<RankSpread>& spreads) {
+        return std::ranges::count(spreads, RankSpread::Of::ReservedPeak, &RankSpread::of);
+    };
+    EXPECT_EQ(compares(spreadsOf({ told, told }, 10)), 1);
+    EXPECT_EQ(compares(spreadsOf({ told, silent }, 10)), 0) << "not as if it were 0";
+}
+
 TEST_F(LiveWindow, AllRanksOfAJobAreWatchedAtOnce)
 {
     QProcess job;

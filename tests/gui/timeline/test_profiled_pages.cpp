@@ -2,12 +2,21 @@
 // What a profiler does not tell is said to be absent, on the pages that are about it, and never 0.
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/timeline/made_trace.h"
+#include "views/models/step_figures.h"
 #include "views/pages/allocator_page.h"
+#include "views/pages/device_list.h"
+#include "views/pages/document_texts.h"
 #include "views/pages/fragmentation_page.h"
 #include "views/pages/ledger_lines.h"
 #include "views/pages/summary_facts.h"
+#include "views/pages/summary_page.h"
 #include "views/pages/work_verdict.h"
+#include "views/widgets/memory/curve_overview.h"
+#include "views/widgets/memory/curve_spans.h"
+#include "views/widgets/timeline/lanes_view.h"
+#include "views/widgets/training/steps_table.h"
 
+#include <QBuffer>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -29,6 +38,23 @@ protected:
         m_document.open(m_path);
         ASSERT_TRUE(QTest::qWaitFor([&] { return m_document.device() != nullptr; }, 20'000))
             << m_document.error().text();
+    }
+    /// Text of all labels of a widget.
+    static QString labelsOf(const QWidget& widget)
+    {
+        QString all;
+        for (const QLabel* label : widget.findChildren<QLabel*>())
+            all += label->text() + QLatin1Char('\n');
+        return all;
+    }
+    /// Pixels of a colour.
+    static int count(const QImage& picture, const QColor& colour)
+    {
+        int found = 0;
+        for (int y = 0; y < picture.height(); ++y)
+            for (int x = 0; x < picture.width(); ++x)
+                found += picture.pixelColor(x, y) == colour ? 1 : 0;
+        return found;
     }
     [[nodiscard]] QJsonObject told(const QStringList& arguments) const
     {
@@ -115,6 +141,101 @@ TEST_F(ProfiledPages, JsonHasNullForWhatIsNotTold)
     EXPECT_EQ(device[QStringLiteral("requested_bytes_peak")].toInteger(), 4608);
     EXPECT_TRUE(device[QStringLiteral("reserved_bytes_peak")].isNull());
     EXPECT_TRUE(told({ QStringLiteral("ledger"), m_path })[QStringLiteral("reserved_bytes")].isNull());
+}
+
+TEST_F(ProfiledPages, ReservedMemoryThatIsNotToldIsNotDrawn)
+{
+    const QColor reserved = Palette::light()[Palette::Role::Reserved];
+    for (const bool tells : { true, false }) {
+        open(tells ? test::tenSteps() : std::string(kTimeline));
+        const auto device = m_document.device();
+        ASSERT_EQ(device->trace->totals().reservedKnown, tells);
+        const XMapping x(
+            model::Axis::Events, Span{ 0, static_cast<double>(device->trace->eventCount()) }, 100);
+        EXPECT_EQ(curveColumnsOf(*device->timeline, nullptr, x).reserved.empty(), !tells);
+        EXPECT_EQ(text::selection(*device, EventRange{ 1, 1 }).contains(QStringLiteral("reserved")), tells)
+            << qPrintable(text::selection(*device, EventRange{ 1, 1 }));
+
+        SummaryPage page(m_document);
+        page.setPalette(Palette::light());
+        page.resize(1000, 900);
+        page.show();
+        const auto overview = [&] { return page.findChild<CurveOverview*>(); };
+        ASSERT_TRUE(QTest::qWaitFor([&] { return overview() && !page.busy(); }, 10'000));
+        EXPECT_EQ(labelsOf(page).contains(QStringLiteral("</b></span>&nbsp;reserved")), tells);
+        EXPECT_EQ(overview()->accessibleDescription().contains(QStringLiteral("reserved at most")), tells)
+            << qPrintable(overview()->accessibleDescription());
+        EXPECT_EQ(count(overview()->grab().toImage(), reserved) > 0, tells);
+
+        const model::Totals& totals = device->trace->totals();
+        const DeviceBrief brief{ totals.device, &totals };
+        const DeviceList list(std::span(&brief, 1), totals.device, Palette::light());
+        QStringList cells;
+        for (int column = 0; column < list.columnCount(); ++column)
+            if (const QTableWidgetItem* item = list.item(0, column))
+                cells += item->text();
+        EXPECT_TRUE(
+            cells.contains(tells ? QStringLiteral("reserved 64.0 MiB") : QStringLiteral("reserved –")))
+            << qPrintable(cells.join(QLatin1Char('|')));
+    }
+}
+
+TEST_F(ProfiledPages, TheCommandDoesNotTellItEither)
+{
+    const QString path = QStringLiteral(STRATA_TEST_DATA "/timelines/torch_2.15.json.gz");
+    m_document.open(path);
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return m_document.device() && m_document.device()->training; }, 20'000));
+    const auto figures = stepFigures(m_document.device());
+    const StepsTable table(figures);
+    const QJsonArray steps
+        = told({ QStringLiteral("steps"), path })[QLatin1String("devices")][0][QLatin1String("steps")]
+              .toArray();
+    ASSERT_GT(steps.size(), 0);
+    ASSERT_EQ(table.rowCount(), static_cast<std::uint32_t>(steps.size()));
+    for (std::uint32_t row = 0; row < table.rowCount(); ++row) {
+        EXPECT_TRUE(steps[row][QLatin1String("reserved_bytes")].isNull());
+        EXPECT_EQ(steps[row][QLatin1String("requested_bytes_end")].toInteger(),
+            figures->rows[row].requestedBytesEnd);
+        EXPECT_EQ(table.cell(row, StepsTable::Reserved).note, QStringLiteral("–"));
+        std::string csv;
+        table.appendCsv(csv, row);
+        EXPECT_TRUE(csv.ends_with(",,false\n") || csv.ends_with(",,true\n")) << csv;
+    }
+    const QStringList part{ QStringLiteral("summary"), path, QStringLiteral("--from"), QStringLiteral("10"),
+        QStringLiteral("--to"), QStringLiteral("50") };
+    const QJsonObject all = told(part);
+    EXPECT_GT(all[QLatin1String("ranges")][0][QLatin1String("requested_bytes_peak")].toInteger(), 0);
+    for (const char* key : { "reserved_bytes_peak", "reserved_peak_event" })
+        EXPECT_TRUE(all[QLatin1String("ranges")][0][QLatin1String(key)].isNull()) << key;
+    for (const char* key : { "reserved", "rounding", "free_in_segments", "pending_free", "bounds" })
+        EXPECT_TRUE(all[QLatin1String("waste_at_peak")][0][QLatin1String(key)].isNull()) << key;
+    QProcess strata;
+    strata.start(QStringLiteral(STRATA_PROGRAM),
+        part + QStringList{ QStringLiteral("--max-peak"), QStringLiteral("1MiB") });
+    ASSERT_TRUE(strata.waitForFinished(30'000));
+    EXPECT_EQ(strata.exitCode(), 1) << "what was requested is more than that";
+}
+
+TEST_F(ProfiledPages, LanesHaveNoReservedMemoryWhereNoReadingTellsIt)
+{
+    const QColor reserved = Palette::light()[Palette::Role::Reserved];
+    for (const bool tells : { true, false }) {
+        std::string text = test::tenSteps();
+        const std::string_view told = R"(,"Total Reserved":67108864)";
+        for (std::size_t at = text.find(told); !tells && at != std::string::npos; at = text.find(told, at))
+            text.erase(at, told.size());
+        open(text);
+        LanesView lanes;
+        lanes.setColours(Palette::light());
+        lanes.resize(900, 500);
+        lanes.setData(LanesData::of(m_document.session()));
+        lanes.show();
+        ASSERT_TRUE(QTest::qWaitForWindowExposed(&lanes));
+        ASSERT_EQ(lanes.data()->tracks().memory().size(), 1u);
+        EXPECT_EQ(lanes.data()->tracks().memory()[0].reservedKnown, tells);
+        EXPECT_EQ(count(lanes.grab().toImage(), reserved) > 100, tells);
+    }
 }
 
 TEST_F(ProfiledPages, TheSummaryOfATraceNamesTheVerdictOfItsTimeline)

@@ -17,6 +17,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
+#include <vector>
+
 using namespace strata;
 using namespace strata::views;
 
@@ -154,6 +157,30 @@ TEST_F(RunRanksPageTest, ShowsWhatTheCommandSays)
             { "rank", "slowest_steps", "own_ns", "waited_ns", "computation_ns", "copies_ns" })
             EXPECT_EQ(shown[column++].toLongLong(), rank[QLatin1String(name)].toInteger()) << row << name;
     }
+    const QJsonArray steps = told[QStringLiteral("rank_steps")].toArray();
+    ASSERT_EQ(steps.size(), 7);
+    for (qsizetype step = 0; step < steps.size(); ++step) {
+        std::vector<double> own;
+        double length = 1;
+        const QJsonArray those = steps[step][QLatin1String("ranks")].toArray();
+        for (const QJsonValue& rank : those) {
+            own.push_back(rank[QLatin1String("own_ns")].toDouble());
+            length = std::max(length, rank[QLatin1String("duration_ns")].toDouble());
+        }
+        std::ranges::sort(own);
+        for (std::size_t row = 0; row < 3; ++row) {
+            const auto found = std::ranges::find_if(those, [&](const QJsonValue& rank) {
+                return rank[QLatin1String("rank")].toInt() == static_cast<int>(row);
+            });
+            const auto shown = m_page.grid().excess({ row, static_cast<std::size_t>(step) });
+            ASSERT_EQ(shown.has_value(), found != those.end()) << "rank " << row << ", step " << step;
+            if (shown) {
+                const double more = (*found)[QLatin1String("own_ns")].toDouble() - own[(own.size() - 1) / 2];
+                EXPECT_NEAR(*shown, std::max(more / length, 0.0), 1e-9)
+                    << "rank " << row << ", step " << step;
+            }
+        }
+    }
     EXPECT_EQ(m_page.commandLine(), QStringLiteral("strata timeline %1").arg(paths.join(QLatin1Char(' '))));
 }
 
@@ -173,6 +200,52 @@ TEST_F(RunRanksPageTest, PaintsWhoIsSlow)
     EXPECT_EQ(colourAt({ 1, 6 }), Palette::light()[Palette::Role::Surface]);
     EXPECT_EQ(grid.cellAt(grid.placeOf({ 1, 3 }).center()), (RankGrid::Cell{ 1, 3 }));
     EXPECT_TRUE(grid.describe({ 2, 0 }).join(QLatin1Char('\n')).contains(QStringLiteral("the slowest")));
+}
+
+TEST_F(RunRanksPageTest, HasRoomForManyRanksAndSteps)
+{
+    QStringList paths;
+    for (int rank = 0; rank < 96; ++rank)
+        paths << write(QStringLiteral("%1.json").arg(rank), trace(rank, rank == 7 ? 800 : 500, 3));
+    open(paths);
+    RankGrid& grid = m_page.grid();
+    EXPECT_LT(m_page.minimumSizeHint().height(), 640);
+    const QImage many = grid.grab().toImage();
+    const QPointF slowest = grid.placeOf({ 7, 0 }).center() * many.devicePixelRatio();
+    EXPECT_EQ(many.pixelColor(static_cast<int>(slowest.x()), static_cast<int>(slowest.y())),
+        Palette::light()[Palette::Role::Bad]);
+    grid.resize(grid.width(), 60);
+    EXPECT_LT(grid.placeOf({ 7, 0 }).height(), 1) << "ranks share rows of pixels";
+    const QImage low = grid.grab().toImage();
+    int slow = 0;
+    for (int y = 0; y < low.height(); ++y)
+        slow += low.pixelColor(static_cast<int>(slowest.x()), y) == Palette::light()[Palette::Role::Bad];
+    EXPECT_GE(slow, 1) << "the slow one of them is seen";
+    EXPECT_LE(slow, 2 * low.devicePixelRatio());
+
+    // More steps than pixels: a column tells the worst of its steps, wherever that stands.
+    std::string uneven = trace(1, 500, 4000);
+    const std::string fast = "\"gemm_kernel\"";
+    for (std::size_t step = 0, at = 0; (at = uneven.find(fast, at)) != std::string::npos; ++step, at += 1)
+        if (step == 3501) {
+            const std::size_t length = uneven.find("\"dur\":500", at);
+            uneven.replace(length, 9, "\"dur\":900");
+            break;
+        }
+    open({ write(QStringLiteral("a.json"), trace(0, 500, 4000)), write(QStringLiteral("b.json"), uneven) });
+    ASSERT_TRUE(m_page.ranks());
+    EXPECT_GT(*grid.excess({ 1, 3500 }), 0.1) << "the first one warms up";
+    const QImage picture = grid.grab().toImage();
+    const QRectF place = grid.placeOf({ 1, 3500 });
+    EXPECT_LT(place.width(), 1);
+    int other = 0;
+    for (int x = 0; x < picture.width(); ++x) {
+        const QColor colour
+            = picture.pixelColor(x, static_cast<int>(place.center().y() * picture.devicePixelRatio()));
+        other += colour.red() > colour.blue() + 20 ? 1 : 0; // none of the greys
+    }
+    EXPECT_GE(other, 1) << "one step of 4,000 is seen";
+    EXPECT_LE(other, 2 * picture.devicePixelRatio());
 }
 
 TEST_F(RunRanksPageTest, OpensARankByKeyboard)

@@ -3,7 +3,9 @@
 
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/timeline/made_trace.h"
+#include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
+#include "views/widgets/segmented.h"
 
 #include <QBuffer>
 #include <QJsonArray>
@@ -13,6 +15,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 #include <initializer_list>
 #include <utility>
@@ -45,9 +48,25 @@ protected:
             20'000))
             << m_document.error().text();
     }
+    /// What the command says of the file that is open.
+    [[nodiscard]] QJsonObject told(const QStringList& options = {}) const
+    {
+        QProcess strata;
+        strata.start(QStringLiteral(STRATA_PROGRAM),
+            QStringList{ QStringLiteral("timeline"), m_document.path(), QStringLiteral("--json"),
+                QStringLiteral("--limit"), QStringLiteral("0") }
+                + options);
+        EXPECT_TRUE(strata.waitForFinished(30'000));
+        return QJsonDocument::fromJson(strata.readAllStandardOutput()).object();
+    }
     [[nodiscard]] QString cell(int row, int column) const
     {
         return m_page.table().source()->cell(static_cast<std::uint32_t>(row), column).text;
+    }
+    /// Of a cell without a figure.
+    [[nodiscard]] QString note(int row, int column) const
+    {
+        return m_page.table().source()->cell(static_cast<std::uint32_t>(row), column).note;
     }
     [[nodiscard]] std::uint32_t spanOf(std::string_view name, int number = 0) const
     {
@@ -133,24 +152,21 @@ TEST_F(TimelinePageTest, EachColumnOfATableIsAMemberOfTheCommand)
              test::row("cuda_runtime", "cudaDeviceSynchronize", 1, 2, 950, 20) })
         text += "," + more;
     open(text + "]}");
-    QProcess strata;
-    strata.start(QStringLiteral(STRATA_PROGRAM),
-        { QStringLiteral("timeline"), m_document.path(), QStringLiteral("--json"), QStringLiteral("--limit"),
-            QStringLiteral("0") });
-    ASSERT_TRUE(strata.waitForFinished(30'000));
-    const QJsonObject all = QJsonDocument::fromJson(strata.readAllStandardOutput()).object();
+    const QJsonObject all = told();
     using Kind = WorkTable::Kind;
     const std::initializer_list<std::pair<Kind, const char*>> kTables{ { Kind::Operators, "operators" },
         { Kind::Kernels, "kernels" }, { Kind::Copies, "copies" }, { Kind::Calls, "runtime_calls" },
         { Kind::Collectives, "communication" }, { Kind::Synchronisations, "synchronisations" },
-        { Kind::Loading, "data_loader" } };
+        { Kind::Loading, "data_loader" }, { Kind::Steps, "steps" } };
     for (const auto& [kind, table] : kTables) {
         m_page.showTable(kind);
         QBuffer out;
         ASSERT_TRUE(out.open(QIODevice::WriteOnly) && m_page.writeCsv(out));
         const QList<QByteArray> lines = out.data().trimmed().split('\n');
         const QList<QByteArray> names = lines[0].split(',');
-        const QJsonArray rows = all[QLatin1String(table)].toArray();
+        const QJsonValue of
+            = kind == Kind::Steps ? all[QLatin1String("ranks")][0] : QJsonValue(all); // each rank has its own
+        const QJsonArray rows = of[QLatin1String(table)].toArray();
         ASSERT_GT(rows.size(), 0) << table;
         ASSERT_EQ(lines.size() - 1, rows.size()) << table;
         for (qsizetype row = 0; row < rows.size(); ++row) {
@@ -178,6 +194,100 @@ TEST_F(TimelinePageTest, EachColumnOfATableIsAMemberOfTheCommand)
             }
         }
     }
+}
+
+/// Of a line of CSV.
+QStringList fieldsOf(const QByteArray& line)
+{
+    QStringList fields{ {} };
+    bool isQuoted = false;
+    for (const char c : line) {
+        if (c == '"')
+            isQuoted = !isQuoted;
+        else if (c == ',' && !isQuoted)
+            fields.append(QString());
+        else
+            fields.back() += QLatin1Char(c);
+    }
+    return fields;
+}
+
+TEST_F(TimelinePageTest, OperatorsByShapesAreThoseOfTheCommand)
+{
+    open(test::productsAndSums());
+    m_page.showTable(WorkTable::Kind::Operators);
+    EXPECT_TRUE(m_page.operatorsBy().isVisible());
+    EXPECT_EQ(m_page.table().source()->rowCount(), 3u);
+    EXPECT_FALSE(m_page.commandLine().contains(QStringLiteral("--shapes")));
+    for (auto* button : m_page.operatorsBy().findChildren<QToolButton*>())
+        if (button->text() == QStringLiteral("By shapes"))
+            button->click();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }, 10'000));
+    EXPECT_TRUE(m_page.commandLine().contains(QStringLiteral(" --shapes")));
+    const QJsonArray rows = told({ QStringLiteral("--shapes") })[QLatin1String("operators")].toArray();
+    ASSERT_EQ(rows.size(), 4) << "two sizes of aten::mm";
+    QBuffer out;
+    ASSERT_TRUE(out.open(QIODevice::WriteOnly) && m_page.writeCsv(out));
+    const QList<QByteArray> lines = out.data().trimmed().split('\n');
+    ASSERT_EQ(lines.size(), 5);
+    const QStringList names = fieldsOf(lines[0]);
+    EXPECT_EQ(names.size(), rows[0].toObject().size()) << "each member has a column";
+    for (qsizetype row = 0; row < rows.size(); ++row) {
+        const QStringList fields = fieldsOf(lines[row + 1]);
+        ASSERT_EQ(fields.size(), names.size()) << lines[row + 1].constData();
+        for (qsizetype i = 0; i < names.size(); ++i) {
+            ASSERT_TRUE(rows[row].toObject().contains(names[i])) << qPrintable(names[i]);
+            const QJsonValue told = rows[row][names[i]];
+            EXPECT_EQ(fields[i], told.isDouble() ? QString::number(told.toInteger()) : told.toString())
+                << qPrintable(names[i]);
+        }
+    }
+    EXPECT_EQ(cell(0, 9), QStringLiteral("[4096,4096] [4096,4096]"));
+    open();
+    EXPECT_EQ(m_page.operatorsBy().chosen(), 0) << "this trace tells no shapes";
+    EXPECT_EQ(m_page.table().source()->rowCount(), 2u);
+}
+
+TEST_F(TimelinePageTest, StepsStandBesideTheirMedian)
+{
+    std::string text = test::tenSteps();
+    text.resize(text.size() - 2); // "]}"
+    open(text + "," + test::row("user_annotation", "ProfilerStep#10", 1, 2, 10'000, 1250) + ","
+        + test::row("cpu_op", "backend_compile (dynamo_timed)", 1, 2, 10'100, 400) + "]}");
+    m_page.showTable(WorkTable::Kind::Steps);
+    ASSERT_EQ(m_page.table().source()->rowCount(), 11u);
+    EXPECT_EQ(note(0, 2), QStringLiteral("warms up"));
+    EXPECT_EQ(cell(1, 2), QStringLiteral("+0.0 %"));
+    EXPECT_EQ(cell(1, 3), QStringLiteral("24.0 %")) << "four kernels of 60 us";
+    EXPECT_EQ(cell(1, 4), QStringLiteral("500 µs"));
+    EXPECT_EQ(cell(10, 2), QStringLiteral("+25.0 %"));
+    EXPECT_EQ(cell(10, 5), QStringLiteral("400 µs"));
+    EXPECT_EQ(cell(10, 7), QStringLiteral("ProfilerStep#10"));
+    EXPECT_EQ(note(10, 6), QStringLiteral("–")) << "no collective runs";
+    const QJsonObject rank = told()[QLatin1String("ranks")][0].toObject();
+    const double median
+        = rank[QLatin1String("step_times")][QLatin1String("steady_ns")][QLatin1String("median_ns")]
+              .toDouble();
+    for (int row = 0; row < 11; ++row) {
+        const QJsonObject step = rank[QLatin1String("steps")][row].toObject();
+        EXPECT_EQ(step[QLatin1String("warms_up")].toBool(), row == 0);
+        EXPECT_EQ(row == 0 ? note(row, 2) : cell(row, 2),
+            row == 0 ? QStringLiteral("warms up")
+                     : QString::asprintf(
+                         "%+.1f %%", 100 * step[QLatin1String("above_median_ns")].toDouble() / median));
+        EXPECT_EQ(cell(row, 3),
+            text::share(step[QLatin1String("gpu_busy_ns")].toInteger(),
+                step[QLatin1String("duration_ns")].toInteger()))
+            << row;
+    }
+    m_page.table().setCurrentSourceRow(10);
+    QTest::keyClick(&m_page.table(), Qt::Key_Return);
+    ASSERT_TRUE(m_page.lanes().measured());
+    EXPECT_DOUBLE_EQ(m_page.lanes().measured()->begin, 10e6);
+    EXPECT_DOUBLE_EQ(m_page.lanes().measured()->end, 11.25e6);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !m_page.busy(); }, 10'000));
+    EXPECT_EQ(m_page.table().source()->rowCount(), 1u) << "the step that is measured";
+    EXPECT_EQ(cell(0, 2), QStringLiteral("+0.0 %")) << "it does not warm up";
 }
 
 TEST_F(TimelinePageTest, MeasuringAsksForThatStretchAlone)

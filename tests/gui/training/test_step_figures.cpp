@@ -123,7 +123,7 @@ TEST(StepsTable, SaysTheSameInNumbers)
                 + std::to_string(of.step->last) + "," + std::to_string(of.peak.max) + ","
                 + std::to_string(of.peak.maxEvent) + ","
                 + std::to_string(figures->device->timeline->requested().at(of.step->last)) + ","
-                + std::to_string(of.reservedBytes) + (of.step->warmup ? ",true\n" : ",false\n"));
+                + std::to_string(of.reservedBytes.value()) + (of.step->warmup ? ",true\n" : ",false\n"));
         const bool trains = of.step->kind == model::StepKind::Train;
         EXPECT_EQ(
             table.cell(row, StepsTable::Kind).text.endsWith(QStringLiteral(", warm-up")), of.step->warmup);

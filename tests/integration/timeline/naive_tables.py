@@ -113,6 +113,19 @@ def beside_kernels(rows):
     return copies, collectives
 
 
+def message_bytes(rows):
+    """Of collectives by name: what they moved; None where one does not tell it."""
+    sizes = {"Float": 4, "Half": 2, "BFloat16": 2, "Double": 8, "Long": 8, "Int": 4, "Byte": 1, "Char": 1, "Bool": 1}
+    found = {}
+    for row in rows:
+        if row.get("ph") == "X" and row.get("cat") in KERNELS and naive_trace.COMMUNICATION.search(row["name"]):
+            arguments = row.get("args", {})
+            size = max(arguments.get("In msg nelems", 0), arguments.get("Out msg nelems", 0)) * sizes.get(arguments.get("dtype"), 0) or None
+            before = found.get(row["name"], 0)
+            found[row["name"]] = None if None in (size, before) else before + size
+    return found
+
+
 def waits(rows):
     found = collections.defaultdict(lambda: [0, 0])
     for row in rows:
@@ -154,6 +167,7 @@ def check(path, told, rows, steps):
         assert near(row["bytes_per_second"], row["bytes"] * 1e9 / row["total_ns"] if row["total_ns"] and row["bytes"] is not None else None), row
         assert row["host_memory"] == ("pageable" if "Pageable" in row["name"] else "pinned" if "Pinned" in row["name"] else None), row
     same("communication", {row["name"]: [row["calls"], row["total_ns"], row["under_computation_ns"]] for row in told["communication"]}, dict(collectives))
+    same("bytes of collectives", {row["name"]: row["bytes"] for row in told["communication"]}, message_bytes(rows))
     assert all(row["exposed_ns"] == row["total_ns"] - row["under_computation_ns"] for row in told["communication"])
     same("synchronisations", {row["name"]: [row["calls"], row["total_ns"]] for row in told["synchronisations"]}, dict(waits(rows)))
     wanted = loading(rows, steps)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 KERNEL, LAUNCH, REDUCE = 400.0, 4.0, 300.0  # us
+GRADIENTS = {"Collective name": "allreduce", "In msg nelems": 25_000_000, "Out msg nelems": 25_000_000, "dtype": "BFloat16"}
 NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 
 
@@ -69,7 +70,7 @@ class Rank:
         else:
             self.correlation += 1
             self.add("cuda_runtime", "cudaLaunchKernelExC", self.now, self.now + LAUNCH, correlation=self.correlation)
-            self.add("kernel", NCCL, begin, end, 20, device=0, stream=20, correlation=self.correlation)
+            self.add("kernel", NCCL, begin, end, 20, device=0, stream=20, correlation=self.correlation, **GRADIENTS)
             self.add("cuda_runtime", "cudaStreamSynchronize", self.now + LAUNCH, end)
             self.now = end
         self.free = max(self.free, self.now)
@@ -147,6 +148,9 @@ def told(strata, files):
 
 def check_numbers(name, document, failures):
     """What is said of steps holds together, and with what each rank's trace says."""
+    for row in document["communication"]:
+        if row["bytes"] != row["calls"] * 50_000_000:
+            failures.append(f"{name}: bytes of collectives: {row}")
     for step in document["rank_steps"]:
         own = sorted(rank["own_ns"] for rank in step["ranks"])
         slowest = next(rank for rank in step["ranks"] if rank["rank"] == step["slowest_rank"])

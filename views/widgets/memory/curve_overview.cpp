@@ -164,12 +164,14 @@ void CurveOverview::describe()
         about = m_waitingFor;
     else if (pointedAt())
         about = cardText(m_overlay.card);
-    else
+    else if (const model::Totals& totals = m_scene.device->summary->totals; totals.reservedKnown)
         about
             = tr("%1 requested and %2 reserved at most. Left and right arrow read an instant, Enter shows it "
                  "in Memory.")
-                  .arg(text::bytes(m_scene.device->summary->totals.requestedBytesPeak),
-                      text::bytes(m_scene.device->summary->totals.reservedBytesPeak));
+                  .arg(text::bytes(totals.requestedBytesPeak), text::bytes(totals.reservedBytesPeak));
+    else
+        about = tr("%1 requested at most. Left and right arrow read an instant, Enter shows it in Memory.")
+                    .arg(text::bytes(totals.requestedBytesPeak));
     if (about == accessibleDescription())
         return;
     setAccessibleDescription(about);

@@ -66,7 +66,8 @@ CurveColumns curveColumnsOf(
     CurveColumns curves;
     curves.x = x;
     curves.requested = timeline.requested().columns(edges);
-    curves.reserved = timeline.reserved().columns(edges);
+    if (timeline.trace().totals().reservedKnown)
+        curves.reserved = timeline.reserved().columns(edges);
     if (rounded != nullptr)
         curves.allocated = rounded->allocated.columns(edges);
     curves.pending = pendingColumns(timeline, curves.requested);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/timeline/reserved_at.h"
 #include "model/trace/thread_names.h"
 #include "views/models/group_colours.h"
 #include "views/style/texts.h"
@@ -139,7 +140,8 @@ void describeCurves(HoverCard& card, const CanvasScene& scene, const Hit& hit)
     card.name = QObject::tr("requested");
     if (const model::RoundedCurves* const rounded = scene.device->rounded())
         card.lines << QObject::tr("%1 allocated").arg(text::bytes(rounded->allocated.at(hit.event)));
-    card.lines << QObject::tr("%1 reserved").arg(text::bytes(timeline.reserved().at(hit.event)));
+    if (const auto reserved = model::reservedAt(timeline, hit.event))
+        card.lines << QObject::tr("%1 reserved").arg(text::bytes(*reserved));
     if (const std::int64_t pending = timeline.pendingFree().at(hit.event); pending > 0)
         card.lines << QObject::tr("%1 of it pending free").arg(text::bytes(pending));
     if (const auto driver = driverBytesAt(scene, hit.event))

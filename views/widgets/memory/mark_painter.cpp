@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/timeline/reserved_at.h"
 #include "views/style/texts.h"
 #include "views/widgets/memory/canvas_scene.h"
 #include "views/widgets/memory/label_places.h"
@@ -204,7 +205,8 @@ std::vector<CurveLabel> curveLabels(const CanvasScene& scene)
         = [&](Sample sample, Palette::Role role, const QString& name, std::int64_t bytes, int priority) {
               labels.push_back({ sample, scene.colour(role), name, text::bytes(bytes), bytes, priority });
           };
-    add(Sample::Line, Palette::Role::Reserved, QObject::tr("reserved"), timeline.reserved().at(at), 1);
+    if (const auto reserved = model::reservedAt(timeline, at))
+        add(Sample::Line, Palette::Role::Reserved, QObject::tr("reserved"), *reserved, 1);
     add(Sample::Line, scene.requestedRole(), QObject::tr("requested"), timeline.requested().at(at), 0);
     const model::Totals& totals = scene.device->trace->totals();
     if (const model::RoundedCurves* const rounded = scene.device->rounded()) {

@@ -51,6 +51,9 @@ LanesData::LanesData(std::shared_ptr<const model::Session> session, std::shared_
             m_links.emplace_back(span.correlation, place);
     }
     std::ranges::sort(m_links);
+    m_tellsShapes = std::ranges::any_of(m_work.operators, [this](const model::OperatorDetail& of) {
+        return of.shapes.valid() && !strings()[of.shapes].empty();
+    });
 }
 
 bool LanesData::tellsRequested(const model::WorkMemory& memory) const
@@ -74,9 +77,10 @@ std::optional<std::uint32_t> LanesData::partnerOf(std::uint32_t span) const
     return std::nullopt;
 }
 
-WorkFigures WorkFigures::of(std::shared_ptr<const LanesData> lanes, std::optional<model::TimeSpan> range)
+WorkFigures WorkFigures::of(
+    std::shared_ptr<const LanesData> lanes, std::optional<model::TimeSpan> range, model::OperatorsBy by)
 {
-    WorkFigures figures{ lanes, model::workReportOf(lanes->work(), lanes->strings(), range), {} };
+    WorkFigures figures{ lanes, by, model::workReportOf(lanes->work(), lanes->strings(), range, by), {} };
     if (const auto& added = lanes->added()) {
         const model::TimeSpan shown = range.value_or(added->traceTime);
         figures.peaks = model::joinedPeaks(*added->session, added->join, shown.beginNs, shown.endNs);

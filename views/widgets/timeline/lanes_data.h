@@ -33,6 +33,8 @@ public:
     [[nodiscard]] bool tellsRequested(const model::WorkMemory& memory) const;
     [[nodiscard]] const model::WorkTracks& tracks() const { return m_tracks; }
     [[nodiscard]] const MarkTrack& marks() const { return m_marks; } ///< of the session's allocators
+    /// The shapes of what operators are called with: of one at least.
+    [[nodiscard]] bool tellsShapes() const { return m_tellsShapes; }
     /// WorkLook of a piece, twice, and one more for one of two shades: names beside each other are told
     /// apart.
     [[nodiscard]] std::uint8_t lookOf(std::uint32_t span) const { return m_looks[span]; }
@@ -50,16 +52,18 @@ private:
     model::WorkTracks m_tracks;
     MarkTrack m_marks;
     std::vector<std::uint8_t> m_looks;
+    bool m_tellsShapes = false;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> m_links; // correlation and piece, in order
 };
 
 /// What is said of what the lanes show. Immutable, any thread.
 struct WorkFigures {
     /// Of a range of time, or of all. O(n log n): off the GUI thread.
-    [[nodiscard]] static WorkFigures of(
-        std::shared_ptr<const LanesData> lanes, std::optional<model::TimeSpan> range);
+    [[nodiscard]] static WorkFigures of(std::shared_ptr<const LanesData> lanes,
+        std::optional<model::TimeSpan> range, model::OperatorsBy by = model::OperatorsBy::Name);
 
     std::shared_ptr<const LanesData> lanes;
+    model::OperatorsBy by = model::OperatorsBy::Name; ///< the rows of operators
     model::WorkReport report;
     std::vector<model::JoinedPeak> peaks; ///< of what was added, within the range
 };

@@ -146,11 +146,11 @@ void LanesView::hover(const QPoint& at)
     if (const model::WorkMemory* const memory = this->memory(); memory && memoryPlot().contains(at)) {
         const auto ns = static_cast<std::int64_t>(nsAt(at.x()));
         if (const auto range = memory->range(ns, ns + 1); range.known) {
-            m_tip->showAt(at,
-                { (m_data->tellsRequested(*memory) ? tr("%1 requested") : tr("%1 allocated"))
-                        .arg(text::bytes(range.allocatedMax)),
-                    tr("%1 reserved").arg(text::bytes(range.reservedMax)),
-                    tr("at %1 s").arg(text::seconds(ns)) });
+            QStringList lines{ (m_data->tellsRequested(*memory) ? tr("%1 requested") : tr("%1 allocated"))
+                                   .arg(text::bytes(range.allocatedMax)) };
+            if (memory->reservedKnown)
+                lines << tr("%1 reserved").arg(text::bytes(range.reservedMax));
+            m_tip->showAt(at, lines << tr("at %1 s").arg(text::seconds(ns)));
             return;
         }
     }

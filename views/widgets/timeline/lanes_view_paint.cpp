@@ -202,7 +202,8 @@ void LanesView::paintMemory(QPainter& painter, const model::WorkMemory& memory) 
         const std::int64_t from = beginOf(x);
         const auto range = memory.range(from, std::max(beginOf(x + 1), from + 1));
         allocated.push_back({ range.allocatedMin, range.allocatedMax, 0 });
-        reserved.push_back({ range.reservedMin, range.reservedMax, 0 });
+        if (memory.reservedKnown)
+            reserved.push_back({ range.reservedMin, range.reservedMax, 0 });
         top = std::max({ top, range.allocatedMax, range.reservedMax });
     }
     const YMapping y({ 0, static_cast<double>(top) * kHeadroom }, area.height());
@@ -227,7 +228,7 @@ void LanesView::paintMemory(QPainter& painter, const model::WorkMemory& memory) 
     painter.setPen(m_palette[Role::TextMuted]);
     painter.drawText(names.translated(0, metrics.height() + 2), Qt::AlignLeft,
         m_data->tellsRequested(memory) ? tr("requested, filled") : tr("allocated, filled"));
-    if (memory.deviceType != 0)
+    if (memory.reservedKnown)
         painter.drawText(
             names.translated(0, 2 * (metrics.height() + 2)), Qt::AlignLeft, tr("reserved, a line"));
     painter.drawText(names, Qt::AlignRight, text::bytes(top));

@@ -17,9 +17,26 @@ using Role = Palette::Role;
 
 namespace {
 
-constexpr double kRow = 30, kLowestRow = 8; // before scaling
+constexpr double kRow = 30, kLowestRow = 8; // before scaling, and so are the next
+constexpr double kHighest = 480, kLowest = 160; // of all rows: those of many ranks are lower
 constexpr double kWidestCell = 64;
+constexpr double kLeastGap = 4; // pixels of a cell beside which there is one
 constexpr double kDarkest = 0.3; // an excess of so much of the step, and more, has the full colour
+
+bool hasGaps(double cell)
+{
+    return cell > kLeastGap;
+}
+
+/// Where so many parts share a length of pixels: the first pixel of one, and whose a pixel is.
+std::size_t edgeOf(std::size_t part, std::size_t parts, std::size_t pixels)
+{
+    return (part * pixels + parts - 1) / parts;
+}
+std::size_t partAt(std::size_t pixel, std::size_t parts, std::size_t pixels)
+{
+    return pixel * parts / pixels;
+}
 
 } // namespace
 
@@ -39,12 +56,14 @@ void RankGrid::setRanks(std::shared_ptr<const RunRanks> ranks)
     m_current.reset();
     m_tip->hide();
     updateGeometry();
+    makeCells();
     update();
 }
 
 void RankGrid::setColours(const Palette& palette)
 {
     m_palette = palette;
+    makeCells();
     m_tip->setColours(palette);
     update();
 }
@@ -52,20 +71,20 @@ void RankGrid::setColours(const Palette& palette)
 QSize RankGrid::sizeHint() const
 {
     const auto rows = m_ranks ? static_cast<double>(m_ranks->ranks().ranks.size()) : 4.0;
-    return { scaled(480, font()), scaled(rows * kRow + 28, font()) };
+    return { scaled(480, font()), scaled(std::min(rows * kRow, kHighest) + 28, font()) };
 }
 
 QSize RankGrid::minimumSizeHint() const
 {
     const auto rows = m_ranks ? static_cast<double>(m_ranks->ranks().ranks.size()) : 4.0;
-    return { scaled(280, font()), scaled(std::max(rows * kLowestRow + 28, 60.0), font()) };
+    return { scaled(280, font()), scaled(std::clamp(rows * kLowestRow, 32.0, kLowest) + 28, font()) };
 }
 
 QRectF RankGrid::plot() const
 {
     const QFontMetricsF metrics(sized(font(), kAxisPx));
-    return QRectF(rect()).adjusted(
-        metrics.horizontalAdvance(tr("rank %1").arg(8888)) + kGrid, 0, -1, -metrics.height() - 6);
+    const double left = std::ceil(metrics.horizontalAdvance(tr("rank %1").arg(8888))) + kGrid; // on a pixel
+    return QRectF(rect()).adjusted(left, 0, -1, -metrics.height() - 6);
 }
 
 double RankGrid::rowHeight() const
@@ -98,17 +117,7 @@ std::optional<RankGrid::Cell> RankGrid::cellAt(const QPointF& at) const
 
 std::optional<double> RankGrid::excess(const Cell& cell) const
 {
-    const model::CommonStep& step = m_ranks->ranks().steps[cell.step];
-    const auto& of = step.ranks[cell.rank];
-    if (!of)
-        return std::nullopt;
-    std::vector<std::int64_t> own;
-    for (const auto& each : step.ranks)
-        if (each)
-            own.push_back(each->ownNs());
-    const std::int64_t more = of->ownNs() - model::spreadOf(std::move(own)).median;
-    return std::clamp(
-        static_cast<double>(more) / static_cast<double>(std::max<std::int64_t>(step.ns(), 1)), 0.0, 1.0);
+    return m_ranks->excess(cell.rank, cell.step);
 }
 
 QStringList RankGrid::describe(const Cell& cell) const
@@ -133,7 +142,7 @@ void RankGrid::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
     painter.fillRect(rect(), m_palette[Role::Surface]);
-    if (!m_ranks || m_ranks->ranks().steps.empty())
+    if (!m_ranks || m_ranks->ranks().steps.empty() || plot().isEmpty())
         return;
     const model::RankWork& ranks = m_ranks->ranks();
     painter.setFont(sized(font(), kAxisPx));
@@ -142,33 +151,11 @@ void RankGrid::paintEvent(QPaintEvent*)
     painter.setPen(m_palette[Role::TextMuted]);
     for (std::size_t rank = 0; rank < ranks.ranks.size(); rank += every) {
         const QRectF place = placeOf({ rank, 0 });
-        painter.drawText(
-            QRectF(0, place.center().y() - metrics.height() / 2, place.left() - kGrid, metrics.height()),
+        const double top = std::max(place.center().y() - metrics.height() / 2, 0.0);
+        painter.drawText(QRectF(0, top, place.left() - kGrid, metrics.height()),
             Qt::AlignRight | Qt::AlignVCenter, tr("rank %1").arg(ranks.ranks[rank]));
     }
-    const QColor cool = m_palette[Role::Free], hot = m_palette[Role::Bad];
-    const auto mixed = [&](double share) {
-        const auto mix = [&](double from, double to) { return from + (to - from) * share; };
-        return QColor::fromRgbF(static_cast<float>(mix(cool.redF(), hot.redF())),
-            static_cast<float>(mix(cool.greenF(), hot.greenF())),
-            static_cast<float>(mix(cool.blueF(), hot.blueF())));
-    };
-    for (std::size_t step = 0; step < ranks.steps.size(); ++step)
-        for (std::size_t rank = 0; rank < ranks.ranks.size(); ++rank) {
-            const QRectF place = placeOf({ rank, step });
-            const QRectF inner
-                = place.adjusted(0, 0, place.width() > 4 ? -1 : 0, place.height() > 4 ? -1 : 0);
-            const auto more = excess({ rank, step });
-            if (!more)
-                continue;
-            painter.fillRect(inner, mixed(std::min(*more / kDarkest, 1.0)));
-            if (const model::CommonStep& of = ranks.steps[step]; of.slowest == rank
-                && static_cast<double>(of.leadNs) > model::kEvenShare * static_cast<double>(of.ns())
-                && place.width() > 4) {
-                painter.setPen(m_palette[Role::Text]);
-                painter.drawRect(inner.adjusted(0.5, 0.5, -0.5, -0.5));
-            }
-        }
+    paintCells(painter);
     paintSteps(painter);
     if (m_current && hasFocus()) {
         painter.setPen(QPen(m_palette[Role::Accent], 2));
@@ -176,24 +163,109 @@ void RankGrid::paintEvent(QPaintEvent*)
     }
 }
 
-/// Numbers of steps, as many as there is room for.
+void RankGrid::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    makeCells();
+}
+
+QRectF RankGrid::cells() const
+{
+    const model::RankWork& ranks = m_ranks->ranks();
+    return placeOf({ 0, 0 }).united(placeOf({ ranks.ranks.size() - 1, ranks.steps.size() - 1 }));
+}
+
+void RankGrid::makeCells()
+{
+    m_cells = {};
+    if (!m_ranks || m_ranks->ranks().steps.empty())
+        return;
+    const double ratio = devicePixelRatioF();
+    const auto pixels = [ratio](double length) {
+        return static_cast<std::size_t>(std::max(std::round(length * ratio), 1.0));
+    };
+    const std::size_t ranks = m_ranks->ranks().ranks.size(), steps = m_ranks->ranks().steps.size();
+    const std::size_t width = pixels(cells().width()), height = pixels(cells().height());
+    const std::size_t columns = std::min(steps, width), rows = std::min(ranks, height);
+    std::vector<double> worst(columns * rows, -1); // -1: in none of the traces
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        for (std::size_t step = 0; step < steps; ++step)
+            if (const auto more = m_ranks->excess(rank, step)) {
+                double& of = worst[partAt(rank, rows, ranks) * columns + partAt(step, columns, steps)];
+                of = std::max(of, *more);
+            }
+
+    const QColor cool = m_palette[Role::Free], hot = m_palette[Role::Bad];
+    const auto mixed = [&](double share) {
+        const auto mix = [&](int from, int to) { return qRound(from + (to - from) * share); };
+        return qRgb(mix(cool.red(), hot.red()), mix(cool.green(), hot.green()), mix(cool.blue(), hot.blue()));
+    };
+    const std::size_t gap = pixels(1);
+    const auto isGap = [&](std::size_t pixel, std::size_t part, std::size_t parts, std::size_t all) {
+        return hasGaps(static_cast<double>(all) / static_cast<double>(parts) / ratio)
+            && edgeOf(part + 1, parts, all) - pixel <= gap;
+    };
+    m_cells = QImage(static_cast<int>(width), static_cast<int>(height), QImage::Format_ARGB32_Premultiplied);
+    m_cells.setDevicePixelRatio(ratio);
+    m_cells.fill(Qt::transparent);
+    for (std::size_t y = 0; y < height; ++y) {
+        const std::size_t row = partAt(y, rows, height);
+        auto* const line = reinterpret_cast<QRgb*>(m_cells.scanLine(static_cast<int>(y)));
+        for (std::size_t x = 0; x < width && !isGap(y, row, rows, height); ++x) {
+            const std::size_t column = partAt(x, columns, width);
+            if (const double share = worst[row * columns + column];
+                share >= 0 && !isGap(x, column, columns, width))
+                line[x] = mixed(std::min(share / kDarkest, 1.0));
+        }
+    }
+}
+
+/// Frames only where there is room for them: no more than a few pixels each.
+void RankGrid::paintCells(QPainter& painter) const
+{
+    const model::RankWork& ranks = m_ranks->ranks();
+    const QPointF corner = cells().topLeft();
+    painter.drawImage(corner, m_cells);
+    if (const QRectF first = placeOf({ 0, 0 }); !hasGaps(first.width()) || !hasGaps(first.height()))
+        return;
+    const double ratio = m_cells.devicePixelRatio();
+    const auto edge = [ratio](std::size_t part, std::size_t parts, int length) {
+        return static_cast<double>(edgeOf(part, parts, static_cast<std::size_t>(length))) / ratio;
+    };
+    painter.setPen(m_palette[Role::Text]);
+    for (std::size_t step = 0; step < ranks.steps.size(); ++step)
+        if (const model::CommonStep& of = ranks.steps[step];
+            static_cast<double>(of.leadNs) > model::kEvenShare * static_cast<double>(of.ns())) {
+            const QPointF begin(edge(step, ranks.steps.size(), m_cells.width()),
+                edge(of.slowest, ranks.ranks.size(), m_cells.height()));
+            const QPointF end(edge(step + 1, ranks.steps.size(), m_cells.width()),
+                edge(of.slowest + 1, ranks.ranks.size(), m_cells.height()));
+            painter.drawRect(QRectF(corner + begin, corner + end).adjusted(0.5, 0.5, -1.5, -1.5));
+        }
+}
+
+/// Numbers of steps, as many as there is room for, at equal distances.
 void RankGrid::paintSteps(QPainter& painter) const
 {
     const model::RankWork& ranks = m_ranks->ranks();
     const QFontMetricsF metrics(painter.font());
+    const auto nameOf = [&](std::size_t step) {
+        return ranks.steps[step].number >= 0 ? QString::number(ranks.steps[step].number)
+            : ranks.steps[step].name.empty() ? tr("all")
+                                             : QString::number(step);
+    };
+    const QRectF first = placeOf({ ranks.ranks.size() - 1, 0 });
+    const double widest = metrics.horizontalAdvance(nameOf(ranks.steps.size() - 1)) + kGrid;
+    std::size_t every = 1;
+    for (std::size_t i = 0; static_cast<double>(every) * first.width() < widest; ++i)
+        every = every * (i % 3 == 1 ? 5 : 4) / 2; // 1, 2, 5, 10, 20, 50, ...
     painter.setPen(m_palette[Role::TextMuted]);
-    double until = -1;
-    for (std::size_t step = 0; step < ranks.steps.size(); ++step) {
-        const QRectF place = placeOf({ ranks.ranks.size() - 1, step });
-        const QString name = ranks.steps[step].number >= 0 ? QString::number(ranks.steps[step].number)
-            : ranks.steps[step].name.empty()               ? tr("all")
-                                                           : QString::number(step);
-        const double width = metrics.horizontalAdvance(name) + kGrid;
-        const double left = std::max(place.center().x() - width / 2, place.left());
-        if (left < until || left + width > this->width())
-            continue;
-        painter.drawText(QRectF(left, place.bottom() + 3, width, metrics.height()), Qt::AlignCenter, name);
-        until = left + width;
+    for (std::size_t step = 0; step < ranks.steps.size(); step += every) {
+        const QRectF place = first.translated(static_cast<double>(step) * first.width(), 0);
+        const double left = std::max(place.center().x() - widest / 2, place.left());
+        if (left + widest <= width())
+            painter.drawText(
+                QRectF(left, place.bottom() + 3, widest, metrics.height()), Qt::AlignCenter, nameOf(step));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QImage>
 #include <QPoint>
 #include <QWidget>
 
@@ -16,8 +17,8 @@ class HoverTip;
 
 /// Ranks by steps: a row is a rank, a column a step. A cell is the redder the longer the rank takes for the
 /// step beside the others in the middle, its waiting left out; framed where all others wait for it; empty
-/// where its trace does not hold the step. Hovering and the arrow keys read a cell, Enter and a double click
-/// open the rank. GUI thread only.
+/// where its trace does not hold the step. Painting costs by pixels, not by cells. Hovering and the arrow
+/// keys read a cell, Enter and a double click open the rank. GUI thread only.
 class RankGrid : public QWidget {
     Q_OBJECT
 public:
@@ -34,8 +35,7 @@ public:
     [[nodiscard]] QRectF placeOf(const Cell& cell) const;
     [[nodiscard]] QStringList describe(const Cell& cell) const; ///< what hovering says
     [[nodiscard]] std::optional<Cell> current() const { return m_current; }
-    /// How much longer than the median of all ranks it takes, of the step's time: 0 to 1; none: not there.
-    [[nodiscard]] std::optional<double> excess(const Cell& cell) const;
+    [[nodiscard]] std::optional<double> excess(const Cell& cell) const; ///< RunRanks::excess()
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -46,6 +46,7 @@ Q_SIGNALS:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
@@ -58,9 +59,13 @@ private:
     [[nodiscard]] QRectF plot() const;
     [[nodiscard]] double rowHeight() const;
     void read(std::optional<Cell> cell, bool shows);
+    [[nodiscard]] QRectF cells() const; ///< all of them, of one rank and one step at least
+    void makeCells();
+    void paintCells(QPainter& painter) const;
     void paintSteps(QPainter& painter) const;
 
     std::shared_ptr<const RunRanks> m_ranks;
+    QImage m_cells; ///< as they are painted; where cells share a pixel, it is of the worst of them
     Palette m_palette = Palette::light();
     std::optional<Cell> m_current;
     HoverTip* m_tip;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/widgets/timeline/work_tables_source.h"
 
+#include "model/analysis/work/operator_inputs.h"
 #include "views/models/table_cells.h"
 #include "views/style/texts.h"
 #include "views/widgets/timeline/roofline_table.h"
 #include "views/widgets/timeline/roofline_words.h"
+#include "views/widgets/timeline/work_steps_table.h"
 
 #include <algorithm>
 #include <array>
@@ -134,7 +136,7 @@ private:
 /// How a figure of a table reads.
 enum class Reads : std::uint8_t { Time, Count, Bytes, ByteRate, Percent, Text };
 
-/// Of figures and a name: all others.
+/// Of figures and texts, the name among them: all others.
 template <class Sums> class SumsTable final : public WorkTable {
 public:
     using WorkTable::Column;
@@ -144,9 +146,9 @@ public:
         std::function<std::optional<std::int64_t>(const Sums&)> of; ///< nothing: it cannot be told
         std::function<std::string(const Sums&)> text = {}; ///< of Reads::Text alone
     };
-    SumsTable(std::shared_ptr<const WorkFigures> all, const std::vector<Sums>& rows,
-        std::vector<Figure> figures, const QString& title)
-        : WorkTable(columnsOf(figures, title), std::move(all))
+    SumsTable(
+        std::shared_ptr<const WorkFigures> all, const std::vector<Sums>& rows, std::vector<Figure> figures)
+        : WorkTable(columnsOf(figures), std::move(all))
         , m_rows(rows)
         , m_shown(std::move(figures))
     {
@@ -157,12 +159,10 @@ public:
     }
     [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override
     {
-        if (static_cast<std::size_t>(column) == m_shown.size())
-            return { text::shortened(nameText(row), 400), {} };
         const Figure& shown = m_shown[static_cast<std::size_t>(column)];
         if (shown.reads == Reads::Text)
             if (const std::string told = shown.text(m_rows[row]); !told.empty())
-                return { QString::fromStdString(told), {} };
+                return { text::shortened(told, 400), {} };
         const auto value = figure(row, column);
         if (!value)
             return noteCell(QStringLiteral("–"));
@@ -187,29 +187,20 @@ public:
     }
 
 private:
-    static std::vector<Column> columnsOf(const std::vector<Figure>& figures, const QString& title)
+    static std::vector<Column> columnsOf(const std::vector<Figure>& figures)
     {
         std::vector<Column> columns;
         for (const Figure& each : figures)
             columns.push_back(each.column);
-        columns.push_back({ { title, {}, kName, false, {}, true }, "name" });
         return columns;
-    }
-    [[nodiscard]] std::string_view nameText(std::uint32_t row) const
-    {
-        return figures().lanes->strings()[m_rows[row].name];
     }
     [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override
     {
-        if (static_cast<std::size_t>(column) == m_shown.size())
-            return std::nullopt;
         const Figure& shown = m_shown[static_cast<std::size_t>(column)];
         return shown.of ? shown.of(m_rows[row]) : std::nullopt;
     }
     [[nodiscard]] std::string text(std::uint32_t row, int column) const override
     {
-        if (static_cast<std::size_t>(column) == m_shown.size())
-            return std::string(nameText(row));
         const Figure& shown = m_shown[static_cast<std::size_t>(column)];
         return shown.text ? shown.text(m_rows[row]) : std::string();
     }
@@ -254,7 +245,38 @@ std::optional<std::int64_t> rounded(const std::optional<double>& number)
     return number ? std::optional(std::llround(std::clamp(*number, 0.0, 9e18))) : std::nullopt;
 }
 
-Figures<model::OperatorSums> operatorFigures()
+/// Of what moves data.
+template <class Sums> typename SumsTable<Sums>::Figure bytesOf(const QString& tip)
+{
+    return { bytesColumn(Words::tr("Bytes"), tip, "bytes"), Reads::Bytes,
+        [](const Sums& row) { return row.bytes < 0 ? std::nullopt : std::optional(row.bytes); } };
+}
+template <class Sums> typename SumsTable<Sums>::Figure bandwidthOf(const QString& tip)
+{
+    return { column(Words::tr("Bandwidth"), tip, QStringLiteral("88.88 GB/s"), "bytes_per_second"),
+        Reads::ByteRate, [](const Sums& row) { return rounded(row.bytesPerSecond()); } };
+}
+
+/// The last of all columns, if nothing stands behind it.
+template <class Sums>
+typename SumsTable<Sums>::Figure nameText(
+    const QString& title, const model::StringTable& strings, bool isLast = true)
+{
+    return { { { title, {}, kName, false, {}, isLast }, "name" }, Reads::Text, {},
+        [&strings](const Sums& row) { return std::string(strings[row.name]); } };
+}
+
+SumsTable<model::OperatorSums>::Figure shapesOf(const model::StringTable& strings)
+{
+    return { { { Words::tr("Shapes"), Words::tr("Of its inputs"), QStringLiteral("[4096,4096] [4096,4096]"),
+                   false, {}, true },
+                 "shapes" },
+        Reads::Text, {}, [&strings](const model::OperatorSums& row) {
+            return row.shapes.valid() ? model::shapesText(strings[row.shapes]) : std::string();
+        } };
+}
+
+Figures<model::OperatorSums> operatorFigures(const model::StringTable& strings, model::OperatorsBy by)
 {
     using Row = model::OperatorSums;
     const auto time = [](const QString& title, const QString& tip, const char* name, std::int64_t Row::*of) {
@@ -266,7 +288,9 @@ Figures<model::OperatorSums> operatorFigures()
         return SumsTable<Row>::Figure{ bytesColumn(title, tip, name), Reads::Bytes,
             [of](const Row& row) { return row.memory ? std::optional((*row.memory).*of) : std::nullopt; } };
     };
-    return { time(Words::tr("Self"), Words::tr("On its thread, less what it calls"), "self_ns", &Row::selfNs),
+    const bool areApart = by == model::OperatorsBy::NameAndShapes;
+    Figures<Row> all{ time(Words::tr("Self"), Words::tr("On its thread, less what it calls"), "self_ns",
+                          &Row::selfNs),
         time(Words::tr("Total"), Words::tr("On its thread, with what it calls"), "total_ns", &Row::totalNs),
         time(Words::tr("GPU self"), Words::tr("Of what it launched itself"), "gpu_self_ns",
             &Row::deviceSelfNs),
@@ -278,7 +302,11 @@ Figures<model::OperatorSums> operatorFigures()
         bytes(Words::tr("Bytes total"), Words::tr("Of the GPU: allocated less freed, with what it calls"),
             "gpu_total_bytes", &model::OperatorMemory::totalBytes),
         bytes(Words::tr("Bytes peak"), Words::tr("Of the GPU: the most above its begin, within one call"),
-            "gpu_peak_bytes", &model::OperatorMemory::peakBytes) };
+            "gpu_peak_bytes", &model::OperatorMemory::peakBytes),
+        nameText<Row>(Words::tr("Operator"), strings, !areApart) };
+    if (areApart)
+        all.push_back(shapesOf(strings));
+    return all;
 }
 
 std::string threeText(const std::array<std::int32_t, 3>& three)
@@ -307,13 +335,8 @@ Figures<model::KernelSums> kernelFigures()
 Figures<model::CopySums> copyFigures()
 {
     using Row = model::CopySums;
-    return { totalOf<Row>(),
-        { bytesColumn(Words::tr("Bytes"), Words::tr("Where all calls tell it"), "bytes"), Reads::Bytes,
-            [](const Row& row) { return row.bytes < 0 ? std::nullopt : std::optional(row.bytes); } },
-        callsOf<Row>(),
-        { column(Words::tr("Bandwidth"), Words::tr("Bytes by the time that they took"),
-              QStringLiteral("88.88 GB/s"), "bytes_per_second"),
-            Reads::ByteRate, [](const Row& row) { return rounded(row.bytesPerSecond()); } },
+    return { totalOf<Row>(), bytesOf<Row>(Words::tr("Where all calls tell it")), callsOf<Row>(),
+        bandwidthOf<Row>(Words::tr("Bytes by the time that they took")),
         { column(Words::tr("Under kernels"), Words::tr("While kernels computed on other streams of the GPU"),
               kTime, "under_computation_ns"),
             Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
@@ -326,6 +349,8 @@ Figures<model::CollectiveSums> collectiveFigures()
 {
     using Row = model::CollectiveSums;
     return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
+        bytesOf<Row>(Words::tr("The larger of what the rank gives and gets, where all calls tell it")),
+        bandwidthOf<Row>(Words::tr("Bytes by the time that they took, waiting for other ranks included")),
         { column(Words::tr("Under kernels"), Words::tr("While kernels computed on the GPU"), kTime,
               "under_computation_ns"),
             Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
@@ -351,32 +376,39 @@ Figures<model::LoadingSums> loadingFigures()
 std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const WorkFigures> figures)
 {
     const model::WorkTables& tables = figures->report.tables;
-    const auto make
+    const model::StringTable& strings = figures->lanes->strings();
+    const auto make = [&]<class Sums>(const std::vector<Sums>& rows, Figures<Sums> shown) {
+        return std::make_shared<const SumsTable<Sums>>(figures, rows, std::move(shown));
+    };
+    const auto named
         = [&]<class Sums>(const std::vector<Sums>& rows, Figures<Sums> shown, const QString& title) {
-              return std::make_shared<const SumsTable<Sums>>(figures, rows, std::move(shown), title);
+              shown.push_back(nameText<Sums>(title, strings));
+              return make(rows, std::move(shown));
           };
     using Call = model::CallSums;
     switch (kind) {
     case Kind::Waits:
         return std::make_shared<const WaitsTable>(std::move(figures));
     case Kind::Operators:
-        return make(tables.operators, operatorFigures(), Words::tr("Operator"));
+        return make(tables.operators, operatorFigures(strings, figures->by));
     case Kind::Kernels:
-        return make(tables.kernels, kernelFigures(), Words::tr("Kernel"));
+        return named(tables.kernels, kernelFigures(), Words::tr("Kernel"));
     case Kind::Calls:
     case Kind::Synchronisations:
-        return make(kind == Kind::Calls ? tables.calls : tables.synchronisations,
+        return named(kind == Kind::Calls ? tables.calls : tables.synchronisations,
             { totalOf<Call>(), meanOf<Call>(), callsOf<Call>() }, Words::tr("Call"));
     case Kind::Collectives:
-        return make(tables.collectives, collectiveFigures(), Words::tr("Collective"));
+        return named(tables.collectives, collectiveFigures(), Words::tr("Collective"));
     case Kind::Loading:
-        return make(tables.loading, loadingFigures(), Words::tr("Wait"));
+        return named(tables.loading, loadingFigures(), Words::tr("Wait"));
+    case Kind::Steps:
+        return makeWorkStepsTable(std::move(figures));
     case Kind::Roofline:
         return makeRooflineTable(std::move(figures));
     case Kind::Copies:
         break;
     }
-    return make(tables.copies, copyFigures(), Words::tr("Copy or set"));
+    return named(tables.copies, copyFigures(), Words::tr("Copy or set"));
 }
 
 } // namespace strata::views

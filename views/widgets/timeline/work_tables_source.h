@@ -23,7 +23,8 @@ public:
         Roofline,
         Collectives,
         Synchronisations,
-        Loading
+        Loading,
+        Steps
     };
     [[nodiscard]] static std::shared_ptr<const WorkTable> of(
         Kind kind, std::shared_ptr<const WorkFigures> figures);

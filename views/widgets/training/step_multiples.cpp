@@ -288,10 +288,11 @@ void StepMultiples::resizeEvent(QResizeEvent* event)
 QStringList StepMultiples::describe(std::size_t row) const
 {
     const StepFigures::Row& of = m_figures->rows[row];
-    return { tr("Step %1: %2").arg(text::count(of.step->number), text::stepKind(*of.step)),
-        tr("peak %1 at event %2").arg(text::bytes(of.peak.max), text::count(of.peak.maxEvent)),
-        tr("%1 reserved at its end").arg(text::bytes(of.reservedBytes)),
-        tr("events %1 to %2").arg(text::count(of.step->first), text::count(of.step->last)) };
+    QStringList lines{ tr("Step %1: %2").arg(text::count(of.step->number), text::stepKind(*of.step)),
+        tr("peak %1 at event %2").arg(text::bytes(of.peak.max), text::count(of.peak.maxEvent)) };
+    if (of.reservedBytes)
+        lines << tr("%1 reserved at its end").arg(text::bytes(*of.reservedBytes));
+    return lines << tr("events %1 to %2").arg(text::count(of.step->first), text::count(of.step->last));
 }
 
 void StepMultiples::describeCurrent()

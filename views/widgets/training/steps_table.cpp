@@ -89,8 +89,10 @@ void StepsTable::appendCsv(std::string& to, std::uint32_t row) const
     to.insert(to.size() - 1, m_figures->rows[row].step->warmup ? ",true" : ",false");
 }
 
-std::string StepsTable::text(std::uint32_t row, int) const
+std::string StepsTable::text(std::uint32_t row, int column) const
 {
+    if (column != Kind)
+        return {};
     return std::string(model::stepKindWord(m_figures->rows[row].step->kind));
 }
 
@@ -106,8 +108,11 @@ TableCell StepsTable::cell(std::uint32_t row, int column) const
                                                    : noteCell(QStringLiteral("–"));
     case Peak:
     case End:
-    case Reserved:
         return bytesCell(*figure(row, column));
+    case Reserved: {
+        const auto reserved = figure(row, column);
+        return reserved ? bytesCell(*reserved) : noteCell(QStringLiteral("–"));
+    }
     default:
         return { text::count(*figure(row, column)), {} };
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Times of steps, and what ranks are compared by.
 #include "model/analysis/work/rank_verdict.h"
+#include "model/analysis/work/work_report.h"
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,13 @@ std::vector<ProfilerStep> stepsOf(const std::vector<std::int64_t>& ns)
         at += each;
     }
     return steps;
+}
+
+StepTimes timesOf(const std::vector<std::int64_t>& ns)
+{
+    std::vector<ProfilerStep> steps = stepsOf(ns);
+    describeSteps(steps, {}, {});
+    return stepTimesOf(steps).value();
 }
 
 /// A trace of one rank: steps, kernels, collectives.
@@ -38,8 +46,9 @@ public:
         add(WorkKind::Kernel, "ncclKernel_AllReduce", 2, begin + computes, end);
     }
     [[nodiscard]] RankTrace told() const { return { &m_work, &m_strings }; }
+    [[nodiscard]] const Work& work() const { return m_work; }
+    [[nodiscard]] const StringTable& strings() const { return m_strings; }
 
-private:
     void add(WorkKind kind, const std::string& name, LaneIndex lane, std::int64_t begin, std::int64_t end)
     {
         WorkSpan span;
@@ -51,6 +60,11 @@ private:
         m_work.spans.push_back(span);
     }
 
+    /// What was added last to what is added next, or before it, by the same number.
+    void link() { m_work.spans.edit(m_work.spans.size() - 1).correlation = ++m_links / 2 + 1; }
+
+private:
+    std::uint32_t m_links = 1;
     Work m_work;
     StringTable m_strings;
     int m_steps = 0;
@@ -69,17 +83,97 @@ TEST(Spread, HasQuartilesThatAreValues)
 TEST(StepTimes, HaveWarmupApart)
 {
     EXPECT_FALSE(stepTimesOf({}));
-    const auto one = stepTimesOf(stepsOf({ 70 }));
-    EXPECT_EQ(one->warmups, 1);
-    EXPECT_EQ(one->warmupNs, 70);
-    EXPECT_EQ(one->steady, 0);
-    const auto usual = stepTimesOf(stepsOf({ 11, 10, 12, 10, 30, 10 }));
-    EXPECT_EQ(usual->warmups, 1) << "a slow one in the middle does not warm up";
-    EXPECT_EQ(usual->steadyNs, (Spread{ 10, 10, 10, 12, 30 }));
-    const auto slow = stepTimesOf(stepsOf({ 900, 40, 16, 10, 11, 10, 12, 10 }));
-    EXPECT_EQ(slow->warmups, 3);
-    EXPECT_EQ(slow->warmupNs, 956);
-    EXPECT_EQ(slow->steady, 5);
+    const auto one = timesOf({ 70 });
+    EXPECT_EQ(one.warmups, 1);
+    EXPECT_EQ(one.warmupNs, 70);
+    EXPECT_EQ(one.steady, 0);
+    const auto usual = timesOf({ 11, 10, 12, 10, 30, 10 });
+    EXPECT_EQ(usual.warmups, 1) << "a slow one in the middle does not warm up";
+    EXPECT_EQ(usual.steadyNs, (Spread{ 10, 10, 10, 12, 30 }));
+    const auto slow = timesOf({ 900, 40, 16, 10, 11, 10, 12, 10 });
+    EXPECT_EQ(slow.warmups, 3);
+    EXPECT_EQ(slow.warmupNs, 956);
+    EXPECT_EQ(slow.steady, 5);
+}
+
+TEST(StepTimes, HaveCompilingAndLoadingApart)
+{
+    Trace trace(0, 1);
+    for (const std::int64_t begin : { 0, 1000, 2000, 3000 })
+        trace.step(begin, 400, begin + 1000);
+    trace.add(WorkKind::Annotation, "_compile.compile_inner (dynamo_timed)", 0, 100, 600);
+    trace.add(WorkKind::Operator, "backend_compile (dynamo_timed)", 0, 200, 500); // within that
+    trace.add(WorkKind::Operator, "backend_compile (dynamo_timed)", 0, 2900, 3010); // over two steps
+    trace.add(WorkKind::Annotation, "Torch-Compiled Region: 0/0", 0, 1000, 1500); // runs what was compiled
+    trace.add(
+        WorkKind::Annotation, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 1900, 2050);
+    const WorkReport report = workReportOf(trace.work(), trace.strings());
+    ASSERT_EQ(report.steps.size(), 4u);
+    const std::int64_t compiling[] = { 500, 0, 100, 10 }, loading[] = { 0, 100, 50, 0 };
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(report.steps[i].compileNs, compiling[i]) << i;
+        EXPECT_EQ(report.steps[i].loadingNs, loading[i]) << i;
+        EXPECT_EQ(report.steps[i].warmsUp, i == 0) << i;
+    }
+    const auto times = stepTimesOf(report.steps);
+    EXPECT_EQ(times->compiling, 3);
+    EXPECT_EQ(times->compileNs, 610);
+    EXPECT_EQ(sayStepsOf(report).back().text(), "torch.compile takes 610 ns of 3 steps.");
+}
+
+TEST(StepTimes, OfARangeTakeWarmupFromTheWholeRun)
+{
+    Trace trace(0, 1);
+    for (const std::int64_t begin : { 0, 1000, 2000, 3000 })
+        trace.step(begin, 400, begin + (begin == 3000 ? 1200 : 1000));
+    const WorkReport report = workReportOf(trace.work(), trace.strings(), TimeSpan{ 1000, 4200 });
+    const auto times = stepTimesOf(report.steps);
+    EXPECT_EQ(times->warmups, 0) << "the first step of the range is none of the run";
+    EXPECT_EQ(times->steady, 3);
+    EXPECT_EQ(aboveMedianNs(report.steps[2], *times), 200);
+    EXPECT_DOUBLE_EQ(*shareAboveMedian(report.steps[2], *times), 0.2);
+    EXPECT_TRUE(sayStepsOf(report).front().text().starts_with("3 steps: median 1"))
+        << sayStepsOf(report).front().text();
+    const WorkReport one = workReportOf(trace.work(), trace.strings(), TimeSpan{ 3000, 4200 });
+    ASSERT_EQ(sayStepsOf(one).size(), 1u);
+    EXPECT_TRUE(sayStepsOf(one).front().text().starts_with("ProfilerStep#3: 1"));
+}
+
+TEST(BackwardTail, IsWhatCollectivesTakeAloneBehindTheBackward)
+{
+    // Of each step of 1,000: a kernel of the forward, one of the backward up to 500, collectives from 400 to
+    // 550 and 560 to 700, the optimizer's kernel from 680 on; the device lags by 300, beyond the step's end.
+    Trace trace(0, 2);
+    const auto launch
+        = [&](std::int64_t at, std::int64_t begin, std::int64_t end, LaneIndex stream, const char* name) {
+              trace.add(WorkKind::Runtime, "cudaLaunchKernel", 0, at, at + 2);
+              trace.link();
+              trace.add(WorkKind::Kernel, name, stream, begin, end);
+              trace.link();
+          };
+    for (std::int64_t begin = 0; begin < 3000; begin += 1000) {
+        trace.add(
+            WorkKind::Annotation, "ProfilerStep#" + std::to_string(begin / 1000), 0, begin, begin + 1000);
+        const std::int64_t device = begin + 300;
+        launch(begin + 10, device, device + 200, 1, "gemm");
+        trace.add(WorkKind::Operator, "autograd::engine::evaluate_function: MmBackward0", 0, begin + 100,
+            begin + 200);
+        launch(begin + 150, device + 200, device + 500, 1, "gemm");
+        launch(begin + 160, device + 400, device + 550, 2, "ncclDevKernel_AllReduce");
+        launch(begin + 210, device + 560, device + 700, 2, "ncclDevKernel_AllReduce");
+        launch(begin + 300, device + 680, device + 690, 1, "adam");
+    }
+    const WorkReport report = workReportOf(trace.work(), trace.strings());
+    ASSERT_EQ(report.steps.size(), 3u);
+    for (const ProfilerStep& step : report.steps)
+        EXPECT_EQ(step.tailNs, 50 + 120 + 10) << step.name;
+    const auto times = stepTimesOf(report.steps);
+    EXPECT_EQ(times->tailed, 2) << "without the one that warms up";
+    EXPECT_EQ(times->tailNs, (Spread{ 180, 180, 180, 180, 180 }));
+
+    Trace hidden(0, 1);
+    hidden.step(0, 400, 1000);
+    EXPECT_FALSE(workReportOf(hidden.work(), hidden.strings()).steps[0].tailNs) << "no backward is known";
 }
 
 TEST(RankWork, TakesWaitingFromTheStep)

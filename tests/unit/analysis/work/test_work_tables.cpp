@@ -160,4 +160,29 @@ TEST_F(WorkTablesTest, TellsWaitsForTheDeviceAndForData)
     EXPECT_FALSE(of({ row("user_annotation", load, 10, 20) }).loading.at(0).shareOfSteps);
 }
 
+TEST_F(WorkTablesTest, SumsWhatCollectivesMove)
+{
+    const auto reduce = [](int begin, const std::string& told) {
+        return onDevice("kernel", "ncclDevKernel_AllReduce", begin, 10, 20, told);
+    };
+    const std::string gather = R"(,"Collective name":"allgather","In msg nelems":100,"Out msg nelems":800,)"
+                               R"("dtype":"BFloat16")";
+    const WorkTables tables
+        = of({ reduce(0, R"(,"In msg nelems":1000,"Out msg nelems":1000,"dtype":"Float")"),
+            reduce(20, R"(,"dtype":"Half","Out msg nelems":500,"In msg nelems":500)"),
+            onDevice("kernel", "ncclDevKernel_AllGather", 40, 4, 20, gather),
+            onDevice("kernel", "ncclDevKernel_Broadcast", 50, 10, 20,
+                R"(,"In msg nelems":9,"Out msg nelems":9,"dtype":"Secret")"),
+            onDevice("kernel", "ncclDevKernel_SendRecv", 60, 10, 20,
+                R"(,"In msg nelems":9223372036854775807,"Out msg nelems":9,"dtype":"Double")") });
+    const CollectiveSums& all = named(tables.collectives, "ncclDevKernel_AllReduce");
+    EXPECT_EQ(all.bytes, 1000 * 4 + 500 * 2);
+    EXPECT_DOUBLE_EQ(*all.bytesPerSecond(), 5000 / 20e-6);
+    EXPECT_EQ(named(tables.collectives, "ncclDevKernel_AllGather").bytes, 1600) << "the larger one";
+    EXPECT_EQ(named(tables.collectives, "ncclDevKernel_Broadcast").bytes, -1) << "a type that nobody knows";
+    EXPECT_EQ(named(tables.collectives, "ncclDevKernel_SendRecv").bytes, -1) << "more than there can be";
+    const WorkTables partly = of({ reduce(0, R"(,"In msg nelems":8,"dtype":"Float")"), reduce(20, "") });
+    EXPECT_EQ(named(partly.collectives, "ncclDevKernel_AllReduce").bytes, -1) << "one of them tells nothing";
+}
+
 } // namespace strata::model

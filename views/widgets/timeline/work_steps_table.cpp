@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/timeline/work_steps_table.h"
+
+#include "model/analysis/work/step_times.h"
+#include "views/models/table_cells.h"
+#include "views/style/texts.h"
+
+namespace strata::views {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(WorkStepsTable)
+};
+
+class WorkStepsTable final : public WorkTable {
+public:
+    explicit WorkStepsTable(std::shared_ptr<const WorkFigures> all)
+        : WorkTable(columnsOf(), std::move(all))
+        , m_times(model::stepTimesOf(figures().report.steps).value_or(model::StepTimes{}))
+    {
+    }
+    [[nodiscard]] std::uint32_t rowCount() const override
+    {
+        return static_cast<std::uint32_t>(figures().report.steps.size());
+    }
+    [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override
+    {
+        const model::ProfilerStep& step = at(row);
+        switch (column) {
+        case At:
+            return { text::seconds(step.time.beginNs - figures().lanes->tracks().startNs()),
+                QStringLiteral("s") };
+        case ToMedian: {
+            const auto more = model::shareAboveMedian(step, m_times);
+            if (step.warmsUp || !more)
+                return noteCell(step.warmsUp ? Words::tr("warms up") : QStringLiteral("–"));
+            return { QString::asprintf("%+.1f %%", 100 * *more), {} };
+        }
+        case Busy:
+            return { text::share(step.deviceBusyNs, step.time.ns()), {} };
+        case Name:
+            return { text::shortened(step.name, 400), {} };
+        default: {
+            const auto ns = figure(row, column);
+            return ns ? TableCell{ text::duration(*ns), {} } : noteCell(QStringLiteral("–"));
+        }
+        }
+    }
+    [[nodiscard]] std::optional<std::int64_t> exampleNs(std::uint32_t row) const override
+    {
+        return at(row).time.beginNs;
+    }
+    [[nodiscard]] std::int64_t longestNs(std::uint32_t row) const override { return at(row).time.ns(); }
+
+private:
+    enum Place { At, Takes, ToMedian, Busy, Loading, Compiling, Tail, Name };
+
+    static std::vector<Column> columnsOf()
+    {
+        const auto number
+            = [](const QString& title, const QString& tip, const char* sample, const char* name) {
+                  return Column{ { title, tip, QString::fromLatin1(sample), true }, name };
+              };
+        return { { { Words::tr("At"), Words::tr("Since the first event"), QStringLiteral("888.888888"), true,
+                       QStringLiteral("s") },
+                     "start_ns" },
+            number(Words::tr("Takes"), Words::tr("On the thread that steps"), "888.8 ms", "duration_ns"),
+            number(Words::tr("To median"),
+                Words::tr("Of the steps that do not warm up: by how much this one is longer"), "+8,888.8 %",
+                "above_median_ns"),
+            number(Words::tr("GPU busy"), Words::tr("With work of any stream, of the step"), "88.8 %",
+                "gpu_busy_ns"),
+            number(Words::tr("Data"), Words::tr("While a thread waits for its DataLoader"), "888.8 ms",
+                "loading_ns"),
+            number(
+                Words::tr("Compiling"), Words::tr("While torch.compile compiles"), "888.8 ms", "compile_ns"),
+            number(Words::tr("Tail"),
+                Words::tr("While collectives run alone behind the last kernel of its backward"), "888.8 ms",
+                "communication_tail_ns"),
+            { { Words::tr("Step"), {}, QStringLiteral("ProfilerStep#888"), false, {}, true }, "name" } };
+    }
+    [[nodiscard]] const model::ProfilerStep& at(std::uint32_t row) const
+    {
+        return figures().report.steps[row];
+    }
+    [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override
+    {
+        const model::ProfilerStep& step = at(row);
+        switch (column) {
+        case At:
+            return step.time.beginNs;
+        case Takes:
+            return step.time.ns();
+        case ToMedian:
+            return model::aboveMedianNs(step, m_times);
+        case Busy:
+            return step.deviceBusyNs;
+        case Loading:
+            return step.loadingNs;
+        case Compiling:
+            return step.compileNs;
+        case Tail:
+            return step.tailNs;
+        default:
+            return std::nullopt;
+        }
+    }
+    [[nodiscard]] std::string text(std::uint32_t row, int column) const override
+    {
+        return column == Name ? std::string(at(row).name) : std::string();
+    }
+
+    model::StepTimes m_times;
+};
+
+} // namespace
+
+std::shared_ptr<const WorkTable> makeWorkStepsTable(std::shared_ptr<const WorkFigures> figures)
+{
+    return std::make_shared<const WorkStepsTable>(std::move(figures));
+}
+
+} // namespace strata::views
