@@ -11,6 +11,7 @@
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
 #include "model/base/units.h"
+#include "model/session/simulation.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -145,6 +146,7 @@ void writeRank(JsonWriter& json, const Told& told)
     json.beginObject()
         .member("rank", told.work->rank)
         .member("file", told.file)
+        .member("durations", model::durationsWord(told.session->recording()))
         .member("complete", !told.session->recording().truncation.has_value())
         .key("devices")
         .beginArray();
@@ -392,7 +394,8 @@ private:
         if (!range)
             return model::Failure(range.error());
         if (!m_output.empty())
-            if (const auto written = model::saveChromeTrace(*told.work, told.strings(), m_output, *range);
+            if (const auto written = model::saveChromeTrace(*told.work, told.strings(), m_output, *range,
+                    model::simulationJson(told.session->recording()));
                 !written)
                 return model::Failure(written.error());
         told.report = model::workReportOf(*told.work, told.strings(), *range);
@@ -451,8 +454,9 @@ private:
                     .text()));
         if (told.session->recording().truncation)
             out.line("  it is not complete: all figures are of what stands before the damage");
-        for (const auto& sentences : { model::verdictOf(told.report, told.strings()),
-                 model::sayStepsOf(told.report), model::sayLossesOf(*told.work) })
+        for (const auto& sentences :
+            { model::verdictOf(told.report, told.strings()), model::sayStepsOf(told.report),
+                model::sayLossesOf(*told.work), model::sayDurations(told.session->recording()) })
             if (!sentences.empty())
                 printSentences(out, sentences);
         for (const JoinedMemory& joined : told.joined)

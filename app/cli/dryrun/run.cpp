@@ -8,6 +8,7 @@
 #include "app/launch/libraries.h"
 #include "app/launch/recorder.h"
 #include "app/launch/simulated_card.h"
+#include "capture/dryrun/work_bounds.h"
 #include "capture/inject/variables.h"
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
@@ -54,20 +55,34 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
     variables.emplace_back("STRATA_DRYRUN_RANK", std::to_string(rank));
 }
 
-/// What a step launches is told, through the hook of the LibTorch that the command names; what a launcher
-/// starts has that of the recorder.
-void addTime(const launch::Command& command, simgpu::Variables& variables)
+/// Operators are seen through the hook of the LibTorch that the command names; what a launcher starts has
+/// that of the recorder.
+void addHook(const launch::Command& command, bool isAskedFor, simgpu::Variables& variables)
 {
-    variables.emplace_back(dryrun::kTimeVariable, "1");
     if (!command.isCertain())
         return;
     const auto hook = launch::hookFor(*command.torch);
-    if (!hook) {
+    if (!hook && isAskedFor)
         std::fprintf(stderr, "strata: %s; --time has nothing to tell\n", hook.error().text().c_str());
+    if (!hook)
         return;
-    }
     variables.emplace_back(dryrun::kHookVariable, hook->string());
     variables.emplace_back(dryrun::kHookTorchVariable, command.torch->folder.string());
+}
+
+/// What is launched takes the simulated device as long as it takes the card at least, where somebody listens.
+/// Whether it does.
+bool addBounds(const std::string& card, simgpu::Variables& variables)
+{
+    const auto library = launch::libraryAt("libstrata_bounds.so");
+    if (!library) {
+        std::fprintf(stderr, "strata: %s; durations of kernels are round figures of no card\n",
+            library.error().text().c_str());
+        return false;
+    }
+    variables.emplace_back(dryrun::kBoundsVariable, library->string());
+    variables.emplace_back(dryrun::kCardVariable, card);
+    return true;
 }
 
 std::optional<ProcessPeaks> readPeaks(const fs::path& path)
@@ -368,10 +383,13 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     variables->emplace_back("STRATA_DRYRUN_SKIP_INIT", options.skipInit ? "1" : "0");
     variables->emplace_back("STRATA_DRYRUN_RECORD", options.record ? "1" : "0");
     variables->emplace_back("STRATA_DRYRUN_CHANGES", fmt::format("{}", fmt::join(options.changes, "\n")));
-    variables->emplace_back(
-        inject::kSimulatedVariable, aboutJson(options, card->name, settings.capacityBytes));
     if (options.time)
-        addTime(*command, *variables);
+        variables->emplace_back(dryrun::kTimeVariable, "1");
+    if (options.time || records)
+        addHook(*command, options.time, *variables);
+    const bool isBounded = records && addBounds(card->name, *variables);
+    variables->emplace_back(
+        inject::kSimulatedVariable, aboutJson(options, card->name, settings.capacityBytes, isBounded));
     if (options.rank)
         addRank(*options.rank, options.worldSize, options.devices, *variables);
 
