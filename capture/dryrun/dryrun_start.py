@@ -149,7 +149,10 @@ def patch_profiler(module):
 
     @guarded
     def tell(profile):
-        profile.add_metadata_json("simulated_device", SIMULATED)
+        about = json.loads(SIMULATED)
+        if not PRELOADED.strata_dryrun_is_bounded():
+            about.pop("durations", None)
+        profile.add_metadata_json("simulated_device", json.dumps(about))
 
     @functools.wraps(start_trace)
     def call(profile):

@@ -4,6 +4,7 @@
 #include "capture/dryrun/operator_counts.h"
 #include "capture/dryrun/operator_watch.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -50,6 +51,7 @@ private:
     std::unordered_map<std::string, double> m_known;
 };
 
+std::atomic<bool> g_isBounded{ false };
 Bounds* g_bounds = nullptr; ///< never destroyed: work goes on while the process ends
 
 /// nullptr, and why.
@@ -74,6 +76,7 @@ Bounds* makeBounds(std::string& why)
 /// For the simulated device: somebody listens from now on, or nobody does. Whether least durations are told.
 int listens(int on) noexcept
 {
+    g_isBounded.store(false);
     try {
         if (on == 0) {
             leaveOperators(WatchedFor::Bounds);
@@ -82,8 +85,10 @@ int listens(int on) noexcept
         std::string why;
         if (!g_bounds)
             g_bounds = makeBounds(why);
-        if (g_bounds && watchOperators(WatchedFor::Bounds, why))
+        if (g_bounds && watchOperators(WatchedFor::Bounds, why)) {
+            g_isBounded.store(true);
             return 1;
+        }
         std::fprintf(stderr,
             "strata: durations of what the simulated device runs are round figures of no card: %s\n",
             why.c_str());
@@ -109,6 +114,12 @@ double leastNs() noexcept
 }
 
 } // namespace
+
+/// For Python's side: what the simulated device runs now lasts as long as the card takes at least.
+extern "C" __attribute__((visibility("default"))) int strata_dryrun_is_bounded()
+{
+    return g_isBounded.load() ? 1 : 0;
+}
 
 void boundWork() noexcept
 {

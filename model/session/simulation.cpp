@@ -77,7 +77,7 @@ std::vector<Sentence> sayDurations(const Recording& recording)
     const auto simulation = simulationOf(recording);
     if (!simulation)
         return {};
-    if (!simulation->areLeastDurations)
+    if (!simulation->areLeastDurations || simulation->device.empty())
         return { say(
             "Simulated: order, names, counts, streams and launches are real; how long work takes is a "
             "round figure of no card, and times on the CPU are those of the machine that it ran on.") };

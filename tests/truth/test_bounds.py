@@ -140,7 +140,8 @@ def test_graph(arguments, python, version, folder, failures):
     others = [row["dur"] for row in rows if calls[row["args"]["correlation"]]["name"] != "cudaGraphLaunch"]
     failures.expect(name, "nodes", replayed, [0, 0])
     # 128 MiB in and out, less what L2 may hold, at 2,039 GB/s.
-    failures.expect(name, f"the operator beside it: {others}", len(others) == 1 and 80 < others[0] < 132)
+    failures.expect(name, f"the operator beside it: {others}", sum(80 < took < 132 for took in others) == 1)
+    failures.expect(name, "others, by which PyTorch sets the seed of a replay, are tiny", sum(0 < took < 1 for took in others), len(others) - 1)
 
 
 def test_outside(arguments, python, version, folder, failures):
@@ -149,7 +150,7 @@ def test_outside(arguments, python, version, folder, failures):
     done = subprocess.run([arguments.simgpu, "--", python, PROGRAM, "graph", path], capture_output=True, text=True)
     failures.expect(f"{version} outside", f"exit: {done.stderr[-300:]}", done.returncode, 0)
     content, rows, _ = rows_of(path)
-    failures.expect(f"{version} outside", "all have a length", all(row["dur"] > 0 for row in rows) and len(rows) == 3)
+    failures.expect(f"{version} outside", "all have a length", all(row["dur"] > 0 for row in rows) and len(rows) >= 3)
     failures.expect(f"{version} outside", "nothing is said", "simulated_device" in content, False)
 
 

@@ -48,7 +48,7 @@ std::optional<double> leastNsOfLaunch(bool isNode)
     return isNode ? kUnknown : ask();
 }
 
-// For a dry run.
+// For a dry run; nullptr twice: nobody tells any more.
 
 STRATA_API void strata_simgpu_bound_work(int (*listens)(int) noexcept, double (*leastNs)() noexcept)
 {
@@ -56,6 +56,8 @@ STRATA_API void strata_simgpu_bound_work(int (*listens)(int) noexcept, double (*
         Teller& all = teller();
         const std::lock_guard lock(all.mutex);
         all.times = { listens, leastNs };
+        all.wasListened = false;
+        all.leastNs.store(nullptr);
     }
     tellWhetherListened();
 }

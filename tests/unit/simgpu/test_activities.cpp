@@ -56,6 +56,7 @@ Result cuptiUnsubscribe(void* subscriber);
 Result cuptiGetCallbackName(std::uint32_t domain, std::uint32_t call, const char** name);
 Result cuptiGetResultString(Result status, const char** text);
 Result cuptiGetTimestamp(std::uint64_t* time);
+void strata_simgpu_bound_work(int (*listens)(int) noexcept, double (*leastNs)() noexcept);
 }
 
 namespace strata::simgpu {
@@ -285,6 +286,84 @@ TEST_F(Activities, AGraphTellsOfEachNodeAtEachLaunch)
     cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
     cudaFree(device);
+}
+
+/// As a dry run tells of least times; takes it back at its end.
+struct Told {
+    explicit Told(int willTell)
+    {
+        tells = willTell;
+        listened.clear();
+        strata_simgpu_bound_work(
+            [](int on) noexcept {
+                listened.push_back(on);
+                return tells;
+            },
+            []() noexcept { return leastNs; });
+    }
+    ~Told() { strata_simgpu_bound_work(nullptr, nullptr); }
+    Told(const Told&) = delete;
+    Told& operator=(const Told&) = delete;
+
+    static inline int tells = 1;
+    static inline double leastNs = 0;
+    static inline std::vector<int> listened;
+};
+
+TEST_F(Activities, WorkLastsAsLongAsIsToldThatItTakesAtLeast)
+{
+    const Told told(1);
+    EXPECT_THAT(Told::listened, IsEmpty());
+    listen();
+    EXPECT_THAT(Told::listened, ElementsAre(1));
+    for (const double least : { 5'000'000.0, -1.0, 0.0, 700.0 }) {
+        Told::leastNs = least;
+        launch();
+    }
+    std::vector<std::uint64_t> took;
+    std::uint64_t before = 0;
+    for (const Row& kernel : rows(kKernel)) {
+        EXPECT_GE(kernel.at<std::uint64_t>(16), before);
+        before = kernel.at<std::uint64_t>(24);
+        took.push_back(before - kernel.at<std::uint64_t>(16));
+    }
+    // What is not known has no length, and what is has one.
+    EXPECT_THAT(took, ElementsAre(5'000'000, 0, 2, 700));
+    for (const std::uint32_t kind : kAll)
+        cuptiActivityDisable(kind);
+    EXPECT_THAT(Told::listened, ElementsAre(1, 0));
+}
+
+TEST_F(Activities, NodesOfGraphsAreOfNoOperator)
+{
+    const Told told(1);
+    Told::leastNs = 700;
+    void *stream = nullptr, *graph = nullptr, *exec = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, 1), 0);
+    listen();
+    cudaStreamBeginCapture(stream, 0);
+    launch(stream);
+    cudaStreamEndCapture(stream, &graph);
+    ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), 0);
+    cudaGraphLaunch(exec, stream);
+    const auto kernels = rows(kKernel);
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels[0].at<std::uint64_t>(16), kernels[0].at<std::uint64_t>(24));
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+}
+
+TEST_F(Activities, WhereNobodyTellsWorkHasItsRoundLength)
+{
+    const Told told(0); // asked, and knows nothing
+    Told::leastNs = -1;
+    listen();
+    EXPECT_THAT(Told::listened, ElementsAre(1));
+    launch();
+    const auto kernels = rows(kKernel);
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels[0].at<std::uint64_t>(24) - kernels[0].at<std::uint64_t>(16), 1000u);
 }
 
 TEST_F(Activities, AGraphWithinAGraphTellsOfItsNodesToo)
