@@ -55,19 +55,22 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
     variables.emplace_back("STRATA_DRYRUN_RANK", std::to_string(rank));
 }
 
-/// Operators are seen through the hook of the LibTorch that the command names; what a launcher starts has
-/// that of the recorder.
-void addHook(const launch::Command& command, bool isAskedFor, simgpu::Variables& variables)
+/// The hook of the LibTorch that the command names, if it is needed; what a launcher starts has its own made
+/// there. What cannot be without one is said.
+std::optional<fs::path> hookOf(const DryRunOptions& options, const launch::Command& command)
 {
-    if (!command.isCertain())
-        return;
-    const auto hook = launch::hookFor(*command.torch);
-    if (!hook && isAskedFor)
+    if (!command.isCertain() || (!options.record && !options.time))
+        return std::nullopt;
+    auto hook = launch::hookFor(*command.torch);
+    if (hook)
+        return *std::move(hook);
+    if (options.record)
+        std::fprintf(stderr, "strata: %s; %s\n", hook.error().text().c_str(),
+            command.torch->isLinked ? "the peaks are told without a recording"
+                                    : "torch's own recorder is used instead");
+    if (options.time)
         std::fprintf(stderr, "strata: %s; --time has nothing to tell\n", hook.error().text().c_str());
-    if (!hook)
-        return;
-    variables.emplace_back(dryrun::kHookVariable, hook->string());
-    variables.emplace_back(dryrun::kHookTorchVariable, command.torch->folder.string());
+    return std::nullopt;
 }
 
 /// What is launched takes the simulated device as long as it takes the card at least, where somebody listens.
@@ -223,20 +226,6 @@ launch::ChildOptions childOptions(
     return child;
 }
 
-/// Whether Strata's recorder takes part. Without a hook torch's own is used. What a launcher starts has its
-/// hook made there.
-bool recordsItself(const DryRunOptions& options, const launch::Command& command)
-{
-    if (!options.record || !command.isCertain())
-        return options.record;
-    const auto hook = launch::hookFor(*command.torch);
-    if (!hook)
-        std::fprintf(stderr, "strata: %s; %s\n", hook.error().text().c_str(),
-            command.torch->isLinked ? "the peaks are told without a recording"
-                                    : "torch's own recorder is used instead");
-    return hook.has_value();
-}
-
 } // namespace
 
 bool DryRun::fits() const
@@ -369,7 +358,9 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     auto variables = launch::deviceFor(*command, settings, *library);
     if (!variables)
         return model::Failure(variables.error());
-    const bool records = recordsItself(options, *command);
+    const auto hook = hookOf(options, *command);
+    // Without a hook torch's own recorder is used.
+    const bool records = options.record && (hook || !command->isCertain());
     if (records)
         launch::addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
     if (records)
@@ -385,8 +376,10 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     variables->emplace_back("STRATA_DRYRUN_CHANGES", fmt::format("{}", fmt::join(options.changes, "\n")));
     if (options.time)
         variables->emplace_back(dryrun::kTimeVariable, "1");
-    if (options.time || records)
-        addHook(*command, options.time, *variables);
+    if (hook) { // operators are seen through it
+        variables->emplace_back(dryrun::kHookVariable, hook->string());
+        variables->emplace_back(dryrun::kHookTorchVariable, command->torch->folder.string());
+    }
     const bool isBounded = records && addBounds(card->name, *variables);
     variables->emplace_back(
         inject::kSimulatedVariable, aboutJson(options, card->name, settings.capacityBytes, isBounded));
