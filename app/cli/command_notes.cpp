@@ -37,6 +37,7 @@ const char* kindName(UserItem::Kind kind)
     case UserItem::Kind::Filter:
         return "filter";
     case UserItem::Kind::Rules:
+    case UserItem::Kind::View: // which is not listed
         break;
     }
     return "rules";
@@ -199,6 +200,8 @@ private:
         std::vector<Row> rows;
         for (const UserItem& item : session.recording().user.items) {
             const Row row{ &item, session.find(item.device) };
+            if (!item.isListed())
+                continue;
             const bool here = !within || !row.isPlaced()
                 || (row.trace == only && item.last >= within->from && item.first <= within->to);
             if (here)

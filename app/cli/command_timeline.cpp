@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/allocator_marks_report.h"
 #include "app/cli/commands.h"
+#include "app/cli/device_report.h"
 #include "app/cli/joined_memory.h"
 #include "app/cli/json_writer.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
+#include "app/cli/ranks_report.h"
 #include "app/cli/report.h"
 #include "app/cli/roofline_report.h"
 #include "app/cli/text.h"
+#include "app/cli/work_tables_report.h"
 #include "model/analysis/work/chrome_trace.h"
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
@@ -36,6 +40,7 @@ struct Told {
     TimeSpan time; ///< of all of it
     model::WorkReport report;
     std::vector<JoinedMemory> joined; ///< on its clock
+    std::vector<model::AllocatorMark> marks; ///< of what is shown
 
     [[nodiscard]] const model::StringTable& strings() const { return session->recording().strings; }
     [[nodiscard]] std::string_view text(model::StringId id) const { return strings()[id]; }
@@ -62,37 +67,6 @@ model::Result<std::int64_t> parseTime(std::string_view text, const TimeSpan& tim
     if (isRelative && __builtin_add_overflow(sum, time.beginNs, &sum))
         return noTime(text);
     return sum;
-}
-
-void writeStream(JsonWriter& json, const model::StreamWork& stream)
-{
-    json.beginObject()
-        .member("stream", stream.stream)
-        .member("events", stream.events)
-        .member("busy_ns", stream.busyNs)
-        .member("host_wait_ns", stream.hostWaitNs)
-        .member("kernel_wait_ns", stream.kernelWaitNs)
-        .member("other_ns", stream.otherNs)
-        .endObject();
-}
-
-void writeDevice(JsonWriter& json, const model::DeviceWork& device)
-{
-    json.beginObject()
-        .member("device", device.device)
-        .member("span_ns", device.span.ns())
-        .member("busy_ns", device.busyNs)
-        .member("idle_ns", device.idleNs())
-        .member("computation_ns", device.computationNs)
-        .member("communication_ns", device.communicationNs)
-        .member("memory_ns", device.memoryNs)
-        .member("communication_under_computation_ns", device.communicationUnderComputationNs)
-        .member("exposed_communication_ns", device.exposedCommunicationNs())
-        .key("streams")
-        .beginArray();
-    for (const model::StreamWork& stream : device.streams)
-        writeStream(json, stream);
-    json.endArray().endObject();
 }
 
 /// Those that there are, the longest first.
@@ -148,11 +122,9 @@ void writeRank(JsonWriter& json, const Told& told)
         .member("file", told.file)
         .member("durations", model::durationsWord(told.session->recording()))
         .member("complete", !told.session->recording().truncation.has_value())
-        .key("devices")
-        .beginArray();
-    for (const model::DeviceWork& device : told.report.devices)
-        writeDevice(json, device);
-    json.endArray().key("steps").beginArray();
+        .key("devices");
+    writeDevices(json, told.report.devices);
+    json.key("steps").beginArray();
     for (const model::ProfilerStep& step : told.report.steps)
         json.beginObject()
             .member("name", step.name)
@@ -161,7 +133,9 @@ void writeRank(JsonWriter& json, const Told& told)
             .member("gpu_busy_ns", step.deviceBusyNs)
             .endObject();
     json.endArray();
+    writeStepTimes(json, model::stepTimesOf(told.report.steps));
     writeVerdict(json, told, model::queueOf(told.report.devices));
+    writeAllocatorMarks(json, told.marks, told.file, told.joined);
     json.key("losses").beginArray();
     for (const model::WorkLoss& loss : told.work->losses)
         json.beginObject()
@@ -173,35 +147,6 @@ void writeRank(JsonWriter& json, const Told& told)
     for (const JoinedMemory& joined : told.joined)
         writeJoined(json, joined);
     json.endArray().endObject();
-}
-
-void writeTables(JsonWriter& json, const Told& told, std::size_t most)
-{
-    const auto rows = [&](const char* key, const auto& all, const auto& write) {
-        json.key(key).beginArray();
-        for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
-            json.beginObject().member("name", told.text(all[i].name)).member("calls", all[i].calls);
-            write(all[i]);
-            json.endObject();
-        }
-        json.endArray();
-    };
-    rows("operators", told.report.tables.operators, [&](const model::OperatorSums& row) {
-        json.member("self_ns", row.selfNs)
-            .member("total_ns", row.totalNs)
-            .member("gpu_self_ns", row.deviceSelfNs)
-            .member("gpu_total_ns", row.deviceTotalNs);
-    });
-    rows("kernels", told.report.tables.kernels, [&](const model::KernelSums& row) {
-        json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
-    });
-    rows("runtime_calls", told.report.tables.calls, [&](const model::KernelSums& row) {
-        json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
-    });
-    rows("copies", told.report.tables.copies, [&](const model::CopySums& row) {
-        json.member("bytes", row.bytes < 0 ? std::nullopt : std::optional(row.bytes))
-            .member("total_ns", row.totalNs);
-    });
 }
 
 std::int64_t busyNs(const Told& told)
@@ -218,6 +163,14 @@ model::QueueState queueOf(const std::vector<Told>& traces)
     for (const Told& told : traces)
         devices.insert(devices.end(), told.report.devices.begin(), told.report.devices.end());
     return model::queueOf(devices);
+}
+
+std::vector<model::RankTrace> rankTracesOf(const std::vector<Told>& traces)
+{
+    std::vector<model::RankTrace> ranks;
+    for (const Told& told : traces)
+        ranks.push_back({ told.work.get(), &told.strings() });
+    return ranks;
 }
 
 void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
@@ -248,25 +201,13 @@ void writeJson(Output& out, const std::vector<Told>& traces, std::size_t most)
     // Of several that whose GPU is busy longest.
     const Told& busiest = *std::ranges::max_element(traces, {}, busyNs);
     writeVerdict(json, busiest, queueOf(traces));
-    writeTables(json, busiest, most);
+    writeTables(json, busiest.report.tables, busiest.strings(), most);
+    if (traces.size() > 1)
+        writeRanks(json, rankTracesOf(traces));
     json.key("roofline");
     writeRoofline(json, busiest.report.roofline, busiest.strings(), most);
     json.endObject().endLine();
     out.write(json.text());
-}
-
-std::string share(std::int64_t part, std::int64_t whole)
-{
-    return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole))
-                     : std::string("-");
-}
-
-/// Names of templates run to thousands of characters.
-std::string shortName(std::string_view name)
-{
-    constexpr std::size_t kMost = 120;
-    const std::string text = printable(name);
-    return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
 }
 
 class Timeline final : public Command {
@@ -288,6 +229,8 @@ public:
         app.add_option("-o,--output", m_output,
                "Writes what was asked for as a Chrome trace for Perfetto, with memory as counters")
             ->type_name("FILE");
+        app.add_flag("--shapes", m_byShapes,
+            "Operators with other sizes of inputs in rows of their own (record_shapes=True)");
         app.add_flag("--json", m_json, "As JSON");
         declareForce(app, m_force);
         m_limit.declare(app, "rows of each table");
@@ -334,6 +277,8 @@ public:
             writeJson(out, traces, most);
             return kDone;
         }
+        if (traces.size() > 1)
+            printRanks(out, rankTracesOf(traces), most);
         for (const Told& told : traces)
             print(out, told, most);
         return kDone;
@@ -388,18 +333,21 @@ private:
     model::Result<void> finish(Told& told) const
     {
         told.time = model::timeOf(*told.work);
-        for (const JoinedMemory& joined : told.joined)
-            told.work = model::withMemoryOf(*told.work, *joined.session, joined.join);
         const auto range = rangeOf(told);
         if (!range)
             return model::Failure(range.error());
+        // Of the trace itself: what joins it does not tell threads, and so no operators.
+        told.report = model::workReportOf(*told.work, told.strings(), *range,
+            m_byShapes ? model::OperatorsBy::NameAndShapes : model::OperatorsBy::Name);
+        for (const JoinedMemory& joined : told.joined)
+            told.work = model::withMemoryOf(*told.work, *joined.session, joined.join);
         if (!m_output.empty())
             if (const auto written = model::saveChromeTrace(*told.work, told.strings(), m_output, *range,
                     model::simulationJson(told.session->recording()));
                 !written)
                 return model::Failure(written.error());
-        told.report = model::workReportOf(*told.work, told.strings(), *range);
         const TimeSpan shown = range->value_or(told.time);
+        told.marks = allocatorMarks(*told.session, told.joined, shown);
         for (JoinedMemory& joined : told.joined)
             joined.peaks = model::joinedPeaks(*joined.session, joined.join, shown.beginNs, shown.endNs);
         return {};
@@ -461,9 +409,10 @@ private:
                 printSentences(out, sentences);
         for (const JoinedMemory& joined : told.joined)
             printJoined(out, joined, told.time.beginNs);
+        printAllocatorMarks(out, told.marks, told.time.beginNs);
         printWaits(out, told);
-        printDevices(out, told);
-        printTables(out, told, most);
+        printDevices(out, told.report.devices);
+        printTables(out, told.report.tables, told.strings(), most);
         printRoofline(out, told.report.roofline, told.strings(), told.session->recording().simulated, most);
     }
 
@@ -510,82 +459,11 @@ private:
         return ns;
     }
 
-    static void printDevices(Output& out, const Told& told)
-    {
-        Table table({ { "GPU" }, { "stream" }, { "pieces" }, { "span" }, { "busy" }, { "share" },
-            { "launch wait" }, { "kernel wait" }, { "other wait" } });
-        for (const model::DeviceWork& device : told.report.devices) {
-            table.add({ std::to_string(device.device), "all", "", model::formatDuration(device.span.ns()),
-                model::formatDuration(device.busyNs), share(device.busyNs, device.span.ns()), "", "", "" });
-            for (const model::StreamWork& stream : device.streams)
-                table.add({ "", std::to_string(stream.stream), model::formatCount(stream.events),
-                    model::formatDuration(stream.spanNs), model::formatDuration(stream.busyNs),
-                    share(stream.busyNs, stream.spanNs), model::formatDuration(stream.hostWaitNs),
-                    model::formatDuration(stream.kernelWaitNs), model::formatDuration(stream.otherNs) });
-        }
-        if (!table.empty())
-            table.print(out);
-        for (const model::DeviceWork& device : told.report.devices)
-            out.line(
-                fmt::format("  GPU {}: computation {}, communication {} ({} of it alone), copies and sets {}",
-                    device.device, share(device.computationNs, device.busyNs),
-                    share(device.communicationNs, device.busyNs),
-                    model::formatDuration(device.exposedCommunicationNs()),
-                    share(device.memoryNs, device.busyNs)));
-    }
-
-    static void printTables(Output& out, const Told& told, std::size_t most)
-    {
-        const auto begin = [&](std::string_view title, const auto& rows) {
-            if (!rows.empty())
-                out.line(fmt::format("\n{}", title));
-            return std::min(most, rows.size());
-        };
-        Table operators({ { "self" }, { "total" }, { "GPU self" }, { "GPU total" }, { "calls" },
-            { "operator", Table::Align::Left } });
-        const std::size_t shown
-            = begin("operators, by their own time on the CPU", told.report.tables.operators);
-        for (std::size_t i = 0; i < shown; ++i) {
-            const model::OperatorSums& row = told.report.tables.operators[i];
-            operators.add({ model::formatDuration(row.selfNs), model::formatDuration(row.totalNs),
-                model::formatDuration(row.deviceSelfNs), model::formatDuration(row.deviceTotalNs),
-                model::formatCount(row.calls), shortName(told.text(row.name)) });
-        }
-        if (shown > 0)
-            operators.print(out);
-        const auto printSums = [&](std::string_view title, const std::string& what,
-                                   const std::vector<model::KernelSums>& rows) {
-            Table table({ { "total" }, { "share" }, { "mean" }, { "calls" }, { what, Table::Align::Left } });
-            std::int64_t allNs = 0;
-            for (const model::KernelSums& row : rows)
-                allNs += row.totalNs;
-            const std::size_t printed = begin(title, rows);
-            for (std::size_t i = 0; i < printed; ++i)
-                table.add({ model::formatDuration(rows[i].totalNs), share(rows[i].totalNs, allNs),
-                    model::formatDuration(rows[i].totalNs / rows[i].calls), model::formatCount(rows[i].calls),
-                    shortName(told.text(rows[i].name)) });
-            if (printed > 0)
-                table.print(out);
-        };
-        printSums("kernels, by their time", "kernel", told.report.tables.kernels);
-        printSums("calls of the runtime and the driver, by their time", "call", told.report.tables.calls);
-        Table copies({ { "total" }, { "bytes" }, { "calls" }, { "copy", Table::Align::Left } });
-        const std::size_t copied = begin("copies and sets, by their time", told.report.tables.copies);
-        for (std::size_t i = 0; i < copied; ++i) {
-            const model::CopySums& row = told.report.tables.copies[i];
-            copies.add({ model::formatDuration(row.totalNs),
-                row.bytes < 0 ? std::string("?") : model::formatBytes(row.bytes),
-                model::formatCount(row.calls), shortName(told.text(row.name)) });
-        }
-        if (copied > 0)
-            copies.print(out);
-    }
-
     std::vector<std::string> m_files;
     RangeOptions m_range;
     std::optional<int> m_step;
     std::string m_output;
-    bool m_json = false, m_force = false;
+    bool m_byShapes = false, m_json = false, m_force = false;
     LimitOption m_limit;
 };
 

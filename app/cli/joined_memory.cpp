@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/joined_memory.h"
 
-#include "app/cli/open.h"
 #include "app/cli/text.h"
-#include "model/base/units.h"
-#include "model/base/wrap.h"
 
 #include <fmt/format.h>
 
@@ -12,18 +9,9 @@ namespace strata::cli {
 
 void printJoined(Output& out, const JoinedMemory& joined, std::int64_t startNs)
 {
-    const model::ClockMatch& match = joined.join.match;
-    const char* const what = joined.join.by == model::MemoryJoin::By::Allocations
-        ? "allocations and frees"
-        : "begins and ends of annotations";
-    out.line(fmt::format("  {}: offset {}, within {}, by {} of {} {}", printable(joined.file),
-        model::formatDuration(match.offsetNs), model::formatDuration(match.errorNs),
-        model::formatCount(match.matches), model::formatCount(match.among), what));
+    out.line(fmt::format("  {}: {}", printable(joined.file), model::sayJoin(joined.join).text()));
     for (const model::JoinedPeak& peak : joined.peaks)
-        out.line(fmt::format("    {}: requested peaks at {} at t:{:.6f} (its event {}), reserved at {}",
-            deviceName(peak.device), model::formatBytes(peak.requestedBytes),
-            static_cast<double>(model::wrapSub(peak.requestedTimeNs, startNs)) / 1e9,
-            model::formatCount(peak.requestedEvent), model::formatBytes(peak.reservedBytes)));
+        out.line("    " + model::sayJoinedPeak(peak, startNs).text());
 }
 
 void writeJoined(JsonWriter& json, const JoinedMemory& joined)

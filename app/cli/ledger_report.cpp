@@ -164,6 +164,9 @@ void printBeside(Output& out, const model::Ledger& ledger)
     line(ledger.roundingBytes, "more for rounding, and what was not worth a split");
     line(ledger.fragmentationBytes, "free in segments that live blocks keep");
     line(ledger.cachedFreeBytes, "in segments that are free as a whole: empty_cache() gives them back");
+    if (!ledger.fragmentationBytes)
+        out.line(
+            "  A profiler tells of no segments, so not of what is free in them: a memory snapshot does.");
     line(ledger.outsideBytes, "outside of PyTorch: CUDA itself and its libraries");
 }
 
@@ -248,9 +251,10 @@ void writeLedger(JsonWriter& json, const LedgerAnswer& answer)
 void printLedger(Output& out, const std::string& file, const LedgerAnswer& answer, std::size_t limit)
 {
     const model::Ledger& ledger = answer.ledger;
-    out.line(fmt::format("{}: {} {}: {} requested of {} reserved{}", out.strong(printable(file)),
+    out.line(fmt::format("{}: {} {}: {} requested{}{}", out.strong(printable(file)),
         deviceName(answer.trace.device()), stateName(answer.trace, ledger.event),
-        model::formatBytes(ledger.requestedBytes), model::formatBytes(ledger.reservedBytes),
+        model::formatBytes(ledger.requestedBytes),
+        ledger.reservedBytes ? fmt::format(" of {} reserved", model::formatBytes(*ledger.reservedBytes)) : "",
         ledger.parameters ? fmt::format(", {} parameters", model::formatCount(*ledger.parameters)) : ""));
     for (const model::Sentence& surprise : ledger.surprises)
         printParagraph(out, printable(surprise.text()) + ".");

@@ -13,7 +13,7 @@ namespace strata::cli {
     if (found == nullptr || !found->profiled)
         return {};
     return model::fail(model::Error::Kind::NotFound,
-        model::say("a profiler's trace tells of blocks, not of the segments that they lie in"),
+        model::say("a profiler tells of blocks, not of the segments that they lie in"),
         model::say("a memory snapshot tells of both; strata summary, at, blocks and events show the blocks"));
 }
 

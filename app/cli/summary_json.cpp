@@ -13,22 +13,30 @@ using model::Totals;
 
 namespace {
 
-void writeTotals(JsonWriter& json, const Totals& totals)
+/// Of a device that a profiler told of, what it does not know is null: segments, and the state at the end.
+void writeTotals(JsonWriter& json, const Totals& totals, bool isProfiled)
 {
+    const auto ofSegments = [&](std::string_view name, std::int64_t value) {
+        json.member(name, isProfiled ? std::nullopt : std::optional(value));
+    };
+    const auto reserved = [&](std::string_view name, std::int64_t value) {
+        json.member(name, totals.reservedKnown ? std::optional(value) : std::nullopt);
+    };
     json.member("device", totals.device).member("events", totals.events);
     json.key("actions").beginObject();
     for (const auto& [action, count] : totals.actions)
         json.foreignKey(action).value(count);
     json.endObject();
-    json.member("segments", totals.segments).member("blocks", totals.blocks);
-    json.member("reserved_bytes_start", totals.reservedBytesStart);
-    json.member("reserved_bytes_end", totals.reservedBytesEnd);
-    json.member("reserved_bytes_peak", totals.reservedBytesPeak);
-    json.member("reserved_peak_event", totals.reservedPeakEvent);
-    json.member("allocated_bytes_end", totals.allocatedBytesEnd);
-    json.member("active_bytes_end", totals.activeBytesEnd);
-    json.member("inactive_bytes_end", totals.inactiveBytesEnd);
-    json.member("requested_bytes_end", totals.requestedBytesEnd);
+    ofSegments("segments", totals.segments);
+    ofSegments("blocks", totals.blocks);
+    reserved("reserved_bytes_start", totals.reservedBytesStart);
+    ofSegments("reserved_bytes_end", totals.reservedBytesEnd);
+    reserved("reserved_bytes_peak", totals.reservedBytesPeak);
+    reserved("reserved_peak_event", totals.reservedPeakEvent);
+    ofSegments("allocated_bytes_end", totals.allocatedBytesEnd);
+    ofSegments("active_bytes_end", totals.activeBytesEnd);
+    ofSegments("inactive_bytes_end", totals.inactiveBytesEnd);
+    ofSegments("requested_bytes_end", totals.requestedBytesEnd);
     json.member("requested_bytes_start", totals.requestedBytesStart);
     json.member("requested_bytes_peak", totals.requestedBytesPeak);
     json.member("requested_peak_event", totals.requestedPeakEvent);
@@ -81,7 +89,9 @@ void writeDevice(JsonWriter& json, const model::Recording& recording, const Devi
 {
     const model::DeviceSummary& summary = device.summary;
     json.beginObject();
-    writeTotals(json, summary.totals);
+    const model::DeviceRecording* const found = recording.find(summary.totals.device);
+    const bool isProfiled = found != nullptr && found->profiled;
+    writeTotals(json, summary.totals, isProfiled);
     json.key("integrity").beginObject().member("exact", device.integrity.exact());
     writeFindings(json, device.integrity, false);
     json.endObject();
@@ -90,9 +100,10 @@ void writeDevice(JsonWriter& json, const model::Recording& recording, const Devi
     else
         writePeak(json, summary.peak, summary.peakTimeNs, *device.byLine);
     writeSettings(json, recording);
-    json.key("waste").beginObject().member("rounding", summary.waste.rounding);
-    json.member("free_in_segments", summary.waste.freeInSegments);
-    json.member("pending_free", summary.waste.pendingFree).endObject();
+    const auto waste = [&](std::int64_t bytes) { return isProfiled ? std::nullopt : std::optional(bytes); };
+    json.key("waste").beginObject().member("rounding", waste(summary.waste.rounding));
+    json.member("free_in_segments", waste(summary.waste.freeInSegments));
+    json.member("pending_free", waste(summary.waste.pendingFree)).endObject();
     writeOutOfMemories(json, recording, summary.outOfMemory);
     json.endObject();
 }

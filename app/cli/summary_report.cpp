@@ -54,9 +54,12 @@ void printTotals(Output& out, const model::Recording& recording, const DeviceRep
     Table table(
         { { "", Table::Align::Left }, { "start" }, { "peak" }, { "end" }, { "", Table::Align::Left } });
     const auto atEnd = [&](std::int64_t bytes) { return totals.endKnown ? formatBytes(bytes) : "unknown"; };
-    table.add({ "reserved", formatBytes(totals.reservedBytesStart), formatBytes(totals.reservedBytesPeak),
-        atEnd(totals.reservedBytesEnd),
-        atEvent(totals.reservedPeakEvent) + (isNeed ? "; what the run needs" : "") });
+    if (totals.reservedKnown)
+        table.add({ "reserved", formatBytes(totals.reservedBytesStart), formatBytes(totals.reservedBytesPeak),
+            atEnd(totals.reservedBytesEnd),
+            atEvent(totals.reservedPeakEvent) + (isNeed ? "; what the run needs" : "") });
+    else
+        table.add({ "reserved", "", "", "", "not told by this file" });
     if (const auto* const one = recording.find(totals.device); one != nullptr && one->profiled) {
         // What stands for requested everywhere else is what the profiler says is allocated.
         table.add({ "allocated", formatBytes(totals.requestedBytesStart),
@@ -297,7 +300,14 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
             printPeak(out, device);
             printOutOfMemory(out, recording, device);
             printSteps(out, device);
-            printWaste(out, device);
+            if (const auto* const one = recording.find(device.summary.totals.device);
+                one != nullptr && one->profiled) {
+                heading(out, "Reserved and not in use");
+                out.line("  A profiler tells of no segments, so not of what is free in them: a memory "
+                         "snapshot does.");
+            } else {
+                printWaste(out, device);
+            }
         }
         printDriver(out, device);
         printEvents(out, device);

@@ -86,7 +86,10 @@ Options parseOptions(const QStringList& arguments)
     const QCommandLineOption force(QStringLiteral("force"),
         QCoreApplication::translate(
             "Options", "Reads even what unpacks to more than half of this machine's memory."));
-    parser.addOptions({ help, version, theme, render, page, size, scale, svg, window, force });
+    const QCommandLineOption ranks(QStringLiteral("ranks"),
+        QCoreApplication::translate(
+            "Options", "The files are traces of the ranks of one run: compares them."));
+    parser.addOptions({ help, version, theme, render, page, size, scale, svg, window, force, ranks });
     parser.addPositionalArgument(QStringLiteral("FILE"),
         QCoreApplication::translate("Options", "A PyTorch memory snapshot."), QStringLiteral("[FILE...]"));
     if (!parser.parse(arguments))
@@ -110,6 +113,9 @@ Options parseOptions(const QStringList& arguments)
     options.svg = parser.isSet(svg);
     options.window = parser.isSet(window);
     options.force = parser.isSet(force);
+    options.ranks = parser.isSet(ranks);
+    if (options.ranks && options.files.size() < 2)
+        badUsage(QStringLiteral("--ranks takes two files or more"));
     if (parser.isSet(size)) {
         const QStringList parts = parser.value(size).split(QLatin1Char('x'));
         if (parts.size() == 2)
@@ -126,7 +132,7 @@ Options parseOptions(const QStringList& arguments)
     }
     if (parser.isSet(render)) {
         options.renderTo = parser.value(render);
-        if (options.files.size() != 1)
+        if (options.files.size() != 1 && !options.ranks)
             badUsage(QStringLiteral("--render takes one file"));
     }
     return options;

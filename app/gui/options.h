@@ -20,6 +20,7 @@ struct Options {
     bool svg = false;
     bool window = false; ///< pictures of the whole window
     bool force = false;
+    bool ranks = false; ///< the files are those of one run
 };
 
 /// Sets what must stand before the application exists: the scale of its pictures, and a platform without a

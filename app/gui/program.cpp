@@ -42,6 +42,13 @@ std::optional<int> Program::start(const Options& options)
     if (options.renderTo)
         return renderPages(options, m_theme);
 
+    if (options.ranks) {
+        auto* window = new views::MainWindow(m_theme, m_settings, m_contents);
+        window->setAttribute(Qt::WA_DeleteOnClose);
+        window->show();
+        openRanks(*window, options.files);
+        return std::nullopt;
+    }
     bool first = true;
     for (const QString& file : options.files.isEmpty() ? QStringList{ QString() } : options.files) {
         auto* window = new views::MainWindow(m_theme, m_settings, m_contents);

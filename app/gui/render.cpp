@@ -6,6 +6,7 @@
 #include "views/contents/document_view.h"
 #include "views/contents/page_export.h"
 #include "views/contents/page_list.h"
+#include "views/contents/run_ranks_content.h"
 #include "views/shell/main_window.h"
 
 #include <QCoreApplication>
@@ -175,10 +176,31 @@ int renderWindow(const QString& path, views::Theme& theme, const Options& option
     return 0;
 }
 
+int renderRanks(views::Theme& theme, const Options& options)
+{
+    const QTemporaryDir scratch;
+    QSettings settings(scratch.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    views::MainWindow window(theme, settings, windowContents());
+    window.resize(options.size);
+    window.show();
+    const views::RunRanksContent& ranks = openRanks(window, options.files);
+    waitUntil([&] { return !ranks.reading(); });
+    QCoreApplication::sendPostedEvents();
+    QCoreApplication::processEvents();
+    if (const QString refusal = ranks.refusal(); !refusal.isEmpty()) {
+        std::fprintf(stderr, "strata: %s\n", qPrintable(refusal));
+        return 3;
+    }
+    return writePicture(window, QLatin1String(views::RunRanksContent::kId), options);
+}
+
 } // namespace
 
 int renderPages(const Options& options, views::Theme& theme)
 {
+    if (options.ranks)
+        return QDir().mkpath(*options.renderTo) ? renderRanks(theme, options)
+                                                : cannotWrite(*options.renderTo);
     const QString place = options.files.front();
     const bool isLive = views::DocumentPane::isLive(place);
     Document document;

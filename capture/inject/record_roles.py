@@ -8,6 +8,7 @@ said once, and then nothing more is told.
 import ctypes
 import functools
 import gc
+import itertools
 import os
 import sys
 import threading
@@ -109,14 +110,22 @@ class Places:
             known[1] = address
             self.recorder.place(known[0], address)
 
-    def move(self, name, tensor, address):
-        """The same for a plain tensor that differs from the last of its name by its place alone; False for another one."""
-        known = self.known.get((name, ""))
-        if known is None or known[2] != about_of(tensor):
-            return False
-        known[1] = address
-        self.recorder.place(known[0], address)
-        return True
+    def move(self, rows, tensors, addresses, before):
+        """The same for plain tensors that differ from before by their places alone. `rows`: what is known of each, in their order.
+        False: there are others. Devices are not asked for: this is for gradients, which are where their parameters are."""
+        changes = []
+        for known, tensor, address, old in zip(rows, tensors, addresses, before):
+            if address != old:
+                if known is None or address == ABSENT or tensor.dtype is not known[2][0] or tensor.numel() != known[2][1]:
+                    break
+                known[1] = address
+                if known[0]:
+                    changes += known[0], address
+        else:
+            self.recorder.changed.extend(changes)
+            return True
+        self.recorder.changed.extend(changes)
+        return False
 
     def look_into(self, name, part, tensor):
         """Tells of what it is made of; the keys of that. Nothing of one that has no memory: uninitialised, fake."""
@@ -257,6 +266,7 @@ class Optimizer:
         self.number = recorder.optimizer()
         self.title = type(optimizer).__name__
         self.ids, self.names, self.before = [], [], {}
+        self.rows = None  # of gradients, what is known of each, in the order of `names`
         self.thread = None  # that stepped last
         self.places = {role: Places(recorder, role, self.number) for role in (PARAMETER, GRADIENT, STATE)}
         self.steps = {}  # device of a parameter -> number to be told with each step
@@ -266,7 +276,7 @@ class Optimizer:
         parameters = [each for group in optimizer.param_groups for each in group["params"]]
         ids = list(map(id, parameters))
         if ids != self.ids:
-            self.ids, self.names, self.before = ids, self.modules.names_of(parameters), {}
+            self.ids, self.names, self.before, self.rows = ids, self.modules.names_of(parameters), {}, None
         return parameters
 
     def tell(self, role, tensors, named):
@@ -277,9 +287,12 @@ class Optimizer:
             return
         places = self.places[role]
         if role == GRADIENT and addresses is not None and before is not None and len(addresses) == len(before):
-            changed = [i for i, address in enumerate(addresses) if address != before[i]]
-            if all(addresses[i] != ABSENT and places.move(self.names[i], tensors[i], addresses[i]) for i in changed):
+            if self.rows is None:
+                self.rows = [places.known.get((name, "")) for name in self.names]
+            if places.move(self.rows, tensors, addresses, before):
                 return
+        if role == GRADIENT:
+            self.rows = None
         places.tell_all(named)
         if role == PARAMETER:
             self.before.pop(GRADIENT, None)  # they may be of another type, at the same addresses
@@ -294,10 +307,10 @@ class Optimizer:
     def values(self, optimizer):
         parameters = self.parameters(optimizer)
         self.tell(PARAMETER, parameters, ((name, "", each) for name, each in zip(self.names, parameters)))
-        states = []
-        for state in optimizer.state.values():
-            if isinstance(state, dict):
-                states.extend(state.values())
+        try:
+            states = list(itertools.chain.from_iterable(map(dict.values, optimizer.state.values())))
+        except TypeError:  # one is no dictionary
+            states = [value for state in optimizer.state.values() if isinstance(state, dict) for value in state.values()]
         self.tell(STATE, states, self.state_tensors(optimizer, parameters))
         for number in self.steps.values():
             self.recorder.place(number, 0)

@@ -32,11 +32,12 @@ constexpr ChunkKind kUserChunk{ kType, ChunkKind::Place::BehindIndex, take<kType
 
 } // namespace
 
-extern const ChunkKind kNoteChunk, kRangeChunk, kFilterChunk, kRulesChunk;
+extern const ChunkKind kNoteChunk, kRangeChunk, kFilterChunk, kRulesChunk, kViewChunk;
 const ChunkKind kNoteChunk = kUserChunk<wire::ChunkType::Note, UserItem::Kind::Note>;
 const ChunkKind kRangeChunk = kUserChunk<wire::ChunkType::Range, UserItem::Kind::Range>;
 const ChunkKind kFilterChunk = kUserChunk<wire::ChunkType::Filter, UserItem::Kind::Filter>;
 const ChunkKind kRulesChunk = kUserChunk<wire::ChunkType::Rules, UserItem::Kind::Rules>;
+const ChunkKind kViewChunk = kUserChunk<wire::ChunkType::View, UserItem::Kind::View>;
 
 wire::ChunkType chunkTypeOf(UserItem::Kind kind)
 {
@@ -48,19 +49,22 @@ wire::ChunkType chunkTypeOf(UserItem::Kind kind)
     case UserItem::Kind::Filter:
         return wire::ChunkType::Filter;
     case UserItem::Kind::Rules:
+        return wire::ChunkType::Rules;
+    case UserItem::Kind::View:
         break;
     }
-    return wire::ChunkType::Rules;
+    return wire::ChunkType::View;
 }
 
 namespace {
 
 UserItem::Kind kindOf(wire::ChunkType type)
 {
-    for (const UserItem::Kind kind : { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter })
+    for (const UserItem::Kind kind :
+        { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter, UserItem::Kind::Rules })
         if (chunkTypeOf(kind) == type)
             return kind;
-    return UserItem::Kind::Rules;
+    return UserItem::Kind::View;
 }
 
 } // namespace

@@ -31,10 +31,12 @@ Result<std::unique_ptr<ByteSource>> snapshotInPage(std::unique_ptr<ByteSource> p
 {
     ByteStream stream(std::move(page), progress);
     const std::uint8_t* at = stream.next();
+    bool isTimeline = false; // of torch.profiler's export_memory_timeline()
     for (;;) {
         const bool more = stream.fill(at, ByteStream::kPiece / 2);
         const std::string_view text{ reinterpret_cast<const char*>(stream.next()),
             static_cast<std::size_t>(stream.end() - stream.next()) };
+        isTimeline = isTimeline || text.find("<title>GPU Memory Timeline HTML</title>") != text.npos;
         std::size_t first = text.npos;
         const Marker* found = nullptr;
         for (const Marker& marker : kMarkers) {
@@ -51,9 +53,12 @@ Result<std::unique_ptr<ByteSource>> snapshotInPage(std::unique_ptr<ByteSource> p
         if (stream.error())
             return Failure(*stream.error());
         if (!more)
-            return fail(Error::Kind::Format,
-                say("this page holds no snapshot (its pictures alone cannot be read back)"),
-                say("open the .pickle file that the page was made from"));
+            return isTimeline ? fail(Error::Kind::Format,
+                       say("this page is the picture of a memory timeline, without its numbers"),
+                       say("export it again with a name that ends in .raw.json.gz, and open that"))
+                              : fail(Error::Kind::Format,
+                                  say("this page holds no snapshot (its pictures alone cannot be read back)"),
+                                  say("open the .pickle file that the page was made from"));
         at = stream.end() - std::min(text.size(), kLongestMarker);
     }
 }

@@ -3,8 +3,10 @@
 
 #include "model/readers/guarded.h"
 #include "model/readers/html_page.h"
+#include "model/readers/json/foreign_json.h"
 #include "model/readers/json/json_reader.h"
 #include "model/readers/kineto/kineto_reader.h"
+#include "model/readers/kineto/memory_timeline.h"
 #include "model/readers/pickle/pickle_reader.h"
 #include "model/readers/session/session_reader.h"
 #include "model/readers/snapshot/snapshot_reader.h"
@@ -34,6 +36,8 @@ std::uint64_t halfOfMemory()
 struct Sniffed {
     FileForm form;
     bool isTrace; ///< JSON of a profiler
+    bool isTimeline; ///< JSON of export_memory_timeline()
+    std::optional<Sentence> foreign; ///< what JSON of others seems to be
     std::unique_ptr<ByteSource> source; ///< from its first byte on
 };
 
@@ -54,7 +58,10 @@ Result<Sniffed> sniffSource(std::unique_ptr<ByteSource> source)
     if (!form)
         return Failure(form.error());
     const bool isTrace = *form == FileForm::Json && looksLikeChromeTrace(head);
-    return Sniffed{ *form, isTrace, prefixedSource(std::move(head), std::move(source)) };
+    const bool isTimeline = *form == FileForm::Json && looksLikeMemoryTimeline(head);
+    auto foreign = *form == FileForm::Json && !isTrace && !isTimeline ? foreignJson(head) : std::nullopt;
+    return Sniffed{ *form, isTrace, isTimeline, std::move(foreign),
+        prefixedSource(std::move(head), std::move(source)) };
 }
 
 /// Runs a reader of values and makes a recording of what it read, or of what it could save.
@@ -112,9 +119,15 @@ Result<void> readInto(Recording& recording, std::unique_ptr<ByteSource> source, 
     if (sniffed->isTrace) {
         read = readChromeTrace(recording, stream);
         form = "JSON";
+    } else if (sniffed->isTimeline) {
+        read = readMemoryTimeline(recording, stream);
+        form = "JSON";
     } else if (sniffed->form == FileForm::Json) {
         JsonReader reader(stream, heap, memoryLimit);
         read = readWith(reader, heap);
+        if (!read && read.error().kind == Error::Kind::Format && sniffed->foreign)
+            return fail(Error::Kind::Format,
+                say("this seems to be %1, which is no recording of memory", *sniffed->foreign), whatOpens());
         form = "JSON";
     } else if (sniffed->form == FileForm::Pickle) {
         PickleReader reader(stream, heap, memoryLimit);
@@ -208,6 +221,22 @@ std::optional<SessionOutline> RecordingFile::outline()
         return {};
     });
     return read ? std::move(outline) : std::nullopt;
+}
+
+bool RecordingFile::isTrace()
+{
+    if (!m_source->rewind())
+        return false;
+    bool is = false;
+    const Result<void> read = guarded([&]() -> Result<void> {
+        Result<Sniffed> sniffed = sniffSource(std::make_unique<BorrowedSource>(*m_source));
+        if (sniffed && sniffed->form == FileForm::Gzip)
+            sniffed = sniffSource(gzipSource(std::move(sniffed->source), kHeadBytes));
+        is = sniffed && sniffed->isTrace;
+        return {};
+    });
+    m_begun = true;
+    return read && is;
 }
 
 Result<std::unique_ptr<Recording>> RecordingFile::all(const Progress& progress)

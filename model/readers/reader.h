@@ -42,12 +42,17 @@ public:
     /// says what there is. O(bytes of the file), with a hash's speed: events are checked, not read.
     [[nodiscard]] std::optional<SessionOutline> outline();
 
+    /// Whether it is the trace of a profiler (JSON, packed or not), from its first bytes, before anything
+    /// else is asked for.
+    [[nodiscard]] bool isTrace();
+
     /// Memory is proportional to events, not to the file. A file that ends early or is damaged is read as far
     /// as it goes, if at least one event or segment was whole (Recording::truncation says where); anything
     /// else is an error that names file, byte offset and remedy.
     [[nodiscard]] Result<std::unique_ptr<Recording>> all(const Progress& progress = {});
 
-    [[nodiscard]] int descriptor() const; ///< as of a ByteSource: it was opened once, and nobody needs to again
+    [[nodiscard]] int
+    descriptor() const; ///< as of a ByteSource: it was opened once, and nobody needs to again
 
 private:
     RecordingFile(std::unique_ptr<ByteSource> source, std::string path, const ReadLimits& limits);

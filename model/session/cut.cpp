@@ -311,7 +311,7 @@ void copyUserData(const Recording& from, Cut& cut, const std::map<int, EventSpan
     Copier& copy, Scrubber& scrubber)
 {
     if (scrub.notes) {
-        cut.userDropped = std::ssize(from.user.items);
+        cut.userDropped = std::ranges::count_if(from.user.items, &UserItem::isListed);
         return;
     }
     for (UserItem item : from.user.items) {
@@ -327,7 +327,7 @@ void copyUserData(const Recording& from, Cut& cut, const std::map<int, EventSpan
                 ++cut.userDropped;
                 continue;
             }
-        } else {
+        } else if (item.isPlaced()) {
             const auto span = kept.find(item.device);
             if (span == kept.end() || item.first < span->second.first - 1 || item.last > span->second.last) {
                 ++cut.userOutside;
@@ -336,9 +336,10 @@ void copyUserData(const Recording& from, Cut& cut, const std::map<int, EventSpan
             item.first -= span->second.first;
             item.last -= span->second.first;
         }
+        const bool isListed = item.isListed();
         item.text = scrubber.text(item.text);
         cut.recording->user.set(std::move(item));
-        ++cut.userKept;
+        cut.userKept += isListed ? 1 : 0;
     }
 }
 

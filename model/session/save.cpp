@@ -4,6 +4,7 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/digest/digest_rows.h"
 #include "model/session/output_file.h"
+#include "model/trace/profiled_categories.h"
 #include "model/trace/work.h"
 #include "model/wire/chunk_writer.h"
 #include "model/wire/events.h"
@@ -225,6 +226,11 @@ void writeDigest(wire::ChunkWriter& writer, const DeviceDigest& from)
 
 Result<void> canBeKept(const Recording& recording)
 {
+    if (recording.parts.find<ProfiledCategories>())
+        return fail(Error::Kind::Refused,
+            say("neither a session nor a snapshot keeps what a profiler's memory timeline says: it would be "
+                "lost"),
+            say("keep the memory timeline itself"));
     const auto* const work = recording.parts.find<Work>();
     if (!work || work->ownRecording)
         return {};

@@ -12,7 +12,8 @@
 
 namespace strata::model {
 
-/// Whether a session or a snapshot would hold all there is: none keeps what ran when (Work) yet.
+/// Whether a session or a snapshot would hold all there is: none keeps what a profiler's
+/// trace tells (Work), or its memory timeline (ProfiledCategories), yet.
 [[nodiscard]] Result<void> canBeKept(const Recording& recording);
 
 /// Writes a recording as a Strata session (model/wire/FORMAT.md), its user data behind it. It opens with the

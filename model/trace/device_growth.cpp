@@ -10,6 +10,8 @@ namespace strata::model {
 
 namespace {
 
+constexpr std::int64_t kBoundless = std::int64_t{ 1 } << 62;
+
 /// Blocks that no final segment holds take the pool of the segment that held them at their birth.
 void takePoolsOfLives(BlockColumn<PoolIndex>& pools, const BlockColumns& blocks, const SegmentLives& lives,
     std::size_t bornFrom, std::size_t olderFrom)
@@ -220,7 +222,10 @@ std::optional<DeviceTrace> DeviceGrowth::assemble(BlockColumns blocks, const Rec
 
     const bool startKnown = endKnown || !device.base.segments.empty() || device.profiled;
     const std::int64_t requestedStart = startKnown ? trace.m_totals.requestedBytesStart : 0;
-    const std::int64_t reservedStart = startKnown ? trace.m_totals.reservedBytesStart : 0;
+    // Where nothing tells what is reserved, nothing can be above it.
+    const std::int64_t reservedStart = !trace.m_totals.reservedKnown ? kBoundless
+        : startKnown                                                 ? trace.m_totals.reservedBytesStart
+                                                                     : 0;
     if (!s.checks || !s.checks->beganAt(older, requestedStart, reservedStart))
         s.checks.emplace(trace.m_blocks, older, requestedStart, reservedStart);
     if (!s.checks->append(device.events, trace.m_blocks, trace.m_overwritten, progress))
@@ -255,7 +260,8 @@ void DeviceGrowth::fillTotals(
     if (endKnown) {
         t.reservedBytesStart = wrapSub(t.reservedBytesEnd, reserved.net);
     } else if (device.profiled) {
-        t.reservedBytesStart = device.profiled->reservedBytes;
+        t.reservedKnown = device.profiled->reservedBytes.has_value();
+        t.reservedBytesStart = device.profiled->reservedBytes.value_or(0);
     } else if (device.base.segments.empty()) {
         t.reservedBytesStart = wrapSub(0, reserved.fall);
     } else {

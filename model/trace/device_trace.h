@@ -38,6 +38,7 @@ struct Totals {
     bool endKnown = true; ///< else nothing is known that says "end" or "of the final segments"
     std::int64_t segments = 0;
     std::int64_t blocks = 0; ///< of the final segments, inactive ones included
+    bool reservedKnown = true; ///< else nothing is known that says "reserved", and it is 0
     std::int64_t reservedBytesStart = 0;
     std::int64_t reservedBytesEnd = 0;
     std::int64_t reservedBytesPeak = 0;

@@ -67,11 +67,17 @@ struct AllocatorState {
     SharedVector<FinalBlock> blocks;
 };
 
-/// What a profiler's trace says of a device's memory beside its events, which are of blocks alone: sizes are
+/// What a profiler says of a device's memory beside its events, which are of blocks alone: sizes are
 /// rounded, a free stands where it was asked for, and nothing tells of segments.
 struct ProfiledMemory {
+    enum class From : std::uint8_t {
+        Trace, ///< its [memory] events
+        TimelineRows, ///< what export_memory_timeline() wrote of storages, without their addresses
+        TimelineSums, ///< likewise, of sums by category alone
+    };
+    From from = From::Trace;
     std::int64_t unnamedBytes = 0; ///< allocated before the first event, and not freed by any
-    std::int64_t reservedBytes = 0; ///< as first read
+    std::optional<std::int64_t> reservedBytes; ///< as first read; none: nothing tells what is reserved
     std::int64_t untold = 0; ///< events before which more came or went than the trace says
     std::int64_t untoldBytes = 0; ///< what that adds up to
     std::int64_t outOfMemories = 0;

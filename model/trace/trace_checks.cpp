@@ -117,10 +117,33 @@ Sentence cutSentence(const NotesInput& input, const CutOff& cut)
         asCount(cut.after));
 }
 
+/// Of what export_memory_timeline() wrote.
+Sentence timelineSentence(const ProfiledMemory& profiled)
+{
+    const Sentence what = profiled.from == ProfiledMemory::From::TimelineSums
+        ? say("Told by a profiler's memory timeline, as sums by category: these are exact, blocks are what "
+              "they grew "
+              "by.")
+        : say("Told by a profiler's memory timeline: sums by category are exact; which block went is not "
+              "told, so it "
+              "is the last one of its size and category.");
+    const Sentence all
+        = say("%1 Addresses are made up, and so is the number of the device. Nothing is told of reserved "
+              "memory, segments and stacks.",
+            what);
+    return profiled.untold == 0
+        ? all
+        : say("%1 %2 went that never came, %3 in all: they count from the beginning on.", all,
+            sayCounted("%1 block", "%1 blocks", profiled.untold), asBytes(profiled.untoldBytes));
+}
+
 Sentence profilerSentence(const ProfiledMemory& profiled)
 {
+    if (profiled.from != ProfiledMemory::From::Trace)
+        return timelineSentence(profiled);
     const Sentence what = say(
-        "Told by a profiler: requested bytes are rounded ones, a free stands where it was asked for, reserved "
+        "Told by a profiler: requested bytes are rounded ones, a free stands where it was asked for, "
+        "reserved "
         "is what was read at each event, and no event tells of segments. %1 of older blocks stay throughout; "
         "where they lie is unknown, so they count as one block.",
         asBytes(profiled.unnamedBytes));

@@ -61,23 +61,44 @@ const UserItem* UserData::find(std::uint64_t key) const
     return known == items.end() ? nullptr : &*known;
 }
 
-const std::string& UserData::rules() const
+/// Of a kind of which there is one.
+const std::string& UserData::only(UserItem::Kind kind, std::uint64_t key) const
 {
     static const std::string none;
-    const UserItem* const item = find(UserItem::kRulesKey);
-    return item && item->kind == UserItem::Kind::Rules ? item->conditions : none;
+    const UserItem* const item = find(key);
+    return item && item->kind == kind ? item->conditions : none;
+}
+
+void UserData::setOnly(UserItem::Kind kind, std::uint64_t key, std::string json, std::int64_t changedNs)
+{
+    if (json.empty())
+        return remove(key, changedNs);
+    UserItem item;
+    item.kind = kind;
+    item.key = key;
+    item.changedNs = changedNs;
+    item.conditions = std::move(json);
+    set(std::move(item));
+}
+
+const std::string& UserData::rules() const
+{
+    return only(UserItem::Kind::Rules, UserItem::kRulesKey);
 }
 
 void UserData::setRules(std::string json, std::int64_t changedNs)
 {
-    if (json.empty())
-        return remove(UserItem::kRulesKey, changedNs);
-    UserItem item;
-    item.kind = UserItem::Kind::Rules;
-    item.key = UserItem::kRulesKey;
-    item.changedNs = changedNs;
-    item.conditions = std::move(json);
-    set(std::move(item));
+    setOnly(UserItem::Kind::Rules, UserItem::kRulesKey, std::move(json), changedNs);
+}
+
+const std::string& UserData::view() const
+{
+    return only(UserItem::Kind::View, UserItem::kViewKey);
+}
+
+void UserData::setView(std::string json, std::int64_t changedNs)
+{
+    setOnly(UserItem::Kind::View, UserItem::kViewKey, std::move(json), changedNs);
 }
 
 } // namespace strata::model

@@ -45,6 +45,7 @@ enum class ChunkType : std::uint16_t {
     Range = 33,
     Filter = 34,
     Rules = 35, ///< categories of the user's own
+    View = 36, ///< how the window arranges what it shows
     Index = 64, ///< where the chunks are; last in a finished file
 };
 
@@ -54,7 +55,7 @@ inline constexpr std::array kChunkTypes{ ChunkType::Info, ChunkType::Strings, Ch
     ChunkType::DriverMemory, ChunkType::AllocatorCalls, ChunkType::Symbols, ChunkType::Roles,
     ChunkType::Earlier, ChunkType::DeviceWork, ChunkType::WorkCalls, ChunkType::WorkWaits,
     ChunkType::WorkLosses, ChunkType::Note, ChunkType::Range, ChunkType::Filter, ChunkType::Rules,
-    ChunkType::Index };
+    ChunkType::View, ChunkType::Index };
 
 enum class Codec : std::uint8_t { Stored = 0, Zstd = 1 };
 

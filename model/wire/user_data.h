@@ -13,8 +13,8 @@ namespace strata::wire {
 
 inline constexpr std::size_t kMaxUserRows = std::size_t{ 1 } << 18; ///< of a chunk, that a reader takes
 
-/// What a person added to a recording: a row of a Note, Range, Filter or Rules chunk. A later row with the same key
-/// replaces an earlier one, or takes it away.
+/// What a person added to a recording: a row of a Note, Range, Filter, Rules or View chunk. A later row with
+/// the same key replaces an earlier one, or takes it away.
 struct UserRow {
     std::uint64_t key = 0; ///< drawn at random when the item was made
     bool removed = false; ///< then only key and changedNs count
@@ -23,7 +23,7 @@ struct UserRow {
     std::int64_t first = -1, last = -1; ///< events, both kept; the same: an instant
     std::uint64_t address = 0; ///< of the block that a note is about; 0: none
     std::string text; ///< of a note; the name of a range or a filter
-    std::string conditions; ///< of a filter, of rules: a JSON object
+    std::string conditions; ///< of a filter, of rules, of a view: a JSON object
 
     friend bool operator==(const UserRow&, const UserRow&) = default;
 };
@@ -31,7 +31,7 @@ struct UserRow {
 [[nodiscard]] constexpr bool isUserData(ChunkType type)
 {
     return type == ChunkType::Note || type == ChunkType::Range || type == ChunkType::Filter
-        || type == ChunkType::Rules;
+        || type == ChunkType::Rules || type == ChunkType::View;
 }
 
 void encodeUserRows(std::span<const UserRow> rows, Bytes& out);

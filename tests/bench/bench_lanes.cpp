@@ -2,11 +2,14 @@
 // How long the lanes of the page Timeline take to be laid out, painted, searched and pointed at, however many
 // pieces of work there are:
 //
-//     bench_lanes [--pieces 5000000] [--bars]
+//     bench_lanes [--pieces 5000000] [--bars] [--cpu]
 //
-// Four threads with calls nested eight deep, four streams, memory. 1920x1080, software rendering, at every
+// Four threads with calls nested eight deep, four streams, memory, and for every 20 pieces or so a segment
+// that the allocator takes or gives back, of which some are refused. 1920x1080, software rendering, at every
 // zoom from all of it to a microsecond. --bars: exit 1 if a frame takes more than 16 ms at the 99th
-// percentile, a search more than 200 ms, or pointing more than 5 ms.
+// percentile, a search more than 200 ms, or pointing more than 5 ms. --cpu: the time of
+// the processor alone, where other programs run beside it.
+#include "tests/bench/cpu_time.h"
 #include "views/widgets/timeline/lanes_view.h"
 
 #include <QApplication>
@@ -63,6 +66,17 @@ std::unique_ptr<model::Recording> training(std::int64_t pieces)
                   span.correlation = correlation;
               work.spans.push_back(span);
           };
+    model::DeviceRecording device;
+    const auto mark = [&](model::Action action, std::int64_t timeNs) {
+        device.events.action.push_back(action);
+        device.events.address.push_back(std::uint64_t{ 1 } << 40);
+        device.events.bytes.push_back(2 << 20);
+        device.events.timeNs.push_back(timeNs);
+        device.events.stack.push_back(model::StackId{});
+        device.events.stream.push_back(model::kNoIndex);
+        device.events.pool.push_back(model::kNoIndex);
+    };
+    std::int64_t marked = now.front(); // in order of time
     while (std::ssize(work.spans) < pieces) {
         const auto thread = static_cast<model::LaneIndex>(random() % kThreads);
         std::int64_t start = now[thread], length = 4000 + static_cast<std::int64_t>(random() % 40'000);
@@ -77,10 +91,18 @@ std::unique_ptr<model::Recording> training(std::int64_t pieces)
         const auto took = static_cast<std::int64_t>(random() % 30'000);
         add(stream, model::WorkKind::Kernel, free, took);
         free += took;
+        if (random() % 2 == 0) {
+            marked = std::max(marked, start);
+            mark(random() % 1000 == 0               ? model::Action::Oom
+                    : device.events.size() % 2 == 0 ? model::Action::SegmentMap
+                                                    : model::Action::SegmentUnmap,
+                marked);
+        }
         if (random() % 4 == 0)
             work.memory.push_back(
                 { start, 1, 512, static_cast<std::int64_t>(random() % (1U << 30)), 1 << 30, 1, 0 });
     }
+    recording->devices.push_back(std::move(device));
     return recording;
 }
 
@@ -97,29 +119,38 @@ int main(int argc, char** argv)
     qputenv("QT_QPA_PLATFORM", "offscreen");
     const QApplication app(argc, argv);
     std::int64_t pieces = 5'000'000;
-    bool bars = false;
+    bool bars = false, byCpu = false;
     for (int i = 1; i < argc; ++i) {
         if (std::string(argv[i]) == "--bars")
             bars = true;
+        else if (std::string(argv[i]) == "--cpu")
+            byCpu = true;
         else if (std::string(argv[i]) == "--pieces" && i + 1 < argc)
             pieces = std::strtoll(argv[++i], nullptr, 10);
     }
     QElapsedTimer clock;
-    const auto elapsedMs = [&] { return static_cast<double>(clock.nsecsElapsed()) / 1e6; };
+    double cpuMs = 0;
+    const auto start = [&] {
+        clock.start();
+        cpuMs = bench::cpuMilliseconds();
+    };
+    const auto elapsedMs = [&] {
+        return byCpu ? bench::cpuMilliseconds() - cpuMs : static_cast<double>(clock.nsecsElapsed()) / 1e6;
+    };
     auto session = model::Session::fromRecording(training(pieces));
     if (!session) {
         std::fprintf(stderr, "%s\n", session.error().text().c_str());
         return 1;
     }
-    clock.start();
+    start();
     const auto data = views::LanesData::of(*std::move(session));
-    std::printf("%lld pieces on %zu tracks: laid out in %.0f ms\n", static_cast<long long>(pieces),
-        data->tracks().tracks().size(), elapsedMs());
+    std::printf("%lld pieces on %zu tracks, %u marks: laid out in %.0f ms\n", static_cast<long long>(pieces),
+        data->tracks().tracks().size(), data->marks().size(), elapsedMs());
 
     views::LanesView view;
     view.setColours(views::Palette::light());
     view.resize(1920, 1080);
-    clock.start();
+    start();
     view.setData(data);
     std::printf("shown after %.1f ms\n", elapsedMs());
     QImage image(1920, 1080, QImage::Format_RGB32);
@@ -133,14 +164,14 @@ int main(int argc, char** argv)
         view.showSpan({ begin, begin + width });
         view.verticalScrollBar()->setValue(
             static_cast<int>(random() % static_cast<unsigned>(view.verticalScrollBar()->maximum() + 1)));
-        clock.start();
+        start();
         view.render(&image);
         frames.push_back(elapsedMs());
         if (frames.back() > worst) {
             worst = frames.back();
             worstWidth = width;
         }
-        clock.start();
+        start();
         const auto piece = view.pieceAt(
             { 200 + static_cast<int>(random() % 1700), 30 + static_cast<int>(random() % 900) });
         if (piece)
@@ -149,13 +180,13 @@ int main(int argc, char** argv)
     }
     std::vector<double> finds;
     for (const char* text : { "operator_number_77", "number_1", "float", "nothing" }) {
-        clock.start();
+        start();
         view.find(QString::fromLatin1(text));
         (void)view.nextFound(true);
         finds.push_back(elapsedMs());
     }
     view.showSpan({ 0, length });
-    clock.start();
+    start();
     view.render(&image);
     const double searched = elapsedMs();
     std::printf("a frame: p50 %.1f ms, p99 %.1f ms, most %.1f ms (%.0f us in view); while searching %.1f ms\n"

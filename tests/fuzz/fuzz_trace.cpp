@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Traces of torch.profiler and Chrome's form, and what is told of them: figures of one time add up.
+// Traces of torch.profiler and Chrome's form, its memory timelines, and what is told of them: figures of one
+// time add up.
 #include "model/analysis/work/work_report.h"
 #include "model/readers/reader.h"
 #include "model/trace/device_trace.h"
@@ -77,7 +78,9 @@ void lookAtMemory(const DeviceTrace& trace)
         left += blocks.liveAt(block, last) ? blocks.requestedBytes[block] : 0;
     }
     expect(older == trace.totals().requestedBytesStart && left == requested);
-    expect(reserved == trace.events().reservedReading[static_cast<std::size_t>(last)]);
+    const auto& readings = trace.events().reservedReading;
+    expect(readings.empty() == !trace.totals().reservedKnown);
+    expect(reserved == (readings.empty() ? 0 : readings[static_cast<std::size_t>(last)]));
 }
 
 } // namespace
@@ -88,6 +91,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto read = readRecording(std::as_bytes(std::span(data, size)), limits, {});
     if (!read)
         return 0;
+    for (DeviceRecording& device : (*read)->devices) {
+        if (!device.profiled)
+            continue;
+        const auto trace = DeviceTrace::build(**read, device, {});
+        expect(trace && device.profiled->unnamedBytes >= 0);
+        lookAtMemory(*trace);
+    }
     const auto work = (*read)->parts.find<Work>();
     if (!work)
         return 0;
@@ -97,10 +107,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     look(*work, strings, TimeSpan{ time.beginNs + time.ns() / 4, time.endNs - time.ns() / 4 });
     for (const ProfilerStep& step : profilerStepsOf(*work, strings))
         look(*work, strings, step.time);
-    for (DeviceRecording& device : (*read)->devices) {
-        const auto trace = DeviceTrace::build(**read, device, {});
-        expect(trace && device.profiled && device.profiled->unnamedBytes >= 0);
-        lookAtMemory(*trace);
-    }
     return 0;
 }

@@ -49,7 +49,7 @@ WAYS = (
     ("fsdp2 autocast evaluate", "gpt", "adamw"),
 )
 DEATHS = (("forward", "gpt conv vae unet", "adamw", ""), ("backward", "gpt mlp resnet experts", "adamw", ""),
-          ("optimizer", "gpt mlp vit recommender", "adamw", ""), ("forward", "resnet t5", "momentum", "variable_shapes"),
+          ("optimizer", "gpt mlp t5 recommender", "adamw", ""), ("forward", "resnet t5", "momentum", "variable_shapes"),
           ("backward", "vit siamese", "adamw", "checkpoint"), ("forward", "gpt", "adamw", "accumulate"))
 
 

@@ -138,8 +138,10 @@ def score(truth, trace, answer):
     else:
         result["oom"] = Share()
         result["oom"].add(truth, answer, answer.allocs[count - 1])
+    # What ends in an out-of-memory lists nothing of its last step: of that, what was recorded counts.
     differ = [n for n in range(count) if (truth.category[n] in ROLES or answer.blocks[n].category in ROLES)
-              and not truth.accepts(n, answer.blocks[n].category) and truth.category[n] is not None]
+              and not truth.accepts(n, answer.blocks[n].category) and truth.category[n] is not None
+              and (trace.out_of_memory is None or answer.blocks[n].recorded)]
     listed = [n for n in range(count) if truth.category[n] in ROLES]
     result["roles"] = (len(listed), len(differ), sum(trace.sizes[n] for n in listed), sum(trace.sizes[n] for n in differ))
     result["phases"] = (sum(answer.phases[n] == truth.phase[n] for n in range(count) if truth.phase[n]), sum(map(bool, truth.phase[:count])))

@@ -288,6 +288,12 @@ Details detailsOf(const WorkDetails& work)
     add(details.life, work.life);
     add(details.place, work.place);
     add(details.recorded, work.recorded);
+    for (const WorkDetails::Frame& frame : work.frames)
+        details.frames.push_back(
+            { QStringLiteral("%1:%2").arg(frame.file.section(QLatin1Char('/'), -1)).arg(frame.line),
+                frame.function, frame.file, frame.line, frame.isOwn });
+    if (!details.frames.empty())
+        details.frameHeading = Words::tr("Called from");
     return details;
 }
 

@@ -3,6 +3,7 @@
 
 #include "views/contents/stack_list.h"
 #include "views/models/shown_instant.h"
+#include "views/pages/document_texts.h"
 #include "views/pages/filter_text.h"
 #include "views/pages/kept_view.h"
 #include "views/style/labels.h"
@@ -280,6 +281,16 @@ void DetailsPanel::addActions(QVBoxLayout& layout)
         connect(copy, &QPushButton::clicked, this,
             [this] { QGuiApplication::clipboard()->setText(stackText(m_details)); });
         part->addWidget(copy);
+    }
+    const auto shown = m_document.device();
+    if (m_focus.kind == Focus::Kind::Block && shown && shown->trace->blocks().contains(m_focus.block)
+        && shown->trace->events().hasTimes() && text::holdsWork(m_document)) {
+        QPushButton* ran = edgeLink(tr("What ran while it lived"));
+        connect(
+            ran, &QPushButton::clicked, this, [this, birth = shown->trace->blocks().birth(m_focus.block)] {
+                Q_EMIT openPage(QStringLiteral("timeline"), birth);
+            });
+        part->addWidget(ran);
     }
     for (const model::GroupingInfo& info : model::allGroupings()) {
         const model::Grouping grouping = info.grouping;

@@ -28,6 +28,7 @@ public:
 
 Q_SIGNALS:
     void eventChosen(strata::model::EventIndex event);
+    void openPage(const QString& id, std::optional<strata::model::EventIndex> event); ///< as Page::openPage
     void openFrame(const QString& file, qint64 line);
 
 private:

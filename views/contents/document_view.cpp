@@ -121,6 +121,7 @@ DocumentView::DocumentView(Document& document, QWidget* parent)
     connect(m_rail, &Rail::tearOffChosen, this, &DocumentView::tearOff);
     connect(m_minimap, &Minimap::hoverText, this, &DocumentView::hoverText);
     connect(m_details, &DetailsPanel::openFrame, this, &DocumentView::openFrame);
+    connect(m_details, &DetailsPanel::openPage, this, &DocumentView::openPage);
     connect(m_details, &DetailsPanel::eventChosen, this,
         [this](model::EventIndex event) { goTo(m_document.viewState().device(), event); });
 }
@@ -182,11 +183,14 @@ void DocumentView::addPage(Page* page, const QString& group)
         Q_EMIT failed(error);
     });
     connect(page, &Page::focusChanged, this, [this, page](const Focus& focus) { focusOn(focus, page); });
-    connect(page, &Page::openPage, this, [this](const QString& id, std::optional<model::EventIndex> event) {
-        showPage(id);
-        if (Page* shown = findPage(id); shown && event)
-            shown->goTo(*event);
-    });
+    connect(page, &Page::openPage, this, &DocumentView::openPage);
+}
+
+void DocumentView::openPage(const QString& id, std::optional<model::EventIndex> event)
+{
+    showPage(id);
+    if (Page* shown = findPage(id); shown && event)
+        shown->goTo(*event);
 }
 
 Page* DocumentView::currentPage() const

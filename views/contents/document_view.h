@@ -45,6 +45,7 @@ public:
     void showPage(const QString& id);
     /// Selects the event on its device and has the current page bring it into view.
     void goTo(int device, model::EventIndex event);
+    void openPage(const QString& id, std::optional<model::EventIndex> event); ///< as Page::openPage
     /// Shows it in the details and has the pages mark it: all but the one that was clicked.
     void focusOn(const Focus& focus, const Page* clicked = nullptr);
     void tearOff(int index);

@@ -163,6 +163,10 @@ QWidget* StartPage::makeHead(const Actions& actions)
     }
     buttons->addWidget(textLabel(tr("or drop a file anywhere on this window"), true), 1);
     layout->addLayout(buttons);
+    layout->addWidget(
+        textLabel(tr("Opens memory snapshots, traces and memory timelines of torch.profiler, and "
+                     "recordings of its own."),
+            true));
     return head;
 }
 

@@ -102,6 +102,17 @@ void ViewState::takeUser(const model::UserData& later)
     apply(next);
 }
 
+void ViewState::setTrackOrder(const TrackOrder& order)
+{
+    using namespace std::chrono;
+    std::string text = order.text();
+    if (text == user().view())
+        return;
+    model::UserData user = this->user();
+    user.setView(std::move(text), duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count());
+    setUser(std::move(user));
+}
+
 void ViewState::setAxis(model::Axis axis)
 {
     if (axis == m_axis)

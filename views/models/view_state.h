@@ -10,6 +10,7 @@
 #include "model/trace/grouping.h"
 #include "model/trace/user_data.h"
 #include "views/base/history.h"
+#include "views/models/track_order.h"
 
 #include <functional>
 #include <memory>
@@ -21,9 +22,10 @@ namespace strata::views {
 using model::EventRange;
 
 /// What every page of a document shows: device, selection, filter, axis, grouping, and the notes, named
-/// ranges and saved filters. Every change of device, selection, filter or notes can be undone (Ctrl+Z) and
-/// redone; moves by arrow key or wheel within half a second are one entry. Axis and grouping are looks and
-/// are not on the undo stack. GUI thread only. What is zoomed into belongs to the page, not here.
+/// ranges, saved filters and the order of lanes, which are kept with the recording. Every change of device,
+/// selection, filter or of what is kept can be undone (Ctrl+Z) and redone; moves by arrow key or wheel within
+/// half a second are one entry. Axis and grouping are looks and are not on the undo stack. GUI thread only.
+/// What is zoomed into belongs to the page, not here.
 ///
 /// A selection is made of events of one device, and stays exact there. Another device shows it by its time:
 /// the last events at or before that. Where one of them has no times there is no common instant, and nothing
@@ -75,6 +77,8 @@ public:
     void setUser(model::UserData user);
     /// Takes over what another knows later: to undo a change of ours leaves it there.
     void takeUser(const model::UserData& later);
+    [[nodiscard]] TrackOrder trackOrder() const { return TrackOrder::fromText(user().view()); }
+    void setTrackOrder(const TrackOrder& order); ///< told by userChanged()
     void setAxis(model::Axis axis);
     void setGrouping(model::Grouping grouping);
 

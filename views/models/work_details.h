@@ -3,6 +3,7 @@
 
 #include <QString>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,12 @@ struct WorkDetails {
     QString kind; ///< "Kernel"
     QString title; ///< its name
     Rows size, life, place, recorded;
+    struct Frame {
+        QString file, function;
+        std::int64_t line = 0;
+        bool isOwn = false; ///< of the user's own code
+    };
+    std::vector<Frame> frames; ///< of Python, innermost first; empty: none were recorded
 };
 
 } // namespace strata::views

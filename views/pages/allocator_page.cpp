@@ -3,6 +3,7 @@
 
 #include "views/models/shown_instant.h"
 #include "views/pages/allocator_texts.h"
+#include "views/pages/document_texts.h"
 #include "views/pages/table_page.h"
 #include "views/style/icons.h"
 #include "views/style/rich_text.h"
@@ -226,6 +227,8 @@ void AllocatorPage::showNotice()
     EmptyNotice::Text text;
     if (!m_document.device())
         text = noticeWithoutDevice(m_document);
+    else if (text::lacksSegments(m_document))
+        text = noticeWithoutSegments();
     else if (m_picture && m_picture->rows.empty())
         text = { tr("Nothing is reserved at this instant"),
             tr("PyTorch holds no segment of the device. Go to the peak with P, or step on with the arrow "

@@ -32,6 +32,7 @@ public:
     [[nodiscard]] QString title() const override { return tr("Allocator state"); }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("allocator"); }
     [[nodiscard]] FilterReach filterReach() const override { return FilterReach::Nothing; }
+    [[nodiscard]] QString absence() const override { return segmentsAbsence(); }
     [[nodiscard]] QString commandLine() const override;
     void setPalette(const Palette& palette) override;
     void resetView() override { m_map->showAll(); }

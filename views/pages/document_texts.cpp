@@ -23,6 +23,15 @@ bool holdsWork(const Document& document)
     return recording && recording->parts.find<model::Work>();
 }
 
+bool lacksSegments(const Document& document)
+{
+    const model::Recording* const recording = document.recording();
+    const auto device = document.device();
+    const model::DeviceRecording* const found
+        = recording && device ? recording->find(device->trace->device()) : nullptr;
+    return found && found->profiled;
+}
+
 QString withoutDevices(const Document& document)
 {
     return holdsWork(document) ? Texts::tr("This trace tells what ran when, not what the allocator did")

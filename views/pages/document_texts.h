@@ -14,6 +14,8 @@ struct Waiting {
 };
 [[nodiscard]] Waiting waiting(const Document& document);
 /// What is open tells what ran when (model::Work).
+/// A profiler told of the memory of the device that is shown: of blocks, not of segments.
+[[nodiscard]] bool lacksSegments(const Document& document);
 [[nodiscard]] bool holdsWork(const Document& document);
 /// What a recording without devices is instead: "This file holds no memory of a GPU".
 [[nodiscard]] QString withoutDevices(const Document& document);

@@ -3,6 +3,7 @@
 
 #include "views/models/shown_instant.h"
 #include "views/pages/allocator_texts.h"
+#include "views/pages/document_texts.h"
 #include "views/pages/table_page.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
@@ -265,6 +266,8 @@ void FragmentationPage::showTexts()
     EmptyNotice::Text text;
     if (!m_document.device())
         text = noticeWithoutDevice(m_document);
+    else if (text::lacksSegments(m_document))
+        text = noticeWithoutSegments();
     m_notice->setText(text);
     m_stack->setCurrentWidget(text.title.isEmpty() ? static_cast<QWidget*>(m_splitter) : m_notice);
     const bool any = m_picture && text.title.isEmpty();

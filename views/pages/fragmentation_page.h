@@ -28,6 +28,7 @@ public:
     [[nodiscard]] QString title() const override { return tr("Fragmentation"); }
     [[nodiscard]] QString iconName() const override { return QStringLiteral("fragmentation"); }
     [[nodiscard]] FilterReach filterReach() const override { return FilterReach::Nothing; }
+    [[nodiscard]] QString absence() const override { return segmentsAbsence(); }
     [[nodiscard]] QString commandLine() const override;
     void setPalette(const Palette& palette) override;
     [[nodiscard]] bool busy() const override;

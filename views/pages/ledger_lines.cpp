@@ -78,12 +78,17 @@ std::vector<LedgerLine> ledgerLines(const model::Ledger& ledger)
         ledger.roundingBytes
             ? Words::tr("What the allocator adds to requests, and what was not worth a split")
             : Words::tr("The recording does not tell the rounded sizes at this instant")));
+    const QString untold = Words::tr("A profiler tells of no segments, so not of what is free in them. A "
+                                     "memory snapshot does.");
     lines.push_back(lineOf(Kind::Part, "fragmentation", Words::tr("Fragmentation, free beside live blocks"),
-        ledger.fragmentationBytes, Words::tr("Free in segments that live blocks keep"),
+        ledger.fragmentationBytes,
+        ledger.fragmentationBytes ? Words::tr("Free in segments that live blocks keep") : untold,
         Words::tr("Fragmentation")));
     lines.push_back(
         lineOf(Kind::Part, "cached_free", Words::tr("Cached, free as whole segments"), ledger.cachedFreeBytes,
-            Words::tr("In segments that are free as a whole: torch.cuda.empty_cache() gives them back"),
+            ledger.cachedFreeBytes
+                ? Words::tr("In segments that are free as a whole: torch.cuda.empty_cache() gives them back")
+                : untold,
             Words::tr("Cached free")));
     lines.push_back(
         lineOf(Kind::Sum, "reserved", Words::tr("Reserved"), ledger.reservedBytes, sumSentence(ledger)));
@@ -103,6 +108,11 @@ std::vector<LedgerLine> ledgerLines(const model::Ledger& ledger)
 QString sumSentence(const model::Ledger& ledger)
 {
     const std::int64_t rest = ledger.unaccountedBytes();
+    if (!ledger.reservedBytes)
+        return Words::tr("The file does not tell what is reserved. A memory snapshot does.");
+    if (!ledger.fragmentationBytes && rest >= 0)
+        return Words::tr("%1 of it are free or rounding: a profiler does not tell which.")
+            .arg(text::bytes(rest));
     if (rest == 0)
         return ledger.roundingBytes
             ? Words::tr(

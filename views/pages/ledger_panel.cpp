@@ -211,8 +211,10 @@ void LedgerPanel::showWaiting()
 void LedgerPanel::addAmount(QVBoxLayout& layout, const LedgerData& shown)
 {
     const model::Ledger& ledger = shown.ledger;
-    QString amount = tr("%1 requested of %2 reserved")
-                         .arg(text::bytes(ledger.requestedBytes), text::bytes(ledger.reservedBytes));
+    QString amount = ledger.reservedBytes
+        ? tr("%1 requested of %2 reserved")
+              .arg(text::bytes(ledger.requestedBytes), text::bytes(*ledger.reservedBytes))
+        : tr("%1 requested").arg(text::bytes(ledger.requestedBytes));
     if (ledger.parameters)
         amount = tr("%1, %2 parameters").arg(amount, text::count(*ledger.parameters));
     const auto device = m_document.device();

@@ -100,7 +100,9 @@ QString memoryVerdict(
     all += QStringLiteral(". ");
     // A file that ends early may tell of no segment.
     const std::int64_t reserved = summary.needs && summary.needs->atLeast ? summary.needs->bytes : 0;
-    if (flat)
+    if (!totals.reservedKnown)
+        all += tr("What is reserved is not told.");
+    else if (flat)
         all += tr("Reserved: %1.").arg(text::strong(text::bytes(totals.reservedBytesEnd)));
     else if (reserved > totals.reservedBytesPeak)
         all += tr("Reserved: at least %1.").arg(text::strong(text::bytes(reserved)));

@@ -25,6 +25,7 @@ QString userItemKind(model::UserItem::Kind kind)
     case model::UserItem::Kind::Filter:
         return NotesModel::tr("Filter");
     case model::UserItem::Kind::Rules:
+    case model::UserItem::Kind::View: // which is not listed
         break;
     }
     return NotesModel::tr("Categories");
@@ -58,6 +59,7 @@ void NotesModel::refresh()
 {
     beginResetModel();
     m_items = m_document.session() ? m_document.viewState().user().items : std::vector<model::UserItem>();
+    std::erase_if(m_items, [](const model::UserItem& item) { return !item.isListed(); });
     std::ranges::stable_sort(m_items, model::isListedBefore);
     endResetModel();
 }

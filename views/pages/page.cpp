@@ -40,6 +40,13 @@ QString Page::stacksAbsence() const
         : Page::absence();
 }
 
+QString Page::segmentsAbsence() const
+{
+    return text::lacksSegments(m_document)
+        ? tr("A profiler does not tell of segments. %1 records them.").arg(text::recordLine())
+        : Page::absence();
+}
+
 void Page::follow(const BackgroundJob& job)
 {
     connect(&job, &BackgroundJob::runningChanged, this, &Page::busyChanged);

@@ -141,6 +141,7 @@ Q_SIGNALS:
 protected:
     [[nodiscard]] QString eventsAbsence() const; ///< absence() of a page that shows events
     [[nodiscard]] QString stacksAbsence() const; ///< absence() of a page that shows stacks
+    [[nodiscard]] QString segmentsAbsence() const; ///< absence() of a page that shows segments
     void follow(const BackgroundJob& job); ///< says of it what the window is to know
     /// One more of pageActions(). Its keys count in all of the page, or while `part` has the keyboard.
     QAction* addPageAction(const QString& text, const QList<QKeySequence>& keys, std::function<void()> run,

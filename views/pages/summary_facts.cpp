@@ -83,8 +83,11 @@ SettingFact settingFact(const model::Setting& setting)
 
 void addTotals(std::vector<Fact>& facts, const model::Totals& totals)
 {
-    facts.push_back(
-        bytesFact(Words::tr("reserved, peak"), totals.reservedBytesPeak, totals.reservedPeakEvent));
+    if (totals.reservedKnown)
+        facts.push_back(
+            bytesFact(Words::tr("reserved, peak"), totals.reservedBytesPeak, totals.reservedPeakEvent));
+    else
+        facts.push_back({ Words::tr("reserved"), Words::tr("not told"), {}, {}, true });
     facts.push_back(
         bytesFact(Words::tr("requested, peak"), totals.requestedBytesPeak, totals.requestedPeakEvent));
     if (totals.endKnown) {

@@ -10,6 +10,7 @@
 #include "views/pages/ledger_panel.h"
 #include "views/pages/share_list.h"
 #include "views/pages/summary_facts.h"
+#include "views/pages/work_verdict.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
@@ -207,6 +208,7 @@ SummaryPage::Content SummaryPage::begin()
                     Q_EMIT openPage(*other, {});
             });
             page->addWidget(told);
+            page->addWidget(workVerdict());
             page->addStretch();
             return made;
         }
@@ -244,6 +246,8 @@ SummaryPage::Content SummaryPage::begin()
             Q_EMIT openPage(*other, {});
     });
     top->addWidget(made.leaks);
+    if (text::holdsWork(m_document) && !m_document.isFollowing())
+        top->addWidget(workVerdict());
     page->addLayout(top);
 
     made.columns = new QBoxLayout(QBoxLayout::LeftToRight);
@@ -261,6 +265,17 @@ SummaryPage::Content SummaryPage::begin()
     showLeaks(made);
     arrange(made);
     return made;
+}
+
+/// Of what ran when.
+QWidget* SummaryPage::workVerdict()
+{
+    auto* verdict = new WorkVerdict(m_document.session(), m_palette[Palette::Role::Accent].name());
+    connect(verdict, &QLabel::linkActivated, this, [this](const QString& target) {
+        if (const auto other = text::pageOfLink(target))
+            Q_EMIT openPage(*other, {});
+    });
+    return verdict;
 }
 
 void SummaryPage::showVerdict(QLabel& label, const std::vector<model::Sentence>& verdict) const

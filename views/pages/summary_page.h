@@ -67,6 +67,7 @@ private:
     void goOn();
     void makeNext();
     [[nodiscard]] Content begin();
+    [[nodiscard]] QWidget* workVerdict();
     [[nodiscard]] QWidget* needsLabel(const model::Needs& needs);
     void arrange(const Content& content) const;
     void showContent(const Content& content);

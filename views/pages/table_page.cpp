@@ -352,6 +352,15 @@ QString TablePage::sentenceText() const
     return m_sentence->text();
 }
 
+EmptyNotice::Text noticeWithoutSegments()
+{
+    return { TablePage::tr("A profiler does not tell of segments"),
+        TablePage::tr(
+            "It tells of blocks, not of where they lie and what is free beside them. A memory snapshot of "
+            "the same run does:"),
+        text::recordLines(), {} };
+}
+
 EmptyNotice::Text noticeWithoutDevice(const Document& document)
 {
     if (const text::Waiting waiting = text::waiting(document); !waiting.title.isEmpty())

@@ -122,5 +122,7 @@ private:
 
 /// What stands on a page that has no device to show: the file is being read, or holds no memory of a GPU.
 [[nodiscard]] EmptyNotice::Text noticeWithoutDevice(const Document& document);
+/// What stands in place of segments where text::lacksSegments().
+[[nodiscard]] EmptyNotice::Text noticeWithoutSegments();
 
 } // namespace strata::views

@@ -3,12 +3,14 @@
 
 #include "views/pages/document_texts.h"
 #include "views/pages/timeline_texts.h"
+#include "views/style/icons.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 #include "views/widgets/legend.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/segmented.h"
 #include "views/widgets/timeline/lane_words.h"
+#include "views/widgets/timeline/mark_words.h"
 #include "views/widgets/timeline/roofline_chart.h"
 
 #include <QHBoxLayout>
@@ -41,12 +43,16 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     , m_splitter(new QSplitter(Qt::Vertical))
     , m_lanes(new LanesView)
     , m_legend(new Legend)
+    , m_addedLine(new AddedMemoryLine(m_adder))
     , m_kinds(new Segmented(tr("Table"),
           { { tr("Idle"), tr("Why the GPU was idle") },
               { tr("Operators"), tr("By their time on the CPU and the GPU") },
               { tr("Kernels"), tr("By their time") }, { tr("Copies"), tr("Copies and sets, by their time") },
               { tr("Calls"), tr("Of the runtime and the driver, by their time") },
-              { tr("Roofline"), tr("What operators make of the GPU, and what limits them") } }))
+              { tr("Roofline"), tr("What operators make of the GPU, and what limits them") },
+              { tr("Collectives"), tr("Communication between GPUs, by its time") },
+              { tr("Syncs"), tr("Calls that wait for the GPU, by their time") },
+              { tr("Data"), tr("Waiting for the DataLoader") } }))
     , m_range(new QLabel)
     , m_roofSaid(new QLabel)
     , m_roofline(new RooflineChart)
@@ -59,7 +65,8 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     auto* picture = new QVBoxLayout(upper);
     picture->setContentsMargins(0, 0, 0, 0);
     picture->setSpacing(kGrid / 2);
-    picture->addWidget(m_legend);
+    picture->addWidget(m_addedLine);
+    picture->addLayout(makeAdding());
     picture->addWidget(m_lanes, 1);
     m_splitter->addWidget(upper);
     m_splitter->addWidget(makeLower());
@@ -102,6 +109,15 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     connect(m_lanes, &LanesView::chosen, this, [this](quint32 span) {
         Q_EMIT focusChanged(Focus::onWork(text::workDetails(*m_lanes->data(), span)));
     });
+    connect(m_lanes, &LanesView::markChosen, this, [this](quint32 mark) {
+        const MarkTrack& marks = m_lanes->data()->marks();
+        Q_EMIT focusChanged(Focus::onWork(text::markDetails(marks[mark], marks.timeOf(mark))));
+    });
+    connect(m_lanes, &LanesView::orderChanged, this,
+        [this] { m_document.viewState().setTrackOrder(m_lanes->order()); });
+    const auto arrange = [this] { m_lanes->setOrder(m_document.viewState().trackOrder()); };
+    connect(&document.viewState(), &ViewState::userChanged, this, arrange);
+    arrange();
     connect(m_lanes, &LanesView::measuredChanged, this, &TimelinePage::request);
     connect(m_kinds, &Segmented::changed, this,
         [this](int kind) { showTable(static_cast<WorkTable::Kind>(kind)); });
@@ -112,7 +128,31 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
         [this] { m_find->setFocus(Qt::ShortcutFocusReason); });
     addPageAction(tr("Next found"), { Qt::Key_BracketRight }, [this] { walkFound(true); });
     addPageAction(tr("Previous found"), { Qt::Key_BracketLeft }, [this] { walkFound(false); });
+    addTrackActions();
+    addJumpActions();
     showSession();
+}
+
+/// Of the lane of the piece that is chosen.
+void TimelinePage::addTrackActions()
+{
+    const auto add = [this](const QString& text, const QKeySequence& key, auto&& act) {
+        addPageAction(
+            text, { key },
+            [this, act] {
+                if (const auto track = m_lanes->currentTrack())
+                    act(*m_lanes, *track);
+            },
+            m_lanes);
+    };
+    add(tr("Move lane up"), Qt::CTRL | Qt::Key_Up,
+        [](LanesView& lanes, std::size_t track) { lanes.moveTrack(track, -1); });
+    add(tr("Move lane down"), Qt::CTRL | Qt::Key_Down,
+        [](LanesView& lanes, std::size_t track) { lanes.moveTrack(track, 1); });
+    add(tr("Pin lane to top, or unpin it"), Qt::CTRL | Qt::SHIFT | Qt::Key_Up,
+        [](LanesView& lanes, std::size_t track) { lanes.setPinned(track, !lanes.isPinned(track)); });
+    addPageAction(
+        tr("Reset Order of Lanes"), { Qt::CTRL | Qt::SHIFT | Qt::Key_O }, [this] { m_lanes->resetOrder(); });
 }
 
 QWidget* TimelinePage::makeHead()
@@ -191,6 +231,8 @@ QString TimelinePage::commandLine() const
     if (m_document.path().isEmpty())
         return {};
     QString line = QStringLiteral("strata timeline %1").arg(text::shellQuoted(m_document.path()));
+    if (m_adder.added())
+        line += QLatin1Char(' ') + text::shellQuoted(m_adder.added()->path);
     if (const auto range = m_lanes->measured())
         line += QStringLiteral(" --from t:%1 --to t:%2")
                     .arg(range->begin / 1e9, 0, 'f', 9)
@@ -204,6 +246,8 @@ void TimelinePage::setPalette(const Palette& palette)
     m_lanes->setColours(palette);
     m_table->setColours(palette);
     m_roofline->setColours(palette);
+    m_addedLine->setColours(palette);
+    m_add->setIcon(icon(QStringLiteral("open"), palette));
     m_legend->setEntries(
         m_lanes->data() ? workLegend(palette, *m_lanes->data()) : std::vector<Legend::Entry>(), palette);
 }
@@ -231,6 +275,7 @@ void TimelinePage::showSession()
     // What goes on is shown as it was until there is more of it.
     if (m_document.isFollowing() && m_lanes->data() && session)
         return m_growing.isActive() || m_making.running() ? void() : m_growing.start();
+    m_adder.setTrace(text::holdsWork(m_document) && !m_document.isFollowing() ? session : nullptr);
     m_growing.stop();
     m_making.cancel();
     m_summing.cancel();
@@ -248,7 +293,8 @@ void TimelinePage::makeLanes()
     const auto session = m_session;
     if (!session || !text::holdsWork(m_document))
         return;
-    m_making.start([session](const JobContext&) { return LanesData::of(session); },
+    m_making.start(
+        [session, added = m_adder.added()](const JobContext&) { return LanesData::of(session, added); },
         [this, session](std::shared_ptr<const LanesData> made) {
             m_lanes->grow(std::move(made));
             setPalette(colours());
@@ -268,16 +314,14 @@ void TimelinePage::request()
     if (const auto measured = m_lanes->measured())
         range = model::TimeSpan{ shown->tracks().startNs() + static_cast<std::int64_t>(measured->begin),
             shown->tracks().startNs() + static_cast<std::int64_t>(measured->end) };
-    m_summing.start(
-        [shown, range](const JobContext&) {
-            return WorkFigures{ shown, model::workReportOf(shown->work(), shown->strings(), range) };
-        },
+    m_summing.start([shown, range](const JobContext&) { return WorkFigures::of(shown, range); },
         [this](WorkFigures figures) { showFigures(std::move(figures)); });
 }
 
 void TimelinePage::showFigures(WorkFigures figures)
 {
     m_figures = std::make_shared<const WorkFigures>(std::move(figures));
+    m_addedLine->showPeaks(*m_figures);
     showTable(static_cast<WorkTable::Kind>(m_kinds->chosen()));
     showTexts();
 }
@@ -304,7 +348,7 @@ void TimelinePage::showRoofline()
     m_table->setVisible(!lack || m_figures->report.roofline.knownCalls > 0);
     m_roofSaid->setText(isShown && !lack ? timelineRoofline(*m_figures) : QString());
     m_roofSaid->setVisible(!m_roofSaid->text().isEmpty());
-    if (!isShown && m_find->text().isEmpty())
+    if (!isShown && std::exchange(m_marksRow, false) && m_find->text().isEmpty())
         m_lanes->mark({});
 }
 
@@ -314,6 +358,7 @@ void TimelinePage::showTexts()
     const EmptyNotice::Text why = isThere ? EmptyNotice::Text{} : timelineNotice(m_document);
     if (!isThere)
         m_notice->setText(why);
+    showAdding();
     setFocusProxy(isThere ? m_lanes : nullptr);
     m_parts->setCurrentWidget(isThere ? static_cast<QWidget*>(m_splitter) : m_notice);
     m_sentence->setText(m_figures ? timelineVerdict(*m_figures) : isThere ? tr("Adding it up…") : QString());
@@ -332,6 +377,7 @@ void TimelinePage::showTexts()
 /// Something else is in the details: nothing here is chosen then.
 void TimelinePage::showFocus(const Focus& focus)
 {
+    m_focus = focus;
     if (focus.kind != Focus::Kind::Work)
         m_lanes->setCurrent(std::nullopt);
 }
@@ -341,9 +387,7 @@ void TimelinePage::walkFound(bool forward)
     if (!m_lanes->data())
         return;
     if (const auto next = m_lanes->nextFound(forward)) {
-        m_lanes->setCurrent(next);
-        m_lanes->reveal(*next);
-        Q_EMIT focusChanged(Focus::onWork(text::workDetails(*m_lanes->data(), *next)));
+        goToPiece(*next);
     }
 }
 
@@ -356,6 +400,7 @@ void TimelinePage::find(const QString& text)
 void TimelinePage::walkWork(std::span<const std::uint32_t> pieces)
 {
     m_find->clear();
+    m_marksRow = true;
     m_lanes->mark(pieces);
     m_lanes->setCurrent(std::nullopt);
     showTexts();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/pages/added_memory_line.h"
 #include "views/pages/page.h"
 #include "views/widgets/empty_notice.h"
 #include "views/widgets/timeline/lanes_view.h"
@@ -9,7 +10,9 @@
 #include <QTimer>
 
 class QLabel;
+class QLayout;
 class QLineEdit;
+class QMenu;
 class QSplitter;
 class QStackedWidget;
 class QToolButton;
@@ -47,7 +50,10 @@ public:
     [[nodiscard]] bool writeCsv(QIODevice& out) const override;
     [[nodiscard]] QWidget* pictureWidget() override;
 
+    void goTo(model::EventIndex event) override;
     void showFocus(const Focus& focus) override;
+    /// Of the block that is in the details: what its device did while it lived.
+    void showLifeOfBlock();
     void showTable(WorkTable::Kind kind);
     void find(const QString& text); ///< as if it had been typed
     [[nodiscard]] LanesView& lanes() const { return *m_lanes; }
@@ -58,10 +64,26 @@ public:
     [[nodiscard]] QString rooflineText() const; ///< what is said above it
     [[nodiscard]] QString sentenceText() const;
     [[nodiscard]] QString foundText() const;
+    [[nodiscard]] MemoryAdder& memoryAdder() { return m_adder; }
+    [[nodiscard]] AddedMemoryLine& addedLine() const { return *m_addedLine; }
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override; ///< of a file that may be added to the timeline
+    void dropEvent(QDropEvent* event) override;
 
 private:
     [[nodiscard]] QWidget* makeHead();
     [[nodiscard]] QWidget* makeLower();
+    void addTrackActions();
+    void addJumpActions();
+    void addJumps(QMenu& menu, std::uint32_t piece);
+    void goToPiece(std::uint32_t piece);
+    void goToModule(std::uint32_t piece);
+    void goToLine(std::uint32_t piece);
+    void showBlocksDuring(std::uint32_t piece);
+    void showBlocksAtLaunch(std::uint32_t piece, std::uint32_t launch);
+    void selectBlocks(std::uint32_t piece, const model::EventRange& range);
+    [[nodiscard]] std::optional<model::Clock> clockOf(std::uint32_t piece) const;
     void showSession();
     void makeLanes();
     void request(); ///< figures of what is measured, else of all
@@ -71,13 +93,20 @@ private:
     void openRow(quint32 row);
     void showRoofline(); ///< or what it lacks, beside the table
     void walkWork(std::span<const std::uint32_t> pieces);
+    [[nodiscard]] QLayout* makeAdding(); ///< the legend, with what adds a file beside it
+    [[nodiscard]] bool canAdd() const; ///< a snapshot or a session of the same run
+    void askWhatToAdd();
+    void showAdding(); ///< what can be done of it now
 
+    bool m_marksRow = false; // what stands out on the lanes is a row of the table
     QTimer m_growing; // until the next picture of a recording that goes on
     BackgroundJob m_making{ Earlier::Finish, BackgroundJob::Thread::Own };
     BackgroundJob m_summing{ Earlier::Finish, BackgroundJob::Thread::Own };
     std::shared_ptr<const model::Session> m_session; // whose lanes are shown, or made
     std::shared_ptr<const WorkFigures> m_figures;
     std::shared_ptr<const WorkTable> m_shown;
+    MemoryAdder m_adder;
+    Focus m_focus; // that is in the details, of another page
 
     QLabel* m_sentence;
     QLabel* m_how;
@@ -87,6 +116,8 @@ private:
     QSplitter* m_splitter;
     LanesView* m_lanes;
     Legend* m_legend;
+    AddedMemoryLine* m_addedLine;
+    QAction *m_add, *m_remove;
     Segmented* m_kinds;
     QLabel* m_range;
     QLabel* m_roofSaid;

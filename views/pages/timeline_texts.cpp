@@ -3,12 +3,13 @@
 
 #include "model/session/simulation.h"
 #include "views/models/document.h"
+#include "views/models/run_ranks.h"
 #include "views/pages/document_texts.h"
 #include "views/pages/summary_facts.h"
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
-#include <QRegularExpression>
+#include <QFileInfo>
 
 namespace strata::views {
 
@@ -25,18 +26,11 @@ QString recordCode()
                           "trace.export_chrome_trace(\"trace.json.gz\")");
 }
 
-/// The model writes "us", for terminals; the window's figures are "µs", which no line break parts from them.
-QString withMicro(QString said)
-{
-    static const QRegularExpression kUnit(QStringLiteral("(?<=[0-9])[ \\x{a0}]us\\b"));
-    return said.replace(kUnit, QStringLiteral("\u00a0µs"));
-}
-
 } // namespace
 
 QString timelineVerdict(const WorkFigures& figures)
 {
-    return withMicro(verdictHtml(model::verdictOf(figures.report, figures.lanes->strings()), {}));
+    return text::withMicro(verdictHtml(model::verdictOf(figures.report, figures.lanes->strings()), {}));
 }
 
 QString timelineSteps(const WorkFigures& figures)
@@ -46,7 +40,7 @@ QString timelineSteps(const WorkFigures& figures)
         said.push_back(std::move(loss));
     for (model::Sentence& durations : model::sayDurations(figures.lanes->session().recording()))
         said.push_back(std::move(durations));
-    return withMicro(verdictPlain(said));
+    return text::withMicro(verdictPlain(said));
 }
 
 QString timelineRange(const WorkFigures& figures)
@@ -56,9 +50,29 @@ QString timelineRange(const WorkFigures& figures)
                                 : Words::tr("of all of it");
 }
 
+QString ranksVerdict(const RunRanks& ranks)
+{
+    return text::withMicro(verdictHtml(model::sayRanks(ranks.ranks(), ranks.verdict()), {}));
+}
+
 QString timelineRoofline(const WorkFigures& figures)
 {
-    return withMicro(verdictHtml(model::sayRoofline(figures.report.roofline, false), {}));
+    return text::withMicro(verdictHtml(model::sayRoofline(figures.report.roofline, false), {}));
+}
+
+QString timelineAdded(const AddedMemory& added)
+{
+    return Words::tr("<b>%1</b> is added: %2")
+        .arg(QFileInfo(added.path).fileName().toHtmlEscaped(),
+            text::withMicro(verdictHtml({ model::sayJoin(added.join) }, {})));
+}
+
+QString timelinePeaks(const WorkFigures& figures)
+{
+    std::vector<model::Sentence> peaks;
+    for (const model::JoinedPeak& peak : figures.peaks)
+        peaks.push_back(model::sayJoinedPeak(peak, figures.lanes->tracks().startNs()));
+    return verdictPlain(peaks);
 }
 
 std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures)

@@ -11,6 +11,7 @@
 namespace strata::views {
 
 class Document;
+class RunRanks;
 
 /// What the page Timeline says, as `strata timeline` does.
 [[nodiscard]] QString timelineVerdict(const WorkFigures& figures); ///< rich text
@@ -19,6 +20,9 @@ class Document;
 [[nodiscard]] QString timelineRoofline(const WorkFigures& figures); ///< rich text
 /// Why there is no roofline, and what would record it; nullopt: there is one.
 [[nodiscard]] std::optional<EmptyNotice::Text> noRoofline(const WorkFigures& figures);
+[[nodiscard]] QString ranksVerdict(const RunRanks& ranks); ///< rich text
+[[nodiscard]] QString timelineAdded(const AddedMemory& added); ///< rich text: how it lies to the trace
+[[nodiscard]] QString timelinePeaks(const WorkFigures& figures); ///< of what was added; empty: there are none
 /// Where there is no picture: why.
 [[nodiscard]] EmptyNotice::Text timelineNotice(const Document& document);
 

@@ -6,6 +6,7 @@
 
 #include <QCoreApplication>
 #include <QDir>
+#include <QRegularExpression>
 #include <QStringList>
 
 #include <cstdlib>
@@ -95,6 +96,12 @@ QString share(std::int64_t part, std::int64_t whole)
 QString duration(std::int64_t nanoseconds)
 {
     return utf8(model::formatDuration(nanoseconds)).replace(QLatin1String(" us"), QStringLiteral(" µs"));
+}
+
+QString withMicro(QString said)
+{
+    static const QRegularExpression kUnit(QStringLiteral("(?<=[0-9])[ \\x{a0}]us\\b"));
+    return said.replace(kUnit, QStringLiteral("\u00a0µs"));
 }
 
 QString seconds(std::int64_t nanoseconds)

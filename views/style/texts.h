@@ -41,6 +41,8 @@ namespace strata::views::text {
 [[nodiscard]] QString counted(std::int64_t count, const QString& one, const QString& many);
 [[nodiscard]] QString share(std::int64_t part, std::int64_t whole); ///< "42.3 %": model::formatShare()
 [[nodiscard]] QString duration(std::int64_t nanoseconds); ///< "3.2 ms"
+/// The model writes "us", for terminals; the window's figures are "µs", which no line break parts from them.
+[[nodiscard]] QString withMicro(QString said);
 /// Seconds to the microsecond, for columns: "12.384123".
 [[nodiscard]] QString seconds(std::int64_t nanoseconds);
 [[nodiscard]] QString address(std::uint64_t address); ///< "0x7f3a00000000"

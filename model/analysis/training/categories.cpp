@@ -4,6 +4,7 @@
 #include "model/analysis/training/batch_finder.h"
 #include "model/analysis/training/block_births.h"
 #include "model/analysis/training/role_guess.h"
+#include "model/trace/profiled_categories.h"
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,28 @@ constexpr std::int64_t kLargeScratch = std::int64_t{ 1 } << 20;
 
 /// Of a size and stream: the program's thread has a handle, and autograd's.
 constexpr std::int64_t kHandles = 2;
+
+Category categoryOf(ProfiledCategory category)
+{
+    switch (category) {
+    case ProfiledCategory::Parameter:
+        return Category::Parameter;
+    case ProfiledCategory::OptimizerState:
+        return Category::OptimizerState;
+    case ProfiledCategory::Input:
+        return Category::Input;
+    case ProfiledCategory::Activation:
+        return Category::Activation;
+    case ProfiledCategory::Gradient:
+        return Category::Gradient;
+    case ProfiledCategory::Temporary:
+    case ProfiledCategory::AutogradDetail: // of a backward, which has no other use for it
+        return Category::Temporary;
+    case ProfiledCategory::Unknown:
+        break;
+    }
+    return Category::Unknown;
+}
 
 Category categoryOf(Kind kind)
 {
@@ -80,6 +103,11 @@ public:
             m_rules.emplace(m_trace, m_clock, *m_options.rules, progress);
         if (progress.cancelled())
             return false;
+        if (const auto* const part = m_trace.recording().parts.find<ProfiledCategories>())
+            if (const auto found = part->ofEvents.find(m_trace.device()); found != part->ofEvents.end()) {
+                takeProfiled(found->second);
+                return true;
+            }
         takeListed();
         if (!m_made.m_tensors.has(Kind::Parameter))
             takeGuesses();
@@ -144,6 +172,21 @@ private:
             const Category category = categoryOf(m_made.m_tensors.listing(placed).kind);
             if (!isDecided(known) || category < known.category)
                 known = { category, CategoryRule::Listed, true };
+        }
+    }
+
+    /// Lives of blocks are not told there, so that nothing can be inferred of what the profiler does not
+    /// know.
+    void takeProfiled(const std::vector<ProfiledCategory>& ofEvents)
+    {
+        for (const BlockId block : m_trace.blocks().all()) {
+            const EventIndex birth = m_trace.blocks().birth(block);
+            BlockCategory& category = at(block);
+            if (birth >= 0 && ofEvents[static_cast<std::size_t>(birth)] != ProfiledCategory::Unknown)
+                category
+                    = { categoryOf(ofEvents[static_cast<std::size_t>(birth)]), CategoryRule::Profiler, true };
+            else if (const auto wanted = m_rules ? m_rules->categoryOf(block) : std::nullopt)
+                category = { *wanted, CategoryRule::User, false };
         }
     }
 

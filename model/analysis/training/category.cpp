@@ -38,6 +38,7 @@ struct RuleInfo {
 constexpr std::array kRules{
     RuleInfo{ CategoryRule::Listed, "listed",
         English("a tensor of this kind that the program told of lies in it") },
+    RuleInfo{ CategoryRule::Profiler, "profiler", English("torch.profiler says so in its memory timeline") },
     RuleInfo{ CategoryRule::User, "user", English("a rule of yours says so") },
     RuleInfo{ CategoryRule::CommunicationCode, "communication_code",
         English("code that communicates with other ranks asked for it") },

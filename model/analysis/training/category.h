@@ -29,6 +29,7 @@ inline constexpr std::size_t kCategories = 10;
 /// What told the category of a block, in the order in which rules are asked: the first that holds decides.
 enum class CategoryRule : std::uint8_t {
     Listed,
+    Profiler,
     User,
     CommunicationCode,
     WorkspaceCode,
@@ -54,7 +55,7 @@ enum class CategoryRule : std::uint8_t {
     OptimizerUnfinished,
     Nothing,
 };
-inline constexpr std::size_t kCategoryRules = 25;
+inline constexpr std::size_t kCategoryRules = 26;
 
 /// Two bytes a block.
 struct BlockCategory {

@@ -41,6 +41,30 @@ struct Asked {
     friend auto operator<=>(const Asked&, const Asked&) = default;
 };
 
+/// Of those that begin the only forward, the first one in a module, else the first one of the longest run of
+/// their kind: what sets a program up runs with or without gradients as a forward does.
+std::size_t beginOfOnly(
+    const DeviceTrace& trace, const WorkHistory& work, const std::vector<std::size_t>& forwards)
+{
+    const BlockColumns& blocks = trace.blocks();
+    std::size_t best = forwards.front(), most = 0;
+    for (std::size_t first = 0; first < forwards.size();) {
+        const auto eventOf
+            = [&](std::size_t i) { return static_cast<EventIndex>(blocks.alloc[forwards[i]].value); };
+        const RunKind kind = workAt(work, eventOf(first));
+        std::size_t end = first;
+        for (; end < forwards.size() && workAt(work, eventOf(end)) == kind; ++end)
+            if (trace.events().moduleOf(static_cast<std::size_t>(eventOf(end))) != kNoIndex)
+                return forwards[end];
+        if (end - first > most) {
+            best = forwards[first];
+            most = end - first;
+        }
+        first = end;
+    }
+    return best;
+}
+
 /// Numbers of the allocs that begin forwards. The first thing that a forward asks for, by stack and size, is
 /// what each of them asks for once.
 std::vector<std::size_t> beginsOfForwards(const DeviceTrace& trace, const WorkHistory& work)
@@ -75,7 +99,7 @@ std::vector<std::size_t> beginsOfForwards(const DeviceTrace& trace, const WorkHi
                 break;
             return places;
         }
-    return { forwards.front() };
+    return { beginOfOnly(trace, work, forwards) };
 }
 
 } // namespace

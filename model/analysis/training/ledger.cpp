@@ -79,11 +79,12 @@ Ledger ledgerAt(const DeviceTrace& trace, const Categories& categories, EventInd
     std::ranges::copy_if(rows, std::back_inserter(ledger.rows),
         [&](const LedgerRow& row) { return row.blocks > 0 || &row == &rows.back(); });
     std::ranges::stable_sort(ledger.rows, std::greater<>{}, &LedgerRow::bytes);
-    addFree(trace, event, active, report, ledger);
-    // A profiler reads what is reserved, and tells of no segment.
-    if (const auto& readings = trace.events().reservedReading; !readings.empty())
-        ledger.reservedBytes = event < 0 ? trace.totals().reservedBytesStart
-                                         : readings[static_cast<std::size_t>(event)];
+    const DeviceRecording* const device = trace.recording().find(trace.device());
+    if (device == nullptr || !device->profiled)
+        addFree(trace, event, active, report, ledger);
+    else if (const auto& readings = trace.events().reservedReading; !readings.empty())
+        ledger.reservedBytes
+            = event < 0 ? trace.totals().reservedBytesStart : readings[static_cast<std::size_t>(event)];
     ledger.outsideBytes = outsideAt(trace.recording(), trace.device(), event);
     const TensorSums sums = tensorSums(trace, categories.tensors(), active);
     if (const std::int64_t count = sums.of(Kind::Parameter).count; count > 0) {

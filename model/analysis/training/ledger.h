@@ -34,21 +34,24 @@ struct LedgerRow {
 struct Ledger {
     EventIndex event = -1;
     std::int64_t requestedBytes = 0;
-    std::int64_t reservedBytes = 0; ///< of the segments at that instant
+    /// Of the segments at that instant; none: nothing tells it, nor what is free in them.
+    std::optional<std::int64_t> reservedBytes;
     std::optional<std::int64_t> parameters; ///< elements of parameters that the program told of
     std::vector<LedgerRow> rows; ///< those with blocks and Unknown, the largest first
     std::optional<std::int64_t> roundingBytes; ///< of requests and what was not split off; none: not known
     std::int64_t pendingFreeBytes = 0;
-    std::int64_t fragmentationBytes = 0; ///< free in segments that hold live blocks, too
-    std::int64_t cachedFreeBytes = 0; ///< segments that are free as a whole
+    /// Free in segments that hold live blocks, too; none: a profiler tells of no segments. So is the next.
+    std::optional<std::int64_t> fragmentationBytes;
+    std::optional<std::int64_t> cachedFreeBytes; ///< segments that are free as a whole
     std::optional<std::int64_t> outsideBytes; ///< CUDA's own, as the driver said last; none: it did not
     std::vector<Sentence> surprises; ///< the one about most bytes first
 
-    /// What of reserved is in none of the other figures: 0 where rounding is known, else what is surely that.
+    /// What of reserved is in none of the other figures: 0 where rounding is known, else what is surely that,
+    /// and where segments are not known all that is free.
     [[nodiscard]] std::int64_t unaccountedBytes() const
     {
-        return reservedBytes - requestedBytes - roundingBytes.value_or(0) - fragmentationBytes
-            - cachedFreeBytes;
+        return reservedBytes.value_or(requestedBytes) - requestedBytes - roundingBytes.value_or(0)
+            - fragmentationBytes.value_or(0) - cachedFreeBytes.value_or(0);
     }
 };
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/intervals.h"
 
+#include "model/base/wrap.h"
+
 #include <algorithm>
+#include <utility>
 
 namespace strata::model {
 
@@ -59,6 +62,32 @@ std::int64_t lengthOf(const Times& times)
     for (const TimeSpan& span : times)
         sum += span.ns();
     return sum;
+}
+
+CoveredTime::CoveredTime(Times times)
+    : m_times(std::move(times))
+{
+    std::int64_t before = 0;
+    m_before.reserve(m_times.size());
+    for (const TimeSpan& each : m_times) {
+        m_before.push_back(before);
+        before = wrapAdd(before, each.ns());
+    }
+}
+
+std::int64_t CoveredTime::upTo(std::int64_t ns) const
+{
+    const auto behind = std::ranges::upper_bound(m_times, ns, {}, &TimeSpan::beginNs);
+    if (behind == m_times.begin())
+        return 0;
+    const TimeSpan& last = *(behind - 1);
+    return wrapAdd(m_before[static_cast<std::size_t>(behind - 1 - m_times.begin())],
+        wrapSub(std::min(ns, last.endNs), last.beginNs));
+}
+
+std::int64_t CoveredTime::within(const TimeSpan& span) const
+{
+    return span.ns() > 0 ? wrapSub(upTo(span.endNs), upTo(span.beginNs)) : 0;
 }
 
 } // namespace strata::model

@@ -25,4 +25,19 @@ using Times = std::vector<TimeSpan>;
 [[nodiscard]] Times differenceOf(const Times& a, const Times& b);
 [[nodiscard]] std::int64_t lengthOf(const Times& times);
 
+/// How much of any stretch lies in given times.
+class CoveredTime {
+public:
+    CoveredTime() = default;
+    explicit CoveredTime(Times times);
+
+    [[nodiscard]] std::int64_t within(const TimeSpan& span) const; ///< nanoseconds. O(log n)
+
+private:
+    [[nodiscard]] std::int64_t upTo(std::int64_t ns) const;
+
+    Times m_times;
+    std::vector<std::int64_t> m_before; // of each, the length of those before it
+};
+
 } // namespace strata::model

@@ -4,9 +4,11 @@
 #include "model/analysis/work/follow_memory.h"
 
 #include "model/analysis/work/device_work.h"
+#include "model/base/units.h"
 #include "model/base/wrap.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <string>
@@ -97,6 +99,17 @@ std::int64_t shifted(std::int64_t timeNs, const MemoryJoin& join)
 std::string_view joinWord(MemoryJoin::By by)
 {
     return by == MemoryJoin::By::Allocations ? "allocations" : "annotations";
+}
+
+Sentence sayJoin(const MemoryJoin& join)
+{
+    const std::string offset = formatDuration(join.match.offsetNs),
+                      error = formatDuration(join.match.errorNs);
+    const SentenceArgument matches = asCount(join.match.matches), among = asCount(join.match.among);
+    return join.by == MemoryJoin::By::Allocations
+        ? say("offset %1, within %2, by %3 of %4 allocations and frees", offset, error, matches, among)
+        : say("offset %1, within %2, by %3 of %4 begins and ends of annotations", offset, error, matches,
+            among);
 }
 
 Result<MemoryJoin> joinMemory(const Work& work, const StringTable& strings, const Session& memory)
@@ -208,6 +221,14 @@ std::vector<JoinedPeak> joinedPeaks(
         peaks.push_back(peak.value_or(held));
     }
     return peaks;
+}
+
+Sentence sayJoinedPeak(const JoinedPeak& peak, std::int64_t startNs)
+{
+    return say("GPU %1: requested peaks at %2 at t:%3 (its %4), reserved at %5", peak.device,
+        asBytes(peak.requestedBytes),
+        fmt::format("{:.6f}", static_cast<double>(wrapSub(peak.requestedTimeNs, startNs)) / 1e9),
+        asEvent(peak.requestedEvent), asBytes(peak.reservedBytes));
 }
 
 } // namespace strata::model

@@ -3,6 +3,7 @@
 
 #include "model/analysis/work/clock_match.h"
 #include "model/base/result.h"
+#include "model/base/sentence.h"
 #include "model/session/session.h"
 #include "model/trace/work.h"
 
@@ -24,6 +25,9 @@ struct MemoryJoin {
 };
 
 [[nodiscard]] std::string_view joinWord(MemoryJoin::By by); ///< "allocations", "annotations"
+
+/// By how much its times are moved, how sure that is, and by what it was found.
+[[nodiscard]] Sentence sayJoin(const MemoryJoin& join);
 
 /// What both tell of: allocations, else annotations. Clocks are believed only where these agree, whatever
 /// epoch they count from. Error::Kind::NotFound says why they cannot be of one run. `strings` are of `work`.
@@ -47,5 +51,7 @@ struct JoinedPeak {
 /// Of each device of the snapshot with an event before `endNs`. O(events).
 [[nodiscard]] std::vector<JoinedPeak> joinedPeaks(
     const Session& memory, const MemoryJoin& join, std::int64_t beginNs, std::int64_t endNs);
+/// When counts from `startNs` on, the trace's first event.
+[[nodiscard]] Sentence sayJoinedPeak(const JoinedPeak& peak, std::int64_t startNs);
 
 } // namespace strata::model

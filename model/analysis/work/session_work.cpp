@@ -126,6 +126,21 @@ private:
             reading.device = trace.device();
             m_work.memory.push_back(reading);
         });
+        addRefusals(trace);
+    }
+
+    void addRefusals(const DeviceTrace& trace)
+    {
+        for (const std::uint32_t event : trace.outOfMemories()) {
+            MemoryReading reading;
+            reading.timeNs = trace.events().timeNs[event];
+            reading.bytes = trace.events().bytes[event];
+            reading.deviceType = kCuda;
+            reading.device = trace.device();
+            reading.kind = MemoryReading::Kind::OutOfMemory;
+            if (isWorkTime(reading.timeNs))
+                m_work.memory.push_back(reading);
+        }
     }
 
     const Session& m_session;

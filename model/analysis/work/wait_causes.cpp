@@ -38,18 +38,6 @@ bool isMemoryCall(std::string_view name)
         && !contains(name, "Async");
 }
 
-bool isWaiting(std::string_view name)
-{
-    return contains(name, "Synchronize") || name == "cudaMemcpy" || name == "hipMemcpy"
-        || name == "hipMemcpyWithStream" || name == "cudaMemcpy2D";
-}
-
-bool isCollective(std::string_view name)
-{
-    return name == "record_param_comms" || name.starts_with("c10d::") || name.starts_with("nccl:")
-        || name.starts_with("gloo:");
-}
-
 /// From memory that the device cannot read by itself: the call copies it first.
 bool isPageableCopy(std::string_view name)
 {
@@ -249,6 +237,18 @@ WaitTimes idleThroughout(const Work& work, const StringTable& strings, const Tim
 }
 
 } // namespace
+
+bool isCollective(std::string_view name)
+{
+    return name == "record_param_comms" || name.starts_with("c10d::") || name.starts_with("nccl:")
+        || name.starts_with("gloo:");
+}
+
+bool isWaiting(std::string_view name)
+{
+    return contains(name, "Synchronize") || name == "cudaMemcpy" || name == "hipMemcpy"
+        || name == "hipMemcpyWithStream" || name == "cudaMemcpy2D";
+}
 
 std::string_view waitCauseWord(WaitCause cause)
 {

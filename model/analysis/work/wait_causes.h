@@ -28,6 +28,11 @@ inline constexpr std::size_t kWaitCauses = 7;
 /// What would change that. `tellsOperators` as in WaitTimes.
 [[nodiscard]] English waitRemedy(WaitCause cause, bool tellsOperators = true);
 
+/// An operator, or what a program's record_function says, in which a thread waits for other ranks: c10d's.
+[[nodiscard]] bool isCollective(std::string_view name);
+/// Calls of the runtime that return when the device has done what was asked of it, of CUDA and ROCm.
+[[nodiscard]] bool isWaiting(std::string_view name);
+
 struct WaitTime {
     static constexpr LaneIndex kNoLane = UINT32_MAX;
 

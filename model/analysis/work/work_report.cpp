@@ -2,6 +2,7 @@
 #include "model/analysis/work/work_report.h"
 
 #include "model/analysis/work/launchers.h"
+#include "model/analysis/work/step_times.h"
 #include "model/base/units.h"
 
 #include <algorithm>
@@ -58,7 +59,8 @@ Sentence took(const ProfilerStep& step, bool hasDevice)
 
 } // namespace
 
-WorkReport workReportOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
+WorkReport workReportOf(
+    const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range, OperatorsBy by)
 {
     WorkReport report;
     report.range = range;
@@ -70,7 +72,7 @@ WorkReport workReportOf(const Work& work, const StringTable& strings, const std:
         });
     report.waits = waitTimesOf(work, strings, range);
     const std::vector<std::uint32_t> nested = nestedCallsOf(work);
-    report.tables = tablesOf(work, strings, nested, range);
+    report.tables = tablesOf(work, strings, nested, report.steps, range, by);
     report.roofline = rooflineOf(work, strings, report.devices, nested, range);
     return report;
 }
@@ -124,18 +126,24 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& str
 
 std::vector<Sentence> sayStepsOf(const WorkReport& report)
 {
-    if (report.steps.empty())
+    const auto times = stepTimesOf(report.steps);
+    if (!times)
         return {};
     const bool hasDevice = !report.devices.empty();
     const ProfilerStep& first = report.steps.front();
     std::vector<Sentence> said{ say("%1: %2.", std::string(first.name), took(first, hasDevice)) };
-    std::vector<ProfilerStep> later(report.steps.begin() + 1, report.steps.end());
-    if (later.empty())
+    if (times->warmups > 1)
+        said.push_back(say("The first %1 steps are longer than the others: they warm up, in %2.",
+            times->warmups, formatDuration(times->warmupNs)));
+    if (times->steady == 0)
         return said;
+    std::vector<ProfilerStep> later(report.steps.begin() + times->warmups, report.steps.end());
     std::ranges::stable_sort(later, {}, [](const ProfilerStep& step) { return step.time.ns(); });
-    said.push_back(say("The %1 after it: median %2; from %3 to %4.",
-        sayCounted("%1 step", "%1 steps", std::ssize(later)), took(later[later.size() / 2], hasDevice),
-        formatDuration(later.front().time.ns()), formatDuration(later.back().time.ns())));
+    const Spread& spread = times->steadyNs;
+    said.push_back(say("%1 after that: median %2; from %3 to %4, half of them from %5 to %6.",
+        sayCounted("%1 step", "%1 steps", times->steady), took(later[(later.size() - 1) / 2], hasDevice),
+        formatDuration(spread.least), formatDuration(spread.most), formatDuration(spread.lower),
+        formatDuration(spread.upper)));
     return said;
 }
 

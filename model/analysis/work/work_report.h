@@ -22,8 +22,9 @@ struct WorkReport {
     Roofline roofline;
 };
 
-[[nodiscard]] WorkReport workReportOf(
-    const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range = {}); ///< O(n log n)
+/// Rows of operators are apart as `by` says. O(n log n).
+[[nodiscard]] WorkReport workReportOf(const Work& work, const StringTable& strings,
+    const std::optional<TimeSpan>& range = {}, OperatorsBy by = OperatorsBy::Name);
 
 /// How busy the device is, and, unless it is kept busy, why not and what would help. Where more than
 /// kDenseShare of the steps, or of the range, lies before its first or behind its last work, it is of these.

@@ -79,7 +79,7 @@ public:
         addLevels(rows, profiled);
         const std::vector<StackId> stacks = m_stacks.of(rows);
         EventColumns& events = device.events;
-        std::int64_t reserved = profiled.reservedBytes;
+        std::int64_t reserved = profiled.reservedBytes.value_or(0);
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const MemoryReading& reading = m_work.memory[rows[i]];
             const bool isChange = reading.kind == MemoryReading::Kind::Change;
@@ -100,7 +100,8 @@ public:
             events.pool.push_back(kNoIndex);
             if (reading.totalReservedBytes >= 0)
                 reserved = reading.totalReservedBytes;
-            events.reservedReading.push_back(reserved);
+            if (profiled.reservedBytes)
+                events.reservedReading.push_back(reserved);
             tellThread(events, reading);
         }
     }

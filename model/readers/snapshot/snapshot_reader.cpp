@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/readers/snapshot/snapshot_reader.h"
 
+#include "model/readers/json/foreign_json.h"
 #include "model/readers/snapshot/fields.h"
 #include "model/readers/snapshot/segments.h"
 #include "model/readers/values/json_text.h"
@@ -15,12 +16,6 @@ constexpr std::uint64_t kSnapshotKeys
         Known::HostSegments, Known::HostTraces, Known::Categories);
 constexpr std::size_t kMostSettingBytes = 65536;
 constexpr std::int64_t kMostMicroseconds = std::numeric_limits<std::int64_t>::max() / 1000;
-
-Sentence howToRecord()
-{
-    return say("record one with torch.cuda.memory._record_memory_history() and "
-               "torch.cuda.memory._dump_snapshot(FILE)");
-}
 
 class SnapshotReader {
 public:
@@ -75,7 +70,7 @@ private:
     bool noSnapshot(Sentence what)
     {
         return m_heap.failWith(Error::Kind::Format,
-            say("there is no snapshot in it: it holds %1", std::move(what)), howToRecord());
+            say("there is no snapshot in it: it holds %1", std::move(what)), whatOpens());
     }
 
     /// What torch 1.13 wrote: a list of segments and nothing else.
@@ -104,7 +99,7 @@ private:
         if (!m_heap.isPlainList(list))
             return m_salvaged
                 || m_heap.failWith(Error::Kind::Format,
-                    say("'segments' is %1, not a list", m_heap.typeName(list)), howToRecord());
+                    say("'segments' is %1, not a list", m_heap.typeName(list)), whatOpens());
         if (!m_heap.spend(m_heap.contents(list).size()))
             return false;
         SegmentReader reader(m_heap, m_devices);

@@ -5,6 +5,7 @@
 #include "views/contents/details_panel.h"
 #include "views/contents/stack_list.h"
 #include "views/pages/memory_page.h"
+#include "views/pages/timeline_page.h"
 
 #include <QClipboard>
 #include <QDockWidget>
@@ -138,6 +139,31 @@ TEST_F(DetailsDock, WhatIsShownAnewLeavesTheKeyboardInTheDock)
     ASSERT_TRUE(now) << "not the next widget of the window";
     EXPECT_EQ(now->text(), text);
     EXPECT_NE(now, link);
+}
+
+TEST_F(DetailsDock, ABlockLeadsToWhatRanWhileItLived)
+{
+    ASSERT_NO_FATAL_FAILURE(open(QStringLiteral(STRATA_TEST_DATA "/gpu/several.trace.json.gz")));
+    auto* timeline = dynamic_cast<TimelinePage*>(driver().view().findPage(QStringLiteral("timeline")));
+    ASSERT_TRUE(timeline);
+    ASSERT_TRUE(test::until([&] { return timeline->lanes().data() && !timeline->busy(); }));
+    const auto ran = [&]() -> QPushButton* {
+        for (auto* button : driver().view().details().findChildren<QPushButton*>())
+            if (button->isVisible() && button->text() == QStringLiteral("What ran while it lived"))
+                return button;
+        return nullptr;
+    };
+    EXPECT_FALSE(ran());
+    driver().view().focusOn(Focus::onBlock(model::BlockId::born(3)));
+    ASSERT_TRUE(test::until([&] { return ran() != nullptr; }));
+    ran()->click();
+    EXPECT_EQ(driver().view().currentPage(), timeline);
+    EXPECT_TRUE(timeline->lanes().measured());
+
+    ASSERT_NO_FATAL_FAILURE(open(sample()));
+    driver().view().focusOn(Focus::onBlock(model::BlockId::born(3)));
+    ASSERT_TRUE(test::until([&] { return stack() && stack()->topLevelItemCount() > 0; }));
+    EXPECT_FALSE(ran()) << "it tells of memory alone";
 }
 
 } // namespace

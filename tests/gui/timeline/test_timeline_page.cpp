@@ -6,9 +6,16 @@
 #include "views/widgets/plain_table_view.h"
 
 #include <QBuffer>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <initializer_list>
+#include <utility>
 
 using namespace strata;
 using namespace strata::views;
@@ -96,21 +103,81 @@ TEST_F(TimelinePageTest, TablesSayWhatTheCommandSays)
     EXPECT_EQ(cell(0, 0), QStringLiteral("1.8 ms"));
     EXPECT_EQ(cell(0, 1), QStringLiteral("60 µs")) << "the mean";
     EXPECT_EQ(cell(0, 2), QStringLiteral("30"));
-    EXPECT_EQ(cell(0, 3), QStringLiteral("gemm_kernel"));
+    EXPECT_EQ(cell(0, 6), QStringLiteral("gemm_kernel"));
     m_page.showTable(WorkTable::Kind::Operators);
     ASSERT_EQ(m_page.table().source()->rowCount(), 2u);
-    EXPECT_EQ(cell(0, 5), QStringLiteral("aten::mm"));
+    EXPECT_EQ(cell(0, 8), QStringLiteral("aten::mm"));
     EXPECT_EQ(cell(0, 2), QStringLiteral("1.8 ms")) << "of its kernels";
     QBuffer out;
     ASSERT_TRUE(out.open(QIODevice::WriteOnly));
     ASSERT_TRUE(m_page.hasCsv() && m_page.writeCsv(out));
-    EXPECT_TRUE(out.data().startsWith("self_ns,total_ns,gpu_self_ns,gpu_total_ns,calls,name\n"))
+    EXPECT_TRUE(out.data().startsWith(
+        "self_ns,total_ns,gpu_self_ns,gpu_total_ns,calls,gpu_self_bytes,gpu_total_bytes,"
+        "gpu_peak_bytes,name\n"))
         << out.data().constData();
     m_page.showTable(WorkTable::Kind::Copies);
     EXPECT_EQ(m_page.table().source()->rowCount(), 0u);
     m_page.showTable(WorkTable::Kind::Calls);
     EXPECT_EQ(cell(0, 3), QStringLiteral("cudaLaunchKernel"));
     EXPECT_EQ(cell(0, 2), QStringLiteral("40"));
+}
+
+TEST_F(TimelinePageTest, EachColumnOfATableIsAMemberOfTheCommand)
+{
+    std::string text = test::tenSteps();
+    text.resize(text.size() - 2); // "]}"
+    for (const std::string& more : { test::row("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 9, 570,
+                                         50, R"("device":0,"stream":9,"bytes":4096)"),
+             test::row("kernel", "ncclDevKernel_AllReduce", 0, 20, 600, 90,
+                 R"("device":0,"stream":20,"est. achieved occupancy %":25)"),
+             test::row("cuda_runtime", "cudaDeviceSynchronize", 1, 2, 950, 20) })
+        text += "," + more;
+    open(text + "]}");
+    QProcess strata;
+    strata.start(QStringLiteral(STRATA_PROGRAM),
+        { QStringLiteral("timeline"), m_document.path(), QStringLiteral("--json"), QStringLiteral("--limit"),
+            QStringLiteral("0") });
+    ASSERT_TRUE(strata.waitForFinished(30'000));
+    const QJsonObject all = QJsonDocument::fromJson(strata.readAllStandardOutput()).object();
+    using Kind = WorkTable::Kind;
+    const std::initializer_list<std::pair<Kind, const char*>> kTables{ { Kind::Operators, "operators" },
+        { Kind::Kernels, "kernels" }, { Kind::Copies, "copies" }, { Kind::Calls, "runtime_calls" },
+        { Kind::Collectives, "communication" }, { Kind::Synchronisations, "synchronisations" },
+        { Kind::Loading, "data_loader" } };
+    for (const auto& [kind, table] : kTables) {
+        m_page.showTable(kind);
+        QBuffer out;
+        ASSERT_TRUE(out.open(QIODevice::WriteOnly) && m_page.writeCsv(out));
+        const QList<QByteArray> lines = out.data().trimmed().split('\n');
+        const QList<QByteArray> names = lines[0].split(',');
+        const QJsonArray rows = all[QLatin1String(table)].toArray();
+        ASSERT_GT(rows.size(), 0) << table;
+        ASSERT_EQ(lines.size() - 1, rows.size()) << table;
+        for (qsizetype row = 0; row < rows.size(); ++row) {
+            const QList<QByteArray> cells = lines[row + 1].split(',');
+            ASSERT_EQ(cells.size(), names.size()) << lines[row + 1].constData();
+            for (qsizetype i = 0; i < names.size(); ++i) {
+                const QString name = QString::fromLatin1(names[i]);
+                ASSERT_TRUE(rows[row].toObject().contains(name)) << table << ' ' << qPrintable(name);
+                const QJsonValue told = rows[row].toObject()[name];
+                if (name == QLatin1String("share_of_steps"))
+                    EXPECT_EQ(QString::fromLatin1(cells[i]),
+                        QStringLiteral("%1 %").arg(100 * told.toDouble(), 0, 'f', 1));
+                else if (told.isDouble()) // ratios are rounded here
+                    EXPECT_NEAR(cells[i].toDouble(), told.toDouble(), 0.5)
+                        << table << ' ' << qPrintable(name);
+                else if (const QJsonArray three = told.toArray(); three.size() == 3)
+                    EXPECT_EQ(QString::fromLatin1(cells[i]),
+                        QStringLiteral("%1x%2x%3")
+                            .arg(three[0].toInt())
+                            .arg(three[1].toInt())
+                            .arg(three[2].toInt()));
+                else
+                    EXPECT_EQ(QString::fromLatin1(cells[i]), told.toString())
+                        << table << ' ' << qPrintable(name);
+            }
+        }
+    }
 }
 
 TEST_F(TimelinePageTest, MeasuringAsksForThatStretchAlone)

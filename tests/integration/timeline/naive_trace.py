@@ -99,6 +99,12 @@ def device_figures(rows):
     return figures
 
 
+def steps_of(rows):
+    """Steps as the profiler announced them, on the clock of the rows."""
+    return [{"start_ns": ns(row["ts"]), "duration_ns": ns(row["dur"])} for row in rows
+            if row.get("ph") == "X" and row.get("name", "").startswith("ProfilerStep") and row.get("cat") != "gpu_user_annotation"]
+
+
 def running_sums_hold(rows):
     """How many totals there are; fails where one is not the sum of what came before."""
     totals, checked = {}, 0

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+import naive_tables
 import naive_trace
 
 SKIPPED = 77
@@ -36,10 +37,29 @@ def check(strata, path):
         written = json.loads(run.stdout)
     for each in (told, written):
         each["ranks"][0].pop("file")
-    for what in ("memory", "ranks", "verdict", "operators", "kernels", "copies", "roofline"):
+    for what in ("memory", "ranks", "verdict", "operators", "kernels", "copies", "communication", "synchronisations", "data_loader", "roofline"):
         assert written[what] == told[what], f"{path}: written as a trace: {what}: {json.dumps(written[what])[:1000]}, not {json.dumps(told[what])[:1000]}"
     check_roofline(path, told["roofline"], rows)
+    naive_tables.check(path, told, rows, naive_trace.steps_of(rows))
+    check_shapes(strata, path, told, rows)
     return len(rows), naive_trace.running_sums_hold(rows), told["verdict"]["queue"]
+
+
+def check_shapes(strata, path, told, rows):
+    """Rows by shapes add up to those by name, and are as many as there are sizes."""
+    run = subprocess.run([strata, "timeline", path, "--json", "--limit", "0", "--shapes"], capture_output=True, text=True, check=True)
+    calls, times, kinds = collections.Counter(), collections.Counter(), collections.Counter()
+    for row in json.loads(run.stdout)["operators"]:
+        calls[row["name"]] += row["calls"]
+        times[row["name"]] += row["self_ns"]
+        kinds[row["name"]] += 1
+    assert calls == {row["name"]: row["calls"] for row in told["operators"]} and times == {row["name"]: row["self_ns"] for row in told["operators"]}, path
+    sizes = collections.defaultdict(set)
+    for row in rows:
+        if row.get("ph") == "X" and row.get("cat") in ("cpu_op", "Operator"):
+            arguments = row.get("args", {})
+            sizes[row["name"]].add(json.dumps(arguments.get("Input Dims", arguments.get("Input dims"))))
+    assert kinds == {name: len(each) for name, each in sizes.items()}, f"{path}: {[(name, kinds[name], len(sizes[name])) for name in sizes if kinds[name] != len(sizes[name])][:5]}"
 
 
 def check_roofline(path, told, rows):

@@ -69,8 +69,8 @@ Recording recordingWithAll()
     recording.parts.get<EarlierCurves>().add(0, { 0, 40, 1'000, 500, 10, 20, 30, 40 });
     recording.parts.get<EarlierCurves>().add(0, { 40, 2, 1'600, 0, 10, 10, 30, 30 });
     addWork(recording);
-    for (const UserItem::Kind kind :
-        { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter, UserItem::Kind::Rules }) {
+    for (const UserItem::Kind kind : { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter,
+             UserItem::Kind::Rules, UserItem::Kind::View }) {
         UserItem item;
         item.kind = kind;
         item.key = 10 + static_cast<std::uint64_t>(kind);

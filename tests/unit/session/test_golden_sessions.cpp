@@ -134,7 +134,7 @@ TEST(GoldenSessions, TellTheFactsOfTheProcess)
     EXPECT_EQ(recording.host->reservedBytes, 4096);
     EXPECT_EQ(recording.annotations.size(), 3u);
     EXPECT_EQ(recording.driver.size(), 1u);
-    EXPECT_EQ(recording.user.items.size(), 4u);
+    EXPECT_EQ(recording.user.items.size(), 5u);
 }
 
 } // namespace strata::model

@@ -156,6 +156,9 @@ Bytes stream()
     add(ChunkType::Rules, encodeUserRows,
         std::vector<UserRow>{ { 1, false, kStartNs, 0, -1, -1, 0, "",
             R"({"rules": [{"category": "workspace", "min_bytes": "1KiB"}]})" } });
+    add(ChunkType::View, encodeUserRows,
+        std::vector<UserRow>{ { 2, false, kStartNs, 0, -1, -1, 0, "",
+            R"({"lanes":{"pinned":["0:7:0:7"],"order":["77:4321"]}})" } });
     EXPECT_TRUE(writer.isWriting());
     return sink.bytes();
 }

@@ -27,10 +27,13 @@ std::size_t outerRows(const model::WorkTracks& tracks, const model::WorkTrack& t
 } // namespace
 
 LaneLayout::LaneLayout(const model::WorkTracks& tracks, const std::set<std::size_t>& folded,
-    const std::set<std::size_t>& whole, int rowHeight)
-    : m_rowHeight(rowHeight)
+    const std::set<std::size_t>& whole, int rowHeight, const TrackOrder::Arranged& order)
+    : m_pinned(order.pinned)
+    , m_rowHeight(rowHeight)
 {
-    for (std::size_t track = 0; track < tracks.tracks().size(); ++track) {
+    for (const std::size_t track : order.lanes) {
+        if (m_tracks.size() == order.pinned)
+            m_pinnedHeight = m_height;
         const std::size_t all = tracks.tracks()[track].rows.size();
         const bool isFolded = all > 1 && folded.contains(track);
         const std::size_t outer
@@ -41,6 +44,8 @@ LaneLayout::LaneLayout(const model::WorkTracks& tracks, const std::set<std::size
             m_rows.push_back({ track, row, m_height });
         m_height += kGap;
     }
+    if (m_tracks.size() == order.pinned)
+        m_pinnedHeight = m_height;
 }
 
 std::optional<std::size_t> LaneLayout::rowAt(int y) const

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/timeline/work_tracks.h"
+#include "views/models/track_order.h"
 
 #include <cstddef>
 #include <optional>
@@ -10,7 +11,8 @@
 
 namespace strata::views {
 
-/// Where the rows of tracks stand below each other, in points from the top of all of them. A value.
+/// Where the rows of tracks stand below each other, in points from the top of all of them; those that are
+/// pinned first. A value.
 class LaneLayout {
 public:
     struct Row {
@@ -29,13 +31,16 @@ public:
     static constexpr std::size_t kOuter = 3;
 
     LaneLayout() = default;
-    /// `folded`: tracks of which only the outermost row is shown; `whole`: all of whose rows are.
+    /// `folded`: tracks of which only the outermost row is shown; `whole`: all of whose rows are. `order`: of
+    /// all tracks.
     LaneLayout(const model::WorkTracks& tracks, const std::set<std::size_t>& folded,
-        const std::set<std::size_t>& whole, int rowHeight);
+        const std::set<std::size_t>& whole, int rowHeight, const TrackOrder::Arranged& order);
 
     [[nodiscard]] const std::vector<Row>& rows() const { return m_rows; } ///< from the top
     [[nodiscard]] const std::vector<Track>& tracks() const { return m_tracks; }
     [[nodiscard]] int height() const { return m_height; }
+    [[nodiscard]] std::size_t pinnedTracks() const { return m_pinned; } ///< the first of tracks()
+    [[nodiscard]] int pinnedHeight() const { return m_pinnedHeight; } ///< of them
     [[nodiscard]] int rowHeight() const { return m_rowHeight; }
     [[nodiscard]] std::optional<std::size_t> rowAt(int y) const; ///< place in rows()
     [[nodiscard]] std::optional<std::size_t> trackAt(int y) const; ///< of WorkTracks
@@ -45,7 +50,8 @@ public:
 private:
     std::vector<Row> m_rows;
     std::vector<Track> m_tracks;
-    int m_rowHeight = 1, m_height = 0;
+    std::size_t m_pinned = 0;
+    int m_rowHeight = 1, m_height = 0, m_pinnedHeight = 0;
 };
 
 } // namespace strata::views

@@ -2,7 +2,9 @@
 #include "views/widgets/timeline/lane_words.h"
 
 #include "model/analysis/work/device_work.h"
+#include "model/trace/frame_origin.h"
 #include "views/style/texts.h"
+#include "views/widgets/timeline/work_callers.h"
 
 #include <QCoreApplication>
 #include <QRegularExpression>
@@ -108,6 +110,13 @@ std::vector<Legend::Entry> workLegend(const Palette& palette, const LanesData& l
         if (const auto look = static_cast<WorkLook>(i); occurs[static_cast<std::size_t>(i)])
             entries.push_back(
                 { nameOf(look), [colour = colourOf(palette, look)](int) { return QBrush(colour); } });
+    const auto addMarks = [&](MarkTrack::Part part, const QString& name, Palette::Role role) {
+        if (lanes.marks().has(part))
+            entries.push_back({ name, [colour = palette[role]](int) { return QBrush(colour); } });
+    };
+    addMarks(MarkTrack::Part::Segments, Words::tr("Allocator: taken (up), given back (down)"),
+        Palette::Role::Reserved);
+    addMarks(MarkTrack::Part::OutOfMemories, Words::tr("Out of memory"), Palette::Role::Bad);
     return entries;
 }
 
@@ -190,24 +199,25 @@ QString breakable(QString name)
     return name.replace(kMarks, QStringLiteral("\\1\u200b"));
 }
 
-/// The operator, and the function of Python, in which a call stands.
-void addCallers(WorkDetails& details, const LanesData& lanes, std::uint32_t call)
+/// The operator in which it stands, its module, and the functions of Python that called it.
+void addCallers(WorkDetails& details, const LanesData& lanes, std::uint32_t piece)
 {
-    const model::WorkTracks& tracks = lanes.tracks();
-    const auto place = tracks.placeOf(call);
-    if (!place)
-        return;
-    bool hasOperator = false, hasPython = false;
-    for (std::size_t row = place->second; row-- > 0;) {
-        const auto above = tracks.pick(tracks.tracks()[place->first].rows[row], tracks.beginOf(call), 0);
-        if (!above)
-            continue;
-        const model::WorkKind kind = lanes.work().spans[*above].kind;
-        if (kind == model::WorkKind::Operator && !std::exchange(hasOperator, true))
-            details.place.emplace_back(Words::tr("operator"), shortened(lanes.nameOf(*above), 160));
-        else if (kind == model::WorkKind::Python && !std::exchange(hasPython, true))
-            details.place.emplace_back(Words::tr("Python"), shortened(lanes.nameOf(*above), 160));
-    }
+    const WorkCallers callers = callersOf(lanes, piece);
+    const auto add = [&](const QString& label, std::optional<std::uint32_t> caller) {
+        if (!caller || *caller == piece)
+            return;
+        const std::string_view name = lanes.nameOf(*caller);
+        const std::string_view plain
+            = name.starts_with(kModulePrefix) ? name.substr(kModulePrefix.size()) : name;
+        details.place.emplace_back(label, breakable(shortened(plain, 160)));
+    };
+    add(Words::tr("operator"), callers.op);
+    add(Words::tr("forward"), callers.forward);
+    add(Words::tr("module"), callers.module);
+    for (const std::uint32_t function : callers.functions)
+        if (const auto place = pythonPlaceOf(lanes.nameOf(function)))
+            details.frames.push_back({ utf8(place->file), utf8(place->function), place->line,
+                model::originOf(place->file) == model::FrameOrigin::User });
 }
 
 } // namespace
@@ -232,8 +242,8 @@ WorkDetails workDetails(const LanesData& lanes, std::uint32_t place)
         details.life.emplace_back(isWork ? Words::tr("launched by") : Words::tr("launched"),
             breakable(shortened(lanes.nameOf(*partner), 160)));
         details.life.emplace_back(isWork ? Words::tr("earlier by") : Words::tr("later by"), apart);
-        addCallers(details, lanes, call);
     }
+    addCallers(details, lanes, place);
     if (span.detail == model::WorkSpan::kNoWorkDetail)
         return details;
     if (span.kind == model::WorkKind::Kernel && span.detail < work.kernels.size())

@@ -18,7 +18,7 @@ inline constexpr int kWorkLooks = 9;
 
 [[nodiscard]] WorkLook lookOf(const model::WorkSpan& span, std::string_view name);
 [[nodiscard]] QColor colourOf(const Palette& palette, WorkLook look);
-/// Of those that occur in the work.
+/// Of those that occur in the work, and of marks.
 [[nodiscard]] std::vector<Legend::Entry> workLegend(const Palette& palette, const LanesData& lanes);
 
 namespace text {

@@ -5,22 +5,41 @@
 #include "views/widgets/timeline/lane_words.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace strata::views {
 
-std::shared_ptr<const LanesData> LanesData::of(std::shared_ptr<const model::Session> session)
+namespace {
+
+/// Of its own allocator, and of that of what was added.
+std::vector<model::AllocatorMark> marksOf(const model::Session& session, const AddedMemory* added)
 {
-    auto work = model::workOf(session);
-    if (!work)
-        return nullptr;
-    return std::shared_ptr<const LanesData>(new LanesData(std::move(session), std::move(work)));
+    std::vector<model::AllocatorSource> sources{ { &session, 0 } };
+    if (added)
+        sources.push_back({ added->session.get(), added->join.match.offsetNs });
+    return model::allocatorMarksOf(sources);
 }
 
-LanesData::LanesData(std::shared_ptr<const model::Session> session, std::shared_ptr<const model::Work> work)
+} // namespace
+
+std::shared_ptr<const LanesData> LanesData::of(
+    std::shared_ptr<const model::Session> session, std::shared_ptr<const AddedMemory> added)
+{
+    auto work = added ? added->work : model::workOf(session);
+    if (!work)
+        return nullptr;
+    return std::shared_ptr<const LanesData>(
+        new LanesData(std::move(session), std::move(work), std::move(added)));
+}
+
+LanesData::LanesData(std::shared_ptr<const model::Session> session, std::shared_ptr<const model::Work> work,
+    std::shared_ptr<const AddedMemory> added)
     : m_session(std::move(session))
+    , m_added(std::move(added))
     , m_holder(std::move(work))
     , m_work(*m_holder)
     , m_tracks(m_work)
+    , m_marks(marksOf(*m_session, m_added.get()), m_tracks.startNs())
 {
     m_looks.reserve(m_work.spans.size());
     for (std::uint32_t place = 0; place < m_work.spans.size(); ++place) {
@@ -34,6 +53,14 @@ LanesData::LanesData(std::shared_ptr<const model::Session> session, std::shared_
     std::ranges::sort(m_links);
 }
 
+bool LanesData::tellsRequested(const model::WorkMemory& memory) const
+{
+    if (m_work.ownRecording)
+        return true;
+    const model::DeviceTrace* const added = m_added ? m_added->session->find(memory.device) : nullptr;
+    return added != nullptr && added->events().hasTimes();
+}
+
 std::optional<std::uint32_t> LanesData::partnerOf(std::uint32_t span) const
 {
     const model::WorkSpan& piece = m_work.spans[span];
@@ -45,6 +72,16 @@ std::optional<std::uint32_t> LanesData::partnerOf(std::uint32_t span) const
         if (model::isDeviceWork(m_work.spans[at->second].kind) != isWork)
             return at->second;
     return std::nullopt;
+}
+
+WorkFigures WorkFigures::of(std::shared_ptr<const LanesData> lanes, std::optional<model::TimeSpan> range)
+{
+    WorkFigures figures{ lanes, model::workReportOf(lanes->work(), lanes->strings(), range), {} };
+    if (const auto& added = lanes->added()) {
+        const model::TimeSpan shown = range.value_or(added->traceTime);
+        figures.peaks = model::joinedPeaks(*added->session, added->join, shown.beginNs, shown.endNs);
+    }
+    return figures;
 }
 
 } // namespace strata::views

@@ -4,6 +4,8 @@
 #include "model/analysis/work/work_report.h"
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
+#include "views/models/added_memory.h"
+#include "views/widgets/timeline/mark_track.h"
 
 #include <memory>
 #include <optional>
@@ -15,8 +17,9 @@ namespace strata::views {
 /// What a picture of work shows, worked out once for a session that has a part Work. Immutable, any thread.
 class LanesData {
 public:
-    /// nullptr: the session has no such part. O(n log n): off the GUI thread.
-    [[nodiscard]] static std::shared_ptr<const LanesData> of(std::shared_ptr<const model::Session> session);
+    /// nullptr: the session has no such part. O(n log n): off the GUI thread. `added` is of this session.
+    [[nodiscard]] static std::shared_ptr<const LanesData> of(
+        std::shared_ptr<const model::Session> session, std::shared_ptr<const AddedMemory> added = nullptr);
 
     [[nodiscard]] const model::Session& session() const { return *m_session; }
     [[nodiscard]] const model::Work& work() const { return m_work; }
@@ -25,7 +28,11 @@ public:
     {
         return strings()[m_work.spans[span].name];
     }
+    [[nodiscard]] const std::shared_ptr<const AddedMemory>& added() const { return m_added; } ///< or nullptr
+    /// What memory() of its tracks counts as allocated of a device are requested bytes, not rounded ones.
+    [[nodiscard]] bool tellsRequested(const model::WorkMemory& memory) const;
     [[nodiscard]] const model::WorkTracks& tracks() const { return m_tracks; }
+    [[nodiscard]] const MarkTrack& marks() const { return m_marks; } ///< of the session's allocators
     /// WorkLook of a piece, twice, and one more for one of two shades: names beside each other are told
     /// apart.
     [[nodiscard]] std::uint8_t lookOf(std::uint32_t span) const { return m_looks[span]; }
@@ -33,20 +40,28 @@ public:
     [[nodiscard]] std::optional<std::uint32_t> partnerOf(std::uint32_t span) const;
 
 private:
-    LanesData(std::shared_ptr<const model::Session> session, std::shared_ptr<const model::Work> work);
+    LanesData(std::shared_ptr<const model::Session> session, std::shared_ptr<const model::Work> work,
+        std::shared_ptr<const AddedMemory> added);
 
     std::shared_ptr<const model::Session> m_session;
+    std::shared_ptr<const AddedMemory> m_added;
     std::shared_ptr<const model::Work> m_holder;
     const model::Work& m_work; // of it
     model::WorkTracks m_tracks;
+    MarkTrack m_marks;
     std::vector<std::uint8_t> m_looks;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> m_links; // correlation and piece, in order
 };
 
 /// What is said of what the lanes show. Immutable, any thread.
 struct WorkFigures {
+    /// Of a range of time, or of all. O(n log n): off the GUI thread.
+    [[nodiscard]] static WorkFigures of(
+        std::shared_ptr<const LanesData> lanes, std::optional<model::TimeSpan> range);
+
     std::shared_ptr<const LanesData> lanes;
     model::WorkReport report;
+    std::vector<model::JoinedPeak> peaks; ///< of what was added, within the range
 };
 
 } // namespace strata::views

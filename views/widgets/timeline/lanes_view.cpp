@@ -45,6 +45,7 @@ void LanesView::setData(std::shared_ptr<const LanesData> data)
     m_data = std::move(data);
     m_current.reset();
     m_partner.reset();
+    m_mark.reset();
     m_measured.reset();
     m_folded.clear();
     m_whole.clear();
@@ -52,6 +53,7 @@ void LanesView::setData(std::shared_ptr<const LanesData> data)
     m_found.clear();
     m_foundCount = 0;
     m_names.clear();
+    takeKeys();
     if (m_data)
         foldIdleThreads();
     m_view = limits();
@@ -110,8 +112,10 @@ void LanesView::grow(std::shared_ptr<const LanesData> data)
     };
     m_current = carriedPiece(m_current);
     m_partner = carriedPiece(m_partner);
+    m_mark = m_mark ? m_data->marks().find(before->marks()[*m_mark]) : std::nullopt;
     m_found.clear();
     m_foundCount = 0;
+    takeKeys();
     layOut();
 }
 
@@ -175,6 +179,7 @@ void LanesView::goForward()
 void LanesView::setCurrent(std::optional<std::uint32_t> span)
 {
     m_current = span;
+    m_mark.reset();
     m_partner = m_data && span ? m_data->partnerOf(*span) : std::nullopt;
     if (m_current && m_data)
         setAccessibleDescription(text::workLines(*m_data, *m_current).join(u'\n'));
@@ -183,7 +188,7 @@ void LanesView::setCurrent(std::optional<std::uint32_t> span)
 
 void LanesView::choose(std::optional<std::uint32_t> span)
 {
-    if (span == m_current)
+    if (span == m_current && !m_mark)
         return;
     setCurrent(span);
     if (span)
@@ -215,8 +220,10 @@ void LanesView::reveal(std::uint32_t span)
     if (const auto row = m_lanes.rowOf(place->first, place->second)) {
         const int top = m_lanes.rows()[*row].top;
         QScrollBar* const bar = verticalScrollBar();
-        bar->setValue(std::clamp(
-            bar->value(), top + 2 * m_lanes.rowHeight() - plot().height(), top - m_lanes.rowHeight()));
+        if (top >= fixedHeight())
+            bar->setValue(std::clamp(bar->value(), top + 2 * m_lanes.rowHeight() - plot().height(),
+                std::max(top - m_lanes.rowHeight() - fixedHeight(),
+                    top + 2 * m_lanes.rowHeight() - plot().height())));
     }
 }
 
@@ -345,17 +352,27 @@ std::optional<std::uint32_t> LanesView::nextFound(bool forward) const
 
 void LanesView::layOut()
 {
-    m_lanes = m_data ? LaneLayout(m_data->tracks(), m_folded, m_whole, scaled(kLaneHeight, font()))
+    m_lanes = m_data ? LaneLayout(
+                  m_data->tracks(), m_folded, m_whole, scaled(kLaneHeight, font()), m_order.arrange(m_keys))
                      : LaneLayout();
     verticalScrollBar()->setRange(0, std::max(m_lanes.height() - plot().height(), 0));
     verticalScrollBar()->setPageStep(std::max(plot().height(), 1));
     viewport()->update();
 }
 
+/// Memory takes room that the lanes do not need, as far as that makes it easier to read.
+int LanesView::memoryHeight() const
+{
+    const int marked = marks().empty() ? 0 : scaled(kMarksHeight, font());
+    const int room = viewport()->height() - scaled(kScaleHeight, font()) - marked - m_lanes.height();
+    return std::clamp(room, scaled(kMemoryHeight, font()), scaled(kMostMemoryHeight, font()));
+}
+
 QRect LanesView::plot() const
 {
     const int left = scaled(kNamesWidth, font()), top = scaled(kScaleHeight, font());
-    const int below = memory() ? scaled(kMemoryHeight, font()) : 0;
+    const int below = (memory() ? memoryHeight() : 0)
+        + (marks().empty() ? 0 : scaled(kMarksHeight, font()) + (memory() ? 0 : kGrid));
     return { left, top, std::max(viewport()->width() - left, 1),
         std::max(viewport()->height() - top - below, 1) };
 }
@@ -365,8 +382,8 @@ QRect LanesView::memoryPlot() const
     if (!memory())
         return {};
     const QRect lanes = plot();
-    return { lanes.left(), lanes.bottom() + 1 + kGrid, lanes.width(),
-        scaled(kMemoryHeight, font()) - 2 * kGrid };
+    const int marked = marks().empty() ? 0 : scaled(kMarksHeight, font());
+    return { lanes.left(), lanes.bottom() + 1 + kGrid + marked, lanes.width(), memoryHeight() - 2 * kGrid };
 }
 
 /// Of a GPU, where there is one.
@@ -387,19 +404,21 @@ double LanesView::nsPerPoint() const
 
 double LanesView::nsAt(int x) const
 {
-    return m_view.begin + (x - plot().left()) * nsPerPoint();
+    const QRect area = plot();
+    return m_view.begin + (x - area.left()) * m_view.width() / area.width();
 }
 
 double LanesView::xOf(double ns) const
 {
-    return plot().left() + (ns - m_view.begin) / nsPerPoint();
+    const QRect area = plot();
+    return area.left() + (ns - m_view.begin) * area.width() / m_view.width();
 }
 
 std::optional<std::uint32_t> LanesView::pieceAt(const QPoint& at) const
 {
     if (!m_data || !plot().contains(at))
         return std::nullopt;
-    const auto row = m_lanes.rowAt(at.y() - plot().top() + verticalScrollBar()->value());
+    const auto row = m_lanes.rowAt(topAt(at.y()));
     if (!row)
         return std::nullopt;
     const LaneLayout::Row& shown = m_lanes.rows()[*row];
@@ -415,8 +434,7 @@ QPoint LanesView::placeOf(std::uint32_t span) const
         = std::max(xOf(static_cast<double>(m_data->tracks().beginOf(span))), plot().left() * 1.0);
     const double end = std::min(xOf(static_cast<double>(m_data->tracks().endOf(span))), plot().right() * 1.0);
     const int top = row ? m_lanes.rows()[*row].top : 0;
-    return { static_cast<int>((begin + end) / 2),
-        plot().top() + top - verticalScrollBar()->value() + m_lanes.rowHeight() / 2 };
+    return { static_cast<int>((begin + end) / 2), yOf(top) + m_lanes.rowHeight() / 2 };
 }
 
 void LanesView::resizeEvent(QResizeEvent*)

@@ -16,17 +16,19 @@
 #include <unordered_map>
 #include <vector>
 
+class QMenu;
+
 namespace strata::views {
 
 class HoverTip;
 
-/// Work on lanes over time: streams above threads, what is nested below what holds it, and memory at the
-/// bottom on the same axis. What is narrower than three pixels comes together with its neighbours, never is
-/// left out. A frame costs what is in view.
+/// Work on lanes over time: streams above threads, what is nested below what holds it, and below them on the
+/// same axis what the allocator asked of the driver, as marks, and memory. What is narrower than three pixels
+/// comes together with its neighbours, never is left out. A frame costs what is in view.
 ///
 /// The wheel zooms at the pointer, Shift+wheel and A, D move, W and S zoom; over the names the wheel scrolls.
 /// Dragging measures a stretch of time, a click chooses a piece, a double click zooms to it, the arrow keys
-/// walk. Names fold a track. GUI thread only.
+/// walk. A click on a name folds its track, dragging it moves the track. GUI thread only.
 class LanesView : public QAbstractScrollArea {
     Q_OBJECT
 public:
@@ -54,6 +56,14 @@ public:
     void measure(std::optional<Span> range);
     void setFolded(std::size_t track, bool folded);
     [[nodiscard]] bool isFolded(std::size_t track) const { return m_folded.contains(track); }
+    /// How the tracks stand: pinned ones do not scroll, unless they would leave no room for others.
+    void setOrder(const TrackOrder& order); ///< not told as the user's change
+    [[nodiscard]] const TrackOrder& order() const { return m_order; }
+    [[nodiscard]] bool isPinned(std::size_t track) const;
+    void setPinned(std::size_t track, bool pinned);
+    void moveTrack(std::size_t track, int by); ///< so many places down, as far as it can
+    void resetOrder();
+    [[nodiscard]] std::optional<std::size_t> currentTrack() const; ///< of the current piece
     /// What a click on a track's name does: rows that tell something, all of them, the outermost alone.
     void turnTrack(std::size_t track);
 
@@ -67,12 +77,23 @@ public:
 
     [[nodiscard]] std::optional<std::uint32_t> pieceAt(const QPoint& at) const; ///< in the viewport
     [[nodiscard]] QPoint placeOf(std::uint32_t span) const; ///< its middle, in the viewport; may be out of it
+    /// A mark of the allocator (LanesData::marks()) may be chosen in place of a piece.
+    [[nodiscard]] std::optional<std::uint32_t> currentMark() const { return m_mark; }
+    void setCurrentMark(std::optional<std::uint32_t> mark); ///< not told as the user's choice
+    [[nodiscard]] std::optional<std::uint32_t> markAt(const QPoint& at) const; ///< in the viewport
+    [[nodiscard]] QPoint placeOfMark(std::uint32_t mark) const; ///< in the viewport; may be out of it
+    [[nodiscard]] QStringList markLinesAt(const QPoint& at) const; ///< what hovering says of them; or empty
+
     [[nodiscard]] const LaneLayout& lanes() const { return m_lanes; }
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
     void chosen(quint32 span); ///< by the user
+    void markChosen(quint32 mark); ///< likewise
     void measuredChanged();
+    void orderChanged(); ///< by the user
+    /// Of a piece, or of its lane: for what can be done with the piece.
+    void menuAsked(QMenu* menu, quint32 piece);
     void hovered(const QString& text);
     void historyChanged();
 
@@ -87,6 +108,7 @@ protected:
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     bool viewportEvent(QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
@@ -98,14 +120,35 @@ private:
 
     void standOut(const std::vector<bool>& isFound); ///< by row of Work::spans; empty: none does
     void layOut();
+    void takeKeys();
+    void order(TrackOrder order); // by the user
+    void dragTrack(const QPoint& at);
+    void dropTrack();
+    void addTrackActions(QMenu& menu, std::size_t track);
+    void paintDrag(QPainter& painter) const;
+    [[nodiscard]] std::optional<std::size_t> trackAt(int y) const; // in the viewport
+    [[nodiscard]] int fixedHeight() const; // of what does not scroll
+    [[nodiscard]] QRect partOf(bool isFixed) const; // of plot()
+    [[nodiscard]] int yOf(int top) const; // in the viewport, of a place in the layout
+    [[nodiscard]] int topAt(int y) const; // the place in the layout
     void foldIdleThreads();
     void move(Span view); ///< and remembers where it was
     void choose(std::optional<std::uint32_t> span);
     void walk(int key);
     void hover(const QPoint& at);
+    void chooseMark(std::uint32_t mark);
+    void revealMark(std::uint32_t mark);
+    void zoomToMarks(std::uint32_t mark); ///< that lie together with this one
+    void walkMarks(int key);
+    bool walkToMarks(std::int64_t ns);
     [[nodiscard]] QRect plot() const; ///< of the lanes, in the viewport
+    [[nodiscard]] int memoryHeight() const; ///< of what is below the lanes and the marks
     [[nodiscard]] QRect memoryPlot() const; ///< empty where there is none
     [[nodiscard]] const model::WorkMemory* memory() const;
+    [[nodiscard]] const MarkTrack& marks() const;
+    [[nodiscard]] QRect marksPlot() const; ///< likewise
+    [[nodiscard]] int xOfMark(std::int64_t ns) const;
+    [[nodiscard]] std::int64_t foldNs() const;
     [[nodiscard]] double nsAt(int x) const;
     [[nodiscard]] double xOf(double ns) const;
     [[nodiscard]] double nsPerPoint() const;
@@ -114,8 +157,11 @@ private:
 
     [[nodiscard]] const QString& nameOf(model::StringId name) const;
     void paintRow(QPainter& painter, const LaneLayout::Row& row, int top) const;
-    void paintNames(QPainter& painter) const;
-    void paintMemory(QPainter& painter) const;
+    void paintLanes(QPainter& painter, bool isFixed) const;
+    void paintNames(QPainter& painter, bool isFixed) const;
+    void paintBelow(QPainter& painter) const;
+    void paintMemory(QPainter& painter, const model::WorkMemory& memory) const;
+    void paintMarks(QPainter& painter) const;
     void paintSelection(QPainter& painter) const;
     void paintLaunch(QPainter& painter) const;
 
@@ -123,15 +169,20 @@ private:
     std::shared_ptr<const LanesData> m_data;
     std::vector<QColor> m_fills; // by LanesData::lookOf()
     LaneLayout m_lanes;
+    TrackOrder m_order;
+    std::vector<std::string> m_keys; // by track: what m_order calls it
     std::set<std::size_t> m_folded, m_whole;
     Span m_view;
     History<Span> m_history{ 100 };
     qint64 m_movedMs = 0;
     std::optional<std::uint32_t> m_current;
     std::optional<std::uint32_t> m_partner; // of that: what it launched, or its launch
+    std::optional<std::uint32_t> m_mark; // or none of both
     std::optional<Span> m_measured;
     std::optional<QPoint> m_pressed; // where the button went down
-    enum class Drag { None, Measure, Pan } m_drag = Drag::None;
+    enum class Drag { None, Measure, Pan, Track } m_drag = Drag::None;
+    std::optional<std::size_t> m_heldTrack; // whose name the button went down on
+    std::size_t m_dropPlace = 0; // among those that are shown, of what is dragged
     int m_draggedX = 0;
     std::vector<Found> m_found; // by track; empty: nothing is looked for
     std::int64_t m_foundCount = 0;

@@ -29,7 +29,7 @@ bool LanesView::event(QEvent* event)
     if (takesOwnKey(event,
             { Qt::Key_W, Qt::Key_A, Qt::Key_S, Qt::Key_D, Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,
                 Qt::Key_Down, Qt::Key_PageUp, Qt::Key_PageDown })
-        || ((m_measured || m_current) && takesOwnKey(event, { Qt::Key_Escape })))
+        || ((m_measured || m_current || m_mark) && takesOwnKey(event, { Qt::Key_Escape })))
         return true;
     return QAbstractScrollArea::event(event);
 }
@@ -67,11 +67,12 @@ void LanesView::mousePressEvent(QMouseEvent* event)
     const QPoint at = event->pos();
     m_tip->hide();
     if (at.x() < plot().left()) {
-        if (const auto track = m_lanes.trackAt(at.y() - plot().top() + verticalScrollBar()->value());
-            track && plot().top() <= at.y())
-            turnTrack(*track);
+        m_heldTrack = event->button() == Qt::LeftButton ? trackAt(at.y()) : std::nullopt;
+        m_pressed = m_heldTrack ? std::optional(at) : std::nullopt;
+        m_drag = Drag::None;
         return;
     }
+    m_heldTrack.reset();
     m_pressed = at;
     m_draggedX = at.x();
     m_drag = event->button() == Qt::MiddleButton ? Drag::Pan : Drag::None;
@@ -84,6 +85,8 @@ void LanesView::mouseMoveEvent(QMouseEvent* event)
         hover(at);
         return;
     }
+    if (m_heldTrack)
+        return dragTrack(at);
     if (m_drag == Drag::Pan) {
         const double by = (m_draggedX - at.x()) * nsPerPoint();
         m_draggedX = at.x();
@@ -102,9 +105,14 @@ void LanesView::mouseMoveEvent(QMouseEvent* event)
 
 void LanesView::mouseReleaseEvent(QMouseEvent* event)
 {
-    if (m_pressed && m_drag == Drag::None && event->button() == Qt::LeftButton) {
+    if (m_heldTrack) {
+        dropTrack();
+    } else if (m_pressed && m_drag == Drag::None && event->button() == Qt::LeftButton) {
         measure(std::nullopt);
-        choose(pieceAt(event->pos()));
+        if (const auto mark = markAt(event->pos()))
+            chooseMark(*mark);
+        else
+            choose(pieceAt(event->pos()));
     }
     m_pressed.reset();
     m_drag = Drag::None;
@@ -112,6 +120,8 @@ void LanesView::mouseReleaseEvent(QMouseEvent* event)
 
 void LanesView::mouseDoubleClickEvent(QMouseEvent* event)
 {
+    if (const auto mark = markAt(event->pos()))
+        return zoomToMarks(*mark);
     if (const auto piece = pieceAt(event->pos())) {
         const auto begin = static_cast<double>(m_data->tracks().beginOf(*piece));
         const double length = static_cast<double>(m_data->tracks().endOf(*piece)) - begin;
@@ -127,12 +137,17 @@ void LanesView::hover(const QPoint& at)
         Q_EMIT hovered(text::shortened(m_data->nameOf(*piece), 120));
         return;
     }
+    if (const QStringList lines = markLinesAt(at); !lines.isEmpty()) {
+        m_tip->showAt(at, lines);
+        Q_EMIT hovered(lines.front());
+        return;
+    }
     m_tip->hide();
     if (const model::WorkMemory* const memory = this->memory(); memory && memoryPlot().contains(at)) {
         const auto ns = static_cast<std::int64_t>(nsAt(at.x()));
         if (const auto range = memory->range(ns, ns + 1); range.known) {
             m_tip->showAt(at,
-                { (m_data->work().ownRecording ? tr("%1 requested") : tr("%1 allocated"))
+                { (m_data->tellsRequested(*memory) ? tr("%1 requested") : tr("%1 allocated"))
                         .arg(text::bytes(range.allocatedMax)),
                     tr("%1 reserved").arg(text::bytes(range.reservedMax)),
                     tr("at %1 s").arg(text::seconds(ns)) });
@@ -158,7 +173,7 @@ void LanesView::keyPressEvent(QKeyEvent* event)
     case Qt::Key_D:
         return move({ m_view.begin + step, m_view.end + step });
     case Qt::Key_Escape:
-        if (!m_measured && !m_current)
+        if (!m_measured && !m_current && !m_mark)
             break;
         measure(std::nullopt);
         return setCurrent(std::nullopt);
@@ -177,11 +192,17 @@ void LanesView::keyPressEvent(QKeyEvent* event)
     QAbstractScrollArea::keyPressEvent(event);
 }
 
-/// Along its row, or to what is above or below it at its middle.
+/// Along its row, or to what is above or below it at its middle; below all lanes are the marks.
 void LanesView::walk(int key)
 {
-    if (!m_data || m_lanes.rows().empty())
+    if (m_mark)
+        return walkMarks(key);
+    if (!m_data)
         return;
+    if (m_lanes.rows().empty()) {
+        walkToMarks(static_cast<std::int64_t>(m_view.begin));
+        return;
+    }
     const auto place = m_current ? m_data->tracks().placeOf(*m_current) : std::nullopt;
     const auto shown = place ? m_lanes.rowOf(place->first, place->second) : std::nullopt;
     std::optional<std::uint32_t> next;
@@ -208,6 +229,8 @@ void LanesView::walk(int key)
             row += key == Qt::Key_Up ? std::size_t(-1) : 1;
             next = m_data->tracks().pick(rowOf(row), middle, m_data->tracks().lengthNs());
         }
+        if (!next && key == Qt::Key_Down && walkToMarks(middle))
+            return;
     }
     if (next) {
         choose(next);

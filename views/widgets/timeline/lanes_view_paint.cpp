@@ -38,23 +38,17 @@ void LanesView::paintEvent(QPaintEvent*)
     if (!m_data)
         return;
     const QRect area = plot();
-    const int scrolled = verticalScrollBar()->value();
     painter.save();
+    for (const bool isFixed : { false, true })
+        paintLanes(painter, isFixed);
     painter.setClipRect(area);
-    for (const LaneLayout::Track& track : m_lanes.tracks()) {
-        const int bottom = area.top() + track.top - scrolled + track.height + 2;
-        if (bottom >= area.top() && bottom <= area.bottom())
-            painter.fillRect(area.left(), bottom, area.width(), 1, m_palette[Role::Line]);
-    }
-    for (const LaneLayout::Row& row : m_lanes.rows())
-        if (const int top = area.top() + row.top - scrolled;
-            top + m_lanes.rowHeight() >= area.top() && top <= area.bottom())
-            paintRow(painter, row, top);
     paintLaunch(painter);
     painter.restore();
+    paintBelow(painter);
     paintSelection(painter);
-    paintNames(painter);
-    paintMemory(painter);
+    for (const bool isFixed : { false, true })
+        paintNames(painter, isFixed);
+    paintDrag(painter);
     const QRect strip(area.left(), 0, area.width(), area.top());
     painter.fillRect(QRect(0, 0, viewport()->width(), area.top()), m_palette[Role::Surface]);
     const double ratio = devicePixelRatioF();
@@ -67,18 +61,35 @@ void LanesView::paintEvent(QPaintEvent*)
     }
 }
 
+/// Of the lanes those that scroll, or those that do not.
+void LanesView::paintLanes(QPainter& painter, bool isFixed) const
+{
+    const QRect area = partOf(isFixed);
+    painter.setClipRect(area);
+    for (const LaneLayout::Track& track : m_lanes.tracks()) {
+        const int bottom = yOf(track.top) + track.height + 2;
+        if (isFixed == (track.top < fixedHeight()) && area.top() <= bottom && bottom <= area.bottom())
+            painter.fillRect(area.left(), bottom, area.width(), 1, m_palette[Role::Line]);
+    }
+    for (const LaneLayout::Row& row : m_lanes.rows())
+        if (const int top = yOf(row.top); isFixed == (row.top < fixedHeight())
+            && top + m_lanes.rowHeight() >= area.top() && top <= area.bottom())
+            paintRow(painter, row, top);
+}
+
 void LanesView::paintRow(QPainter& painter, const LaneLayout::Row& row, int top) const
 {
     const model::WorkTracks& tracks = m_data->tracks();
     const model::WorkRow& pieces = tracks.tracks()[row.track].rows[row.row];
-    const double perPoint = nsPerPoint(), left = plot().left();
+    const QRect area = plot();
+    const double perPoint = m_view.width() / area.width(), left = area.left(), right = left + area.width();
     const int height = m_lanes.rowHeight() - 1;
     const double baseline = top + (height + m_text.metrics().ascent() - m_text.metrics().descent()) / 2;
     const auto see = [&](const model::WorkSegment& segment) {
         const double x0
             = std::max(left + (static_cast<double>(segment.beginNs) - m_view.begin) / perPoint, left);
-        const double x1 = std::min(
-            left + (static_cast<double>(segment.endNs) - m_view.begin) / perPoint, left + plot().width());
+        const double x1
+            = std::min(left + (static_cast<double>(segment.endNs) - m_view.begin) / perPoint, right);
         const std::uint32_t first = pieces.spans[segment.first];
         QColor fill = m_fills[m_data->lookOf(first)];
         const bool isFound = m_found.empty() || hasFound(row.track, row.row, segment);
@@ -111,22 +122,25 @@ const QString& LanesView::nameOf(model::StringId name) const
     return at->second;
 }
 
-void LanesView::paintNames(QPainter& painter) const
+void LanesView::paintNames(QPainter& painter, bool isFixed) const
 {
-    const QRect area = plot();
-    const int scrolled = verticalScrollBar()->value();
+    const QRect area = partOf(isFixed);
     const QRect column(0, area.top(), area.left(), area.height());
-    painter.fillRect(column.adjusted(0, 0, 0, area.top()), m_palette[Role::Surface]);
+    painter.fillRect(column, m_palette[Role::Surface]);
     painter.save();
     painter.setClipRect(column);
     painter.setFont(sized(font(), kAxisPx));
     const QFontMetrics metrics(painter.font());
     for (const LaneLayout::Track& track : m_lanes.tracks()) {
         // The name of what is scrolled stays in view as long as some of its rows do.
-        const int top = area.top() + track.top - scrolled;
+        if (isFixed != (track.top < fixedHeight()))
+            continue;
+        const int top = yOf(track.top);
         const int at = std::clamp(area.top(), top, top + track.height - m_lanes.rowHeight());
         if (top + track.height < area.top() || top > area.bottom())
             continue;
+        if (isPinned(track.track))
+            painter.fillRect(0, top, 3, track.height, m_palette[Role::Accent]);
         const model::WorkTrack& of = m_data->tracks().tracks()[track.track];
         const int mark = scaled(14, font());
         const QRect place(mark + 2, at, column.width() - mark - kGrid, m_lanes.rowHeight());
@@ -158,25 +172,35 @@ void LanesView::paintNames(QPainter& painter) const
         }
     }
     painter.restore();
+    if (isFixed && area.height() > 0)
+        painter.fillRect(0, area.bottom() - 1, viewport()->width(), 2, m_palette[Role::TextMuted]);
     painter.fillRect(
         area.left() - 1, area.top(), 1, viewport()->height() - area.top(), m_palette[Role::Line]);
 }
 
-void LanesView::paintMemory(QPainter& painter) const
+/// What stands below the lanes, however they are scrolled.
+void LanesView::paintBelow(QPainter& painter) const
 {
-    const model::WorkMemory* const memory = this->memory();
-    if (!memory)
+    if (!memory() && marks().empty())
         return;
-    const QRect area = memoryPlot();
     painter.fillRect(
         QRect(0, plot().bottom() + 1, viewport()->width(), viewport()->height()), m_palette[Role::Surface]);
     painter.fillRect(0, plot().bottom() + 1, viewport()->width(), 1, m_palette[Role::Line]);
+    if (const model::WorkMemory* const memory = this->memory())
+        paintMemory(painter, *memory);
+    paintMarks(painter);
+}
+
+void LanesView::paintMemory(QPainter& painter, const model::WorkMemory& memory) const
+{
+    const QRect area = memoryPlot();
     std::vector<model::CurveRange> allocated, reserved;
     std::int64_t top = 1;
+    const double perPoint = nsPerPoint();
+    const auto beginOf = [&](int x) { return static_cast<std::int64_t>(m_view.begin + x * perPoint); };
     for (int x = 0; x < area.width(); ++x) {
-        const auto from = static_cast<std::int64_t>(nsAt(area.left() + x));
-        const auto range
-            = memory->range(from, std::max(static_cast<std::int64_t>(nsAt(area.left() + x + 1)), from + 1));
+        const std::int64_t from = beginOf(x);
+        const auto range = memory.range(from, std::max(beginOf(x + 1), from + 1));
         allocated.push_back({ range.allocatedMin, range.allocatedMax, 0 });
         reserved.push_back({ range.reservedMin, range.reservedMax, 0 });
         top = std::max({ top, range.allocatedMax, range.reservedMax });
@@ -199,11 +223,11 @@ void LanesView::paintMemory(QPainter& painter) const
     const QRect names(kGrid, area.top(), area.left() - 2 * kGrid, metrics.height());
     painter.setPen(m_palette[Role::Text]);
     painter.drawText(names, Qt::AlignLeft,
-        memory->deviceType == 0 ? tr("Memory of the CPU") : tr("Memory of GPU %1").arg(memory->device));
+        memory.deviceType == 0 ? tr("Memory of the CPU") : tr("Memory of GPU %1").arg(memory.device));
     painter.setPen(m_palette[Role::TextMuted]);
     painter.drawText(names.translated(0, metrics.height() + 2), Qt::AlignLeft,
-        m_data->work().ownRecording ? tr("requested, filled") : tr("allocated, filled"));
-    if (memory->deviceType != 0)
+        m_data->tellsRequested(memory) ? tr("requested, filled") : tr("allocated, filled"));
+    if (memory.deviceType != 0)
         painter.drawText(
             names.translated(0, 2 * (metrics.height() + 2)), Qt::AlignLeft, tr("reserved, a line"));
     painter.drawText(names, Qt::AlignRight, text::bytes(top));
@@ -238,9 +262,9 @@ void LanesView::paintSelection(QPainter& painter) const
         return;
     const double x0 = xOf(static_cast<double>(m_data->tracks().beginOf(*m_current)));
     const double x1 = xOf(static_cast<double>(m_data->tracks().endOf(*m_current)));
-    const int top = area.top() + m_lanes.rows()[*row].top - verticalScrollBar()->value();
+    const int top = yOf(m_lanes.rows()[*row].top);
     painter.save();
-    painter.setClipRect(area);
+    painter.setClipRect(partOf(m_lanes.rows()[*row].top < fixedHeight()));
     painter.setPen(QPen(m_palette[Role::Text], 2));
     painter.drawRect(QRectF(x0, top, std::max(x1 - x0, 2.0), m_lanes.rowHeight() - 1));
     painter.restore();

@@ -4,8 +4,14 @@
 #include "views/models/table_cells.h"
 #include "views/style/texts.h"
 #include "views/widgets/timeline/roofline_table.h"
+#include "views/widgets/timeline/roofline_words.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
 
 namespace strata::views {
 
@@ -125,14 +131,18 @@ private:
     std::vector<Row> m_rows;
 };
 
+/// How a figure of a table reads.
+enum class Reads : std::uint8_t { Time, Count, Bytes, ByteRate, Percent, Text };
+
 /// Of figures and a name: all others.
 template <class Sums> class SumsTable final : public WorkTable {
 public:
+    using WorkTable::Column;
     struct Figure {
         Column column;
-        std::int64_t Sums::*of;
-        bool isTime = true;
-        std::int64_t Sums::*by = nullptr; ///< what it is divided by
+        Reads reads;
+        std::function<std::optional<std::int64_t>(const Sums&)> of; ///< nothing: it cannot be told
+        std::function<std::string(const Sums&)> text = {}; ///< of Reads::Text alone
     };
     SumsTable(std::shared_ptr<const WorkFigures> all, const std::vector<Sums>& rows,
         std::vector<Figure> figures, const QString& title)
@@ -150,12 +160,26 @@ public:
         if (static_cast<std::size_t>(column) == m_shown.size())
             return { text::shortened(nameText(row), 400), {} };
         const Figure& shown = m_shown[static_cast<std::size_t>(column)];
-        const std::int64_t value = valueOf(row, shown);
-        if (shown.isTime)
-            return timeCell(value);
-        if (shown.column.shown.unit.isEmpty())
-            return { text::count(value), {} };
-        return value < 0 ? noteCell(QStringLiteral("–")) : bytesCell(value);
+        if (shown.reads == Reads::Text)
+            if (const std::string told = shown.text(m_rows[row]); !told.empty())
+                return { QString::fromStdString(told), {} };
+        const auto value = figure(row, column);
+        if (!value)
+            return noteCell(QStringLiteral("–"));
+        switch (shown.reads) {
+        case Reads::Time:
+            return timeCell(*value);
+        case Reads::Bytes:
+            return bytesCell(*value);
+        case Reads::ByteRate:
+            return { text::byteRate(static_cast<double>(*value)), {} };
+        case Reads::Percent:
+            return { QStringLiteral("%1 %").arg(*value), {} };
+        case Reads::Count:
+        case Reads::Text:
+            break;
+        }
+        return { text::count(*value), {} };
     }
     [[nodiscard]] std::optional<model::StringId> nameOf(std::uint32_t row) const override
     {
@@ -171,81 +195,188 @@ private:
         columns.push_back({ { title, {}, kName, false, {}, true }, "name" });
         return columns;
     }
-    [[nodiscard]] std::int64_t valueOf(std::uint32_t row, const Figure& shown) const
-    {
-        const Sums& sums = m_rows[row];
-        return shown.by ? sums.*shown.of / std::max<std::int64_t>(sums.*shown.by, 1) : sums.*shown.of;
-    }
     [[nodiscard]] std::string_view nameText(std::uint32_t row) const
     {
         return figures().lanes->strings()[m_rows[row].name];
     }
     [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override
     {
-        return static_cast<std::size_t>(column) < m_shown.size()
-            ? std::optional(valueOf(row, m_shown[static_cast<std::size_t>(column)]))
-            : std::nullopt;
+        if (static_cast<std::size_t>(column) == m_shown.size())
+            return std::nullopt;
+        const Figure& shown = m_shown[static_cast<std::size_t>(column)];
+        return shown.of ? shown.of(m_rows[row]) : std::nullopt;
     }
-    [[nodiscard]] std::string text(std::uint32_t row, int) const override
+    [[nodiscard]] std::string text(std::uint32_t row, int column) const override
     {
-        return std::string(nameText(row));
+        if (static_cast<std::size_t>(column) == m_shown.size())
+            return std::string(nameText(row));
+        const Figure& shown = m_shown[static_cast<std::size_t>(column)];
+        return shown.text ? shown.text(m_rows[row]) : std::string();
     }
 
     const std::vector<Sums>& m_rows; // of the figures
     std::vector<Figure> m_shown;
 };
 
+template <class Sums> using Figures = std::vector<typename SumsTable<Sums>::Figure>;
+
+using Column = SumsTable<model::CallSums>::Column;
+
+Column column(const QString& title, const QString& tip, const QString& sample, const char* name)
+{
+    return { { title, tip, sample, true }, name };
+}
+
+Column bytesColumn(const QString& title, const QString& tip, const char* name)
+{
+    return { { title, tip, QStringLiteral("1,023"), true, QStringLiteral("MiB") }, name };
+}
+
+/// Total and calls, and the mean, of any.
+template <class Sums> typename SumsTable<Sums>::Figure totalOf()
+{
+    return { column(Words::tr("Total"), {}, kTime, "total_ns"), Reads::Time,
+        [](const Sums& row) { return std::optional(row.totalNs); } };
+}
+template <class Sums> typename SumsTable<Sums>::Figure meanOf()
+{
+    return { column(Words::tr("Mean"), {}, kTime, "mean_ns"), Reads::Time,
+        [](const Sums& row) { return std::optional(row.totalNs / row.calls); } };
+}
+template <class Sums> typename SumsTable<Sums>::Figure callsOf()
+{
+    return { column(Words::tr("Calls"), {}, kCalls, "calls"), Reads::Count,
+        [](const Sums& row) { return std::optional(row.calls); } };
+}
+
+std::optional<std::int64_t> rounded(const std::optional<double>& number)
+{
+    return number ? std::optional(std::llround(std::clamp(*number, 0.0, 9e18))) : std::nullopt;
+}
+
+Figures<model::OperatorSums> operatorFigures()
+{
+    using Row = model::OperatorSums;
+    const auto time = [](const QString& title, const QString& tip, const char* name, std::int64_t Row::*of) {
+        return SumsTable<Row>::Figure{ column(title, tip, kTime, name), Reads::Time,
+            [of](const Row& row) { return std::optional(row.*of); } };
+    };
+    const auto bytes = [](const QString& title, const QString& tip, const char* name,
+                           std::int64_t model::OperatorMemory::*of) {
+        return SumsTable<Row>::Figure{ bytesColumn(title, tip, name), Reads::Bytes,
+            [of](const Row& row) { return row.memory ? std::optional((*row.memory).*of) : std::nullopt; } };
+    };
+    return { time(Words::tr("Self"), Words::tr("On its thread, less what it calls"), "self_ns", &Row::selfNs),
+        time(Words::tr("Total"), Words::tr("On its thread, with what it calls"), "total_ns", &Row::totalNs),
+        time(Words::tr("GPU self"), Words::tr("Of what it launched itself"), "gpu_self_ns",
+            &Row::deviceSelfNs),
+        time(Words::tr("GPU total"), Words::tr("Of what it and what it calls launched"), "gpu_total_ns",
+            &Row::deviceTotalNs),
+        callsOf<Row>(),
+        bytes(Words::tr("Bytes self"), Words::tr("Of the GPU: allocated less freed, without what it calls"),
+            "gpu_self_bytes", &model::OperatorMemory::selfBytes),
+        bytes(Words::tr("Bytes total"), Words::tr("Of the GPU: allocated less freed, with what it calls"),
+            "gpu_total_bytes", &model::OperatorMemory::totalBytes),
+        bytes(Words::tr("Bytes peak"), Words::tr("Of the GPU: the most above its begin, within one call"),
+            "gpu_peak_bytes", &model::OperatorMemory::peakBytes) };
+}
+
+std::string threeText(const std::array<std::int32_t, 3>& three)
+{
+    return std::to_string(three[0]) + "x" + std::to_string(three[1]) + "x" + std::to_string(three[2]);
+}
+
+Figures<model::KernelSums> kernelFigures()
+{
+    using Row = model::KernelSums;
+    const auto launch = [](const QString& title, const QString& tip, const char* name,
+                            std::array<std::int32_t, 3> model::KernelLaunch::*of) {
+        return SumsTable<Row>::Figure{ column(title, tip, QStringLiteral("8888x88x8"), name), Reads::Text, {},
+            [of](const Row& row) { return row.launch ? threeText((*row.launch).*of) : std::string(); } };
+    };
+    return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
+        { column(Words::tr("Occupancy"), Words::tr("As the profiler estimates it: the mean of its calls"),
+              QStringLiteral("100 %"), "occupancy_percent"),
+            Reads::Percent, [](const Row& row) { return rounded(row.occupancyPercent); } },
+        launch(Words::tr("Grid"), Words::tr("Blocks of its commonest launch"), "grid",
+            &model::KernelLaunch::grid),
+        launch(Words::tr("Block"), Words::tr("Threads of a block of its commonest launch"), "block",
+            &model::KernelLaunch::block) };
+}
+
+Figures<model::CopySums> copyFigures()
+{
+    using Row = model::CopySums;
+    return { totalOf<Row>(),
+        { bytesColumn(Words::tr("Bytes"), Words::tr("Where all calls tell it"), "bytes"), Reads::Bytes,
+            [](const Row& row) { return row.bytes < 0 ? std::nullopt : std::optional(row.bytes); } },
+        callsOf<Row>(),
+        { column(Words::tr("Bandwidth"), Words::tr("Bytes by the time that they took"),
+              QStringLiteral("88.88 GB/s"), "bytes_per_second"),
+            Reads::ByteRate, [](const Row& row) { return rounded(row.bytesPerSecond()); } },
+        { column(Words::tr("Under kernels"), Words::tr("While kernels computed on other streams of the GPU"),
+              kTime, "under_computation_ns"),
+            Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
+        { column(Words::tr("Host memory"), Words::tr("From pageable memory a copy waits, and is slower"),
+              QStringLiteral("pageable"), "host_memory"),
+            Reads::Text, {}, [](const Row& row) { return std::string(model::hostPagesWord(row.host)); } } };
+}
+
+Figures<model::CollectiveSums> collectiveFigures()
+{
+    using Row = model::CollectiveSums;
+    return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
+        { column(Words::tr("Under kernels"), Words::tr("While kernels computed on the GPU"), kTime,
+              "under_computation_ns"),
+            Reads::Time, [](const Row& row) { return std::optional(row.underComputationNs); } },
+        { column(Words::tr("Alone"), Words::tr("While no kernel computed on the GPU"), kTime, "exposed_ns"),
+            Reads::Time, [](const Row& row) { return std::optional(row.exposedNs()); } } };
+}
+
+Figures<model::LoadingSums> loadingFigures()
+{
+    using Row = model::LoadingSums;
+    return { totalOf<Row>(), meanOf<Row>(), callsOf<Row>(),
+        { column(Words::tr("Of steps"), Words::tr("Of the time of all steps"), QStringLiteral("88.8 %"),
+              "share_of_steps"),
+            Reads::Text, {}, [](const Row& row) {
+                return row.shareOfSteps
+                    ? QStringLiteral("%1 %").arg(100 * *row.shareOfSteps, 0, 'f', 1).toStdString()
+                    : std::string();
+            } } };
+}
+
 } // namespace
 
 std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const WorkFigures> figures)
 {
-    using Operators = SumsTable<model::OperatorSums>;
-    using Kernels = SumsTable<model::KernelSums>;
-    using Copies = SumsTable<model::CopySums>;
     const model::WorkTables& tables = figures->report.tables;
-    const auto time = [](const QString& title, const QString& tip, const char* name) {
-        return PlainTable::Column{ { title, tip, kTime, true }, name };
-    };
-    const PlainTable::Column calls{ { Words::tr("Calls"), {}, kCalls, true }, "calls" };
+    const auto make
+        = [&]<class Sums>(const std::vector<Sums>& rows, Figures<Sums> shown, const QString& title) {
+              return std::make_shared<const SumsTable<Sums>>(figures, rows, std::move(shown), title);
+          };
+    using Call = model::CallSums;
     switch (kind) {
     case Kind::Waits:
         return std::make_shared<const WaitsTable>(std::move(figures));
     case Kind::Operators:
-        return std::make_shared<const Operators>(figures, tables.operators,
-            std::vector<Operators::Figure>{
-                { time(Words::tr("Self"), Words::tr("On its thread, less what it calls"), "self_ns"),
-                    &model::OperatorSums::selfNs },
-                { time(Words::tr("Total"), Words::tr("On its thread, with what it calls"), "total_ns"),
-                    &model::OperatorSums::totalNs },
-                { time(Words::tr("GPU self"), Words::tr("Of what it launched itself"), "gpu_self_ns"),
-                    &model::OperatorSums::deviceSelfNs },
-                { time(Words::tr("GPU total"), Words::tr("Of what it and what it calls launched"),
-                      "gpu_total_ns"),
-                    &model::OperatorSums::deviceTotalNs },
-                { calls, &model::OperatorSums::calls, false } },
-            Words::tr("Operator"));
+        return make(tables.operators, operatorFigures(), Words::tr("Operator"));
     case Kind::Kernels:
+        return make(tables.kernels, kernelFigures(), Words::tr("Kernel"));
     case Kind::Calls:
-        return std::make_shared<const Kernels>(figures, kind == Kind::Calls ? tables.calls : tables.kernels,
-            std::vector<Kernels::Figure>{
-                { time(Words::tr("Total"), {}, "total_ns"), &model::KernelSums::totalNs },
-                { time(Words::tr("Mean"), {}, "mean_ns"), &model::KernelSums::totalNs, true,
-                    &model::KernelSums::calls },
-                { calls, &model::KernelSums::calls, false } },
-            kind == Kind::Calls ? Words::tr("Call") : Words::tr("Kernel"));
+    case Kind::Synchronisations:
+        return make(kind == Kind::Calls ? tables.calls : tables.synchronisations,
+            { totalOf<Call>(), meanOf<Call>(), callsOf<Call>() }, Words::tr("Call"));
+    case Kind::Collectives:
+        return make(tables.collectives, collectiveFigures(), Words::tr("Collective"));
+    case Kind::Loading:
+        return make(tables.loading, loadingFigures(), Words::tr("Wait"));
     case Kind::Roofline:
         return makeRooflineTable(std::move(figures));
     case Kind::Copies:
         break;
     }
-    return std::make_shared<const Copies>(figures, tables.copies,
-        std::vector<Copies::Figure>{ { time(Words::tr("Total"), {}, "total_ns"), &model::CopySums::totalNs },
-            { { { Words::tr("Bytes"), Words::tr("Where all calls tell it"), QStringLiteral("1,023"), true,
-                    QStringLiteral("MiB") },
-                  "bytes" },
-                &model::CopySums::bytes, false },
-            { calls, &model::CopySums::calls, false } },
-        Words::tr("Copy or set"));
+    return make(tables.copies, copyFigures(), Words::tr("Copy or set"));
 }
 
 } // namespace strata::views

@@ -14,7 +14,17 @@ namespace strata::views {
 /// of WorkReport::tables, or a cause for which the device was idle.
 class WorkTable : public PlainTable {
 public:
-    enum class Kind { Waits, Operators, Kernels, Copies, Calls, Roofline };
+    enum class Kind {
+        Waits,
+        Operators,
+        Kernels,
+        Copies,
+        Calls,
+        Roofline,
+        Collectives,
+        Synchronisations,
+        Loading
+    };
     [[nodiscard]] static std::shared_ptr<const WorkTable> of(
         Kind kind, std::shared_ptr<const WorkFigures> figures);
 

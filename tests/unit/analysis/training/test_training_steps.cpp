@@ -305,6 +305,15 @@ TEST(TrainingSteps, AreNotTornByAnotherThread)
         "setup pp | train xffbbo | train zxffbdbo | train zffbbo | incomplete z");
 }
 
+TEST(TrainingSteps, OfTheOnlyForwardBeginInAModuleOrWithTheLongestRun)
+{
+    // A model is moved without gradients; its first forward runs out of memory.
+    EXPECT_EQ(stepsOf("oooo xffffff!", kBits), "setup N:oooo\nforward F:xffffff!\n");
+    EXPECT_EQ(stepsOf("oooooooooo xff!", { .bits = true, .modules = true }),
+        "setup N:oooooooooo -:x\nforward F:ff!\n");
+    EXPECT_EQ(stepsOf("x eeeeeeee", kBits), "setup -:x\neval N:eeeeeeee\n");
+}
+
 TEST(TrainingSteps, OfForwardsAloneAreForwards)
 {
     const std::string forward = "x" + times(20, "f") + "t";

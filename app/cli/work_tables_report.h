@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/json_writer.h"
+#include "app/cli/output.h"
+#include "model/analysis/work/work_tables.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace strata::cli {
+
+[[nodiscard]] std::string share(std::int64_t part, std::int64_t whole); ///< "12.5 %"; "-": of nothing
+/// Names of templates run to thousands of characters.
+[[nodiscard]] std::string shortName(std::string_view name);
+
+/// The members of `strata timeline --json` that are tables: at most `most` rows of each.
+void writeTables(
+    JsonWriter& json, const model::WorkTables& tables, const model::StringTable& strings, std::size_t most);
+
+/// The same for people.
+void printTables(
+    Output& out, const model::WorkTables& tables, const model::StringTable& strings, std::size_t most);
+
+} // namespace strata::cli

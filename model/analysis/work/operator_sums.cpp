@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/analysis/work/operator_sums.h"
+
+#include "model/base/wrap.h"
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <tuple>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+constexpr int kCpu = 0; // c10::DeviceType
+
+/// Files may hold times and bytes whose sums are none.
+void addTo(std::int64_t& sum, std::int64_t value)
+{
+    sum = wrapAdd(sum, value);
+}
+
+/// Time of a device by what launched it: the call, where it is known, else the operator that is named.
+struct Launched {
+    boost::unordered_flat_map<std::uint32_t, std::int64_t> byCorrelation, byOperator;
+
+    explicit Launched(const Work& work)
+    {
+        boost::unordered_flat_set<std::uint32_t> calls;
+        for (const WorkSpan& span : work.spans)
+            if (span.kind == WorkKind::Runtime && span.correlation != 0)
+                calls.insert(span.correlation);
+        for (const WorkSpan& span : work.spans)
+            if (isDeviceWork(span.kind)) {
+                if (calls.contains(span.correlation))
+                    addTo(byCorrelation[span.correlation], span.durationNs);
+                else if (span.external != 0)
+                    addTo(byOperator[span.external], span.durationNs);
+            }
+    }
+    /// What an operator or a call is to be charged with: once.
+    std::int64_t take(const WorkSpan& span)
+    {
+        auto& times = span.kind == WorkKind::Operator ? byOperator : byCorrelation;
+        const auto found = times.find(span.kind == WorkKind::Operator ? span.external : span.correlation);
+        if (found == times.end())
+            return 0;
+        const std::int64_t ns = found->second;
+        times.erase(found);
+        return ns;
+    }
+};
+
+/// What a GPU's allocators gave and took back, by lane and time.
+std::vector<const MemoryReading*> changesOf(const Work& work)
+{
+    std::vector<const MemoryReading*> changes;
+    for (const MemoryReading& reading : work.memory)
+        if (reading.kind == MemoryReading::Kind::Change && reading.deviceType != kCpu)
+            changes.push_back(&reading);
+    std::ranges::stable_sort(
+        changes, {}, [](const MemoryReading* reading) { return std::tuple(reading->lane, reading->timeNs); });
+    return changes;
+}
+
+/// An operator that has begun.
+struct Open {
+    const WorkSpan* span;
+    std::int64_t levelBytes; ///< of its lane, when it began
+    std::int64_t mostBytes; ///< of that since
+    std::int64_t childrenNs = 0;
+    std::int64_t deviceSelfNs = 0, deviceChildrenNs = 0;
+    std::int64_t childrenBytes = 0;
+};
+
+/// Follows the operators of each lane as they begin and end, with the memory between.
+class Calls {
+public:
+    Calls(const Work& work, const StringTable& strings, OperatorsBy by)
+        : m_work(work)
+        , m_strings(strings)
+        , m_by(by)
+        , m_changes(changesOf(work))
+        , m_next(m_changes.begin())
+        , m_launched(work)
+    {
+    }
+    /// By lane and start, those around others first.
+    void add(const WorkSpan& span)
+    {
+        readUpTo(span.lane, span.startNs);
+        closeUpTo(span.lane, span.startNs);
+        if (span.kind == WorkKind::Operator)
+            m_open.push_back({ &span, m_levelBytes, m_levelBytes });
+        if (!m_open.empty())
+            addTo(m_open.back().deviceSelfNs, m_launched.take(span));
+    }
+    [[nodiscard]] std::vector<OperatorSums> finish()
+    {
+        readUpTo(UINT32_MAX, INT64_MAX);
+        while (!m_open.empty())
+            close();
+        return std::move(m_rows);
+    }
+
+private:
+    void readUpTo(LaneIndex lane, std::int64_t beforeNs)
+    {
+        const auto isBefore = [&](const MemoryReading* change) {
+            return change->lane < lane || (change->lane == lane && change->timeNs < beforeNs);
+        };
+        for (; m_next != m_changes.end() && isBefore(*m_next); ++m_next) {
+            closeUpTo((*m_next)->lane, (*m_next)->timeNs);
+            addTo(m_levelBytes, (*m_next)->bytes);
+            if (!m_open.empty())
+                m_open.back().mostBytes = std::max(m_open.back().mostBytes, m_levelBytes);
+        }
+    }
+    void closeUpTo(LaneIndex lane, std::int64_t timeNs)
+    {
+        while (!m_open.empty() && (m_open.back().span->lane != lane || m_open.back().span->endNs() <= timeNs))
+            close();
+    }
+    void close()
+    {
+        const Open done = m_open.back();
+        m_open.pop_back();
+        OperatorSums& row = rowOf(*done.span);
+        const std::int64_t bytes = wrapSub(m_levelBytes, done.levelBytes);
+        ++row.calls;
+        addTo(row.totalNs, done.span->durationNs);
+        addTo(row.selfNs, std::max<std::int64_t>(wrapSub(done.span->durationNs, done.childrenNs), 0));
+        addTo(row.deviceSelfNs, done.deviceSelfNs);
+        addTo(row.deviceTotalNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
+        if (row.memory) {
+            addTo(row.memory->selfBytes, wrapSub(bytes, done.childrenBytes));
+            addTo(row.memory->totalBytes, bytes);
+            row.memory->peakBytes = std::max(row.memory->peakBytes, wrapSub(done.mostBytes, done.levelBytes));
+        }
+        if (m_open.empty())
+            return;
+        Open& around = m_open.back();
+        addTo(around.childrenNs, done.span->durationNs);
+        addTo(around.deviceChildrenNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
+        addTo(around.childrenBytes, bytes);
+        around.mostBytes = std::max(around.mostBytes, done.mostBytes);
+    }
+    OperatorSums& rowOf(const WorkSpan& span)
+    {
+        StringId shapes;
+        if (m_by == OperatorsBy::NameAndShapes && span.detail != WorkSpan::kNoWorkDetail)
+            if (const StringId told = m_work.operators[span.detail].shapes; !m_strings[told].empty())
+                shapes = told;
+        const auto [found, isNew]
+            = m_places.try_emplace(std::pair(span.name.value, shapes.value), m_rows.size());
+        if (isNew) {
+            OperatorSums& row = m_rows.emplace_back();
+            row.name = span.name;
+            row.shapes = shapes;
+            if (!m_changes.empty())
+                row.memory.emplace();
+        }
+        return m_rows[found->second];
+    }
+
+    const Work& m_work;
+    const StringTable& m_strings;
+    OperatorsBy m_by;
+    std::vector<const MemoryReading*> m_changes;
+    std::vector<const MemoryReading*>::const_iterator m_next;
+    Launched m_launched;
+    std::vector<Open> m_open;
+    std::int64_t m_levelBytes = 0; // what has been given less what has been taken back, over all lanes so far
+    std::vector<OperatorSums> m_rows;
+    boost::unordered_flat_map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> m_places;
+};
+
+} // namespace
+
+std::vector<OperatorSums> operatorSumsOf(const Work& work, const StringTable& strings,
+    std::span<const std::uint32_t> nested, const std::optional<TimeSpan>& range, OperatorsBy by)
+{
+    Calls calls(work, strings, by);
+    for (const std::uint32_t row : nested)
+        if (const WorkSpan& span = work.spans[row];
+            !range || (span.startNs >= range->beginNs && span.startNs < range->endNs))
+            calls.add(span);
+    std::vector<OperatorSums> rows = calls.finish();
+    const auto textOf = [&](StringId id) { return id.valid() ? strings[id] : std::string_view(); };
+    std::ranges::sort(rows, [&](const OperatorSums& a, const OperatorSums& b) {
+        return a.selfNs != b.selfNs
+            ? a.selfNs > b.selfNs
+            : std::pair(textOf(a.name), textOf(a.shapes)) < std::pair(textOf(b.name), textOf(b.shapes));
+    });
+    return rows;
+}
+
+} // namespace strata::model
