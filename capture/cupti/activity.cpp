@@ -85,6 +85,11 @@ Activity& Activity::one()
 
 std::string Activity::begin(const Library& library, const Options& options)
 {
+    // A launch that went on while an earlier recording ended is of neither.
+    if (m_begun.load() && !theyRecord()) {
+        library.flush(0);
+        drain([](std::span<std::uint8_t>) {});
+    }
     const std::lock_guard lock(m_control);
     m_library = &library;
     m_options = options;
