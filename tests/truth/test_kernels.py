@@ -230,7 +230,7 @@ class Attached:
 
     def end(self):
         _, said = self.process.communicate("end\n", timeout=60)
-        return self.process.returncode, said
+        return self.process.returncode, [line for line in said.splitlines() if "strata" in line]
 
 
 def test_attached(arguments, python, version, folder, failures):
@@ -238,8 +238,12 @@ def test_attached(arguments, python, version, folder, failures):
     torch.profiler too; nothing is asked of the device before and behind."""
     program = Attached(arguments, python, folder)
     program.tell("go")
+    time.sleep(0.2)  # the first step makes more than the others
     failures.expect(f"{version} attached", "records before", program.tell("hold"), [0, 0, 0])
-    before, path = [0, 0, 0], os.path.join(folder, "theirs.json")
+    path = os.path.join(folder, "theirs.json")
+    before = program.tell("profile " + path)
+    undisturbed = counted(device_rows(path))
+    failures.expect(f"{version} attached", "torch.profiler's, before anybody came", undisturbed, before)
     for options, profiles in (((), False), (("--kernels",), False), (("--kernels",), True), (("--share-kernels",), True), (("--kernels",), False)):
         name = f"{version} attached {' '.join(options)}{' and torch.profiler' if profiles else ''}"
         program.tell("go")
@@ -250,6 +254,7 @@ def test_attached(arguments, python, version, folder, failures):
             program.tell("profile " + path)
             program.tell("go")
             time.sleep(0.1)
+        program.tell("hold")  # a launch that goes on while a recording ends is in none
         viewer.send_signal(signal.SIGINT)
         told = viewer.communicate(timeout=30)[1]
         failures.expect(name, "ends", (viewer.returncode, "without its end" in told), (0, False))
@@ -267,7 +272,7 @@ def test_attached(arguments, python, version, folder, failures):
                         [a + b for a, b in zip(ours, theirs)], made)
         failures.expect(name, "something was recorded", ours[0] > 0)
         if profiles:
-            failures.expect(name, "torch.profiler's own", counted(device_rows(path)), [60, 6, 3])
+            failures.expect(name, "torch.profiler's own", counted(device_rows(path)), undisturbed)
         print(f"{name}: ours {ours}, theirs {theirs}, made {made}", flush=True)
     program.tell("go")
     viewer, _ = program.attach("--kernels")
@@ -278,7 +283,7 @@ def test_attached(arguments, python, version, folder, failures):
     program.tell("go")
     time.sleep(0.3)
     failures.expect(f"{version} attached", "records behind a viewer that was killed", program.tell("hold"), done)
-    failures.expect(f"{version} attached", "the program", program.end(), (0, ""))
+    failures.expect(f"{version} attached", "the program", program.end(), (0, []))
 
 
 def test_cpp(arguments, python, version, folder, failures):
