@@ -136,6 +136,7 @@ void writeRank(JsonWriter& json, const Told& told)
     writeStepTimes(json, model::stepTimesOf(told.report.steps));
     writeVerdict(json, told, model::queueOf(told.report.devices));
     writeAllocatorMarks(json, told.marks, told.file, told.joined);
+    writeDriverAllocations(json, model::outsideMemoryOf(told.session->recording()));
     json.key("losses").beginArray();
     for (const model::WorkLoss& loss : told.work->losses)
         json.beginObject()
@@ -402,9 +403,10 @@ private:
                     .text()));
         if (told.session->recording().truncation)
             out.line("  it is not complete: all figures are of what stands before the damage");
-        for (const auto& sentences :
-            { model::verdictOf(told.report, told.strings()), model::sayStepsOf(told.report),
-                model::sayLossesOf(*told.work), model::sayDurations(told.session->recording()) })
+        for (const auto& sentences : { model::verdictOf(told.report, told.strings()),
+                 model::sayStepsOf(told.report), model::sayLossesOf(*told.work),
+                 model::sayOutsideMemory(model::outsideMemoryOf(told.session->recording())),
+                 model::sayDurations(told.session->recording()) })
             if (!sentences.empty())
                 printSentences(out, sentences);
         for (const JoinedMemory& joined : told.joined)

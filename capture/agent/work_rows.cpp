@@ -200,6 +200,24 @@ void WorkRows::overhead(const cupti::OverheadRecord& record)
     m_calls.push_back(row);
 }
 
+void WorkRows::memory(const cupti::MemoryRecord& record)
+{
+    wire::DriverAllocationRow row;
+    std::int64_t none = 0;
+    const bool isRelease = record.operation == cupti::MemoryOperation::Release;
+    if ((!isRelease && record.operation != cupti::MemoryOperation::Allocation)
+        || record.bytes > wire::kMostDriverBytes || !turn({ record.time, record.time }, row.timeNs, none))
+        return unreadable();
+    row.isRelease = isRelease;
+    row.kind = record.memory < wire::kDriverMemoryKinds ? static_cast<wire::DriverMemoryKind>(record.memory)
+                                                        : wire::DriverMemoryKind::Unknown;
+    row.device = static_cast<std::int32_t>(record.device);
+    row.address = record.address;
+    row.bytes = record.bytes;
+    row.correlation = record.correlation;
+    m_allocations.push_back(row);
+}
+
 std::uint32_t WorkRows::kernelName(const char* name)
 {
     const auto [known, isNew] = m_kernelNames.try_emplace(name ? name : "", wire::kNone);
@@ -281,6 +299,12 @@ void WorkRows::write(const CounterClock& clock, wire::ChunkWriter& writer)
         writer.chunk(
             wire::ChunkType::WorkWaits, [&](wire::Bytes& out) { wire::encodeWorkWaits(m_waits, out); });
         m_waits.clear();
+    }
+    if (!m_allocations.empty()) {
+        std::ranges::stable_sort(m_allocations, {}, &wire::DriverAllocationRow::timeNs);
+        writer.chunk(wire::ChunkType::DriverAllocations,
+            [&](wire::Bytes& out) { wire::encodeDriverAllocations(m_allocations, out); });
+        m_allocations.clear();
     }
     writeLosses(clock, writer);
 }

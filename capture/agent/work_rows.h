@@ -49,6 +49,7 @@ private:
     void call(const cupti::ApiRecord& record) override;
     void wait(const cupti::SynchronizationRecord& record) override;
     void overhead(const cupti::OverheadRecord& record) override;
+    void memory(const cupti::MemoryRecord& record) override;
     void unreadable() override { ++m_unreadable; }
 
     /// False: they are no times of this recording.
@@ -78,6 +79,7 @@ private:
     std::map<std::pair<std::uint32_t, std::uint32_t>, StreamEnd> m_ends; // by device and stream
     std::vector<wire::WorkCallRow> m_calls;
     std::vector<wire::WorkWaitRow> m_waits;
+    std::vector<wire::DriverAllocationRow> m_allocations;
     std::uint64_t m_unreadable = 0, m_rows = 0;
     std::map<std::uint32_t, std::int32_t> m_deviceOfContext;
     std::unordered_map<std::string, std::uint32_t> m_kernelNames; // as the profiler writes them

@@ -167,6 +167,13 @@ private:
             for (const wire::WorkWaitRow& row : rows)
                 out.push_back(
                     text(row.name) + " of " + std::to_string(row.device) + "/" + std::to_string(row.stream));
+        } else if (type == wire::ChunkType::DriverAllocations) {
+            std::vector<wire::DriverAllocationRow> rows;
+            ASSERT_TRUE(wire::decodeDriverAllocations(payload, rows));
+            for (const wire::DriverAllocationRow& row : rows)
+                out.push_back((row.isRelease ? "released " : "allocated ") + std::to_string(row.bytes)
+                    + " at " + std::to_string(row.address) + " of " + std::to_string(row.device) + " kind "
+                    + std::to_string(static_cast<int>(row.kind)));
         } else if (type == wire::ChunkType::WorkLosses) {
             std::vector<wire::WorkLossRow> rows;
             ASSERT_TRUE(wire::decodeWorkLosses(payload, rows));
@@ -258,6 +265,32 @@ TEST(WorkRows, AreNamedAsPyTorchsProfilerNamesThem)
             "Stream Sync of 1/7", "Context Sync of -1/-1"));
 }
 
+TEST(WorkRows, TellWhatTheDriverHandsOut)
+{
+    Written written;
+    MemoryRecord memory;
+    memory.operation = MemoryOperation::Allocation;
+    memory.memory = static_cast<std::uint32_t>(MemoryKind::Device);
+    memory.address = 4096;
+    memory.bytes = 300;
+    memory.time = ticks();
+    memory.device = 1;
+    written.add(memory);
+    memory.operation = MemoryOperation::Release;
+    memory.memory = 99; // of a CUPTI to come
+    written.add(memory);
+    memory.operation = static_cast<MemoryOperation>(3);
+    written.add(memory);
+    memory.operation = MemoryOperation::Release;
+    memory.bytes = ~std::uint64_t{ 0 };
+    written.add(memory);
+    memory.bytes = 300;
+    memory.time = 0;
+    written.add(memory);
+    EXPECT_THAT(written.rows(),
+        ElementsAre("allocated 300 at 4096 of 1 kind 3", "released 300 at 4096 of 1 kind 0", "lost 1 x 3"));
+}
+
 TEST(WorkRows, OfDamagedRecordsAreCounted)
 {
     Written written;
@@ -323,7 +356,7 @@ TEST(WorkRows, OfAnyBytesAreWellFormed)
     std::mt19937 random(16);
     constexpr RecordKind kKinds[] = { RecordKind::ConcurrentKernel, RecordKind::Memcpy, RecordKind::Memset,
         RecordKind::MemcpyPeer, RecordKind::Runtime, RecordKind::Driver, RecordKind::Synchronization,
-        RecordKind::Overhead, RecordKind::CudaEvent, static_cast<RecordKind>(77) };
+        RecordKind::Overhead, RecordKind::CudaEvent, RecordKind::Memory, static_cast<RecordKind>(77) };
     for (int round = 0; round < 300; ++round) {
         Written written;
         std::vector<std::uint8_t>& bytes = written.bytes();

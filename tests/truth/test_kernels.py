@@ -28,7 +28,7 @@ MODELS = ("mlp", "graphs", "streams") if THOROUGH else ("mlp",)
 ALONE = "S+,S-"
 ORDERS = {"inside": "S+,K+,K-,S-", "overlap": "S+,K+,S-,K-", "around": "K+,S+,S-,K-", "late": "K+,S+,K-,S-", "behind": "K+,K-,S+,S-",
           "before": "S+,S-,K+,K-", "twice": "S+,K+,K-,K+,K-,S-"}
-KERNEL, COPY, SET, PEER = 10, 1, 2, 22
+KERNEL, COPY, SET, PEER, MEMORY = 10, 1, 2, 22, 49
 DEVICE_KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
 #: From when to when the profiler may be told, and we are: moments, the last one left out.
 OURS_ASIDE = {"inside": [("S+", "K+"), ("K-", "S-")], "overlap": [("S+", "K+")], "around": [], "late": [("K-", "S-")],
@@ -286,6 +286,38 @@ def test_attached(arguments, python, version, folder, failures):
     failures.expect(f"{version} attached", "the program", program.end(), (0, []))
 
 
+def test_outside(arguments, python, version, folder, failures):
+    """Memory that the driver handed out beside PyTorch, to the byte; segments are told apart, and every record is there."""
+    session = os.path.join(folder, "outside.strata")
+    for settings in ("", "expandable_segments:True"):
+        name = f"{version} outside {settings}"
+        done = subprocess.run([arguments.strata, "record", "--overwrite", "--simulated", "A100-80GB", "--kernels", "-o", session, "--",
+                               python, os.path.join(HERE, "outside_program.py")], capture_output=True, text=True,
+                              env=with_environment(PYTORCH_CUDA_ALLOC_CONF=settings))
+        failures.expect(name, f"records: {done.stderr}", done.returncode, 0)
+        _, timeline = strata_json(arguments.strata, ["timeline", "--json", session])
+        _, summary = strata_json(arguments.strata, ["summary", "--json", session])
+        if done.returncode != 0 or not timeline or not summary:
+            failures.expect(name, "a timeline and a summary", False)
+            continue
+        [told], mega = timeline["ranks"][0]["driver_allocations"], 1 << 20
+        failures.expect(name, "outside", {key: told[key] for key in told if key.startswith("outside") and not key.endswith("_ns")},
+                        {"outside": 4, "outside_released": 1, "outside_peak_bytes": 10 * mega, "outside_end_bytes": 8 * mega})
+        failures.expect(name, "segments are PyTorch's", told["segments"], summary["devices"][0]["actions"].get("segment_alloc", 0))
+        failures.expect(name, "there are some, unless they are virtual", (told["segments"] > 0) == (not settings))
+        failures.expect(name, "nothing older, nothing doubtful", (told["older_released_bytes"], told["may_be_segments"]), (0, False))
+        pinned = 1
+        failures.expect(name, "every record that the device made", told["allocations"] + told["releases"] + pinned,
+                        json.loads(done.stdout.splitlines()[-1])[MEMORY])
+        text = subprocess.run([arguments.strata, "timeline", session], capture_output=True, text=True).stdout
+        failures.expect(name, f"in words: {text[:800]}", "handed out memory of GPU 0 in 4 allocations" in " ".join(text.split()))
+        shared = os.path.join(folder, f"outside{bool(settings)}.strata")
+        subprocess.run([arguments.strata, "share", session, "-o", shared], check=True, capture_output=True)
+        _, kept = strata_json(arguments.strata, ["timeline", "--json", shared])
+        failures.expect(name, "share keeps it", kept and kept["ranks"][0]["driver_allocations"], [told])
+        print(f"{name}: {told}", flush=True)
+
+
 def test_cpp(arguments, python, version, folder, failures):
     """A program in C++ that records its kernels by options of strata/capture.h: every row against LibTorch's own profiler, and all of
     them against what the device has made."""
@@ -348,6 +380,7 @@ def test(arguments, python, failures):
             test_orders(arguments, python, model, version, folder, failures)
         test_killed(arguments, python, version, folder, failures)
         test_attached(arguments, python, version, folder, failures)
+        test_outside(arguments, python, version, folder, failures)
         test_cpp(arguments, python, version, folder, failures)
         test_command(arguments, python, version, folder, failures)
 

@@ -332,6 +332,27 @@ void ApiCall::launch(void* stream, const GraphExec& graph) const
         issue(stream, work, { graph.number, ++node });
 }
 
+void ApiCall::tellMemory(
+    cupti::MemoryOperation operation, MemoryKind kind, int device, Address address, std::size_t bytes) const
+{
+    ActivityLog& log = activityLog();
+    if (!isHeard() || address == 0 || !log.wants(RecordKind::Memory))
+        return;
+    tellExternals();
+    cupti::MemoryRecord record;
+    record.operation = operation;
+    record.memory = static_cast<std::uint32_t>(kind);
+    record.correlation = t_current.correlation;
+    record.address = address;
+    record.bytes = bytes;
+    // Released before it is free, and allocated after that: two threads at one address are told in order.
+    record.time = operation == cupti::MemoryOperation::Release ? t_current.start : log.now();
+    record.process = static_cast<std::uint32_t>(getpid());
+    record.device = static_cast<std::uint32_t>(device);
+    record.context = contextOfDevice(device);
+    log.put(record);
+}
+
 void ApiCall::record(Streams::Event& event, void* stream) const
 {
     if (!isHeard())

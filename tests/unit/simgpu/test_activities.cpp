@@ -20,6 +20,9 @@ void __cudaRegisterFunction(
 Result cudaLaunchKernel(const void* kernel, Dim3 grid, Dim3 block, void**, std::size_t shared, void* stream);
 Result cudaMalloc(void** out, std::size_t bytes);
 Result cudaFree(void* pointer);
+Result cudaMallocManaged(void** out, std::size_t bytes, unsigned flags);
+Result cudaMallocAsync(void** out, std::size_t bytes, void* stream);
+Result cudaFreeAsync(void* pointer, void* stream);
 Result cudaHostAlloc(void** out, std::size_t bytes, unsigned flags);
 Result cudaFreeHost(void* pointer);
 Result cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind);
@@ -73,9 +76,11 @@ enum Kind : std::uint32_t {
     kOverhead = 17,
     kEvent = 36,
     kWait = 38,
-    kExternal = 39
+    kExternal = 39,
+    kMemory = 49
 };
-constexpr std::uint32_t kAll[] = { kMemcpy, kMemset, kRuntime, kKernel, kOverhead, kEvent, kWait, kExternal };
+constexpr std::uint32_t kAll[]
+    = { kMemcpy, kMemset, kRuntime, kKernel, kOverhead, kEvent, kWait, kExternal, kMemory };
 
 /// A record as bytes.
 struct Row {
@@ -192,6 +197,37 @@ TEST_F(Activities, EveryVersionReadsItsPartOfAKernel)
     EXPECT_EQ(calls[0].at<std::uint32_t>(4), 211u);
     EXPECT_EQ(calls[0].at<std::uint32_t>(32), kernel.at<std::uint32_t>(92));
     EXPECT_LE(calls[0].at<std::uint64_t>(8), kernel.at<std::uint64_t>(16));
+}
+
+TEST_F(Activities, MemoryIsToldAsItIsHandedOutAndTakenBack)
+{
+    listen();
+    void *device = nullptr, *host = nullptr, *managed = nullptr, *pooled = nullptr;
+    cudaMalloc(&device, 1024);
+    cudaHostAlloc(&host, 4096, 0);
+    cudaMallocManaged(&managed, 8192, 1);
+    cudaMallocAsync(&pooled, 512, nullptr);
+    cudaFree(device);
+    cudaFree(nullptr);
+    cudaFreeHost(host);
+    cudaFree(managed);
+    cudaFreeAsync(pooled, nullptr);
+    using Told
+        = std::tuple<std::uint32_t, std::uint32_t, void*, std::uint64_t>; // operation, kind, where, bytes
+    constexpr std::uint32_t kAllocation = 1, kRelease = 2, kPinned = 2, kDevice = 3, kManaged = 5;
+    const auto memory = rows(kMemory);
+    std::vector<Told> told;
+    for (const Row& row : memory)
+        told.emplace_back(
+            row.at<std::uint32_t>(4), row.at<std::uint32_t>(8), row.at<void*>(16), row.at<std::uint64_t>(24));
+    ASSERT_THAT(told,
+        testing::ElementsAre(Told(kAllocation, kDevice, device, 1024), Told(kAllocation, kPinned, host, 4096),
+            Told(kAllocation, kManaged, managed, 8192), Told(kAllocation, kDevice, pooled, 512),
+            Told(kRelease, kDevice, device, 1024), Told(kRelease, kPinned, host, 4096),
+            Told(kRelease, kManaged, managed, 8192), Told(kRelease, kDevice, pooled, 512)));
+    const Row call = rows(kRuntime).at(0);
+    EXPECT_EQ(call.at<std::uint32_t>(32), memory[0].at<std::uint32_t>(12)) << "that of its call";
+    EXPECT_LE(memory[0].at<std::uint64_t>(32), call.at<std::uint64_t>(16)) << "before its call ends";
 }
 
 TEST_F(Activities, ExternalCorrelationsComeBeforeTheWorkInnermostOfEachKind)
