@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels that `strata record --kernels` and strata_capture.start(kernels=...) record, on the simulated device: against what the
 device itself has made, and against torch.profiler's trace of the same run, in every order in which the two can begin and end; those of
-a training that was begun without, by `strata attach --inject`; and those of a program in C++.
+a training that was begun without, by `strata attach --inject`; those of graphs; those of a program in C++; and what the driver hands out.
 
 usage: test_kernels.py STRATA STRATA_SIMGPU CAPTURE_FOLDER [--python PYTHON]... [--model NAME]...
 
@@ -286,6 +286,30 @@ def test_attached(arguments, python, version, folder, failures):
     failures.expect(f"{version} attached", "the program", program.end(), (0, []))
 
 
+def test_graphs(arguments, python, version, folder, failures):
+    """What a graph runs is of the call that launched the graph: all of it, in its order, each time; and so it stands in a trace."""
+    name = f"{version} graphs"
+    done, moments, session, _ = run(arguments, python, "graphs", ALONE, "aside", folder)
+    failures.expect(name, "exit", (done.returncode, done.stderr if done.returncode else ""), (0, ""))
+    if moments is None:
+        return
+    ours, calls = of_ours(arguments, session, folder, failures, name), calls_in(arguments, session, folder)
+    graphs = {number: call for number, call in calls.items() if call["name"] == "cudaGraphLaunch"}
+    nodes = collections.defaultdict(list)
+    for at, row in ours:
+        nodes[row["args"]["correlation"]].append((at, row["name"]))
+    failures.expect(name, "launches of the graph, three steps of it", len(graphs), 3)
+    runs = [[kernel for _, kernel in nodes[number]] for number in graphs]
+    failures.expect(name, f"each launches the same: {runs}", len(runs[0]) > 3 and all(run == runs[0] for run in runs))
+    failures.expect(name, "no earlier than it is launched", all(call["ts"] <= nodes[number][0][0] for number, call in graphs.items()))
+    failures.expect(name, "nothing without a launch", all(number in calls for number in nodes))
+    failures.expect(name, "all that the device has made", counted(ours), work_between(moments, "S+", "S-"))
+    _, timeline = strata_json(arguments.strata, ["timeline", "--json", session])
+    failures.expect(name, "calls in the table", [call["calls"] for call in timeline["runtime_calls"]
+                                                 if call["name"] == "cudaGraphLaunch"] if timeline else None, [3])
+    print(f"{name}: {len(graphs)} launches of {len(runs[0])} pieces", flush=True)
+
+
 def test_outside(arguments, python, version, folder, failures):
     """Memory that the driver handed out beside PyTorch, to the byte; segments are told apart, and every record is there."""
     session = os.path.join(folder, "outside.strata")
@@ -380,6 +404,7 @@ def test(arguments, python, failures):
             test_orders(arguments, python, model, version, folder, failures)
         test_killed(arguments, python, version, folder, failures)
         test_attached(arguments, python, version, folder, failures)
+        test_graphs(arguments, python, version, folder, failures)
         test_outside(arguments, python, version, folder, failures)
         test_cpp(arguments, python, version, folder, failures)
         test_command(arguments, python, version, folder, failures)
