@@ -63,4 +63,24 @@ void writeAllocatorMarks(JsonWriter& json, const std::vector<model::AllocatorMar
     json.endArray();
 }
 
+void writeDriverAllocations(JsonWriter& json, const std::vector<model::OutsideMemory>& devices)
+{
+    json.key("driver_allocations").beginArray();
+    for (const model::OutsideMemory& each : devices)
+        json.beginObject()
+            .member("device", each.device)
+            .member("allocations", each.allocations)
+            .member("releases", each.releases)
+            .member("segments", each.segments)
+            .member("outside", each.outside())
+            .member("outside_released", each.releasedOutside)
+            .member("outside_peak_bytes", each.peakBytes)
+            .member("outside_peak_ns", each.peakNs)
+            .member("outside_end_bytes", each.endBytes)
+            .member("older_released_bytes", each.olderBytes)
+            .member("may_be_segments", each.mayBeSegments)
+            .endObject();
+    json.endArray();
+}
+
 } // namespace strata::cli

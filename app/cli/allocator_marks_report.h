@@ -4,6 +4,7 @@
 #include "app/cli/joined_memory.h"
 #include "model/analysis/work/allocator_marks.h"
 #include "model/analysis/work/intervals.h"
+#include "model/analysis/work/outside_memory.h"
 
 #include <memory>
 #include <vector>
@@ -20,5 +21,8 @@ void printAllocatorMarks(Output& out, const std::vector<model::AllocatorMark>& m
 /// `file`: of the trace.
 void writeAllocatorMarks(JsonWriter& json, const std::vector<model::AllocatorMark>& marks,
     const std::string& file, const std::vector<JoinedMemory>& joined);
+
+/// What the driver handed out, to PyTorch's allocator and beside it, of the whole recording.
+void writeDriverAllocations(JsonWriter& json, const std::vector<model::OutsideMemory>& devices);
 
 } // namespace strata::cli

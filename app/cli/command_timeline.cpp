@@ -16,6 +16,7 @@
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
 #include "model/base/units.h"
+#include "model/session/simulation.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -120,6 +121,7 @@ void writeRank(JsonWriter& json, const Told& told)
     json.beginObject()
         .member("rank", told.work->rank)
         .member("file", told.file)
+        .member("durations", model::durationsWord(told.session->recording()))
         .member("complete", !told.session->recording().truncation.has_value())
         .key("devices");
     writeDevices(json, told.report.devices);
@@ -127,6 +129,7 @@ void writeRank(JsonWriter& json, const Told& told)
     writeStepTimes(json, model::stepTimesOf(told.report.steps));
     writeVerdict(json, told, model::queueOf(told.report.devices));
     writeAllocatorMarks(json, told.marks, told.file, told.joined);
+    writeDriverAllocations(json, model::outsideMemoryOf(told.session->recording()));
     json.key("losses").beginArray();
     for (const model::WorkLoss& loss : told.work->losses)
         json.beginObject()
@@ -343,8 +346,10 @@ private:
     [[nodiscard]] model::Result<void> save(const std::vector<Told>& traces, Output& err) const
     {
         const Told& first = traces.front();
+        const std::string simulation = model::simulationJson(first.session->recording());
         if (traces.size() == 1)
-            return model::saveChromeTrace(*first.work, first.strings(), m_output, first.report.range);
+            return model::saveChromeTrace(
+                *first.work, first.strings(), m_output, first.report.range, simulation);
         const auto given = rankTracesOf(traces);
         const model::MergedRanks merged = model::mergeRanks(given, model::rankWorkOf(given));
         if (!merged.unplaced.empty())
@@ -352,7 +357,7 @@ private:
                 "strata: {}: rank {} has no collective in common with the first: its clock is taken as it is",
                 printable(m_output), fmt::join(merged.unplaced, ", ")));
         return model::saveChromeTrace(
-            merged.work, merged.strings, m_output, merged.rangeOf(first.report.range));
+            merged.work, merged.strings, m_output, merged.rangeOf(first.report.range), simulation);
     }
 
     [[nodiscard]] model::Result<std::optional<TimeSpan>> rangeOf(const Told& told) const
@@ -405,7 +410,9 @@ private:
         if (told.session->recording().truncation)
             out.line("  it is not complete: all figures are of what stands before the damage");
         for (const auto& sentences : { model::verdictOf(told.report, told.strings()),
-                 model::sayStepsOf(told.report), model::sayLossesOf(*told.work) })
+                 model::sayStepsOf(told.report), model::sayLossesOf(*told.work),
+                 model::sayOutsideMemory(model::outsideMemoryOf(told.session->recording())),
+                 model::sayDurations(told.session->recording()) })
             if (!sentences.empty())
                 printSentences(out, sentences);
         for (const JoinedMemory& joined : told.joined)

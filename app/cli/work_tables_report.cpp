@@ -24,9 +24,14 @@ std::string share(std::int64_t part, std::int64_t whole)
 /// Names of templates run to thousands of characters.
 std::string shortName(std::string_view name)
 {
-    constexpr std::size_t kMost = 120;
+    constexpr std::size_t kMost = 120, kLongestNote = 48;
     const std::string text = printable(name);
-    return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
+    if (text.size() <= kMost)
+        return text;
+    const std::size_t note = text.ends_with(']') ? text.rfind(" [") : text.npos;
+    const std::string kept
+        = note != text.npos && text.size() - note <= kLongestNote ? text.substr(note) : std::string();
+    return text.substr(0, kMost - 3 - kept.size()) + "..." + kept;
 }
 
 namespace {

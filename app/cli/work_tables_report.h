@@ -13,7 +13,8 @@
 namespace strata::cli {
 
 [[nodiscard]] std::string share(std::int64_t part, std::int64_t whole); ///< "12.5 %"; "-": of nothing
-/// Names of templates run to thousands of characters.
+/// Names of templates run to thousands of characters. What stands in brackets behind one is kept: "[at
+/// least]".
 [[nodiscard]] std::string shortName(std::string_view name);
 
 /// The members of `strata timeline --json` that are tables: at most `most` rows of each.

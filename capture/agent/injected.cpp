@@ -177,6 +177,13 @@ std::uint32_t stacksWanted(std::string_view text, bool python)
     return python ? STRATA_CAPTURE_STACKS_AUTO : STRATA_CAPTURE_STACKS_NATIVE;
 }
 
+std::uint32_t kernelsWanted(std::string_view text)
+{
+    return text == "aside" ? STRATA_CAPTURE_KERNELS_ASIDE
+        : text == "shared" ? STRATA_CAPTURE_KERNELS_SHARED
+                           : STRATA_CAPTURE_KERNELS_OFF;
+}
+
 /// Python's side first, so that the first event has its frames. Python runs it on its main thread, between
 /// two of its instructions; where that does not come by, the recording begins without.
 void startPython(const Options& options)
@@ -238,6 +245,7 @@ std::string begin(const Link& link, const Options& options)
     wanted.ring_events = numberOf(options, injected::kRing);
     wanted.memory_limit = numberOf(options, injected::kMemory);
     wanted.live_memory = numberOf(options, injected::kLiveMemory);
+    wanted.kernels = kernelsWanted(textOf(options, injected::kKernels));
     wanted.live = 1;
     wanted.aside = 1;
     wanted.list_file = list.c_str();

@@ -33,6 +33,8 @@ inline constexpr std::string_view kRing = "ring"; ///< events for each device; 0
 inline constexpr std::string_view kMemory = "memory"; ///< bytes of the recorder; 0: likewise
 inline constexpr std::string_view kLiveMemory = "live_memory"; ///< bytes kept for viewers; 0: likewise
 
+inline constexpr std::string_view kKernels = "kernels"; ///< aside or shared; none: empty
+
 inline constexpr std::string_view kEnd = "end"; ///< 1: see above
 
 inline constexpr std::string_view kRecording = "recording";

@@ -106,6 +106,8 @@ void WorkRows::addWork(std::uint32_t device, wire::DeviceWorkRow row, Times tick
 {
     if (!turn(ticks, row.startNs, row.durationNs))
         return unreadable();
+    std::uint64_t& taken = m_ends[{ device, row.stream }].taken;
+    taken = std::max(taken, ticks.second);
     m_devices[device].chunk.rows.push_back(row);
 }
 
@@ -198,6 +200,24 @@ void WorkRows::overhead(const cupti::OverheadRecord& record)
     m_calls.push_back(row);
 }
 
+void WorkRows::memory(const cupti::MemoryRecord& record)
+{
+    wire::DriverAllocationRow row;
+    std::int64_t none = 0;
+    const bool isRelease = record.operation == cupti::MemoryOperation::Release;
+    if ((!isRelease && record.operation != cupti::MemoryOperation::Allocation)
+        || record.bytes > wire::kMostDriverBytes || !turn({ record.time, record.time }, row.timeNs, none))
+        return unreadable();
+    row.isRelease = isRelease;
+    row.kind = record.memory < wire::kDriverMemoryKinds ? static_cast<wire::DriverMemoryKind>(record.memory)
+                                                        : wire::DriverMemoryKind::Unknown;
+    row.device = static_cast<std::int32_t>(record.device);
+    row.address = record.address;
+    row.bytes = record.bytes;
+    row.correlation = record.correlation;
+    m_allocations.push_back(row);
+}
+
 std::uint32_t WorkRows::kernelName(const char* name)
 {
     const auto [known, isNew] = m_kernelNames.try_emplace(name ? name : "", wire::kNone);
@@ -223,6 +243,33 @@ std::uint32_t WorkRows::callName(const cupti::ApiRecord& record)
     return known->second;
 }
 
+/// The clock is read anew for each chunk: work that begins where that of the chunk before ended in its stream
+/// could seem to begin a microsecond earlier. It is put behind it, and what follows closely too.
+void WorkRows::keepApart(
+    const CounterClock& clock, std::uint32_t device, std::vector<wire::DeviceWorkRow>& rows)
+{
+    struct Ends {
+        std::int64_t read = 0, written = 0; ///< by the clock of now, and as it stands in the recording
+    };
+    std::map<std::uint32_t, Ends> streams;
+    for (wire::DeviceWorkRow& row : rows) {
+        const StreamEnd& before = m_ends[{ device, row.stream }];
+        const auto [entry, isNew] = streams.try_emplace(row.stream);
+        Ends& ends = entry->second;
+        if (isNew && before.ticks != 0)
+            ends = { clock.toNs(before.ticks), before.ns };
+        const std::int64_t readEnd = row.startNs + row.durationNs;
+        if (row.startNs >= ends.read)
+            row.startNs = std::max(row.startNs, ends.written);
+        ends = { std::max(ends.read, readEnd), std::max(ends.written, row.startNs + row.durationNs) };
+    }
+    for (const auto& [stream, ends] : streams) {
+        StreamEnd& end = m_ends[{ device, stream }];
+        end.ticks = end.taken;
+        end.ns = ends.written;
+    }
+}
+
 void WorkRows::write(const CounterClock& clock, wire::ChunkWriter& writer)
 {
     m_clock = &clock;
@@ -236,6 +283,7 @@ void WorkRows::write(const CounterClock& clock, wire::ChunkWriter& writer)
             continue;
         chunk.device = static_cast<std::int32_t>(number);
         std::ranges::stable_sort(chunk.rows, {}, &wire::DeviceWorkRow::startNs);
+        keepApart(clock, number, chunk.rows);
         m_rows += chunk.rows.size();
         writer.chunk(
             wire::ChunkType::DeviceWork, [&](wire::Bytes& out) { wire::encodeDeviceWork(chunk, out); });
@@ -251,6 +299,12 @@ void WorkRows::write(const CounterClock& clock, wire::ChunkWriter& writer)
         writer.chunk(
             wire::ChunkType::WorkWaits, [&](wire::Bytes& out) { wire::encodeWorkWaits(m_waits, out); });
         m_waits.clear();
+    }
+    if (!m_allocations.empty()) {
+        std::ranges::stable_sort(m_allocations, {}, &wire::DriverAllocationRow::timeNs);
+        writer.chunk(wire::ChunkType::DriverAllocations,
+            [&](wire::Bytes& out) { wire::encodeDriverAllocations(m_allocations, out); });
+        m_allocations.clear();
     }
     writeLosses(clock, writer);
 }

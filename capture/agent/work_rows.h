@@ -49,15 +49,22 @@ private:
     void call(const cupti::ApiRecord& record) override;
     void wait(const cupti::SynchronizationRecord& record) override;
     void overhead(const cupti::OverheadRecord& record) override;
+    void memory(const cupti::MemoryRecord& record) override;
     void unreadable() override { ++m_unreadable; }
 
     /// False: they are no times of this recording.
     [[nodiscard]] bool turn(Times ticks, std::int64_t& startNs, std::int64_t& durationNs) const;
     void addWork(std::uint32_t device, wire::DeviceWorkRow row, Times ticks);
+    void keepApart(const CounterClock& clock, std::uint32_t device, std::vector<wire::DeviceWorkRow>& rows);
     [[nodiscard]] std::uint32_t kernelName(const char* name);
     [[nodiscard]] std::uint32_t callName(const cupti::ApiRecord& record);
     void writeLosses(const CounterClock& clock, wire::ChunkWriter& writer);
 
+    /// Where the work of a stream ends so far, in ticks and as it was written.
+    struct StreamEnd {
+        std::uint64_t ticks = 0, taken = 0; ///< of what is written, and with what is still to be
+        std::int64_t ns = 0;
+    };
     struct OfDevice {
         wire::DeviceWorkChunk chunk;
         std::map<wire::LaunchConfigRow, std::uint32_t> configs; // of the chunk
@@ -69,8 +76,10 @@ private:
     ThreadOf m_threadOf;
     const CounterClock* m_clock = nullptr; // within write()
     std::map<std::uint32_t, OfDevice> m_devices;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, StreamEnd> m_ends; // by device and stream
     std::vector<wire::WorkCallRow> m_calls;
     std::vector<wire::WorkWaitRow> m_waits;
+    std::vector<wire::DriverAllocationRow> m_allocations;
     std::uint64_t m_unreadable = 0, m_rows = 0;
     std::map<std::uint32_t, std::int32_t> m_deviceOfContext;
     std::unordered_map<std::string, std::uint32_t> m_kernelNames; // as the profiler writes them

@@ -16,6 +16,8 @@ namespace {
 constexpr std::array kOurKinds{ RecordKind::ConcurrentKernel, RecordKind::Memcpy, RecordKind::Memset,
     RecordKind::MemcpyPeer, RecordKind::Runtime, RecordKind::Driver, RecordKind::Synchronization,
     RecordKind::Overhead };
+/// What a library may lack: then it is not recorded, and the rest is.
+constexpr RecordKind kOptionalKind = RecordKind::Memory;
 constexpr std::size_t kBufferBytes = std::size_t{ 1 } << 20;
 constexpr std::size_t kSharedBufferBytes = std::size_t{ 8 } << 20; ///< Kineto's have 4 MiB at most
 constexpr Status kNotSaid = -1;
@@ -25,7 +27,7 @@ bool isOurs(RecordKind kind)
     for (const RecordKind ours : kOurKinds)
         if (ours == kind)
             return true;
-    return false;
+    return kind == kOptionalKind;
 }
 
 std::uint64_t bitOf(RecordKind kind)
@@ -85,6 +87,11 @@ Activity& Activity::one()
 
 std::string Activity::begin(const Library& library, const Options& options)
 {
+    // A launch that went on while an earlier recording ended is of neither.
+    if (m_begun.load() && !theyRecord()) {
+        library.flush(0);
+        drain([](std::span<std::uint8_t>) {});
+    }
     const std::lock_guard lock(m_control);
     m_library = &library;
     m_options = options;
@@ -152,6 +159,7 @@ std::string Activity::enableOurs()
             disableOurs();
             return textOf(status);
         }
+    (void)m_library->enable(kOptionalKind);
     m_enabled = true;
     return {};
 }
@@ -161,9 +169,13 @@ void Activity::disableOurs()
 {
     if (!std::exchange(m_enabled, false))
         return;
-    for (const RecordKind kind : kOurKinds)
+    const auto disable = [&](RecordKind kind) {
         if (!m_theirKinds.test(static_cast<std::uint32_t>(kind)))
             m_library->disable(kind);
+    };
+    for (const RecordKind kind : kOurKinds)
+        disable(kind);
+    disable(kOptionalKind);
 }
 
 std::string Activity::textOf(Status status) const

@@ -70,6 +70,7 @@ constexpr std::size_t kPeerBytes = offsetof(MemcpyPeerRecord, reserved0);
 constexpr std::size_t kSetBytes = offsetof(MemsetRecord, padding1);
 constexpr std::size_t kWaitBytes = offsetof(SynchronizationRecord, eventRecord);
 constexpr std::size_t kOverheadBytes = offsetof(OverheadRecord, correlation);
+constexpr std::size_t kMemoryBytes = offsetof(MemoryRecord, name);
 
 bool takeRecord(std::span<const std::uint8_t> buffer, std::size_t offset, RecordKind kind, RecordSink& sink)
 {
@@ -97,6 +98,9 @@ bool takeRecord(std::span<const std::uint8_t> buffer, std::size_t offset, Record
     case RecordKind::Overhead:
         return take<OverheadRecord>(
             buffer, offset, kOverheadBytes, [&](const OverheadRecord& record) { sink.overhead(record); });
+    case RecordKind::Memory:
+        return take<MemoryRecord>(
+            buffer, offset, kMemoryBytes, [&](const MemoryRecord& record) { sink.memory(record); });
     default:
         return true;
     }

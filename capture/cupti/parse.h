@@ -21,6 +21,7 @@ public:
     virtual void call(const ApiRecord& record) = 0; ///< of the runtime or the driver
     virtual void wait(const SynchronizationRecord& record) = 0;
     virtual void overhead(const OverheadRecord& record) = 0;
+    virtual void memory(const MemoryRecord& record) = 0;
     virtual void unreadable() = 0; ///< what follows in the buffer cannot be told
 };
 

@@ -7,6 +7,7 @@ never end the program: everything is caught, said once, and the program goes on.
 """
 import atexit
 import ctypes
+import functools
 import itertools
 import json
 import os
@@ -18,6 +19,7 @@ FOLDER = os.environ.get("STRATA_DRYRUN_FOLDER", "")
 STEPS = int(os.environ.get("STRATA_DRYRUN_STEPS") or 0)
 RECORD = os.environ.get("STRATA_DRYRUN_RECORD") != "0"
 SKIP_INIT = os.environ.get("STRATA_DRYRUN_SKIP_INIT") == "1"
+SIMULATED = os.environ.get("STRATA_RECORD_SIMULATED")
 CHANGES = [c for c in os.environ.get("STRATA_DRYRUN_CHANGES", "").split("\n") if c]
 PRELOADED = ctypes.CDLL(None)
 PRELOADED.strata_dryrun_python()
@@ -140,6 +142,25 @@ def patch_cuda(module):
     module._lazy_call(start_recorder)
 
 
+def patch_profiler(module):
+    """Traces tell that the device is a simulated one, and what times on it are worth."""
+    profiler = module._KinetoProfile
+    start_trace = profiler.start_trace
+
+    @guarded
+    def tell(profile):
+        about = json.loads(SIMULATED)
+        if not PRELOADED.strata_dryrun_is_bounded():
+            about.pop("durations", None)
+        profile.add_metadata_json("simulated_device", json.dumps(about))
+
+    @functools.wraps(start_trace)
+    def call(profile):
+        start_trace(profile)
+        tell(profile)
+    profiler.start_trace = call
+
+
 stops = 0
 
 
@@ -169,6 +190,8 @@ def patch_optimizer(module):
 
 
 PATCHES = {"torch.cuda": [patch_cuda], "torch.optim.optimizer": [patch_optimizer]}
+if SIMULATED:
+    PATCHES["torch.profiler.profiler"] = [patch_profiler]
 at_ends = []
 
 

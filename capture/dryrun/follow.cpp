@@ -4,6 +4,7 @@
 #include "capture/dryrun/native_allocator.h"
 #include "capture/dryrun/peaks.h"
 #include "capture/dryrun/step_work.h"
+#include "capture/dryrun/work_bounds.h"
 #include "capture/interpose/next_function.h"
 
 #include <algorithm>
@@ -209,6 +210,7 @@ void attach()
     allocator->attach([](const TraceHead& entry) { follow(entry); });
     std::atexit(readLastPeaks);
     followWork(image);
+    boundWork();
     pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
 }
 

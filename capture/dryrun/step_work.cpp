@@ -4,8 +4,8 @@
 #include "capture/dryrun/follow.h"
 #include "capture/dryrun/observed_steps.h"
 #include "capture/dryrun/operator_counts.h"
+#include "capture/dryrun/operator_watch.h"
 #include "capture/dryrun/peaks.h"
-#include "capture/dryrun/torch_hook_at_hand.h"
 
 #include <chrono>
 #include <cstdio>
@@ -28,7 +28,6 @@ using TellCollective = void (*)(void*, const char*, std::uint64_t, std::uint64_t
 /// What the simulated device counts.
 struct DeviceCounters {
     void (*count)(int on) = nullptr;
-    std::uint64_t (*ofThread)() = nullptr;
     std::uint64_t (*ofAll)() = nullptr;
     void (*collectives)(TellCollective, void*) = nullptr;
 
@@ -39,12 +38,11 @@ struct DeviceCounters {
             to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(dlsym(RTLD_DEFAULT, name));
         };
         function(found.count, "strata_simgpu_count_launches");
-        function(found.ofThread, "strata_simgpu_thread_launches");
         function(found.ofAll, "strata_simgpu_launches");
         function(found.collectives, "strata_simgpu_collectives");
         return found;
     }
-    [[nodiscard]] bool complete() const { return count && ofThread && ofAll && collectives; }
+    [[nodiscard]] bool complete() const { return count && ofAll && collectives; }
 };
 
 OperatorCounts::Collectives collectivesNow(const DeviceCounters& device)
@@ -106,8 +104,6 @@ public:
         m_now.add(ran.name, { ran.inputs.data, ran.inputs.bytes }, ran.launches);
     }
 
-    [[nodiscard]] std::uint64_t launchesOfThread() const { return m_device.ofThread(); }
-
 private:
     void begin();
     void end();
@@ -118,7 +114,6 @@ private:
     const DeviceCounters m_device;
     const std::string m_path;
     std::mutex m_mutex; // of all but m_now
-    const hook::Hook* m_hook = nullptr;
     std::string m_problem;
     ObservedSteps m_steps;
     int m_step = 0;
@@ -139,31 +134,14 @@ private:
 StepWork* g_work = nullptr;
 bool g_forkedWork = false; ///< in a child of a process that is followed
 
-std::uint64_t launchesOfThread() noexcept
-{
-    return g_work->launchesOfThread();
-}
-
-void operatorRan(const hook::Operator& ran) noexcept
-{
-    try {
-        if (!g_forkedWork)
-            g_work->ran(ran);
-    } catch (...) {
-        // No memory: what it launched is of no known operator.
-    }
-}
-
 void StepWork::begin()
 {
     m_watches = false;
     if (m_steps.isObserved(m_step)) {
-        if (!m_hook)
-            m_hook = torchHookAtHand(m_problem);
         m_collectivesBefore = collectivesNow(m_device);
         m_launchesBefore = m_device.ofAll();
         m_device.count(1);
-        m_watches = m_hook && m_hook->watchOperators({ dryrun::launchesOfThread, operatorRan });
+        m_watches = watchOperators(WatchedFor::Steps, m_problem);
         if (!m_watches)
             m_device.count(0);
         // What LibTorch keeps of those who watch was made by now: this runs before that is destroyed.
@@ -196,7 +174,7 @@ void StepWork::end()
 /// What was seen since begin().
 OperatorCounts StepWork::stopWatching()
 {
-    m_hook->leaveOperators();
+    leaveOperators(WatchedFor::Steps);
     m_watches = false;
     OperatorCounts seen;
     {
@@ -281,6 +259,11 @@ void workOfStepBegins(int steps) noexcept
 void workOfStepsEnds() noexcept
 {
     withWork([](StepWork& work) { work.ended(); });
+}
+
+void operatorRan(const hook::Operator& ran) noexcept
+{
+    withWork([&](StepWork& work) { work.ran(ran); });
 }
 
 void keepWork() noexcept

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/hook/torch_hook.h"
+
 namespace strata::dryrun {
 
 // What a step launches, for an estimate of how long it takes at least: operators with their inputs, seen
@@ -23,6 +25,9 @@ void workOfStepBegins(int steps) noexcept;
 
 /// The program was ended for having made its steps: the last of them is over.
 void workOfStepsEnds() noexcept;
+
+/// An operator of which a step may be told ran (operator_watch.h). Any thread.
+void operatorRan(const hook::Operator& ran) noexcept;
 
 /// The process ends: what is known is written.
 void keepWork() noexcept;

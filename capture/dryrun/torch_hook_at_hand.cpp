@@ -56,7 +56,7 @@ const hook::Hook* torchHookAtHand(std::string& why)
     using EntryPoint = const hook::Hook* (*)();
     const auto entry = library ? reinterpret_cast<EntryPoint>(dlsym(library, hook::kHookEntry)) : nullptr;
     const hook::Hook* const found = entry ? entry() : nullptr;
-    if (!found || found->abi != hook::kHookAbi || !found->watchOperators) {
+    if (!found || found->abi != hook::kHookAbi || !found->watchOperators || !found->runningOperator) {
         why = "the hook of this LibTorch is of another Strata: install Strata again";
         return nullptr;
     }

@@ -15,9 +15,11 @@ namespace strata::hook {
 
 /// What a thread launches while an operator runs, less what operators within it launch, is its own.
 struct OperatorRun final : at::ObserverContext {
+    const char* name = nullptr;
     std::string inputs;
     std::uint64_t launchesBefore = 0;
     std::uint64_t launchedWithin = 0;
+    std::uint64_t asked = 0; ///< by runningOperator()
     OperatorRun* outer = nullptr;
 };
 
@@ -38,6 +40,7 @@ inline std::unique_ptr<at::ObserverContext> beginOperator(const at::RecordFuncti
 {
     try {
         auto run = std::make_unique<OperatorRun>();
+        run->name = g_operators.name(&function);
         run->inputs = inputTexts(function.inputs());
         run->outer = t_operator;
         t_operator = run.get();
@@ -48,7 +51,7 @@ inline std::unique_ptr<at::ObserverContext> beginOperator(const at::RecordFuncti
     }
 }
 
-inline void endOperator(const at::RecordFunction& function, at::ObserverContext* context)
+inline void endOperator(const at::RecordFunction&, at::ObserverContext* context)
 {
     auto* const run = static_cast<OperatorRun*>(context);
     if (!run || t_operator != run)
@@ -60,7 +63,7 @@ inline void endOperator(const at::RecordFunction& function, at::ObserverContext*
     if (launched <= run->launchedWithin)
         return;
     Operator told;
-    told.name = g_operators.name(&function);
+    told.name = run->name;
     told.inputs = { run->inputs.data(), run->inputs.size() };
     told.launches = launched - run->launchedWithin;
     g_operators.callbacks.ran(told);
@@ -87,6 +90,17 @@ inline bool watchOperators(const OperatorCallbacks& callbacks) noexcept
     } catch (...) {
         return false;
     }
+}
+
+inline bool runningOperator(Operator& to) noexcept
+{
+    OperatorRun* const run = t_operator;
+    if (!run)
+        return false;
+    to.name = run->name;
+    to.inputs = { run->inputs.data(), run->inputs.size() };
+    to.launches = run->asked++;
+    return true;
 }
 
 /// Operators that run now are still told of as they end.

@@ -10,7 +10,7 @@ namespace strata::hook {
 // no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
 // version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
 
-inline constexpr std::uint32_t kHookAbi = 5;
+inline constexpr std::uint32_t kHookAbi = 6;
 
 /// The one function that a hook exports.
 inline constexpr const char* kHookEntry = "strata_torch_hook";
@@ -162,6 +162,9 @@ struct Hook {
     /// takes.
     bool (*watchOperators)(const OperatorCallbacks&) noexcept = nullptr;
     void (*leaveOperators)() noexcept = nullptr;
+    /// The innermost operator that runs on the calling thread and began while operators were watched; false:
+    /// none does. Its `launches` are how often this was asked within it before. Texts live until it ends.
+    bool (*runningOperator)(Operator& to) noexcept = nullptr;
 };
 
 } // namespace strata::hook

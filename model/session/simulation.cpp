@@ -41,6 +41,8 @@ std::optional<Simulation> simulationOf(const Recording& recording)
     for (const auto& [key, value] : about.items()) {
         if (key == "device" && value.is_string())
             simulation.device = value.get<std::string>();
+        else if (key == "durations" && value == Simulation::kAtLeast)
+            simulation.areLeastDurations = true;
         else if (key == "capacity_bytes")
             simulation.capacityBytes = countOf(value);
         else if (key == "devices")
@@ -52,6 +54,38 @@ std::optional<Simulation> simulationOf(const Recording& recording)
                 key, value.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
     }
     return simulation;
+}
+
+std::string simulationJson(const Recording& recording)
+{
+    const auto setting = std::ranges::find(recording.settings, Simulation::kSetting, &Setting::key);
+    if (setting == recording.settings.end())
+        return {};
+    const ordered_json about = ordered_json::parse(setting->json, nullptr, false);
+    return about.is_object() ? about.dump(-1, ' ', true, ordered_json::error_handler_t::replace)
+                             : std::string();
+}
+
+std::string_view durationsWord(const Recording& recording)
+{
+    const auto simulation = simulationOf(recording);
+    return !simulation ? "measured" : simulation->areLeastDurations ? "at_least" : "round";
+}
+
+std::vector<Sentence> sayDurations(const Recording& recording)
+{
+    const auto simulation = simulationOf(recording);
+    if (!simulation)
+        return {};
+    if (!simulation->areLeastDurations || simulation->device.empty())
+        return { say(
+            "Simulated: order, names, counts, streams and launches are real; how long work takes is a "
+            "round figure of no card, and times on the CPU are those of the machine that it ran on.") };
+    return { say(
+        "Simulated: order, names, counts, streams and launches are real; work takes at least as long as "
+        "it does here, by FLOPs or bytes on the peaks of %1; what has no length is of unknown cost, and "
+        "times on the CPU are those of the machine that it ran on.",
+        simulation->device) };
 }
 
 } // namespace strata::model

@@ -234,6 +234,59 @@ bool decodeWorkWaits(std::span<const std::byte> payload, std::vector<WorkWaitRow
     return in.ok() && fits;
 }
 
+void encodeDriverAllocations(std::span<const DriverAllocationRow> rows, Bytes& out)
+{
+    ByteWriter writer(out);
+    writer.varint(rows.size());
+    for (const DriverAllocationRow& row : rows)
+        writer.byte(row.isRelease ? 1 : 0);
+    for (const DriverAllocationRow& row : rows)
+        writer.byte(static_cast<std::uint8_t>(row.kind));
+    for (const DriverAllocationRow& row : rows)
+        writer.signedVarint(row.device);
+    writeSteps(writer, rows, &DriverAllocationRow::address);
+    for (const DriverAllocationRow& row : rows)
+        writer.varint(row.bytes);
+    writeSteps(writer, rows, &DriverAllocationRow::timeNs);
+    writeSteps(writer, rows, &DriverAllocationRow::correlation);
+}
+
+bool decodeDriverAllocations(std::span<const std::byte> payload, std::vector<DriverAllocationRow>& rows)
+{
+    constexpr std::size_t kLeastBytes = 7;
+    constexpr std::uint8_t kRelease = 1;
+    ByteReader in(payload);
+    if (!readCount(in, kLeastBytes, rows))
+        return false;
+    bool fits = true;
+    std::vector<std::uint8_t> operations;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        operations.push_back(in.byte());
+    for (DriverAllocationRow& row : rows) {
+        const std::uint8_t kind = in.byte();
+        row.kind
+            = kind < kDriverMemoryKinds ? static_cast<DriverMemoryKind>(kind) : DriverMemoryKind::Unknown;
+    }
+    for (DriverAllocationRow& row : rows)
+        fits = narrow(in.signedVarint(), row.device) && fits;
+    std::uint64_t address = 0;
+    for (DriverAllocationRow& row : rows)
+        row.address = address += static_cast<std::uint64_t>(in.signedVarint());
+    for (DriverAllocationRow& row : rows)
+        row.bytes = in.varint();
+    readSteps(in, rows, &DriverAllocationRow::timeNs);
+    fits = readSteps(in, rows, &DriverAllocationRow::correlation) && fits;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (operations[i] > kRelease)
+            continue;
+        rows[kept] = rows[i];
+        rows[kept++].isRelease = operations[i] == kRelease;
+    }
+    rows.resize(kept);
+    return in.ok() && fits;
+}
+
 void encodeWorkLosses(std::span<const WorkLossRow> rows, Bytes& out)
 {
     ByteWriter writer(out);

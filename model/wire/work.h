@@ -79,6 +79,37 @@ struct WorkWaitRow {
 void encodeWorkWaits(std::span<const WorkWaitRow> rows, Bytes& out);
 [[nodiscard]] bool decodeWorkWaits(std::span<const std::byte> payload, std::vector<WorkWaitRow>& rows);
 
+/// Where the driver puts memory, by CUPTI's numbers.
+enum class DriverMemoryKind : std::uint8_t {
+    Unknown = 0,
+    Pageable = 1,
+    Pinned = 2,
+    Device = 3,
+    Array = 4,
+    Managed = 5,
+    DeviceVariable = 6, ///< of a program's image, as the next
+    ManagedVariable = 7,
+};
+inline constexpr std::size_t kDriverMemoryKinds = 8;
+
+inline constexpr std::uint64_t kMostDriverBytes = std::uint64_t{ 1 } << 50; ///< more than any device has
+
+/// Memory that the driver hands out or takes back, for PyTorch or for others.
+struct DriverAllocationRow {
+    bool isRelease = false;
+    DriverMemoryKind kind = DriverMemoryKind::Unknown;
+    std::int32_t device = 0;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0; ///< at most kMostDriverBytes
+    std::int64_t timeNs = 0;
+    std::uint32_t correlation = 0; ///< the same as of the call; 0: none
+
+    friend bool operator==(const DriverAllocationRow&, const DriverAllocationRow&) = default;
+};
+void encodeDriverAllocations(std::span<const DriverAllocationRow> rows, Bytes& out);
+[[nodiscard]] bool decodeDriverAllocations(
+    std::span<const std::byte> payload, std::vector<DriverAllocationRow>& rows);
+
 /// Why pieces of work are not in a recording, how many and when it was noticed.
 enum class WorkLoss : std::uint8_t {
     NoRoom = 0, ///< the profiler's buffers were full

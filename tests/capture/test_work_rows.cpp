@@ -22,10 +22,12 @@ using test::nextRecord;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+std::uint64_t g_ahead = 0;
+
 /// Ticks of the tests' clock: 3 in a nanosecond.
 std::uint64_t ticks()
 {
-    return 3 * static_cast<std::uint64_t>(nowNs());
+    return 3 * static_cast<std::uint64_t>(nowNs()) + g_ahead;
 }
 std::uint64_t ticksSafe() noexcept
 {
@@ -96,10 +98,20 @@ public:
         m_bytes.insert(m_bytes.end(), bytes, bytes + sizeof record);
     }
     std::vector<std::uint8_t>& bytes() { return m_bytes; }
+    /// As written; those of all chunks.
+    [[nodiscard]] const std::vector<wire::DeviceWorkRow>& work() const { return m_work; }
+    /// The clock is read again, and what was written is to be followed by other records.
+    void goOn()
+    {
+        m_bytes.clear();
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        m_clock.read();
+    }
 
     std::vector<std::string> rows()
     {
         std::vector<std::string> out;
+        m_work.clear();
         EXPECT_EQ(Activity::one().begin(m_library, { ticks }), "");
         g_made = m_bytes;
         m_rows.collect();
@@ -134,6 +146,7 @@ private:
         } else if (type == wire::ChunkType::DeviceWork) {
             wire::DeviceWorkChunk chunk;
             ASSERT_TRUE(wire::decodeDeviceWork(payload, chunk));
+            m_work.insert(m_work.end(), chunk.rows.begin(), chunk.rows.end());
             for (const wire::DeviceWorkRow& row : chunk.rows) {
                 const bool isKernel = row.kind == wire::DeviceWorkKind::Kernel;
                 out.push_back(text(isKernel ? chunk.configs[row.what].name : row.what) + " on "
@@ -154,6 +167,13 @@ private:
             for (const wire::WorkWaitRow& row : rows)
                 out.push_back(
                     text(row.name) + " of " + std::to_string(row.device) + "/" + std::to_string(row.stream));
+        } else if (type == wire::ChunkType::DriverAllocations) {
+            std::vector<wire::DriverAllocationRow> rows;
+            ASSERT_TRUE(wire::decodeDriverAllocations(payload, rows));
+            for (const wire::DriverAllocationRow& row : rows)
+                out.push_back((row.isRelease ? "released " : "allocated ") + std::to_string(row.bytes)
+                    + " at " + std::to_string(row.address) + " of " + std::to_string(row.device) + " kind "
+                    + std::to_string(static_cast<int>(row.kind)));
         } else if (type == wire::ChunkType::WorkLosses) {
             std::vector<wire::WorkLossRow> rows;
             ASSERT_TRUE(wire::decodeWorkLosses(payload, rows));
@@ -164,6 +184,7 @@ private:
     }
 
     std::vector<std::uint8_t> m_bytes;
+    std::vector<wire::DeviceWorkRow> m_work;
     std::unique_ptr<wire::MemorySink> m_sink;
     wire::ChunkWriter m_writer;
     Numbers m_numbers;
@@ -244,6 +265,32 @@ TEST(WorkRows, AreNamedAsPyTorchsProfilerNamesThem)
             "Stream Sync of 1/7", "Context Sync of -1/-1"));
 }
 
+TEST(WorkRows, TellWhatTheDriverHandsOut)
+{
+    Written written;
+    MemoryRecord memory;
+    memory.operation = MemoryOperation::Allocation;
+    memory.memory = static_cast<std::uint32_t>(MemoryKind::Device);
+    memory.address = 4096;
+    memory.bytes = 300;
+    memory.time = ticks();
+    memory.device = 1;
+    written.add(memory);
+    memory.operation = MemoryOperation::Release;
+    memory.memory = 99; // of a CUPTI to come
+    written.add(memory);
+    memory.operation = static_cast<MemoryOperation>(3);
+    written.add(memory);
+    memory.operation = MemoryOperation::Release;
+    memory.bytes = ~std::uint64_t{ 0 };
+    written.add(memory);
+    memory.bytes = 300;
+    memory.time = 0;
+    written.add(memory);
+    EXPECT_THAT(written.rows(),
+        ElementsAre("allocated 300 at 4096 of 1 kind 3", "released 300 at 4096 of 1 kind 0", "lost 1 x 3"));
+}
+
 TEST(WorkRows, OfDamagedRecordsAreCounted)
 {
     Written written;
@@ -262,6 +309,39 @@ TEST(WorkRows, OfDamagedRecordsAreCounted)
     EXPECT_THAT(written.rows(), ElementsAre("g on 1/7 2000 ns #5 grid 128", "lost 1 x 4"));
 }
 
+/// The second reading of the clock finds that it runs faster than the first said.
+TEST(WorkRows, OfOneStreamDoNotOverlapBecauseTheClockIsReadAnew)
+{
+    Written written;
+    const std::uint64_t at = ticks();
+    written.add(kernel("f", at));
+    KernelRecord ahead = kernel("g", at + 3 * 2'000);
+    ahead.end = at + 3 * 4'000'000;
+    written.add(ahead);
+    (void)written.rows();
+    g_ahead += 3 * 500'000;
+    written.goOn();
+    KernelRecord behind = kernel("h", ahead.end); // as soon as it could
+    written.add(behind);
+    behind = kernel("i", behind.end);
+    written.add(behind);
+    behind = kernel("elsewhere", ahead.end);
+    behind.stream = 13;
+    written.add(behind);
+    (void)written.rows();
+    ASSERT_EQ(written.work().size(), 5u);
+    std::int64_t end = 0, elsewhere = 0;
+    for (const wire::DeviceWorkRow& row : written.work()) {
+        if (row.stream == 13) {
+            elsewhere = row.startNs;
+            continue;
+        }
+        EXPECT_GE(row.startNs, end);
+        end = row.startNs + row.durationNs;
+    }
+    EXPECT_LT(elsewhere, written.work()[1].startNs + written.work()[1].durationNs) << "there was a seam";
+}
+
 TEST(WorkRows, OfACutBufferAreReadToTheCut)
 {
     Written written;
@@ -276,7 +356,7 @@ TEST(WorkRows, OfAnyBytesAreWellFormed)
     std::mt19937 random(16);
     constexpr RecordKind kKinds[] = { RecordKind::ConcurrentKernel, RecordKind::Memcpy, RecordKind::Memset,
         RecordKind::MemcpyPeer, RecordKind::Runtime, RecordKind::Driver, RecordKind::Synchronization,
-        RecordKind::Overhead, RecordKind::CudaEvent, static_cast<RecordKind>(77) };
+        RecordKind::Overhead, RecordKind::CudaEvent, RecordKind::Memory, static_cast<RecordKind>(77) };
     for (int round = 0; round < 300; ++round) {
         Written written;
         std::vector<std::uint8_t>& bytes = written.bytes();

@@ -7,6 +7,7 @@
 #include "model/analysis/training/ledger.h"
 #include "model/analysis/training/module_ledger.h"
 #include "model/analysis/training/spikes.h"
+#include "model/analysis/work/outside_memory.h"
 #include "model/analysis/work/session_work.h"
 #include "model/analysis/work/work_report.h"
 #include "model/base/wrap.h"
@@ -124,6 +125,9 @@ void lookAtWork(const std::shared_ptr<const model::Session>& session)
         __builtin_trap();
     (void)model::sayStepsOf(report);
     (void)model::sayLossesOf(*work);
+    for (const model::OutsideMemory& each : model::outsideMemoryOf(session->recording()))
+        if (each.outside() < 0 || each.releasedOutside > each.releases)
+            __builtin_trap();
     const model::WorkTracks tracks(*work);
     std::int64_t pieces = 0;
     for (const model::WorkTrack& track : tracks.tracks())

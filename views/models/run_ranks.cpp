@@ -4,6 +4,7 @@
 #include "model/analysis/work/chrome_trace.h"
 #include "model/analysis/work/merged_ranks.h"
 #include "model/analysis/work/session_work.h"
+#include "model/session/simulation.h"
 
 #include <QFile>
 
@@ -54,7 +55,8 @@ model::Result<void> RunRanks::saveMerged(const QString& path) const
 {
     const std::vector<model::RankTrace> given = traces();
     const model::MergedRanks merged = model::mergeRanks(given, m_ranks);
-    return model::saveChromeTrace(merged.work, merged.strings, QFile::encodeName(path).toStdString());
+    return model::saveChromeTrace(merged.work, merged.strings, QFile::encodeName(path).toStdString(), {},
+        model::simulationJson(m_sessions[m_ranks.traces.front()]->recording()));
 }
 
 void RunRanks::compare()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/timeline_texts.h"
 
+#include "model/session/simulation.h"
 #include "views/models/document.h"
 #include "views/models/run_ranks.h"
 #include "views/pages/document_texts.h"
@@ -37,6 +38,8 @@ QString timelineSteps(const WorkFigures& figures)
     std::vector<model::Sentence> said = model::sayStepsOf(figures.report);
     for (model::Sentence& loss : model::sayLossesOf(figures.lanes->work()))
         said.push_back(std::move(loss));
+    for (model::Sentence& durations : model::sayDurations(figures.lanes->session().recording()))
+        said.push_back(std::move(durations));
     return text::withMicro(verdictPlain(said));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/about.h"
 
+#include "model/session/simulation.h"
+
 #include <fmt/ranges.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -43,11 +45,14 @@ std::string hintForException(const ProgramFailure& failure, bool hasUnservedCall
 
 } // namespace
 
-std::string aboutJson(const DryRunOptions& options, const std::string& card, std::uint64_t capacityBytes)
+std::string aboutJson(
+    const DryRunOptions& options, const std::string& card, std::uint64_t capacityBytes, bool isBounded)
 {
     ordered_json out{ { "device", card }, { "capacity_bytes", capacityBytes }, { "devices", options.devices },
         { "command", options.command }, { "steps", options.steps }, { "skip_init", options.skipInit },
         { "addresses", options.addresses }, { "changes", options.changes } };
+    if (isBounded)
+        out["durations"] = model::Simulation::kAtLeast;
     if (options.rank) {
         out["rank"] = *options.rank;
         out["world_size"] = options.worldSize;

@@ -8,9 +8,10 @@
 
 namespace strata::cli {
 
-/// What goes into the recording of a dry run: card, command and options, as one JSON object.
+/// What goes into the recording of a dry run: card, command and options, as one JSON object. `isBounded`:
+/// work of the device lasts as long as the card takes at least.
 [[nodiscard]] std::string aboutJson(
-    const DryRunOptions& options, const std::string& card, std::uint64_t capacityBytes);
+    const DryRunOptions& options, const std::string& card, std::uint64_t capacityBytes, bool isBounded);
 
 /// What Python's side wrote of the exception that ended the program; of several processes that of the first.
 [[nodiscard]] std::optional<ProgramFailure> readFailure(const std::filesystem::path& folder);

@@ -68,8 +68,7 @@ public:
             "name that of each process, else of the one that reserved most");
         app.add_flag("--kernels", m_options.kernels,
             "With -o or --live, what the device ran when, too, for strata timeline: order, names and "
-            "launches are "
-            "real, durations are round figures of no card");
+            "launches are real, durations are what the card takes at least");
         app.add_flag("--live", m_options.live.isOn,
             "Others may look on while it runs, this user and root: strata list, strata attach");
         app.add_flag(

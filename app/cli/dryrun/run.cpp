@@ -8,6 +8,7 @@
 #include "app/launch/libraries.h"
 #include "app/launch/recorder.h"
 #include "app/launch/simulated_card.h"
+#include "capture/dryrun/work_bounds.h"
 #include "capture/inject/variables.h"
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
@@ -54,20 +55,37 @@ void addRank(int rank, int worldSize, int devices, simgpu::Variables& variables)
     variables.emplace_back("STRATA_DRYRUN_RANK", std::to_string(rank));
 }
 
-/// What a step launches is told, through the hook of the LibTorch that the command names; what a launcher
-/// starts has that of the recorder.
-void addTime(const launch::Command& command, simgpu::Variables& variables)
+/// The hook of the LibTorch that the command names, if it is needed; what a launcher starts has its own made
+/// there. What cannot be without one is said.
+std::optional<fs::path> hookOf(const DryRunOptions& options, const launch::Command& command)
 {
-    variables.emplace_back(dryrun::kTimeVariable, "1");
-    if (!command.isCertain())
-        return;
-    const auto hook = launch::hookFor(*command.torch);
-    if (!hook) {
+    if (!command.isCertain() || (!options.record && !options.time))
+        return std::nullopt;
+    auto hook = launch::hookFor(*command.torch);
+    if (hook)
+        return *std::move(hook);
+    if (options.record)
+        std::fprintf(stderr, "strata: %s; %s\n", hook.error().text().c_str(),
+            command.torch->isLinked ? "the peaks are told without a recording"
+                                    : "torch's own recorder is used instead");
+    if (options.time)
         std::fprintf(stderr, "strata: %s; --time has nothing to tell\n", hook.error().text().c_str());
-        return;
+    return std::nullopt;
+}
+
+/// What is launched takes the simulated device as long as it takes the card at least, where somebody listens.
+/// Whether it does.
+bool addBounds(const std::string& card, simgpu::Variables& variables)
+{
+    const auto library = launch::libraryAt("libstrata_bounds.so");
+    if (!library) {
+        std::fprintf(stderr, "strata: %s; durations of kernels are round figures of no card\n",
+            library.error().text().c_str());
+        return false;
     }
-    variables.emplace_back(dryrun::kHookVariable, hook->string());
-    variables.emplace_back(dryrun::kHookTorchVariable, command.torch->folder.string());
+    variables.emplace_back(dryrun::kBoundsVariable, library->string());
+    variables.emplace_back(dryrun::kCardVariable, card);
+    return true;
 }
 
 std::optional<ProcessPeaks> readPeaks(const fs::path& path)
@@ -208,20 +226,6 @@ launch::ChildOptions childOptions(
     return child;
 }
 
-/// Whether Strata's recorder takes part. Without a hook torch's own is used. What a launcher starts has its
-/// hook made there.
-bool recordsItself(const DryRunOptions& options, const launch::Command& command)
-{
-    if (!options.record || !command.isCertain())
-        return options.record;
-    const auto hook = launch::hookFor(*command.torch);
-    if (!hook)
-        std::fprintf(stderr, "strata: %s; %s\n", hook.error().text().c_str(),
-            command.torch->isLinked ? "the peaks are told without a recording"
-                                    : "torch's own recorder is used instead");
-    return hook.has_value();
-}
-
 } // namespace
 
 bool DryRun::fits() const
@@ -354,7 +358,9 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     auto variables = launch::deviceFor(*command, settings, *library);
     if (!variables)
         return model::Failure(variables.error());
-    const bool records = recordsItself(options, *command);
+    const auto hook = hookOf(options, *command);
+    // Without a hook torch's own recorder is used.
+    const bool records = options.record && (hook || !command->isCertain());
     if (records)
         launch::addRecorder((scratch.path() / "recording.{process}.strata").string(), "auto", *variables);
     if (records)
@@ -368,10 +374,15 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     variables->emplace_back("STRATA_DRYRUN_SKIP_INIT", options.skipInit ? "1" : "0");
     variables->emplace_back("STRATA_DRYRUN_RECORD", options.record ? "1" : "0");
     variables->emplace_back("STRATA_DRYRUN_CHANGES", fmt::format("{}", fmt::join(options.changes, "\n")));
-    variables->emplace_back(
-        inject::kSimulatedVariable, aboutJson(options, card->name, settings.capacityBytes));
     if (options.time)
-        addTime(*command, *variables);
+        variables->emplace_back(dryrun::kTimeVariable, "1");
+    if (hook) { // operators are seen through it
+        variables->emplace_back(dryrun::kHookVariable, hook->string());
+        variables->emplace_back(dryrun::kHookTorchVariable, command->torch->folder.string());
+    }
+    const bool isBounded = records && addBounds(card->name, *variables);
+    variables->emplace_back(
+        inject::kSimulatedVariable, aboutJson(options, card->name, settings.capacityBytes, isBounded));
     if (options.rank)
         addRank(*options.rank, options.worldSize, options.devices, *variables);
 

@@ -57,6 +57,14 @@ void InjectOption::declare(CLI::App& app)
            "With --inject: whose call stacks: auto, none, python, native; as of strata record (auto)")
         ->needs(on)
         ->check(CLI::IsMember({ "auto", "none", "python", "native" }));
+    app.add_flag("--kernels", m_kernels,
+           "With --inject: what the GPU does, too, from now on until the recording ends, by CUPTI; while "
+           "torch.profiler runs in the program, it alone is told")
+        ->needs(on);
+    app.add_flag("--share-kernels", m_sharesKernels,
+           "With --inject: kernels as with --kernels, and while torch.profiler runs both are told: not yet "
+           "tried on a real GPU")
+        ->needs(on);
 }
 
 model::Result<void> InjectOption::check(const std::string& target) const
@@ -103,6 +111,7 @@ model::Result<launch::Injection> InjectOption::begin(
     options.timeout = timeout();
     if (!m_stacks.empty())
         options.stacks = m_stacks;
+    options.kernels = m_sharesKernels ? "shared" : m_kernels ? "aside" : "";
     auto injection = launch::inject(*plan, options, stop);
     if (!injection)
         return injection;

@@ -21,6 +21,7 @@ enum class RecordKind : std::uint32_t {
     CudaEvent = 36,
     Synchronization = 38,
     ExternalCorrelation = 39,
+    Memory = 49, ///< CUPTI_ACTIVITY_KIND_MEMORY2
 };
 constexpr std::uint32_t kKinds = 64; ///< more than there are
 
@@ -83,7 +84,7 @@ static_assert(offsetof(KernelRecord, localBytesWide) == 192 && offsetof(KernelRe
 static_assert(offsetof(KernelRecord, priority) == 216 && offsetof(KernelRecord, executionModel) == 224);
 static_assert(offsetof(KernelRecord, sourceGraphNode) == 240);
 
-/// Where memory lies.
+/// Where memory lies. (Arrays and what programs have in their images are kinds 4, 6 and 7.)
 enum class MemoryKind : std::uint8_t { Pageable = 1, Pinned = 2, Device = 3, Managed = 5 };
 enum class CopyKind : std::uint8_t {
     HostToDevice = 1,
@@ -253,6 +254,38 @@ struct OverheadRecord {
 };
 static_assert(sizeof(OverheadRecord) == 56 && offsetof(OverheadRecord, start) == 24);
 
+enum class MemoryOperation : std::uint32_t { Allocation = 1, Release = 2 };
+
+/// Memory that the driver hands out or takes back.
+struct MemoryRecord {
+    RecordKind kind = RecordKind::Memory;
+    MemoryOperation operation{};
+    std::uint32_t memory = 0; ///< a MemoryKind
+    std::uint32_t correlation = 0;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0; ///< of a release, too
+    std::uint64_t time = 0;
+    std::uint64_t caller = 0; ///< an address of code
+    std::uint32_t process = 0;
+    std::uint32_t device = 0;
+    std::uint32_t context = 0;
+    std::uint32_t stream = kNoneOfThese;
+    const char* name = nullptr; ///< of a variable
+    std::uint32_t isAsynchronous = 0;
+    std::uint32_t padding1 = 0;
+    std::uint32_t poolType = 0;
+    std::uint32_t padding2 = 0;
+    std::uint64_t poolAddress = 0;
+    std::uint64_t poolThreshold = 0;
+    std::uint64_t poolBytes = 0;
+    std::uint64_t poolUsedBytes = 0; // Memory3 of 12.0 ends here
+    const char* source = nullptr; ///< of the library that called, where that was asked for
+};
+static_assert(sizeof(MemoryRecord) == 128 && offsetof(MemoryRecord, address) == 16);
+static_assert(offsetof(MemoryRecord, time) == 32 && offsetof(MemoryRecord, device) == 52);
+static_assert(offsetof(MemoryRecord, name) == 64 && offsetof(MemoryRecord, poolType) == 80);
+static_assert(offsetof(MemoryRecord, poolUsedBytes) == 112 && offsetof(MemoryRecord, source) == 120);
+
 /// Bytes of the record that `kind` begins, 0 for a kind that is never written.
 constexpr std::size_t recordBytes(RecordKind kind)
 {
@@ -277,6 +310,8 @@ constexpr std::size_t recordBytes(RecordKind kind)
         return sizeof(SynchronizationRecord);
     case RecordKind::ExternalCorrelation:
         return sizeof(ExternalRecord);
+    case RecordKind::Memory:
+        return sizeof(MemoryRecord);
     }
     return 0;
 }

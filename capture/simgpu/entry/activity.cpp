@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/simgpu/entry/activity.h"
 
+#include "capture/simgpu/entry/least_time.h"
+
 #include <algorithm>
 #include <ctime>
 #include <pthread.h>
@@ -104,6 +106,13 @@ Place placeOf(const void* memory)
 std::uint64_t unitsOf(double ns)
 {
     return static_cast<std::uint64_t>(ns * activityLog().unitsPerNs());
+}
+
+/// Work of which nothing is known takes no time at all, which no work does that is known.
+std::uint64_t leastUnits(double leastNs)
+{
+    constexpr double kShortestNs = 2; // what is left of a length when both ends are rounded to nanoseconds
+    return leastNs < 0 ? 0 : std::max<std::uint64_t>(1, unitsOf(std::max(leastNs, kShortestNs)));
 }
 
 void sleepUntil(std::uint64_t time)
@@ -260,6 +269,7 @@ void ApiCall::issue(void* stream, const DeviceWork& work, GraphPlace place) cons
     if (!isHeard())
         return;
     ActivityLog& log = activityLog();
+    const std::optional<double> leastNs = leastNsOfLaunch(place.graph != 0);
     const bool isKernel = work.kind == DeviceWork::Kind::Kernel;
     StreamClocks::Lane lane;
     StreamClocks::Span span;
@@ -279,7 +289,8 @@ void ApiCall::issue(void* stream, const DeviceWork& work, GraphPlace place) cons
         }
         const bool withHost = !isKernel && (to.device < 0 || from.device < 0);
         span = all.clocks.occupy(lane, log.now() + unitsOf(kLaunchNs),
-            std::max<std::uint64_t>(1, unitsOf(simulatedNs(work, withHost))));
+            leastNs ? leastUnits(*leastNs)
+                    : std::max<std::uint64_t>(1, unitsOf(simulatedNs(work, withHost))));
         number = all.clocks.numberOf(lane);
     }
     tellExternals();
@@ -319,6 +330,27 @@ void ApiCall::launch(void* stream, const GraphExec& graph) const
     std::uint64_t node = std::uint64_t{ graph.number } << 32;
     for (const DeviceWork& work : graph.program->works)
         issue(stream, work, { graph.number, ++node });
+}
+
+void ApiCall::tellMemory(
+    cupti::MemoryOperation operation, MemoryKind kind, int device, Address address, std::size_t bytes) const
+{
+    ActivityLog& log = activityLog();
+    if (!isHeard() || address == 0 || !log.wants(RecordKind::Memory))
+        return;
+    tellExternals();
+    cupti::MemoryRecord record;
+    record.operation = operation;
+    record.memory = static_cast<std::uint32_t>(kind);
+    record.correlation = t_current.correlation;
+    record.address = address;
+    record.bytes = bytes;
+    // Released before it is free, and allocated after that: two threads at one address are told in order.
+    record.time = operation == cupti::MemoryOperation::Release ? t_current.start : log.now();
+    record.process = static_cast<std::uint32_t>(getpid());
+    record.device = static_cast<std::uint32_t>(device);
+    record.context = contextOfDevice(device);
+    log.put(record);
 }
 
 void ApiCall::record(Streams::Event& event, void* stream) const

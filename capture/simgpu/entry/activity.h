@@ -43,6 +43,9 @@ public:
     void issue(void* stream, const DeviceWork& work, GraphPlace place = {}) const;
     /// All of an instantiated graph, in order: a record for each node.
     void launch(void* stream, const GraphExec& graph) const;
+    /// Memory came or went; `device`: of pinned memory the current one. Nothing of an address of 0.
+    void tellMemory(cupti::MemoryOperation operation, cupti::MemoryKind kind, int device, Address address,
+        std::size_t bytes) const;
     void record(Streams::Event& event, void* stream) const;
     void wait(void* stream, const Streams::Event& event) const;
     /// These return when the simulated work is done by the client's clock.

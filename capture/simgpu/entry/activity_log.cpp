@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/simgpu/entry/activity_log.h"
 
+#include "capture/simgpu/entry/least_time.h"
+
 #include <algorithm>
 #include <chrono>
 #include <pthread.h>
@@ -57,11 +59,14 @@ bool ActivityLog::want(cupti::RecordKind kind, bool wanted)
     const auto number = static_cast<std::uint32_t>(kind);
     if (number == 0 || number >= cupti::kKinds)
         return false;
-    const std::lock_guard lock(m_mutex);
-    m_wanted[number].store(wanted, kRelaxed);
-    g_listens.store(
-        std::any_of(m_wanted.begin(), m_wanted.end(), [](const auto& each) { return each.load(kRelaxed); }),
-        kRelaxed);
+    {
+        const std::lock_guard lock(m_mutex);
+        m_wanted[number].store(wanted, kRelaxed);
+        g_listens.store(std::any_of(m_wanted.begin(), m_wanted.end(),
+                            [](const auto& each) { return each.load(kRelaxed); }),
+            kRelaxed);
+    }
+    tellWhetherListened();
     return true;
 }
 

@@ -71,6 +71,8 @@
     X(DriverCtxSynchronize, 17, "cuCtxSynchronize")                                                          \
     X(DriverMemsetD8Async, 216, "cuMemsetD8Async")                                                           \
     X(DriverMemsetD32Async, 220, "cuMemsetD32Async")                                                         \
+    X(DriverMemAlloc, 243, "cuMemAlloc_v2")                                                                  \
+    X(DriverMemFree, 245, "cuMemFree_v2")                                                                    \
     X(DriverMemcpyHtoD, 276, "cuMemcpyHtoD_v2")                                                              \
     X(DriverMemcpyHtoDAsync, 277, "cuMemcpyHtoDAsync_v2")                                                    \
     X(DriverMemcpyDtoH, 278, "cuMemcpyDtoH_v2")                                                              \

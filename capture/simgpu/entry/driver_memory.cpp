@@ -2,6 +2,7 @@
 // CUDA driver: memory, virtual memory as expandable segments use it, copies.
 #include "capture/simgpu/entry/activity.h"
 #include "capture/simgpu/entry/driver.h"
+#include "capture/simgpu/entry/told_memory.h"
 
 #include <cstring>
 #include <sys/mman.h>
@@ -82,16 +83,16 @@ STRATA_API Result cuMemGetInfo_v2(std::size_t* freeBytes, std::size_t* totalByte
 
 STRATA_API Result cuMemAlloc_v2(Address* out, std::size_t bytes)
 {
+    const ApiCall call(Api::DriverMemAlloc);
     if (bytes == 0 || !validDevice(currentDevice()))
         return result(Status::InvalidValue);
-    const auto lock = locked();
-    return result(machine().memory.allocate(currentDevice(), bytes, *out));
+    return result(allocateDevice(call, currentDevice(), bytes, *out));
 }
 
 STRATA_API Result cuMemFree_v2(Address address)
 {
-    const auto lock = locked();
-    return result(machine().memory.release(address));
+    const ApiCall call(Api::DriverMemFree);
+    return result(releaseDevice(call, address));
 }
 
 STRATA_API Result cuMemAddressReserve(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA runtime: device and host memory, copies, stream-ordered pools, sharing between processes.
-#include "capture/simgpu/entry/activity.h"
+#include "capture/simgpu/entry/told_memory.h"
 
 #include <cstring>
 #include <unistd.h>
@@ -49,17 +49,10 @@ Result copyRows(const ApiCall& call, void* to, std::size_t toPitch, const void* 
     });
 }
 
-Result allocateHost(void** out, std::size_t bytes, HostMemory::Kind kind)
+Result fromPool(const ApiCall& call, void** out, std::size_t bytes, int device)
 {
-    const auto lock = locked();
-    return remember(machine().host.allocate(bytes, kind, *out));
-}
-
-Result allocateFromPool(void** out, std::size_t bytes, int device)
-{
-    const auto lock = locked();
     Address address = 0;
-    const Status status = machine().memory.allocateFromPool(device, bytes, address);
+    const Status status = allocateFromPool(call, device, bytes, address);
     *out = pointerTo(address);
     return remember(status);
 }
@@ -79,9 +72,8 @@ STRATA_API Result cudaMalloc(void** out, std::size_t bytes)
         return remember(Status::InvalidValue);
     if (!validDevice(currentDevice()))
         return remember(Status::NoDevice);
-    const auto lock = locked();
     Address address = 0;
-    const Status status = machine().memory.allocate(currentDevice(), bytes, address);
+    const Status status = allocateDevice(call, currentDevice(), bytes, address);
     *out = pointerTo(address);
     return remember(status);
 }
@@ -89,10 +81,8 @@ STRATA_API Result cudaMalloc(void** out, std::size_t bytes)
 STRATA_API Result cudaFree(void* pointer)
 {
     const ApiCall call(Api::Free);
-    const auto lock = locked();
-    const Status status = machine().memory.release(addressOf(pointer));
-    if (status == Status::InvalidValue
-        && machine().host.release(pointer, HostMemory::Kind::Managed) == Status::Ok)
+    const Status status = releaseDevice(call, addressOf(pointer));
+    if (status == Status::InvalidValue && releaseHost(call, pointer, HostMemory::Kind::Managed) == Status::Ok)
         return 0;
     return remember(status);
 }
@@ -112,26 +102,25 @@ STRATA_API Result cudaMemGetInfo(std::size_t* freeBytes, std::size_t* totalBytes
 STRATA_API Result cudaMallocManaged(void** out, std::size_t bytes, unsigned)
 {
     const ApiCall call(Api::MallocManaged);
-    return allocateHost(out, bytes, HostMemory::Kind::Managed);
+    return remember(allocateHost(call, bytes, HostMemory::Kind::Managed, *out));
 }
 
 STRATA_API Result cudaHostAlloc(void** out, std::size_t bytes, unsigned)
 {
     const ApiCall call(Api::HostAlloc);
-    return allocateHost(out, bytes, HostMemory::Kind::Pinned);
+    return remember(allocateHost(call, bytes, HostMemory::Kind::Pinned, *out));
 }
 
 STRATA_API Result cudaMallocHost(void** out, std::size_t bytes)
 {
     const ApiCall call(Api::MallocHost);
-    return allocateHost(out, bytes, HostMemory::Kind::Pinned);
+    return remember(allocateHost(call, bytes, HostMemory::Kind::Pinned, *out));
 }
 
 STRATA_API Result cudaFreeHost(void* pointer)
 {
     const ApiCall call(Api::FreeHost);
-    const auto lock = locked();
-    const Status status = machine().host.release(pointer, HostMemory::Kind::Pinned);
+    const Status status = releaseHost(call, pointer, HostMemory::Kind::Pinned);
     return remember(status == Status::NotFound ? Status::InvalidValue : status);
 }
 
@@ -274,21 +263,20 @@ STRATA_API Result cudaMallocAsync(void** out, std::size_t bytes, void*)
     const ApiCall call(Api::MallocAsync);
     if (!validDevice(currentDevice()))
         return remember(Status::NoDevice);
-    return allocateFromPool(out, bytes, currentDevice());
+    return fromPool(call, out, bytes, currentDevice());
 }
 
 STRATA_API Result cudaMallocFromPoolAsync(void** out, std::size_t bytes, void* pool, void*)
 {
     const ApiCall call(Api::MallocFromPoolAsync);
     const int device = deviceOfPool(pool);
-    return validDevice(device) ? allocateFromPool(out, bytes, device) : remember(Status::InvalidHandle);
+    return validDevice(device) ? fromPool(call, out, bytes, device) : remember(Status::InvalidHandle);
 }
 
 STRATA_API Result cudaFreeAsync(void* pointer, void*)
 {
     const ApiCall call(Api::FreeAsync);
-    const auto lock = locked();
-    return remember(machine().memory.release(addressOf(pointer)));
+    return remember(releaseDevice(call, addressOf(pointer)));
 }
 
 namespace {

@@ -47,9 +47,9 @@ struct DeviceWork {
     static DeviceWork library(const char* name, const WorkSize& size = {});
 };
 
-/// How long the simulated device is busy with it, in nanoseconds: round figures of no card, the same in each
-/// run, that give each piece of work its place in the order of its stream. No time of a real device follows
-/// from it.
+/// How long the simulated device is busy with it, in nanoseconds, where nobody tells how long a card is at
+/// least (entry/least_time.h): round figures of no card, the same in each run, that give each piece of work
+/// its place in the order of its stream. No time of a real device follows from it.
 double simulatedNs(const DeviceWork& work, bool withHost);
 
 } // namespace strata::simgpu

@@ -2,6 +2,7 @@
 #include "model/analysis/work/chrome_trace.h"
 
 #include "model/session/output_file.h"
+#include "model/wire/info.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ public:
     {
     }
 
-    void write(const std::optional<TimeSpan>& range)
+    void write(const std::optional<TimeSpan>& range, const std::string& simulation)
     {
         const auto isIn = [&](std::int64_t beginNs, std::int64_t endNs) {
             return !range || (endNs >= range->beginNs && beginNs < range->endNs);
@@ -38,6 +39,8 @@ public:
         if (m_work.rank)
             add(R"("distributedInfo":{{"rank":{}{}}},)", *m_work.rank,
                 m_work.ranks ? fmt::format(R"(,"world_size":{})", *m_work.ranks) : std::string());
+        if (!simulation.empty())
+            add(R"("{}":{},)", wire::settings::kSimulatedDevice, simulation);
         addDevices();
         add(R"("traceEvents":[)");
         for (const WorkLane& lane : m_work.lanes)
@@ -270,12 +273,12 @@ private:
 } // namespace
 
 Result<void> saveChromeTrace(const Work& work, const StringTable& strings, const std::filesystem::path& path,
-    const std::optional<TimeSpan>& range)
+    const std::optional<TimeSpan>& range, const std::string& simulation)
 {
     auto file = OutputFile::create(path);
     if (!file)
         return Failure(file.error());
-    Writer(work, strings, *file).write(range);
+    Writer(work, strings, *file).write(range, simulation);
     return file->commit();
 }
 

@@ -3,6 +3,7 @@
 
 #include "model/readers/kineto/decimal.h"
 #include "model/readers/kineto/scalar_type.h"
+#include "model/wire/info.h"
 
 #include <algorithm>
 #include <array>
@@ -534,6 +535,10 @@ void EventRows::addMember(std::string_view key, std::string_view value)
         addRank(value);
     else if (key == "baseTimeNanoseconds")
         m_baseNs = integerOf(value).value_or(0);
+    else if (key == wire::settings::kSimulatedDevice && value.starts_with('{')) { // a dry run adds it
+        m_recording.simulated = true;
+        m_recording.settings.push_back({ std::string(key), std::string(value) });
+    }
 }
 
 void EventRows::finish()

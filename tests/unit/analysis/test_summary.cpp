@@ -335,6 +335,33 @@ TEST(Verdict, SaysWhatWasSimulated)
     EXPECT_EQ(summaryOf(opened).capacity, (Capacity{ 15843721216, true }));
 }
 
+TEST(Verdict, SaysWhatDurationsOfASimulatedDeviceAre)
+{
+    auto recording = test::makeRecording(kFailsAtTheEnd);
+    EXPECT_EQ(durationsWord(*recording), "measured");
+    EXPECT_TRUE(sayDurations(*recording).empty());
+    EXPECT_EQ(simulationJson(*recording), "");
+    const auto said = [&](const char* json) {
+        recording->settings = { { "simulated_device", json } };
+        const auto sentences = sayDurations(*recording);
+        return std::string(durationsWord(*recording)) + ": " + sentences.at(0).text();
+    };
+    const std::string least = said(R"({"device":"T4-16GB","durations":"at least"})");
+    EXPECT_TRUE(least.starts_with("at_least: ")) << least;
+    EXPECT_NE(least.find("at least as long as it does here, by FLOPs or bytes on the peaks of T4-16GB"),
+        std::string::npos)
+        << least;
+    EXPECT_EQ(simulationJson(*recording), R"({"device":"T4-16GB","durations":"at least"})");
+    for (const char* json :
+        { "{", "[1]", R"({"device":"T4-16GB"})", R"({"device":"T4-16GB","durations":1})" }) {
+        const std::string round = said(json);
+        EXPECT_TRUE(round.starts_with("round: ")) << round;
+        EXPECT_NE(round.find("round figure of no card"), std::string::npos) << round;
+    }
+    recording->settings = { { "simulated_device", "{]" } };
+    EXPECT_EQ(simulationJson(*recording), ""); // never part of what is written
+}
+
 TEST(Verdict, TakesASimulationThatSaysNothingAsOne)
 {
     const std::pair<const char*, const char*> cases[] = { { "", "" }, { "{", "" }, { "[1]", "" },

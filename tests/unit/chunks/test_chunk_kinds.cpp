@@ -2,6 +2,7 @@
 #include "model/chunks/chunk_kinds.h"
 #include "model/readers/session/session_builder.h"
 #include "model/trace/allocator_calls.h"
+#include "model/trace/driver_allocations.h"
 #include "model/trace/earlier_curves.h"
 #include "model/trace/roles.h"
 #include "model/trace/work.h"
@@ -68,6 +69,9 @@ Recording recordingWithAll()
               { 5, wire::RoleKind::Stepped, 0, recording.strings.intern("AdamW"), {}, {}, 0, 1 } };
     recording.parts.get<EarlierCurves>().add(0, { 0, 40, 1'000, 500, 10, 20, 30, 40 });
     recording.parts.get<EarlierCurves>().add(0, { 40, 2, 1'600, 0, 10, 10, 30, 30 });
+    recording.parts.get<DriverAllocations>().rows
+        = { { false, wire::DriverMemoryKind::Device, 0, 0x7f0000000000, 4096, 3, 11 },
+              { true, wire::DriverMemoryKind::Device, 0, 0x7f0000000000, 4096, 7, 12 } };
     addWork(recording);
     for (const UserItem::Kind kind : { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter,
              UserItem::Kind::Rules, UserItem::Kind::View }) {

@@ -242,6 +242,23 @@ TEST(ChromeTrace, TheSimulatedDeviceIsKnownByItsName)
     }
 }
 
+TEST(ChromeTrace, ADryRunTellsOfItself)
+{
+    const auto told
+        = read(traceOf(kKernel, R"("simulated_device":{"device":"T4-16GB","durations":"at least"},)"));
+    ASSERT_TRUE(told);
+    EXPECT_TRUE((*told)->simulated);
+    ASSERT_EQ((*told)->settings.size(), 1);
+    EXPECT_EQ((*told)->settings[0].key, "simulated_device");
+    EXPECT_EQ((*told)->settings[0].json, R"({"device":"T4-16GB","durations":"at least"})");
+    for (const char* none : { "", R"("simulated_device":null,)", R"("simulated_device":"x",)" }) {
+        const auto other = read(traceOf(kKernel, none));
+        ASSERT_TRUE(other);
+        EXPECT_FALSE((*other)->simulated) << none;
+        EXPECT_TRUE((*other)->settings.empty()) << none;
+    }
+}
+
 TEST(ChromeTrace, AnyBytesAreReadOrRefused)
 {
     std::mt19937 random(1);

@@ -20,6 +20,9 @@ void __cudaRegisterFunction(
 Result cudaLaunchKernel(const void* kernel, Dim3 grid, Dim3 block, void**, std::size_t shared, void* stream);
 Result cudaMalloc(void** out, std::size_t bytes);
 Result cudaFree(void* pointer);
+Result cudaMallocManaged(void** out, std::size_t bytes, unsigned flags);
+Result cudaMallocAsync(void** out, std::size_t bytes, void* stream);
+Result cudaFreeAsync(void* pointer, void* stream);
 Result cudaHostAlloc(void** out, std::size_t bytes, unsigned flags);
 Result cudaFreeHost(void* pointer);
 Result cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind);
@@ -56,6 +59,7 @@ Result cuptiUnsubscribe(void* subscriber);
 Result cuptiGetCallbackName(std::uint32_t domain, std::uint32_t call, const char** name);
 Result cuptiGetResultString(Result status, const char** text);
 Result cuptiGetTimestamp(std::uint64_t* time);
+void strata_simgpu_bound_work(int (*listens)(int) noexcept, double (*leastNs)() noexcept);
 }
 
 namespace strata::simgpu {
@@ -72,9 +76,11 @@ enum Kind : std::uint32_t {
     kOverhead = 17,
     kEvent = 36,
     kWait = 38,
-    kExternal = 39
+    kExternal = 39,
+    kMemory = 49
 };
-constexpr std::uint32_t kAll[] = { kMemcpy, kMemset, kRuntime, kKernel, kOverhead, kEvent, kWait, kExternal };
+constexpr std::uint32_t kAll[]
+    = { kMemcpy, kMemset, kRuntime, kKernel, kOverhead, kEvent, kWait, kExternal, kMemory };
 
 /// A record as bytes.
 struct Row {
@@ -193,6 +199,37 @@ TEST_F(Activities, EveryVersionReadsItsPartOfAKernel)
     EXPECT_LE(calls[0].at<std::uint64_t>(8), kernel.at<std::uint64_t>(16));
 }
 
+TEST_F(Activities, MemoryIsToldAsItIsHandedOutAndTakenBack)
+{
+    listen();
+    void *device = nullptr, *host = nullptr, *managed = nullptr, *pooled = nullptr;
+    cudaMalloc(&device, 1024);
+    cudaHostAlloc(&host, 4096, 0);
+    cudaMallocManaged(&managed, 8192, 1);
+    cudaMallocAsync(&pooled, 512, nullptr);
+    cudaFree(device);
+    cudaFree(nullptr);
+    cudaFreeHost(host);
+    cudaFree(managed);
+    cudaFreeAsync(pooled, nullptr);
+    using Told
+        = std::tuple<std::uint32_t, std::uint32_t, void*, std::uint64_t>; // operation, kind, where, bytes
+    constexpr std::uint32_t kAllocation = 1, kRelease = 2, kPinned = 2, kDevice = 3, kManaged = 5;
+    const auto memory = rows(kMemory);
+    std::vector<Told> told;
+    for (const Row& row : memory)
+        told.emplace_back(
+            row.at<std::uint32_t>(4), row.at<std::uint32_t>(8), row.at<void*>(16), row.at<std::uint64_t>(24));
+    ASSERT_THAT(told,
+        testing::ElementsAre(Told(kAllocation, kDevice, device, 1024), Told(kAllocation, kPinned, host, 4096),
+            Told(kAllocation, kManaged, managed, 8192), Told(kAllocation, kDevice, pooled, 512),
+            Told(kRelease, kDevice, device, 1024), Told(kRelease, kPinned, host, 4096),
+            Told(kRelease, kManaged, managed, 8192), Told(kRelease, kDevice, pooled, 512)));
+    const Row call = rows(kRuntime).at(0);
+    EXPECT_EQ(call.at<std::uint32_t>(32), memory[0].at<std::uint32_t>(12)) << "that of its call";
+    EXPECT_LE(memory[0].at<std::uint64_t>(32), call.at<std::uint64_t>(16)) << "before its call ends";
+}
+
 TEST_F(Activities, ExternalCorrelationsComeBeforeTheWorkInnermostOfEachKind)
 {
     listen();
@@ -285,6 +322,84 @@ TEST_F(Activities, AGraphTellsOfEachNodeAtEachLaunch)
     cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
     cudaFree(device);
+}
+
+/// As a dry run tells of least times; takes it back at its end.
+struct Told {
+    explicit Told(int willTell)
+    {
+        tells = willTell;
+        listened.clear();
+        strata_simgpu_bound_work(
+            [](int on) noexcept {
+                listened.push_back(on);
+                return tells;
+            },
+            []() noexcept { return leastNs; });
+    }
+    ~Told() { strata_simgpu_bound_work(nullptr, nullptr); }
+    Told(const Told&) = delete;
+    Told& operator=(const Told&) = delete;
+
+    static inline int tells = 1;
+    static inline double leastNs = 0;
+    static inline std::vector<int> listened;
+};
+
+TEST_F(Activities, WorkLastsAsLongAsIsToldThatItTakesAtLeast)
+{
+    const Told told(1);
+    EXPECT_THAT(Told::listened, IsEmpty());
+    listen();
+    EXPECT_THAT(Told::listened, ElementsAre(1));
+    for (const double least : { 5'000'000.0, -1.0, 0.0, 700.0 }) {
+        Told::leastNs = least;
+        launch();
+    }
+    std::vector<std::uint64_t> took;
+    std::uint64_t before = 0;
+    for (const Row& kernel : rows(kKernel)) {
+        EXPECT_GE(kernel.at<std::uint64_t>(16), before);
+        before = kernel.at<std::uint64_t>(24);
+        took.push_back(before - kernel.at<std::uint64_t>(16));
+    }
+    // What is not known has no length, and what is has one.
+    EXPECT_THAT(took, ElementsAre(5'000'000, 0, 2, 700));
+    for (const std::uint32_t kind : kAll)
+        cuptiActivityDisable(kind);
+    EXPECT_THAT(Told::listened, ElementsAre(1, 0));
+}
+
+TEST_F(Activities, NodesOfGraphsAreOfNoOperator)
+{
+    const Told told(1);
+    Told::leastNs = 700;
+    void *stream = nullptr, *graph = nullptr, *exec = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, 1), 0);
+    listen();
+    cudaStreamBeginCapture(stream, 0);
+    launch(stream);
+    cudaStreamEndCapture(stream, &graph);
+    ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), 0);
+    cudaGraphLaunch(exec, stream);
+    const auto kernels = rows(kKernel);
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels[0].at<std::uint64_t>(16), kernels[0].at<std::uint64_t>(24));
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+}
+
+TEST_F(Activities, WhereNobodyTellsWorkHasItsRoundLength)
+{
+    const Told told(0); // asked, and knows nothing
+    Told::leastNs = -1;
+    listen();
+    EXPECT_THAT(Told::listened, ElementsAre(1));
+    launch();
+    const auto kernels = rows(kKernel);
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels[0].at<std::uint64_t>(24) - kernels[0].at<std::uint64_t>(16), 1000u);
 }
 
 TEST_F(Activities, AGraphWithinAGraphTellsOfItsNodesToo)

@@ -140,6 +140,11 @@ Bytes stream()
     add(ChunkType::WorkLosses, encodeWorkLosses,
         std::vector<WorkLossRow>{
             { WorkLoss::NoRoom, kStartNs + 5, 77 }, { WorkLoss::AnotherProfiler, kStartNs + 6, 0 } });
+    add(ChunkType::DriverAllocations, encodeDriverAllocations,
+        std::vector<DriverAllocationRow>{
+            { false, DriverMemoryKind::Device, 0, 0x7f0000200000, 2 << 20, kStartNs + 200, 15 },
+            { false, DriverMemoryKind::Pinned, 0, 0x7e0000001000, 4096, kStartNs + 300, 16 },
+            { true, DriverMemoryKind::Device, 0, 0x7f0000200000, 2 << 20, kStartNs + 7'000, 17 } });
     add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
     add(ChunkType::EndState, encodeState, endState());
     add(ChunkType::Digest, encodeDigest, digest(writer));
