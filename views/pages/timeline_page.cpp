@@ -133,6 +133,9 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
         [this] { m_find->setFocus(Qt::ShortcutFocusReason); });
     addPageAction(tr("Next found"), { Qt::Key_BracketRight }, [this] { walkFound(true); });
     addPageAction(tr("Previous found"), { Qt::Key_BracketLeft }, [this] { walkFound(false); });
+    addPageAction(
+        tr("Save as Chrome Trace…"), { Qt::CTRL | Qt::ALT | Qt::Key_S }, [this] { askWhereToSave(); });
+    connect(&m_saving, &BackgroundJob::failed, this, &Page::failed);
     addTrackActions();
     addJumpActions();
     showSession();
@@ -315,17 +318,23 @@ void TimelinePage::makeLanes()
         });
 }
 
+std::optional<model::TimeSpan> TimelinePage::measured() const
+{
+    const auto measured = m_lanes->measured();
+    if (!measured)
+        return std::nullopt;
+    const std::int64_t startNs = m_lanes->data()->tracks().startNs();
+    return model::TimeSpan{ startNs + static_cast<std::int64_t>(measured->begin),
+        startNs + static_cast<std::int64_t>(measured->end) };
+}
+
 void TimelinePage::request()
 {
     const auto shown = m_lanes->data();
     if (!shown)
         return;
-    std::optional<model::TimeSpan> range;
-    if (const auto measured = m_lanes->measured())
-        range = model::TimeSpan{ shown->tracks().startNs() + static_cast<std::int64_t>(measured->begin),
-            shown->tracks().startNs() + static_cast<std::int64_t>(measured->end) };
-    m_summing.start(
-        [shown, range, by = by()](const JobContext&) { return WorkFigures::of(shown, range, by); },
+    m_summing.start([shown, range = measured(), by = by()](
+                        const JobContext&) { return WorkFigures::of(shown, range, by); },
         [this](WorkFigures figures) { showFigures(std::move(figures)); });
 }
 

@@ -56,6 +56,9 @@ public:
     void showLifeOfBlock();
     void showTable(WorkTable::Kind kind);
     void find(const QString& text); ///< as if it had been typed
+    /// What was measured, else all, as a Chrome trace: what commandLine() writes with -o. In the background;
+    /// failed() or hoverText() tells.
+    void saveTrace(const QString& path);
     void setOperatorsBy(model::OperatorsBy by); ///< as if it had been chosen
     [[nodiscard]] Segmented& operatorsBy() const { return *m_by; } ///< seen beside operators
     [[nodiscard]] LanesView& lanes() const { return *m_lanes; }
@@ -88,6 +91,7 @@ private:
     [[nodiscard]] std::optional<model::Clock> clockOf(std::uint32_t piece) const;
     void showSession();
     void makeLanes();
+    [[nodiscard]] std::optional<model::TimeSpan> measured() const; ///< on the trace's clock
     void request(); ///< figures of what is measured, else of all
     void showFigures(WorkFigures figures);
     [[nodiscard]] model::OperatorsBy by() const; ///< what was chosen
@@ -99,12 +103,14 @@ private:
     [[nodiscard]] QLayout* makeAdding(); ///< the legend, with what adds a file beside it
     [[nodiscard]] bool canAdd() const; ///< a snapshot or a session of the same run
     void askWhatToAdd();
+    void askWhereToSave();
     void showAdding(); ///< what can be done of it now
 
     bool m_marksRow = false; // what stands out on the lanes is a row of the table
     QTimer m_growing; // until the next picture of a recording that goes on
     BackgroundJob m_making{ Earlier::Finish, BackgroundJob::Thread::Own };
     BackgroundJob m_summing{ Earlier::Finish, BackgroundJob::Thread::Own };
+    BackgroundJob m_saving{ Earlier::Finish, BackgroundJob::Thread::Beside };
     std::shared_ptr<const model::Session> m_session; // whose lanes are shown, or made
     std::shared_ptr<const WorkFigures> m_figures;
     std::shared_ptr<const WorkTable> m_shown;

@@ -144,6 +144,40 @@ TEST_F(AddedMemoryTest, DrawsTheMemoryOfASnapshotOnTheAxisOfTheTrace)
         << qPrintable(m_page.commandLine());
 }
 
+TEST_F(AddedMemoryTest, TheWindowWritesTheTraceThatTheCommandWrites)
+{
+    open();
+    const QString added = snapshot("snapshot.strata", ofTenSteps());
+    const auto written = [&](const QStringList& options) {
+        const QString here = m_folder.filePath(QStringLiteral("here.json")),
+                      there = m_folder.filePath(QStringLiteral("there.json"));
+        QSignalSpy said(&m_page, &Page::hoverText), failed(&m_page, &Page::failed);
+        m_page.saveTrace(here);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return said.count() + failed.count() > 0; }, 20'000));
+        EXPECT_EQ(failed.count(), 0);
+        EXPECT_EQ(QProcess::execute(QStringLiteral(STRATA_PROGRAM),
+                      QStringList{ QStringLiteral("timeline"), m_trace } + options
+                          + QStringList{ QStringLiteral("-o"), there }),
+            0);
+        QFile ours(here), theirs(there);
+        EXPECT_TRUE(ours.open(QIODevice::ReadOnly) && theirs.open(QIODevice::ReadOnly));
+        const QByteArray text = ours.readAll();
+        EXPECT_EQ(text, theirs.readAll());
+        return text;
+    };
+    const QByteArray alone = written({});
+    add(added);
+    const QByteArray both = written({ added });
+    EXPECT_NE(alone, both);
+    m_page.lanes().measure(Span{ 2'000'000, 4'000'000 });
+    const QByteArray part = written({ added, QStringLiteral("--from"), QStringLiteral("t:0.002"),
+        QStringLiteral("--to"), QStringLiteral("t:0.004") });
+    EXPECT_LT(part.size(), both.size() / 2);
+    QSignalSpy failed(&m_page, &Page::failed);
+    m_page.saveTrace(m_folder.filePath(QStringLiteral("nowhere/trace.json")));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, 20'000));
+}
+
 TEST_F(AddedMemoryTest, TheWindowAndTheCommandSayTheSame)
 {
     open();
