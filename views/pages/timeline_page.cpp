@@ -74,7 +74,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     picture->addWidget(m_lanes, 1);
     m_splitter->addWidget(upper);
     m_splitter->addWidget(makeLower());
-    m_splitter->setSizes({ 420, 200 });
+    m_splitter->setSizes({ 420, 230 });
     m_splitter->setStretchFactor(0, 2);
     m_splitter->setStretchFactor(1, 1);
     m_splitter->setChildrenCollapsible(false);
@@ -218,7 +218,7 @@ QWidget* TimelinePage::makeLower()
     m_by->hide();
     auto* of = new QHBoxLayout; // what is shown below
     of->setSpacing(kMargin);
-    of->addWidget(m_by);
+    of->addWidget(m_by, 0, Qt::AlignLeft);
     of->addWidget(m_range, 1);
     auto* lower = new QWidget;
     auto* layout = new QVBoxLayout(lower);

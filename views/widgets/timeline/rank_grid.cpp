@@ -147,7 +147,10 @@ void RankGrid::paintEvent(QPaintEvent*)
     const model::RankWork& ranks = m_ranks->ranks();
     painter.setFont(sized(font(), kAxisPx));
     const QFontMetricsF metrics(painter.font());
-    const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(metrics.height() / rowHeight())));
+    // The first stands lower than its row where rows are lower than names: so there is room for more than
+    // one.
+    const bool areLow = rowHeight() < metrics.height();
+    const auto every = areLow ? static_cast<std::size_t>(std::ceil(1.5 * metrics.height() / rowHeight())) : 1;
     painter.setPen(m_palette[Role::TextMuted]);
     for (std::size_t rank = 0; rank < ranks.ranks.size(); rank += every) {
         const QRectF place = placeOf({ rank, 0 });
