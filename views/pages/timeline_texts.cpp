@@ -38,6 +38,8 @@ QString timelineSteps(const WorkFigures& figures)
     std::vector<model::Sentence> said = model::sayStepsOf(figures.report);
     for (model::Sentence& loss : model::sayLossesOf(figures.lanes->work()))
         said.push_back(std::move(loss));
+    for (model::Sentence& outside : model::sayOutsideMemory(figures.lanes->outside()))
+        said.push_back(std::move(outside));
     for (model::Sentence& durations : model::sayDurations(figures.lanes->session().recording()))
         said.push_back(std::move(durations));
     return text::withMicro(verdictPlain(said));

@@ -200,6 +200,35 @@ TEST_F(LanesViewTest, RevealingUnfoldsAndZoomsUntilItCanBeSeen)
     EXPECT_EQ(m_data->partnerOf(*launched), call);
 }
 
+TEST_F(LanesViewTest, AGraphsLaunchTellsOfAllThatItLaunched)
+{
+    const auto node = [](const char* name, double begin) {
+        return test::row("kernel", name, 0, 7, begin, 10, R"("correlation":9,"device":0,"stream":7)");
+    };
+    const QString path = m_folder.filePath(QStringLiteral("graph.json"));
+    ASSERT_TRUE(test::write(path,
+        R"({"traceEvents":[)"
+            + test::row("cuda_runtime", "cudaGraphLaunch", 1, 2, 100, 5, R"("correlation":9)") + ","
+            + node("gemm_kernel", 110) + "," + node("add_kernel", 120) + "," + node("relu_kernel", 130)
+            + "]}"));
+    m_data = LanesData::of(*model::Session::open(path.toStdString()));
+    ASSERT_TRUE(m_data);
+    const auto toldOf = [&](const char* name, const char* label) {
+        for (const auto& [told, value] : text::workDetails(*m_data, spanOf(name)).life)
+            if (told == QLatin1String(label))
+                return QString(value).remove(QChar(0x200b));
+        return QString();
+    };
+    EXPECT_EQ(m_data->launchedBy(spanOf("cudaGraphLaunch")), 3);
+    EXPECT_EQ(m_data->launchedBy(spanOf("gemm_kernel")), 0);
+    EXPECT_EQ(toldOf("cudaGraphLaunch", "launched"), QStringLiteral("gemm_kernel and 2 more"));
+    EXPECT_EQ(toldOf("cudaGraphLaunch", "later by"), QStringLiteral("10 µs"));
+    for (const auto& [name, later] : { std::pair("gemm_kernel", "10 µs"), { "relu_kernel", "30 µs" } }) {
+        EXPECT_EQ(toldOf(name, "launched by"), QStringLiteral("cudaGraphLaunch"));
+        EXPECT_EQ(toldOf(name, "earlier by"), QString::fromUtf8(later));
+    }
+}
+
 TEST_F(LanesViewTest, PaintsEachColourThatTheLegendNames)
 {
     QImage picture(m_lanes.size(), QImage::Format_RGB32);

@@ -3,6 +3,7 @@
 
 #include "tests/gui/allocator/replayed.h"
 #include "tests/gui/timeline/made_trace.h"
+#include "views/pages/timeline_texts.h"
 #include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/segmented.h"
@@ -345,6 +346,16 @@ TEST_F(TimelinePageTest, AClickTellsTheDetailsWhatLaunchedAKernel)
     EXPECT_TRUE(has(told.work->recorded, "grid", "4 x 1 x 1"));
     m_page.showFocus({});
     EXPECT_FALSE(m_page.lanes().current()) << "something else is shown";
+}
+
+TEST_F(TimelinePageTest, SaysWhatTheDriverHandedOutBesidePyTorch)
+{
+    const auto session = model::Session::open(STRATA_TEST_DATA "/sessions/every_chunk.strata");
+    ASSERT_TRUE(session);
+    const QString said = timelineSteps(WorkFigures::of(LanesData::of(*session), {}));
+    EXPECT_TRUE(said.contains(QStringLiteral("Beside PyTorch the driver handed out memory of GPU 0 in 1 "
+                                             "allocation, at most 2.00 MiB at once; 0 B of it was not")))
+        << qPrintable(said);
 }
 
 TEST_F(TimelinePageTest, SaysWhereNothingTellsWhatRan)

@@ -239,8 +239,10 @@ WorkDetails workDetails(const LanesData& lanes, std::uint32_t place)
         const bool isWork = model::isDeviceWork(span.kind);
         const std::uint32_t call = isWork ? *partner : place, launched = isWork ? place : *partner;
         const QString apart = duration(lanes.tracks().beginOf(launched) - lanes.tracks().beginOf(call));
-        details.life.emplace_back(isWork ? Words::tr("launched by") : Words::tr("launched"),
-            breakable(shortened(lanes.nameOf(*partner), 160)));
+        QString name = breakable(shortened(lanes.nameOf(*partner), 160));
+        if (const std::int64_t others = lanes.launchedBy(place) - 1; others > 0) // a graph
+            name = Words::tr("%1 and %2 more").arg(name, text::count(others));
+        details.life.emplace_back(isWork ? Words::tr("launched by") : Words::tr("launched"), name);
         details.life.emplace_back(isWork ? Words::tr("earlier by") : Words::tr("later by"), apart);
     }
     addCallers(details, lanes, place);

@@ -40,6 +40,7 @@ LanesData::LanesData(std::shared_ptr<const model::Session> session, std::shared_
     , m_work(*m_holder)
     , m_tracks(m_work)
     , m_marks(marksOf(*m_session, m_added.get()), m_tracks.startNs())
+    , m_outside(model::outsideMemoryOf(m_session->recording()))
 {
     m_looks.reserve(m_work.spans.size());
     for (std::uint32_t place = 0; place < m_work.spans.size(); ++place) {
@@ -62,6 +63,17 @@ bool LanesData::tellsRequested(const model::WorkMemory& memory) const
         return true;
     const model::DeviceTrace* const added = m_added ? m_added->session->find(memory.device) : nullptr;
     return added != nullptr && added->events().hasTimes();
+}
+
+std::int64_t LanesData::launchedBy(std::uint32_t span) const
+{
+    const model::WorkSpan& call = m_work.spans[span];
+    if (call.correlation == 0 || call.kind != model::WorkKind::Runtime)
+        return 0;
+    const auto same = std::ranges::equal_range(
+        m_links, call.correlation, {}, &std::pair<std::uint32_t, std::uint32_t>::first);
+    return std::ranges::count_if(
+        same, [&](const auto& link) { return model::isDeviceWork(m_work.spans[link.second].kind); });
 }
 
 std::optional<std::uint32_t> LanesData::partnerOf(std::uint32_t span) const

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/work/outside_memory.h"
 #include "model/analysis/work/work_report.h"
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
@@ -38,8 +39,13 @@ public:
     /// WorkLook of a piece, twice, and one more for one of two shades: names beside each other are told
     /// apart.
     [[nodiscard]] std::uint8_t lookOf(std::uint32_t span) const { return m_looks[span]; }
-    /// The first piece that a call launched, or the call that launched a piece. O(log n).
+    /// The first piece that a call launched, or the call that launched a piece. O(log n) and, for a graph's,
+    /// its pieces.
     [[nodiscard]] std::optional<std::uint32_t> partnerOf(std::uint32_t span) const;
+    /// How many pieces a call launched: of a graph more than one. Likewise.
+    [[nodiscard]] std::int64_t launchedBy(std::uint32_t span) const;
+    /// What the driver handed out beside PyTorch, of the session.
+    [[nodiscard]] const std::vector<model::OutsideMemory>& outside() const { return m_outside; }
 
 private:
     LanesData(std::shared_ptr<const model::Session> session, std::shared_ptr<const model::Work> work,
@@ -51,6 +57,7 @@ private:
     const model::Work& m_work; // of it
     model::WorkTracks m_tracks;
     MarkTrack m_marks;
+    std::vector<model::OutsideMemory> m_outside;
     std::vector<std::uint8_t> m_looks;
     bool m_tellsShapes = false;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> m_links; // correlation and piece, in order
