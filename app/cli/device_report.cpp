@@ -108,7 +108,8 @@ void printSteps(
         const model::ProfilerStep& step = steps[i];
         std::vector<std::string> cells{ fmt::format("t:{:.6f}",
                                             static_cast<double>(step.time.beginNs - startNs) / 1e9),
-            model::formatDuration(step.time.ns()), share(step.deviceBusyNs, step.time.ns()) };
+            model::formatDuration(step.time.ns()),
+            step.deviceBusyNs ? share(*step.deviceBusyNs, step.time.ns()) : std::string("-") };
         if (areLoaded)
             cells.push_back(model::formatDuration(step.loadingNs));
         if (times->compiling > 0)

@@ -113,7 +113,7 @@ std::vector<ProfilerStep> profilerStepsOf(const Work& work, const StringTable& s
     constexpr std::string_view kName = "ProfilerStep#";
     std::vector<ProfilerStep> steps;
     for (const WorkStep& step : work.steps)
-        steps.push_back({ step.name, step.number, { step.startNs, step.endNs }, 0 });
+        steps.push_back({ step.name, step.number, { step.startNs, step.endNs }, {} });
     for (const WorkSpan& span : work.spans) {
         const std::string_view name = strings[span.name];
         if (!work.steps.empty() || span.kind == WorkKind::DeviceAnnotation
@@ -122,13 +122,15 @@ std::vector<ProfilerStep> profilerStepsOf(const Work& work, const StringTable& s
         std::int64_t number = -1;
         if (name.starts_with(kName))
             std::from_chars(name.data() + kName.size(), name.data() + name.size(), number);
-        steps.push_back({ name, number, { span.startNs, span.endNs() }, 0 });
+        steps.push_back({ name, number, { span.startNs, span.endNs() }, {} });
     }
     std::ranges::stable_sort(steps, {}, [](const ProfilerStep& step) { return step.time.beginNs; });
     std::vector<TimeSpan> busy;
     for (const WorkSpan& span : work.spans)
         if (isDeviceWork(span.kind))
             busy.push_back({ span.startNs, span.endNs() });
+    if (busy.empty())
+        return steps;
     const Times times = unionOf(std::move(busy));
     for (ProfilerStep& step : steps)
         step.deviceBusyNs = lengthOf(intersectionOf(times, { step.time }));

@@ -53,7 +53,8 @@ struct ProfilerStep {
     std::string_view name; ///< a text of the work or its strings
     std::int64_t number = -1; ///< as the program counts, or `strata steps`; -1: it has none
     TimeSpan time;
-    std::int64_t deviceBusyNs = 0; ///< the union over all devices, of what began within it
+    /// The union over all devices, of what began within it; nothing: no work of a device was recorded at all.
+    std::optional<std::int64_t> deviceBusyNs;
 
     // Of describeSteps():
     std::int64_t compileNs = 0; ///< while torch.compile compiled, on any thread

@@ -53,8 +53,8 @@ void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const WaitSums&
 Sentence took(const ProfilerStep& step, bool hasDevice)
 {
     const std::string time = formatDuration(step.time.ns());
-    return hasDevice
-        ? say("%1, a GPU busy for %2 of that", time, formatShare(step.deviceBusyNs, step.time.ns()))
+    return hasDevice && step.deviceBusyNs
+        ? say("%1, a GPU busy for %2 of that", time, formatShare(*step.deviceBusyNs, step.time.ns()))
         : verbatim(time);
 }
 

@@ -376,4 +376,15 @@ TEST_F(TimelinePageTest, ATraceOfTheCpuAloneSaysSo)
     EXPECT_EQ(m_page.table().source()->rowCount(), 0u);
 }
 
+TEST_F(TimelinePageTest, StepsOfTheCpuAloneDoNotSayThatNoGpuWasBusy)
+{
+    open(R"({"traceEvents":[)" + test::row("user_annotation", "ProfilerStep#1", 1, 2, 0, 1000) + ","
+        + test::row("cpu_op", "aten::mm", 1, 2, 0, 100) + "]}");
+    m_page.showTable(WorkTable::Kind::Steps);
+    ASSERT_EQ(m_page.table().source()->rowCount(), 1u);
+    EXPECT_EQ(note(0, 3), QStringLiteral("–"));
+    EXPECT_TRUE(
+        told()[QLatin1String("ranks")][0][QLatin1String("steps")][0][QLatin1String("gpu_busy_ns")].isNull());
+}
+
 } // namespace

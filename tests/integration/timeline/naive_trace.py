@@ -131,7 +131,7 @@ def figures(path):
     return {"counts": dict(collections.Counter(row.get("cat", "") for row in rows)), "memory": {"events": len(memory), "bytes_sum": sum(memory)},
             "rank": rank, "devices": device_figures(rows),
             "steps": [{"name": row["name"], "start_ns": ns(row["ts"]) + base, "duration_ns": ns(row["dur"]),
-                       "gpu_busy_ns": common(busy, [(ns(row["ts"]), ns(row["ts"]) + ns(row["dur"]))])}
+                       "gpu_busy_ns": common(busy, [(ns(row["ts"]), ns(row["ts"]) + ns(row["dur"]))]) if busy else None}
                       for row in sorted(steps, key=lambda row: row["ts"])],
             "kernels": collections.Counter(row["name"] for row in rows if row.get("ph") == "X" and row.get("cat") in ("kernel", "Kernel")),
             "operators": collections.Counter(row["name"] for row in rows if row.get("ph") == "X" and row.get("cat") in ("cpu_op", "Operator"))}, rows

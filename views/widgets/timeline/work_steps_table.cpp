@@ -38,7 +38,8 @@ public:
             return { QString::asprintf("%+.1f %%", 100 * *more), {} };
         }
         case Busy:
-            return { text::share(step.deviceBusyNs, step.time.ns()), {} };
+            return step.deviceBusyNs ? TableCell{ text::share(*step.deviceBusyNs, step.time.ns()), {} }
+                                     : noteCell(QStringLiteral("–"));
         case Name:
             return { text::shortened(step.name, 400), {} };
         default: {

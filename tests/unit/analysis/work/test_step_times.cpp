@@ -14,7 +14,7 @@ std::vector<ProfilerStep> stepsOf(const std::vector<std::int64_t>& ns)
     std::vector<ProfilerStep> steps;
     std::int64_t at = 0;
     for (const std::int64_t each : ns) {
-        steps.push_back({ "step", std::ssize(steps), { at, at + each }, 0 });
+        steps.push_back({ "step", std::ssize(steps), { at, at + each }, {} });
         at += each;
     }
     return steps;
