@@ -409,10 +409,11 @@ private:
                     .text()));
         if (told.session->recording().truncation)
             out.line("  it is not complete: all figures are of what stands before the damage");
-        for (const auto& sentences : { model::verdictOf(told.report, told.strings()),
-                 model::sayStepsOf(told.report), model::sayLossesOf(*told.work),
-                 model::sayOutsideMemory(model::outsideMemoryOf(told.session->recording())),
-                 model::sayDurations(told.session->recording()) })
+        for (const auto& sentences :
+            { model::verdictOf(told.report, told.strings(), told.session->recording().simulated),
+                model::sayStepsOf(told.report), model::sayLossesOf(*told.work),
+                model::sayOutsideMemory(model::outsideMemoryOf(told.session->recording())),
+                model::sayDurations(told.session->recording()) })
             if (!sentences.empty())
                 printSentences(out, sentences);
         for (const JoinedMemory& joined : told.joined)

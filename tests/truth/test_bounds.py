@@ -87,7 +87,8 @@ def look_at_timeline(name, arguments, path, failures):
     told = timeline and (timeline["simulated"], timeline["ranks"][0]["durations"])
     failures.expect(name, "strata timeline --json", told, (True, "at_least"))
     text = subprocess.run([arguments.strata, "timeline", path], capture_output=True, text=True).stdout
-    failures.expect(name, f"strata timeline says so: {text[:500]}", "at least as long" in " ".join(text.split()))
+    said = " ".join(text.split())
+    failures.expect(name, f"strata timeline says so: {text[:500]}", "at least as long" in said and "GPU 0 is simulated:" in said)
 
 
 def test_card(arguments, python, version, card, model, folder, failures):

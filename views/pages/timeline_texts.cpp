@@ -30,7 +30,9 @@ QString recordCode()
 
 QString timelineVerdict(const WorkFigures& figures)
 {
-    return text::withMicro(verdictHtml(model::verdictOf(figures.report, figures.lanes->strings()), {}));
+    return text::withMicro(verdictHtml(model::verdictOf(figures.report, figures.lanes->strings(),
+                                           figures.lanes->session().recording().simulated),
+        {}));
 }
 
 QString timelineSteps(const WorkFigures& figures)

@@ -80,7 +80,7 @@ WorkReport workReportOf(
     return report;
 }
 
-std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& strings)
+std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& strings, bool isSimulated)
 {
     const WaitTimes& waits = report.waits;
     if (!waits.device)
@@ -94,6 +94,12 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& str
         addWhy(said, waits, waits.around, waits.range.ns(), strings);
         return said;
     }
+    if (isSimulated)
+        return { say(
+            "GPU %1 is simulated: its work comes to %2 of %3 here, and to other times on a real one, so "
+            "that nobody can tell yet whether the program feeds it fast enough.",
+            *waits.device, strong(argument(formatShare(device->busyNs, device->span.ns()))),
+            duration(device->span.ns())) };
     const std::int64_t aroundNs = waits.range.ns() - waits.span.ns();
     if (static_cast<double>(aroundNs) > kDenseShare * static_cast<double>(waits.range.ns())) {
         const SentenceArgument busy = strong(argument(formatShare(device->busyNs, waits.range.ns())));

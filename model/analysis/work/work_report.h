@@ -28,7 +28,9 @@ struct WorkReport {
 
 /// How busy the device is, and, unless it is kept busy, why not and what would help. Where more than
 /// kDenseShare of the steps, or of the range, lies before its first or behind its last work, it is of these.
-[[nodiscard]] std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& strings);
+/// Of a simulated device, whose times are not a real one's, no more than that.
+[[nodiscard]] std::vector<Sentence> verdictOf(
+    const WorkReport& report, const StringTable& strings, bool isSimulated = false);
 
 /// What the steps took: the first one, which warms up and compiles, apart from the others. Empty: there are
 /// none.

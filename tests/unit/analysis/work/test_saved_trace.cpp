@@ -3,6 +3,7 @@
 #include "model/analysis/work/chrome_trace.h"
 #include "model/analysis/work/device_work.h"
 #include "model/analysis/work/session_work.h"
+#include "model/analysis/work/work_report.h"
 #include "model/session/session.h"
 
 #include <filesystem>
@@ -50,6 +51,18 @@ struct Recorded {
         return steps;
     }
 };
+
+TEST(Verdict, OfASimulatedDeviceIsNone)
+{
+    const Recorded recorded;
+    const WorkReport report = workReportOf(recorded.work, recorded.strings);
+    const auto real = verdictOf(report, recorded.strings),
+               simulated = verdictOf(report, recorded.strings, true);
+    ASSERT_EQ(simulated.size(), 1u);
+    EXPECT_TRUE(simulated[0].text().starts_with("GPU 0 is simulated: its work comes to "))
+        << simulated[0].text();
+    EXPECT_FALSE(real.at(0).text().starts_with("GPU 0 is simulated")) << real[0].text();
+}
 
 TEST(SavedTrace, HasStepsThatNoAnnotationTells)
 {
