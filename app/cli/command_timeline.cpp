@@ -130,7 +130,7 @@ void writeRank(JsonWriter& json, const Told& told)
     writeVerdict(json, told, model::queueOf(told.report.devices));
     writeAllocatorMarks(json, told.marks, told.file, told.joined);
     writeDriverAllocations(json, model::outsideMemoryOf(told.session->recording()));
-    json.key("losses").beginArray();
+    json.member("unreadable", told.work->unreadable).key("losses").beginArray();
     for (const model::WorkLoss& loss : told.work->losses)
         json.beginObject()
             .member("why", model::workLossWord(loss.why))
@@ -263,7 +263,7 @@ public:
                 return failed(finished.error(), told.file);
         std::ranges::stable_sort(traces, {}, [](const Told& told) { return told.work->rank.value_or(-1); });
         if (!m_output.empty())
-            if (const auto saved = save(traces, err); !saved)
+            if (const auto saved = save(traces, m_json ? err : out); !saved)
                 return model::Failure(saved.error());
         const std::int64_t limit = m_limit.rows(m_json, out);
         const std::size_t most = limit == 0 ? SIZE_MAX : static_cast<std::size_t>(limit);
@@ -343,7 +343,7 @@ private:
     }
 
     /// Several on one axis of time, that of the first.
-    [[nodiscard]] model::Result<void> save(const std::vector<Told>& traces, Output& err) const
+    [[nodiscard]] model::Result<void> save(const std::vector<Told>& traces, Output& notes) const
     {
         const Told& first = traces.front();
         const std::string simulation = model::simulationJson(first.session->recording());
@@ -353,8 +353,8 @@ private:
         const auto given = rankTracesOf(traces);
         const model::MergedRanks merged = model::mergeRanks(given, model::rankWorkOf(given));
         if (!merged.unplaced.empty())
-            err.line(fmt::format(
-                "strata: {}: rank {} has no collective in common with the first: its clock is taken as it is",
+            notes.line(fmt::format(
+                "{}: rank {} has no collective in common with the first: its clock is taken as it is",
                 printable(m_output), fmt::join(merged.unplaced, ", ")));
         return model::saveChromeTrace(
             merged.work, merged.strings, m_output, merged.rangeOf(first.report.range), simulation);
@@ -409,11 +409,10 @@ private:
                     .text()));
         if (told.session->recording().truncation)
             out.line("  it is not complete: all figures are of what stands before the damage");
-        for (const auto& sentences :
-            { model::verdictOf(told.report, told.strings(), told.session->recording().simulated),
-                model::sayStepsOf(told.report), model::sayLossesOf(*told.work),
-                model::sayOutsideMemory(model::outsideMemoryOf(told.session->recording())),
-                model::sayDurations(told.session->recording()) })
+        for (const auto& sentences : { model::verdictOf(told.report, told.session->recording()),
+                 model::sayStepsOf(told.report), model::sayLossesOf(*told.work),
+                 model::sayOutsideMemory(model::outsideMemoryOf(told.session->recording())),
+                 model::sayDurations(told.session->recording()) })
             if (!sentences.empty())
                 printSentences(out, sentences);
         for (const JoinedMemory& joined : told.joined)

@@ -137,7 +137,10 @@ void writeStepTimes(JsonWriter& json, const std::optional<model::StepTimes>& tim
     json.beginObject().member("warmups", times->warmups).member("warmup_ns", times->warmupNs);
     json.member("compiling", times->compiling).member("compile_ns", times->compileNs);
     json.member("steady", times->steady).key("steady_ns");
-    writeSpread(json, times->steadyNs);
+    if (times->steady > 0)
+        writeSpread(json, times->steadyNs);
+    else
+        json.null();
     json.key("communication_tail_ns");
     if (times->tailed > 0)
         writeSpread(json, times->tailNs);

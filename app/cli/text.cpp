@@ -47,7 +47,12 @@ bool isControl(std::string_view character)
     const auto first = static_cast<unsigned char>(character.front());
     if (character.size() == 1)
         return first < 0x20 || first == 0x7f;
-    return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+    if (first == 0xc2)
+        return static_cast<unsigned char>(character[1]) < 0xa0;
+    // What turns the direction of text around: U+061C, U+200E and on, U+202A to U+202E, U+2066 to U+2069.
+    return character == "\u061c" || character == "\u200e" || character == "\u200f"
+        || (character >= "\u202a" && character <= "\u202e")
+        || (character >= "\u2066" && character <= "\u2069");
 }
 
 } // namespace

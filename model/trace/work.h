@@ -152,7 +152,7 @@ struct Work {
     std::map<std::string, std::int64_t, std::less<>>
         counts; ///< rows of the file by `cat`, of every phase; "": without
     std::optional<std::int64_t> rank, ranks;
-    std::int64_t unreadable = 0; ///< rows that are no JSON, or lack a time
+    std::int64_t unreadable = 0; ///< rows that are no JSON, or lack a time, or end before they begin
     /// By a recorder of ours, on the clock of the events that it recorded: kernels share rows of details, and
     /// there are no operators.
     bool ownRecording = false;

@@ -121,7 +121,7 @@ void lookAtWork(const std::shared_ptr<const model::Session>& session)
         return;
     const model::StringTable& strings = session->recording().strings;
     const model::WorkReport report = model::workReportOf(*work, strings);
-    if (model::verdictOf(report, strings).empty())
+    if (model::verdictOf(report, session->recording()).empty())
         __builtin_trap();
     (void)model::sayStepsOf(report);
     (void)model::sayLossesOf(*work);

@@ -21,8 +21,9 @@ void expect(bool holds)
         __builtin_trap();
 }
 
-void look(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
+void look(const Work& work, const Recording& recording, const std::optional<TimeSpan>& range)
 {
+    const StringTable& strings = recording.strings;
     const auto devices = deviceWorkOf(work, strings, range);
     std::int64_t busiest = -1;
     for (const DeviceWork& device : devices) {
@@ -44,7 +45,7 @@ void look(const Work& work, const StringTable& strings, const std::optional<Time
         expect(around == waits.range.ns() - waits.span.ns());
     }
     const WorkReport report = workReportOf(work, strings, range);
-    expect(!verdictOf(report, strings).empty());
+    expect(!verdictOf(report, recording).empty());
     (void)sayStepsOf(report);
     const Roofline& roofline = report.roofline;
     expect(!sayRoofline(roofline, false).empty());
@@ -101,11 +102,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto work = (*read)->parts.find<Work>();
     if (!work)
         return 0;
-    const StringTable& strings = (*read)->strings;
-    look(*work, strings, {});
+    look(*work, **read, {});
     const TimeSpan time = timeOf(*work);
-    look(*work, strings, TimeSpan{ time.beginNs + time.ns() / 4, time.endNs - time.ns() / 4 });
-    for (const ProfilerStep& step : profilerStepsOf(*work, strings))
-        look(*work, strings, step.time);
+    look(*work, **read, TimeSpan{ time.beginNs + time.ns() / 4, time.endNs - time.ns() / 4 });
+    for (const ProfilerStep& step : profilerStepsOf(*work, (*read)->strings))
+        look(*work, **read, step.time);
     return 0;
 }

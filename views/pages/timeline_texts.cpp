@@ -30,9 +30,8 @@ QString recordCode()
 
 QString timelineVerdict(const WorkFigures& figures)
 {
-    return text::withMicro(verdictHtml(model::verdictOf(figures.report, figures.lanes->strings(),
-                                           figures.lanes->session().recording().simulated),
-        {}));
+    return text::withMicro(
+        verdictHtml(model::verdictOf(figures.report, figures.lanes->session().recording()), {}));
 }
 
 QString timelineSteps(const WorkFigures& figures)

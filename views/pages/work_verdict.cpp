@@ -25,8 +25,7 @@ WorkVerdict::WorkVerdict(std::shared_ptr<const model::Session> session, const QS
             if (!work)
                 return std::vector<model::Sentence>();
             const model::StringTable& strings = session->recording().strings;
-            return model::verdictOf(
-                model::workReportOf(*work, strings, {}), strings, session->recording().simulated);
+            return model::verdictOf(model::workReportOf(*work, strings, {}), session->recording());
         },
         [this, link](const std::vector<model::Sentence>& verdict) {
             if (verdict.empty())

@@ -69,7 +69,9 @@ struct Open {
     const WorkSpan* span;
     std::int64_t levelBytes; ///< of its lane, when it began
     std::int64_t mostBytes; ///< of that since
+    bool isInCall = false; ///< of the runtime, which it stands in for
     std::int64_t childrenNs = 0;
+    std::int64_t callEndNs = INT64_MIN; ///< of the runtime, the last that it made: calls within are no others
     std::int64_t deviceSelfNs = 0, deviceChildrenNs = 0;
     std::int64_t childrenBytes = 0;
 };
@@ -91,8 +93,13 @@ public:
     {
         readUpTo(span.lane, span.startNs);
         closeUpTo(span.lane, span.startNs);
-        if (span.kind == WorkKind::Operator)
-            m_open.push_back({ &span, m_levelBytes, m_levelBytes });
+        const bool isInCall = !m_open.empty() && span.startNs < m_open.back().callEndNs;
+        if (span.kind == WorkKind::Operator) {
+            m_open.push_back({ &span, m_levelBytes, m_levelBytes, isInCall });
+        } else if (!m_open.empty() && !isInCall) {
+            addTo(m_open.back().childrenNs, span.durationNs);
+            m_open.back().callEndNs = span.endNs();
+        }
         if (!m_open.empty())
             addTo(m_open.back().deviceSelfNs, m_launched.take(span));
     }
@@ -141,7 +148,8 @@ private:
         if (m_open.empty())
             return;
         Open& around = m_open.back();
-        addTo(around.childrenNs, done.span->durationNs);
+        if (!done.isInCall)
+            addTo(around.childrenNs, done.span->durationNs);
         addTo(around.deviceChildrenNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
         addTo(around.childrenBytes, bytes);
         around.mostBytes = std::max(around.mostBytes, done.mostBytes);

@@ -173,15 +173,19 @@ std::vector<Sentence> sayRanks(const RankWork& ranks, const RankVerdict& verdict
     const auto rank = [&] { return ranks.ranks[*verdict.slowest]; };
     switch (verdict.balance) {
     case RankBalance::None:
-        said.push_back(say("No two of the ranks made the same step: nothing can be compared."));
+        said.push_back(there < 2 ? say("All of these traces are of one rank: nothing can be compared.")
+                                 : say("No two of the ranks made the same step: nothing can be compared."));
         break;
     case RankBalance::Even:
         said.push_back(say(
             "The ranks are even: in a step the others wait for the slowest one for %1 (%2).", lead, share));
         break;
     case RankBalance::Straggler:
-        said.push_back(say("Rank %1 is the slowest in %2 of %3 steps: the others wait for it.", rank(),
-            verdict.slowestSteps[*verdict.slowest], steps));
+        said.push_back(haveCollectives(ranks)
+                ? say("Rank %1 is the slowest in %2 of %3 steps: the others wait for it.", rank(),
+                    verdict.slowestSteps[*verdict.slowest], steps)
+                : say("Rank %1 is the slowest in %2 of %3 steps.", rank(),
+                    verdict.slowestSteps[*verdict.slowest], steps));
         said.push_back(say("If it was as fast as they are, a step would take %1 less (%2).", lead, share));
         break;
     case RankBalance::Varying:
@@ -196,6 +200,15 @@ std::vector<Sentence> sayRanks(const RankWork& ranks, const RankVerdict& verdict
     }
     if (verdict.cause)
         said.push_back(sayCause(*verdict.cause));
+    if (there > 1 && !haveCollectives(ranks))
+        said.push_back(ranks.worldSize
+                ? say("No collective is in these traces: whether one rank waits for another is not seen.")
+                : say("Nothing in these traces shows that they are of one run: they tell of no job, and have "
+                      "no "
+                      "collective in common."));
+    if (ranks.doubled > 0)
+        said.push_back(say("%1 of a rank that one before it is of, too: left out.",
+            sayCounted("%1 trace is", "%1 traces are each", ranks.doubled)));
     if (ranks.worldSize && *ranks.worldSize > there)
         said.push_back(say(
             "Of the job's %1 ranks %2 are here: the slowest may be another one.", *ranks.worldSize, there));

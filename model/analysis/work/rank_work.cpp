@@ -184,6 +184,13 @@ std::int64_t CommonStep::ns() const
     return longest;
 }
 
+bool haveCollectives(const RankWork& ranks)
+{
+    const auto isIn = [](const auto& of) { return of && of->exposedNs > 0; };
+    return std::ranges::any_of(
+        ranks.steps, [&](const CommonStep& step) { return std::ranges::count_if(step.ranks, isIn) >= 2; });
+}
+
 RankSums rankSumsOf(const RankWork& ranks, std::size_t rank)
 {
     RankSums sums;
@@ -214,6 +221,7 @@ RankWork rankWorkOf(std::span<const RankTrace> traces)
         found.ranks.push_back(rank.number);
         found.traces.push_back(rank.trace);
     }
+    found.doubled = std::ssize(traces) - std::ssize(ranks);
     for (const RankTrace& trace : traces)
         if (trace.work->ranks)
             found.worldSize = std::max(found.worldSize.value_or(0), *trace.work->ranks);

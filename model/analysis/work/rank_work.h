@@ -57,6 +57,7 @@ struct RankWork {
     std::vector<std::int64_t> ranks; ///< numbers as traces have them, else places from 0 on
     std::vector<std::size_t> traces; ///< by rank, which of those that were given
     std::optional<std::int64_t> worldSize; ///< as the traces have it
+    std::int64_t doubled = 0; ///< traces that were left out, since one before them is of the same rank
     std::vector<CommonStep> steps; ///< that at least two ranks made, without warm-up
     std::int64_t warmups = 0; ///< steps that were left out: see StepTimes
     std::vector<std::optional<RankClock>> clocks; ///< by rank; nothing: no collective tells
@@ -68,6 +69,8 @@ struct RankSums {
     std::int64_t slowestSteps = 0; ///< of how many of them it is the slowest
     std::int64_t ownNs = 0, waitedNs = 0, computationNs = 0, copiesNs = 0;
 };
+/// Whether two ranks are in collectives in any step: then those that are done wait for the others.
+[[nodiscard]] bool haveCollectives(const RankWork& ranks);
 [[nodiscard]] RankSums rankSumsOf(const RankWork& ranks, std::size_t rank);
 
 /// Of two traces or more of one run, in any order: of the same rank the first counts. O(rows log rows).

@@ -45,8 +45,9 @@ void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const WaitSums&
     const SentenceArgument what = strong(argument(Sentence(waitCauseText(cause))));
     const std::string share = formatShare(longest->ns, ofNs);
     said.push_back(longest->doing.valid()
-            ? say("Most of it while %1 (%2), such as in %3.", what, share, endOf(strings[longest->doing]))
-            : say("Most of it while %1 (%2).", what, share));
+            ? say("Most of its idle time passes while %1 (%2 of all), the longest stretch, %3, in %4.", what,
+                share, formatDuration(longest->longestNs), endOf(strings[longest->doing]))
+            : say("Most of its idle time passes while %1 (%2 of all).", what, share));
     said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause, waits.tellsOperators))));
 }
 
@@ -80,11 +81,14 @@ WorkReport workReportOf(
     return report;
 }
 
-std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& strings, bool isSimulated)
+std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recording)
 {
+    const StringTable& strings = recording.strings;
     const WaitTimes& waits = report.waits;
     if (!waits.device)
-        return { say("No work of a GPU is in this trace.") };
+        return { recording.truncation
+                ? say("No work of a GPU is in what can be read of this trace: it is cut, or damaged.")
+                : say("No work of a GPU is in this trace.") };
     const auto duration = [](std::int64_t ns) { return formatDuration(ns); };
     std::vector<Sentence> said;
     const auto device = std::ranges::find(report.devices, *waits.device, &DeviceWork::device);
@@ -94,7 +98,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const StringTable& str
         addWhy(said, waits, waits.around, waits.range.ns(), strings);
         return said;
     }
-    if (isSimulated)
+    if (recording.simulated)
         return { say(
             "GPU %1 is simulated: its work comes to %2 of %3 here, and to other times on a real one, so "
             "that nobody can tell yet whether the program feeds it fast enough.",
@@ -185,6 +189,12 @@ std::vector<Sentence> sayLossesOf(const Work& work)
         else if (!taken.empty())
             taken.back().endNs = timeNs;
     }
+    if (work.unreadable > 0)
+        said.push_back(sayCounted("%1 row of the trace is left out or has no length: it cannot be read, or "
+                                  "tells no time that can be.",
+            "%1 rows of the trace are left out or have no length: they cannot be read, or tell no time that "
+            "can be.",
+            work.unreadable));
     if (!taken.empty())
         said.push_back(
             say("Another profiler, as torch.profiler, had the GPU's records for %1 from t:%2 on%3: "

@@ -6,6 +6,7 @@
 #include "model/analysis/work/wait_causes.h"
 #include "model/analysis/work/work_tables.h"
 #include "model/base/sentence.h"
+#include "model/trace/recording.h"
 
 #include <optional>
 #include <vector>
@@ -28,15 +29,14 @@ struct WorkReport {
 
 /// How busy the device is, and, unless it is kept busy, why not and what would help. Where more than
 /// kDenseShare of the steps, or of the range, lies before its first or behind its last work, it is of these.
-/// Of a simulated device, whose times are not a real one's, no more than that.
-[[nodiscard]] std::vector<Sentence> verdictOf(
-    const WorkReport& report, const StringTable& strings, bool isSimulated = false);
+/// Of a simulated device, whose times are not a real one's, no more than that. `recording`: whose work it is.
+[[nodiscard]] std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recording);
 
 /// What the steps took: the first one, which warms up and compiles, apart from the others. Empty: there are
 /// none.
 [[nodiscard]] std::vector<Sentence> sayStepsOf(const WorkReport& report);
 
-/// What an own recording did not see, of all of it: empty where it saw everything.
+/// What an own recording did not see, or a trace holds that is none, of all of it: empty where that is all.
 [[nodiscard]] std::vector<Sentence> sayLossesOf(const Work& work);
 [[nodiscard]] std::string_view workLossWord(WorkLoss::Why why); ///< "no_room"
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <map>
 #include <utility>
 
@@ -237,6 +238,12 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<cons
                 found->second = useOf(strings[span.name]) == WorkUse::Communication;
             isCollective[row] = found->second;
         }
+    // A copy to memory that the device cannot write by itself: the call returns when it is done.
+    boost::unordered_flat_set<std::uint32_t> pageable; // by correlation
+    for (const WorkSpan& span : work.spans)
+        if (span.kind == WorkKind::Copy && span.correlation != 0
+            && strings[span.name].find("-> Pageable") != std::string_view::npos)
+            pageable.insert(span.correlation);
     const Computations computations = computationsOf(work, isCollective);
     const auto computationOf = [&](const WorkSpan& span) -> const Computation& {
         static const Computation kNone;
@@ -262,7 +269,7 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<cons
             }
         } else if (span.kind == WorkKind::Runtime) {
             calls.add(span);
-            if (isWaiting(strings[span.name]))
+            if (isWaiting(strings[span.name]) || pageable.contains(span.correlation))
                 waits.add(span);
         } else if (span.kind == WorkKind::Copy || span.kind == WorkKind::Set) {
             CopySums& sums = copies.add(span);

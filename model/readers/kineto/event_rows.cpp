@@ -416,6 +416,8 @@ void EventRows::addSpan(const Row& row)
     WorkSpan span;
     span.startNs = *row.timeNs;
     span.durationNs = std::max<std::int64_t>(row.durationNs.value_or(0), 0);
+    if (row.phase == "X" && row.durationNs.value_or(-1) < 0)
+        ++m_work.unreadable;
     std::int64_t end = 0;
     if (__builtin_add_overflow(span.startNs, span.durationNs, &end)) {
         ++m_work.unreadable;

@@ -113,6 +113,33 @@ def beside_kernels(rows):
     return copies, collectives
 
 
+def operator_times(rows):
+    """By name: on its thread itself, and with operators and calls of the runtime within."""
+    lanes = collections.defaultdict(list)
+    for row in rows:
+        is_call = row.get("cat") in CALLS or row.get("cat", "").endswith(("_runtime", "_driver"))
+        if row.get("ph") == "X" and (is_call or row.get("cat") in OPERATORS):
+            begin, end = span_of(row)
+            lanes[row["pid"], row["tid"]].append((begin, begin - end, is_call, row["name"]))
+    found = collections.defaultdict(lambda: [0, 0])
+    for spans in lanes.values():
+        stack = []  # end, whether a call of the runtime, name, of what is within
+
+        def close(before):
+            while stack and stack[-1][0] <= before:
+                end, is_call, name, took, within = stack.pop()
+                if not is_call:
+                    found[name][0] += max(took - within, 0)
+                    found[name][1] += took
+        for begin, negative, is_call, name in sorted(spans, key=lambda span: span[:3]):
+            close(begin)
+            if stack:
+                stack[-1][4] -= negative
+            stack.append([begin - negative, is_call, name, -negative, 0])
+        close(float("inf"))
+    return found
+
+
 def message_bytes(rows):
     """Of collectives by name: what they moved; None where one does not tell it."""
     sizes = {"Float": 4, "Half": 2, "BFloat16": 2, "Double": 8, "Long": 8, "Int": 4, "Byte": 1, "Char": 1, "Bool": 1}
@@ -127,9 +154,12 @@ def message_bytes(rows):
 
 
 def waits(rows):
+    """Calls that return when the device is done, among them copies to pageable memory."""
     found = collections.defaultdict(lambda: [0, 0])
+    pageable = {row["args"].get("correlation") for row in rows if row.get("ph") == "X" and row.get("cat") in COPIES and "-> Pageable" in row["name"]} - {None, 0}
     for row in rows:
-        if row.get("ph") == "X" and row.get("cat") in CALLS and ("Synchronize" in row["name"] or row["name"] in ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream")):
+        if row.get("ph") == "X" and row.get("cat") in CALLS and ("Synchronize" in row["name"] or row["name"] in ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream")
+                                                                or row.get("args", {}).get("correlation") in pageable):
             found[row["name"]][0] += 1
             found[row["name"]][1] += ns(row["dur"])
     return found
@@ -169,6 +199,7 @@ def check(path, told, rows, steps):
     same("communication", {row["name"]: [row["calls"], row["total_ns"], row["under_computation_ns"]] for row in told["communication"]}, dict(collectives))
     same("bytes of collectives", {row["name"]: row["bytes"] for row in told["communication"]}, message_bytes(rows))
     assert all(row["exposed_ns"] == row["total_ns"] - row["under_computation_ns"] for row in told["communication"])
+    same("times of operators", {row["name"]: [row["self_ns"], row["total_ns"]] for row in told["operators"]}, operator_times(rows))
     same("synchronisations", {row["name"]: [row["calls"], row["total_ns"]] for row in told["synchronisations"]}, dict(waits(rows)))
     wanted = loading(rows, steps)
     assert {row["name"]: (row["calls"], row["total_ns"]) for row in told["data_loader"]} == {name: each[:2] for name, each in wanted.items()}, wanted

@@ -211,6 +211,32 @@ def check_merged(name, strata, files, document, failures):
         failures.append(f"{name}: {len(again['ranks'][0]['steps'])} steps of all, {len(document['ranks'][0]['steps'])} of the first")
 
 
+def check_words(strata, failures):
+    """What is said where nothing ties the traces, and where one rank is given twice."""
+    def said(ranks, twice=False):
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for i, text in enumerate(ranks):
+                files.append(os.path.join(folder, f"trace{i}.json"))
+                with open(files[-1], "w", encoding="utf-8") as file:
+                    file.write(text)
+            return " ".join(told(strata, files + files[:1] if twice else files)[1].split())
+    slow = job(2, 12, only(1, {"kernel": KERNEL * 1.3}), collective=None)
+    strange = said([rank.text(False) for rank in slow])
+    for wanted, there in (("2 traces beside each other", True), ("Nothing in these traces shows that they are of one run", True), ("wait for it", False)):
+        if (wanted in strange) != there:
+            failures.append(f"traces that nothing ties: {wanted!r}: {strange[:400]}")
+    known = said([rank.text() for rank in slow])
+    if "No collective is in these traces" not in known or "2 ranks of one run" not in known:
+        failures.append(f"a job without collectives: {known[:400]}")
+    twice = said([rank.text() for rank in job(2, 12, only(1, {"kernel": KERNEL * 1.3}))], twice=True)
+    if "1 trace is of a rank that one before it is of, too" not in twice:
+        failures.append(f"a rank twice: {twice[:400]}")
+    alone = said([job(2, 12, lambda rank, step: {})[0].text()], twice=True)
+    if "1 rank of a run" not in alone or "All of these traces are of one rank" not in alone:
+        failures.append(f"one rank alone, twice: {alone[:400]}")
+
+
 def main():
     strata = os.path.realpath(sys.argv[1])
     right = even = count = 0
@@ -242,6 +268,7 @@ def main():
             failures.append(f"a missing rank is not said:\n{plain[:600]}")
         if balance == "straggler" and f"Rank {slowest} is the slowest" not in plain:
             failures.append(f"{name}: not said:\n{plain[:600]}")
+    check_words(strata, failures)
     print(f"{right} of {count} right; \"even\" for all: {even} of {count}")
     print("\n".join(failures))
     return 1 if failures else 0

@@ -17,9 +17,9 @@ public:
     Trace(std::int64_t rank, int device, std::int64_t clockNs, bool reduces = true)
         : m_clockNs(clockNs)
     {
-        m_strings.intern("text " + std::to_string(rank)); // so that ids of the same name differ
+        (void)m_strings.intern("text " + std::to_string(rank)); // so that ids of the same name differ
         if (rank > 0)
-            m_strings.intern("another");
+            (void)m_strings.intern("another");
         m_work.rank = rank;
         m_work.lanes.push_back({ .process = 77,
             .thread = 5,

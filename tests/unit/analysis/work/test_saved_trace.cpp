@@ -16,7 +16,8 @@ namespace {
 /// A launch, its kernel, and steps that no annotation tells of, as in a recording of ours.
 struct Recorded {
     Work work;
-    StringTable strings;
+    Recording recording;
+    StringTable& strings = recording.strings;
 
     Recorded()
     {
@@ -54,14 +55,33 @@ struct Recorded {
 
 TEST(Verdict, OfASimulatedDeviceIsNone)
 {
-    const Recorded recorded;
+    Recorded recorded;
     const WorkReport report = workReportOf(recorded.work, recorded.strings);
-    const auto real = verdictOf(report, recorded.strings),
-               simulated = verdictOf(report, recorded.strings, true);
+    const auto real = verdictOf(report, recorded.recording);
+    EXPECT_FALSE(real.at(0).text().starts_with("GPU 0 is simulated")) << real[0].text();
+    recorded.recording.simulated = true;
+    const auto simulated = verdictOf(report, recorded.recording);
     ASSERT_EQ(simulated.size(), 1u);
     EXPECT_TRUE(simulated[0].text().starts_with("GPU 0 is simulated: its work comes to "))
         << simulated[0].text();
-    EXPECT_FALSE(real.at(0).text().starts_with("GPU 0 is simulated")) << real[0].text();
+}
+
+TEST(Verdict, KnowsNoGpuOfATraceThatIsCut)
+{
+    Recording recording;
+    const WorkReport nothing = workReportOf(Work(), recording.strings);
+    EXPECT_EQ(verdictOf(nothing, recording).at(0).text(), "No work of a GPU is in this trace.");
+    recording.truncation.emplace();
+    EXPECT_TRUE(verdictOf(nothing, recording).at(0).text().ends_with("it is cut, or damaged."));
+}
+
+TEST(Losses, AreRowsThatCannotBeReadToo)
+{
+    Work work;
+    EXPECT_TRUE(sayLossesOf(work).empty());
+    work.unreadable = 1;
+    EXPECT_EQ(sayLossesOf(work).at(0).text(),
+        "1 row of the trace is left out or has no length: it cannot be read, or tells no time that can be.");
 }
 
 TEST(SavedTrace, HasStepsThatNoAnnotationTells)
