@@ -45,9 +45,9 @@ void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const WaitSums&
     const SentenceArgument what = strong(argument(Sentence(waitCauseText(cause))));
     const std::string share = formatShare(longest->ns, ofNs);
     said.push_back(longest->doing.valid()
-            ? say("Most of its idle time passes while %1 (%2 of all), the longest stretch, %3, in %4.", what,
-                share, formatDuration(longest->longestNs), endOf(strings[longest->doing]))
-            : say("Most of its idle time passes while %1 (%2 of all).", what, share));
+            ? say("Most of its idle time passes while %1 (%2), the longest stretch, %3, in %4.", what, share,
+                formatDuration(longest->longestNs), endOf(strings[longest->doing]))
+            : say("Most of its idle time passes while %1 (%2).", what, share));
     said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause, waits.tellsOperators))));
 }
 
