@@ -26,4 +26,11 @@ std::string threadNameOrNumber(const Recording& recording, std::uint32_t thread)
     return name.empty() ? std::to_string(thread) : name;
 }
 
+std::string_view withoutThreadNumber(std::string_view name)
+{
+    const std::size_t open = name.find(" (");
+    const bool isNumbered = name.starts_with("thread ") && open != name.npos && name.ends_with(')');
+    return isNumbered ? name.substr(open + 2, name.size() - open - 3) : name;
+}
+
 } // namespace strata::model

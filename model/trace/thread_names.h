@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace strata::model {
 
@@ -14,5 +15,9 @@ namespace strata::model {
 [[nodiscard]] std::string threadName(const Recording& recording, std::uint32_t thread);
 /// The same, or its number.
 [[nodiscard]] std::string threadNameOrNumber(const Recording& recording, std::uint32_t thread);
+
+/// The profiler's "thread 4242 (python)" is "python", since the number stands beside it; others are as they
+/// are.
+[[nodiscard]] std::string_view withoutThreadNumber(std::string_view name);
 
 } // namespace strata::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/details_panel.h"
 
+#include "model/trace/work.h"
 #include "views/contents/stack_list.h"
 #include "views/models/shown_instant.h"
 #include "views/pages/document_texts.h"
@@ -153,6 +154,10 @@ void DetailsPanel::rebuild()
                 ? tr("Details are there once the whole file is read.")
                 : m_document.recording() && m_document.devices().empty()
                 ? tr("Click a piece of work to see what it is, how long it took and what launched it.")
+                : m_document.recording() && m_document.recording()->parts.find<model::Work>()
+                ? tr("Click a piece of work, a block, an event or a line of code to see what it is, where it "
+                     "comes "
+                     "from and when it was.")
                 : tr("Click a block, an event or a line of code to see what it is, who allocated it "
                      "and when it lived."),
             true));

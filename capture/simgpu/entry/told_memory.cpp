@@ -13,30 +13,30 @@ MemoryKind kindOf(HostMemory::Kind kind)
     return kind == HostMemory::Kind::Managed ? MemoryKind::Managed : MemoryKind::Pinned;
 }
 
-} // namespace
+using Allocate = Status (DeviceMemory::*)(int, std::size_t, Address&);
 
-Status allocateDevice(const ApiCall& call, int device, std::size_t bytes, Address& address)
+Status allocateBy(Allocate way, const ApiCall& call, int device, std::size_t bytes, Address& address)
 {
     Status status{};
     {
         const auto lock = locked();
-        status = machine().memory.allocate(device, bytes, address);
+        status = (machine().memory.*way)(device, bytes, address);
     }
     if (status == Status::Ok)
         call.tellMemory(MemoryOperation::Allocation, MemoryKind::Device, device, address, bytes);
     return status;
 }
 
+} // namespace
+
+Status allocateDevice(const ApiCall& call, int device, std::size_t bytes, Address& address)
+{
+    return allocateBy(&DeviceMemory::allocate, call, device, bytes, address);
+}
+
 Status allocateFromPool(const ApiCall& call, int device, std::size_t bytes, Address& address)
 {
-    Status status{};
-    {
-        const auto lock = locked();
-        status = machine().memory.allocateFromPool(device, bytes, address);
-    }
-    if (status == Status::Ok)
-        call.tellMemory(MemoryOperation::Allocation, MemoryKind::Device, device, address, bytes);
-    return status;
+    return allocateBy(&DeviceMemory::allocateFromPool, call, device, bytes, address);
 }
 
 Status releaseDevice(const ApiCall& call, Address address)

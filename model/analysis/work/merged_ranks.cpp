@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/merged_ranks.h"
 
+#include "model/trace/thread_names.h"
+
 #include <algorithm>
 #include <climits>
 #include <fmt/format.h>
@@ -50,14 +52,6 @@ std::set<int> devicesOf(const Work& work)
         if (reading.deviceType == kGpu && reading.device >= 0)
             devices.insert(reading.device);
     return devices;
-}
-
-/// The profiler's "thread 4242 (python)" is "python": the number stands beside it.
-std::string_view bareThreadName(std::string_view name)
-{
-    const std::size_t open = name.find(" (");
-    const bool isNumbered = name.starts_with("thread ") && open != name.npos && name.ends_with(')');
-    return isNumbered ? name.substr(open + 2, name.size() - open - 3) : name;
 }
 
 class Merger {
@@ -162,7 +156,7 @@ private:
             if (lane.device)
                 to.threadName = own.empty() ? intern(fmt::format("stream {}", lane.stream)) : intern(own);
             else
-                to.threadName = named(own.empty() ? "thread" : bareThreadName(own));
+                to.threadName = named(own.empty() ? "thread" : withoutThreadNumber(own));
             to.ownName.clear();
         }
     }

@@ -99,11 +99,12 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
         return said;
     }
     if (recording.simulated)
-        return { say(
-            "GPU %1 is simulated: its work comes to %2 of %3 here, and to other times on a real one, so "
-            "that nobody can tell yet whether the program feeds it fast enough.",
-            *waits.device, strong(argument(formatShare(device->busyNs, device->span.ns()))),
-            duration(device->span.ns())) };
+        return {
+            say("GPU %1 is simulated: its work comes to %2 of %3 here, and takes other times on a real one.",
+                *waits.device, strong(argument(formatShare(device->busyNs, device->span.ns()))),
+                duration(device->span.ns())),
+            say("Whether the program feeds it fast enough is seen on a GPU: strata record --kernels.")
+        };
     const std::int64_t aroundNs = waits.range.ns() - waits.span.ns();
     if (static_cast<double>(aroundNs) > kDenseShare * static_cast<double>(waits.range.ns())) {
         const SentenceArgument busy = strong(argument(formatShare(device->busyNs, waits.range.ns())));

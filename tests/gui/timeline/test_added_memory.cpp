@@ -3,8 +3,7 @@
 
 #include "model/base/units.h"
 #include "model/session/save.h"
-#include "tests/gui/allocator/replayed.h"
-#include "tests/gui/timeline/made_trace.h"
+#include "tests/gui/timeline/page_test.h"
 #include "tests/support/make_recording.h"
 #include "views/pages/timeline_page.h"
 
@@ -16,7 +15,6 @@
 #include <QMimeData>
 #include <QProcess>
 #include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 
@@ -48,28 +46,12 @@ std::string ofTenSteps()
     return text;
 }
 
-class AddedMemoryTest : public testing::Test, protected test::WindowFont {
+class AddedMemoryTest : public test::TimelinePageShown {
 protected:
-    AddedMemoryTest()
-        : m_page(m_document)
-    {
-        m_page.setPalette(Palette::light());
-        m_page.resize(1000, 640);
-        m_page.QWidget::show();
-        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
-    }
     void open()
     {
-        m_trace = m_folder.filePath(QStringLiteral("trace.json"));
-        ASSERT_TRUE(test::write(m_trace, test::tenSteps()));
-        m_document.open(m_trace);
-        ASSERT_TRUE(QTest::qWaitFor(
-            [&] {
-                return m_document.state() == Document::State::Ready && m_page.lanes().data()
-                    && !m_page.busy();
-            },
-            20'000))
-            << m_document.error().text();
+        openTrace(test::tenSteps());
+        m_trace = m_document.path();
     }
     [[nodiscard]] QString snapshot(const char* name, const std::string& text)
     {
@@ -118,10 +100,7 @@ protected:
         return nullptr;
     }
 
-    QTemporaryDir m_folder;
     QString m_trace;
-    Document m_document;
-    TimelinePage m_page;
 };
 
 TEST_F(AddedMemoryTest, DrawsTheMemoryOfASnapshotOnTheAxisOfTheTrace)

@@ -2,8 +2,7 @@
 #include "views/pages/timeline_page.h"
 
 #include "model/trace/work.h"
-#include "tests/gui/allocator/replayed.h"
-#include "tests/gui/timeline/made_trace.h"
+#include "tests/gui/timeline/page_test.h"
 #include "tests/support/make_recording.h"
 #include "views/widgets/hover_tip.h"
 #include "views/widgets/timeline/lane_words.h"
@@ -216,27 +215,13 @@ TEST_F(MarksOnLanes, WhatIsChosenStaysWhereARecordingGrows)
     EXPECT_TRUE(m_lanes.markLinesAt(QPoint(300, 390)).isEmpty());
 }
 
-class MarksOnThePage : public testing::Test, protected test::WindowFont {
+class MarksOnThePage : public test::TimelinePageShown {
 protected:
     MarksOnThePage()
-        : m_page(m_document)
+        : TimelinePageShown({ 1200, 800 })
     {
-        m_page.setPalette(Palette::light());
-        m_page.resize(1200, 800);
-        m_page.QWidget::show();
-        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
     }
-    void open(const char* file)
-    {
-        m_document.open(QString::fromLatin1(file));
-        ASSERT_TRUE(QTest::qWaitFor(
-            [&] {
-                return m_document.state() == Document::State::Ready && m_page.lanes().data()
-                    && !m_page.busy();
-            },
-            20'000))
-            << m_document.error().text();
-    }
+    void open(const char* file) { openFile(QString::fromLatin1(file)); }
     [[nodiscard]] WorkDetails clicked(std::uint32_t mark)
     {
         QSignalSpy focus(&m_page, &Page::focusChanged);
@@ -244,9 +229,6 @@ protected:
         EXPECT_EQ(m_page.lanes().currentMark(), mark);
         return focus.size() == 1 ? *focus.front().front().value<Focus>().work : WorkDetails();
     }
-
-    Document m_document;
-    TimelinePage m_page;
 };
 
 TEST_F(MarksOnThePage, AClickTellsTheDetailsOfARecordingsRefusal)

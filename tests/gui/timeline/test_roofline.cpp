@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/timeline_page.h"
 
-#include "tests/gui/allocator/replayed.h"
-#include "tests/gui/timeline/made_trace.h"
+#include "tests/gui/timeline/page_test.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/timeline/roofline_chart.h"
 #include "views/widgets/timeline/roofline_words.h"
@@ -13,7 +12,6 @@
 #include <QJsonObject>
 #include <QProcess>
 #include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QTest>
 
 using namespace strata;
@@ -21,28 +19,11 @@ using namespace strata::views;
 
 namespace {
 
-class RooflinePage : public testing::Test, protected test::WindowFont {
+class RooflinePage : public test::TimelinePageShown {
 protected:
-    RooflinePage()
-        : m_page(m_document)
-    {
-        m_page.setPalette(Palette::light());
-        m_page.resize(1000, 640);
-        m_page.QWidget::show();
-        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
-    }
     void open(const std::string& text = test::productsAndSums())
     {
-        m_path = m_folder.filePath(QStringLiteral("trace.json"));
-        ASSERT_TRUE(test::write(m_path, text));
-        m_document.open(m_path);
-        ASSERT_TRUE(QTest::qWaitFor(
-            [&] {
-                return m_document.state() == Document::State::Ready && m_page.lanes().data()
-                    && !m_page.busy();
-            },
-            20'000))
-            << m_document.error().text();
+        openTrace(text);
         m_page.showTable(WorkTable::Kind::Roofline);
     }
     [[nodiscard]] QString cell(int row, int column) const
@@ -55,11 +36,6 @@ protected:
         return m_page.lanes().current() ? m_page.lanes().data()->nameOf(*m_page.lanes().current())
                                         : std::string_view();
     }
-
-    QTemporaryDir m_folder;
-    QString m_path;
-    Document m_document;
-    TimelinePage m_page;
 };
 
 TEST_F(RooflinePage, SaysHowFastOperatorsAreAndWhatLimitsThem)
@@ -192,7 +168,7 @@ TEST_F(RooflinePage, TheWindowAndTheCommandSayTheSame)
     open();
     QProcess strata;
     strata.start(QStringLiteral(STRATA_PROGRAM),
-        { QStringLiteral("timeline"), m_path, QStringLiteral("--json"), QStringLiteral("--limit"),
+        { QStringLiteral("timeline"), m_document.path(), QStringLiteral("--json"), QStringLiteral("--limit"),
             QStringLiteral("0") });
     ASSERT_TRUE(strata.waitForFinished(30'000));
     const QJsonObject told = QJsonDocument::fromJson(strata.readAllStandardOutput())

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/timeline_page.h"
 
-#include "tests/gui/allocator/replayed.h"
-#include "tests/gui/timeline/made_trace.h"
+#include "tests/gui/timeline/page_test.h"
 #include "views/pages/timeline_texts.h"
 #include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
@@ -14,7 +13,6 @@
 #include <QJsonObject>
 #include <QProcess>
 #include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 
@@ -26,29 +24,9 @@ using namespace strata::views;
 
 namespace {
 
-class TimelinePageTest : public testing::Test, protected test::WindowFont {
+class TimelinePageTest : public test::TimelinePageShown {
 protected:
-    TimelinePageTest()
-        : m_page(m_document)
-    {
-        m_page.setPalette(Palette::light());
-        m_page.resize(1000, 640);
-        m_page.QWidget::show();
-        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
-    }
-    void open(const std::string& text = test::tenSteps())
-    {
-        const QString path = m_folder.filePath(QStringLiteral("trace.json"));
-        ASSERT_TRUE(test::write(path, text));
-        m_document.open(path);
-        ASSERT_TRUE(QTest::qWaitFor(
-            [&] {
-                return m_document.state() == Document::State::Ready && m_page.lanes().data()
-                    && !m_page.busy();
-            },
-            20'000))
-            << m_document.error().text();
-    }
+    void open(const std::string& text = test::tenSteps()) { openTrace(text); }
     /// What the command says of the file that is open.
     [[nodiscard]] QJsonObject told(const QStringList& options = {}) const
     {
@@ -78,10 +56,6 @@ protected:
         ADD_FAILURE() << "no " << name;
         return 0;
     }
-
-    QTemporaryDir m_folder;
-    Document m_document;
-    TimelinePage m_page;
 };
 
 TEST_F(TimelinePageTest, SaysHowBusyTheGpuIsAndWhatItWaitsFor)

@@ -3,6 +3,7 @@
 
 #include "model/analysis/work/device_work.h"
 #include "model/trace/frame_origin.h"
+#include "model/trace/thread_names.h"
 #include "views/style/texts.h"
 #include "views/widgets/timeline/work_callers.h"
 
@@ -130,13 +131,11 @@ QString lane(const model::WorkLane& lane, const model::StringTable& strings)
         return Words::tr("GPU %1, all streams").arg(*lane.device);
     if (lane.device)
         return Words::tr("GPU %1, stream %2").arg(*lane.device).arg(lane.stream);
-    const QString name = lane.threadName.valid() ? utf8(strings[lane.threadName]) : utf8(lane.ownName);
+    // The number, which tells threads apart, stands last, where it is not cut.
+    const QString name = utf8(model::withoutThreadNumber(
+        lane.threadName.valid() ? strings[lane.threadName] : std::string_view(lane.ownName)));
     if (name.isEmpty())
         return Words::tr("thread %1").arg(lane.thread);
-    // The profiler's "thread 4242 (python)": what tells threads apart stands last, where it is not cut.
-    static const QRegularExpression kProfilers(QStringLiteral("^thread (-?\\d+) \\((.*)\\)$"));
-    if (const auto match = kProfilers.match(name); match.hasMatch())
-        return QStringLiteral("%1 %2").arg(match.captured(2), match.captured(1));
     const bool isNumbered = lane.thread > -(std::int64_t{ 1 } << 32); // else the file names it alone
     return isNumbered ? QStringLiteral("%1 %2").arg(name).arg(lane.thread) : name;
 }

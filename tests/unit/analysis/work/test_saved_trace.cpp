@@ -61,7 +61,7 @@ TEST(Verdict, OfASimulatedDeviceIsNone)
     EXPECT_FALSE(real.at(0).text().starts_with("GPU 0 is simulated")) << real[0].text();
     recorded.recording.simulated = true;
     const auto simulated = verdictOf(report, recorded.recording);
-    ASSERT_EQ(simulated.size(), 1u);
+    ASSERT_EQ(simulated.size(), 2u);
     EXPECT_TRUE(simulated[0].text().starts_with("GPU 0 is simulated: its work comes to "))
         << simulated[0].text();
 }
