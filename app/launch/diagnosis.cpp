@@ -126,6 +126,7 @@ void examine(const Command& command, Diagnosis& diagnosis)
         recording("record_python_stacks", "record, with stacks of Python", hook ? noPythonStacks : noRecord,
             noDryRun, diagnosis),
         recording("record_native_stacks", "record, with stacks of C++", noRecord, noDryRun, diagnosis),
+        recording("kernels", "record kernels and operators too", noRecord, noDryRun, diagnosis),
         driverReadings(diagnosis),
     };
 }
@@ -140,12 +141,6 @@ void addRunning(Diagnosis& diagnosis)
         : whyNoInjection();
     diagnosis.abilities.push_back(
         { "inject", "record a program that runs already", why.empty() ? Answer::Yes : Answer::No, why });
-}
-
-void addWhatComes(Diagnosis& diagnosis)
-{
-    diagnosis.abilities.push_back(
-        { "kernels", "kernels on the time axis", Answer::NotBuilt, "this Strata does not do it yet" });
 }
 
 } // namespace
@@ -174,7 +169,6 @@ Diagnosis diagnose(std::vector<std::string> words)
             no("record_native_stacks", "record, with stacks of C++", why), driverReadings(diagnosis) };
     }
     addRunning(diagnosis);
-    addWhatComes(diagnosis);
     return diagnosis;
 }
 

@@ -15,7 +15,6 @@ struct Ability {
         Yes,
         Simulated, ///< on a simulated device alone
         No,
-        NotBuilt, ///< this Strata does not do it yet, on any machine
     };
 
     std::string id; ///< "dry_run", for programs

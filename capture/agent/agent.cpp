@@ -47,6 +47,10 @@ void callEnds(int token, bool done) noexcept
 {
     g_agent->onCallEnds(token, done);
 }
+void operatorRan(const hook::OperatorSpan& span) noexcept
+{
+    g_agent->onOperator(span);
+}
 void onLock(pthread_mutex_t* mutex) noexcept
 {
     g_agent->onLock(mutex);
@@ -177,10 +181,25 @@ void Agent::recordKernels(Recorder& recorder, const AgentOptions& options)
     if (library)
         why = activity.begin(*library, { m_hook.counter, options.kernels == Kernels::Shared });
     if (why.empty())
-        recorder.recordWork(*library, activity);
+        recorder.recordWork(*library, activity, recordOperators(recorder, options));
     else
         say(recorder.name() + ": no kernels are recorded: " + why);
     recorder.tell({ wire::info::kKernels, why.empty() ? wire::info::kYes : why });
+}
+
+OperatorLog* Agent::recordOperators(Recorder& recorder, const AgentOptions& options)
+{
+    if (!options.operators)
+        return nullptr;
+    m_operators.open();
+    const bool isFollowed = m_hook.followOperators(operatorRan);
+    constexpr const char* kWhyNot = "this LibTorch lets nobody watch its operators";
+    recorder.tell({ wire::info::kOperators, isFollowed ? wire::info::kYes : kWhyNot });
+    if (isFollowed)
+        return &m_operators;
+    m_operators.close();
+    say(recorder.name() + ": no operators are recorded: " + kWhyNot);
+    return nullptr;
 }
 
 bool Agent::startTotals(
@@ -251,6 +270,7 @@ bool Agent::takeState(StatePurpose purpose)
 void Agent::forget() noexcept
 {
     m_forked.store(true, std::memory_order_relaxed);
+    m_operators.close();
     cupti::Activity::one().forget();
     if (Recorder* const recorder = m_recorder.load(std::memory_order_acquire))
         recorder->forget();
@@ -264,6 +284,8 @@ void Agent::stop()
     Recorder* recorder = m_recorder.load(std::memory_order_relaxed);
     if (!recorder)
         return;
+    if (m_operators.isOpen())
+        m_hook.endOperators();
     if (m_followed) {
         if (m_hook.isTorchRecording())
             recorder->tell({ wire::info::kTorchRecorder, wire::info::kYes });
@@ -271,6 +293,7 @@ void Agent::stop()
     }
     if (const std::uint64_t refused = m_stacks->refused() + m_texts->refused(); refused > 0)
         recorder->tell({ wire::info::kLostStacks, std::to_string(refused) });
+    m_operators.close();
     recorder->finish();
     m_recorder.store(nullptr, std::memory_order_release);
     if (recorder->lost() > 0)

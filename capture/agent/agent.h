@@ -38,6 +38,7 @@ struct AgentOptions {
     std::string simulatedDevice; ///< JSON for the setting "simulated_device"; empty: none
     std::optional<LiveOptions> live; ///< others may look on while it is recorded
     Kernels kernels = Kernels::Off;
+    bool operators = false; ///< of PyTorch too, where kernels are recorded
     bool fromTheFirst = false; ///< nothing should be allocated yet: what is, is told
 };
 
@@ -104,12 +105,14 @@ public:
     void onOutOfMemory(std::int32_t device, std::int64_t bytes) noexcept;
     int onCallBegins(const hook::Call& call) noexcept;
     void onCallEnds(int token, bool done) noexcept { m_calls.ends(token, done); }
+    void onOperator(const hook::OperatorSpan& span) noexcept { m_operators.add(span, threadNumber()); }
     void onLock(pthread_mutex_t* mutex) noexcept { m_calls.locked(mutex); }
 
 private:
     bool prepare(const AgentOptions& options);
     bool takeState(StatePurpose purpose);
     void recordKernels(Recorder& recorder, const AgentOptions& options);
+    [[nodiscard]] OperatorLog* recordOperators(Recorder& recorder, const AgentOptions& options);
     Recorder& makeRecorder(
         std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> facts, bool followed);
     void takeStack(Device& device, const hook::Entry& entry, EventRecord& record) noexcept;
@@ -131,6 +134,7 @@ private:
     std::atomic<bool> m_forked{ false };
     std::atomic<bool> m_pythonTrusted{ false }, m_localsTrusted{ false };
     ModuleTable* m_modules = nullptr;
+    OperatorLog m_operators;
     std::string m_simulatedDevice; // of this recording
     ReadDriver m_readDriver;
     Devices m_noDevices; // where events are not told

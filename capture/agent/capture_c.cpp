@@ -417,6 +417,7 @@ int strata_capture_start(const strata_capture_options* given)
             wanted.memoryLimit = options.memory_limit;
         wanted.kernels = static_cast<agent::Kernels>(
             std::min<std::uint32_t>(options.kernels, STRATA_CAPTURE_KERNELS_SHARED));
+        wanted.operators = options.operators != 0;
         wanted.simulatedDevice = options.simulated_device ? options.simulated_device : "";
         self.waiting = wanted;
         self.file = file;

@@ -246,6 +246,7 @@ std::string begin(const Link& link, const Options& options)
     wanted.memory_limit = numberOf(options, injected::kMemory);
     wanted.live_memory = numberOf(options, injected::kLiveMemory);
     wanted.kernels = kernelsWanted(textOf(options, injected::kKernels));
+    wanted.operators = textOf(options, injected::kOperators) == "1" ? 1 : 0;
     wanted.live = 1;
     wanted.aside = 1;
     wanted.list_file = list.c_str();

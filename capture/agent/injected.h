@@ -34,6 +34,7 @@ inline constexpr std::string_view kMemory = "memory"; ///< bytes of the recorder
 inline constexpr std::string_view kLiveMemory = "live_memory"; ///< bytes kept for viewers; 0: likewise
 
 inline constexpr std::string_view kKernels = "kernels"; ///< aside or shared; none: empty
+inline constexpr std::string_view kOperators = "operators"; ///< 1: PyTorch's too, with kernels
 
 inline constexpr std::string_view kEnd = "end"; ///< 1: see above
 

@@ -89,10 +89,10 @@ void Recorder::start()
     m_handle.store(m_thread.native_handle());
 }
 
-void Recorder::recordWork(const cupti::Library& library, cupti::Activity& activity)
+void Recorder::recordWork(const cupti::Library& library, cupti::Activity& activity, OperatorLog* operators)
 {
     const std::lock_guard lock(m_mutex);
-    m_workWanted = { &library, &activity };
+    m_workWanted = { &library, &activity, operators };
 }
 
 void Recorder::add(TakenState state)
@@ -199,9 +199,12 @@ void Recorder::run()
             m_info.emplace_back(wire::info::kEndedBy, ""); // a handler of the program saw to it
             m_endToldNs = 0;
         }
-        if (m_workWanted.activity && !m_work)
+        if (m_workWanted.activity && !m_work) {
             m_work = std::make_unique<WorkRows>(
                 m_numbers, *m_workWanted.library, *m_workWanted.activity, ThreadTable::bySelf);
+            if (m_workWanted.operators)
+                m_work->writeOperatorsOf(*m_workWanted.operators);
+        }
         lock.unlock();
         if (finishing && m_work)
             m_workWanted.activity->end();

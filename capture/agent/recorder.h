@@ -74,8 +74,10 @@ public:
     ~Recorder();
 
     void start();
-    /// Any thread, once. Kernels are recorded too: `activity` has begun, and is ended with the recording.
-    void recordWork(const cupti::Library& library, cupti::Activity& activity);
+    /// Any thread, once. Kernels are recorded too: `activity` has begun, and is ended with the recording; and
+    /// what is in `operators`, which outlives this (nullptr: none are).
+    void recordWork(
+        const cupti::Library& library, cupti::Activity& activity, OperatorLog* operators = nullptr);
     /// Any thread. A state whose cut marks are in the rings.
     void add(TakenState state);
     /// Any thread. A range begins or ends, or a mark is set, on a thread, at `timeNs` (since the epoch).
@@ -186,6 +188,7 @@ private:
     struct WorkWanted {
         const cupti::Library* library = nullptr;
         cupti::Activity* activity = nullptr;
+        OperatorLog* operators = nullptr;
     };
     WorkWanted m_workWanted;
     std::uint64_t m_flushesWanted = 0, m_flushesDone = 0;

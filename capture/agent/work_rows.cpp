@@ -275,6 +275,7 @@ void WorkRows::write(const CounterClock& clock, wire::ChunkWriter& writer)
     m_clock = &clock;
     m_activity.drain(
         [&](std::span<std::uint8_t> buffer) { cupti::parseRecords(buffer, m_library.next, *this); });
+    writeOperators(writer);
     m_clock = nullptr;
     m_numbers.write(writer);
     for (auto& [number, device] : m_devices) {
@@ -309,13 +310,52 @@ void WorkRows::write(const CounterClock& clock, wire::ChunkWriter& writer)
     writeLosses(clock, writer);
 }
 
+wire::OperatorCallRow WorkRows::operatorCall(std::string_view text)
+{
+    wire::OperatorCallRow call;
+    for (std::uint32_t* part : { &call.shapes, &call.types, &call.values, &call.strides }) {
+        const std::size_t end = text.find('\n');
+        *part = m_numbers.string(text.substr(0, end));
+        text.remove_prefix(std::min(text.size(), end + 1));
+    }
+    call.name = m_numbers.string(text);
+    return call;
+}
+
+/// Within write(), while the clock is known.
+void WorkRows::writeOperators(wire::ChunkWriter& writer)
+{
+    if (!m_operatorLog)
+        return;
+    const OperatorLog::Taken taken = m_operatorLog->take();
+    m_operatorsLost += taken.lost;
+    wire::OperatorChunk chunk;
+    for (const std::string& call : taken.calls)
+        chunk.calls.push_back(operatorCall(call));
+    for (const OperatorLog::Row& from : taken.rows) {
+        wire::OperatorRow row{ from.call, from.thread, 0, 0, from.sequence };
+        if (turn({ from.begin, from.end }, row.startNs, row.durationNs))
+            chunk.rows.push_back(row);
+        else
+            unreadable();
+    }
+    if (chunk.rows.empty())
+        return;
+    // Those around others first, as they were called.
+    std::ranges::stable_sort(
+        chunk.rows, {}, [](const wire::OperatorRow& row) { return std::pair(row.startNs, -row.durationNs); });
+    m_rows += chunk.rows.size();
+    m_numbers.write(writer);
+    writer.chunk(wire::ChunkType::Operators, [&](wire::Bytes& out) { wire::encodeOperators(chunk, out); });
+}
+
 void WorkRows::writeLosses(const CounterClock& clock, wire::ChunkWriter& writer)
 {
     std::vector<wire::WorkLossRow> rows;
     for (const cupti::Activity::Turn& turn : m_activity.takeTurns())
         rows.push_back({ turn.theirs ? wire::WorkLoss::AnotherProfiler : wire::WorkLoss::Ended,
             clock.toNs(turn.ticks), 0 });
-    if (const std::uint64_t lost = m_activity.takeLost(); lost > 0)
+    if (const std::uint64_t lost = m_activity.takeLost() + std::exchange(m_operatorsLost, 0); lost > 0)
         rows.push_back({ wire::WorkLoss::NoRoom, nowNs(), lost });
     if (m_unreadable > 0)
         rows.push_back({ wire::WorkLoss::Unreadable, nowNs(), std::exchange(m_unreadable, 0) });

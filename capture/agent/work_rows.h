@@ -3,6 +3,7 @@
 
 #include "capture/agent/counter_clock.h"
 #include "capture/agent/numbers.h"
+#include "capture/agent/operator_log.h"
 #include "capture/cupti/activity.h"
 #include "capture/cupti/parse.h"
 #include "model/wire/chunk_writer.h"
@@ -33,6 +34,9 @@ public:
     {
     }
 
+    /// From now on what is in there is written too. Outlives this.
+    void writeOperatorsOf(OperatorLog& log) { m_operatorLog = &log; }
+
     /// What is complete is taken out of the profiler's buffers. Then the clock is read: it turns best what
     /// happened before that.
     void collect() { m_activity.flush(); }
@@ -58,6 +62,8 @@ private:
     void keepApart(const CounterClock& clock, std::uint32_t device, std::vector<wire::DeviceWorkRow>& rows);
     [[nodiscard]] std::uint32_t kernelName(const char* name);
     [[nodiscard]] std::uint32_t callName(const cupti::ApiRecord& record);
+    void writeOperators(wire::ChunkWriter& writer);
+    [[nodiscard]] wire::OperatorCallRow operatorCall(std::string_view text);
     void writeLosses(const CounterClock& clock, wire::ChunkWriter& writer);
 
     /// Where the work of a stream ends so far, in ticks and as it was written.
@@ -80,6 +86,8 @@ private:
     std::vector<wire::WorkCallRow> m_calls;
     std::vector<wire::WorkWaitRow> m_waits;
     std::vector<wire::DriverAllocationRow> m_allocations;
+    OperatorLog* m_operatorLog = nullptr;
+    std::uint64_t m_operatorsLost = 0;
     std::uint64_t m_unreadable = 0, m_rows = 0;
     std::map<std::uint32_t, std::int32_t> m_deviceOfContext;
     std::unordered_map<std::string, std::uint32_t> m_kernelNames; // as the profiler writes them

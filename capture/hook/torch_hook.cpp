@@ -11,6 +11,7 @@
 
 #include "capture/hook/autograd_phase.h"
 #include "capture/hook/libtorch.h"
+#include "capture/hook/operator_spans.h"
 #include "capture/hook/operators.h"
 #include "capture/hook/torch_calls.h"
 
@@ -369,7 +370,7 @@ double memoryFraction(std::int32_t device) noexcept
 
 const Hook kHook{ kHookAbi, STRATA_TORCH_VERSION, readiness, attach, snapshot, isTorchRecording, counter,
     unwind, followCalls, kNamedCalls, touch, memoryFraction, tellsPhases, autogradNode, watchOperators,
-    leaveOperators, runningOperator };
+    leaveOperators, runningOperator, followOperators, endOperators };
 
 } // namespace
 

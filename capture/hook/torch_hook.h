@@ -10,7 +10,7 @@ namespace strata::hook {
 // no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
 // version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
 
-inline constexpr std::uint32_t kHookAbi = 6;
+inline constexpr std::uint32_t kHookAbi = 7;
 
 /// The one function that a hook exports.
 inline constexpr const char* kHookEntry = "strata_torch_hook";
@@ -119,6 +119,16 @@ struct OperatorCallbacks {
     void (*ran)(const Operator&) noexcept = nullptr;
 };
 
+/// An operator that ran on the thread that tells. Lives until the call returns.
+struct OperatorSpan {
+    /// Of its inputs sizes, types, values of scalars and strides, as torch.profiler writes them, a line each;
+    /// then its name.
+    Text call;
+    std::uint64_t begin = 0, end = 0; ///< of Hook::counter()
+    std::int64_t sequence = -1; ///< of autograd; -1: none
+};
+using OperatorRan = void (*)(const OperatorSpan&) noexcept;
+
 enum class Readiness : std::uint8_t {
     Ready,
     NotYet, ///< the allocator is not initialised: a tracker that is attached now would be lost
@@ -165,6 +175,10 @@ struct Hook {
     /// The innermost operator that runs on the calling thread and began while operators were watched; false:
     /// none does. Its `launches` are how often this was asked within it before. Texts live until it ends.
     bool (*runningOperator)(Operator& to) noexcept = nullptr;
+    /// As watchOperators(), beside it: from now on each operator that has run is told of, with its time,
+    /// until endOperators().
+    bool (*followOperators)(OperatorRan ran) noexcept = nullptr;
+    void (*endOperators)() noexcept = nullptr;
 };
 
 } // namespace strata::hook

@@ -85,6 +85,7 @@ Poll load()
     options.list_file = variable(kListVariable);
     options.simulated_device = variable(kSimulatedVariable);
     options.kernels = kernelsWanted();
+    options.operators = *variable(kOperatorsVariable) == '1' ? 1 : 0;
     options.aside = 1;
     options.live = *variable(kLiveVariable) == '1' ? 1 : 0;
     options.live_memory = std::strtoull(variable(kLiveMemoryVariable), nullptr, 10);

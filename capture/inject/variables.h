@@ -21,5 +21,6 @@ constexpr const char* kLivePortVariable
 constexpr const char* kLiveMemoryVariable = "STRATA_RECORD_LIVE_MEMORY"; ///< bytes; 0: as the recorder has it
 
 constexpr const char* kKernelsVariable = "STRATA_RECORD_KERNELS"; ///< aside, shared; else none are recorded
+constexpr const char* kOperatorsVariable = "STRATA_RECORD_OPERATORS"; ///< 1: PyTorch's too, with kernels
 
 } // namespace strata::inject

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Four kinds of chunks, one part of a recording: Work.
+// Five kinds of chunks, one part of a recording: Work.
 #include "model/trace/work.h"
 
 #include "model/chunks/chunk_kinds.h"
@@ -207,6 +207,14 @@ void writeDeviceWork(const Recording& recording, wire::ChunkWriter& writer)
     }
 }
 
+OperatorDetail keptDetail(OperatorDetail detail, const KeptRows& kept)
+{
+    for (StringId* text : { &detail.shapes, &detail.types, &detail.values, &detail.strides })
+        if (text->valid())
+            *text = kept.text(*text);
+    return detail;
+}
+
 /// Those pieces of `from` that lie within what is kept and that are wanted.
 void keepSpans(
     const Recording& from, const KeptRows& kept, Recording& to, const std::function<bool(WorkKind)>& isWanted)
@@ -224,7 +232,10 @@ void keepSpans(
             continue;
         span.name = kept.text(span.name);
         span.lane = lane.device ? adder.streamLane(*lane.device, lane.stream) : adder.threadLane(lane.thread);
-        if (span.kind == WorkKind::Kernel) {
+        if (span.kind == WorkKind::Operator) {
+            adder.work().operators.push_back(keptDetail(work->operators[span.detail], kept));
+            span.detail = static_cast<std::uint32_t>(adder.work().operators.size() - 1);
+        } else if (span.kind == WorkKind::Kernel) {
             const auto [known, isNew]
                 = kernels.try_emplace(span.detail, static_cast<std::uint32_t>(adder.work().kernels.size()));
             if (isNew)
@@ -311,6 +322,110 @@ void keepCalls(const Recording& from, const KeptRows& kept, Recording& to)
     keepSpans(from, kept, to, isCall);
 }
 
+/// A list, maybe of lists, of numbers and of texts without escapes: all that a recorder writes of inputs, and
+/// nothing that a document which takes it in could break by.
+bool isPlainList(std::string_view text)
+{
+    int depth = 0;
+    bool inText = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (inText) {
+            if (c == '\\' || static_cast<unsigned char>(c) < ' ')
+                return false;
+            inText = c != '"';
+            continue;
+        }
+        inText = c == '"';
+        depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+        const bool isLast = i + 1 == text.size();
+        if ((depth == 0) != isLast
+            || std::string_view("[]\", 0123456789+-.eE").find(c) == std::string_view::npos)
+            return false;
+    }
+    return !text.empty() && text.front() == '[' && depth == 0 && !inText;
+}
+
+bool takeOperators(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
+{
+    wire::OperatorChunk chunk;
+    if (!wire::decodeOperators(payload, chunk))
+        return false;
+    struct Call {
+        StringId name;
+        OperatorDetail detail;
+    };
+    std::vector<Call> calls;
+    for (const wire::OperatorCallRow& row : chunk.calls) {
+        Call& call = calls.emplace_back();
+        const auto find = [&](std::uint32_t number, StringId& id) {
+            return StreamTables::find(tables.strings, number, id)
+                && (!id.valid() || isPlainList(recording.strings[id]));
+        };
+        if (!StreamTables::find(tables.strings, row.name, call.name) || !find(row.shapes, call.detail.shapes)
+            || !find(row.types, call.detail.types) || !find(row.values, call.detail.values)
+            || !find(row.strides, call.detail.strides))
+            return false;
+    }
+    Adder adder(recording);
+    std::vector<OperatorDetail>& details = adder.work().operators;
+    for (const wire::OperatorRow& row : chunk.rows) {
+        WorkSpan span;
+        span.kind = WorkKind::Operator;
+        span.startNs = row.startNs;
+        span.durationNs = row.durationNs;
+        span.lane = adder.threadLane(row.thread);
+        span.name = calls[row.call].name;
+        span.detail = static_cast<std::uint32_t>(details.size());
+        details.push_back(calls[row.call].detail);
+        details.back().sequence = row.sequence;
+        if (!adder.add(span))
+            return false;
+    }
+    return true;
+}
+
+bool isOperator(WorkKind kind)
+{
+    return kind == WorkKind::Operator;
+}
+
+void writeOperators(const Recording& recording, wire::ChunkWriter& writer)
+{
+    const Work* const work = ownWork(recording);
+    if (!work)
+        return;
+    wire::OperatorChunk chunk;
+    std::map<wire::OperatorCallRow, std::uint32_t> calls;
+    const auto flush = [&] {
+        if (!chunk.rows.empty())
+            writer.chunk(
+                wire::ChunkType::Operators, [&](wire::Bytes& out) { wire::encodeOperators(chunk, out); });
+        chunk = {};
+        calls.clear();
+    };
+    for (const WorkSpan& span : work->spans) {
+        if (!isOperator(span.kind))
+            continue;
+        const OperatorDetail& detail = work->operators[span.detail];
+        const wire::OperatorCallRow call{ numberOf(span.name), numberOf(detail.shapes),
+            numberOf(detail.types), numberOf(detail.values), numberOf(detail.strides) };
+        const auto [known, isNew] = calls.try_emplace(call, static_cast<std::uint32_t>(chunk.calls.size()));
+        if (isNew)
+            chunk.calls.push_back(call);
+        chunk.rows.push_back({ known->second, static_cast<std::uint32_t>(work->lanes[span.lane].thread),
+            span.startNs, span.durationNs, detail.sequence });
+        if (chunk.rows.size() >= kRowsAChunk)
+            flush();
+    }
+    flush();
+}
+
+void keepOperators(const Recording& from, const KeptRows& kept, Recording& to)
+{
+    keepSpans(from, kept, to, isOperator);
+}
+
 bool takeWaits(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
 {
     std::vector<wire::WorkWaitRow> rows;
@@ -390,7 +505,7 @@ void keepLosses(const Recording& from, const KeptRows& kept, Recording& to)
 
 } // namespace
 
-extern const ChunkKind kDeviceWorkChunk, kWorkCallsChunk, kWorkWaitsChunk, kWorkLossesChunk;
+extern const ChunkKind kDeviceWorkChunk, kWorkCallsChunk, kWorkWaitsChunk, kWorkLossesChunk, kOperatorsChunk;
 const ChunkKind kDeviceWorkChunk{ wire::ChunkType::DeviceWork, ChunkKind::Place::BehindEvents, takeDeviceWork,
     writeDeviceWork, keepDeviceWork };
 const ChunkKind kWorkCallsChunk{ wire::ChunkType::WorkCalls, ChunkKind::Place::BehindEvents, takeCalls,
@@ -399,5 +514,7 @@ const ChunkKind kWorkWaitsChunk{ wire::ChunkType::WorkWaits, ChunkKind::Place::B
     writeWaits, keepWaits };
 const ChunkKind kWorkLossesChunk{ wire::ChunkType::WorkLosses, ChunkKind::Place::BehindEvents, takeLosses,
     writeLosses, keepLosses };
+const ChunkKind kOperatorsChunk{ wire::ChunkType::Operators, ChunkKind::Place::BehindEvents, takeOperators,
+    writeOperators, keepOperators };
 
 } // namespace strata::model

@@ -154,7 +154,7 @@ struct Work {
     std::optional<std::int64_t> rank, ranks;
     std::int64_t unreadable = 0; ///< rows that are no JSON, or lack a time, or end before they begin
     /// By a recorder of ours, on the clock of the events that it recorded: kernels share rows of details, and
-    /// there are no operators.
+    /// there are operators only where it was asked for them.
     bool ownRecording = false;
     std::vector<WorkLoss> losses;
     std::vector<WorkStep> steps; ///< empty: annotations tell of them. Never read from a file

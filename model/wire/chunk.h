@@ -42,6 +42,7 @@ enum class ChunkType : std::uint16_t {
     WorkWaits = 21, ///< streams, events and devices that were waited for
     WorkLosses = 22, ///< work that the recorder did not see
     DriverAllocations = 23, ///< memory that the driver handed out, whoever asked
+    Operators = 24, ///< operators of PyTorch that ran
     Note = 32, ///< user data: behind everything recorded, never rewriting it
     Range = 33,
     Filter = 34,
@@ -55,8 +56,8 @@ inline constexpr std::array kChunkTypes{ ChunkType::Info, ChunkType::Strings, Ch
     ChunkType::BaseState, ChunkType::Annotations, ChunkType::Settings, ChunkType::Lost, ChunkType::Digest,
     ChunkType::DriverMemory, ChunkType::AllocatorCalls, ChunkType::Symbols, ChunkType::Roles,
     ChunkType::Earlier, ChunkType::DeviceWork, ChunkType::WorkCalls, ChunkType::WorkWaits,
-    ChunkType::WorkLosses, ChunkType::DriverAllocations, ChunkType::Note, ChunkType::Range, ChunkType::Filter,
-    ChunkType::Rules, ChunkType::View, ChunkType::Index };
+    ChunkType::WorkLosses, ChunkType::DriverAllocations, ChunkType::Operators, ChunkType::Note,
+    ChunkType::Range, ChunkType::Filter, ChunkType::Rules, ChunkType::View, ChunkType::Index };
 
 enum class Codec : std::uint8_t { Stored = 0, Zstd = 1 };
 

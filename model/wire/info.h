@@ -63,6 +63,7 @@ inline constexpr const char* kLostTensors = "lost_tensors"; ///< likewise: names
 /// Whether events tell what autograd had their thread do: kYes, or why not.
 inline constexpr const char* kPhases = "phases";
 inline constexpr const char* kKernels = "kernels"; ///< where they were asked for: kYes, or why there are none
+inline constexpr const char* kOperators = "operators"; ///< likewise
 inline constexpr const char* kAllocatorCalls
     = "allocator_calls"; ///< kYes: calls of the allocator are told; else why not, or which are not
 inline constexpr const char* kEndedBy = "ended_by"; ///< endedBy(): what ended the program, if there is no end

@@ -199,6 +199,48 @@ bool decodeWorkCalls(std::span<const std::byte> payload, std::vector<WorkCallRow
     return in.ok() && fits;
 }
 
+void encodeOperators(const OperatorChunk& chunk, Bytes& out)
+{
+    ByteWriter writer(out);
+    writer.varint(chunk.calls.size());
+    for (const OperatorCallRow& call : chunk.calls)
+        for (const std::uint32_t text : { call.name, call.shapes, call.types, call.values, call.strides })
+            writer.id(text);
+    const std::span rows(chunk.rows);
+    writer.varint(rows.size());
+    for (const OperatorRow& row : rows)
+        writer.varint(row.call);
+    for (const OperatorRow& row : rows)
+        writer.varint(row.thread);
+    writeSteps(writer, rows, &OperatorRow::startNs);
+    for (const OperatorRow& row : rows)
+        writer.varint(static_cast<std::uint64_t>(row.durationNs));
+    writeSteps(writer, rows, &OperatorRow::sequence);
+}
+
+bool decodeOperators(std::span<const std::byte> payload, OperatorChunk& chunk)
+{
+    constexpr std::size_t kLeastCallBytes = 5, kLeastBytes = 5; // a field each
+    ByteReader in(payload);
+    if (!readCount(in, kLeastCallBytes, chunk.calls))
+        return false;
+    for (OperatorCallRow& call : chunk.calls)
+        for (std::uint32_t* text : { &call.name, &call.shapes, &call.types, &call.values, &call.strides })
+            *text = in.id();
+    std::vector<OperatorRow>& rows = chunk.rows;
+    if (!readCount(in, kLeastBytes, rows))
+        return false;
+    bool fits = true;
+    for (OperatorRow& row : rows)
+        fits = narrow(in.varint(), row.call) && row.call < chunk.calls.size() && fits;
+    for (OperatorRow& row : rows)
+        fits = narrow(in.varint(), row.thread) && fits;
+    readSteps(in, rows, &OperatorRow::startNs);
+    fits = readDurations(in, rows) && fits;
+    readSteps(in, rows, &OperatorRow::sequence);
+    return in.ok() && fits;
+}
+
 void encodeWorkWaits(std::span<const WorkWaitRow> rows, Bytes& out)
 {
     ByteWriter writer(out);

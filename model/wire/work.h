@@ -65,6 +65,32 @@ struct WorkCallRow {
 void encodeWorkCalls(std::span<const WorkCallRow> rows, Bytes& out);
 [[nodiscard]] bool decodeWorkCalls(std::span<const std::byte> payload, std::vector<WorkCallRow>& rows);
 
+/// How an operator of PyTorch is called: its name, and its inputs as JSON lists with an entry for each, as in
+/// a trace of PyTorch's profiler ("Input Dims", "Input type", "Concrete Inputs", "Input Strides").
+struct OperatorCallRow {
+    std::uint32_t name = kNone; ///< string: "aten::addmm"; so are the next, kNone where they are not known
+    std::uint32_t shapes = kNone, types = kNone, values = kNone, strides = kNone;
+
+    friend auto operator<=>(const OperatorCallRow&, const OperatorCallRow&) = default;
+};
+
+/// An operator that ran on a thread: what a thread calls meanwhile is called by it.
+struct OperatorRow {
+    std::uint32_t call = 0; ///< a row of the chunk's calls
+    std::uint32_t thread = 0; ///< as the operating system counts; 0: not known
+    std::int64_t startNs = 0;
+    std::int64_t durationNs = 0;
+    std::int64_t sequence = -1; ///< of autograd: the same in forward and backward; -1: none
+
+    friend bool operator==(const OperatorRow&, const OperatorRow&) = default;
+};
+struct OperatorChunk {
+    std::vector<OperatorCallRow> calls;
+    std::vector<OperatorRow> rows;
+};
+void encodeOperators(const OperatorChunk& chunk, Bytes& out);
+[[nodiscard]] bool decodeOperators(std::span<const std::byte> payload, OperatorChunk& chunk);
+
 /// A stream, an event or a device is waited for.
 struct WorkWaitRow {
     std::uint32_t name = kNone; ///< string: "Stream Synchronize"

@@ -83,6 +83,8 @@ Library fakeLibrary()
 /// What was written, as text.
 class Written {
 public:
+    OperatorLog operators;
+
     Written()
         : m_sink(std::make_unique<wire::MemorySink>())
         , m_writer(*m_sink)
@@ -90,6 +92,7 @@ public:
         m_clock.read();
         std::this_thread::sleep_for(std::chrono::milliseconds(3));
         m_clock.read();
+        m_rows.writeOperatorsOf(operators);
     }
 
     template <class Record> void add(const Record& record)
@@ -161,6 +164,15 @@ private:
             for (const wire::WorkCallRow& row : rows)
                 out.push_back(text(row.name) + " by " + std::to_string(row.thread) + " #"
                     + std::to_string(row.correlation));
+        } else if (type == wire::ChunkType::Operators) {
+            wire::OperatorChunk chunk;
+            ASSERT_TRUE(wire::decodeOperators(payload, chunk));
+            for (const wire::OperatorRow& row : chunk.rows) {
+                const wire::OperatorCallRow& call = chunk.calls[row.call];
+                out.push_back(text(call.name) + text(call.shapes) + text(call.types) + text(call.values)
+                    + text(call.strides) + " by " + std::to_string(row.thread) + " "
+                    + std::to_string(row.durationNs) + " ns #" + std::to_string(row.sequence));
+            }
         } else if (type == wire::ChunkType::WorkWaits) {
             std::vector<wire::WorkWaitRow> rows;
             ASSERT_TRUE(wire::decodeWorkWaits(payload, rows));
@@ -263,6 +275,48 @@ TEST(WorkRows, AreNamedAsPyTorchsProfilerNamesThem)
             "Memcpy HtoD (Pinned -> Device) on 1/13 1000 ns #6 4096 B",
             "Memset (Device) on 1/7 1 ns #0 512 B", "cudaLaunchKernel by 77 #5", "cuLaunchKernel by 77 #5",
             "Stream Sync of 1/7", "Context Sync of -1/-1"));
+}
+
+hook::OperatorSpan operatorSpan(std::string_view call, std::uint64_t begin, std::uint64_t ns)
+{
+    return { { call.data(), call.size() }, begin, begin + 3 * ns, 12 };
+}
+
+/// An operator within another ends before it.
+TEST(WorkRows, TellOfOperatorsInTheOrderOfTheirCalls)
+{
+    Written written;
+    const std::uint64_t at = ticks();
+    constexpr std::string_view kOuter = "[[8, 4]]\n[\"float\"]\n[\"\"]\n[[4, 1]]\naten::linear";
+    constexpr std::string_view kInner = "[]\n[]\n[]\n[]\na name\nof two lines";
+    written.operators.add(operatorSpan(kOuter, at, 900), 7); // nobody asked yet
+    written.operators.open();
+    written.operators.add(operatorSpan(kInner, at + 3 * 100, 200), 7);
+    written.operators.add(operatorSpan(kOuter, at, 900), 7);
+    written.operators.add(operatorSpan(kInner, at, 100), 8);
+    written.operators.add(operatorSpan(kInner, 5, 100), 8); // decades ago
+    EXPECT_THAT(written.rows(),
+        ElementsAre("aten::linear[[8, 4]][\"float\"][\"\"][[4, 1]] by 7 900 ns #12",
+            "a name\nof two lines[][][][] by 8 100 ns #12", "a name\nof two lines[][][][] by 7 200 ns #12",
+            "lost 1 x 1"));
+    written.goOn();
+    written.operators.close();
+    written.operators.add(operatorSpan(kOuter, ticks(), 900), 7);
+    EXPECT_EQ(written.operators.take().rows.size(), 0u);
+}
+
+TEST(WorkRows, CountOperatorsThatFindNoRoom)
+{
+    OperatorLog log;
+    log.open();
+    constexpr std::size_t kRoom = std::size_t{ 1 } << 19;
+    for (std::size_t i = 0; i < kRoom + 5; ++i)
+        log.add(operatorSpan("[]\n[]\n[]\n[]\nf", i, 1), 7);
+    const OperatorLog::Taken taken = log.take();
+    EXPECT_EQ(taken.rows.size(), kRoom);
+    EXPECT_EQ(taken.calls.size(), 1u);
+    EXPECT_EQ(taken.lost, 5u);
+    EXPECT_EQ(log.take().lost, 0u);
 }
 
 TEST(WorkRows, TellWhatTheDriverHandsOut)

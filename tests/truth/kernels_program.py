@@ -2,7 +2,7 @@
 """A training whose kernels are recorded while torch.profiler comes and goes: kernels_program.py MODEL ORDER KERNELS SESSION TRACE.
 
 ORDER is a list of moments with three steps behind each: S+ and S- begin and end the recording, K+ and K- the profiler. KERNELS is
-aside, shared or none. Prints one line of JSON: how many records of each kind the simulated device has made at each moment."""
+aside, shared, operators (shared, with operators) or none. Prints one line of JSON: how many records of each kind the simulated device has made at each moment."""
 import ctypes
 import json
 import sys
@@ -30,11 +30,12 @@ def main():
     step = profiler_program.MODELS[model]()
     step()
     torch.cuda.synchronize()
-    profiler = profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])
+    profiler = profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=kernels == "operators")
     moments = []
     for moment in order.split(","):
         if moment == "S+" and kernels != "none":
-            state = strata_capture.start(session, existing="replace", stacks="none", kernels="shared" if kernels == "shared" else True)
+            state = strata_capture.start(session, existing="replace", stacks="none", operators=kernels == "operators",
+                                         kernels=True if kernels == "aside" else "shared")
             assert state == "recording", state
         elif moment == "S-" and kernels != "none":
             strata_capture.stop()

@@ -214,7 +214,7 @@ def doctor(product, python, failures):
                                                            "record_native_stacks", "record_python_stacks"])
     failures.expect("doctor", "dry run", answers["dry_run"], "yes")
     recorded = "yes" if found["gpus"] else "simulated"
-    failures.expect("doctor", "record", [answers["record_native_stacks"], answers["record_python_stacks"]], [recorded] * 2)
+    failures.expect("doctor", "record", [answers[each] for each in ("record_native_stacks", "record_python_stacks", "kernels")], [recorded] * 3)
     failures.expect("doctor", "hook", [found["hook"]], hooks_of(environment))
     for each in found["abilities"]:
         failures.expect("doctor", each["id"] + ": a remark for each no", bool(each["remark"]), each["answer"] != "yes")

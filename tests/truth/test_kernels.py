@@ -244,7 +244,7 @@ def test_attached(arguments, python, version, folder, failures):
     before = program.tell("profile " + path)
     undisturbed = counted(device_rows(path))
     failures.expect(f"{version} attached", "torch.profiler's, before anybody came", undisturbed, before)
-    for options, profiles in (((), False), (("--kernels",), False), (("--kernels",), True), (("--share-kernels",), True), (("--kernels",), False)):
+    for options, profiles in (((), False), (("--kernels",), False), (("--kernels",), True), (("--share-kernels",), True), (("--operators",), False)):
         name = f"{version} attached {' '.join(options)}{' and torch.profiler' if profiles else ''}"
         program.tell("go")
         viewer, why = program.attach(*options)
@@ -271,6 +271,8 @@ def test_attached(arguments, python, version, folder, failures):
         failures.expect(name, f"kernels, copies and sets, {theirs} of them torch.profiler's alone",
                         [a + b for a, b in zip(ours, theirs)], made)
         failures.expect(name, "something was recorded", ours[0] > 0)
+        _, timeline = strata_json(arguments.strata, ["timeline", "--json", program.session])
+        failures.expect(name, "operators", len(timeline["operators"]) > 0, "--operators" in options)
         if profiles:
             failures.expect(name, "torch.profiler's own", counted(device_rows(path)), undisturbed)
         print(f"{name}: ours {ours}, theirs {theirs}, made {made}", flush=True)

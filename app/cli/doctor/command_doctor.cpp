@@ -22,19 +22,15 @@ std::string_view wordOf(Answer answer)
     case Answer::Simulated:
         return "simulated";
     case Answer::No:
-        return "no";
-    case Answer::NotBuilt:
         break;
     }
-    return "not built";
+    return "no";
 }
 
 std::string coloured(Answer answer, const Output& out)
 {
     const std::string word = fmt::format("{:<9}", wordOf(answer));
-    return answer == Answer::Yes || answer == Answer::Simulated ? out.good(word)
-        : answer == Answer::No                                  ? out.bad(word)
-                                                                : out.faint(word);
+    return answer == Answer::No ? out.bad(word) : out.good(word);
 }
 
 std::string orElse(const std::string& text, const char* none)
@@ -61,7 +57,7 @@ void print(const launch::Diagnosis& found, Output& out)
         out.line(fmt::format("{}  {}", coloured(ability.answer, out), out.strong(ability.name)));
         // What holds for several is said once, below the last.
         const bool again = i + 1 < found.abilities.size() && found.abilities[i + 1].remark == ability.remark;
-        if (!again && !ability.remark.empty() && ability.answer != Answer::NotBuilt)
+        if (!again && !ability.remark.empty())
             out.line(fmt::format("           {}", ability.remark));
     }
 }
@@ -89,7 +85,7 @@ void printJson(const launch::Diagnosis& found, Output& out)
     json.key("abilities").beginArray();
     for (const Ability& ability : found.abilities) {
         json.beginObject().member("id", ability.id);
-        json.member("answer", ability.answer == Answer::NotBuilt ? "not_built" : wordOf(ability.answer));
+        json.member("answer", wordOf(ability.answer));
         json.member("remark", textOrNull(ability.remark)).endObject();
     }
     json.endArray().member("ok", found.isOfUse()).endObject();

@@ -69,6 +69,9 @@ public:
         app.add_flag("--kernels", m_options.kernels,
             "With -o or --live, what the device ran when, too, for strata timeline: order, names and "
             "launches are real, durations are what the card takes at least");
+        app.add_flag("--operators", m_options.operators,
+            "Kernels as with --kernels, and PyTorch's operators with sizes and types of their inputs: which "
+            "launched what, FLOPs, the roofline");
         app.add_flag("--live", m_options.live.isOn,
             "Others may look on while it runs, this user and root: strata list, strata attach");
         app.add_flag(
@@ -81,6 +84,7 @@ public:
     {
         m_options.command = m_program.words;
         m_options.skipInit = !m_noSkipInit;
+        m_options.kernels = m_options.kernels || m_options.operators;
         for (const auto& part : { checkOutput(), checkChanges(), checkFit(), checkCapacity(), checkRank() })
             if (!part)
                 return part;
@@ -99,7 +103,7 @@ private:
     {
         if (m_options.kernels && m_options.output.empty() && !m_options.live.isOn)
             return model::fail(Error::Kind::Usage,
-                model::say("--kernels is of the recording, which nobody keeps"),
+                model::say("--kernels and --operators are of the recording, which nobody keeps"),
                 model::say("keep it with -o run.strata"));
         if (m_options.output.empty())
             return {};

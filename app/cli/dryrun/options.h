@@ -25,6 +25,7 @@ struct DryRunOptions {
     std::vector<std::string> changes; ///< "amp=bf16", all applied together in a second run
     std::vector<std::string> fit; ///< "BATCH=1..512": find the largest that fits
     bool kernels = false; ///< what is recorded has them
+    bool operators = false; ///< and PyTorch's operators
     launch::LiveSettings live; ///< others may look on at each run that is recorded
     bool time = false; ///< tell how long a step takes at least
     std::string output; ///< where the recording goes, .strata or .pickle; empty: nowhere

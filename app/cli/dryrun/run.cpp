@@ -367,6 +367,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         launch::addLive(options.live, *variables);
     if (records && options.kernels)
         variables->emplace_back(inject::kKernelsVariable, "aside");
+    if (records && options.operators)
+        variables->emplace_back(inject::kOperatorsVariable, "1");
     variables->emplace_back(inject::kListVariable, (scratch.path() / "list.{process}").string());
     variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());
     variables->emplace_back(dryrun::kScriptVariable, (launch::libraryFolder() / "dryrun_start.py").string());

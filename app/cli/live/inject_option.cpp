@@ -65,6 +65,10 @@ void InjectOption::declare(CLI::App& app)
            "With --inject: kernels as with --kernels, and while torch.profiler runs both are told: not yet "
            "tried on a real GPU")
         ->needs(on);
+    app.add_flag("--operators", m_operators,
+           "With --inject: kernels as with --kernels, and PyTorch's operators with sizes and types of their "
+           "inputs: which launched what. Costs microseconds an operator")
+        ->needs(on);
 }
 
 model::Result<void> InjectOption::check(const std::string& target) const
@@ -111,7 +115,8 @@ model::Result<launch::Injection> InjectOption::begin(
     options.timeout = timeout();
     if (!m_stacks.empty())
         options.stacks = m_stacks;
-    options.kernels = m_sharesKernels ? "shared" : m_kernels ? "aside" : "";
+    options.kernels = m_sharesKernels ? "shared" : m_kernels || m_operators ? "aside" : "";
+    options.operators = m_operators;
     auto injection = launch::inject(*plan, options, stop);
     if (!injection)
         return injection;

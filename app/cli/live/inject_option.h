@@ -42,7 +42,7 @@ private:
 
     bool m_isOn = false, m_yes = false, m_keep = false, m_end = false;
     double m_timeoutSeconds = 30;
-    bool m_kernels = false, m_sharesKernels = false;
+    bool m_kernels = false, m_sharesKernels = false, m_operators = false;
     std::string m_stacks;
 };
 

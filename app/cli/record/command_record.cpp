@@ -52,6 +52,9 @@ public:
         app.add_flag("--share-kernels", m_sharesKernels,
             "Kernels as with --kernels, and while torch.profiler runs both are told: not yet tried on a real "
             "GPU");
+        app.add_flag("--operators", m_options.operators,
+            "Kernels as with --kernels, and PyTorch's operators with sizes and types of their inputs: which "
+            "launched what, FLOPs, the roofline. Costs microseconds an operator");
         app.add_option("--ring", m_options.ringEvents,
                "Events that may wait for the disk, for each device (131072 unless said): more if events are "
                "lost")
@@ -98,7 +101,7 @@ public:
             return model::fail(Error::Kind::Usage,
                 model::say("--capacity, --other-processes and --devices are of the simulated card"),
                 model::say("name one with --simulated"));
-        m_options.kernels = m_sharesKernels ? "shared" : m_kernels ? "aside" : "";
+        m_options.kernels = m_sharesKernels ? "shared" : m_kernels || m_options.operators ? "aside" : "";
         const auto memoryBytes = sizeOf("--memory", m_memory);
         const auto capacityBytes = sizeOf("--capacity", m_capacity);
         const auto otherBytes = sizeOf("--other-processes", m_others);

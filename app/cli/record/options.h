@@ -18,6 +18,7 @@ struct RecordOptions {
         = "auto"; ///< auto (Python's; C++'s where a thread runs no Python), none, python, native
     std::int64_t ringEvents = 0; ///< room for each device; 0: as the recorder has it
     std::string kernels; ///< aside or shared, as the recorder takes it; empty: none
+    bool operators = false; ///< of PyTorch too, where kernels are recorded
     std::optional<std::int64_t> memoryBytes; ///< host memory of the recorder, at most
     launch::LiveSettings live; ///< others may look on
     std::string simulated; ///< card of the catalogue to simulate; empty: the real device

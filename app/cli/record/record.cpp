@@ -200,6 +200,8 @@ model::Result<int> record(const RecordOptions& options)
     variables->emplace_back(inject::kListVariable, names.path());
     if (!options.kernels.empty())
         variables->emplace_back(inject::kKernelsVariable, options.kernels);
+    if (options.operators)
+        variables->emplace_back(inject::kOperatorsVariable, "1");
     if (!options.simulated.empty())
         variables->emplace_back(inject::kSimulatedVariable, aboutSimulated(options));
     auto status = launch::runChild(*command, { .set = *std::move(variables) });

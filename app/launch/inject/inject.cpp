@@ -172,9 +172,10 @@ std::string wishes(const InjectionPlan& plan, const InjectionOptions& options)
 {
     const std::string script
         = plan.isPython ? plan.recorder.parent_path() / "record_start.py" : std::filesystem::path();
-    return fmt::format("{}={}\n{}={}\n{}={}\n{}={}\n{}={}\n{}={}\n", injected::kStacks, options.stacks,
-        injected::kKernels, options.kernels, injected::kScript, script, injected::kRing, options.ringEvents,
-        injected::kMemory, options.memoryBytes, injected::kLiveMemory, options.liveMemoryBytes);
+    return fmt::format("{}={}\n{}={}\n{}={}\n{}={}\n{}={}\n{}={}\n{}={}\n", injected::kStacks, options.stacks,
+        injected::kKernels, options.kernels, injected::kOperators, options.operators ? 1 : 0,
+        injected::kScript, script, injected::kRing, options.ringEvents, injected::kMemory,
+        options.memoryBytes, injected::kLiveMemory, options.liveMemoryBytes);
 }
 
 std::vector<std::string> linesOf(const std::string& text)

@@ -17,6 +17,7 @@ struct InjectionOptions {
     std::chrono::milliseconds timeout = std::chrono::seconds(30); ///< until it records, all in all
     std::string stacks = "auto"; ///< auto, none, python or native
     std::string kernels; ///< aside or shared, as the recorder takes it; empty: none
+    bool operators = false; ///< of PyTorch too, where kernels are recorded
     std::int64_t ringEvents = 0; ///< 0: as the recorder has it; likewise the next
     std::int64_t memoryBytes = 0; ///< of the recorder
     std::int64_t liveMemoryBytes = 0; ///< kept for those who look on

@@ -43,6 +43,8 @@ struct Options {
     int livePort = -1; ///< of 127.0.0.1 too, for tunnels; 0: one that is free; -1: none
     std::uint64_t liveMemory = 0; ///< bytes kept for viewers where there is no file; 0: 64 MiB
     Kernels kernels = Kernels::Off; ///< what the device does, and the calls that have it do so
+    /// PyTorch's too, where kernels are recorded: which launched what. Costs microseconds an operator.
+    bool operators = false;
 };
 
 enum class State {
@@ -68,6 +70,7 @@ inline State start(const Options& options)
         : (static_cast<std::uint32_t>(options.livePort) & 0xffffu) | STRATA_CAPTURE_TCP;
     given.live_memory = options.liveMemory;
     given.kernels = static_cast<std::uint32_t>(options.kernels);
+    given.operators = options.operators ? 1 : 0;
     return static_cast<State>(strata_capture_start(&given));
 }
 

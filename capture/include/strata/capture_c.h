@@ -42,6 +42,9 @@ struct strata_capture_options {
     uint64_t live_memory; /* bytes kept for those who look on, where there is no file; 0: 64 MiB */
     uint32_t
         kernels; /* enum strata_capture_kernels: what the device does, and the calls that have it do so */
+    /* 1: PyTorch's operators too, with sizes and types of their inputs, where kernels are recorded: which
+     * launched what. Costs microseconds an operator. */
+    uint32_t operators;
 };
 
 enum strata_capture_kernels {

@@ -34,7 +34,7 @@ class _Options(ctypes.Structure):
                 ("ring_events", ctypes.c_uint64), ("memory_limit", ctypes.c_uint64), ("shared", ctypes.c_uint32),
                 ("list_file", ctypes.c_char_p), ("simulated_device", ctypes.c_char_p), ("aside", ctypes.c_uint32),
                 ("existing", ctypes.c_uint32), ("live", ctypes.c_uint32), ("live_port", ctypes.c_uint32),
-                ("live_memory", ctypes.c_uint64), ("kernels", ctypes.c_uint32)]
+                ("live_memory", ctypes.c_uint64), ("kernels", ctypes.c_uint32), ("operators", ctypes.c_uint32)]
 
 
 def _places():
@@ -117,7 +117,7 @@ class _TorchComes(importlib.abc.MetaPathFinder):
 
 
 def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="refuse", live=False, live_port=None, live_memory=0,
-          kernels=False):
+          kernels=False, operators=False):
     """Begins a recording, now or when PyTorch's allocator is ready: "recording", "waiting" or "off".
 
     file          the session that is made; None, with live: none
@@ -130,6 +130,8 @@ def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="ref
     live_memory   bytes kept for those who look on, where there is no file; 0: 64 MiB
     kernels       what the GPU does, too, and the calls that have it do so. While torch.profiler runs it alone is told;
                   "shared": both are
+    operators     PyTorch's too, with sizes and types of their inputs, and kernels with them: which launched what. Costs
+                  microseconds an operator
     """
     if stacks not in _STACKS:
         raise ValueError(f"stacks={stacks!r}: one of {', '.join(_STACKS)}")
@@ -142,7 +144,7 @@ def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="ref
     library = _load()
     options = _Options(ctypes.sizeof(_Options), _STACKS[stacks], None if file is None else os.fsencode(os.path.abspath(file)),
                        ring_events, memory_limit, 0, None, None, 0, _EXISTING[existing], 1 if live else 0,
-                       0 if live_port is None else _TCP | live_port, live_memory, _KERNELS[kernels])
+                       0 if live_port is None else _TCP | live_port, live_memory, _KERNELS[kernels or bool(operators)], 1 if operators else 0)
     state = _STATES[library.strata_capture_start(ctypes.byref(options))]
     if state == "waiting":
         if "torch.cuda" in sys.modules:

@@ -38,8 +38,10 @@ public:
             addAnnotations(*trace);
             addSteps(*trace);
         }
-        for (const DeviceTrace& trace : m_session.devices())
+        for (const DeviceTrace& trace : m_session.devices()) {
             addMemory(trace);
+            describe(trace.device());
+        }
         nameLanes();
     }
 
@@ -71,6 +73,22 @@ private:
                 : lane.thread == 0     ? "other threads"
                                        : threadName(recording, static_cast<std::uint32_t>(lane.thread));
         }
+    }
+
+    void describe(int device)
+    {
+        const auto& facts = m_session.recording().facts;
+        const auto fact = [&](const char* field) {
+            const auto found = facts.find(wire::deviceKey(wire::info::kDevice, device, field));
+            return found == facts.end() ? std::string() : found->second;
+        };
+        WorkDevice described;
+        described.device = device;
+        described.name = fact(wire::info::kDeviceName);
+        const std::string bytes = fact(wire::info::kDeviceCapacity);
+        std::from_chars(bytes.data(), bytes.data() + bytes.size(), described.totalBytes);
+        if (!described.name.empty())
+            m_work.devices.push_back(described);
     }
 
     void addAnnotations(const DeviceTrace& trace)
@@ -109,6 +127,14 @@ private:
         }
     }
 
+    /// As the operating system counts; 0: not known.
+    [[nodiscard]] std::int64_t threadOf(const DeviceTrace& trace, std::size_t event) const
+    {
+        const ThreadIndex thread = trace.events().threadOf(event);
+        const std::vector<std::uint32_t>& threads = m_session.recording().threads;
+        return thread < threads.size() ? threads[thread] : 0;
+    }
+
     void addMemory(const DeviceTrace& trace)
     {
         if (!trace.events().hasTimes())
@@ -124,6 +150,7 @@ private:
             reading.totalReservedBytes = then.reserved;
             reading.deviceType = kCuda;
             reading.device = trace.device();
+            reading.lane = laneOf(threadOf(trace, static_cast<std::size_t>(then.event)));
             m_work.memory.push_back(reading);
         });
         addRefusals(trace);
@@ -138,6 +165,7 @@ private:
             reading.deviceType = kCuda;
             reading.device = trace.device();
             reading.kind = MemoryReading::Kind::OutOfMemory;
+            reading.lane = laneOf(threadOf(trace, event));
             if (isWorkTime(reading.timeNs))
                 m_work.memory.push_back(reading);
         }

@@ -49,6 +49,12 @@ void addWork(Recording& recording)
     add(WorkKind::Runtime, 2, "cuLaunchKernel", 1);
     add(WorkKind::Overhead, 2, "Activity Buffer Request", 1);
     add(WorkKind::Synchronisation, 6, "Stream Synchronize", 0);
+    OperatorDetail inputs;
+    inputs.shapes = recording.strings.intern("[[8, 4], []]");
+    inputs.types = recording.strings.intern(R"(["float", "Scalar"])");
+    inputs.sequence = 12;
+    work.operators = { inputs };
+    add(WorkKind::Operator, 1, "aten::mul", 1, 0);
     work.losses = { { WorkLoss::Why::NoRoom, 4, 9 } };
 }
 
@@ -198,7 +204,7 @@ TEST(ChunkKinds, WorkGoesWithItsTimeAndItsDevice)
     const auto kept = [&](const std::map<int, EventSpan>& spans, std::optional<KeptTime> time) {
         Recording to;
         for (const wire::ChunkType type : { wire::ChunkType::DeviceWork, wire::ChunkType::WorkCalls,
-                 wire::ChunkType::WorkWaits, wire::ChunkType::WorkLosses })
+                 wire::ChunkType::WorkWaits, wire::ChunkType::WorkLosses, wire::ChunkType::Operators })
             chunkKindOf(type)->keep(from,
                 { spans, time, [&](StringId text) { return to.strings.intern(from.strings[text]); }, {} },
                 to);
@@ -214,10 +220,43 @@ TEST(ChunkKinds, WorkGoesWithItsTimeAndItsDevice)
     };
     const std::map<int, EventSpan> first{ { 0, { 0, 9 } } }, other{ { 1, { 0, 9 } } };
     EXPECT_EQ(kept(first, {}),
-        "gemm Memcpy cudaLa cuLaun Activi Stream cuda_driver=1 cuda_runtime=1 cuda_sync=1 gpu_memcpy=1 "
+        "gemm Memcpy cudaLa cuLaun Activi Stream aten:: cpu_op=1 cuda_driver=1 cuda_runtime=1 cuda_sync=1 "
+        "gpu_memcpy=1 "
         "kernel=1 overhead=1 1");
     EXPECT_EQ(kept(first, KeptTime{ 6, 7 }), "Memcpy Stream cuda_sync=1 gpu_memcpy=1 0");
-    EXPECT_EQ(kept(other, {}), "cudaLa cuLaun Activi cuda_driver=1 cuda_runtime=1 overhead=1 1");
+    EXPECT_EQ(
+        kept(other, {}), "cudaLa cuLaun Activi aten:: cpu_op=1 cuda_driver=1 cuda_runtime=1 overhead=1 1");
+}
+
+TEST(ChunkKinds, OperatorsThatNameNothingAreDamage)
+{
+    Recording to;
+    StreamTables tables;
+    tables.strings.push_back(to.strings.intern("aten::mul"));
+    const auto taken = [&](const wire::OperatorCallRow& call, const wire::OperatorRow& row) {
+        wire::Bytes payload;
+        wire::encodeOperators({ { call }, { row } }, payload);
+        return chunkKindOf(wire::ChunkType::Operators)->take(payload, tables, to);
+    };
+    EXPECT_TRUE(taken({ 0 }, { 0, 77, 5, 1, -1 }));
+    EXPECT_FALSE(taken({ 0 }, { 1, 77, 5, 1, -1 })) << "no such call";
+    EXPECT_FALSE(taken({ 1 }, { 0, 77, 5, 1, -1 })) << "no such string";
+    EXPECT_FALSE(taken({ 0, 1 }, { 0, 77, 5, 1, -1 })) << "no such shapes";
+    EXPECT_FALSE(taken({ wire::kNone }, { 0, 77, 5, 1, -1 })) << "no name";
+    for (const char* const shapes : { "[[8, 4], []]", "[]", R"(["float", "", "1.5"])" }) {
+        tables.strings.push_back(to.strings.intern(shapes));
+        EXPECT_TRUE(taken({ 0, static_cast<std::uint32_t>(tables.strings.size() - 1) }, { 0, 77, 5, 1, -1 }));
+    }
+    for (const char* const shapes :
+        { "", "7", "[1", "[1]]", "[1],[2]", "[\"a]", "[\"\\\"]", "[{}]", "[a]" }) {
+        tables.strings.push_back(to.strings.intern(shapes));
+        EXPECT_FALSE(taken({ 0, static_cast<std::uint32_t>(tables.strings.size() - 1) }, { 0, 77, 5, 1, -1 }))
+            << shapes;
+    }
+    EXPECT_FALSE(taken({ 0 }, { 0, 77, INT64_MAX, 1, -1 })) << "it never ends";
+    EXPECT_FALSE(taken({ 0 }, { 0, 77, 5, -1, -1 }));
+    ASSERT_EQ(to.parts.find<Work>()->spans.size(), 4u);
+    EXPECT_FALSE(to.parts.find<Work>()->operators[0].shapes.valid());
 }
 
 TEST(ChunkKinds, WorkThatNamesNothingIsDamage)

@@ -145,6 +145,10 @@ Bytes stream()
             { false, DriverMemoryKind::Device, 0, 0x7f0000200000, 2 << 20, kStartNs + 200, 15 },
             { false, DriverMemoryKind::Pinned, 0, 0x7e0000001000, 4096, kStartNs + 300, 16 },
             { true, DriverMemoryKind::Device, 0, 0x7f0000200000, 2 << 20, kStartNs + 7'000, 17 } });
+    add(ChunkType::Operators, encodeOperators,
+        OperatorChunk{ { { 3, 4, kNone, kNone, kNone }, { 4, kNone, 3, 4, 3 } },
+            { { 1, 4321, kStartNs + 400, 900, 12 }, { 0, 4321, kStartNs + 450, 300, -1 },
+                { 1, 4322, kStartNs + 90, 0, 12 } } });
     add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
     add(ChunkType::EndState, encodeState, endState());
     add(ChunkType::Digest, encodeDigest, digest(writer));
