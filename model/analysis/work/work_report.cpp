@@ -66,6 +66,21 @@ void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const StringTab
     said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause, *longest, waits.tellsOperators))));
 }
 
+/// What is won where collectives run beside computation instead of alone.
+void addExposed(std::vector<Sentence>& said, const DeviceWork& device, std::int64_t ofNs)
+{
+    const std::int64_t ns = device.exposedCommunicationNs();
+    if (static_cast<double>(ns) <= kExposedShare * static_cast<double>(ofNs))
+        return;
+    said.push_back(
+        say("For %1 (%2) collectives run on it with no computation beside them, waiting for other ranks "
+            "included: so much is won at most if computation hides them.",
+            strong(argument(formatDuration(ns))), formatShare(ns, ofNs)));
+    said.push_back(
+        say("DDP hides them behind the backward, FSDP by fetching ahead; fewer of them: accumulate "
+            "gradients under no_sync()."));
+}
+
 Sentence took(const ProfilerStep& step, bool hasDevice)
 {
     const std::string time = formatDuration(step.time.ns());
@@ -140,6 +155,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
         said.push_back(say("GPU %1 has gaps: it is busy for %2 of %3.", *waits.device, busy, whole));
     if (isAround || queue != QueueState::Dense)
         addWhy(said, waits, strings);
+    addExposed(said, *device, rangeNs);
     return said;
 }
 

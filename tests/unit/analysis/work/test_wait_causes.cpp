@@ -161,6 +161,21 @@ TEST(WaitCausesTest, SharesAreOfOneTime)
         verdict, HasSubstr("(58.0 %), most of it in enumerate(DataLoader)#__next__ (58.0 %, 2 stretches)"));
 }
 
+TEST(WaitCausesTest, CollectivesThatNothingHidesAreTold)
+{
+    const auto verdict = [](std::int64_t begin, std::int64_t end) {
+        Program program; // computes from 2 to 402 and from 602 to 1002
+        program.kernel(0, 400);
+        program.add(WorkKind::Kernel, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", begin, end, 0, 1);
+        program.kernel(600, 400);
+        return program.verdict();
+    };
+    EXPECT_THAT(verdict(402, 602), HasSubstr("For 200 us (20.0 %) collectives run on it"));
+    EXPECT_THAT(verdict(402, 602), HasSubstr("is kept busy")) << "and yet it is told";
+    EXPECT_THAT(verdict(302, 502), HasSubstr("For 100 us (10.0 %) collectives")) << "half of it is hidden";
+    EXPECT_THAT(verdict(352, 442), Not(HasSubstr("collectives run"))) << "less than a twentieth";
+}
+
 /// Of all pieces of the thread the shortest that fills more than half; of equal ones the last.
 StringId slowFill(const Work& work, const TimeSpan& time)
 {
@@ -182,8 +197,9 @@ TEST(WaitCausesTest, WhatFillsAStretchIsTheInnermostOfNestedPieces)
         const auto nest = [&](auto&& self, std::int64_t begin, std::int64_t end, int depth) -> void {
             program.add(WorkKind::Operator, "op" + std::to_string(names++), begin, end);
             for (std::int64_t at = begin; depth > 0 && at + 4 < end;) {
-                const std::int64_t from = at + draw() % 3,
-                                   to = std::min<std::int64_t>(end, from + 2 + draw() % 30);
+                const std::int64_t from = at + static_cast<std::int64_t>(draw() % 3),
+                                   to
+                    = std::min<std::int64_t>(end, from + 2 + static_cast<std::int64_t>(draw() % 30));
                 if (from < to && to - from < end - begin)
                     self(self, from, to, depth - 1);
                 at = to;
