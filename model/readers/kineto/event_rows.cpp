@@ -106,11 +106,12 @@ struct EventRows::Parser {
 struct EventRows::Row {
     std::string_view phase, category, name;
     std::int64_t process = 0, thread = 0;
-    std::optional<std::int64_t> timeNs, durationNs;
+    std::optional<std::int64_t> timeNs, durationNs, id;
     WorkKind kind = WorkKind::Other;
 
     // of its arguments
-    std::optional<std::int64_t> device, stream, deviceType, deviceId, address, bytes, allocated, reserved;
+    std::optional<std::int64_t> device, stream, deviceType, deviceId, address, bytes, allocated, reserved,
+        sort;
     std::int64_t correlation = 0, external = 0, sequence = -1, forwardThread = 0;
     KernelDetail kernel;
     std::int64_t given = 0, got = 0; // elements of a collective
@@ -262,8 +263,10 @@ bool EventRows::Parser::read(json::object object, StringTable& strings, Row& row
                 into(row.allocated);
             else if (key == "Total Reserved")
                 into(row.reserved);
-            else if (key == "name")
+            else if (key == "name" || key == "labels")
                 row.label = textIn(value);
+            else if (key == "sort_index")
+                into(row.sort);
             break;
         }
     };
@@ -302,6 +305,8 @@ bool EventRows::Parser::read(json::object object, StringTable& strings, Row& row
             row.timeNs = nanosecondsOf(numberText(value.raw_json_token()));
         } else if (key == "dur") {
             row.durationNs = nanosecondsOf(numberText(value.raw_json_token()));
+        } else if (key == "id") {
+            row.id = integerOf(value.raw_json_token());
         } else if (key == "args") {
             if (isKnown || (!row.phase.empty() && row.phase != "X"))
                 readArguments(value);
@@ -372,6 +377,8 @@ void EventRows::addRow(const Row& row)
             ++m_work.unreadable;
         else
             addMemory(row);
+    } else if (row.category == "fwdbwd" && (row.phase == "s" || row.phase == "f")) {
+        addFlow(row);
     }
 }
 
@@ -467,11 +474,24 @@ void EventRows::addMemory(const Row& row)
     m_work.memory.push_back(reading);
 }
 
+void EventRows::addFlow(const Row& row)
+{
+    const std::uint32_t id = identifierOf(row.id.value_or(0));
+    if (row.timeNs && id != 0)
+        m_work.flows.push_back({ *row.timeNs, row.process, row.thread, id, row.phase == "f" });
+}
+
 void EventRows::addName(const Row& row)
 {
+    if (row.sort && row.name == "process_sort_index")
+        m_processSorts[row.process] = *row.sort;
+    else if (row.sort && row.name == "thread_sort_index")
+        m_threadSorts[{ row.process, row.thread, false }] = *row.sort;
     if (row.label.empty())
         return;
-    if (row.name == "process_name")
+    if (row.name == "process_labels")
+        m_processLabels[row.process] = m_recording.strings.intern(row.label);
+    else if (row.name == "process_name")
         m_processNames[row.process] = m_recording.strings.intern(row.label);
     else if (row.name == "thread_name")
         m_threadNames[{ row.process, row.thread, false }] = m_recording.strings.intern(row.label);
@@ -556,6 +576,13 @@ void EventRows::finish()
         const auto thread = m_threadNames.find({ lane.process, lane.thread, false });
         lane.processName = process != m_processNames.end() ? process->second : textOf(lane.process);
         lane.threadName = thread != m_threadNames.end() ? thread->second : textOf(lane.thread);
+        if (const auto labels = m_processLabels.find(lane.process); labels != m_processLabels.end())
+            lane.processLabels = labels->second;
+        if (const auto sort = m_processSorts.find(lane.process); sort != m_processSorts.end())
+            lane.processSort = sort->second;
+        if (const auto sort = m_threadSorts.find({ lane.process, lane.thread, false });
+            sort != m_threadSorts.end())
+            lane.threadSort = sort->second;
         if (lane.device && textOf(lane.stream).valid()) { // "stream 7"
             const std::string_view text = m_recording.strings[textOf(lane.stream)];
             lane.stream = integerOf(text.substr(std::min(text.rfind(' ') + 1, text.size()))).value_or(-1);
@@ -575,6 +602,8 @@ void EventRows::finish()
     }
     for (MemoryReading& reading : m_work.memory)
         move(reading.timeNs, 0);
+    for (WorkFlow& flow : m_work.flows)
+        move(flow.timeNs, 0);
 }
 
 } // namespace strata::model
