@@ -305,6 +305,18 @@ def check_roofline(strata, folder):
     return said and all(got == right for got, right in wanted)
 
 
+def check_refused(strata, folder):
+    """What is no trace is refused by what it is: a directory cannot be read, and a range of nothing is bad usage."""
+    path, right = os.path.join(folder, "made.json"), True
+    for arguments, status, said in (((folder,), 3, "this is a directory: name the files in it"), ((os.path.join(folder, "none.json"),), 3, "no such file"),
+                                    ((path, "--from", "soon"), 2, "is no time"), ((path, "--step", "7777"), 1, "there is no step 7777")):
+        run = subprocess.run([strata, "timeline", *arguments], capture_output=True, text=True)
+        if run.returncode != status or said not in run.stderr:
+            print(f"timeline {arguments}: status {run.returncode}, {run.stderr}")
+            right = False
+    return right
+
+
 def main(strata):
     right = total = nothing = launches = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -318,7 +330,8 @@ def main(strata):
             nothing += queue == "none"
             launches += causes[:1] == ["launch_overhead"]
         right += check_roofline(strata, folder)
-        total += 1
+        right += check_refused(strata, folder)
+        total += 2
     print(f"{right} of {total} traces; one who sees nothing is right in {nothing}, one who always says \"launch_overhead\" in {launches}")
     return 0 if right == total else 1
 
