@@ -82,24 +82,43 @@ std::vector<model::WaitCause> byTime(const model::WaitSums& sums)
     return found;
 }
 
+/// Null where there is no name.
+void writeName(JsonWriter& json, model::StringId name, const model::StringTable& strings)
+{
+    if (name.valid())
+        json.value(strings[name]);
+    else
+        json.null();
+}
+
 void writeCauses(JsonWriter& json, std::string_view name, const model::WaitSums& sums, std::int64_t ofNs,
     const model::StringTable& strings)
 {
+    const auto share = [&](std::int64_t ns) {
+        json.key("share").plain(fmt::format("{:.6f}", static_cast<double>(ns) / static_cast<double>(ofNs)));
+    };
     json.key(name).beginArray();
     for (const model::WaitCause cause : byTime(sums)) {
         const model::WaitTime& wait = sums[static_cast<std::size_t>(cause)];
-        json.beginObject()
-            .member("cause", model::waitCauseWord(cause))
-            .member("ns", wait.ns)
-            .key("share")
-            .plain(fmt::format("{:.6f}", static_cast<double>(wait.ns) / static_cast<double>(ofNs)))
+        json.beginObject().member("cause", model::waitCauseWord(cause)).member("ns", wait.ns);
+        share(wait.ns);
+        json.member("stretches", wait.stretches)
+            .member("shape", wait.shape() == model::WaitShape::Long ? "long" : "short")
             .member("longest_ns", wait.longestNs)
             .member("example_ns", wait.exampleNs)
             .key("doing");
-        if (wait.doing.valid())
-            json.value(strings[wait.doing]);
-        else
+        writeName(json, wait.doing, strings);
+        json.key("most");
+        if (wait.most.name.valid()) {
+            json.beginObject()
+                .member("name", strings[wait.most.name])
+                .member("place", model::isBehindItsPlace(cause) ? "behind" : "in")
+                .member("ns", wait.most.ns);
+            share(wait.most.ns);
+            json.member("stretches", wait.most.stretches).endObject();
+        } else {
             json.null();
+        }
         json.endObject();
     }
     json.endArray();
@@ -113,6 +132,7 @@ void writeVerdict(JsonWriter& json, const Told& told, model::QueueState queue)
     writeCauses(json, "causes", waits.within, waits.span.ns(), strings);
     json.member("range_ns", waits.range.ns());
     writeCauses(json, "causes_around", waits.around, waits.range.ns(), strings);
+    writeCauses(json, "causes_of_range", waits.all, waits.range.ns(), strings);
     json.endObject();
 }
 
@@ -428,44 +448,35 @@ private:
     static void printWaits(Output& out, const Told& told)
     {
         const model::WaitTimes& waits = told.report.waits;
-        const auto print = [&](const model::WaitSums& sums, std::int64_t ofNs, const std::string& title) {
-            Table table({ { "" }, { "" }, { "", Table::Align::Left } });
-            for (const model::WaitCause cause : byTime(sums)) {
-                const model::WaitTime& wait = sums[static_cast<std::size_t>(cause)];
-                const std::string doing = wait.doing.valid()
-                    ? fmt::format(" in {}", shortName(told.text(wait.doing)))
-                    : std::string();
-                table.add({ share(wait.ns, ofNs), model::formatDuration(wait.ns),
-                    fmt::format("while {}; longest: {} at t:{:.6f}{}", model::waitCauseText(cause).text(),
-                        model::formatDuration(wait.longestNs),
-                        static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9, doing) });
-            }
-            if (table.empty())
-                return;
-            out.line(title);
-            table.print(out, 4);
-        };
-        if (!waits.device)
+        const std::int64_t ofNs = waits.range.ns();
+        Table table({ { "" }, { "" }, { "", Table::Align::Left } });
+        std::int64_t idleNs = 0;
+        for (const model::WaitCause cause : byTime(waits.all)) {
+            const auto at = static_cast<std::size_t>(cause);
+            const model::WaitTime& wait = waits.all[at];
+            idleNs += wait.ns;
+            std::string text = fmt::format("while {}", model::waitCauseText(cause).text());
+            if (waits.around[at].ns > 0 && waits.within[at].ns > 0)
+                text += fmt::format(" ({} of it before its first or behind its last work)",
+                    model::formatDuration(waits.around[at].ns));
+            else if (waits.around[at].ns > 0)
+                text += " (before its first or behind its last work)";
+            if (wait.most.name.valid())
+                text += fmt::format("; {} {}: {} in {}", model::isBehindItsPlace(cause) ? "behind" : "in",
+                    shortName(told.text(wait.most.name)), model::formatDuration(wait.most.ns),
+                    model::sayCounted("%1 stretch", "%1 stretches", wait.most.stretches).text());
+            text += fmt::format("; longest: {} at t:{:.6f}", model::formatDuration(wait.longestNs),
+                static_cast<double>(wait.exampleNs - told.time.beginNs) / 1e9);
+            table.add({ share(wait.ns, ofNs), model::formatDuration(wait.ns), text });
+        }
+        if (table.empty())
             return;
-        if (waits.span.ns() > 0)
-            print(waits.within, waits.span.ns(),
-                fmt::format("  GPU {} is idle for {} of {}, from its first to its last work:", *waits.device,
-                    model::formatDuration(lengthOf(waits.within)), model::formatDuration(waits.span.ns())));
-        print(waits.around, waits.range.ns(),
-            waits.span.ns() == 0
-                ? fmt::format("  GPU {} is idle all the time, for {}:", *waits.device,
-                    model::formatDuration(waits.range.ns()))
-                : fmt::format("  before that and behind it, it is idle for {} of {}{}:",
-                    model::formatDuration(lengthOf(waits.around)), model::formatDuration(waits.range.ns()),
-                    told.report.range ? "" : " of steps"));
-    }
-
-    static std::int64_t lengthOf(const model::WaitSums& sums)
-    {
-        std::int64_t ns = 0;
-        for (const model::WaitTime& wait : sums)
-            ns += wait.ns;
-        return ns;
+        out.line(fmt::format("  GPU {} is idle for {} of {}{}:", *waits.device, model::formatDuration(idleNs),
+            told.report.range   ? "the range of "
+                : waits.ofSteps ? "the steps, which took "
+                                : "",
+            model::formatDuration(ofNs)));
+        table.print(out, 4);
     }
 
     std::vector<std::string> m_files;

@@ -56,6 +56,8 @@ struct WorkLane {
     std::optional<int> device; ///< of a stream
     std::int64_t stream = -1;
     std::string ownName; ///< of a thread, where the recording knows it otherwise
+    StringId processLabels; ///< what a viewer shows beside the process: "CPU", "GPU 0"; none: nothing
+    std::optional<std::int64_t> processSort, threadSort; ///< where a viewer puts them: the lesser above
 
     friend bool operator==(const WorkLane&, const WorkLane&) = default;
 };
@@ -113,6 +115,17 @@ struct MemoryReading {
     Kind kind = Kind::Change;
 };
 
+/// An end of an arrow from an operator of the forward to that of the backward which belongs to it. What
+/// stands around it then on its thread is meant. (Arrows from launches are WorkSpan::correlation.)
+struct WorkFlow {
+    std::int64_t timeNs = 0;
+    std::int64_t process = 0, thread = 0; ///< as of WorkLane
+    std::uint32_t id = 0; ///< the same of both ends
+    bool isEnd = false; ///< in the backward
+
+    friend bool operator==(const WorkFlow&, const WorkFlow&) = default;
+};
+
 /// A step of a training, where others than annotations tell of it.
 struct WorkStep {
     std::string name;
@@ -148,6 +161,7 @@ struct Work {
     std::vector<CopyDetail> copies;
     std::vector<OperatorDetail> operators;
     std::vector<MemoryReading> memory;
+    std::vector<WorkFlow> flows;
     std::vector<WorkDevice> devices;
     std::map<std::string, std::int64_t, std::less<>>
         counts; ///< rows of the file by `cat`, of every phase; "": without

@@ -44,6 +44,12 @@ void look(const Work& work, const Recording& recording, const std::optional<Time
         expect(within == waits.span.ns() - std::max<std::int64_t>(busiest, 0));
         expect(around == waits.range.ns() - waits.span.ns());
     }
+    std::int64_t all = 0;
+    for (const WaitTime& wait : waits.all) {
+        all += wait.ns;
+        expect(wait.most.ns <= wait.ns && wait.most.stretches <= wait.stretches && wait.longNs <= wait.ns);
+    }
+    expect(all == within + around);
     const WorkReport report = workReportOf(work, strings, range);
     expect(!verdictOf(report, recording).empty());
     (void)sayStepsOf(report);

@@ -52,6 +52,9 @@ public:
         for (const MemoryReading& reading : m_work.memory)
             if (isIn(reading.timeNs, reading.timeNs))
                 addMemory(reading);
+        for (const WorkFlow& flow : m_work.flows)
+            if (isIn(flow.timeNs, flow.timeNs))
+                addFlow(flow);
         add("\n]}}\n");
         flush(0);
     }
@@ -80,6 +83,8 @@ private:
             first = std::min(first, reading.timeNs);
         for (const WorkStep& step : m_work.steps)
             first = std::min(first, step.startNs);
+        for (const WorkFlow& flow : m_work.flows)
+            first = std::min(first, flow.timeNs);
         return first == INT64_MAX ? 0 : first;
     }
     [[nodiscard]] static std::string microseconds(std::int64_t ns)
@@ -117,11 +122,18 @@ private:
 
     void addLane(const WorkLane& lane)
     {
-        const auto name = [&](std::string_view kind, const std::string& text) {
+        const auto tell = [&](std::string_view kind, std::string_view member, const auto& value) {
             row();
-            add(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", kind, lane.process,
-                lane.thread, text);
+            add(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"{}":{}}}}})", kind, lane.process,
+                lane.thread, member, value);
         };
+        const auto name = [&](std::string_view kind, const std::string& text) { tell(kind, "name", text); };
+        if (lane.processLabels.valid())
+            tell("process_labels", "labels", quoted(lane.processLabels));
+        if (lane.processSort)
+            tell("process_sort_index", "sort_index", *lane.processSort);
+        if (lane.threadSort)
+            tell("thread_sort_index", "sort_index", *lane.threadSort);
         if (lane.processName.valid())
             name("process_name", quoted(lane.processName));
         else if (m_work.ownRecording && lane.device)
@@ -233,6 +245,14 @@ private:
         add(R"({{"ph":"{}","id":{},"cat":"ac2g","name":"ac2g","pid":{},"tid":{},"ts":{}{}}})",
             isWork ? "f" : "s", span.correlation, lane.process, lane.thread, time(span.startNs),
             isWork ? R"(,"bp":"e")" : "");
+    }
+
+    void addFlow(const WorkFlow& flow)
+    {
+        row();
+        add(R"({{"ph":"{}","id":{},"cat":"fwdbwd","name":"fwdbwd","pid":{},"tid":{},"ts":{}{}}})",
+            flow.isEnd ? "f" : "s", flow.id, flow.process, flow.thread, time(flow.timeNs),
+            flow.isEnd ? R"(,"bp":"e")" : "");
     }
 
     void addMemory(const MemoryReading& reading)

@@ -158,6 +158,8 @@ private:
             else
                 to.threadName = named(own.empty() ? "thread" : withoutThreadNumber(own));
             to.ownName.clear();
+            to.processLabels = lane.processLabels.valid() ? intern(strings[lane.processLabels]) : StringId{};
+            to.processSort.reset(); // a rank's processes stand together
         }
     }
 
@@ -216,6 +218,16 @@ private:
                 reading.device = deviceOf(place, reading.device);
             to.memory.push_back(reading);
         }
+        Numbers flows(m_lastFlow);
+        for (WorkFlow flow : work.flows) {
+            const auto process = m_processes.find({ place, flow.process });
+            if (process == m_processes.end())
+                continue; // nothing ran there
+            flow.timeNs -= offsetNs;
+            flow.process = process->second;
+            flow.id = flows.of(flow.id);
+            to.flows.push_back(flow);
+        }
         for (WorkDevice device : work.devices)
             if (const auto at = m_devices.find({ place, device.device }); at != m_devices.end()) {
                 device.device = at->second;
@@ -243,7 +255,7 @@ private:
     std::vector<std::int64_t> m_offsets; // ns
     std::map<std::pair<std::size_t, int>, int> m_devices;
     std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> m_processes;
-    std::uint32_t m_lastCorrelation = 0, m_lastExternal = 0;
+    std::uint32_t m_lastCorrelation = 0, m_lastExternal = 0, m_lastFlow = 0;
 };
 
 } // namespace

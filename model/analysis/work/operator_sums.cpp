@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/work/operator_sums.h"
 
+#include "model/analysis/work/self_times.h"
 #include "model/base/wrap.h"
 
 #include <algorithm>
@@ -67,11 +68,9 @@ std::vector<const MemoryReading*> changesOf(const Work& work)
 /// An operator that has begun.
 struct Open {
     const WorkSpan* span;
+    std::int64_t selfNs;
     std::int64_t levelBytes; ///< of its lane, when it began
     std::int64_t mostBytes; ///< of that since
-    bool isInCall = false; ///< of the runtime, which it stands in for
-    std::int64_t childrenNs = 0;
-    std::int64_t callEndNs = INT64_MIN; ///< of the runtime, the last that it made: calls within are no others
     std::int64_t deviceSelfNs = 0, deviceChildrenNs = 0;
     std::int64_t childrenBytes = 0;
 };
@@ -89,17 +88,12 @@ public:
     {
     }
     /// By lane and start, those around others first.
-    void add(const WorkSpan& span)
+    void add(const WorkSpan& span, std::int64_t selfNs)
     {
         readUpTo(span.lane, span.startNs);
         closeUpTo(span.lane, span.startNs);
-        const bool isInCall = !m_open.empty() && span.startNs < m_open.back().callEndNs;
-        if (span.kind == WorkKind::Operator) {
-            m_open.push_back({ &span, m_levelBytes, m_levelBytes, isInCall });
-        } else if (!m_open.empty() && !isInCall) {
-            addTo(m_open.back().childrenNs, span.durationNs);
-            m_open.back().callEndNs = span.endNs();
-        }
+        if (span.kind == WorkKind::Operator)
+            m_open.push_back({ &span, selfNs, m_levelBytes, m_levelBytes });
         if (!m_open.empty())
             addTo(m_open.back().deviceSelfNs, m_launched.take(span));
     }
@@ -137,7 +131,7 @@ private:
         const std::int64_t bytes = wrapSub(m_levelBytes, done.levelBytes);
         ++row.calls;
         addTo(row.totalNs, done.span->durationNs);
-        addTo(row.selfNs, std::max<std::int64_t>(wrapSub(done.span->durationNs, done.childrenNs), 0));
+        addTo(row.selfNs, done.selfNs);
         addTo(row.deviceSelfNs, done.deviceSelfNs);
         addTo(row.deviceTotalNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
         if (row.memory) {
@@ -148,8 +142,6 @@ private:
         if (m_open.empty())
             return;
         Open& around = m_open.back();
-        if (!done.isInCall)
-            addTo(around.childrenNs, done.span->durationNs);
         addTo(around.deviceChildrenNs, wrapAdd(done.deviceSelfNs, done.deviceChildrenNs));
         addTo(around.childrenBytes, bytes);
         around.mostBytes = std::max(around.mostBytes, done.mostBytes);
@@ -189,11 +181,16 @@ private:
 std::vector<OperatorSums> operatorSumsOf(const Work& work, const StringTable& strings,
     std::span<const std::uint32_t> nested, const std::optional<TimeSpan>& range, OperatorsBy by)
 {
+    std::vector<std::uint32_t> within(nested.begin(), nested.end());
+    if (range)
+        std::erase_if(within, [&](std::uint32_t row) {
+            const std::int64_t startNs = work.spans[row].startNs;
+            return startNs < range->beginNs || startNs >= range->endNs;
+        });
+    const std::vector<std::int64_t> selfNs = selfTimesOf(work, within);
     Calls calls(work, strings, by);
-    for (const std::uint32_t row : nested)
-        if (const WorkSpan& span = work.spans[row];
-            !range || (span.startNs >= range->beginNs && span.startNs < range->endNs))
-            calls.add(span);
+    for (std::size_t i = 0; i < within.size(); ++i)
+        calls.add(work.spans[within[i]], selfNs[i]);
     std::vector<OperatorSums> rows = calls.finish();
     const auto textOf = [&](StringId id) { return id.valid() ? strings[id] : std::string_view(); };
     std::ranges::sort(rows, [&](const OperatorSums& a, const OperatorSums& b) {

@@ -24,7 +24,8 @@ struct OperatorMemory {
 };
 
 /// All calls of an operator, as torch.profiler's key_averages() sums them: what an operator calls counts to
-/// its total, in recursions each time.
+/// its total, in recursions each time. Self times are those of selfTimesOf(): rows that overlap in part on
+/// a thread, as none should, count no time twice.
 struct OperatorSums {
     StringId name;
     StringId shapes; ///< JSON, where rows are apart by them; none: they are not, or were not recorded

@@ -14,11 +14,18 @@ namespace {
 constexpr std::size_t kUses = 2, kSpent = kUses + kWaitCauses;
 using Spent = std::array<std::int64_t, kSpent>; // ns
 
+/// What a rank did in some steps.
+struct RankTimes {
+    Spent spent{};
+    WaitSums waits{};
+};
+
 /// Of steps from one to before another.
-Spent spentOf(
+RankTimes timesOf(
     const RankWork& ranks, std::size_t rank, const RankTrace& trace, std::size_t first, std::size_t end)
 {
-    Spent spent{};
+    RankTimes times;
+    Spent& spent = times.spent;
     std::optional<TimeSpan> range;
     for (std::size_t i = first; i < end; ++i)
         if (const auto& step = ranks.steps[i].ranks[rank]) {
@@ -27,27 +34,27 @@ Spent spentOf(
             range = range ? TimeSpan{ range->beginNs, step->time.endNs } : step->time;
         }
     if (!range)
-        return spent;
-    const WaitTimes waits = waitTimesOf(*trace.work, *trace.strings, *range);
+        return times;
+    times.waits = waitTimesOf(*trace.work, *trace.strings, *range).all;
     for (std::size_t cause = 0; cause < kWaitCauses; ++cause)
         if (static_cast<WaitCause>(cause) != WaitCause::Communication)
-            spent[kUses + cause] = waits.within[cause].ns + waits.around[cause].ns;
-    return spent;
+            spent[kUses + cause] = times.waits[cause].ns;
+    return times;
 }
 
 /// What a rank spends more on than the median of the others, most of all.
 std::optional<RankCause> causeOf(const RankWork& ranks, std::span<const RankTrace> traces,
     std::size_t slowest, std::size_t first, std::size_t end)
 {
-    std::vector<Spent> all;
+    std::vector<RankTimes> all;
     for (std::size_t rank = 0; rank < ranks.ranks.size(); ++rank)
-        all.push_back(spentOf(ranks, rank, traces[ranks.traces[rank]], first, end));
-    Spent more = all[slowest];
+        all.push_back(timesOf(ranks, rank, traces[ranks.traces[rank]], first, end));
+    Spent more = all[slowest].spent;
     for (std::size_t kind = 0; kind < kSpent; ++kind) {
         std::vector<std::int64_t> others;
         for (std::size_t rank = 0; rank < all.size(); ++rank)
             if (rank != slowest)
-                others.push_back(all[rank][kind]);
+                others.push_back(all[rank].spent[kind]);
         more[kind] -= spreadOf(std::move(others)).median;
     }
     const auto most = std::ranges::max_element(more);
@@ -57,8 +64,10 @@ std::optional<RankCause> causeOf(const RankWork& ranks, std::span<const RankTrac
     RankCause cause;
     cause.ns = *most / static_cast<std::int64_t>(end - first);
     cause.what = kind < kUses ? static_cast<RankCause::What>(kind) : RankCause::What::Idle;
-    if (kind >= kUses)
+    if (kind >= kUses) {
         cause.idle = static_cast<WaitCause>(kind - kUses);
+        cause.wait = all[slowest].waits[kind - kUses];
+    }
     return cause;
 }
 
@@ -158,7 +167,7 @@ Sentence sayCause(const RankCause& cause)
         break;
     }
     return say("Its GPU is idle for %1 longer than the others', while %2. What would help: %3.", more,
-        Sentence(waitCauseText(cause.idle)), Sentence(waitRemedy(cause.idle)));
+        Sentence(waitCauseText(cause.idle)), Sentence(waitRemedy(cause.idle, cause.wait)));
 }
 
 } // namespace

@@ -31,6 +31,7 @@ struct RankCause {
 
     What what = What::Computation;
     WaitCause idle = WaitCause::Unknown; ///< where it is idle: why
+    WaitTime wait; ///< ... and how, of the slowest rank
     std::int64_t ns = 0; ///< more, a step
 
     [[nodiscard]] std::string_view word() const; ///< "computation", "copies", or that of the wait

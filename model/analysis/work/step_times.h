@@ -10,7 +10,8 @@
 
 namespace strata::model {
 
-/// How a figure lies over steps, or over ranks. Quartiles by the nearest rank: each is one of the values.
+/// How a figure lies over steps, or over ranks. Quartiles by the nearest rank: each is one of the values, the
+/// median of an even number the lower of the two in the middle.
 struct Spread {
     std::int64_t least = 0, lower = 0, median = 0, upper = 0, most = 0;
 

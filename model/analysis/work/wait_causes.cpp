@@ -2,6 +2,7 @@
 #include "model/analysis/work/wait_causes.h"
 
 #include "model/analysis/work/launches.h"
+#include "model/analysis/work/wait_stretches.h"
 
 #include <algorithm>
 #include <map>
@@ -49,6 +50,7 @@ struct Thread {
     std::vector<TimeSpan> loading, memory, collective, busy;
     std::vector<TimeSpan> waits; ///< for the device, by their begin
     std::vector<TimeSpan> dry[3]; ///< before launches: behind no wait, one for the device, one for a copy
+    std::vector<std::pair<TimeSpan, TimeSpan>> drained; ///< those behind a wait, in their order, and that
     std::vector<TimeSpan> around; ///< all work of the device
 };
 
@@ -88,12 +90,12 @@ Threads threadsOf(const Work& work, const StringTable& strings)
     return threads;
 }
 
-/// How long the call takes in which the thread waited for the device as that fell idle; 0: in none. A call
-/// that begins to wait for one that is idle already is not why it is.
-std::int64_t waitAt(const Thread& thread, std::int64_t ns)
+/// The call in which the thread waited for the device as that fell idle; empty: in none. A call that begins
+/// to wait for one that is idle already is not why it is.
+TimeSpan waitAt(const Thread& thread, std::int64_t ns)
 {
     const auto behind = std::ranges::upper_bound(thread.waits, ns, {}, &TimeSpan::beginNs);
-    return behind != thread.waits.begin() && std::prev(behind)->endNs >= ns ? std::prev(behind)->ns() : 0;
+    return behind != thread.waits.begin() && std::prev(behind)->endNs >= ns ? *std::prev(behind) : TimeSpan{};
 }
 
 /// Its pieces by their start, of all of them or those in `range`.
@@ -134,26 +136,44 @@ struct Doings {
     }
 };
 
-void add(WaitSums& sums, WaitCause cause, const Times& times, LaneIndex lane = WaitTime::kNoLane)
-{
-    WaitTime& sum = sums[static_cast<std::size_t>(cause)];
-    for (const TimeSpan& time : times) {
-        sum.ns += time.ns();
-        if (time.ns() > sum.longestNs) {
-            sum.longestNs = time.ns();
-            sum.exampleNs = time.beginNs;
-            sum.lane = lane;
+/// Takes up stretches, of one side of the work or between it.
+class Found {
+public:
+    explicit Found(bool isAround)
+        : m_isAround(isAround)
+    {
+    }
+    void add(WaitCause cause, const Times& times, LaneIndex lane = WaitStretch::kNoLane)
+    {
+        for (const TimeSpan& time : times)
+            if (time.ns() > 0)
+                m_stretches.push_back({ time, {}, lane, cause, m_isAround });
+    }
+    /// Of a wait those stand behind; `drained`: in their order.
+    void addBehind(WaitCause cause, const Times& times, LaneIndex lane,
+        const std::vector<std::pair<TimeSpan, TimeSpan>>& drained)
+    {
+        for (const TimeSpan& time : times) {
+            const auto next = std::ranges::upper_bound(
+                drained, time.beginNs, {}, [](const auto& each) { return each.first.beginNs; });
+            const TimeSpan wait = next != drained.begin() ? std::prev(next)->second : TimeSpan{};
+            m_stretches.push_back({ time, wait, lane, cause, m_isAround });
         }
     }
-}
+    [[nodiscard]] std::vector<WaitStretch> take() { return std::move(m_stretches); }
+
+private:
+    bool m_isAround;
+    std::vector<WaitStretch> m_stretches;
+};
 
 /// `rest`: what stands in none of them. Launching is asked for where the device was not waited for.
-void addThread(
-    WaitSums& sums, std::vector<TimeSpan> spans, const Doings& doings, WaitCause rest, LaneIndex lane)
+void addThread(Found& found, std::vector<TimeSpan> spans, const Doings& doings, WaitCause rest,
+    LaneIndex lane, const std::vector<std::pair<TimeSpan, TimeSpan>>& drained = {})
 {
     Times times = unionOf(std::move(spans));
     const auto take = [&](WaitCause cause, const Times& of) {
-        add(sums, cause, intersectionOf(times, of), lane);
+        found.add(cause, intersectionOf(times, of), lane);
         times = differenceOf(times, of);
     };
     take(WaitCause::DataLoading, doings.loading);
@@ -161,41 +181,30 @@ void addThread(
     take(WaitCause::Communication, doings.collective);
     if (rest == WaitCause::Unknown)
         take(WaitCause::LaunchOverhead, doings.busy);
-    add(sums, rest, times, lane);
+    found.addBehind(rest, times, lane, drained);
 }
 
-void addThread(WaitTimes& found, Thread& thread, LaneIndex lane)
+void addThread(Found& within, Found& around, Thread& thread, LaneIndex lane)
 {
     const Doings doings(thread);
     constexpr WaitCause kBehind[]
         = { WaitCause::Unknown, WaitCause::Synchronisation, WaitCause::PageableCopy };
     for (std::size_t behind = 0; behind < 3; ++behind)
-        addThread(found.within, std::move(thread.dry[behind]), doings, kBehind[behind], lane);
-    addThread(found.around, std::move(thread.around), doings, WaitCause::Unknown, lane);
+        addThread(within, std::move(thread.dry[behind]), doings, kBehind[behind], lane,
+            behind > 0 ? thread.drained : std::vector<std::pair<TimeSpan, TimeSpan>>());
+    addThread(around, std::move(thread.around), doings, WaitCause::Unknown, lane);
 }
 
-/// What the threads did in the longest stretches.
-void nameExamples(WaitTimes& found, const Work& work, const StringTable& strings)
+/// Adds up what was found.
+void sum(WaitTimes& waits, Found& within, Found& around, const Work& work, const StringTable& strings)
 {
-    std::vector<std::pair<WaitTime*, std::int64_t>> open; // and how long the piece is that names it
-    for (WaitSums* const sums : { &found.within, &found.around })
-        for (WaitTime& wait : *sums)
-            if (wait.ns > 0 && wait.lane != WaitTime::kNoLane)
-                open.emplace_back(&wait, INT64_MAX);
-    for (const WorkSpan& span : work.spans) {
-        if (isDeviceWork(span.kind) || strings[span.name].starts_with("ProfilerStep#"))
-            continue;
-        for (auto& [wait, shortest] : open) {
-            if (wait->lane != span.lane || span.durationNs >= shortest)
-                continue;
-            const std::int64_t begin = std::max(span.startNs, wait->exampleNs);
-            const std::int64_t end = std::min(span.endNs(), wait->exampleNs + wait->longestNs);
-            if (end - begin < wait->longestNs / 2 || end <= begin)
-                continue;
-            shortest = span.durationNs;
-            wait->doing = span.name;
-        }
-    }
+    std::vector<WaitStretch> stretches = within.take();
+    std::ranges::copy(around.take(), std::back_inserter(stretches));
+    std::ranges::stable_sort(stretches, {}, [](const WaitStretch& each) { return each.time.beginNs; });
+    const std::vector<StringId> names = whatFills(stretches, work, strings);
+    waits.within = sumsOf(stretches, names, strings, WaitSide::Within);
+    waits.around = sumsOf(stretches, names, strings, WaitSide::Around);
+    waits.all = sumsOf(stretches, names, strings, WaitSide::Both);
 }
 
 /// Of the steps: an extent that holds all of them.
@@ -224,15 +233,15 @@ WaitTimes idleThroughout(const Work& work, const StringTable& strings, const Tim
     const auto next
         = std::ranges::find_if(pieces, [&](const WorkSpan* piece) { return piece->startNs >= range.endNs; });
     const Launches launches(work);
-    const WorkSpan* const launch = launches.of(next != pieces.end() ? **next : *pieces.back());
-    if (!launch) {
-        add(found.around, WaitCause::Unknown, { range });
-        return found;
+    Found within(false), around(true);
+    if (const WorkSpan* const launch = launches.of(next != pieces.end() ? **next : *pieces.back())) {
+        Thread thread = std::move(threadsOf(work, strings)[launch->lane]);
+        thread.around.push_back(range);
+        addThread(within, around, thread, launch->lane);
+    } else {
+        around.add(WaitCause::Unknown, { range });
     }
-    Thread thread = std::move(threadsOf(work, strings)[launch->lane]);
-    thread.around.push_back(range);
-    addThread(found, thread, launch->lane);
-    nameExamples(found, work, strings);
+    sum(found, within, around, work, strings);
     return found;
 }
 
@@ -283,8 +292,19 @@ English waitCauseText(WaitCause cause)
     return English("the program is in code that was not recorded");
 }
 
-English waitRemedy(WaitCause cause, bool tellsOperators)
+WaitShape WaitTime::shape() const
 {
+    return longNs > ns - longNs ? WaitShape::Long : WaitShape::Short;
+}
+
+bool isBehindItsPlace(WaitCause cause)
+{
+    return cause == WaitCause::Synchronisation;
+}
+
+English waitRemedy(WaitCause cause, const WaitTime& wait, bool tellsOperators)
+{
+    const bool isLong = wait.shape() == WaitShape::Long;
     switch (cause) {
     case WaitCause::DataLoading:
         return English("more workers in the DataLoader, or batches that are prepared ahead");
@@ -298,11 +318,16 @@ English waitRemedy(WaitCause cause, bool tellsOperators)
     case WaitCause::Synchronisation:
         return English("fewer .item(), .cpu() and synchronize(), or later");
     case WaitCause::LaunchOverhead:
-        return English("do that less often, or while the GPU works; many small kernels: torch.compile, CUDA "
-                       "graphs, a larger batch");
+        return isLong ? English("have that done ahead, as data is in workers of a DataLoader, or on another "
+                                "thread while the GPU works")
+                      : English("fewer launches, each of more work: torch.compile, CUDA graphs, fused "
+                                "operators, a larger batch");
     case WaitCause::Unknown:
         break;
     }
+    if (isLong && wait.most.name.valid())
+        return English("have that done ahead, or on another thread while the GPU works; torch.profiler with "
+                       "with_stack=True tells what of it takes so long");
     return tellsOperators
         ? English("record Python too: with_stack=True")
         : English("to name it with record_function, or to see it in torch.profiler with with_stack=True");
@@ -321,37 +346,43 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
     const auto begin = [&](std::int64_t ns) { return range ? std::max(ns, range->beginNs) : ns; };
     const std::int64_t firstNs = begin(pieces.front()->startNs);
     found.span = { firstNs, firstNs };
-    found.range = range ? *range : timeOfSteps(work, strings).value_or(found.span);
+    const auto steps = timeOfSteps(work, strings);
+    found.ofSteps = !range && steps;
+    found.range = range ? *range : steps.value_or(found.span);
     found.range.beginNs = std::min(found.range.beginNs, firstNs);
+    Found within(false), around(true);
     bool isBehindCopy = false; // what ended last is one from pageable memory
 
     // What lies before a piece: until it was launched its thread is asked, then nobody.
-    const auto addIdle = [&](WaitSums& sums, const TimeSpan& idle, const WorkSpan& piece, auto&& addTo) {
+    const auto addIdle = [&](Found& sums, const TimeSpan& idle, const WorkSpan& piece, auto&& addTo) {
         const WorkSpan* const launch = launches.of(piece);
         if (!launch)
-            return add(sums, WaitCause::Unknown, { idle });
-        const auto within = [&](std::int64_t ns) { return std::clamp(ns, idle.beginNs, idle.endNs); };
-        const TimeSpan call{ within(launch->startNs), within(launch->endNs()) };
+            return sums.add(WaitCause::Unknown, { idle });
+        const auto clamped = [&](std::int64_t ns) { return std::clamp(ns, idle.beginNs, idle.endNs); };
+        const TimeSpan call{ clamped(launch->startNs), clamped(launch->endNs()) };
         const TimeSpan rest{ call.endNs, idle.endNs };
         const bool isCopy = isPageableCopy(strings[piece.name]);
         if (isCopy)
-            add(sums, WaitCause::PageableCopy, { call }, launch->lane);
+            sums.add(WaitCause::PageableCopy, { call }, launch->lane);
         addTo(threads[launch->lane], TimeSpan{ idle.beginNs, isCopy ? call.beginNs : call.endNs });
-        add(sums, rest.ns() < kKernelWaitNs ? WaitCause::LaunchOverhead : WaitCause::Unknown, { rest },
+        sums.add(rest.ns() < kKernelWaitNs ? WaitCause::LaunchOverhead : WaitCause::Unknown, { rest },
             launch->lane);
     };
-    const auto around = [](Thread& thread, const TimeSpan& time) { thread.around.push_back(time); };
+    const auto addAround = [](Thread& thread, const TimeSpan& time) { thread.around.push_back(time); };
     if (found.range.beginNs < firstNs)
-        addIdle(found.around, { found.range.beginNs, firstNs }, *pieces.front(), around);
+        addIdle(around, { found.range.beginNs, firstNs }, *pieces.front(), addAround);
     const WorkSpan* last = pieces.front();
     for (const WorkSpan* const piece : pieces) {
         const TimeSpan idle{ found.span.endNs, begin(piece->startNs) };
         // Who had not waited would be so much further: no more than that is won by not waiting.
         if (idle.ns() > 0)
-            addIdle(found.within, idle, *piece, [&](Thread& thread, const TimeSpan& time) {
-                const std::int64_t won = std::min(time.endNs, time.beginNs + waitAt(thread, idle.beginNs));
-                if (won > time.beginNs)
+            addIdle(within, idle, *piece, [&](Thread& thread, const TimeSpan& time) {
+                const TimeSpan wait = waitAt(thread, idle.beginNs);
+                const std::int64_t won = std::min(time.endNs, time.beginNs + wait.ns());
+                if (won > time.beginNs) {
                     thread.dry[isBehindCopy ? 2 : 1].push_back({ time.beginNs, won });
+                    thread.drained.push_back({ { time.beginNs, won }, wait });
+                }
                 if (time.endNs > won)
                     thread.dry[0].push_back({ won, time.endNs });
             });
@@ -367,11 +398,11 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
         if (const WorkSpan* const launch = launches.of(*last))
             threads[launch->lane].around.push_back(idle);
         else
-            add(found.around, WaitCause::Unknown, { idle });
+            around.add(WaitCause::Unknown, { idle });
     }
     for (auto& [lane, thread] : threads)
-        addThread(found, thread, lane);
-    nameExamples(found, work, strings);
+        addThread(within, around, thread, lane);
+    sum(found, within, around, work, strings);
     return found;
 }
 

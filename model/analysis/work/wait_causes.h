@@ -25,9 +25,6 @@ inline constexpr std::size_t kWaitCauses = 7;
 
 [[nodiscard]] std::string_view waitCauseWord(WaitCause cause); ///< "data_loading"
 [[nodiscard]] English waitCauseText(WaitCause cause); ///< "the program waits for its data"
-/// What would change that. `tellsOperators` as in WaitTimes.
-[[nodiscard]] English waitRemedy(WaitCause cause, bool tellsOperators = true);
-
 /// An operator, or what a program's record_function says, in which a thread waits for other ranks: c10d's.
 [[nodiscard]] bool isCollective(std::string_view name);
 /// What a DataLoader names its own wait for a batch; an operator in traces of 2021, else an annotation.
@@ -35,18 +32,36 @@ inline constexpr std::size_t kWaitCauses = 7;
 /// Calls of the runtime that return when the device has done what was asked of it, of CUDA and ROCm.
 [[nodiscard]] bool isWaiting(std::string_view name);
 
-struct WaitTime {
-    static constexpr LaneIndex kNoLane = UINT32_MAX;
+/// Of the stretches of a cause those in one piece of what its threads do.
+struct WaitPlace {
+    StringId name; ///< none: no stretch has one
+    std::int64_t ns = 0; ///< of all stretches of that name together
+    std::int64_t stretches = 0;
+};
 
+/// Whether idle time passes in many short stretches or in few long ones: they want other remedies.
+enum class WaitShape : std::uint8_t { Short, Long };
+inline constexpr std::int64_t kLongWaitNs = 1'000'000; ///< a long stretch; a launch takes some 10 us
+
+struct WaitTime {
     std::int64_t ns = 0;
+    std::int64_t stretches = 0;
+    std::int64_t longNs = 0; ///< of that in stretches of kLongWaitNs or more
     std::int64_t longestNs = 0;
     std::int64_t exampleNs = 0; ///< when the longest stretch of it begins
-    LaneIndex lane = kNoLane; ///< of the thread that was asked about that
-    StringId doing; ///< the innermost piece of that thread that fills half of the stretch; none: none does
+    StringId doing; ///< what fills the longest stretch: see whatFills(); none: nothing does
+    WaitPlace most; ///< the name that holds most of `ns`, of equal ones the first by the alphabet
+
+    [[nodiscard]] WaitShape shape() const; ///< Long: long stretches hold more than half
 };
 
 /// By cause.
 using WaitSums = std::array<WaitTime, kWaitCauses>;
+
+/// What would change that. `tellsOperators` as in WaitTimes.
+[[nodiscard]] English waitRemedy(WaitCause cause, const WaitTime& wait, bool tellsOperators = true);
+/// Whether it passes behind what is named, which had waited for the device; else within that.
+[[nodiscard]] bool isBehindItsPlace(WaitCause cause);
 
 /// The idle time of the device that is busy longest; where none works in the range, of the one that does so
 /// outside of it.
@@ -54,9 +69,11 @@ struct WaitTimes {
     std::optional<int> device; ///< none: the trace has no work of one
     TimeSpan span; ///< of its work
     TimeSpan range; ///< that was asked for, else of the steps, else of its work; holds `span`
+    bool ofSteps = false; ///< `range` is that of the steps, or reaches beyond them as its work does
     WaitSums within; ///< its work: they add up to DeviceWork::idleNs()
     bool tellsOperators = true; ///< an own recording does not: what its threads computed is not known
     WaitSums around; ///< of the range, before its first and behind its last work
+    WaitSums all; ///< of the range: both
 };
 
 /// Between two pieces of work of a device, over all streams, the thread that launched what comes next is

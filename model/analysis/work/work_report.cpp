@@ -34,21 +34,51 @@ std::string endOf(std::string_view name)
     return "…" + std::string(name.substr(from));
 }
 
-/// The cause that takes most of `ofNs`, and what would help.
-void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const WaitSums& sums, std::int64_t ofNs,
-    const StringTable& strings)
+/// Where most of what a cause takes passes, if anything is named there.
+Sentence placeOf(WaitCause cause, const WaitTime& wait, std::int64_t ofNs, const StringTable& strings)
 {
-    const auto longest = std::ranges::max_element(sums, {}, &WaitTime::ns);
+    const WaitPlace& most = wait.most;
+    const std::string name = endOf(strings[most.name]);
+    const std::string share = formatShare(most.ns, ofNs);
+    const Sentence stretches = sayCounted("%1 stretch", "%1 stretches", most.stretches);
+    const bool isHalf = most.ns > wait.ns - most.ns;
+    if (isBehindItsPlace(cause))
+        return isHalf ? say("most of it behind %1 (%2, %3)", name, share, stretches)
+                      : say("foremost behind %1 (%2, %3)", name, share, stretches);
+    return isHalf ? say("most of it in %1 (%2, %3)", name, share, stretches)
+                  : say("foremost in %1 (%2, %3)", name, share, stretches);
+}
+
+/// The cause that takes most of the range, and what would help.
+void addWhy(std::vector<Sentence>& said, const WaitTimes& waits, const StringTable& strings)
+{
+    const auto longest = std::ranges::max_element(waits.all, {}, &WaitTime::ns);
     if (longest->ns == 0)
         return;
-    const auto cause = static_cast<WaitCause>(longest - sums.begin());
+    const auto cause = static_cast<WaitCause>(longest - waits.all.begin());
+    const std::int64_t ofNs = waits.range.ns();
     const SentenceArgument what = strong(argument(Sentence(waitCauseText(cause))));
     const std::string share = formatShare(longest->ns, ofNs);
-    said.push_back(longest->doing.valid()
-            ? say("Most of its idle time passes while %1 (%2), the longest stretch, %3, in %4.", what, share,
-                formatDuration(longest->longestNs), endOf(strings[longest->doing]))
+    said.push_back(longest->most.name.valid()
+            ? say("Most of its idle time passes while %1 (%2), %3.", what, share,
+                placeOf(cause, *longest, ofNs, strings))
             : say("Most of its idle time passes while %1 (%2).", what, share));
-    said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause, waits.tellsOperators))));
+    said.push_back(say("What would help: %1.", Sentence(waitRemedy(cause, *longest, waits.tellsOperators))));
+}
+
+/// What is won where collectives run beside computation instead of alone.
+void addExposed(std::vector<Sentence>& said, const DeviceWork& device, std::int64_t ofNs)
+{
+    const std::int64_t ns = device.exposedCommunicationNs();
+    if (static_cast<double>(ns) <= kExposedShare * static_cast<double>(ofNs))
+        return;
+    said.push_back(
+        say("For %1 (%2) collectives run on it with no computation beside them, waiting for other ranks "
+            "included: so much is won at most if computation hides them.",
+            strong(argument(formatDuration(ns))), formatShare(ns, ofNs)));
+    said.push_back(
+        say("DDP hides them behind the backward, FSDP by fetching ahead; fewer of them: accumulate "
+            "gradients under no_sync()."));
 }
 
 Sentence took(const ProfilerStep& step, bool hasDevice)
@@ -95,7 +125,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
     if (device == report.devices.end()) {
         said.push_back(say("GPU %1 is idle throughout the range, for %2.", *waits.device,
             strong(argument(duration(waits.range.ns())))));
-        addWhy(said, waits, waits.around, waits.range.ns(), strings);
+        addWhy(said, waits, strings);
         return said;
     }
     if (recording.simulated)
@@ -105,36 +135,27 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
                 duration(device->span.ns())),
             say("Whether the program feeds it fast enough is seen on a GPU: strata record --kernels.")
         };
-    const std::int64_t aroundNs = waits.range.ns() - waits.span.ns();
-    if (static_cast<double>(aroundNs) > kDenseShare * static_cast<double>(waits.range.ns())) {
-        const SentenceArgument busy = strong(argument(formatShare(device->busyNs, waits.range.ns())));
-        said.push_back(report.range
-                ? say("GPU %1 is busy for %2 of the range of %3: for %4 it has not begun, or is done.",
-                    *waits.device, busy, duration(waits.range.ns()), duration(aroundNs))
-                : say(
-                    "GPU %1 is busy for %2 of the steps, which took %3: for %4 it has not begun, or is done.",
-                    *waits.device, busy, duration(waits.range.ns()), duration(aroundNs)));
-        if (aroundNs > device->idleNs())
-            addWhy(said, waits, waits.around, waits.range.ns(), strings);
-        else
-            addWhy(said, waits, waits.within, waits.span.ns(), strings);
-        return said;
-    }
-    const SentenceArgument busy = strong(argument(formatShare(device->busyNs, device->span.ns())));
-    const std::string span = duration(device->span.ns());
-    switch (queueOf(report.devices)) {
-    case QueueState::Dense:
-        return { say("GPU %1 is kept busy: for %2 of %3.", *waits.device, busy, span) };
-    case QueueState::Sparse:
+    // All shares are of one time.
+    const std::int64_t rangeNs = waits.range.ns(), aroundNs = rangeNs - waits.span.ns();
+    const SentenceArgument busy = strong(argument(formatShare(device->busyNs, rangeNs)));
+    const Sentence whole = report.range ? say("the range of %1", duration(rangeNs))
+        : waits.ofSteps                 ? say("the steps, which took %1", duration(rangeNs))
+                                        : verbatim(duration(rangeNs));
+    const QueueState queue = queueOf(report.devices);
+    const bool isAround = static_cast<double>(aroundNs) > kDenseShare * static_cast<double>(rangeNs);
+    if (isAround)
+        said.push_back(say("GPU %1 is busy for %2 of %3: for %4 it has not begun, or is done.", *waits.device,
+            busy, whole, duration(aroundNs)));
+    else if (queue == QueueState::Dense)
+        said.push_back(say("GPU %1 is kept busy: for %2 of %3.", *waits.device, busy, whole));
+    else if (queue == QueueState::Sparse)
         said.push_back(
-            say("The program feeds GPU %1 too slowly: it is busy for %2 of %3.", *waits.device, busy, span));
-        break;
-    case QueueState::Gaps:
-    case QueueState::None:
-        said.push_back(say("GPU %1 has gaps: it is busy for %2 of %3.", *waits.device, busy, span));
-        break;
-    }
-    addWhy(said, waits, waits.within, waits.span.ns(), strings);
+            say("The program feeds GPU %1 too slowly: it is busy for %2 of %3.", *waits.device, busy, whole));
+    else
+        said.push_back(say("GPU %1 has gaps: it is busy for %2 of %3.", *waits.device, busy, whole));
+    if (isAround || queue != QueueState::Dense)
+        addWhy(said, waits, strings);
+    addExposed(said, *device, rangeNs);
     return said;
 }
 

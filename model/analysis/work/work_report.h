@@ -27,9 +27,14 @@ struct WorkReport {
 [[nodiscard]] WorkReport workReportOf(const Work& work, const StringTable& strings,
     const std::optional<TimeSpan>& range = {}, OperatorsBy by = OperatorsBy::Name);
 
+/// Collectives that run alone for more than this of the time are told of in the verdict.
+inline constexpr double kExposedShare = 0.05;
+
 /// How busy the device is, and, unless it is kept busy, why not and what would help. Where more than
-/// kDenseShare of the steps, or of the range, lies before its first or behind its last work, it is of these.
-/// Of a simulated device, whose times are not a real one's, no more than that. `recording`: whose work it is.
+/// kDenseShare of the steps, or of the range, lies before its first or behind its last work, it says so.
+/// Shares are of WaitTimes::range throughout. Then collectives that nothing hides, of more than kExposedShare
+/// of it. Of a simulated device, whose times are not a real one's, no more than that. `recording`: whose work
+/// it is.
 [[nodiscard]] std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recording);
 
 /// What the steps took: the first one, which warms up and compiles, apart from the others. Empty: there are

@@ -56,4 +56,39 @@ std::optional<std::int64_t> nanosecondsOf(std::string_view text)
     return negative ? -value : value;
 }
 
+std::string_view trimmed(std::string_view text)
+{
+    while (!text.empty()
+        && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' || text.back() == '\t'))
+        text.remove_suffix(1);
+    return text;
+}
+
+std::string_view numberText(std::string_view token)
+{
+    token = trimmed(token);
+    if (token.size() >= 2 && token.front() == '"' && token.back() == '"')
+        token = token.substr(1, token.size() - 2);
+    return token;
+}
+
+std::optional<std::int64_t> integerOf(std::string_view token)
+{
+    const std::string_view text = numberText(token);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size())
+        return value;
+    if (std::uint64_t large = 0; error == std::errc::result_out_of_range) { // an address
+        const auto [last, failed] = std::from_chars(text.data(), text.data() + text.size(), large);
+        if (failed == std::errc() && last == text.data() + text.size())
+            return static_cast<std::int64_t>(large);
+    }
+    double real = 0;
+    const auto [last, failed] = std::from_chars(text.data(), text.data() + text.size(), real);
+    if (failed != std::errc() || last != text.data() + text.size() || !(std::fabs(real) < 9e18))
+        return std::nullopt;
+    return static_cast<std::int64_t>(real);
+}
+
 } // namespace strata::model

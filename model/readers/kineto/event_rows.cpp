@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <simdjson.h>
 #include <string>
 
@@ -50,43 +48,6 @@ bool isOnDevice(WorkKind kind)
     return isDeviceWork(kind) || kind == WorkKind::DeviceAnnotation || kind == WorkKind::Synchronisation;
 }
 
-/// A token reaches to the next one.
-std::string_view trimmed(std::string_view text)
-{
-    while (!text.empty()
-        && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' || text.back() == '\t'))
-        text.remove_suffix(1);
-    return text;
-}
-
-/// A number, also where it stands as a text: "-1".
-std::string_view numberText(std::string_view token)
-{
-    token = trimmed(token);
-    if (token.size() >= 2 && token.front() == '"' && token.back() == '"')
-        token = token.substr(1, token.size() - 2);
-    return token;
-}
-
-std::optional<std::int64_t> integerOf(std::string_view token)
-{
-    const std::string_view text = numberText(token);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size())
-        return value;
-    if (std::uint64_t large = 0; error == std::errc::result_out_of_range) { // an address
-        const auto [last, failed] = std::from_chars(text.data(), text.data() + text.size(), large);
-        if (failed == std::errc() && last == text.data() + text.size())
-            return static_cast<std::int64_t>(large);
-    }
-    double real = 0;
-    const auto [last, failed] = std::from_chars(text.data(), text.data() + text.size(), real);
-    if (failed != std::errc() || last != text.data() + text.size() || !(std::fabs(real) < 9e18))
-        return std::nullopt;
-    return static_cast<std::int64_t>(real);
-}
-
 std::uint32_t identifierOf(std::int64_t value)
 {
     return value > 0 && value <= UINT32_MAX ? static_cast<std::uint32_t>(value) : 0;
@@ -106,11 +67,12 @@ struct EventRows::Parser {
 struct EventRows::Row {
     std::string_view phase, category, name;
     std::int64_t process = 0, thread = 0;
-    std::optional<std::int64_t> timeNs, durationNs;
+    std::optional<std::int64_t> timeNs, durationNs, id;
     WorkKind kind = WorkKind::Other;
 
     // of its arguments
-    std::optional<std::int64_t> device, stream, deviceType, deviceId, address, bytes, allocated, reserved;
+    std::optional<std::int64_t> device, stream, deviceType, deviceId, address, bytes, allocated, reserved,
+        sort;
     std::int64_t correlation = 0, external = 0, sequence = -1, forwardThread = 0;
     KernelDetail kernel;
     std::int64_t given = 0, got = 0; // elements of a collective
@@ -262,8 +224,10 @@ bool EventRows::Parser::read(json::object object, StringTable& strings, Row& row
                 into(row.allocated);
             else if (key == "Total Reserved")
                 into(row.reserved);
-            else if (key == "name")
+            else if (key == "name" || key == "labels")
                 row.label = textIn(value);
+            else if (key == "sort_index")
+                into(row.sort);
             break;
         }
     };
@@ -302,6 +266,8 @@ bool EventRows::Parser::read(json::object object, StringTable& strings, Row& row
             row.timeNs = nanosecondsOf(numberText(value.raw_json_token()));
         } else if (key == "dur") {
             row.durationNs = nanosecondsOf(numberText(value.raw_json_token()));
+        } else if (key == "id") {
+            row.id = integerOf(value.raw_json_token());
         } else if (key == "args") {
             if (isKnown || (!row.phase.empty() && row.phase != "X"))
                 readArguments(value);
@@ -372,6 +338,8 @@ void EventRows::addRow(const Row& row)
             ++m_work.unreadable;
         else
             addMemory(row);
+    } else if (row.category == "fwdbwd" && (row.phase == "s" || row.phase == "f")) {
+        addFlow(row);
     }
 }
 
@@ -467,11 +435,24 @@ void EventRows::addMemory(const Row& row)
     m_work.memory.push_back(reading);
 }
 
+void EventRows::addFlow(const Row& row)
+{
+    const std::uint32_t id = identifierOf(row.id.value_or(0));
+    if (row.timeNs && id != 0)
+        m_work.flows.push_back({ *row.timeNs, row.process, row.thread, id, row.phase == "f" });
+}
+
 void EventRows::addName(const Row& row)
 {
+    if (row.sort && row.name == "process_sort_index")
+        m_processSorts[row.process] = *row.sort;
+    else if (row.sort && row.name == "thread_sort_index")
+        m_threadSorts[{ row.process, row.thread, false }] = *row.sort;
     if (row.label.empty())
         return;
-    if (row.name == "process_name")
+    if (row.name == "process_labels")
+        m_processLabels[row.process] = m_recording.strings.intern(row.label);
+    else if (row.name == "process_name")
         m_processNames[row.process] = m_recording.strings.intern(row.label);
     else if (row.name == "thread_name")
         m_threadNames[{ row.process, row.thread, false }] = m_recording.strings.intern(row.label);
@@ -556,6 +537,13 @@ void EventRows::finish()
         const auto thread = m_threadNames.find({ lane.process, lane.thread, false });
         lane.processName = process != m_processNames.end() ? process->second : textOf(lane.process);
         lane.threadName = thread != m_threadNames.end() ? thread->second : textOf(lane.thread);
+        if (const auto labels = m_processLabels.find(lane.process); labels != m_processLabels.end())
+            lane.processLabels = labels->second;
+        if (const auto sort = m_processSorts.find(lane.process); sort != m_processSorts.end())
+            lane.processSort = sort->second;
+        if (const auto sort = m_threadSorts.find({ lane.process, lane.thread, false });
+            sort != m_threadSorts.end())
+            lane.threadSort = sort->second;
         if (lane.device && textOf(lane.stream).valid()) { // "stream 7"
             const std::string_view text = m_recording.strings[textOf(lane.stream)];
             lane.stream = integerOf(text.substr(std::min(text.rfind(' ') + 1, text.size()))).value_or(-1);
@@ -575,6 +563,8 @@ void EventRows::finish()
     }
     for (MemoryReading& reading : m_work.memory)
         move(reading.timeNs, 0);
+    for (WorkFlow& flow : m_work.flows)
+        move(flow.timeNs, 0);
 }
 
 } // namespace strata::model

@@ -49,6 +49,7 @@ private:
     void addRow(const Row& row);
     void addSpan(const Row& row);
     void addMemory(const Row& row);
+    void addFlow(const Row& row);
     void addName(const Row& row);
     [[nodiscard]] LaneIndex laneOf(const Row& row, bool isDevice);
     void addDevices(std::string_view value);
@@ -60,8 +61,10 @@ private:
     std::unordered_map<LaneKey, LaneIndex, LaneHash> m_lanes;
     LaneKey m_lastKey{ 0, 0, false };
     LaneIndex m_lastLane = 0;
-    std::unordered_map<std::int64_t, StringId> m_processNames;
+    std::unordered_map<std::int64_t, StringId> m_processNames, m_processLabels;
     std::unordered_map<LaneKey, StringId, LaneHash> m_threadNames;
+    std::unordered_map<std::int64_t, std::int64_t> m_processSorts;
+    std::unordered_map<LaneKey, std::int64_t, LaneHash> m_threadSorts;
     std::unordered_map<LaneIndex, std::vector<std::size_t>> m_begun; // rows of spans, the innermost last
     std::int64_t m_baseNs = 0;
 };

@@ -187,7 +187,7 @@ Result<std::unique_ptr<ByteSource>> openFile(const std::filesystem::path& path)
     if (S_ISDIR(info.st_mode)) {
         ::close(fd);
         return fail(Error::Kind::Unreadable, say("this is a directory"),
-            say("name the snapshot file itself, e.g. DIR/snapshot.pickle"));
+            say("name the files in it, e.g. DIR/snapshot.pickle, or DIR/rank0.json.gz DIR/rank1.json.gz"));
     }
     const bool regular = S_ISREG(info.st_mode);
     if (!regular)

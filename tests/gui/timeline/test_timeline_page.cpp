@@ -62,16 +62,23 @@ TEST_F(TimelinePageTest, SaysHowBusyTheGpuIsAndWhatItWaitsFor)
 {
     open();
     // Busy for 2.4 of 10 ms: the first kernel comes after 0.56 ms, the last one ends 0.08 ms before the end.
-    // Of the 9.36 ms between, nine times 0.5 ms are waiting for data.
+    // Ten times 0.5 ms are waiting for data.
     for (const char* part : { "GPU 0 is busy for <b>24.0\u00a0%</b> of the steps, which took 10.0\u00a0ms",
-             "for 640\u00a0µs it has not begun", "<b>the program waits for its data</b> (48.1\u00a0%)",
+             "for 640\u00a0µs it has not begun",
+             "<b>the program waits for its data</b> (50.0\u00a0%), most of it in "
+             "enumerate(DataLoader)#__next__ "
+             "(50.0\u00a0%, 10 stretches)",
              "more workers in the DataLoader" })
         EXPECT_TRUE(m_page.sentenceText().contains(QString::fromUtf8(part)))
             << part << " in " << qPrintable(m_page.sentenceText());
     EXPECT_EQ(cell(0, 3), QStringLiteral("the program waits for its data"));
-    EXPECT_EQ(cell(0, 1), QStringLiteral("4.5 ms"));
-    EXPECT_EQ(cell(0, 2), QStringLiteral("between"));
+    EXPECT_EQ(cell(0, 0), QStringLiteral("50.0 %"));
+    EXPECT_EQ(cell(0, 1), QStringLiteral("5.0 ms"));
+    EXPECT_EQ(cell(0, 2), QStringLiteral("500 µs")) << "before the first kernel";
     EXPECT_EQ(cell(0, 4), QStringLiteral("500 µs"));
+    EXPECT_EQ(cell(0, 5), QStringLiteral("5.0 ms"));
+    EXPECT_EQ(cell(0, 6), QStringLiteral("10"));
+    EXPECT_EQ(cell(0, 7), QStringLiteral("enumerate(DataLoader)#__next__"));
     EXPECT_TRUE(m_page.table().source()->tooltip(0, 0).contains(QStringLiteral("workers")));
 }
 
@@ -84,7 +91,7 @@ TEST_F(TimelinePageTest, SaysWhyAGpuThatDoesNothingIsIdle)
         { "GPU 0 is idle throughout the range, for <b>400\u00a0µs</b>", "waits for its data" })
         EXPECT_TRUE(m_page.sentenceText().contains(QString::fromUtf8(part)))
             << part << " in " << qPrintable(m_page.sentenceText());
-    EXPECT_EQ(cell(0, 2), QStringLiteral("before, behind"));
+    EXPECT_EQ(cell(0, 2), QStringLiteral("400 µs"));
     QTest::keyClick(&m_page.lanes(), Qt::Key_Escape);
     EXPECT_FALSE(m_page.lanes().measured());
 }

@@ -4,6 +4,7 @@
 usage: test_timeline_made.py STRATA
        test_timeline_made.py --keep FOLDER   # writes them there, cut short
 """
+import collections
 import json
 import os
 import subprocess
@@ -187,6 +188,29 @@ def timeline(strata, rows, folder):
     return json.loads(run.stdout)
 
 
+#: Who waits for the GPU in them.
+WAITERS = ("aten::item", "cudaDeviceSynchronize", "hipDeviceSynchronize")
+
+
+def where_faults(verdict):
+    """What causes are in all, and what holds most of one, fits what is told of its parts."""
+    faults, sums, stretches = [], collections.Counter(), collections.Counter()
+    for cause in verdict["causes"] + verdict["causes_around"]:
+        sums[cause["cause"]] += cause["ns"]
+        stretches[cause["cause"]] += cause["stretches"]
+    if sums != {cause["cause"]: cause["ns"] for cause in verdict["causes_of_range"]}:
+        faults.append(f"causes of the range are not those between and around: {dict(sums)}")
+    for cause in verdict["causes_of_range"]:
+        most = cause["most"]
+        if cause["stretches"] != stretches[cause["cause"]] or not 0 < cause["longest_ns"] <= cause["ns"]:
+            faults.append(f"stretches of {cause['cause']}")
+        if most and not (0 < most["ns"] <= cause["ns"] and 0 < most["stretches"] <= cause["stretches"]):
+            faults.append(f"most of {cause['cause']}")
+        if most and cause["cause"] == "synchronisation" and (most["place"] != "behind" or most["name"] not in WAITERS):
+            faults.append(f"it waits behind {most['name']}")
+    return faults
+
+
 def check(strata, name, rows, queue, wanted, folder):
     told = timeline(strata, rows, folder)
     verdict, devices = told["verdict"], told["ranks"][0]["devices"]
@@ -202,6 +226,7 @@ def check(strata, name, rows, queue, wanted, folder):
     around = sum(cause["ns"] for cause in verdict["causes_around"])
     if devices and around != verdict["range_ns"] - devices[0]["span_ns"]:
         faults.append(f"causes around add up to {around} ns of {verdict['range_ns']} - {devices[0]['span_ns']}")
+    faults += where_faults(verdict)
     if name.startswith("waits_for_") and verdict["causes_around"][0]["cause"] != "data_loading":
         faults.append("it begins by loading data")
     if wanted and verdict["causes"][0]["ns"] < 0.8 * there and len(wanted) == 1:
@@ -280,6 +305,18 @@ def check_roofline(strata, folder):
     return said and all(got == right for got, right in wanted)
 
 
+def check_refused(strata, folder):
+    """What is no trace is refused by what it is: a directory cannot be read, and a range of nothing is bad usage."""
+    path, right = os.path.join(folder, "made.json"), True
+    for arguments, status, said in (((folder,), 3, "this is a directory: name the files in it"), ((os.path.join(folder, "none.json"),), 3, "no such file"),
+                                    ((path, "--from", "soon"), 2, "is no time"), ((path, "--step", "7777"), 1, "there is no step 7777")):
+        run = subprocess.run([strata, "timeline", *arguments], capture_output=True, text=True)
+        if run.returncode != status or said not in run.stderr:
+            print(f"timeline {arguments}: status {run.returncode}, {run.stderr}")
+            right = False
+    return right
+
+
 def main(strata):
     right = total = nothing = launches = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -293,7 +330,8 @@ def main(strata):
             nothing += queue == "none"
             launches += causes[:1] == ["launch_overhead"]
         right += check_roofline(strata, folder)
-        total += 1
+        right += check_refused(strata, folder)
+        total += 2
     print(f"{right} of {total} traces; one who sees nothing is right in {nothing}, one who always says \"launch_overhead\" in {launches}")
     return 0 if right == total else 1
 

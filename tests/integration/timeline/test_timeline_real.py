@@ -36,6 +36,7 @@ def check(strata, path):
         subprocess.run([strata, "timeline", path, "-o", again], stdout=subprocess.DEVNULL, check=True)
         run = subprocess.run([strata, "timeline", again, "--json", "--limit", "0"], capture_output=True, text=True)
         written = json.loads(run.stdout)
+        check_kept(path, rows, naive_trace.read(again)["traceEvents"])
     for each in (told, written):
         each["ranks"][0].pop("file")
     for what in ("memory", "ranks", "verdict", "operators", "kernels", "copies", "communication", "synchronisations", "data_loader", "roofline"):
@@ -44,6 +45,25 @@ def check(strata, path):
     naive_tables.check(path, told, rows, naive_trace.steps_of(rows))
     check_shapes(strata, path, told, rows)
     return len(rows), naive_trace.running_sums_hold(rows), told["verdict"]["queue"]
+
+
+def kept_of(rows):
+    """What a trace says for viewers alone: labels and places of what has rows, the last of each process, and arrows from forward to backward."""
+    def number(of):  # a process that has a text instead of a number is written with one of Strata's
+        return of if isinstance(of, int) and of > -(1 << 61) else "named"
+
+    told = {(row["pid"], row["tid"]) for row in rows if row.get("ph") == "X"}
+    processes = {process for process, _ in told}
+    notes = {(row["name"], number(row["pid"]), number(row["tid"]) if row["name"].startswith("thread") else 0): row["args"] for row in rows
+             if row.get("ph") == "M" and row["name"] in ("process_labels", "process_sort_index", "thread_sort_index")
+             and (((row["pid"], row["tid"]) in told) if row["name"].startswith("thread") else row["pid"] in processes)}
+    arrows = [(row["ph"], row["id"], row["pid"], row["tid"]) for row in rows if row.get("cat") == "fwdbwd"]
+    return notes, sorted(arrows)
+
+
+def check_kept(path, rows, written):
+    for what, got, wanted in zip(("labels and places", "arrows"), kept_of(written), kept_of(rows)):
+        assert got == wanted, f"{path}: written as a trace: {what}: {str(got)[:500]}, not {str(wanted)[:500]}"
 
 
 def check_shapes(strata, path, told, rows):

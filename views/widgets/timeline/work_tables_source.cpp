@@ -36,60 +36,61 @@ class WaitsTable final : public WorkTable {
 public:
     explicit WaitsTable(std::shared_ptr<const WorkFigures> figures)
         : WorkTable(
-            { { { Words::tr("Share"),
-                    Words::tr("Between its work: of the time from the device's first to its last one; else "
-                              "of the steps or the range"),
+            { { { Words::tr("Share"), Words::tr("Of the steps or the range, as the verdict above says"),
                     QStringLiteral("< 88.8 %"), true },
                   "share" },
                 { { Words::tr("Idle"), Words::tr("Added up"), kTime, true }, "ns" },
-                { { Words::tr("Where"),
-                      Words::tr(
-                          "Between two pieces of its work, or before the first and behind the last one"),
-                      QStringLiteral("before, behind"), false },
-                    "where" },
+                { { Words::tr("Around"), Words::tr("Of that before its first or behind its last work"), kTime,
+                      true },
+                    "around_ns" },
                 { { Words::tr("While"), Words::tr("What the thread that launches next does meanwhile"),
                       QStringLiteral("the program asks the driver for memory or gives"), false },
                     "cause" },
                 { { Words::tr("Longest"), Words::tr("The longest stretch: Enter shows it"), kTime, true },
                     "longest_ns" },
-                { { Words::tr("In"), Words::tr("What fills at least half of the longest stretch"),
+                { { Words::tr("Most"), Words::tr("Of the idle time, in or behind what stands beside it"),
+                      kTime, true },
+                    "most_ns" },
+                { { Words::tr("Stretches"), Words::tr("So many make that up"), kCalls, true },
+                    "most_stretches" },
+                { { Words::tr("In"),
+                      Words::tr(
+                          "The operator, call or annotation that holds most of the idle time; behind it "
+                          "where the program has waited for the GPU"),
                       QStringLiteral("aten::copy_"), false, {}, true },
-                    "doing" } },
+                    "most" } },
             std::move(figures))
     {
-        const model::WaitTimes& waits = this->figures().report.waits;
-        for (const bool isAround : { false, true })
-            for (std::size_t cause = 0; cause < model::kWaitCauses; ++cause)
-                if ((isAround ? waits.around : waits.within)[cause].ns > 0)
-                    m_rows.push_back({ static_cast<model::WaitCause>(cause), isAround });
-        std::ranges::stable_sort(m_rows, std::greater<>(), [&](const Row& row) { return timeOf(row).ns; });
+        const model::WaitSums& sums = this->figures().report.waits.all;
+        for (std::size_t cause = 0; cause < model::kWaitCauses; ++cause)
+            if (sums[cause].ns > 0)
+                m_rows.push_back(static_cast<model::WaitCause>(cause));
+        std::ranges::stable_sort(
+            m_rows, std::greater<>(), [&](model::WaitCause cause) { return timeOf(cause).ns; });
     }
     [[nodiscard]] std::uint32_t rowCount() const override
     {
         return static_cast<std::uint32_t>(m_rows.size());
     }
-    [[nodiscard]] TableCell cell(std::uint32_t number, int column) const override
+    [[nodiscard]] TableCell cell(std::uint32_t row, int column) const override
     {
-        const Row& row = m_rows[number];
-        const model::WaitTimes& waits = figures().report.waits;
-        switch (column) {
-        case Share:
-            return { text::share(timeOf(row).ns, (row.isAround ? waits.range : waits.span).ns()), {} };
-        case Idle:
-            return timeCell(timeOf(row).ns);
-        case Where:
-            return { row.isAround ? Words::tr("before, behind") : Words::tr("between"), {} };
-        case While:
-            return { text::said(model::waitCauseText(row.cause)), {} };
-        case Longest:
-            return timeCell(timeOf(row).longestNs);
-        default:
-            return noteCell(doing(row).empty() ? QStringLiteral("–") : text::shortened(doing(row), 200));
-        }
+        if (const auto value = figure(row, column); column == Share && value)
+            return { text::share(*value, figures().report.waits.range.ns()), {} };
+        else if (column == Stretches && value)
+            return { text::count(*value), {} };
+        else if (value)
+            return timeCell(*value);
+        if (column == While)
+            return { text::said(model::waitCauseText(m_rows[row])), {} };
+        if (column == In && !place(row).empty())
+            return { text::shortened(place(row), 200), {} };
+        return noteCell(QStringLiteral("–"));
     }
     [[nodiscard]] QString tooltip(std::uint32_t row, int) const override
     {
-        return Words::tr("What would help: %1").arg(text::said(model::waitRemedy(m_rows[row].cause)));
+        return Words::tr("What would help: %1")
+            .arg(text::said(
+                model::waitRemedy(m_rows[row], timeOf(m_rows[row]), figures().report.waits.tellsOperators)));
     }
     [[nodiscard]] std::optional<std::int64_t> exampleNs(std::uint32_t row) const override
     {
@@ -101,36 +102,41 @@ public:
     }
 
 private:
-    enum Place { Share, Idle, Where, While, Longest, In };
-    struct Row {
-        model::WaitCause cause;
-        bool isAround;
-    };
-    [[nodiscard]] const model::WaitTime& timeOf(const Row& row) const
+    enum Place { Share, Idle, Around, While, Longest, Most, Stretches, In };
+    [[nodiscard]] const model::WaitTime& timeOf(model::WaitCause cause) const
     {
-        const model::WaitTimes& waits = figures().report.waits;
-        return (row.isAround ? waits.around : waits.within)[static_cast<std::size_t>(row.cause)];
+        return figures().report.waits.all[static_cast<std::size_t>(cause)];
     }
-    [[nodiscard]] std::string_view doing(const Row& row) const
+    [[nodiscard]] std::string_view place(std::uint32_t row) const
     {
-        const model::StringId name = timeOf(row).doing;
+        const model::StringId name = timeOf(m_rows[row]).most.name;
         return name.valid() ? figures().lanes->strings()[name] : std::string_view();
     }
     [[nodiscard]] std::optional<std::int64_t> figure(std::uint32_t row, int column) const override
     {
-        return column == Longest                ? std::optional(timeOf(m_rows[row]).longestNs)
-            : column == Share || column == Idle ? std::optional(timeOf(m_rows[row]).ns)
-                                                : std::nullopt;
+        const model::WaitTime& wait = timeOf(m_rows[row]);
+        switch (column) {
+        case Share:
+        case Idle:
+            return wait.ns;
+        case Around:
+            return figures().report.waits.around[static_cast<std::size_t>(m_rows[row])].ns;
+        case Longest:
+            return wait.longestNs;
+        case Most:
+            return wait.most.name.valid() ? std::optional(wait.most.ns) : std::nullopt;
+        case Stretches:
+            return wait.most.name.valid() ? std::optional(wait.most.stretches) : std::nullopt;
+        default:
+            return std::nullopt;
+        }
     }
-    [[nodiscard]] std::string text(std::uint32_t number, int column) const override
+    [[nodiscard]] std::string text(std::uint32_t row, int column) const override
     {
-        const Row& row = m_rows[number];
-        return column == Where ? (row.isAround ? "around" : "within")
-            : column == While  ? std::string(model::waitCauseWord(row.cause))
-                               : std::string(doing(row));
+        return column == While ? std::string(model::waitCauseWord(m_rows[row])) : std::string(place(row));
     }
 
-    std::vector<Row> m_rows;
+    std::vector<model::WaitCause> m_rows;
 };
 
 /// How a figure of a table reads.

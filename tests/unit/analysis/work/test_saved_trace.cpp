@@ -6,6 +6,7 @@
 #include "model/analysis/work/work_report.h"
 #include "model/session/session.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
 
@@ -100,6 +101,28 @@ TEST(SavedTrace, HasThoseOfItsRange)
     const auto steps = Recorded().readAgain(TimeSpan{ 3'100, 3'200 });
     ASSERT_EQ(steps.size(), 1u);
     EXPECT_EQ(steps[0].number, 5);
+}
+
+TEST(SavedTrace, HasWhatIsForViewersAlone)
+{
+    Recorded recorded;
+    recorded.work.lanes[0].processLabels = recorded.strings.intern("CPU");
+    recorded.work.lanes[0].processSort = -3;
+    recorded.work.lanes[0].threadSort = 41;
+    recorded.work.flows = { { 2'100, 40, 41, 9, false }, { 2'400, 40, 41, 9, true } };
+    const auto path = std::filesystem::temp_directory_path() / "strata_saved_for_viewers.json";
+    ASSERT_TRUE(saveChromeTrace(recorded.work, recorded.strings, path, {}));
+    const auto session = Session::open(path, {});
+    std::filesystem::remove(path);
+    ASSERT_TRUE(session);
+    const auto read = workOf(*session);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->flows, recorded.work.flows);
+    const auto lane = std::ranges::find(read->lanes, 41, &WorkLane::thread);
+    ASSERT_NE(lane, read->lanes.end());
+    EXPECT_EQ((*session)->recording().strings[lane->processLabels], "CPU");
+    EXPECT_EQ(lane->processSort, -3);
+    EXPECT_EQ(lane->threadSort, 41);
 }
 
 TEST(SavedTrace, DoesNotTellStepsTwice)
