@@ -186,7 +186,7 @@ std::vector<Sentence> sayStepsOf(const WorkReport& report)
     if (times->compiling > 0)
         said.push_back(say("torch.compile takes %1 of %2.", formatDuration(times->compileNs),
             sayCounted("%1 step", "%1 steps", times->compiling)));
-    if (times->tailed > 0)
+    if (times->tailed > 0 && times->tailNs.median > 0)
         said.push_back(
             say("After the backward, collectives run for another %1 a step (median), and nothing hides them.",
                 formatDuration(times->tailNs.median)));
