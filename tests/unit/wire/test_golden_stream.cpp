@@ -93,7 +93,7 @@ Bytes stream()
         { info::kHostReservedBytes, "4096" } };
     const std::vector<KeyValue> settings{ { "expandable_segments", "false" } };
     const std::vector<std::string_view> strings{ "train.py", "forward", "backward", "step 1", "a note of it",
-        R"({"build_id": "ab", "offset": "0x10"})" };
+        R"({"build_id": "ab", "offset": "0x10"})", "[[8, 4], []]" };
     const std::vector<FrameRow> frames{ { 0, 1, 10, kNone }, { 0, 2, 20, kNone }, { 0, 2, 0, 5 } };
     StackRows stacks;
     stacks.add(std::vector<std::uint32_t>{ 1, 0 });
@@ -146,7 +146,7 @@ Bytes stream()
             { false, DriverMemoryKind::Pinned, 0, 0x7e0000001000, 4096, kStartNs + 300, 16 },
             { true, DriverMemoryKind::Device, 0, 0x7f0000200000, 2 << 20, kStartNs + 7'000, 17 } });
     add(ChunkType::Operators, encodeOperators,
-        OperatorChunk{ { { 3, 4, kNone, kNone, kNone }, { 4, kNone, 3, 4, 3 } },
+        OperatorChunk{ { { 3, 6, kNone, kNone, kNone }, { 4, kNone, 6, 6, 6 } },
             { { 1, 4321, kStartNs + 400, 900, 12 }, { 0, 4321, kStartNs + 450, 300, -1 },
                 { 1, 4322, kStartNs + 90, 0, 12 } } });
     add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
