@@ -471,11 +471,8 @@ private:
         }
         if (table.empty())
             return;
-        out.line(fmt::format("  GPU {} is idle for {} of {}{}:", *waits.device, model::formatDuration(idleNs),
-            told.report.range   ? "the range of "
-                : waits.ofSteps ? "the steps, which took "
-                                : "",
-            model::formatDuration(ofNs)));
+        out.line(fmt::format("  GPU {} is idle for {} of {}:", *waits.device, model::formatDuration(idleNs),
+            model::sayRangeOf(told.report).text()));
         table.print(out, 4);
     }
 

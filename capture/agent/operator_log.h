@@ -27,7 +27,11 @@ public:
         std::uint64_t lost = 0; ///< found no room since the last time
     };
 
-    void open() { m_isOpen.store(true, std::memory_order_release); }
+    void open()
+    {
+        (void)take(); // what came in amid the end of an earlier recording
+        m_isOpen.store(true, std::memory_order_release);
+    }
     [[nodiscard]] bool isOpen() const { return m_isOpen.load(std::memory_order_acquire); }
     void close() noexcept { m_isOpen.store(false, std::memory_order_release); }
     void add(const hook::OperatorSpan& span, std::uint32_t thread) noexcept;

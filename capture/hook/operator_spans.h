@@ -4,9 +4,8 @@
 #pragma once
 
 #include "capture/hook/input_texts.h"
-#include "capture/hook/libtorch.h"
+#include "capture/hook/observers.h"
 
-#include <ATen/record_function.h>
 #include <c10/util/ApproximateClock.h>
 #include <memory>
 #include <string>
@@ -19,15 +18,13 @@ struct SpanOfOperator final : at::ObserverContext {
     const void* thread = nullptr;
 };
 
-struct OperatorSpanFunctions {
-    at::CallbackHandle (*add)(at::RecordFunctionCallback) = nullptr;
-    void (*remove)(at::CallbackHandle) = nullptr;
-    const char* (*name)(const at::RecordFunction*) = nullptr;
+struct FollowedOperators {
+    Observers observers;
     OperatorRan ran = nullptr;
     at::CallbackHandle handle{};
     bool isFollowed = false;
 };
-inline OperatorSpanFunctions g_operatorSpans; // as g_operators
+inline FollowedOperators g_followed; // as g_operators
 
 /// Its address tells threads apart.
 inline thread_local char t_thread = 0;
@@ -41,7 +38,7 @@ inline std::unique_ptr<at::ObserverContext> beginSpan(const at::RecordFunction& 
             addInput(each, texts);
         for (const std::string* part : { &texts.dims, &texts.types, &texts.values, &texts.strides })
             span->call.append(1, '[').append(*part).append("]\n");
-        span->call += g_operatorSpans.name(&function);
+        span->call += g_followed.observers.name(&function);
         span->thread = &t_thread;
         span->begin = static_cast<std::uint64_t>(c10::getApproximateTime());
         return span;
@@ -60,25 +57,18 @@ inline void endSpan(const at::RecordFunction& function, at::ObserverContext* con
     told.begin = span->begin;
     told.call = { span->call.data(), span->call.size() };
     told.sequence = function.seqNr();
-    g_operatorSpans.ran(told);
+    g_followed.ran(told);
 }
 
 inline bool followOperators(OperatorRan ran) noexcept
 {
     try {
-        OperatorSpanFunctions& all = g_operatorSpans;
-        const auto function = [](auto& to, const char* symbol) {
-            to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(find(symbol, "libtorch_cpu.so"));
-        };
-        function(all.add, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
-        function(all.remove, "_ZN2at14removeCallbackEm");
-        function(all.name, "_ZNK2at14RecordFunction4nameEv");
-        if (all.isFollowed || !all.add || !all.remove || !all.name)
+        FollowedOperators& all = g_followed;
+        all.observers = findObservers();
+        if (all.isFollowed || !all.observers.areKnown())
             return false;
         all.ran = ran;
-        all.handle = all.add(at::RecordFunctionCallback(beginSpan, endSpan)
-                                 .needsInputs(true)
-                                 .scopes({ at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION }));
+        all.handle = all.observers.add(onOperators(beginSpan, endSpan));
         all.isFollowed = true;
         return true;
     } catch (...) {
@@ -90,9 +80,9 @@ inline bool followOperators(OperatorRan ran) noexcept
 inline void endOperators() noexcept
 {
     try {
-        if (g_operatorSpans.isFollowed)
-            g_operatorSpans.remove(g_operatorSpans.handle);
-        g_operatorSpans.isFollowed = false;
+        if (g_followed.isFollowed)
+            g_followed.observers.remove(g_followed.handle);
+        g_followed.isFollowed = false;
     } catch (...) {
         // It knows of none: there is nothing to take off.
     }

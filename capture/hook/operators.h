@@ -5,9 +5,8 @@
 #pragma once
 
 #include "capture/hook/input_texts.h"
-#include "capture/hook/libtorch.h"
+#include "capture/hook/observers.h"
 
-#include <ATen/record_function.h>
 #include <memory>
 #include <string>
 
@@ -23,15 +22,13 @@ struct OperatorRun final : at::ObserverContext {
     OperatorRun* outer = nullptr;
 };
 
-struct OperatorFunctions {
-    at::CallbackHandle (*add)(at::RecordFunctionCallback) = nullptr;
-    void (*remove)(at::CallbackHandle) = nullptr;
-    const char* (*name)(const at::RecordFunction*) = nullptr;
+struct WatchedOperators {
+    Observers observers;
     OperatorCallbacks callbacks{};
     at::CallbackHandle handle{};
     bool isWatched = false;
 };
-inline OperatorFunctions g_operators; // of the thread that watches; what callbacks read stays as it is
+inline WatchedOperators g_operators; // of the thread that watches; what callbacks read stays as it is
 
 /// The innermost that runs on this thread.
 inline thread_local OperatorRun* t_operator = nullptr;
@@ -40,7 +37,7 @@ inline std::unique_ptr<at::ObserverContext> beginOperator(const at::RecordFuncti
 {
     try {
         auto run = std::make_unique<OperatorRun>();
-        run->name = g_operators.name(&function);
+        run->name = g_operators.observers.name(&function);
         run->inputs = inputTexts(function.inputs());
         run->outer = t_operator;
         t_operator = run.get();
@@ -72,19 +69,12 @@ inline void endOperator(const at::RecordFunction&, at::ObserverContext* context)
 inline bool watchOperators(const OperatorCallbacks& callbacks) noexcept
 {
     try {
-        OperatorFunctions& all = g_operators;
-        const auto function = [](auto& to, const char* symbol) {
-            to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(find(symbol, "libtorch_cpu.so"));
-        };
-        function(all.add, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
-        function(all.remove, "_ZN2at14removeCallbackEm");
-        function(all.name, "_ZNK2at14RecordFunction4nameEv");
-        if (all.isWatched || !all.add || !all.remove || !all.name)
+        WatchedOperators& all = g_operators;
+        all.observers = findObservers();
+        if (all.isWatched || !all.observers.areKnown())
             return false;
         all.callbacks = callbacks;
-        all.handle = all.add(at::RecordFunctionCallback(beginOperator, endOperator)
-                                 .needsInputs(true)
-                                 .scopes({ at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION }));
+        all.handle = all.observers.add(onOperators(beginOperator, endOperator));
         all.isWatched = true;
         return true;
     } catch (...) {
@@ -108,7 +98,7 @@ inline void leaveOperators() noexcept
 {
     try {
         if (g_operators.isWatched)
-            g_operators.remove(g_operators.handle);
+            g_operators.observers.remove(g_operators.handle);
         g_operators.isWatched = false;
     } catch (...) {
         // It knows of none: there is nothing to take off.

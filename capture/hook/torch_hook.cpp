@@ -134,12 +134,11 @@ void endRange(const at::RecordFunction& function, at::ObserverContext*)
 /// Ranges alone: operators do not even look whether somebody listens.
 void followRanges()
 {
-    using Add = at::CallbackHandle (*)(at::RecordFunctionCallback);
-    const auto add = reinterpret_cast<Add>(
-        find("_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", "libtorch_cpu.so"));
-    g_nameOf = reinterpret_cast<NameOf>(find("_ZNK2at14RecordFunction4nameEv", "libtorch_cpu.so"));
-    if (add && g_nameOf)
-        add(at::RecordFunctionCallback(beginRange, endRange).scopes({ at::RecordScope::USER_SCOPE }));
+    const Observers observers = findObservers();
+    g_nameOf = observers.name;
+    if (observers.areKnown())
+        observers.add(
+            at::RecordFunctionCallback(beginRange, endRange).scopes({ at::RecordScope::USER_SCOPE }));
 }
 
 Readiness readiness(const char** why) noexcept

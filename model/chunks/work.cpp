@@ -4,6 +4,7 @@
 
 #include "model/chunks/chunk_kinds.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -322,28 +323,54 @@ void keepCalls(const Recording& from, const KeptRows& kept, Recording& to)
     keepSpans(from, kept, to, isCall);
 }
 
-/// A list, maybe of lists, of numbers and of texts without escapes: all that a recorder writes of inputs, and
-/// nothing that a document which takes it in could break by.
-bool isPlainList(std::string_view text)
+/// Takes a value of JSON off the front of a text: a list, a number, or a text of printable ASCII without
+/// escapes, which is all that a recorder writes of inputs. False: it begins with none.
+bool takeValue(std::string_view& text, int depth)
 {
-    int depth = 0;
-    bool inText = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (inText) {
-            if (c == '\\' || static_cast<unsigned char>(c) < ' ')
-                return false;
-            inText = c != '"';
-            continue;
-        }
-        inText = c == '"';
-        depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-        const bool isLast = i + 1 == text.size();
-        if ((depth == 0) != isLast
-            || std::string_view("[]\", 0123456789+-.eE").find(c) == std::string_view::npos)
-            return false;
+    constexpr int kDeepest = 8;
+    const auto takes = [&](char c) {
+        const bool isThere = text.starts_with(c);
+        text.remove_prefix(isThere ? 1 : 0);
+        return isThere;
+    };
+    const auto takesDigits = [&] {
+        const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
+        text.remove_prefix(count);
+        return count > 0;
+    };
+    if (takes('"')) {
+        while (!text.empty() && text.front() >= ' ' && text.front() <= '~' && text.front() != '"'
+            && text.front() != '\\')
+            text.remove_prefix(1);
+        return takes('"');
     }
-    return !text.empty() && text.front() == '[' && depth == 0 && !inText;
+    if (takes('[')) {
+        if (takes(']'))
+            return true;
+        do {
+            takes(' ');
+            if (depth == kDeepest || !takeValue(text, depth + 1))
+                return false;
+        } while (takes(','));
+        return takes(']');
+    }
+    takes('-');
+    if (!takes('0') && !takesDigits())
+        return false;
+    if (takes('.') && !takesDigits())
+        return false;
+    if (takes('e') || takes('E')) {
+        if (!takes('-'))
+            takes('+');
+        return takesDigits();
+    }
+    return true;
+}
+
+/// Who writes a document takes them into it as they are.
+bool isList(std::string_view text)
+{
+    return text.starts_with('[') && takeValue(text, 0) && text.empty();
 }
 
 bool takeOperators(std::span<const std::byte> payload, const StreamTables& tables, Recording& recording)
@@ -360,7 +387,7 @@ bool takeOperators(std::span<const std::byte> payload, const StreamTables& table
         Call& call = calls.emplace_back();
         const auto find = [&](std::uint32_t number, StringId& id) {
             return StreamTables::find(tables.strings, number, id)
-                && (!id.valid() || isPlainList(recording.strings[id]));
+                && (!id.valid() || isList(recording.strings[id]));
         };
         if (!StreamTables::find(tables.strings, row.name, call.name) || !find(row.shapes, call.detail.shapes)
             || !find(row.types, call.detail.types) || !find(row.values, call.detail.values)

@@ -201,10 +201,10 @@ void sum(WaitTimes& waits, Found& within, Found& around, const Work& work, const
     std::vector<WaitStretch> stretches = within.take();
     std::ranges::copy(around.take(), std::back_inserter(stretches));
     std::ranges::stable_sort(stretches, {}, [](const WaitStretch& each) { return each.time.beginNs; });
-    const std::vector<StringId> names = whatFills(stretches, work, strings);
-    waits.within = sumsOf(stretches, names, strings, WaitSide::Within);
-    waits.around = sumsOf(stretches, names, strings, WaitSide::Around);
-    waits.all = sumsOf(stretches, names, strings, WaitSide::Both);
+    const std::vector<Filling> fillings = whatFills(stretches, work, strings);
+    waits.within = sumsOf(stretches, fillings, strings, WaitSide::Within);
+    waits.around = sumsOf(stretches, fillings, strings, WaitSide::Around);
+    waits.all = sumsOf(stretches, fillings, strings, WaitSide::Both);
 }
 
 /// Of the steps: an extent that holds all of them.
@@ -347,7 +347,6 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
     const std::int64_t firstNs = begin(pieces.front()->startNs);
     found.span = { firstNs, firstNs };
     const auto steps = timeOfSteps(work, strings);
-    found.ofSteps = !range && steps;
     found.range = range ? *range : steps.value_or(found.span);
     found.range.beginNs = std::min(found.range.beginNs, firstNs);
     Found within(false), around(true);
@@ -394,6 +393,8 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
         found.span.endNs = std::max(found.span.endNs, endNs);
     }
     found.range.endNs = std::max(found.range.endNs, found.span.endNs);
+    if (!range && steps)
+        found.of = found.range == *steps ? WaitsOf::Steps : WaitsOf::StepsAndWork;
     if (const TimeSpan idle{ found.span.endNs, found.range.endNs }; idle.ns() > 0) {
         if (const WorkSpan* const launch = launches.of(*last))
             threads[launch->lane].around.push_back(idle);

@@ -35,7 +35,7 @@ inline constexpr std::size_t kWaitCauses = 7;
 /// Of the stretches of a cause those in one piece of what its threads do.
 struct WaitPlace {
     StringId name; ///< none: no stretch has one
-    std::int64_t ns = 0; ///< of all stretches of that name together
+    std::int64_t ns = 0; ///< of these stretches, within or behind what has that name
     std::int64_t stretches = 0;
 };
 
@@ -63,13 +63,20 @@ using WaitSums = std::array<WaitTime, kWaitCauses>;
 /// Whether it passes behind what is named, which had waited for the device; else within that.
 [[nodiscard]] bool isBehindItsPlace(WaitCause cause);
 
+/// Whose time idle time is measured by.
+enum class WaitsOf : std::uint8_t {
+    Work, ///< from the device's first to its last work
+    Steps, ///< from the first step's begin to the last one's end
+    StepsAndWork, ///< of both: work lies before or behind the steps
+};
+
 /// The idle time of the device that is busy longest; where none works in the range, of the one that does so
 /// outside of it.
 struct WaitTimes {
     std::optional<int> device; ///< none: the trace has no work of one
     TimeSpan span; ///< of its work
     TimeSpan range; ///< that was asked for, else of the steps, else of its work; holds `span`
-    bool ofSteps = false; ///< `range` is that of the steps, or reaches beyond them as its work does
+    WaitsOf of = WaitsOf::Work; ///< what `range` is, where none was asked for
     WaitSums within; ///< its work: they add up to DeviceWork::idleNs()
     bool tellsOperators = true; ///< an own recording does not: what its threads computed is not known
     WaitSums around; ///< of the range, before its first and behind its last work

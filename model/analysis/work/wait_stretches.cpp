@@ -48,20 +48,24 @@ public:
         closeUntil(m_work.spans[row].startNs);
         m_open.push_back(row);
     }
-    StringId whatFills(const Asked& asked)
+    Filling whatFills(const Asked& asked)
     {
         closeUntil(asked.middleNs());
         for (std::size_t i = m_open.size(); i-- > 0;) {
-            const WorkSpan& span = at(i);
-            const TimeSpan both{ std::max(span.startNs, asked.time.beginNs),
-                std::min(span.endNs(), asked.time.endNs) };
-            if (both.ns() > asked.time.ns() - both.ns())
-                return at(asked.byCaller ? callerOf(i) : i).name;
+            const std::int64_t ns = commonNs(at(i), asked.time);
+            if (ns <= asked.time.ns() - ns)
+                continue;
+            const WorkSpan& told = at(asked.byCaller ? callerOf(i) : i);
+            return { told.name, commonNs(told, asked.time) };
         }
         return {};
     }
 
 private:
+    [[nodiscard]] static std::int64_t commonNs(const WorkSpan& span, const TimeSpan& time)
+    {
+        return TimeSpan{ std::max(span.startNs, time.beginNs), std::min(span.endNs(), time.endNs) }.ns();
+    }
     [[nodiscard]] const WorkSpan& at(std::size_t i) const { return m_work.spans[m_open[i]]; }
     void closeUntil(std::int64_t ns)
     {
@@ -90,10 +94,10 @@ private:
 
 } // namespace
 
-std::vector<StringId> whatFills(
+std::vector<Filling> whatFills(
     std::span<const WaitStretch> stretches, const Work& work, const StringTable& strings)
 {
-    std::vector<StringId> names(stretches.size());
+    std::vector<Filling> fillings(stretches.size());
     const std::vector<Asked> asked = askedOf(stretches);
     std::vector<std::vector<std::uint32_t>> byLane(work.lanes.size());
     std::vector<bool> isAsked(work.lanes.size());
@@ -113,14 +117,16 @@ std::vector<StringId> whatFills(
         for (auto row = rows.begin(); first != asked.end() && first->lane == lane; ++first) {
             for (; row != rows.end() && work.spans[*row].startNs <= first->middleNs(); ++row)
                 stack.open(*row);
-            names[first->stretch] = stack.whatFills(*first);
+            Filling& filling = fillings[first->stretch] = stack.whatFills(*first);
+            if (const WaitStretch& stretch = stretches[first->stretch]; stretch.wait.ns() > 0)
+                filling.ns = filling.name.valid() ? stretch.time.ns() : 0;
         }
         rows = {};
     }
-    return names;
+    return fillings;
 }
 
-WaitSums sumsOf(std::span<const WaitStretch> stretches, std::span<const StringId> names,
+WaitSums sumsOf(std::span<const WaitStretch> stretches, std::span<const Filling> fillings,
     const StringTable& strings, WaitSide side)
 {
     WaitSums sums{};
@@ -138,13 +144,13 @@ WaitSums sumsOf(std::span<const WaitStretch> stretches, std::span<const StringId
         if (ns > sum.longestNs) {
             sum.longestNs = ns;
             sum.exampleNs = stretch.time.beginNs;
-            sum.doing = names[i];
+            sum.doing = fillings[i].name;
         }
-        if (!names[i].valid())
+        if (!fillings[i].name.valid())
             continue;
-        WaitPlace& place = places[cause][names[i].value];
-        place.name = names[i];
-        place.ns += ns;
+        WaitPlace& place = places[cause][fillings[i].name.value];
+        place.name = fillings[i].name;
+        place.ns += fillings[i].ns;
         ++place.stretches;
     }
     for (std::size_t cause = 0; cause < kWaitCauses; ++cause)

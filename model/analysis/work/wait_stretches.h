@@ -20,17 +20,25 @@ struct WaitStretch {
     bool isAround = false; ///< before the first or behind the last work of the device
 };
 
-/// For each stretch the name of what its thread did: the innermost operator, call, function or annotation
+/// What a thread did in a stretch.
+struct Filling {
+    StringId name; ///< none: nothing fills more than half of it
+    std::int64_t ns = 0; ///< of the stretch within that; all of one that stands behind that
+
+    friend bool operator==(const Filling&, const Filling&) = default;
+};
+
+/// For each stretch what its thread did: the innermost operator, call, function or annotation
 /// that fills more than half of it. Of one that stands behind a wait, and of a copy's, the operator of ATen
 /// that called it, the outermost of those within each other: aten::item, not aten::_local_scalar_dense; else
 /// the call. Steps of torch.profiler are none. O((rows + stretches) log n), and the depth of a stack each.
-[[nodiscard]] std::vector<StringId> whatFills(
+[[nodiscard]] std::vector<Filling> whatFills(
     std::span<const WaitStretch> stretches, const Work& work, const StringTable& strings);
 
 enum class WaitSide : std::uint8_t { Within, Around, Both };
 
 /// By cause. `stretches` by their begins: of equally long ones the first is the example.
-[[nodiscard]] WaitSums sumsOf(std::span<const WaitStretch> stretches, std::span<const StringId> names,
+[[nodiscard]] WaitSums sumsOf(std::span<const WaitStretch> stretches, std::span<const Filling> fillings,
     const StringTable& strings, WaitSide side);
 
 } // namespace strata::model

@@ -138,9 +138,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
     // All shares are of one time.
     const std::int64_t rangeNs = waits.range.ns(), aroundNs = rangeNs - waits.span.ns();
     const SentenceArgument busy = strong(argument(formatShare(device->busyNs, rangeNs)));
-    const Sentence whole = report.range ? say("the range of %1", duration(rangeNs))
-        : waits.ofSteps                 ? say("the steps, which took %1", duration(rangeNs))
-                                        : verbatim(duration(rangeNs));
+    const Sentence whole = sayRangeOf(report);
     const QueueState queue = queueOf(report.devices);
     const bool isAround = static_cast<double>(aroundNs) > kDenseShare * static_cast<double>(rangeNs);
     if (isAround)
@@ -157,6 +155,22 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
         addWhy(said, waits, strings);
     addExposed(said, *device, rangeNs);
     return said;
+}
+
+Sentence sayRangeOf(const WorkReport& report)
+{
+    const std::string took = formatDuration(report.waits.range.ns());
+    if (report.range)
+        return say("the range of %1", took);
+    switch (report.waits.of) {
+    case WaitsOf::Steps:
+        return say("the steps, which took %1", took);
+    case WaitsOf::StepsAndWork:
+        return say("the steps and the work around them, which took %1", took);
+    case WaitsOf::Work:
+        break;
+    }
+    return verbatim(took);
 }
 
 std::vector<Sentence> sayStepsOf(const WorkReport& report)

@@ -37,6 +37,9 @@ inline constexpr double kExposedShare = 0.05;
 /// it is.
 [[nodiscard]] std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recording);
 
+/// The time that idle times are shares of: "the steps, which took 1.2 s".
+[[nodiscard]] Sentence sayRangeOf(const WorkReport& report);
+
 /// What the steps took: the first one, which warms up and compiles, apart from the others. Empty: there are
 /// none.
 [[nodiscard]] std::vector<Sentence> sayStepsOf(const WorkReport& report);

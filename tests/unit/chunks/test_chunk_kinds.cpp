@@ -243,19 +243,20 @@ TEST(ChunkKinds, OperatorsThatNameNothingAreDamage)
     EXPECT_FALSE(taken({ 1 }, { 0, 77, 5, 1, -1 })) << "no such string";
     EXPECT_FALSE(taken({ 0, 1 }, { 0, 77, 5, 1, -1 })) << "no such shapes";
     EXPECT_FALSE(taken({ wire::kNone }, { 0, 77, 5, 1, -1 })) << "no name";
-    for (const char* const shapes : { "[[8, 4], []]", "[]", R"(["float", "", "1.5"])" }) {
+    for (const char* const shapes :
+        { "[[8, 4], []]", "[]", R"(["float", "", "1.5"])", "[[[1, -2.5e-3], []],0]" }) {
         tables.strings.push_back(to.strings.intern(shapes));
         EXPECT_TRUE(taken({ 0, static_cast<std::uint32_t>(tables.strings.size() - 1) }, { 0, 77, 5, 1, -1 }));
     }
-    for (const char* const shapes :
-        { "", "7", "[1", "[1]]", "[1],[2]", "[\"a]", "[\"\\\"]", "[{}]", "[a]" }) {
+    for (const char* const shapes : { "", "7", "[1", "[1]]", "[1],[2]", "[\"a]", "[\"\\\"]", "[{}]", "[a]",
+             "[1 2]", "[,]", "[1,]", "[01]", "[1.]", "[-]", "[1e]", "[\"\x7f\"]", "[[[[[[[[[[1]]]]]]]]]]" }) {
         tables.strings.push_back(to.strings.intern(shapes));
         EXPECT_FALSE(taken({ 0, static_cast<std::uint32_t>(tables.strings.size() - 1) }, { 0, 77, 5, 1, -1 }))
             << shapes;
     }
     EXPECT_FALSE(taken({ 0 }, { 0, 77, INT64_MAX, 1, -1 })) << "it never ends";
     EXPECT_FALSE(taken({ 0 }, { 0, 77, 5, -1, -1 }));
-    ASSERT_EQ(to.parts.find<Work>()->spans.size(), 4u);
+    ASSERT_EQ(to.parts.find<Work>()->spans.size(), 5u);
     EXPECT_FALSE(to.parts.find<Work>()->operators[0].shapes.valid());
 }
 

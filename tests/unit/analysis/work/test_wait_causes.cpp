@@ -147,7 +147,7 @@ TEST(WaitCausesTest, SharesAreOfOneTime)
     program.add(WorkKind::Annotation, "enumerate(DataLoader)#__next__", 400, 690);
     program.kernel(698, 202);
     const WaitTimes waits = program.waits();
-    EXPECT_TRUE(waits.ofSteps);
+    EXPECT_EQ(waits.of, WaitsOf::Steps);
     const WaitTime& wait = of(waits, WaitCause::DataLoading);
     EXPECT_EQ(wait.ns, 580 * kUs) << "before its first work as between";
     EXPECT_EQ(wait.stretches, 2);
@@ -159,6 +159,27 @@ TEST(WaitCausesTest, SharesAreOfOneTime)
     EXPECT_THAT(verdict, HasSubstr("busy for 30.2 % of the steps, which took 1.0 ms"));
     EXPECT_THAT(
         verdict, HasSubstr("(58.0 %), most of it in enumerate(DataLoader)#__next__ (58.0 %, 2 stretches)"));
+}
+
+TEST(WaitCausesTest, WorkBehindTheStepsIsSaidToBeThere)
+{
+    Program program;
+    program.add(WorkKind::Annotation, "ProfilerStep#1", 0, 1000);
+    program.kernel(298, 802);
+    EXPECT_EQ(program.waits().of, WaitsOf::StepsAndWork);
+    EXPECT_THAT(program.verdict(), HasSubstr("of the steps and the work around them, which took 1.1 ms"));
+}
+
+TEST(WaitCausesTest, ANameIsChargedForItsOwnTimeAlone)
+{
+    Program program; // idle from 2 to 1002, of which the function has 600
+    program.kernel(0, 2);
+    program.add(WorkKind::Python, "images.py(1): preprocess", 100, 700);
+    program.kernel(1000, 400);
+    const WaitTime wait = of(program.waits(), WaitCause::LaunchOverhead);
+    EXPECT_EQ(program.text(wait.most.name), "images.py(1): preprocess");
+    EXPECT_EQ(wait.most.ns, 600 * kUs);
+    EXPECT_GT(wait.ns, 600 * kUs);
 }
 
 TEST(WaitCausesTest, CollectivesThatNothingHidesAreTold)
@@ -177,15 +198,18 @@ TEST(WaitCausesTest, CollectivesThatNothingHidesAreTold)
 }
 
 /// Of all pieces of the thread the shortest that fills more than half; of equal ones the last.
-StringId slowFill(const Work& work, const TimeSpan& time)
+Filling slowFill(const Work& work, const TimeSpan& time)
 {
     const WorkSpan* best = nullptr;
+    std::int64_t ns = 0;
     for (const WorkSpan& span : work.spans) {
         const TimeSpan both{ std::max(span.startNs, time.beginNs), std::min(span.endNs(), time.endNs) };
-        if (both.ns() * 2 > time.ns() && (!best || span.durationNs <= best->durationNs))
+        if (both.ns() * 2 > time.ns() && (!best || span.durationNs <= best->durationNs)) {
             best = &span;
+            ns = both.ns();
+        }
     }
-    return best ? best->name : StringId();
+    return best ? Filling{ best->name, ns } : Filling();
 }
 
 TEST(WaitCausesTest, WhatFillsAStretchIsTheInnermostOfNestedPieces)
@@ -212,9 +236,9 @@ TEST(WaitCausesTest, WhatFillsAStretchIsTheInnermostOfNestedPieces)
             stretches.push_back({ { at * kUs, (at + length) * kUs }, {}, 0, WaitCause::LaunchOverhead });
             at += length + static_cast<std::int64_t>(draw() % 3);
         }
-        const std::vector<StringId> names_ = whatFills(stretches, program.work(), program.strings());
+        const std::vector<Filling> fillings = whatFills(stretches, program.work(), program.strings());
         for (std::size_t i = 0; i < stretches.size(); ++i)
-            EXPECT_EQ(names_[i], slowFill(program.work(), stretches[i].time)) << round << ", stretch " << i;
+            EXPECT_EQ(fillings[i], slowFill(program.work(), stretches[i].time)) << round << ", stretch " << i;
     }
 }
 
