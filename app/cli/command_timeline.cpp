@@ -148,6 +148,12 @@ void writeRank(JsonWriter& json, const Told& told)
     writeSteps(json, told.report.steps);
     writeStepTimes(json, model::stepTimesOf(told.report.steps));
     writeVerdict(json, told, model::queueOf(told.report.devices));
+    json.key("launches")
+        .beginObject()
+        .member("calls", told.report.launches.calls)
+        .member("without_work", told.report.launches.withoutWork)
+        .member("captured", told.report.launches.captured)
+        .endObject();
     writeAllocatorMarks(json, told.marks, told.file, told.joined);
     writeDriverAllocations(json, model::outsideMemoryOf(told.session->recording()));
     json.member("unreadable", told.work->unreadable).key("losses").beginArray();
@@ -274,6 +280,19 @@ public:
             if (!told)
                 return failed(told.error(), file);
             (told->work ? traces : others).push_back(*std::move(told));
+        }
+        // What a recorder of ours told of the process of a trace is memory beside it, not another rank.
+        for (auto told = traces.begin(); told != traces.end();) {
+            const bool isBeside
+                = told->work->ownRecording && std::ranges::any_of(traces, [&](const Told& trace) {
+                      return !trace.work->ownRecording && model::areOfOneProcess(*trace.work, *told->work);
+                  });
+            if (!isBeside) {
+                ++told;
+                continue;
+            }
+            others.push_back(std::move(*told));
+            told = traces.erase(told);
         }
         for (Told& other : others)
             if (const auto joined = join(other, traces); !joined)

@@ -99,7 +99,7 @@ void writeRanks(JsonWriter& json, const std::vector<model::RankTrace>& traces)
 void printRanks(Output& out, const std::vector<model::RankTrace>& traces, std::size_t most)
 {
     const model::RankWork ranks = model::rankWorkOf(traces);
-    const bool isOneRun = ranks.worldSize || model::haveCollectives(ranks);
+    const bool isOneRun = model::areOfOneRun(ranks);
     out.line(out.strong(isOneRun
             ? model::sayCounted("%1 rank of a run", "%1 ranks of one run", std::ssize(ranks.ranks)).text()
             : model::sayCounted("%1 trace", "%1 traces beside each other", std::ssize(ranks.ranks)).text()));
@@ -115,9 +115,11 @@ void printRanks(Output& out, const std::vector<model::RankTrace>& traces, std::s
         const model::Spread spread = model::spreadOf(std::move(own));
         table.add(
             { step.name.empty() ? std::string("all") : printable(step.name), model::formatDuration(step.ns()),
-                step.leadNs > 0 ? fmt::format("rank {}", ranks.ranks[step.slowest]) : std::string("-"),
-                model::formatDuration(step.leadNs), model::formatDuration(spread.least),
-                model::formatDuration(spread.median), model::formatDuration(spread.most) });
+                isOneRun && step.leadNs > 0 ? fmt::format("rank {}", ranks.ranks[step.slowest])
+                                            : std::string("-"),
+                isOneRun ? model::formatDuration(step.leadNs) : std::string("-"),
+                model::formatDuration(spread.least), model::formatDuration(spread.median),
+                model::formatDuration(spread.most) });
     }
     if (!table.empty())
         table.print(out);

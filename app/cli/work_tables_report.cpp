@@ -17,8 +17,7 @@ namespace strata::cli {
 
 std::string share(std::int64_t part, std::int64_t whole)
 {
-    return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole))
-                     : std::string("-");
+    return whole > 0 ? model::formatShare(part, whole) : std::string("-");
 }
 
 /// Names of templates run to thousands of characters.
@@ -139,15 +138,15 @@ private:
     std::size_t m_most;
 };
 
-void printOperators(Sections& sections, const model::WorkTables& tables, const model::StringTable& strings)
+void printOperators(Sections& sections, std::string_view title, std::string last,
+    const std::vector<model::OperatorSums>& rows, const model::StringTable& strings)
 {
-    const bool haveMemory
-        = std::ranges::any_of(tables.operators, [](const auto& row) { return row.memory.has_value(); });
+    const bool haveMemory = std::ranges::any_of(rows, [](const auto& row) { return row.memory.has_value(); });
     std::vector<Table::Column> columns{ { "self" }, { "total" }, { "GPU self" }, { "GPU total" } };
     if (haveMemory)
         columns.insert(columns.end(), { { "bytes self" }, { "bytes total" }, { "bytes peak" } });
     sections.print(
-        "operators, by their own time on the CPU", std::move(columns), "operator", tables.operators,
+        title, std::move(columns), std::move(last), rows,
         [&](const model::OperatorSums& row) {
             std::vector<std::string> cells{ model::formatDuration(row.selfNs),
                 model::formatDuration(row.totalNs), model::formatDuration(row.deviceSelfNs),
@@ -237,6 +236,8 @@ void writeTables(
     };
     rows("operators", tables.operators,
         [&](const model::OperatorSums& row) { writeOperator(json, row, strings); });
+    rows("annotations", tables.annotations,
+        [&](const model::OperatorSums& row) { writeOperator(json, row, strings); });
     rows("kernels", tables.kernels, [&](const model::KernelSums& row) {
         writeCall(row);
         writeReal(json, "occupancy_percent", row.occupancyPercent);
@@ -271,7 +272,10 @@ void printTables(
     Output& out, const model::WorkTables& tables, const model::StringTable& strings, std::size_t most)
 {
     Sections sections(out, strings, most);
-    printOperators(sections, tables, strings);
+    printOperators(
+        sections, "operators, by their own time on the CPU", "operator", tables.operators, strings);
+    printOperators(sections, "what the program names, by its own time on the CPU", "annotation",
+        tables.annotations, strings);
     printKernels(sections, tables.kernels);
     printCalls(sections, "calls of the runtime and the driver, by their time", tables.calls);
     printCopies(sections, tables.copies);

@@ -7,6 +7,7 @@ interpreter begins to finalize, so that what lives at the end is seen alive.
 """
 import atexit
 import ctypes
+import functools
 import os
 import sys
 
@@ -47,6 +48,18 @@ def beside(name):
     return module
 
 
+def mark_traces(module):
+    """Traces that torch.profiler writes tell that the device is a simulated one: its times are no card's."""
+    profiler = module._KinetoProfile
+    start_trace = profiler.start_trace
+
+    @functools.wraps(start_trace)
+    def call(profile):
+        start_trace(profile)
+        profile.add_metadata_json("simulated_device", "{}")
+    profiler.start_trace = call
+
+
 listener = None
 
 
@@ -72,7 +85,10 @@ def listen():
     for name in ("_exit", "execv", "execve"):
         before(name)
     made = beside("record_roles").Listener(agent)
-    beside("patch_imports").install(made.patches)
+    patches = made.patches
+    if hasattr(ctypes.CDLL(None), "strata_simgpu_forget"):
+        patches["torch.profiler.profiler"] = [made.guarded(mark_traces)]
+    beside("patch_imports").install(patches)
     return made
 
 

@@ -129,7 +129,7 @@ struct WorkFlow {
 /// A step of a training, where others than annotations tell of it.
 struct WorkStep {
     std::string name;
-    std::int64_t number = 0; ///< as `strata steps` counts
+    std::int64_t number = 0; ///< as the program counts, where it names them, or as `strata steps`
     std::int64_t startNs = 0, endNs = 0;
 };
 

@@ -32,7 +32,7 @@ model::Result<std::shared_ptr<const AddedMemory>> addMemory(
     auto session = opener->all(progress);
     if (!session)
         return refused(session.error());
-    if (model::workOf(*session))
+    if (const auto own = model::workOf(*session); own && !own->ownRecording)
         return refused({ model::Error::Kind::Usage,
             model::say("it tells what ran when itself, so it is no part of this"),
             model::say("open it in a window of its own; what is added is a snapshot or a session of "

@@ -47,6 +47,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     , m_kinds(new Segmented(tr("Table"),
           { { tr("Idle"), tr("Why the GPU was idle") },
               { tr("Operators"), tr("By their time on the CPU and the GPU") },
+              { tr("Named"), tr("What the program names with record_function, by its own time") },
               { tr("Kernels"), tr("By their time") }, { tr("Copies"), tr("Copies and sets, by their time") },
               { tr("Calls"), tr("Of the runtime and the driver, by their time") },
               { tr("Roofline"), tr("What operators make of the GPU, and what limits them") },

@@ -131,10 +131,27 @@ std::vector<ProfilerStep> profilerStepsOf(const Work& work, const StringTable& s
             busy.push_back({ span.startNs, span.endNs() });
     if (busy.empty())
         return steps;
-    const Times times = unionOf(std::move(busy));
+    const Times times = unionOf(std::move(busy)), taken = timesOfAnotherProfiler(work);
     for (ProfilerStep& step : steps)
-        step.deviceBusyNs = lengthOf(intersectionOf(times, { step.time }));
+        if (intersectionOf(taken, { step.time }).empty())
+            step.deviceBusyNs = lengthOf(intersectionOf(times, { step.time }));
     return steps;
+}
+
+Times timesOfAnotherProfiler(const Work& work)
+{
+    if (work.losses.empty())
+        return {};
+    const TimeSpan all = timeOf(work);
+    Times taken;
+    for (const WorkLoss& loss : work.losses) {
+        const std::int64_t timeNs = std::clamp(loss.timeNs, all.beginNs, all.endNs);
+        if (loss.why == WorkLoss::Why::AnotherProfiler)
+            taken.push_back({ timeNs, all.endNs });
+        else if (loss.why == WorkLoss::Why::Ended && !taken.empty())
+            taken.back().endNs = timeNs;
+    }
+    return unionOf(std::move(taken));
 }
 
 TimeSpan timeOf(const Work& work)

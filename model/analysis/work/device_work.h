@@ -53,7 +53,8 @@ struct ProfilerStep {
     std::string_view name; ///< a text of the work or its strings
     std::int64_t number = -1; ///< as the program counts, or `strata steps`; -1: it has none
     TimeSpan time;
-    /// The union over all devices, of what began within it; nothing: no work of a device was recorded at all.
+    /// The union over all devices, of what began within it; nothing: no work of a device was recorded at all,
+    /// or another profiler had it for a part of the time.
     std::optional<std::int64_t> deviceBusyNs;
 
     // Of describeSteps():
@@ -69,6 +70,10 @@ struct ProfilerStep {
 
 /// In their order. O(n log n).
 [[nodiscard]] std::vector<ProfilerStep> profilerStepsOf(const Work& work, const StringTable& strings);
+
+/// When another profiler had the records of devices: what an own recording tells of that time is not all.
+/// Cut to timeOf(work).
+[[nodiscard]] Times timesOfAnotherProfiler(const Work& work);
 
 /// From the first start to the last end of anything; empty where there is nothing.
 [[nodiscard]] TimeSpan timeOf(const Work& work);

@@ -11,12 +11,12 @@ std::vector<std::uint32_t> nestedCallsOf(const Work& work)
 {
     std::vector<std::vector<std::uint32_t>> byLane(work.lanes.size());
     for (std::uint32_t row = 0; row < work.spans.size(); ++row)
-        if (const WorkSpan& span = work.spans[row];
-            span.kind == WorkKind::Operator || span.kind == WorkKind::Runtime)
+        if (const WorkSpan& span = work.spans[row]; span.kind == WorkKind::Operator
+            || span.kind == WorkKind::Annotation || span.kind == WorkKind::Runtime)
             byLane[span.lane].push_back(row);
     const auto order = [&](std::uint32_t row) {
         const WorkSpan& span = work.spans[row];
-        return std::tuple(span.startNs, -span.durationNs, span.kind);
+        return std::tuple(span.startNs, -span.durationNs, span.kind != WorkKind::Annotation, span.kind);
     };
     std::vector<std::uint32_t> nested;
     for (std::vector<std::uint32_t>& lane : byLane) {

@@ -9,8 +9,8 @@
 
 namespace strata::model {
 
-/// Operators and calls of the runtime as they lie within each other: rows of Work::spans by lane and start,
-/// those around others first. O(n log n); O(n) of lanes that stand so in the file.
+/// Operators, annotations and calls of the runtime as they lie within each other: rows of Work::spans by lane
+/// and start, those around others first. O(n log n); O(n) of lanes that stand so in the file.
 [[nodiscard]] std::vector<std::uint32_t> nestedCallsOf(const Work& work);
 
 inline constexpr std::uint32_t kNoLauncher = UINT32_MAX;

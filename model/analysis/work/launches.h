@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/analysis/work/intervals.h"
+#include "model/trace/strings.h"
 #include "model/trace/work.h"
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 namespace strata::model {
@@ -18,5 +23,20 @@ public:
 private:
     std::vector<const WorkSpan*> m_calls; // by correlation; of several with the same the first of the file
 };
+
+/// When threads capture graphs, and make them ready to be launched: cudaStreamBeginCapture() to
+/// cudaStreamEndCapture() on one thread, and cudaGraphInstantiate(); of ROCm likewise. What is launched
+/// meanwhile runs only when the graph does. O(n log n).
+[[nodiscard]] std::map<LaneIndex, Times> capturesOf(const Work& work, const StringTable& strings);
+
+/// Calls that launch kernels or graphs.
+struct LaunchCounts {
+    std::int64_t calls = 0;
+    std::int64_t withoutWork = 0; ///< of them those that no work of a device names
+    std::int64_t captured = 0; ///< of these those while a graph was captured on their thread
+};
+/// Of those that begin in `range` and have a number by which work names them. O(n log n).
+[[nodiscard]] LaunchCounts launchCountsOf(
+    const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range);
 
 } // namespace strata::model

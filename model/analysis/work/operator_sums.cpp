@@ -43,8 +43,9 @@ struct Launched {
     /// What an operator or a call is to be charged with: once.
     std::int64_t take(const WorkSpan& span)
     {
-        auto& times = span.kind == WorkKind::Operator ? byOperator : byCorrelation;
-        const auto found = times.find(span.kind == WorkKind::Operator ? span.external : span.correlation);
+        const bool isCall = span.kind == WorkKind::Runtime;
+        auto& times = isCall ? byCorrelation : byOperator;
+        const auto found = times.find(isCall ? span.correlation : span.external);
         if (found == times.end())
             return 0;
         const std::int64_t ns = found->second;
@@ -65,7 +66,7 @@ std::vector<const MemoryReading*> changesOf(const Work& work)
     return changes;
 }
 
-/// An operator that has begun.
+/// An operator, or an annotation, that has begun.
 struct Open {
     const WorkSpan* span;
     std::int64_t selfNs;
@@ -92,17 +93,23 @@ public:
     {
         readUpTo(span.lane, span.startNs);
         closeUpTo(span.lane, span.startNs);
-        if (span.kind == WorkKind::Operator)
+        if (span.kind != WorkKind::Runtime)
             m_open.push_back({ &span, selfNs, m_levelBytes, m_levelBytes });
         if (!m_open.empty())
             addTo(m_open.back().deviceSelfNs, m_launched.take(span));
     }
-    [[nodiscard]] std::vector<OperatorSums> finish()
+    [[nodiscard]] CallTimes finish()
     {
         readUpTo(UINT32_MAX, INT64_MAX);
         while (!m_open.empty())
             close();
-        return std::move(m_rows);
+        for (std::vector<OperatorSums>* const rows : { &m_times.operators, &m_times.annotations })
+            std::ranges::sort(*rows, [&](const OperatorSums& a, const OperatorSums& b) {
+                return a.selfNs != b.selfNs ? a.selfNs > b.selfNs
+                                            : std::pair(textOf(a.name), textOf(a.shapes))
+                        < std::pair(textOf(b.name), textOf(b.shapes));
+            });
+        return std::move(m_times);
     }
 
 private:
@@ -148,20 +155,26 @@ private:
     }
     OperatorSums& rowOf(const WorkSpan& span)
     {
+        const bool isOperator = span.kind == WorkKind::Operator;
+        std::vector<OperatorSums>& rows = isOperator ? m_times.operators : m_times.annotations;
         StringId shapes;
-        if (m_by == OperatorsBy::NameAndShapes && span.detail != WorkSpan::kNoWorkDetail)
+        if (isOperator && m_by == OperatorsBy::NameAndShapes && span.detail != WorkSpan::kNoWorkDetail)
             if (const StringId told = m_work.operators[span.detail].shapes; !m_strings[told].empty())
                 shapes = told;
         const auto [found, isNew]
-            = m_places.try_emplace(std::pair(span.name.value, shapes.value), m_rows.size());
+            = m_places.try_emplace(std::tuple(span.name.value, shapes.value, isOperator), rows.size());
         if (isNew) {
-            OperatorSums& row = m_rows.emplace_back();
+            OperatorSums& row = rows.emplace_back();
             row.name = span.name;
             row.shapes = shapes;
             if (!m_changes.empty())
                 row.memory.emplace();
         }
-        return m_rows[found->second];
+        return rows[found->second];
+    }
+    [[nodiscard]] std::string_view textOf(StringId id) const
+    {
+        return id.valid() ? m_strings[id] : std::string_view();
     }
 
     const Work& m_work;
@@ -172,14 +185,14 @@ private:
     Launched m_launched;
     std::vector<Open> m_open;
     std::int64_t m_levelBytes = 0; // what has been given less what has been taken back, over all lanes so far
-    std::vector<OperatorSums> m_rows;
-    boost::unordered_flat_map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> m_places;
+    CallTimes m_times;
+    boost::unordered_flat_map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::size_t> m_places;
 };
 
 } // namespace
 
-std::vector<OperatorSums> operatorSumsOf(const Work& work, const StringTable& strings,
-    std::span<const std::uint32_t> nested, const std::optional<TimeSpan>& range, OperatorsBy by)
+CallTimes callTimesOf(const Work& work, const StringTable& strings, std::span<const std::uint32_t> nested,
+    const std::optional<TimeSpan>& range, OperatorsBy by)
 {
     std::vector<std::uint32_t> within(nested.begin(), nested.end());
     if (range)
@@ -191,14 +204,7 @@ std::vector<OperatorSums> operatorSumsOf(const Work& work, const StringTable& st
     Calls calls(work, strings, by);
     for (std::size_t i = 0; i < within.size(); ++i)
         calls.add(work.spans[within[i]], selfNs[i]);
-    std::vector<OperatorSums> rows = calls.finish();
-    const auto textOf = [&](StringId id) { return id.valid() ? strings[id] : std::string_view(); };
-    std::ranges::sort(rows, [&](const OperatorSums& a, const OperatorSums& b) {
-        return a.selfNs != b.selfNs
-            ? a.selfNs > b.selfNs
-            : std::pair(textOf(a.name), textOf(a.shapes)) < std::pair(textOf(b.name), textOf(b.shapes));
-    });
-    return rows;
+    return calls.finish();
 }
 
 } // namespace strata::model

@@ -23,9 +23,10 @@ struct OperatorMemory {
         = 0; ///< the most above the level at its begin, within one call and what that calls
 };
 
-/// All calls of an operator, as torch.profiler's key_averages() sums them: what an operator calls counts to
-/// its total, in recursions each time. Self times are those of selfTimesOf(): rows that overlap in part on
-/// a thread, as none should, count no time twice.
+/// All calls of an operator, or of what the program names by record_function, as torch.profiler's
+/// key_averages() sums them: what an operator calls counts to its total, in recursions each time; what is
+/// named within it is apart from its own time. Self times are those of selfTimesOf(): rows that overlap in
+/// part on a thread, as none should, count no time twice.
 struct OperatorSums {
     StringId name;
     StringId shapes; ///< JSON, where rows are apart by them; none: they are not, or were not recorded
@@ -37,10 +38,16 @@ struct OperatorSums {
 
 enum class OperatorsBy : std::uint8_t { Name, NameAndShapes };
 
-/// Of what begins in `range`; longest self time first, ties by name and shapes. `nested`:
+/// Longest self time first, ties by name and shapes.
+struct CallTimes {
+    std::vector<OperatorSums> operators;
+    std::vector<OperatorSums> annotations; ///< steps and optimizers among them
+};
+
+/// Of what begins in `range`. `nested`:
 /// nestedCallsOf(work). Memory is of readings that name the thread: not of what withMemoryOf() put in their
 /// place. O(n log n).
-[[nodiscard]] std::vector<OperatorSums> operatorSumsOf(const Work& work, const StringTable& strings,
+[[nodiscard]] CallTimes callTimesOf(const Work& work, const StringTable& strings,
     std::span<const std::uint32_t> nested, const std::optional<TimeSpan>& range, OperatorsBy by);
 
 } // namespace strata::model

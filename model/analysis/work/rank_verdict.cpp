@@ -99,8 +99,8 @@ bool areFew(const RankWork& ranks)
 
 std::string_view rankBalanceWord(RankBalance balance)
 {
-    static constexpr std::array<std::string_view, 5> kWords{ "none", "even", "straggler", "varying",
-        "few_steps" };
+    static constexpr std::array<std::string_view, 6> kWords{ "none", "even", "straggler", "varying",
+        "few_steps", "unrelated" };
     return kWords[static_cast<std::size_t>(balance)];
 }
 
@@ -115,6 +115,10 @@ RankVerdict rankVerdictOf(const RankWork& ranks, std::span<const RankTrace> trac
     verdict.slowestSteps.resize(ranks.ranks.size());
     if (ranks.steps.empty())
         return verdict;
+    if (!areOfOneRun(ranks)) {
+        verdict.balance = RankBalance::Unrelated;
+        return verdict;
+    }
     const auto count = std::ssize(ranks.steps);
     std::int64_t leads = 0, all = 0;
     std::vector<std::int64_t> clear(ranks.ranks.size()); // steps in which it is the slowest, and others wait
@@ -185,6 +189,11 @@ std::vector<Sentence> sayRanks(const RankWork& ranks, const RankVerdict& verdict
         said.push_back(there < 2 ? say("All of these traces are of one rank: nothing can be compared.")
                                  : say("No two of the ranks made the same step: nothing can be compared."));
         break;
+    case RankBalance::Unrelated:
+        said.push_back(say("Nothing in these traces shows that they are of one run: they tell of no job, and "
+                           "have no collective in common. So they stand beside each other, and none is "
+                           "waited for."));
+        break;
     case RankBalance::Even:
         said.push_back(say(
             "The ranks are even: in a step the others wait for the slowest one for %1 (%2).", lead, share));
@@ -209,14 +218,11 @@ std::vector<Sentence> sayRanks(const RankWork& ranks, const RankVerdict& verdict
     }
     if (verdict.cause)
         said.push_back(sayCause(*verdict.cause));
-    if (there > 1 && !haveCollectives(ranks))
-        said.push_back(ranks.worldSize
-                ? say("No collective is in these traces: whether one rank waits for another is not seen.")
-                : say("Nothing in these traces shows that they are of one run: they tell of no job, and have "
-                      "no "
-                      "collective in common."));
+    if (there > 1 && ranks.worldSize && !haveCollectives(ranks))
+        said.push_back(
+            say("No collective is in these traces: whether one rank waits for another is not seen."));
     if (ranks.doubled > 0)
-        said.push_back(say("%1 of a rank that one before it is of, too: left out.",
+        said.push_back(say("%1 of a rank or a process that one before it is of, too: left out.",
             sayCounted("%1 trace is", "%1 traces are each", ranks.doubled)));
     if (ranks.worldSize && *ranks.worldSize > there)
         said.push_back(say(

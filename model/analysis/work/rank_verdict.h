@@ -20,6 +20,7 @@ enum class RankBalance : std::uint8_t {
     Straggler, ///< one rank is the slowest of at least kStragglerShare of the steps
     Varying, ///< now this one is the slowest, now that one
     FewSteps, ///< even, but for a tenth of the steps or less, or one, in which they wait for long
+    Unrelated, ///< nothing shows that they are of one run: see areOfOneRun()
 };
 inline constexpr double kEvenShare = 0.02, kStragglerShare = 0.5, kLongWaitShare = 0.1;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace strata::model {
 
@@ -73,14 +74,38 @@ private:
     std::vector<TimeSpan> m_ends; // of collectives of the device
 };
 
-/// In the order of their numbers, of the same one the first.
+struct Places {
+    std::set<std::int64_t> processes;
+    std::set<int> devices;
+
+    explicit Places(const Work& work)
+    {
+        for (const WorkLane& lane : work.lanes)
+            if (lane.device)
+                devices.insert(*lane.device);
+            else
+                processes.insert(lane.process);
+        processes.erase(0);
+    }
+};
+
+template <class Number> bool haveCommon(const std::set<Number>& one, const std::set<Number>& other)
+{
+    return std::ranges::any_of(one, [&](Number each) { return other.contains(each); });
+}
+
+/// In the order of their numbers, of the same one or the same process the first.
 std::vector<Rank> ranksOf(std::span<const RankTrace> traces)
 {
     std::map<std::int64_t, std::size_t> byNumber;
     const bool numbered
         = std::ranges::all_of(traces, [](const RankTrace& trace) { return trace.work->rank.has_value(); });
-    for (std::size_t i = 0; i < traces.size(); ++i)
-        byNumber.try_emplace(numbered ? *traces[i].work->rank : static_cast<std::int64_t>(i), i);
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+        const bool isTwice = std::ranges::any_of(byNumber,
+            [&](const auto& each) { return areOfOneProcess(*traces[each.second].work, *traces[i].work); });
+        if (!isTwice)
+            byNumber.try_emplace(numbered ? *traces[i].work->rank : static_cast<std::int64_t>(i), i);
+    }
     std::vector<Rank> ranks;
     for (const auto& [number, trace] : byNumber) {
         Rank& rank = ranks.emplace_back(traces[trace]);
@@ -191,6 +216,11 @@ bool haveCollectives(const RankWork& ranks)
         ranks.steps, [&](const CommonStep& step) { return std::ranges::count_if(step.ranks, isIn) >= 2; });
 }
 
+bool areOfOneRun(const RankWork& ranks)
+{
+    return ranks.worldSize.value_or(0) > 1 || haveCollectives(ranks);
+}
+
 RankSums rankSumsOf(const RankWork& ranks, std::size_t rank)
 {
     RankSums sums;
@@ -211,6 +241,17 @@ RankSums rankSumsOf(const RankWork& ranks, std::size_t rank)
     sums.computationNs = spreadOf(std::move(computation)).median;
     sums.copiesNs = spreadOf(std::move(copies)).median;
     return sums;
+}
+
+bool areOfOneProcess(const Work& one, const Work& other)
+{
+    if (one.rank && other.rank && *one.rank != *other.rank)
+        return false;
+    const TimeSpan mine = timeOf(one), theirs = timeOf(other);
+    if (mine.beginNs >= theirs.endNs || theirs.beginNs >= mine.endNs)
+        return false;
+    const Places here(one), there(other);
+    return haveCommon(here.processes, there.processes) && haveCommon(here.devices, there.devices);
 }
 
 RankWork rankWorkOf(std::span<const RankTrace> traces)

@@ -57,7 +57,8 @@ struct RankWork {
     std::vector<std::int64_t> ranks; ///< numbers as traces have them, else places from 0 on
     std::vector<std::size_t> traces; ///< by rank, which of those that were given
     std::optional<std::int64_t> worldSize; ///< as the traces have it
-    std::int64_t doubled = 0; ///< traces that were left out, since one before them is of the same rank
+    /// Traces that were left out, since one before them is of the same rank or process.
+    std::int64_t doubled = 0;
     std::vector<CommonStep> steps; ///< that at least two ranks made, without warm-up
     std::int64_t warmups = 0; ///< steps that were left out: see StepTimes
     std::vector<std::optional<RankClock>> clocks; ///< by rank; nothing: no collective tells
@@ -71,9 +72,16 @@ struct RankSums {
 };
 /// Whether two ranks are in collectives in any step: then those that are done wait for the others.
 [[nodiscard]] bool haveCollectives(const RankWork& ranks);
+/// Whether anything shows that they are of one: that they know their job, or are in collectives.
+[[nodiscard]] bool areOfOneRun(const RankWork& ranks);
 [[nodiscard]] RankSums rankSumsOf(const RankWork& ranks, std::size_t rank);
 
-/// Of two traces or more of one run, in any order: of the same rank the first counts. O(rows log rows).
+/// Whether both tell of one process at one time, as its profiler and a recorder do: they share a number of a
+/// process and a device, and a part of their time, and no ranks tell them apart. O(rows).
+[[nodiscard]] bool areOfOneProcess(const Work& one, const Work& other);
+
+/// Of two traces or more of one run, in any order: of the same rank, or process, the first counts. O(rows log
+/// rows).
 [[nodiscard]] RankWork rankWorkOf(std::span<const RankTrace> traces);
 
 } // namespace strata::model

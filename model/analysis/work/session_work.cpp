@@ -43,9 +43,23 @@ public:
             describe(trace.device());
         }
         nameLanes();
+        m_work.rank = number(wire::info::kRank);
+        m_work.ranks = number(wire::info::kWorldSize);
     }
 
 private:
+    [[nodiscard]] std::optional<std::int64_t> number(const char* fact) const
+    {
+        const auto& facts = m_session.recording().facts;
+        const auto told = facts.find(fact);
+        std::int64_t number = 0;
+        if (told == facts.end())
+            return std::nullopt;
+        const std::string& text = told->second;
+        return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc()
+            ? std::optional(number)
+            : std::nullopt;
+    }
     LaneIndex laneOf(std::int64_t thread)
     {
         const auto [known, isNew] = m_lanes.try_emplace(thread, static_cast<LaneIndex>(m_work.lanes.size()));
@@ -61,10 +75,7 @@ private:
     void nameLanes()
     {
         const Recording& recording = m_session.recording();
-        const auto pid = recording.facts.find(wire::info::kPid);
-        std::int64_t process = 0;
-        if (pid != recording.facts.end())
-            std::from_chars(pid->second.data(), pid->second.data() + pid->second.size(), process);
+        const std::int64_t process = number(wire::info::kPid).value_or(0);
         for (WorkLane& lane : m_work.lanes) {
             lane.process = lane.device ? *lane.device : process;
             if (lane.device)
@@ -112,19 +123,47 @@ private:
         }
     }
 
+    /// Names and times of one source: of what the program names, if it names most of them.
     void addSteps(const DeviceTrace& trace)
     {
         const Clock clock(trace);
-        for (const StepUse& use : stepUses(trace)) {
-            if (!use.beginNs || use.step.kind == StepKind::Setup || use.step.kind == StepKind::Incomplete)
-                continue;
-            const std::int64_t startNs = wrapAdd(clock.startNs(), *use.beginNs);
-            const std::int64_t endNs = wrapAdd(startNs, use.durationNs);
-            if (isWorkTime(startNs) && isWorkTime(endNs) && startNs <= endNs)
-                m_work.steps.push_back(
-                    { use.name ? std::string(use.name->name) : "step " + std::to_string(use.step.number),
-                        use.step.number, startNs, endNs });
+        std::vector<WorkStep> steps;
+        for (const StepUse& use : stepUses(trace))
+            if (use.beginNs && use.step.kind != StepKind::Setup && use.step.kind != StepKind::Incomplete)
+                steps.push_back({ "step " + std::to_string(use.step.number), use.step.number, *use.beginNs,
+                    wrapAdd(*use.beginNs, use.durationNs) });
+        std::vector<WorkStep> named = stepsNamed(trace, clock);
+        if (named.size() * 2 >= steps.size() && !named.empty())
+            steps = std::move(named);
+        for (WorkStep& step : steps) {
+            step.startNs = wrapAdd(clock.startNs(), step.startNs);
+            step.endNs = wrapAdd(clock.startNs(), step.endNs);
+            if (isWorkTime(step.startNs) && isWorkTime(step.endNs) && step.startNs <= step.endNs)
+                m_work.steps.push_back(std::move(step));
         }
+    }
+
+    /// Those that lie within no other, of the thread that names most; a mark lasts to the next one.
+    static std::vector<WorkStep> stepsNamed(const DeviceTrace& trace, const Clock& clock)
+    {
+        std::map<std::uint32_t, std::vector<WorkStep>> byThread;
+        for (const AnnotationSpan& span : namedSteps(trace, clock)) {
+            const auto number = stepNumberIn(span.name);
+            std::vector<WorkStep>& steps = byThread[span.thread];
+            if (!number || span.openBegin || span.openEnd)
+                continue;
+            if (!steps.empty() && steps.back().startNs == steps.back().endNs)
+                steps.back().endNs = span.beginNs;
+            if (steps.empty() || span.beginNs >= steps.back().endNs)
+                steps.push_back({ std::string(span.name), *number, span.beginNs, span.endNs });
+        }
+        const auto most
+            = std::ranges::max_element(byThread, {}, [](const auto& thread) { return thread.second.size(); });
+        if (most == byThread.end() || most->second.empty())
+            return {};
+        if (WorkStep& last = most->second.back(); last.startNs == last.endNs)
+            last.endNs = std::max(last.startNs, wrapSub(clock.endNs(), clock.startNs()));
+        return std::move(most->second);
     }
 
     /// As the operating system counts; 0: not known.

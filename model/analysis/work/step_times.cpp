@@ -28,7 +28,7 @@ std::int64_t warmupsOf(std::span<const ProfilerStep> steps)
     for (const ProfilerStep& step : steps.subspan(std::min(half, steps.size() - 1)))
         later.push_back(step.time.ns());
     const double most = kWarmupTimes * static_cast<double>(spreadOf(std::move(later)).median);
-    std::size_t warmups = 1;
+    std::size_t warmups = steps.front().number <= kFirstStepNumber ? 1 : 0;
     while (warmups<half&& static_cast<double>(steps[warmups].time.ns())> most)
         ++warmups;
     return static_cast<std::int64_t>(warmups);

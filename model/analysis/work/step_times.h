@@ -19,10 +19,12 @@ struct Spread {
 };
 [[nodiscard]] Spread spreadOf(std::vector<std::int64_t> values); ///< of none: zeros. O(n log n)
 
-/// What steps took, in nanoseconds. The first one compiles and warms up, and so do those behind it that take
-/// more than kWarmupTimes of the median of the later half: they are apart.
+/// What steps took, in nanoseconds. A program's first one compiles and warms up, and so do those behind it
+/// that take more than kWarmupTimes of the median of the later half: they are apart. The first that is here
+/// is the program's first unless its number says otherwise: schedules of torch.profiler begin with later
+/// ones.
 struct StepTimes {
-    std::int64_t warmups = 0; ///< steps, the first one among them
+    std::int64_t warmups = 0; ///< steps, the program's first one among them
     std::int64_t warmupNs = 0; ///< of all of them together
     std::int64_t steady = 0; ///< steps behind them
     Spread steadyNs;
@@ -32,6 +34,7 @@ struct StepTimes {
     Spread tailNs; ///< of those
 };
 inline constexpr double kWarmupTimes = 1.5;
+inline constexpr std::int64_t kFirstStepNumber = 1; ///< programs count from 0 or from 1
 
 /// Of all steps of a run in their order: how many of them warm up. O(n log n).
 [[nodiscard]] std::int64_t warmupsOf(std::span<const ProfilerStep> steps);

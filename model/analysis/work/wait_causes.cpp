@@ -48,6 +48,7 @@ bool isPageableCopy(std::string_view name)
 /// What a thread did.
 struct Thread {
     std::vector<TimeSpan> loading, memory, collective, busy;
+    Times captures; ///< of graphs
     std::vector<TimeSpan> waits; ///< for the device, by their begin
     std::vector<TimeSpan> dry[3]; ///< before launches: behind no wait, one for the device, one for a copy
     std::vector<std::pair<TimeSpan, TimeSpan>> drained; ///< those behind a wait, in their order, and that
@@ -85,6 +86,8 @@ Threads threadsOf(const Work& work, const StringTable& strings)
         if (span.kind != WorkKind::Annotation)
             thread.busy.push_back(time);
     }
+    for (auto& [lane, times] : capturesOf(work, strings))
+        threads[lane].captures = std::move(times);
     for (auto& [lane, thread] : threads)
         std::ranges::stable_sort(thread.waits, {}, &TimeSpan::beginNs);
     return threads;
@@ -125,10 +128,11 @@ std::pair<int, std::vector<const WorkSpan*>> busiestDevice(
 
 /// What a thread did, to be taken from its time in the order of causes.
 struct Doings {
-    Times loading, memory, collective, busy;
+    Times captures, loading, memory, collective, busy;
 
     explicit Doings(Thread& thread)
-        : loading(unionOf(std::move(thread.loading)))
+        : captures(std::move(thread.captures))
+        , loading(unionOf(std::move(thread.loading)))
         , memory(unionOf(std::move(thread.memory)))
         , collective(unionOf(std::move(thread.collective)))
         , busy(unionOf(std::move(thread.busy)))
@@ -176,6 +180,7 @@ void addThread(Found& found, std::vector<TimeSpan> spans, const Doings& doings, 
         found.add(cause, intersectionOf(times, of), lane);
         times = differenceOf(times, of);
     };
+    take(WaitCause::GraphCapture, doings.captures);
     take(WaitCause::DataLoading, doings.loading);
     take(WaitCause::CudaMalloc, doings.memory);
     take(WaitCause::Communication, doings.collective);
@@ -266,14 +271,16 @@ bool isWaiting(std::string_view name)
 
 std::string_view waitCauseWord(WaitCause cause)
 {
-    static constexpr std::array<std::string_view, kWaitCauses> kWords{ "data_loading", "cuda_malloc",
-        "communication", "pageable_copy", "synchronisation", "launch_overhead", "unknown" };
+    static constexpr std::array<std::string_view, kWaitCauses> kWords{ "graph_capture", "data_loading",
+        "cuda_malloc", "communication", "pageable_copy", "synchronisation", "launch_overhead", "unknown" };
     return kWords[static_cast<std::size_t>(cause)];
 }
 
 English waitCauseText(WaitCause cause)
 {
     switch (cause) {
+    case WaitCause::GraphCapture:
+        return English("the program captures a graph");
     case WaitCause::DataLoading:
         return English("the program waits for its data");
     case WaitCause::CudaMalloc:
@@ -306,6 +313,8 @@ English waitRemedy(WaitCause cause, const WaitTime& wait, bool tellsOperators)
 {
     const bool isLong = wait.shape() == WaitShape::Long;
     switch (cause) {
+    case WaitCause::GraphCapture:
+        return English("to look at steps that launch the graph: what is captured runs only then");
     case WaitCause::DataLoading:
         return English("more workers in the DataLoader, or batches that are prepared ahead");
     case WaitCause::CudaMalloc:

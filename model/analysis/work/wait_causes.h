@@ -13,7 +13,8 @@ namespace strata::model {
 /// What a device that has nothing to do waits for. In the order in which they are looked for: of what a
 /// stretch of time could be, it is the first.
 enum class WaitCause : std::uint8_t {
-    DataLoading, ///< the thread that launches next waits for its DataLoader
+    GraphCapture, ///< the thread that launches next captures a graph: nothing of that runs yet
+    DataLoading, ///< ... or waits for its DataLoader
     CudaMalloc, ///< ... or in cudaMalloc, cudaFree and their like
     Communication, ///< ... or in a collective
     PageableCopy, ///< it fell idle while that thread copied from pageable memory to it
@@ -21,7 +22,7 @@ enum class WaitCause : std::uint8_t {
     LaunchOverhead, ///< it computes what to launch: operators, Python; and what a launch takes to arrive
     Unknown,
 };
-inline constexpr std::size_t kWaitCauses = 7;
+inline constexpr std::size_t kWaitCauses = 8;
 
 [[nodiscard]] std::string_view waitCauseWord(WaitCause cause); ///< "data_loading"
 [[nodiscard]] English waitCauseText(WaitCause cause); ///< "the program waits for its data"

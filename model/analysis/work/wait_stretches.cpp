@@ -80,7 +80,8 @@ private:
         std::size_t i = call;
         while (i > 0 && at(i).kind == WorkKind::Runtime)
             --i;
-        if (at(i).kind != WorkKind::Operator)
+        // Times are rounded: what ends within it, by a nanosecond, did not call it.
+        if (at(i).kind != WorkKind::Operator || at(i).endNs() < at(call).endNs())
             return call;
         while (i > 0 && isAten(i) && isAten(i - 1))
             --i;

@@ -16,6 +16,7 @@ namespace strata::model {
 
 namespace {
 
+constexpr std::int64_t kFewSteps = 5; // so few have no quartiles worth telling
 constexpr std::size_t kLongestName = 48; // the end of a path, or of a name, says more
 
 SentenceArgument strong(SentenceArgument of)
@@ -81,6 +82,20 @@ void addExposed(std::vector<Sentence>& said, const DeviceWork& device, std::int6
             "gradients under no_sync()."));
 }
 
+/// Where launches have no work, idle time is not what it seems.
+void addLostLaunches(std::vector<Sentence>& said, const LaunchCounts& launches)
+{
+    if (static_cast<double>(launches.withoutWork) <= kLostLaunchShare * static_cast<double>(launches.calls))
+        return;
+    if (launches.captured == launches.withoutWork)
+        said.push_back(say("%1 of %2 launches have no work of a GPU here: they were captured into a graph.",
+            formatCount(launches.withoutWork), formatCount(launches.calls)));
+    else
+        said.push_back(say("%1 of %2 launches have no work of a GPU here: what they launched was not "
+                           "recorded, so the GPU may have been busy while it is idle here.",
+            formatCount(launches.withoutWork), formatCount(launches.calls)));
+}
+
 Sentence took(const ProfilerStep& step, bool hasDevice)
 {
     const std::string time = formatDuration(step.time.ns());
@@ -105,6 +120,7 @@ WorkReport workReportOf(
             return step.time.endNs <= range->beginNs || step.time.beginNs >= range->endNs;
         });
     report.waits = waitTimesOf(work, strings, range);
+    report.launches = launchCountsOf(work, strings, range);
     const std::vector<std::uint32_t> nested = nestedCallsOf(work);
     report.tables = tablesOf(work, strings, nested, report.steps, range, by);
     report.roofline = rooflineOf(work, strings, report.devices, nested, range);
@@ -126,6 +142,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
         said.push_back(say("GPU %1 is idle throughout the range, for %2.", *waits.device,
             strong(argument(duration(waits.range.ns())))));
         addWhy(said, waits, strings);
+        addLostLaunches(said, report.launches);
         return said;
     }
     if (recording.simulated)
@@ -154,6 +171,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
     if (isAround || queue != QueueState::Dense)
         addWhy(said, waits, strings);
     addExposed(said, *device, rangeNs);
+    addLostLaunches(said, report.launches);
     return said;
 }
 
@@ -192,10 +210,13 @@ std::vector<Sentence> sayStepsOf(const WorkReport& report)
         std::ranges::stable_sort(later, {}, [](const ProfilerStep& step) { return step.time.ns(); });
         const Sentence steps = sayCounted("%1 step", "%1 steps", times->steady);
         const Spread& spread = times->steadyNs;
-        said.push_back(say("%1: median %2; from %3 to %4, half of them from %5 to %6.",
-            times->warmups > 0 ? say("%1 after that", steps) : steps,
-            took(later[(later.size() - 1) / 2], hasDevice), formatDuration(spread.least),
-            formatDuration(spread.most), formatDuration(spread.lower), formatDuration(spread.upper)));
+        const Sentence which = times->warmups > 0 ? say("%1 after that", steps) : steps;
+        const Sentence median = took(later[(later.size() - 1) / 2], hasDevice);
+        const std::string least = formatDuration(spread.least), most = formatDuration(spread.most);
+        said.push_back(times->steady < kFewSteps
+                ? say("%1: median %2; from %3 to %4.", which, median, least, most)
+                : say("%1: median %2; from %3 to %4, half of them from %5 to %6.", which, median, least, most,
+                    formatDuration(spread.lower), formatDuration(spread.upper)));
     }
     if (times->compiling > 0)
         said.push_back(say("torch.compile takes %1 of %2.", formatDuration(times->compileNs),
@@ -212,19 +233,12 @@ std::vector<Sentence> sayLossesOf(const Work& work)
     using Why = WorkLoss::Why;
     std::vector<Sentence> said;
     std::int64_t dropped = 0, damaged = 0;
-    TimeSpan all = timeOf(work);
-    Times taken; // by another profiler
-    for (const WorkLoss& loss : work.losses) {
-        const std::int64_t timeNs = std::clamp(loss.timeNs, all.beginNs, all.endNs);
+    for (const WorkLoss& loss : work.losses)
         if (loss.why == Why::NoRoom)
             dropped += loss.count;
         else if (loss.why == Why::Unreadable)
             damaged += loss.count;
-        else if (loss.why == Why::AnotherProfiler)
-            taken.push_back({ timeNs, all.endNs });
-        else if (!taken.empty())
-            taken.back().endNs = timeNs;
-    }
+    const Times taken = timesOfAnotherProfiler(work);
     if (work.unreadable > 0)
         said.push_back(sayCounted("%1 row of the trace is left out or has no length: it cannot be read, or "
                                   "tells no time that can be.",
@@ -232,12 +246,12 @@ std::vector<Sentence> sayLossesOf(const Work& work)
             "can be.",
             work.unreadable));
     if (!taken.empty())
-        said.push_back(
-            say("Another profiler, as torch.profiler, had the GPU's records for %1 from t:%2 on%3: "
-                "what ran then may be missing.",
-                formatDuration(lengthOf(unionOf(taken))),
-                fmt::format("{:.6f}", static_cast<double>(taken.front().beginNs - all.beginNs) / 1e9),
-                taken.size() > 1 ? fmt::format(", {} times", taken.size()) : std::string()));
+        said.push_back(say(
+            "Another profiler, as torch.profiler, had the GPU's records for %1 from t:%2 on%3: "
+            "what ran then may be missing.",
+            formatDuration(lengthOf(taken)),
+            fmt::format("{:.6f}", static_cast<double>(taken.front().beginNs - timeOf(work).beginNs) / 1e9),
+            taken.size() > 1 ? fmt::format(", {} times", taken.size()) : std::string()));
     if (dropped > 0)
         said.push_back(say("%1 found no room in the recorder's buffers and are missing.",
             sayCounted("%1 record of the GPU", "%1 records of the GPU", dropped)));

@@ -277,7 +277,9 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<cons
             addTo(sums.underComputationNs, computationOf(span).besidesStreamOf(span));
         }
     }
-    tables.operators = operatorSumsOf(work, strings, nested, range, by);
+    CallTimes times = callTimesOf(work, strings, nested, range, by);
+    tables.operators = std::move(times.operators);
+    tables.annotations = std::move(times.annotations);
     tables.kernels = kernels.take(strings);
     addLaunches(tables.kernels, work, range);
     tables.copies = copies.take(strings);

@@ -67,6 +67,7 @@ struct LoadingSums : CallSums {
 /// Of each the longest first, ties by name.
 struct WorkTables {
     std::vector<OperatorSums> operators; ///< by their own time
+    std::vector<OperatorSums> annotations; ///< what the program names, likewise
     std::vector<KernelSums> kernels;
     std::vector<CopySums> copies;
     std::vector<CallSums> calls; ///< of the runtime and the driver, by their time on their threads

@@ -48,14 +48,22 @@ class Program:
 
     # What programs do.
 
-    def operator(self, name, took, kernel=None, stream=7):
-        """`took`: on the thread, of which the launch is the last 4 us; `kernel`: how long that is."""
+    def operator(self, name, took, kernel=None, stream=7, captured=False):
+        """`took`: on the thread, of which the launch is the last 4 us; `kernel`: how long that is, unless it is captured."""
         begin, correlation = self.now, self.next()
         self.now += max(0.0, self.jitter(took) - 4.0)
         if kernel is not None:
             self.call("LaunchKernel", 4.0, correlation)
+        if kernel is not None and not captured:
             self.device_work("kernel", f"void {name.replace('::', '_')}_kernel<float>(int)", self.jitter(kernel), stream, correlation)
         self.rows.add("cpu_op", name, begin, self.now, self.process, self.thread)
+
+    def graph(self, kernels, took, stream=7):
+        """Launched at once: all its kernels name the one call."""
+        correlation = self.next()
+        self.call("GraphLaunch", 8.0, correlation)
+        for _ in range(kernels):
+            self.device_work("kernel", "void captured_kernel<float>(int)", self.jitter(took), stream, correlation)
 
     def own_code(self, took, name=None):
         """Outside of any operator; by name where Python's functions are recorded."""

@@ -8,10 +8,11 @@ from naive_trace import COMMUNICATION, DEVICE, steps_of, union
 WARMUP_TIMES = 1.5
 
 
-def warmups(durations):
+def warmups(durations, first):
+    """`first`: the number of the first one. A program's first steps, 0 and 1, warm up in any case."""
     half = max(len(durations) // 2, 1)
     usual = statistics.median_low(durations[min(half, len(durations) - 1):])
-    count = 1
+    count = 1 if first <= 1 else 0
     while count < half and durations[count] > WARMUP_TIMES * usual:
         count += 1
     return count
@@ -69,7 +70,7 @@ def described(rows, steps):
     compiling = union(span_of(row) for row in timed if row["name"].endswith(" (dynamo_timed)"))
     loading = union(span_of(row) for row in timed if row["name"].startswith("enumerate(DataLoader)"))
     durations = [step["duration_ns"] for step in steps]
-    warm = warmups(durations)
+    warm = warmups(durations, int(steps[0]["name"].partition("#")[2] or -1))
     median = statistics.median_low(durations[warm:]) if durations[warm:] else None
     return [{**step, "above_median_ns": None if median is None else step["duration_ns"] - median, "compile_ns": under(span, compiling),
              "loading_ns": under(span, loading), "communication_tail_ns": tail, "warms_up": i < warm}

@@ -2,12 +2,13 @@
 """The tables of strata timeline from rows of a trace, in the slow and simple way: nothing of the program's own."""
 import bisect
 import collections
+import itertools
 
 import naive_trace
 from naive_trace import ns, number_of, union
 
 KERNELS, COPIES = ("kernel", "Kernel"), ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset")
-OPERATORS, CALLS = ("cpu_op", "Operator"), ("cuda_runtime", "cuda_driver", "Runtime")
+OPERATORS, CALLS, ANNOTATIONS = ("cpu_op", "Operator"), ("cuda_runtime", "cuda_driver", "Runtime"), ("user_annotation",)
 
 
 def span_of(row):
@@ -28,22 +29,28 @@ def under(span, covered):
     return total
 
 
+def apart(found):
+    """Operators, and annotations."""
+    return [{name: figures for (is_operator, name), figures in found.items() if is_operator == wanted} for wanted in (True, False)]
+
+
 def operator_bytes(rows):
-    """By name: bytes itself, with what it calls, and at most within one call; None where no GPU's memory is told."""
+    """Of operators and annotations, by name: bytes itself, with what it calls, and at most within one call; None where no GPU's
+    memory is told."""
     changes, operators = collections.defaultdict(list), collections.defaultdict(list)
     for row in rows:
         if row.get("name") == "[memory]" and row["args"]["Device Type"] != 0:
             changes[thread_of(row)].append((ns(row["ts"]), row["args"]["Bytes"]))
-        elif row.get("ph") == "X" and row.get("cat") in OPERATORS:
-            operators[thread_of(row)].append((*span_of(row), row["name"]))
+        elif row.get("ph") == "X" and row.get("cat") in (*OPERATORS, *ANNOTATIONS):
+            operators[thread_of(row)].append((*span_of(row), (row["cat"] in OPERATORS, row["name"])))
     sums = {name: [0, 0, 0] for calls in operators.values() for _, _, name in calls}
     if not changes:
-        return {name: [None, None, None] for name in sums}
+        return apart({name: [None, None, None] for name in sums})
     for thread, calls in operators.items():
         told = sorted(changes[thread], key=lambda change: change[0])
         times = [time for time, _ in told]
         owners = [None] * len(told)
-        for begin, end, name in sorted(calls, key=lambda call: (call[0], -call[1])):  # those around others first
+        for begin, end, name in sorted(calls, key=lambda call: (call[0], -call[1], call[2][0])):  # those around others first
             level, most = 0, 0
             for at in range(bisect.bisect_left(times, begin), bisect.bisect_left(times, end)):
                 level += told[at][1]
@@ -54,7 +61,7 @@ def operator_bytes(rows):
         for (_, size), owner in zip(told, owners):
             if owner is not None:
                 sums[owner][0] += size
-    return sums
+    return apart(sums)
 
 
 def kernels(rows):
@@ -114,30 +121,28 @@ def beside_kernels(rows):
 
 
 def operator_times(rows):
-    """By name: on its thread itself, and with operators and calls of the runtime within."""
+    """Of operators and annotations, by name: on its thread itself, and with what is called within."""
     lanes = collections.defaultdict(list)
     for row in rows:
         is_call = row.get("cat") in CALLS or row.get("cat", "").endswith(("_runtime", "_driver"))
-        if row.get("ph") == "X" and (is_call or row.get("cat") in OPERATORS):
+        if row.get("ph") == "X" and (is_call or row.get("cat") in (*OPERATORS, *ANNOTATIONS)):
             begin, end = span_of(row)
-            lanes[row["pid"], row["tid"]].append((begin, begin - end, is_call, row["name"]))
+            lanes[row["pid"], row["tid"]].append((begin, begin - end, 2 if is_call else row["cat"] in OPERATORS, row["name"]))
     found = collections.defaultdict(lambda: [0, 0])
     for spans in lanes.values():
-        stack = []  # end, whether a call of the runtime, name, of what is within
-
-        def close(before):
-            while stack and stack[-1][0] <= before:
-                end, is_call, name, took, within = stack.pop()
-                if not is_call:
-                    found[name][0] += max(took - within, 0)
-                    found[name][1] += took
-        for begin, negative, is_call, name in sorted(spans, key=lambda span: span[:3]):
-            close(begin)
-            if stack:
-                stack[-1][4] -= negative
-            stack.append([begin - negative, is_call, name, -negative, 0])
-        close(float("inf"))
-    return found
+        spans.sort(key=lambda span: span[:3])
+        for at, (begin, negative, kind, name) in enumerate(spans):
+            if kind == 2:
+                continue
+            end, within, until = begin - negative, 0, begin  # what began later, as far as it reaches, has its time
+            for later, less, _, _ in itertools.islice(spans, at + 1, None):
+                if later >= end:
+                    break
+                within += max(0, min(later - less, end) - max(later, until))
+                until = max(until, min(later - less, end))
+            found[kind == 1, name][0] += end - begin - within
+            found[kind == 1, name][1] += end - begin
+    return apart(found)
 
 
 def message_bytes(rows):
@@ -186,7 +191,9 @@ def check(path, told, rows, steps):
     def near(got, expected):
         return got == expected if None in (got, expected) else abs(got - expected) <= 1e-5 * max(1, abs(expected))
 
-    same("bytes of operators", {row["name"]: [row["gpu_self_bytes"], row["gpu_total_bytes"], row["gpu_peak_bytes"]] for row in told["operators"]}, operator_bytes(rows))
+    for table, moved, took in zip(("operators", "annotations"), operator_bytes(rows), operator_times(rows)):
+        same(f"bytes of {table}", {row["name"]: [row["gpu_self_bytes"], row["gpu_total_bytes"], row["gpu_peak_bytes"]] for row in told[table]}, moved)
+        same(f"times of {table}", {row["name"]: [row["self_ns"], row["total_ns"]] for row in told[table]}, took)
     launched = kernels(rows)
     for row in told["kernels"]:
         occupancy, grid, block = launched[row["name"]]
@@ -199,7 +206,6 @@ def check(path, told, rows, steps):
     same("communication", {row["name"]: [row["calls"], row["total_ns"], row["under_computation_ns"]] for row in told["communication"]}, dict(collectives))
     same("bytes of collectives", {row["name"]: row["bytes"] for row in told["communication"]}, message_bytes(rows))
     assert all(row["exposed_ns"] == row["total_ns"] - row["under_computation_ns"] for row in told["communication"])
-    same("times of operators", {row["name"]: [row["self_ns"], row["total_ns"]] for row in told["operators"]}, operator_times(rows))
     same("synchronisations", {row["name"]: [row["calls"], row["total_ns"]] for row in told["synchronisations"]}, dict(waits(rows)))
     wanted = loading(rows, steps)
     assert {row["name"]: (row["calls"], row["total_ns"]) for row in told["data_loader"]} == {name: each[:2] for name, each in wanted.items()}, wanted

@@ -164,6 +164,18 @@ def a_side_stream_fills_the_gaps(program, scale):
         program.own_code(60 * scale)
 
 
+@family("sparse", "graph_capture")
+def captures_a_graph(program, scale):
+    layers(program, 20, 12, 60 * scale)
+    program.synchronize()
+    program.call("StreamBeginCapture", 3.0)
+    for _ in range(200):
+        program.operator("aten::addmm", 60 * scale, kernel=0, captured=True)
+    program.call("StreamEndCapture", 5.0)
+    program.call("GraphInstantiateWithFlags", 2000 * scale)
+    program.graph(200, 20 * scale)
+
+
 @family("none")
 def no_work_of_a_device(program, scale):
     for _ in range(20):
@@ -211,6 +223,19 @@ def where_faults(verdict):
     return faults
 
 
+def launches(rows):
+    """How many calls launch kernels, of how many no work is told, and how many of these were captured, counted slowly."""
+    working = {row["args"]["correlation"] for row in rows if row["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")}
+    captured, told, capturing = 0, [], False
+    for row in sorted((row for row in rows if row["cat"] == "cuda_runtime"), key=lambda row: row["ts"]):
+        if "Capture" in row["name"]:
+            capturing = "Begin" in row["name"]
+        elif "Launch" in row["name"]:
+            told.append(row["args"]["correlation"] in working)
+            captured += capturing and not told[-1]
+    return {"calls": len(told), "without_work": told.count(False), "captured": captured}
+
+
 def check(strata, name, rows, queue, wanted, folder):
     told = timeline(strata, rows, folder)
     verdict, devices = told["verdict"], told["ranks"][0]["devices"]
@@ -229,6 +254,8 @@ def check(strata, name, rows, queue, wanted, folder):
     faults += where_faults(verdict)
     if name.startswith("waits_for_") and verdict["causes_around"][0]["cause"] != "data_loading":
         faults.append("it begins by loading data")
+    if told["ranks"][0]["launches"] != launches(rows.rows):
+        faults.append(f"launches {told['ranks'][0]['launches']}, not {launches(rows.rows)}")
     if wanted and verdict["causes"][0]["ns"] < 0.8 * there and len(wanted) == 1:
         faults.append(f"{causes[0]} is but {verdict['causes'][0]['ns']} of {there} ns")
     for fault in faults:

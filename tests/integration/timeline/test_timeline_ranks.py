@@ -27,7 +27,7 @@ class Rank:
 
     def add(self, category, name, begin, end, thread=1, **arguments):
         device = category in ("kernel", "gpu_memcpy")
-        self.rows.append({"ph": "X", "cat": category, "name": name, "pid": 0 if device else 77, "tid": thread,
+        self.rows.append({"ph": "X", "cat": category, "name": name, "pid": 0 if device else 77 + self.number, "tid": thread,
                           "ts": round(begin + self.offset, 3), "dur": round(end - begin, 3), "args": arguments})
 
     def host(self, category, name, took):
@@ -223,15 +223,19 @@ def check_words(strata, failures):
             return " ".join(told(strata, files + files[:1] if twice else files)[1].split())
     slow = job(2, 12, only(1, {"kernel": KERNEL * 1.3}), collective=None)
     strange = said([rank.text(False) for rank in slow])
-    for wanted, there in (("2 traces beside each other", True), ("Nothing in these traces shows that they are of one run", True), ("wait for it", False)):
+    for wanted, there in (("2 traces beside each other", True), ("Nothing in these traces shows that they are of one run", True), ("wait for it", False),
+                          ("slowest in", False), ("What would help: more workers", False), (" rank 1 ", False)):
         if (wanted in strange) != there:
             failures.append(f"traces that nothing ties: {wanted!r}: {strange[:400]}")
     known = said([rank.text() for rank in slow])
     if "No collective is in these traces" not in known or "2 ranks of one run" not in known:
         failures.append(f"a job without collectives: {known[:400]}")
     twice = said([rank.text() for rank in job(2, 12, only(1, {"kernel": KERNEL * 1.3}))], twice=True)
-    if "1 trace is of a rank that one before it is of, too" not in twice:
+    if "1 trace is of a rank or a process that one before it is of, too" not in twice:
         failures.append(f"a rank twice: {twice[:400]}")
+    same = said([slow[0].text(False)], twice=True)
+    if "1 trace is of a rank or a process that one before it is of, too" not in same:
+        failures.append(f"a process twice: {same[:400]}")
     alone = said([job(2, 12, lambda rank, step: {})[0].text()], twice=True)
     if "1 rank of a run" not in alone or "All of these traces are of one rank" not in alone:
         failures.append(f"one rank alone, twice: {alone[:400]}")

@@ -283,7 +283,8 @@ SumsTable<model::OperatorSums>::Figure shapesOf(const model::StringTable& string
         } };
 }
 
-Figures<model::OperatorSums> operatorFigures(const model::StringTable& strings, model::OperatorsBy by)
+Figures<model::OperatorSums> operatorFigures(
+    const QString& what, const model::StringTable& strings, model::OperatorsBy by)
 {
     using Row = model::OperatorSums;
     const auto time = [](const QString& title, const QString& tip, const char* name, std::int64_t Row::*of) {
@@ -310,7 +311,7 @@ Figures<model::OperatorSums> operatorFigures(const model::StringTable& strings, 
             "gpu_total_bytes", &model::OperatorMemory::totalBytes),
         bytes(Words::tr("Bytes peak"), Words::tr("Of the GPU: the most above its begin, within one call"),
             "gpu_peak_bytes", &model::OperatorMemory::peakBytes),
-        nameText<Row>(Words::tr("Operator"), strings, !areApart) };
+        nameText<Row>(what, strings, !areApart) };
     if (areApart)
         all.push_back(shapesOf(strings));
     return all;
@@ -397,7 +398,10 @@ std::shared_ptr<const WorkTable> WorkTable::of(Kind kind, std::shared_ptr<const 
     case Kind::Waits:
         return std::make_shared<const WaitsTable>(std::move(figures));
     case Kind::Operators:
-        return make(tables.operators, operatorFigures(strings, figures->by));
+        return make(tables.operators, operatorFigures(Words::tr("Operator"), strings, figures->by));
+    case Kind::Annotations:
+        return make(
+            tables.annotations, operatorFigures(Words::tr("Annotation"), strings, model::OperatorsBy::Name));
     case Kind::Kernels:
         return named(tables.kernels, kernelFigures(), Words::tr("Kernel"));
     case Kind::Calls:

@@ -17,6 +17,7 @@ public:
     enum class Kind {
         Waits,
         Operators,
+        Annotations,
         Kernels,
         Copies,
         Calls,
