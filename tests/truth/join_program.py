@@ -3,6 +3,7 @@
 
 usage: join_program.py FOLDER [--no-memory]
 """
+import itertools
 import os
 import sys
 
@@ -14,12 +15,16 @@ model = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.ReLU(), torch.nn
 optimizer = torch.optim.Adam(model.parameters())
 
 
+steps = itertools.count()
+
+
 def step(number):
-    with record_function("forward"):
-        loss = model(torch.randn(32 + number, 256, device="cuda")).sum()
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
+    with record_function(f"step {next(steps)}"):
+        with record_function("forward"):
+            loss = model(torch.randn(32 + number, 256, device="cuda")).sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
 
 
 for number in range(3):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A snapshot joins a trace of the same run: `strata timeline TRACE SNAPSHOT`. Both count time from the same epoch, so what is
 found without a look at that has to come out as next to nothing, or as what the trace's clock was moved by; and memory on the
-trace's clock is that of the snapshot. A snapshot of another run is refused.
+trace's clock is that of the snapshot. A snapshot of another run is refused. A recording of the same process joins it, too, and
+is no rank; its steps are those that the program names, and where the profiler had the GPU's records nobody knows how busy it was.
 
 usage: test_join.py STRATA STRATA_SIMGPU [--python PYTHON]...
 
@@ -20,6 +21,7 @@ from running import main, strata_json  # noqa: E402
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "join_program.py")
 MOVED_NS = 12_345_678_901
 NEAR_NS = 100_000  # both stamps are taken within one call of the allocator
+NEAR_STEP_NS = 1_000_000  # of a step: what both observers take for themselves
 
 
 def made(arguments, python, folder, *options):
@@ -109,6 +111,33 @@ def test(arguments, python, failures):
         run, told = strata_json(arguments.strata, ["timeline", trace_path, other, "--json"])
         failures.expect(version, "a snapshot of another run", (run.returncode != 0, told), (True, None))
         failures.expect(version, "why it is refused", "not of the same run" in run.stderr)
+        check_recording(arguments, version, python, os.path.join(folder, "recorded"), failures)
+
+
+def check_recording(arguments, version, python, folder, failures):
+    os.makedirs(folder)
+    recording, trace_path = os.path.join(folder, "run.strata"), os.path.join(folder, "trace.json")
+    run = subprocess.run([arguments.strata, "record", "--simulated", "A100-80GB", "--kernels", "-o", recording, "--", python, PROGRAM, folder],
+                         capture_output=True, text=True, timeout=300)
+    failures.expect(version, f"recorded: {run.stderr[-500:]}", run.returncode, 0)
+    if run.returncode != 0:
+        return
+    _, told = strata_json(arguments.strata, ["timeline", trace_path, recording, "--json"])
+    failures.expect(version, "a trace of a card that strata record simulates says so", told["simulated"])
+    failures.expect(version, "a recording of its process is no rank", (len(told["ranks"]), "ranks_verdict" in told), (1, False))
+    failures.expect(version, "but joins it", len(told["ranks"][0]["joined"]), 1)
+    failures.expect(version, "offset of the recording", abs(told["ranks"][0]["joined"][0]["offset_ns"]) <= NEAR_NS)
+    _, own = strata_json(arguments.strata, ["timeline", recording, "--json"])
+    steps = own["ranks"][0]["steps"]
+    failures.expect(version, "names of steps", [step["name"] for step in steps], [f"step {number}" for number in range(13)])
+    with open(trace_path, encoding="utf-8") as file:
+        profiled = {row["name"]: row["dur"] * 1e3 for row in json.load(file)["traceEvents"]
+                    if row.get("cat") == "user_annotation" and row["name"].startswith("step ")}
+    failures.expect(version, "steps that both saw", len(profiled), 8)
+    far = [step for step in steps if abs(step["duration_ns"] - profiled.get(step["name"], step["duration_ns"])) > NEAR_STEP_NS]
+    failures.expect(version, "times of steps that are not the profiler's", far, [])
+    failures.expect(version, "steps of which nobody knows how busy the GPU was",
+                    [step["name"] for step in steps if step["gpu_busy_ns"] is None], sorted(profiled, key=lambda name: int(name[5:])))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ void BatchFinder::take(const BlockBirth& birth, bool free)
     }
     if (birth.phase == Phase::Recompute || birth.inModule)
         return;
+    if (!m_tellsModules && birth.phase == Phase::Forward && birth.span->nextBackward == m_forward)
+        return;
     endEvaluation();
     if (!free || birth.origin->has(StackOrigin::Setup))
         return;
@@ -51,6 +53,7 @@ void BatchFinder::take(const BlockBirth& birth, bool free)
 void BatchFinder::read(const BlockBirth& reader)
 {
     m_lastRead = reader.event;
+    m_forward = reader.span->nextBackward;
     if (reader.phase == Phase::NoGrad) {
         if (m_training != reader.span->nextBackwardEnd)
             m_seen = 0;

@@ -15,8 +15,8 @@ namespace strata::model {
 ///     |=============================================|
 ///         |==========================================|
 ///
-/// Where nothing tells of modules, the first block that goes in its backward stands for them. Blocks come in
-/// the order of births.
+/// Where nothing tells of modules, the first block that goes in its backward stands for them, and what is
+/// made behind it up to that backward comes of it: outputs, a loss. Blocks come in the order of births.
 class BatchFinder {
 public:
     explicit BatchFinder(bool tellsModules)
@@ -41,6 +41,8 @@ private:
     EventIndex m_training = -1; // whose backward ends there
     std::vector<BlockBirth> m_evaluated; // read by one without gradients
     EventIndex m_lastRead = -1;
+    EventIndex m_forward
+        = -1; // whose backward begins there, and which has read, where nothing tells of modules
     std::vector<BlockId> m_batches;
 };
 

@@ -2,6 +2,7 @@
 #include "model/analysis/training/work_runs.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace strata::model {
 
@@ -36,6 +37,35 @@ RunKind workOf(EventPhase phase)
         break;
     }
     return RunKind::Unknown;
+}
+
+/// The thread that most of the work outside of backwards is done on, if one does more than half of it:
+/// autograd has threads of its own, and so has DataParallel, for each forward another one.
+std::optional<ThreadIndex> threadOfForwards(const EventColumns& events, std::size_t told)
+{
+    if (events.thread.size() < told)
+        return std::nullopt;
+    std::vector<std::int64_t> counts;
+    std::int64_t all = 0;
+    for (std::size_t i = 0; i < told;) {
+        const auto phases = events.phase.run(i);
+        const auto threads = events.thread.run(i);
+        const std::size_t count = std::min({ phases.size(), threads.size(), told - i });
+        for (std::size_t k = 0; k < count; ++k) {
+            const RunKind work = workOf(phases[k]);
+            if (work == RunKind::Unknown || isBackward(work))
+                continue;
+            if (threads[k] >= counts.size())
+                counts.resize(std::size_t{ threads[k] } + 1);
+            ++counts[threads[k]];
+            ++all;
+        }
+        i += count;
+    }
+    const auto most = std::ranges::max_element(counts);
+    return most != counts.end() && *most * 2 > all
+        ? std::optional(static_cast<ThreadIndex>(most - counts.begin()))
+        : std::nullopt;
 }
 
 /// Finds the backwards and says of each what was done in it with gradients on: where some of it was done
@@ -141,13 +171,18 @@ WorkHistory workFromBits(const DeviceTrace& trace)
     const auto told = std::min(events.phase.size(), static_cast<std::size_t>(trace.eventCount()));
     if (told == 0)
         return {};
+    // What another thread does meanwhile is neither a forward of this training nor the end of its backward.
+    const std::optional<ThreadIndex> own = threadOfForwards(events, told);
     for (std::size_t i = 0; i < told;) {
         const auto phases = events.phase.run(i);
         const auto actions = events.action.run(i);
         const std::size_t count = std::min({ phases.size(), actions.size(), told - i });
         for (std::size_t k = 0; k < count; ++k) {
             const auto event = static_cast<EventIndex>(i + k);
-            maker.add(event, workOf(phases[k]), asksForMemory(actions[k]));
+            const RunKind work = workOf(phases[k]);
+            if (own && isBackward(maker.work()) && !isBackward(work) && events.threadOf(i + k) != *own)
+                continue;
+            maker.add(event, work, asksForMemory(actions[k]));
             if (actions[k] == Action::Alloc)
                 maker.noteAlloc(event, events.bytes[i + k]);
         }

@@ -70,7 +70,8 @@ struct WorkHistory {
 /// O(log runs).
 [[nodiscard]] RunKind workAt(const WorkHistory& work, EventIndex event);
 
-/// Of what our recorder noted with each event. O(events), sequential.
+/// Of what our recorder noted with each event, where threads are known but for what others than that of the
+/// forwards do during a backward. O(events), sequential.
 [[nodiscard]] WorkHistory workFromBits(const DeviceTrace& trace);
 
 /// Of stacks; empty where none says forward, backward or optimizer. O(events + frames of distinct stacks).

@@ -103,6 +103,9 @@ public:
         readUpTo(UINT32_MAX, INT64_MAX);
         while (!m_open.empty())
             close();
+        std::erase_if(m_times.annotations, [&](const OperatorSums& row) {
+            return m_strings[row.name].starts_with("ProfilerStep#"); // has a table of its own
+        });
         for (std::vector<OperatorSums>* const rows : { &m_times.operators, &m_times.annotations })
             std::ranges::sort(*rows, [&](const OperatorSums& a, const OperatorSums& b) {
                 return a.selfNs != b.selfNs ? a.selfNs > b.selfNs

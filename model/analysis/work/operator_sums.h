@@ -41,7 +41,7 @@ enum class OperatorsBy : std::uint8_t { Name, NameAndShapes };
 /// Longest self time first, ties by name and shapes.
 struct CallTimes {
     std::vector<OperatorSums> operators;
-    std::vector<OperatorSums> annotations; ///< steps and optimizers among them
+    std::vector<OperatorSums> annotations; ///< optimizers among them; not the steps of torch.profiler
 };
 
 /// Of what begins in `range`. `nested`:

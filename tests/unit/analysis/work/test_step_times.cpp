@@ -96,6 +96,25 @@ TEST(StepTimes, HaveWarmupApart)
     EXPECT_EQ(slow.steady, 5);
 }
 
+TEST(StepTimes, OfAScheduleThatBeginsLaterWarmUpOnlyIfTheyAreLong)
+{
+    const auto warmups = [](std::int64_t firstNumber, std::vector<std::int64_t> lengths) {
+        std::vector<ProfilerStep> steps;
+        for (const std::int64_t ns : lengths) {
+            ProfilerStep& step = steps.emplace_back();
+            step.number = firstNumber < 0 ? firstNumber : firstNumber + std::ssize(steps) - 1;
+            step.time = { 0, ns };
+        }
+        return warmupsOf(steps);
+    };
+    EXPECT_EQ(warmups(0, { 10, 10, 10, 10 }), 1);
+    EXPECT_EQ(warmups(1, { 10, 10, 10, 10 }), 1);
+    EXPECT_EQ(warmups(-1, { 10, 10, 10, 10 }), 1) << "no number says that it is not the first";
+    EXPECT_EQ(warmups(2, { 10, 10, 10, 10 }), 0);
+    EXPECT_EQ(warmups(134, { 33 }), 0);
+    EXPECT_EQ(warmups(7, { 90, 40, 11, 10, 10, 10 }), 2);
+}
+
 TEST(StepTimes, HaveCompilingAndLoadingApart)
 {
     Trace trace(0, 1);
