@@ -62,7 +62,8 @@ WorkTracks::WorkTracks(const Work& work)
         addLane(lane, std::move(byLane[lane]));
     std::ranges::stable_sort(m_tracks, {}, [&](const WorkTrack& track) {
         const WorkLane& lane = work.lanes[track.lane];
-        return std::tuple(!lane.device, lane.device.value_or(0), -track.launches, lane.process,
+        const bool isMain = !lane.device && lane.thread == lane.process; // as Linux numbers them
+        return std::tuple(!lane.device, lane.device.value_or(0), !isMain, -track.launches, lane.process,
             lane.device ? lane.stream : lane.thread);
     });
     addMemory();

@@ -131,15 +131,17 @@ TEST_F(TimelinePageTest, EachColumnOfATableIsAMemberOfTheCommand)
                                          50, R"("device":0,"stream":9,"bytes":4096)"),
              test::row("kernel", "ncclDevKernel_AllReduce", 0, 20, 600, 90,
                  R"("device":0,"stream":20,"est. achieved occupancy %":25)"),
-             test::row("cuda_runtime", "cudaDeviceSynchronize", 1, 2, 950, 20) })
+             test::row("cuda_runtime", "cudaDeviceSynchronize", 1, 2, 950, 20),
+             test::row("user_annotation", "forward", 1, 2, 940, 40) })
         text += "," + more;
     open(text + "]}");
     const QJsonObject all = told();
     using Kind = WorkTable::Kind;
     const std::initializer_list<std::pair<Kind, const char*>> kTables{ { Kind::Operators, "operators" },
-        { Kind::Kernels, "kernels" }, { Kind::Copies, "copies" }, { Kind::Calls, "runtime_calls" },
-        { Kind::Collectives, "communication" }, { Kind::Synchronisations, "synchronisations" },
-        { Kind::Loading, "data_loader" }, { Kind::Steps, "steps" } };
+        { Kind::Annotations, "annotations" }, { Kind::Kernels, "kernels" }, { Kind::Copies, "copies" },
+        { Kind::Calls, "runtime_calls" }, { Kind::Collectives, "communication" },
+        { Kind::Synchronisations, "synchronisations" }, { Kind::Loading, "data_loader" },
+        { Kind::Steps, "steps" } };
     for (const auto& [kind, table] : kTables) {
         m_page.showTable(kind);
         QBuffer out;

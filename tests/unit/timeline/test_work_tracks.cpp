@@ -75,6 +75,30 @@ TEST(WorkTracks, EachPieceStandsOnceAndNoneOverlapsInItsRow)
     }
 }
 
+TEST(WorkTracks, StreamsComeFirstThenTheMainThreadThenWhoLaunchesMost)
+{
+    Work work;
+    work.lanes = { { .process = 7, .thread = 9 }, { .process = 7, .thread = 8 },
+        { .process = 7, .thread = 7 }, { .device = 0, .stream = 5 } };
+    const auto add = [&](LaneIndex lane, WorkKind kind) {
+        WorkSpan span;
+        span.lane = lane;
+        span.kind = kind;
+        span.durationNs = 1;
+        work.spans.push_back(span);
+    };
+    add(0, WorkKind::Runtime);
+    add(1, WorkKind::Runtime);
+    add(1, WorkKind::Runtime);
+    add(2, WorkKind::Operator);
+    add(3, WorkKind::Kernel);
+    const WorkTracks tracks(work);
+    std::vector<LaneIndex> order;
+    for (const WorkTrack& track : tracks.tracks())
+        order.push_back(track.lane);
+    EXPECT_EQ(order, (std::vector<LaneIndex>{ 3, 2, 1, 0 }));
+}
+
 TEST(WorkTracks, WhatIsNestedStandsBelow)
 {
     Work work;
