@@ -147,7 +147,7 @@ void writeRank(JsonWriter& json, const Told& told)
     writeDevices(json, told.report.devices);
     writeSteps(json, told.report.steps);
     writeStepTimes(json, model::stepTimesOf(told.report.steps));
-    writeVerdict(json, told, model::queueOf(told.report.devices));
+    writeVerdict(json, told, model::queueOf(told.report.judged));
     json.key("launches")
         .beginObject()
         .member("calls", told.report.launches.calls)
@@ -181,7 +181,7 @@ model::QueueState queueOf(const std::vector<Told>& traces)
 {
     std::vector<model::DeviceWork> devices;
     for (const Told& told : traces)
-        devices.insert(devices.end(), told.report.devices.begin(), told.report.devices.end());
+        devices.insert(devices.end(), told.report.judged.begin(), told.report.judged.end());
     return model::queueOf(devices);
 }
 

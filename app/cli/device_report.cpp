@@ -81,6 +81,7 @@ void writeSteps(JsonWriter& json, const std::vector<model::ProfilerStep>& steps)
             .member("loading_ns", step.loadingNs)
             .member("communication_tail_ns", step.tailNs)
             .member("warms_up", step.warmsUp)
+            .member("empty", step.isEmpty)
             .endObject();
     json.endArray();
 }
@@ -117,7 +118,8 @@ void printSteps(
         if (areTailed)
             cells.push_back(step.tailNs ? model::formatDuration(*step.tailNs) : std::string("-"));
         const auto more = model::shareAboveMedian(step, *times);
-        cells.push_back(step.warmsUp ? std::string("warms up")
+        cells.push_back(step.isEmpty ? std::string("empty")
+                : step.warmsUp       ? std::string("warms up")
                 : more               ? fmt::format("{:+.1f} %", 100 * *more)
                                      : std::string("-"));
         cells.push_back(shortName(step.name));

@@ -44,7 +44,7 @@ void writeStep(JsonWriter& json, const model::RankWork& ranks, const model::Comm
 {
     json.beginObject()
         .member("name", step.name)
-        .member("slowest_rank", ranks.ranks[step.slowest])
+        .member("slowest_rank", step.leadNs > 0 ? std::optional(ranks.ranks[step.slowest]) : std::nullopt)
         .member("lead_ns", step.leadNs)
         .key("ranks")
         .beginArray();

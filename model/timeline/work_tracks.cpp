@@ -72,7 +72,11 @@ WorkTracks::WorkTracks(const Work& work)
 void WorkTracks::addLane(LaneIndex lane, std::vector<std::uint32_t> spans)
 {
     const bool isStream = m_work.lanes[lane].device.has_value();
-    const auto rank = [&](const WorkSpan& span) { return isStream ? rankOf(span.kind) : 0; };
+    // What the program names stands above what its threads call: a frame of Python that ends within a step
+    // would move all that follows down.
+    const auto rank = [&](const WorkSpan& span) {
+        return isStream ? rankOf(span.kind) : span.kind == WorkKind::Annotation ? 0 : 1;
+    };
     // What holds others comes before them, at the same start too.
     std::ranges::stable_sort(spans, [&](std::uint32_t a, std::uint32_t b) {
         const WorkSpan &one = m_work.spans[a], &other = m_work.spans[b];
@@ -85,7 +89,7 @@ void WorkTracks::addLane(LaneIndex lane, std::vector<std::uint32_t> spans)
     track.launches = std::ranges::count_if(
         spans, [&](std::uint32_t span) { return m_work.spans[span].kind == WorkKind::Runtime; });
     std::vector<std::int64_t> ends; // of the last piece of each row
-    std::size_t ground = 0; // rows of a lower rank
+    std::size_t ground = 0; // rows of a lower rank, below which the next ones stand
     int last = -1;
     for (const std::uint32_t place : spans) {
         const WorkSpan& span = m_work.spans[place];

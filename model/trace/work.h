@@ -170,6 +170,7 @@ struct Work {
     /// By a recorder of ours, on the clock of the events that it recorded: kernels share rows of details, and
     /// there are operators only where it was asked for them.
     bool ownRecording = false;
+    bool simulated = false; ///< by a simulated device: how long its work takes is no card's
     std::vector<WorkLoss> losses;
     std::vector<WorkStep> steps; ///< empty: annotations tell of them. Never read from a file
 };

@@ -61,6 +61,8 @@ struct ProfilerStep {
     std::int64_t compileNs = 0; ///< while torch.compile compiled, on any thread
     std::int64_t loadingNs = 0; ///< while a thread waited for its DataLoader
     bool warmsUp = false; ///< see StepTimes
+    /// The last one, in which nothing runs: step() of torch.profiler begins one that its end closes.
+    bool isEmpty = false;
     std::optional<std::int64_t> tailNs; ///< of describeTails(): collectives alone behind the backward
 };
 

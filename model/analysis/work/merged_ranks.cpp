@@ -240,6 +240,7 @@ private:
             to.losses.push_back(loss);
         }
         to.unreadable += work.unreadable;
+        to.simulated = to.simulated || work.simulated;
         if (place > 0)
             return;
         to.steps = work.steps;

@@ -218,7 +218,13 @@ bool haveCollectives(const RankWork& ranks)
 
 bool areOfOneRun(const RankWork& ranks)
 {
-    return ranks.worldSize.value_or(0) > 1 || haveCollectives(ranks);
+    if (ranks.worldSize.value_or(0) > 1)
+        return true;
+    std::vector<bool> isIn(ranks.ranks.size());
+    for (const CommonStep& step : ranks.steps)
+        for (std::size_t rank = 0; rank < step.ranks.size(); ++rank)
+            isIn[rank] = isIn[rank] || (step.ranks[rank] && step.ranks[rank]->exposedNs > 0);
+    return isIn.size() > 1 && std::ranges::all_of(isIn, std::identity());
 }
 
 RankSums rankSumsOf(const RankWork& ranks, std::size_t rank)
@@ -230,7 +236,7 @@ RankSums rankSumsOf(const RankWork& ranks, std::size_t rank)
         if (!of)
             continue;
         ++sums.steps;
-        sums.slowestSteps += step.slowest == rank ? 1 : 0;
+        sums.slowestSteps += step.slowest == rank && step.leadNs > 0 ? 1 : 0;
         own.push_back(of->ownNs());
         waited.push_back(of->waitedNs);
         computation.push_back(of->computationNs);
@@ -263,9 +269,9 @@ RankWork rankWorkOf(std::span<const RankTrace> traces)
         found.traces.push_back(rank.trace);
     }
     found.doubled = std::ssize(traces) - std::ssize(ranks);
-    for (const RankTrace& trace : traces)
-        if (trace.work->ranks)
-            found.worldSize = std::max(found.worldSize.value_or(0), *trace.work->ranks);
+    const auto& size = traces.empty() ? std::nullopt : traces.front().work->ranks;
+    if (std::ranges::all_of(traces, [&](const RankTrace& trace) { return trace.work->ranks == size; }))
+        found.worldSize = size;
     found.steps = commonSteps(ranks);
     for (std::size_t rank = 0; rank < ranks.size(); ++rank)
         found.clocks.push_back(clockOf(ranks.front(), ranks[rank], rank, found.steps));

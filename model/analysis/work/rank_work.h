@@ -56,7 +56,7 @@ struct RankClock {
 struct RankWork {
     std::vector<std::int64_t> ranks; ///< numbers as traces have them, else places from 0 on
     std::vector<std::size_t> traces; ///< by rank, which of those that were given
-    std::optional<std::int64_t> worldSize; ///< as the traces have it
+    std::optional<std::int64_t> worldSize; ///< as all traces have it; nothing: some have another, or none
     /// Traces that were left out, since one before them is of the same rank or process.
     std::int64_t doubled = 0;
     std::vector<CommonStep> steps; ///< that at least two ranks made, without warm-up
@@ -72,7 +72,7 @@ struct RankSums {
 };
 /// Whether two ranks are in collectives in any step: then those that are done wait for the others.
 [[nodiscard]] bool haveCollectives(const RankWork& ranks);
-/// Whether anything shows that they are of one: that they know their job, or are in collectives.
+/// Whether anything shows that they are of one: that all know a job of that size, or are in collectives.
 [[nodiscard]] bool areOfOneRun(const RankWork& ranks);
 [[nodiscard]] RankSums rankSumsOf(const RankWork& ranks, std::size_t rank);
 

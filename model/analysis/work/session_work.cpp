@@ -43,6 +43,7 @@ public:
             describe(trace.device());
         }
         nameLanes();
+        m_work.simulated = m_session.recording().simulated;
         m_work.rank = number(wire::info::kRank);
         m_work.ranks = number(wire::info::kWorldSize);
     }
@@ -123,24 +124,33 @@ private:
         }
     }
 
-    /// Names and times of one source: of what the program names, if it names most of them.
+    /// Names and times of one source: of what the program names, or else of what is found. A program that
+    /// does not train makes none.
     void addSteps(const DeviceTrace& trace)
     {
         const Clock clock(trace);
-        std::vector<WorkStep> steps;
-        for (const StepUse& use : stepUses(trace))
-            if (use.beginNs && use.step.kind != StepKind::Setup && use.step.kind != StepKind::Incomplete)
-                steps.push_back({ "step " + std::to_string(use.step.number), use.step.number, *use.beginNs,
-                    wrapAdd(*use.beginNs, use.durationNs) });
-        std::vector<WorkStep> named = stepsNamed(trace, clock);
-        if (named.size() * 2 >= steps.size() && !named.empty())
-            steps = std::move(named);
+        std::vector<WorkStep> steps = stepsNamed(trace, clock);
+        if (steps.empty())
+            steps = stepsFound(trace);
         for (WorkStep& step : steps) {
             step.startNs = wrapAdd(clock.startNs(), step.startNs);
             step.endNs = wrapAdd(clock.startNs(), step.endNs);
             if (isWorkTime(step.startNs) && isWorkTime(step.endNs) && step.startNs <= step.endNs)
                 m_work.steps.push_back(std::move(step));
         }
+    }
+
+    static std::vector<WorkStep> stepsFound(const DeviceTrace& trace)
+    {
+        std::vector<WorkStep> steps;
+        bool trains = false;
+        for (const StepUse& use : stepUses(trace)) {
+            trains = trains || use.step.kind == StepKind::Train;
+            if (use.beginNs && use.step.kind != StepKind::Setup && use.step.kind != StepKind::Incomplete)
+                steps.push_back({ "step " + std::to_string(use.step.number), use.step.number, *use.beginNs,
+                    wrapAdd(*use.beginNs, use.durationNs) });
+        }
+        return trains ? steps : std::vector<WorkStep>();
     }
 
     /// Those that lie within no other, of the thread that names most; a mark lasts to the next one.

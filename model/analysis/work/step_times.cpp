@@ -39,9 +39,15 @@ void describeSteps(std::vector<ProfilerStep>& steps, const Work& work, const Str
     if (steps.empty())
         return;
     std::vector<TimeSpan> compiling, loading;
+    bool hasOperators = false, isLastEmpty = steps.size() > 1;
+    const TimeSpan last = steps.back().time;
     for (const WorkSpan& span : work.spans) {
         if (span.kind != WorkKind::Annotation && span.kind != WorkKind::Operator)
             continue;
+        if (span.kind == WorkKind::Operator) {
+            hasOperators = hasOperators || span.endNs() > steps.front().time.beginNs;
+            isLastEmpty = isLastEmpty && (span.endNs() <= last.beginNs || span.startNs >= last.endNs);
+        }
         const std::string_view name = strings[span.name];
         if (name.ends_with(" (dynamo_timed)"))
             compiling.push_back({ span.startNs, span.endNs() });
@@ -49,7 +55,9 @@ void describeSteps(std::vector<ProfilerStep>& steps, const Work& work, const Str
             loading.push_back({ span.startNs, span.endNs() });
     }
     const CoveredTime compiled(unionOf(std::move(compiling))), loaded(unionOf(std::move(loading)));
-    const auto warmups = static_cast<std::size_t>(warmupsOf(steps));
+    steps.back().isEmpty = isLastEmpty && hasOperators;
+    const auto warmups = static_cast<std::size_t>(
+        warmupsOf(std::span(steps).first(steps.size() - (steps.back().isEmpty ? 1 : 0))));
     for (std::size_t i = 0; i < steps.size(); ++i) {
         steps[i].compileNs = compiled.within(steps[i].time);
         steps[i].loadingNs = loaded.within(steps[i].time);
@@ -64,6 +72,8 @@ std::optional<StepTimes> stepTimesOf(std::span<const ProfilerStep> steps)
     StepTimes times;
     std::vector<std::int64_t> steady, tails;
     for (const ProfilerStep& step : steps) {
+        if (step.isEmpty)
+            continue;
         if (step.warmsUp) {
             ++times.warmups;
             times.warmupNs = wrapAdd(times.warmupNs, step.time.ns());
@@ -84,7 +94,8 @@ std::optional<StepTimes> stepTimesOf(std::span<const ProfilerStep> steps)
 
 std::optional<std::int64_t> aboveMedianNs(const ProfilerStep& step, const StepTimes& times)
 {
-    return times.steady > 0 ? std::optional(step.time.ns() - times.steadyNs.median) : std::nullopt;
+    return times.steady > 0 && !step.isEmpty ? std::optional(step.time.ns() - times.steadyNs.median)
+                                             : std::nullopt;
 }
 
 std::optional<double> shareAboveMedian(const ProfilerStep& step, const StepTimes& times)

@@ -39,12 +39,12 @@ inline constexpr std::int64_t kFirstStepNumber = 1; ///< programs count from 0 o
 /// Of all steps of a run in their order: how many of them warm up. O(n log n).
 [[nodiscard]] std::int64_t warmupsOf(std::span<const ProfilerStep> steps);
 
-/// Says of all steps of a run which of them warm up, and for how long each compiles and waits for data.
-/// Dynamo and Inductor bear "(dynamo_timed)" in the names of what they tell the profiler (dynamo_timed() of
-/// torch/_dynamo/utils.py, since PyTorch 2.0). O(rows + n log n).
+/// Says of all steps of a run which of them warm up, whether the last one is empty, and for how long each
+/// compiles and waits for data. Dynamo and Inductor bear "(dynamo_timed)" in the names of what they tell the
+/// profiler (dynamo_timed() of torch/_dynamo/utils.py, since PyTorch 2.0). O(rows + n log n).
 void describeSteps(std::vector<ProfilerStep>& steps, const Work& work, const StringTable& strings);
 
-/// Of steps that were described, all or some in their order; none: there are none.
+/// Of steps that were described, all or some in their order, but for an empty one; nothing: there are none.
 [[nodiscard]] std::optional<StepTimes> stepTimesOf(std::span<const ProfilerStep> steps);
 /// By how much a step takes longer than the median of the steady ones, and of what share of that; nothing:
 /// there are none.

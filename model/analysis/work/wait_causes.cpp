@@ -63,6 +63,10 @@ Threads threadsOf(const Work& work, const StringTable& strings)
     for (const WorkSpan& span : work.spans)
         if (span.kind == WorkKind::Copy && span.correlation != 0 && contains(strings[span.name], "Pageable"))
             copies.insert(span.correlation);
+    // Where the DataLoader names its waits itself, a frame of Python around them is no wait.
+    const bool isNamed = std::ranges::any_of(work.spans, [&](const WorkSpan& span) {
+        return span.kind != WorkKind::Python && isLoaderWait(strings[span.name]);
+    });
     Threads threads;
     for (const WorkSpan& span : work.spans) {
         if (isDeviceWork(span.kind) || work.lanes[span.lane].device || span.kind == WorkKind::Other)
@@ -70,7 +74,7 @@ Threads threadsOf(const Work& work, const StringTable& strings)
         Thread& thread = threads[span.lane];
         const TimeSpan time{ span.startNs, span.endNs() };
         const std::string_view name = strings[span.name];
-        if (isDataLoading(name)) {
+        if (isNamed ? isLoaderWait(name) : isDataLoading(name)) {
             thread.loading.push_back(time);
             continue;
         }
@@ -83,7 +87,7 @@ Threads threadsOf(const Work& work, const StringTable& strings)
             thread.collective.push_back(time);
         }
         // Steps and what a program names lie around everything, its waiting too.
-        if (span.kind != WorkKind::Annotation)
+        if (span.kind != WorkKind::Annotation && !name.starts_with("ProfilerStep#"))
             thread.busy.push_back(time);
     }
     for (auto& [lane, times] : capturesOf(work, strings))
@@ -200,11 +204,32 @@ void addThread(Found& within, Found& around, Thread& thread, LaneIndex lane)
     addThread(around, std::move(thread.around), doings, WaitCause::Unknown, lane);
 }
 
+/// What a device did while another profiler had its records is not known: such times are apart.
+void takeUnseen(std::vector<WaitStretch>& stretches, const Times& unseen)
+{
+    if (unseen.empty())
+        return;
+    std::vector<WaitStretch> apart;
+    for (const WaitStretch& stretch : stretches) {
+        const auto add = [&](const Times& times, WaitCause cause) {
+            for (const TimeSpan& time : times) {
+                apart.push_back(stretch);
+                apart.back().time = time;
+                apart.back().cause = cause;
+            }
+        };
+        add(intersectionOf({ stretch.time }, unseen), WaitCause::AnotherProfiler);
+        add(differenceOf({ stretch.time }, unseen), stretch.cause);
+    }
+    stretches = std::move(apart);
+}
+
 /// Adds up what was found.
 void sum(WaitTimes& waits, Found& within, Found& around, const Work& work, const StringTable& strings)
 {
     std::vector<WaitStretch> stretches = within.take();
     std::ranges::copy(around.take(), std::back_inserter(stretches));
+    takeUnseen(stretches, timesOfAnotherProfiler(work));
     std::ranges::stable_sort(stretches, {}, [](const WaitStretch& each) { return each.time.beginNs; });
     const std::vector<Filling> fillings = whatFills(stretches, work, strings);
     waits.within = sumsOf(stretches, fillings, strings, WaitSide::Within);
@@ -271,14 +296,17 @@ bool isWaiting(std::string_view name)
 
 std::string_view waitCauseWord(WaitCause cause)
 {
-    static constexpr std::array<std::string_view, kWaitCauses> kWords{ "graph_capture", "data_loading",
-        "cuda_malloc", "communication", "pageable_copy", "synchronisation", "launch_overhead", "unknown" };
+    static constexpr std::array<std::string_view, kWaitCauses> kWords{ "another_profiler", "graph_capture",
+        "data_loading", "cuda_malloc", "communication", "pageable_copy", "synchronisation", "launch_overhead",
+        "unknown" };
     return kWords[static_cast<std::size_t>(cause)];
 }
 
 English waitCauseText(WaitCause cause)
 {
     switch (cause) {
+    case WaitCause::AnotherProfiler:
+        return English("another profiler has the GPU's records");
     case WaitCause::GraphCapture:
         return English("the program captures a graph");
     case WaitCause::DataLoading:
@@ -313,6 +341,8 @@ English waitRemedy(WaitCause cause, const WaitTime& wait, bool tellsOperators)
 {
     const bool isLong = wait.shape() == WaitShape::Long;
     switch (cause) {
+    case WaitCause::AnotherProfiler:
+        return English("to record without it, or to read what it wrote");
     case WaitCause::GraphCapture:
         return English("to look at steps that launch the graph: what is captured runs only then");
     case WaitCause::DataLoading:
@@ -342,20 +372,25 @@ English waitRemedy(WaitCause cause, const WaitTime& wait, bool tellsOperators)
         : English("to name it with record_function, or to see it in torch.profiler with with_stack=True");
 }
 
-WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& range)
+WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::optional<TimeSpan>& asked)
 {
     WaitTimes found;
     found.tellsOperators = !work.ownRecording;
+    const auto steps = timeOfSteps(work, strings);
+    const auto& range = asked || !work.ownRecording ? asked : steps;
     const auto [device, pieces] = busiestDevice(work, range);
-    if (pieces.empty())
-        return range ? idleThroughout(work, strings, *range) : found;
+    if (pieces.empty()) {
+        if (range)
+            found = idleThroughout(work, strings, *range);
+        found.of = range && !asked ? WaitsOf::Steps : WaitsOf::Work;
+        return found;
+    }
     found.device = device;
     const Launches launches(work);
     Threads threads = threadsOf(work, strings);
     const auto begin = [&](std::int64_t ns) { return range ? std::max(ns, range->beginNs) : ns; };
     const std::int64_t firstNs = begin(pieces.front()->startNs);
     found.span = { firstNs, firstNs };
-    const auto steps = timeOfSteps(work, strings);
     found.range = range ? *range : steps.value_or(found.span);
     found.range.beginNs = std::min(found.range.beginNs, firstNs);
     Found within(false), around(true);
@@ -373,8 +408,10 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
         if (isCopy)
             sums.add(WaitCause::PageableCopy, { call }, launch->lane);
         addTo(threads[launch->lane], TimeSpan{ idle.beginNs, isCopy ? call.beginNs : call.endNs });
-        sums.add(rest.ns() < kKernelWaitNs ? WaitCause::LaunchOverhead : WaitCause::Unknown, { rest },
-            launch->lane);
+        if (rest.ns() < kKernelWaitNs)
+            sums.add(WaitCause::LaunchOverhead, { rest }, launch->lane);
+        else // nobody's: it was launched, and no trace tells why it did not begin
+            sums.add(WaitCause::Unknown, { rest });
     };
     const auto addAround = [](Thread& thread, const TimeSpan& time) { thread.around.push_back(time); };
     if (found.range.beginNs < firstNs)
@@ -402,7 +439,7 @@ WaitTimes waitTimesOf(const Work& work, const StringTable& strings, const std::o
         found.span.endNs = std::max(found.span.endNs, endNs);
     }
     found.range.endNs = std::max(found.range.endNs, found.span.endNs);
-    if (!range && steps)
+    if (!asked && steps)
         found.of = found.range == *steps ? WaitsOf::Steps : WaitsOf::StepsAndWork;
     if (const TimeSpan idle{ found.span.endNs, found.range.endNs }; idle.ns() > 0) {
         if (const WorkSpan* const launch = launches.of(*last))

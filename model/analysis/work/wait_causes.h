@@ -13,6 +13,7 @@ namespace strata::model {
 /// What a device that has nothing to do waits for. In the order in which they are looked for: of what a
 /// stretch of time could be, it is the first.
 enum class WaitCause : std::uint8_t {
+    AnotherProfiler, ///< had the device's records: what it did then is not known
     GraphCapture, ///< the thread that launches next captures a graph: nothing of that runs yet
     DataLoading, ///< ... or waits for its DataLoader
     CudaMalloc, ///< ... or in cudaMalloc, cudaFree and their like
@@ -22,7 +23,7 @@ enum class WaitCause : std::uint8_t {
     LaunchOverhead, ///< it computes what to launch: operators, Python; and what a launch takes to arrive
     Unknown,
 };
-inline constexpr std::size_t kWaitCauses = 8;
+inline constexpr std::size_t kWaitCauses = 9;
 
 [[nodiscard]] std::string_view waitCauseWord(WaitCause cause); ///< "data_loading"
 [[nodiscard]] English waitCauseText(WaitCause cause); ///< "the program waits for its data"
@@ -76,7 +77,9 @@ enum class WaitsOf : std::uint8_t {
 struct WaitTimes {
     std::optional<int> device; ///< none: the trace has no work of one
     TimeSpan span; ///< of its work
-    TimeSpan range; ///< that was asked for, else of the steps, else of its work; holds `span`
+    /// That was asked for, else of the steps, else of its work; holds `span`. Of an own recording, which has
+    /// what the program did before its first step, the steps are asked for where it has some.
+    TimeSpan range;
     WaitsOf of = WaitsOf::Work; ///< what `range` is, where none was asked for
     WaitSums within; ///< its work: they add up to DeviceWork::idleNs()
     bool tellsOperators = true; ///< an own recording does not: what its threads computed is not known

@@ -104,6 +104,19 @@ Sentence took(const ProfilerStep& step, bool hasDevice)
         : verbatim(time);
 }
 
+/// Of all of them together; nothing: it is not known of one.
+std::optional<std::string> busyShare(const std::vector<ProfilerStep>& steps)
+{
+    std::int64_t busyNs = 0, allNs = 0;
+    for (const ProfilerStep& step : steps) {
+        if (!step.deviceBusyNs)
+            return std::nullopt;
+        busyNs += *step.deviceBusyNs;
+        allNs += step.time.ns();
+    }
+    return formatShare(busyNs, allNs);
+}
+
 } // namespace
 
 WorkReport workReportOf(
@@ -120,6 +133,9 @@ WorkReport workReportOf(
             return step.time.endNs <= range->beginNs || step.time.beginNs >= range->endNs;
         });
     report.waits = waitTimesOf(work, strings, range);
+    report.judged = !range && work.ownRecording && report.waits.of != WaitsOf::Work
+        ? deviceWorkOf(work, strings, report.waits.range)
+        : report.devices;
     report.launches = launchCountsOf(work, strings, range);
     const std::vector<std::uint32_t> nested = nestedCallsOf(work);
     report.tables = tablesOf(work, strings, nested, report.steps, range, by);
@@ -131,14 +147,22 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
 {
     const StringTable& strings = recording.strings;
     const WaitTimes& waits = report.waits;
-    if (!waits.device)
-        return { recording.truncation
-                ? say("No work of a GPU is in what can be read of this trace: it is cut, or damaged.")
-                : say("No work of a GPU is in this trace.") };
-    const auto duration = [](std::int64_t ns) { return formatDuration(ns); };
     std::vector<Sentence> said;
-    const auto device = std::ranges::find(report.devices, *waits.device, &DeviceWork::device);
-    if (device == report.devices.end()) {
+    if (!waits.device) {
+        said.push_back(recording.truncation
+                ? say("No work of a GPU is in what can be read of this trace: it is cut, or damaged.")
+                : say("No work of a GPU is in this trace."));
+        addLostLaunches(said, report.launches);
+        return said;
+    }
+    const std::int64_t rangeNs = waits.range.ns(), aroundNs = rangeNs - waits.span.ns();
+    const std::int64_t unseenNs = waits.all[static_cast<std::size_t>(WaitCause::AnotherProfiler)].ns;
+    if (unseenNs > rangeNs - unseenNs)
+        return { say("How busy GPU %1 was is not known: another profiler had its records for %2 of %3.",
+            *waits.device, strong(argument(formatShare(unseenNs, rangeNs))), sayRangeOf(report)) };
+    const auto duration = [](std::int64_t ns) { return formatDuration(ns); };
+    const auto device = std::ranges::find(report.judged, *waits.device, &DeviceWork::device);
+    if (device == report.judged.end()) {
         said.push_back(say("GPU %1 is idle throughout the range, for %2.", *waits.device,
             strong(argument(duration(waits.range.ns())))));
         addWhy(said, waits, strings);
@@ -153,10 +177,9 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
             say("Whether the program feeds it fast enough is seen on a GPU: strata record --kernels.")
         };
     // All shares are of one time.
-    const std::int64_t rangeNs = waits.range.ns(), aroundNs = rangeNs - waits.span.ns();
     const SentenceArgument busy = strong(argument(formatShare(device->busyNs, rangeNs)));
     const Sentence whole = sayRangeOf(report);
-    const QueueState queue = queueOf(report.devices);
+    const QueueState queue = queueOf(report.judged);
     const bool isAround = static_cast<double>(aroundNs) > kDenseShare * static_cast<double>(rangeNs);
     if (isAround)
         said.push_back(say("GPU %1 is busy for %2 of %3: for %4 it has not begun, or is done.", *waits.device,
@@ -206,17 +229,18 @@ std::vector<Sentence> sayStepsOf(const WorkReport& report)
             times->warmups, formatDuration(times->warmupNs)));
     if (times->steady > 1 || (times->steady == 1 && times->warmups > 0)) {
         std::vector<ProfilerStep> later = report.steps;
-        std::erase_if(later, [](const ProfilerStep& step) { return step.warmsUp; });
-        std::ranges::stable_sort(later, {}, [](const ProfilerStep& step) { return step.time.ns(); });
+        std::erase_if(later, [](const ProfilerStep& step) { return step.warmsUp || step.isEmpty; });
         const Sentence steps = sayCounted("%1 step", "%1 steps", times->steady);
         const Spread& spread = times->steadyNs;
         const Sentence which = times->warmups > 0 ? say("%1 after that", steps) : steps;
-        const Sentence median = took(later[(later.size() - 1) / 2], hasDevice);
+        const std::string median = formatDuration(spread.median);
         const std::string least = formatDuration(spread.least), most = formatDuration(spread.most);
         said.push_back(times->steady < kFewSteps
                 ? say("%1: median %2; from %3 to %4.", which, median, least, most)
                 : say("%1: median %2; from %3 to %4, half of them from %5 to %6.", which, median, least, most,
                     formatDuration(spread.lower), formatDuration(spread.upper)));
+        if (const auto busy = busyShare(later); busy && hasDevice)
+            said.push_back(say("A GPU is busy for %1 of their time.", *busy));
     }
     if (times->compiling > 0)
         said.push_back(say("torch.compile takes %1 of %2.", formatDuration(times->compileNs),

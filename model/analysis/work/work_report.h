@@ -18,6 +18,7 @@ namespace strata::model {
 struct WorkReport {
     std::optional<TimeSpan> range; ///< that was asked for
     std::vector<DeviceWork> devices;
+    std::vector<DeviceWork> judged; ///< the same, of what the verdict is about: see WaitTimes::range
     std::vector<ProfilerStep> steps; ///< those that the range touches, described
     WaitTimes waits;
     LaunchCounts launches;

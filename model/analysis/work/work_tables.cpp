@@ -218,12 +218,12 @@ std::string_view hostPagesWord(HostPages pages)
 
 std::optional<double> CopySums::bytesPerSecond() const
 {
-    return rateOf(bytes, totalNs);
+    return isTimed ? rateOf(bytes, totalNs) : std::nullopt;
 }
 
 std::optional<double> CollectiveSums::bytesPerSecond() const
 {
-    return rateOf(bytes, totalNs);
+    return isTimed ? rateOf(bytes, totalNs) : std::nullopt;
 }
 
 WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<const std::uint32_t> nested,
@@ -283,11 +283,15 @@ WorkTables tablesOf(const Work& work, const StringTable& strings, std::span<cons
     tables.kernels = kernels.take(strings);
     addLaunches(tables.kernels, work, range);
     tables.copies = copies.take(strings);
-    for (CopySums& row : tables.copies)
+    for (CopySums& row : tables.copies) {
         row.host = hostPagesOf(strings[row.name]);
+        row.isTimed = !work.simulated;
+    }
     tables.calls = calls.take(strings);
     tables.synchronisations = waits.take(strings);
     tables.collectives = collectives.take(strings);
+    for (CollectiveSums& row : tables.collectives)
+        row.isTimed = !work.simulated;
     tables.loading = loadingOf(work, strings, steps, range);
     return tables;
 }

@@ -43,6 +43,7 @@ inline constexpr int kHostPages = 3;
 struct CopySums : CallSums {
     std::int64_t bytes = -1; ///< -1: not told of one of them
     HostPages host = HostPages::NotTold;
+    bool isTimed = true; ///< else on a simulated device, whose times make no bandwidth
     /// While kernels that compute ran on other streams of the device.
     std::int64_t underComputationNs = 0;
 
@@ -52,6 +53,7 @@ struct CopySums : CallSums {
 /// Kernels of NCCL and RCCL of one name.
 struct CollectiveSums : CallSums {
     std::int64_t bytes = -1; ///< of KernelDetail::messageBytes; -1: not told of one of them
+    bool isTimed = true; ///< as of CopySums
     /// While kernels that compute ran on the device, whatever the stream. Kernels at one time count each.
     std::int64_t underComputationNs = 0;
 

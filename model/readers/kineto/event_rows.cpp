@@ -526,6 +526,7 @@ void EventRows::addMember(std::string_view key, std::string_view value)
 
 void EventRows::finish()
 {
+    m_work.simulated = m_recording.simulated;
     const auto textOf = [&](std::int64_t name) {
         const std::int64_t number = name - kNamed;
         return name < 0 && number >= 0 && number < static_cast<std::int64_t>(m_recording.strings.size())

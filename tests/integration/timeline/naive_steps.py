@@ -69,9 +69,13 @@ def described(rows, steps):
     timed = [row for row in rows if row.get("ph") == "X" and row.get("cat") in (*OPERATORS, "user_annotation")]
     compiling = union(span_of(row) for row in timed if row["name"].endswith(" (dynamo_timed)"))
     loading = union(span_of(row) for row in timed if row["name"].startswith("enumerate(DataLoader)"))
-    durations = [step["duration_ns"] for step in steps]
+    operators = [span_of(row) for row in rows if row.get("ph") == "X" and row.get("cat") in OPERATORS]
+    operators = [span for span in operators if span[1] > spans[0][0]]
+    empty = len(steps) > 1 and bool(operators) and not any(begin < spans[-1][1] and end > spans[-1][0] for begin, end in operators)
+    durations = [step["duration_ns"] for step in steps[:-1 if empty else None]]
     warm = warmups(durations, int(steps[0]["name"].partition("#")[2] or -1))
     median = statistics.median_low(durations[warm:]) if durations[warm:] else None
-    return [{**step, "above_median_ns": None if median is None else step["duration_ns"] - median, "compile_ns": under(span, compiling),
+    return [{**step, "empty": empty and i == len(steps) - 1,
+             "above_median_ns": None if median is None or (empty and i == len(steps) - 1) else step["duration_ns"] - median, "compile_ns": under(span, compiling),
              "loading_ns": under(span, loading), "communication_tail_ns": tail, "warms_up": i < warm}
             for i, (step, span, tail) in enumerate(zip(steps, spans, tails(rows, spans)))]

@@ -34,7 +34,9 @@ public:
         case ToMedian: {
             const auto more = model::shareAboveMedian(step, m_times);
             if (step.warmsUp || !more)
-                return noteCell(step.warmsUp ? Words::tr("warms up") : QStringLiteral("–"));
+                return noteCell(step.warmsUp ? Words::tr("warms up")
+                        : step.isEmpty       ? Words::tr("empty")
+                                             : QStringLiteral("–"));
             return { QString::asprintf("%+.1f %%", 100 * *more), {} };
         }
         case Busy:

@@ -115,6 +115,26 @@ TEST(StepTimes, OfAScheduleThatBeginsLaterWarmUpOnlyIfTheyAreLong)
     EXPECT_EQ(warmups(7, { 90, 40, 11, 10, 10, 10 }), 2);
 }
 
+TEST(StepTimes, LeaveOutAnEmptyOneAtTheEnd)
+{
+    Trace trace(0, 1);
+    for (const std::int64_t begin : { 0, 1000, 2000 })
+        trace.step(begin, 400, begin + 1000);
+    trace.step(3000, 10, 3020); // the device still works, but nothing is asked for
+    trace.add(WorkKind::Operator, "aten::mm", 0, 100, 200);
+    EXPECT_TRUE(workReportOf(trace.work(), trace.strings()).steps.back().isEmpty);
+    trace.add(WorkKind::Operator, "aten::mm", 0, 2100, 2200);
+    const WorkReport report = workReportOf(trace.work(), trace.strings());
+    EXPECT_TRUE(report.steps.back().isEmpty);
+    EXPECT_FALSE(report.steps[2].isEmpty);
+    const auto times = stepTimesOf(report.steps);
+    EXPECT_EQ(times->steadyNs, (Spread{ 1000, 1000, 1000, 1000, 1000 }));
+    EXPECT_EQ(times->steady, 2);
+    EXPECT_FALSE(aboveMedianNs(report.steps.back(), *times));
+    trace.add(WorkKind::Operator, "aten::mm", 0, 3010, 3015);
+    EXPECT_FALSE(workReportOf(trace.work(), trace.strings()).steps.back().isEmpty);
+}
+
 TEST(StepTimes, HaveCompilingAndLoadingApart)
 {
     Trace trace(0, 1);
