@@ -19,6 +19,7 @@
     NAME(Leaks)                                                                                              \
     NAME(Timeline)                                                                                           \
     NAME(Replay)                                                                                             \
+    NAME(WhatIf)                                                                                             \
     NAME(Render)                                                                                             \
     NAME(Convert)                                                                                            \
     NAME(Share)                                                                                              \

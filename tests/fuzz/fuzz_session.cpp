@@ -15,6 +15,9 @@
 #include "model/readers/reader.h"
 #include "model/session/session.h"
 #include "model/timeline/work_tracks.h"
+#include "model/whatif/batch.h"
+#include "model/whatif/batch_items.h"
+#include "model/whatif/program_run.h"
 #include "model/wire/chunk.h"
 #include "model/wire/digest.h"
 #include "model/wire/follower.h"
@@ -85,6 +88,35 @@ void checkTiles(const model::TrainingSteps& found, model::EventIndex events)
         __builtin_trap();
 }
 
+void checkSizes(const model::DeviceTrace& trace, const model::Result<model::BatchSizes>& sizes)
+{
+    if (!sizes)
+        return;
+    for (const auto* each : { &sizes->least, &sizes->likely, &sizes->most })
+        if (each->size() != trace.blocks().bornCount())
+            __builtin_trap();
+    for (std::size_t row = 0; row < sizes->likely.size(); ++row)
+        if (sizes->least[row] > sizes->likely[row] || sizes->likely[row] > sizes->most[row])
+            __builtin_trap();
+}
+
+/// With another batch, by roles and beside itself.
+void rewrite(
+    const model::DeviceTrace& trace, const model::TrainingSteps& steps, const model::Categories& categories)
+{
+    const std::int64_t items = model::batchItemsOf(trace, steps, categories).value_or(3);
+    if (items < 1)
+        __builtin_trap();
+    checkSizes(trace, model::batchByRoles(trace, steps, categories, items, 7));
+    checkSizes(trace, model::batchByRecordings({ { &trace, &steps, 2 }, { &trace, &steps, 4 } }, 7));
+    model::ProgramRun run = model::programRunOf(trace);
+    for (const bool reordered : { false, true }) {
+        run.reordered = reordered;
+        if (const auto rebuilt = model::RebuiltRun::of(trace, run))
+            (void)model::requestedPeak(trace, run);
+    }
+}
+
 void analyze(const model::DeviceTrace& trace)
 {
     const model::Clock clock(trace);
@@ -96,6 +128,7 @@ void analyze(const model::DeviceTrace& trace)
     if (!categories || !model::findLeaks(trace, *steps))
         __builtin_trap();
     (void)model::findSpikes(trace, *steps);
+    rewrite(trace, *steps, *categories);
     for (const model::EventIndex event : { trace.totals().requestedPeakEvent, trace.eventCount() - 1 }) {
         const std::vector<model::BlockId> active = model::activeBlocks(trace, event);
         const model::Ledger ledger = model::ledgerAt(trace, *categories, event, active, nullptr);

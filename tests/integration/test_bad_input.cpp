@@ -86,7 +86,7 @@ TEST(BadInput, OfATruncatedFileOtherCommandsSayThatItIsNotComplete)
     const std::string warning = "strata: " + cut + ": not complete. The file is damaged at byte ";
     for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{ { "blocks" },
              { "blocks", "--json" }, { "events", "--limit", "1" }, { "oom" }, { "oom", "--json" },
-             { "fragmentation" }, { "replay" } }) {
+             { "fragmentation" }, { "replay" }, { "whatif" } }) {
         SCOPED_TRACE(testing::PrintToString(arguments));
         const auto on = [&](const std::string& file) {
             std::vector<std::string> words = arguments;

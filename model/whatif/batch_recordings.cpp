@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/batch.h"
+
+#include "model/whatif/aligned_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace strata::model {
+
+namespace {
+
+/// A size of a block at a batch.
+struct Sample {
+    std::int64_t items = 0, bytes = 0;
+};
+
+struct Fitted {
+    std::int64_t bytes = 0;
+    bool linear = true; ///< whole bytes an item, above 0, and as every sample has it
+};
+
+constexpr std::int64_t kLargestBlock = std::int64_t{ 1 } << 60;
+
+/// The line through two samples; nothing where it has no whole bytes, or none above 0.
+std::optional<std::int64_t> lineAt(const Sample& a, const Sample& b, std::int64_t items)
+{
+    const auto isSize
+        = [](const Sample& sample) { return sample.bytes > 0 && sample.bytes <= kLargestBlock; };
+    if (!isSize(a) || !isSize(b))
+        return std::nullopt;
+    const std::int64_t common = std::gcd(items - a.items, b.items - a.items);
+    const std::int64_t apart = (b.items - a.items) / common;
+    const std::int64_t more = b.bytes - a.bytes;
+    std::int64_t at = 0;
+    if (more % apart != 0 || __builtin_mul_overflow(more / apart, (items - a.items) / common, &at)
+        || __builtin_add_overflow(at, a.bytes, &at) || at < 1 || at > kLargestBlock)
+        return std::nullopt;
+    return at;
+}
+
+std::int64_t roundedLineAt(const Sample& a, const Sample& b, std::int64_t items)
+{
+    const double rise = static_cast<double>(b.bytes - a.bytes) / static_cast<double>(b.items - a.items);
+    const double at = static_cast<double>(a.bytes) + rise * static_cast<double>(items - a.items);
+    return static_cast<std::int64_t>(std::clamp(std::round(at), 1.0, 0x1p60));
+}
+
+/// `samples` by their nearness to `items`, two or more.
+Fitted fit(const std::vector<Sample>& samples, std::int64_t items)
+{
+    const Sample &a = samples[0], &b = samples[1];
+    const auto line = lineAt(a, b, items);
+    Fitted fitted{ line ? *line : roundedLineAt(a, b, items), line.has_value() };
+    for (std::size_t other = 2; fitted.linear && other < samples.size(); ++other)
+        fitted.linear = lineAt(a, b, samples[other].items) == samples[other].bytes;
+    return fitted;
+}
+
+} // namespace
+
+Result<BatchSizes> batchByRecordings(const std::vector<BatchRecording>& recordings, std::int64_t to)
+{
+    const BatchRecording& base = recordings.front();
+    const BlockColumns& blocks = base.trace->blocks();
+    std::vector<AlignedRuns> aligned;
+    bool allEqual = true;
+    std::int64_t alone = 0, all = 0;
+    for (std::size_t other = 1; other < recordings.size(); ++other) {
+        aligned.push_back(
+            alignRuns(*base.trace, *base.steps, *recordings[other].trace, *recordings[other].steps));
+        allEqual = allEqual && aligned.back().equal;
+        alone += aligned.back().alone;
+        all += static_cast<std::int64_t>(blocks.bornCount() + recordings[other].trace->blocks().bornCount());
+    }
+    constexpr std::int64_t kOfWhichOneMayBeAlone = 5;
+    if (alone * kOfWhichOneMayBeAlone > all)
+        return fail(Error::Kind::Refused,
+            say("the recordings do not do the same: %1 of their %2 blocks have no counterpart",
+                asCount(alone), asCount(all)),
+            say("record the same program, as many steps, with nothing but the batch changed"));
+
+    BatchSizes sizes;
+    sizes.evidence = WhatIfEvidence::Recordings;
+    RuleSums sums;
+    std::vector<bool> undecided(blocks.bornCount());
+    std::int64_t bent = 0;
+    std::vector<Sample> samples;
+    const auto farness = [&](const Sample& sample) { return std::abs(sample.items - to); };
+    for (std::size_t row = 0; row < blocks.bornCount(); ++row) {
+        const std::int64_t bytes = blocks.requestedBytes.born[row];
+        samples.assign(1, { base.items, bytes });
+        for (std::size_t other = 0; other < aligned.size(); ++other)
+            if (const std::uint32_t it = aligned[other].other[row]; it != AlignedRuns::kNone)
+                samples.push_back({ recordings[other + 1].items,
+                    recordings[other + 1].trace->blocks().requestedBytes.born[it] });
+        std::ranges::stable_sort(samples, {}, farness);
+        if (samples.size() < 2) {
+            sums.add(BatchRule::NotAligned, bytes);
+            // It may be missing with that batch, too, or go with it.
+            sizes.likely.push_back(bytes);
+            sizes.least.push_back(std::min<std::int64_t>(bytes, 1));
+            sizes.most.push_back(std::max(bytes, roundedLineAt({ 0, 0 }, { base.items, bytes }, to)));
+            undecided[row] = true;
+            continue;
+        }
+        const Fitted fitted = fit(samples, to);
+        sums.add(fitted.linear ? BatchRule::Linear : BatchRule::Interpolated, bytes);
+        sizes.likely.push_back(fitted.bytes);
+        // Where it bends, anything between the nearest sample and the line is as likely.
+        undecided[row] = !fitted.linear;
+        bent += fitted.linear ? 0 : 1;
+        sizes.least.push_back(fitted.linear ? fitted.bytes : std::min(fitted.bytes, samples.front().bytes));
+        sizes.most.push_back(fitted.linear ? fitted.bytes : std::max(fitted.bytes, samples.front().bytes));
+    }
+    sizes.uses = sums.used();
+    sizes.unknownBytes = mostLiveBytes(*base.trace, undecided);
+    sizes.differs = !aligned.front().equal;
+    if (!allEqual)
+        sizes.flag
+            = say("the recordings differ in what they ask for: %1 of their %2 blocks have no counterpart",
+                asCount(alone), asCount(all));
+    else if (bent > 0)
+        sizes.flag = sayCounted("the size of %1 block does not go linearly with the batch",
+            "the sizes of %1 blocks do not go linearly with the batch", bent);
+    return sizes;
+}
+
+} // namespace strata::model

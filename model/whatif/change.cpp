@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/change.h"
+
+#include <charconv>
+#include <numeric>
+#include <optional>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::int64_t kMostItems = std::int64_t{ 1 } << 31;
+
+/// A whole number above 0 that a batch can have.
+std::optional<std::int64_t> itemsOf(std::string_view text)
+{
+    std::int64_t items = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), items);
+    if (error != std::errc{} || end != text.data() + text.size() || items < 1 || items > kMostItems)
+        return std::nullopt;
+    return items;
+}
+
+/// "2", "0.5", "1.25": as a fraction in lowest terms.
+bool readFactor(std::string_view text, Change& change)
+{
+    constexpr std::size_t kMostPlaces = 6;
+    const std::size_t point = text.find('.');
+    const std::string_view places = point == text.npos ? std::string_view() : text.substr(point + 1);
+    if (places.size() > kMostPlaces || (point != text.npos && places.empty()))
+        return false;
+    std::string digits(text.substr(0, point));
+    if (digits.empty())
+        return false;
+    digits += places;
+    const auto all = itemsOf(digits);
+    if (!all)
+        return false;
+    std::int64_t of = 1;
+    for (std::size_t place = 0; place < places.size(); ++place)
+        of *= 10;
+    const std::int64_t common = std::gcd(*all, of);
+    change.numerator = *all / common;
+    change.denominator = of / common;
+    return true;
+}
+
+} // namespace
+
+std::string_view evidenceWord(WhatIfEvidence evidence)
+{
+    switch (evidence) {
+    case WhatIfEvidence::Replay:
+        return "replay";
+    case WhatIfEvidence::Recordings:
+        return "recordings";
+    case WhatIfEvidence::Roles:
+        return "roles";
+    case WhatIfEvidence::Sizes:
+        break;
+    }
+    return "sizes";
+}
+
+std::string Change::kinds()
+{
+    return "batch=N or batch=xF";
+}
+
+Result<Change> Change::parse(std::string_view text)
+{
+    const std::size_t equals = text.find('=');
+    if (text.substr(0, equals) != "batch")
+        return fail(
+            Error::Kind::Usage, say("--change '%1' is not known: what it can do is %2", text, kinds()));
+    Change change;
+    change.text = text;
+    const std::string_view value = equals == text.npos ? std::string_view() : text.substr(equals + 1);
+    if (value.starts_with('x')) {
+        change.relative = true;
+        if (readFactor(value.substr(1), change))
+            return change;
+    } else if (const auto items = itemsOf(value)) {
+        change.numerator = *items;
+        return change;
+    }
+    return fail(Error::Kind::Usage, say("--change '%1' names no size of a batch", text),
+        say("give items, as batch=16, or how many times as many, as batch=x2 or batch=x0.5"));
+}
+
+} // namespace strata::model

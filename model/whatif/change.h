@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace strata::model {
+
+/// What tells how blocks change, best first: the weakest that was used is that of the whole answer.
+enum class WhatIfEvidence : std::uint8_t {
+    Replay, ///< nothing of the program changes
+    Recordings, ///< two or more of the same program
+    Roles, ///< what blocks are for, as the program told
+    Sizes, ///< what blocks are for, as sizes and lives make likely
+};
+[[nodiscard]] std::string_view evidenceWord(WhatIfEvidence evidence); ///< "replay", ..., "sizes"
+
+/// A change of the program: KIND=VALUE.
+struct Change {
+    enum class Kind : std::uint8_t { Batch };
+
+    Kind kind = Kind::Batch;
+    std::string text; ///< as it was given
+    /// Of a batch: items, or (`relative`) times as many, `numerator / denominator`.
+    bool relative = false;
+    std::int64_t numerator = 1, denominator = 1;
+
+    /// "batch=16", "batch=x2", "batch=x0.5". Kind::Usage names what is known.
+    [[nodiscard]] static Result<Change> parse(std::string_view text);
+    [[nodiscard]] static std::string kinds(); ///< "batch=N or batch=xF"
+};
+
+} // namespace strata::model

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/predict.h"
+
+#include "model/whatif/run_replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace strata::model {
+
+namespace {
+
+/// The batch that the changes lead to, from that of the recording.
+Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
+{
+    std::int64_t numerator = items, denominator = 1;
+    constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
+    for (const Change& change : changes) {
+        if (!change.relative) {
+            numerator = change.numerator;
+            denominator = 1;
+            continue;
+        }
+        const std::int64_t above = std::gcd(numerator, change.denominator);
+        const std::int64_t below = std::gcd(change.numerator, denominator);
+        const std::int64_t more = (numerator / above) * (change.numerator / below);
+        const std::int64_t parts = (denominator / below) * (change.denominator / above);
+        if (more > kMost || parts > kMost)
+            return fail(Error::Kind::Usage, say("that batch is beyond all measure"));
+        numerator = more;
+        denominator = parts;
+    }
+    if (numerator % denominator != 0)
+        return fail(Error::Kind::Usage,
+            say("a batch of %1 items cannot be changed so: the items are not whole", asCount(items)));
+    return numerator / denominator;
+}
+
+/// Of the recording with that number, from 1, of so many.
+Failure unknownBatch(std::size_t recording, std::size_t recordings)
+{
+    const Sentence what = recordings == 1 ? say("how many items the batch has is not known")
+                                          : say("how many items the batch of recording %1 has is not known",
+                                              asCount(static_cast<std::int64_t>(recording)));
+    return fail(Error::Kind::Usage, what,
+        say("say it with --batch-of, as --batch-of 8, or --batch-of 8,16 with a second recording; recorded "
+            "with --operators, shapes tell it"));
+}
+
+/// Those runs in which each batch stands once, the one with the batch nearest to `items` first: what it does
+/// is likeliest to be what is done with that many.
+Result<std::vector<RecordedRun>> byNearness(const std::vector<RecordedRun>& runs, std::int64_t items)
+{
+    std::vector<RecordedRun> sorted;
+    for (const RecordedRun& run : runs) {
+        if (!run.batchItems)
+            return unknownBatch(sorted.size() + 1, runs.size());
+        if (std::ranges::any_of(
+                sorted, [&](const RecordedRun& one) { return one.batchItems == run.batchItems; }))
+            return fail(Error::Kind::Usage,
+                say("two of the recordings have the same batch, %1", asCount(*run.batchItems)),
+                say("record the program with another batch"));
+        sorted.push_back(run);
+    }
+    const auto farness = [&](const RecordedRun& run) {
+        return std::abs(
+            std::log2(static_cast<double>(*run.batchItems)) - std::log2(static_cast<double>(items)));
+    };
+    std::ranges::stable_sort(sorted, {}, farness);
+    return sorted;
+}
+
+/// The sizes of the blocks of the first run with another batch.
+Result<BatchSizes> sizesOf(const std::vector<RecordedRun>& runs, std::int64_t items)
+{
+    if (runs.size() == 1) {
+        const RecordedRun& run = runs.front();
+        return batchByRoles(*run.trace, *run.steps, *run.categories, *run.batchItems, items);
+    }
+    std::vector<BatchRecording> recordings;
+    for (const RecordedRun& run : runs)
+        recordings.push_back({ run.trace, run.steps, *run.batchItems });
+    return batchByRecordings(recordings, items);
+}
+
+ProgramRun withSizes(ProgramRun run, const std::vector<std::int64_t>& sizes)
+{
+    for (std::size_t row = 0; row < sizes.size(); ++row)
+        run.blocks[row].bytes = sizes[row];
+    return run;
+}
+
+PeakFigures lower(const PeakFigures& a, const PeakFigures& b)
+{
+    return { std::min(a.requestedBytesPeak, b.requestedBytesPeak),
+        std::min(a.allocatedBytesPeak, b.allocatedBytesPeak),
+        std::min(a.reservedBytesPeak, b.reservedBytesPeak) };
+}
+
+PeakFigures higher(const PeakFigures& a, const PeakFigures& b)
+{
+    return { std::max(a.requestedBytesPeak, b.requestedBytesPeak),
+        std::max(a.allocatedBytesPeak, b.allocatedBytesPeak),
+        std::max(a.reservedBytesPeak, b.reservedBytesPeak) };
+}
+
+void take(Prediction& prediction, const ReplayedRun& came)
+{
+    prediction.predicted = came.likely;
+    prediction.least = came.least;
+    prediction.most = came.most;
+    prediction.exact = came.exact;
+    prediction.reason = came.reason;
+    prediction.runsOutOfMemory = came.outOfMemoryEvent.has_value();
+    prediction.outOfMemoryEvent = came.outOfMemoryEvent;
+}
+
+/// How far an answer may be off that does not know what the program does with that batch, for which libraries
+/// may take other algorithms. Shares of the answer, measured in the families of tests/truth/test_whatif.py
+/// and rounded up.
+constexpr double kOff = 0.015, kReservedOff = 0.08;
+
+/// Bounds that leave room for that. What lies outside of both is as likely as half of what lies between them,
+/// and reserved moves by whole segments.
+void widen(Prediction& prediction, double reservedShare)
+{
+    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20; // segments are multiples of it
+    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double share, std::int64_t bytes) {
+        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+        const auto ofShare = static_cast<std::int64_t>(static_cast<double>(most) * share);
+        const std::int64_t more = std::max({ bytes, ofShare, (most - least) / 2 });
+        least = std::max<std::int64_t>(least - more, 0);
+        most += more;
+    };
+    widenPeak(&PeakFigures::requestedBytesPeak, kOff, 0);
+    widenPeak(&PeakFigures::allocatedBytesPeak, kOff, 0);
+    widenPeak(&PeakFigures::reservedBytesPeak, reservedShare, kSegmentBytes);
+}
+
+/// Whether bounds lie so near to each other that a point between them is one: by what an answer with a point
+/// may be off.
+bool isPoint(const Prediction& prediction)
+{
+    constexpr double kRequestedApart = 0.005, kReservedApart = kReservedOff;
+    const auto apart = [&](std::int64_t PeakFigures::*peak) {
+        return static_cast<double>(prediction.most.*peak - prediction.least.*peak)
+            / static_cast<double>(std::max<std::int64_t>((*prediction.predicted).*peak, 1));
+    };
+    return apart(&PeakFigures::requestedBytesPeak) <= kRequestedApart
+        && apart(&PeakFigures::reservedBytesPeak) <= kReservedApart;
+}
+
+/// No recording has a batch of so few, or of so many, items.
+bool isBeyond(const std::vector<RecordedRun>& runs, std::int64_t items)
+{
+    const auto [least, most] = std::ranges::minmax_element(
+        runs, {}, [](const RecordedRun& run) { return run.batchItems.value_or(0); });
+    return items < least->batchItems || items > most->batchItems;
+}
+
+/// What of an answer by recordings is left open, and whether there is a point.
+void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond)
+{
+    if (!isPoint(prediction) || (sizes.differs && isBeyond))
+        prediction.predicted.reset();
+    widen(prediction, sizes.differs ? kReservedOff : 0);
+    if (!sizes.flag.empty())
+        prediction.reason = prediction.predicted ? sizes.flag
+            : sizes.differs && isBeyond
+            ? say("bounds alone: %1; one with a batch beyond that which is asked for tells more", sizes.flag)
+            : say("bounds alone: %1", sizes.flag);
+    else if (prediction.reason.empty())
+        prediction.reason
+            = say("an estimate: no recording has that batch, for which libraries may take other algorithms");
+}
+
+/// The same of one by what blocks are for.
+void weighRoles(Prediction& prediction, const BatchSizes& sizes)
+{
+    const bool told = sizes.evidence == WhatIfEvidence::Roles;
+    if (!told || !isPoint(prediction))
+        prediction.predicted.reset();
+    widen(prediction, kReservedOff);
+    if (!told)
+        prediction.reason = sizes.flag;
+    else if (prediction.predicted)
+        prediction.reason = say("an estimate: it goes by what blocks are for; a second recording with "
+                                "another batch (--with FILE2) tells each size");
+    else
+        prediction.reason = say("bounds alone: what blocks are for does not tell how all of them change; a "
+                                "second recording with another batch (--with FILE2) tells each size");
+}
+
+/// What a run comes to with those sizes of its blocks, and between what that lies.
+Result<ReplayedRun> replayBetween(
+    const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes, const Progress& progress)
+{
+    RunReplay replay(run, scenario, progress);
+    const ProgramRun program = programRunOf(*run.trace);
+    auto came = replay.of(withSizes(program, sizes.likely));
+    if (!came || (sizes.least == sizes.likely && sizes.most == sizes.likely))
+        return came;
+    for (const auto* bound : { &sizes.least, &sizes.most }) {
+        const auto other = replay.of(withSizes(program, *bound));
+        if (!other)
+            return Failure(other.error());
+        came->least = lower(came->least, other->least);
+        came->most = higher(came->most, other->most);
+    }
+    return came;
+}
+
+/// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
+/// did as it does there.
+Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario, std::int64_t items,
+    Prediction& prediction, const Progress& progress)
+{
+    std::swap(runs[0], runs[1]);
+    const auto sizes = sizesOf(runs, items);
+    if (!sizes)
+        return Failure(sizes.error());
+    const auto came = replayBetween(runs.front(), scenario, *sizes, progress);
+    if (!came)
+        return Failure(came.error());
+    prediction.least = lower(prediction.least, came->least);
+    prediction.most = higher(prediction.most, came->most);
+    return {};
+}
+
+Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scenario& scenario,
+    std::int64_t items, Prediction prediction, const Progress& progress)
+{
+    const auto sorted = byNearness(runs, items);
+    if (!sorted)
+        return Failure(sorted.error());
+    const auto sizes = sizesOf(*sorted, items);
+    if (!sizes)
+        return Failure(sizes.error());
+    const auto came = replayBetween(sorted->front(), scenario, *sizes, progress);
+    if (!came)
+        return Failure(came.error());
+    take(prediction, *came);
+    if (sorted->front().trace != runs.front().trace)
+        prediction.outOfMemoryEvent.reset();
+    if (sizes->differs)
+        if (const auto widened = widenByNext(*sorted, scenario, items, prediction, progress); !widened)
+            return Failure(widened.error());
+    prediction.evidence = sizes->evidence;
+    prediction.unknownBytes = sizes->unknownBytes;
+    prediction.uses = sizes->uses;
+    if (sizes->evidence == WhatIfEvidence::Recordings)
+        weighRecordings(prediction, *sizes, isBeyond(runs, items));
+    else
+        weighRoles(prediction, *sizes);
+    prediction.exact = prediction.reason.empty();
+    return prediction;
+}
+
+/// Whether the scenario leaves the allocator and its device as they were recorded.
+bool leavesAllocator(const ReplayReport& report, const Scenario& scenario)
+{
+    if (scenario.capacityBytes && scenario.capacityBytes != report.capacityBytes)
+        return false;
+    if (!scenario.settings)
+        return true;
+    const auto asked = AllocatorSettings::parse(*scenario.settings, report.version);
+    const auto recorded = AllocatorSettings::parse(report.settingsText, report.version);
+    return asked && recorded && *asked == *recorded;
+}
+
+/// The program does as it did in that run.
+Result<Prediction> predictItself(
+    const RecordedRun& run, const Scenario& scenario, Prediction prediction, const Progress& progress)
+{
+    const bool unchanged = leavesAllocator(*run.report, scenario);
+    if (unchanged && run.report->exact()) { // that check was the replay
+        prediction.predicted = prediction.least = prediction.most = recordedPeaks(run);
+        prediction.exact = true;
+        return prediction;
+    }
+    const auto came = RunReplay(run, scenario, progress).ofItself();
+    if (!came)
+        return Failure(came.error());
+    take(prediction, *came);
+    if (unchanged)
+        prediction.reason = say("an estimate: %1", run.report->reason());
+    return prediction;
+}
+
+} // namespace
+
+Result<Prediction> predict(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
+{
+    Prediction prediction;
+    prediction.recorded = recordedPeaks(runs.front());
+    if (!scenario.changes.empty()) {
+        if (!runs.front().batchItems)
+            return unknownBatch(1, runs.size());
+        const auto items = batchAfter(scenario.changes, *runs.front().batchItems);
+        if (!items)
+            return Failure(items.error());
+        prediction.batchBefore = runs.front().batchItems;
+        prediction.batchAfter = *items;
+    }
+    if (!prediction.batchAfter)
+        return predictItself(runs.front(), scenario, prediction, progress);
+    // A recording of what is asked for tells it.
+    const auto same = std::ranges::find(runs, prediction.batchAfter, &RecordedRun::batchItems);
+    if (same == runs.end())
+        return predictBatch(runs, scenario, *prediction.batchAfter, prediction, progress);
+    auto itself = predictItself(*same, scenario, prediction, progress);
+    if (itself && same != runs.begin()) {
+        itself->evidence = WhatIfEvidence::Recordings;
+        itself->outOfMemoryEvent.reset();
+    }
+    return itself;
+}
+
+} // namespace strata::model

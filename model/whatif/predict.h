@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/progress.h"
+#include "model/base/result.h"
+#include "model/whatif/batch.h"
+#include "model/whatif/scenario.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace strata::model {
+
+struct Prediction {
+    PeakFigures recorded;
+    std::optional<PeakFigures> predicted; ///< none: only bounds are known
+    PeakFigures least, most; ///< between which it lies: all that is not decided one way, or the other
+    bool exact = false; ///< to the byte, as far as the replay is: nothing was guessed
+    Sentence reason; ///< why not; empty if it is
+    WhatIfEvidence evidence = WhatIfEvidence::Replay;
+    std::optional<std::int64_t> batchBefore, batchAfter; ///< items, where a change is of the batch
+    std::int64_t unknownBytes = 0; ///< BatchSizes::unknownBytes
+    std::vector<RuleUse> uses;
+    /// With that capacity a request is refused. The peaks are then those of a device that is large enough.
+    bool runsOutOfMemory = false;
+    /// The first one, as an event of the first recording; nothing where the answer goes by the events of
+    /// another.
+    std::optional<EventIndex> outOfMemoryEvent;
+};
+
+/// What the first of `runs` comes to with the scenario: its blocks are rewritten, and PyTorch's allocator is
+/// replayed over them. More runs are of the same program with other batches. Fails with Refused (nothing
+/// supports an answer; what to do), Usage (settings, batches that are missing), Cancelled. Any thread; a
+/// replay each for the answer and its bounds, O(events log blocks).
+[[nodiscard]] Result<Prediction> predict(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
+
+} // namespace strata::model

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/progress.h"
+#include "model/base/result.h"
+#include "model/trace/device_trace.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace strata::model {
+
+/// What a program asked of the allocator of a device, without where it got it: what changes rewrite.
+///
+///     recorded events --programRunOf()--> blocks and asks --changes--> blocks and asks --rebuilt()--> trace
+///
+/// Calls of the allocator (empty_cache(), settings, pools) stay before the events that they were before.
+struct ProgramRun {
+    /// A block that the program asked for. Blocks older than the trace are no part of this: they stand as
+    /// they were recorded.
+    struct Block {
+        std::int64_t bytes = 0; ///< requested, above 0
+        EventIndex like = -1; ///< the recorded alloc whose stream, pool, stack and phase it has
+    };
+    /// One event, in order.
+    struct Ask {
+        static constexpr std::uint32_t kNoBlock = UINT32_MAX;
+
+        Action action = Action::Alloc;
+        std::uint32_t block = kNoBlock; ///< of `blocks`; none: of an older block, of a segment, refused, ...
+        EventIndex like = -1; ///< the recorded event that it is, or whose time and thread it has
+    };
+
+    std::vector<Block> blocks; ///< those of the trace by their rows, behind them what changes added
+    std::vector<Ask> asks;
+    /// Asks were added, taken away or moved: then no recorded address stands for itself any more.
+    bool reordered = false;
+};
+
+/// O(events).
+[[nodiscard]] ProgramRun programRunOf(const DeviceTrace& trace);
+
+/// Most of the sum of requested bytes, from alloc to the end of the free: the "requested" of summaries.
+[[nodiscard]] std::int64_t requestedPeak(const DeviceTrace& trace, const ProgramRun& run);
+
+/// A run as a trace: for model/replay. Of a run that was reordered blocks have addresses that no allocator
+/// would give, and segments are left out. Moving it leaves its pointers valid.
+class RebuiltRun {
+public:
+    /// Fails when cancelled; with Refused where a run was reordered that begins with memory of before.
+    /// `trace` need not outlive it. O(events), and their memory once more where blocks change.
+    [[nodiscard]] static Result<RebuiltRun> of(
+        const DeviceTrace& trace, const ProgramRun& run, const Progress& progress = {});
+
+    [[nodiscard]] const DeviceTrace& trace() const { return *m_trace; }
+    /// The event here before which stands what stood before `recorded`. O(log events).
+    [[nodiscard]] EventIndex placeOf(EventIndex recorded) const;
+    /// The recorded event that one here is, or has the time of.
+    [[nodiscard]] EventIndex recordedAt(EventIndex here) const;
+
+private:
+    RebuiltRun() = default;
+
+    std::unique_ptr<Recording> m_recording;
+    std::unique_ptr<DeviceTrace> m_trace;
+    // By event here: the recorded one, and the latest of those up to it; empty: they are the same.
+    std::vector<EventIndex> m_recorded, m_latest;
+};
+
+} // namespace strata::model

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/replay.h"
+#include "model/analysis/training/categories.h"
+#include "model/analysis/training/training_steps.h"
+#include "model/trace/device_trace.h"
+#include "model/whatif/change.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+/// A recording of the program on one device, with what analyses tell of it. All must outlive the call.
+struct RecordedRun {
+    const DeviceTrace* trace = nullptr;
+    const ReplayReport* report = nullptr; ///< checkReplay()
+    const TrainingSteps* steps = nullptr; ///< asked for where a change is
+    const Categories* categories = nullptr; ///< of a lone recording, where a change is
+    std::optional<std::int64_t> batchItems = {}; ///< of its training steps; none: not known
+};
+
+struct Scenario {
+    std::vector<Change> changes; ///< one after the other
+    std::optional<std::string> settings; ///< of the allocator, all of them; none: as recorded
+    std::optional<std::int64_t> capacityBytes; ///< of the device; none: that of the recording, if known
+};
+
+/// Peaks of a run. Bytes.
+struct PeakFigures {
+    std::int64_t requestedBytesPeak = 0;
+    std::int64_t allocatedBytesPeak = 0; ///< rounded
+    std::int64_t reservedBytesPeak = 0;
+    friend bool operator==(const PeakFigures&, const PeakFigures&) = default;
+};
+
+} // namespace strata::model

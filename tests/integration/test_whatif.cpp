@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// strata whatif, on recordings of the allocators of several versions. Other batches:
+// tests/truth/test_whatif.py.
+#include "tests/integration/run_strata.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace strata::test {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+const char* const kPeaks[] = { "requested_bytes_peak", "allocated_bytes_peak", "reserved_bytes_peak" };
+
+std::string training()
+{
+    return dataFile("samples/gpt2_124m_bf16_train.pickle.gz");
+}
+
+} // namespace
+
+namespace {
+
+/// Of a recording of which nothing changes; false: it is not whole, and the answer says why.
+bool comesToItself(const std::string& file)
+{
+    const Ran ran = strata({ "whatif", file, "--json" });
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const json answer = ran.json(), summary = strata({ "summary", file, "--json" }).json();
+    EXPECT_EQ(answer["evidence"], "replay");
+    EXPECT_TRUE(answer["refused"].is_null());
+    EXPECT_TRUE(answer["scenario"].empty());
+    bool exact = true;
+    for (std::size_t i = 0; i < answer["devices"].size(); ++i) {
+        const json& device = answer["devices"][i];
+        EXPECT_EQ(device["recorded"]["requested_bytes_peak"], summary["devices"][i]["requested_bytes_peak"]);
+        EXPECT_EQ(device["recorded"]["reserved_bytes_peak"], summary["devices"][i]["reserved_bytes_peak"]);
+        if (!device["exact"].get<bool>()) {
+            EXPECT_THAT(device["reason"].get<std::string>(), StartsWith("an estimate: "));
+            exact = false;
+            continue;
+        }
+        EXPECT_TRUE(device["reason"].is_null());
+        EXPECT_EQ(device["predicted"], device["recorded"]);
+        for (const char* const peak : kPeaks)
+            EXPECT_EQ(device["interval"][peak],
+                json::array({ device["recorded"][peak], device["recorded"][peak] }));
+    }
+    return exact;
+}
+
+} // namespace
+
+TEST(WhatIf, WithoutChangesIsWhatWasRecorded)
+{
+    std::vector<std::filesystem::path> folders;
+    for (const char* const folder : { "samples", "versions", "devices", "gpu", "sessions" })
+        folders.emplace_back(dataFile(folder));
+    for (const char* const folder : { "samples/versions", "realdata/snapshots" })
+        if (const std::string path = sharedFile(folder); std::filesystem::exists(path))
+            folders.emplace_back(path);
+    int files = 0;
+    for (const auto& folder : folders)
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            const std::string file = entry.path();
+            if (!file.ends_with(".pickle") && !file.ends_with(".pickle.gz") && !file.ends_with(".strata"))
+                continue;
+            SCOPED_TRACE(file);
+            EXPECT_EQ(comesToItself(file), strata({ "replay", "--check", file }).code == 0);
+            ++files;
+        }
+    EXPECT_GE(files, 36);
+}
+
+TEST(WhatIf, OfSettingsIsWhatAReplaySays)
+{
+    const json replay
+        = strata({ "replay", training(), "--set", "expandable_segments:True", "--json" }).json();
+    const json answer
+        = strata({ "whatif", training(), "--set", "expandable_segments:True", "--json" }).json();
+    const json& device = answer["devices"][0];
+    EXPECT_EQ(answer["scenario"][0]["change"], "settings=expandable_segments:True");
+    EXPECT_EQ(
+        device["predicted"]["reserved_bytes_peak"], replay["devices"][0]["replayed"]["reserved_bytes_peak"]);
+    EXPECT_EQ(device["predicted"]["allocated_bytes_peak"],
+        replay["devices"][0]["replayed"]["allocated_bytes_peak"]);
+    EXPECT_EQ(device["interval"]["reserved_bytes_peak"], replay["devices"][0]["reserved_bytes_peak_range"]);
+}
+
+TEST(WhatIf, SaysWhereItFitsAndWhereMemoryRunsOut)
+{
+    const json answer = strata({ "whatif", training(), "--json" }).json();
+    const json& device = answer["devices"][0];
+    ASSERT_FALSE(device["fits_on"].empty());
+    for (const json& card : device["fits_on"])
+        EXPECT_GT(card["margin_bytes"], 0);
+    const std::int64_t reserved = device["predicted"]["reserved_bytes_peak"];
+
+    const Ran small = strata({ "whatif", training(), "--capacity", std::to_string(reserved / 2), "--json" });
+    const json less = small.json()["devices"][0];
+    EXPECT_TRUE(less["out_of_memory"].get<bool>());
+    EXPECT_FALSE(less["out_of_memory_event"].is_null());
+    EXPECT_EQ(less["predicted"]["requested_bytes_peak"], device["predicted"]["requested_bytes_peak"]);
+    EXPECT_THAT(strata({ "whatif", training(), "--capacity", std::to_string(reserved / 2) }).out,
+        HasSubstr(" it runs out of memory, first at event "));
+
+    EXPECT_EQ(strata({ "whatif", training(), "--max-peak", std::to_string(reserved) }).code, 0);
+    const Ran over = strata({ "whatif", training(), "--max-peak", std::to_string(reserved - 1) });
+    EXPECT_EQ(over.code, 1);
+    EXPECT_THAT(over.out, HasSubstr("1 B more than --max-peak"));
+}
+
+TEST(WhatIf, ChangesThatLeaveAllAsItWasAreTheBase)
+{
+    const auto devices = [](std::vector<std::string> words) {
+        words.insert(words.begin(), "whatif");
+        words.push_back("--json");
+        const Ran ran = strata(words);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        return ran.json()["devices"];
+    };
+    const auto expectBase = [&](const json& of, const std::vector<std::string>& words) {
+        const json base = devices({ words.front() });
+        for (std::size_t i = 0; i < base.size(); ++i)
+            for (const char* const key : { "recorded", "predicted", "interval", "exact", "fits_on" })
+                EXPECT_EQ(of[i][key], base[i][key]) << words.front() << " " << key;
+    };
+    for (const std::string recorded : { "plain", "expandable" }) {
+        const std::string file = dataFile("versions/torch2.15_" + recorded + ".pickle.gz");
+        const std::vector<std::string> words{ file, "--set",
+            recorded == "plain" ? "" : "expandable_segments:True" };
+        expectBase(devices(words), words);
+    }
+    const std::vector<std::string> same{ training(), "--batch-of", "8", "--change", "batch=8" };
+    const json batch = devices(same);
+    expectBase(batch, same);
+    EXPECT_EQ(batch[0]["batch_after"], 8);
+    EXPECT_TRUE(batch[0]["exact"].get<bool>());
+    const std::vector<std::string> back{ training(), "--batch-of", "8", "--change", "batch=x2", "--change",
+        "batch=x0.5" };
+    expectBase(devices(back), back);
+}
+
+TEST(WhatIf, ChangesComeOneAfterTheOther)
+{
+    const auto with = [](std::vector<std::string> changes) {
+        std::vector<std::string> words{ "whatif", training(), "--batch-of", "8", "--json" };
+        for (std::string& change : changes) {
+            words.emplace_back("--change");
+            words.push_back(std::move(change));
+        }
+        const Ran ran = strata(words);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        return ran.json();
+    };
+    const json four = with({ "batch=x4" });
+    EXPECT_EQ(with({ "batch=x2", "batch=x2" })["devices"], four["devices"]);
+    EXPECT_EQ(with({ "batch=32" })["devices"], four["devices"]);
+    EXPECT_EQ(with({ "batch=3", "batch=32" })["devices"], four["devices"]);
+    EXPECT_EQ(four["devices"][0]["batch_after"], 32);
+    // Nothing in a snapshot tells what is a parameter: bounds, and no point.
+    EXPECT_EQ(four["evidence"], "sizes");
+    EXPECT_TRUE(four["devices"][0]["predicted"].is_null());
+    for (const char* const peak : kPeaks)
+        EXPECT_GT(four["devices"][0]["interval"][peak][1], four["devices"][0]["recorded"][peak]);
+}
+
+TEST(WhatIf, RefusesByName)
+{
+    const auto refused = [](std::vector<std::string> more) {
+        std::vector<std::string> words{ "whatif", training() };
+        words.insert(words.end(), more.begin(), more.end());
+        return strata(words);
+    };
+    const Ran kind = refused({ "--change", "amp=bf16" });
+    EXPECT_EQ(kind.code, 2);
+    EXPECT_THAT(kind.err, HasSubstr("--change 'amp=bf16' is not known: what it can do is batch="));
+    EXPECT_EQ(refused({ "--change", "batch=none" }).code, 2);
+    EXPECT_EQ(refused({ "--batch-of", "8" }).code, 2);
+    EXPECT_EQ(refused({ "--change", "batch=x2", "--batch-of", "8,16" }).code, 2);
+    EXPECT_EQ(refused({ "--max-peak", "much" }).code, 2);
+    const Ran unknown = refused({ "--change", "batch=x2" });
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("--batch-of"));
+    const Ran missing = strata({ "whatif", "no-such-file.strata" });
+    EXPECT_EQ(missing.code, 3);
+    // It ends within its first step.
+    const std::string none = dataFile("samples/gpt2_124m_bf16_oom_16gib.pickle.gz");
+    const Ran steps = strata({ "whatif", none, "--change", "batch=x2", "--batch-of", "8", "--json" });
+    EXPECT_EQ(steps.code, 1);
+    EXPECT_THAT(
+        steps.json()["refused"].get<std::string>(), StartsWith("the recording shows no step of a training"));
+    EXPECT_TRUE(steps.json()["devices"].empty());
+}
+
+} // namespace strata::test

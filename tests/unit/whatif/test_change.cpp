@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/change.h"
+
+#include <gtest/gtest.h>
+
+namespace strata::model {
+
+TEST(Change, IsItemsOrTimesAsMany)
+{
+    const auto items = Change::parse("batch=16");
+    ASSERT_TRUE(items);
+    EXPECT_FALSE(items->relative);
+    EXPECT_EQ(items->numerator, 16);
+    const auto factor = Change::parse("batch=x2.50");
+    ASSERT_TRUE(factor);
+    EXPECT_TRUE(factor->relative);
+    EXPECT_EQ(factor->numerator, 5);
+    EXPECT_EQ(factor->denominator, 2);
+    EXPECT_EQ(Change::parse("batch=x0.5")->denominator, 2);
+}
+
+TEST(Change, RefusesByNameWhatIsNotKnown)
+{
+    for (const char* wrong : { "amp=bf16", "checkpoint=Block", "", "=2", "batches=2" }) {
+        const auto change = Change::parse(wrong);
+        ASSERT_FALSE(change) << wrong;
+        EXPECT_EQ(change.error().kind, Error::Kind::Usage);
+        EXPECT_NE(
+            change.error().what.text().find("is not known: what it can do is batch="), std::string::npos);
+    }
+    for (const char* wrong : { "batch", "batch=", "batch=0", "batch=-2", "batch=x", "batch=x0", "batch=x2.",
+             "batch=x.5", "batch=2x", "batch=99999999999999999999", "batch=x1.0000001", "batch=x-1" })
+        EXPECT_FALSE(Change::parse(wrong)) << wrong;
+}
+
+} // namespace strata::model
