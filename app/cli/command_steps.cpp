@@ -7,6 +7,7 @@
 #include "app/cli/report.h"
 #include "app/cli/step_kind.h"
 #include "app/cli/text.h"
+#include "model/analysis/training/deep_check.h"
 #include "model/analysis/training/training_steps.h"
 #include "model/base/units.h"
 #include "model/timeline/curve.h"
@@ -18,6 +19,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace strata::cli {
 
@@ -33,6 +36,7 @@ struct Told {
     const DeviceTrace* trace;
     TrainingSteps found;
     model::Curve requested, reserved;
+    std::vector<std::pair<const model::DeepStep*, model::DeepCheck>> deep;
 
     /// After the last event of a step; nothing where the recording does not tell.
     [[nodiscard]] std::optional<std::int64_t> reservedAt(const TrainingStep& step) const
@@ -40,6 +44,63 @@ struct Told {
         return trace->totals().reservedKnown ? std::optional(reserved.at(step.last)) : std::nullopt;
     }
 };
+
+/// Those of this device.
+std::vector<std::pair<const model::DeepStep*, model::DeepCheck>> deepStepsOf(const DeviceTrace& trace)
+{
+    std::vector<std::pair<const model::DeepStep*, model::DeepCheck>> found;
+    if (const auto* const part = trace.recording().parts.find<model::DeepSteps>())
+        for (const model::DeepStep& step : part->steps)
+            if (step.device == trace.device())
+                found.emplace_back(&step, model::checkDeepStep(trace, step));
+    return found;
+}
+
+/// The number of the step that a deep one is; none: no step ends or begins where it does.
+std::optional<std::int64_t> numberOf(const model::DeepStep& deep, const TrainingSteps& found)
+{
+    const model::EventIndex middle = deep.beginEvent + (deep.endEvent - deep.beginEvent) / 2;
+    const auto step = std::ranges::find_if(
+        found.steps, [&](const TrainingStep& each) { return each.first <= middle && middle <= each.last; });
+    return step == found.steps.end() ? std::nullopt : std::optional(step->number);
+}
+
+/// Nothing where there are none, as in most recordings.
+void writeDeepSteps(JsonWriter& json, const Told& told)
+{
+    if (told.deep.empty())
+        return;
+    const model::StringTable& strings = told.trace->recording().strings;
+    json.key("deep_steps").beginArray();
+    for (const auto& [step, check] : told.deep) {
+        json.beginObject()
+            .member("step", numberOf(*step, told.found))
+            .member("first_event", step->beginEvent)
+            .member("last_event", step->endEvent - 1)
+            .member("usable", model::isUsable(*step, check))
+            .member("likeness", model::likenessWord(check.likeness))
+            .member("differs_at_event", check.differsAt < 0 ? std::nullopt : std::optional(check.differsAt))
+            .member("why", model::sayDeepCheck(*step, check, strings).text())
+            .member("operators", check.operators)
+            .member("saved_tensors", check.saved)
+            .member("module_calls", check.modules)
+            .endObject();
+    }
+    json.endArray();
+}
+
+void printDeepSteps(Output& out, const Told& told)
+{
+    for (const auto& [step, check] : told.deep) {
+        const auto number = numberOf(*step, told.found);
+        out.line(fmt::format("  {} was seen deeply, {}, {}, {}: {}",
+            number ? fmt::format("step {}", model::formatCount(*number)) : std::string("a step"),
+            model::sayCounted("%1 operator", "%1 operators", check.operators).text(),
+            model::sayCounted("%1 saved tensor", "%1 saved tensors", check.saved).text(),
+            model::sayCounted("%1 call of a module", "%1 calls of modules", check.modules).text(),
+            printable(model::sayDeepCheck(*step, check, told.trace->recording().strings).text())));
+    }
+}
 
 model::CurveRange peakOf(const Told& told, const TrainingStep& step)
 {
@@ -84,7 +145,9 @@ void writeJson(Output& out, const std::vector<Told>& devices)
             .beginArray();
         for (const TrainingStep& step : told.found.steps)
             writeStep(json, told, step);
-        json.endArray().endObject();
+        json.endArray();
+        writeDeepSteps(json, told);
+        json.endObject();
     }
     json.endArray().endObject().endLine();
     out.write(json.text());
@@ -157,7 +220,7 @@ public:
                 return model::Failure(found.error());
             any = any || !found->steps.empty();
             devices.push_back({ trace, std::move(*found), model::Curve(*trace, model::CurveKind::Requested),
-                model::Curve(*trace, model::CurveKind::Reserved) });
+                model::Curve(*trace, model::CurveKind::Reserved), deepStepsOf(*trace) });
         }
         if (m_read.json)
             writeJson(out, devices);
@@ -177,6 +240,7 @@ private:
                 trained == 0 && !steps.empty() ? std::string("no step")
                                                : model::sayCounted("%1 step", "%1 steps", trained).text(),
                 sentenceOf(told.found.evidence)));
+            printDeepSteps(out, told);
             if (steps.empty())
                 continue;
             Table table({ { "step" }, { "kind", Table::Align::Left }, { "events" }, { "peak" },

@@ -271,6 +271,7 @@ void Agent::forget() noexcept
 {
     m_forked.store(true, std::memory_order_relaxed);
     m_operators.close();
+    m_deep.forget();
     cupti::Activity::one().forget();
     if (Recorder* const recorder = m_recorder.load(std::memory_order_acquire))
         recorder->forget();
@@ -284,6 +285,9 @@ void Agent::stop()
     Recorder* recorder = m_recorder.load(std::memory_order_relaxed);
     if (!recorder)
         return;
+    if (m_deep.isOpen())
+        endDeepStep("the recording ended before the step did");
+    m_hadDeepStep = false;
     if (m_operators.isOpen())
         m_hook.endOperators();
     if (m_followed) {

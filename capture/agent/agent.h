@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capture/agent/call_marks.h"
+#include "capture/agent/deep_log.h"
 #include "capture/agent/devices.h"
 #include "capture/agent/live/live_options.h"
 #include "capture/agent/recorder.h"
@@ -86,6 +87,18 @@ public:
     void tell(wire::KeyValue item);
     /// Where tensors are now, of the devices that are recorded. Nothing if nothing is recorded.
     void list(std::span<const PlacedTensor> tensors);
+    /// A deep step begins now, on this thread; false: there can be none, because nothing is recorded, this
+    /// LibTorch lets nobody watch its operators, or there was one.
+    [[nodiscard]] bool beginDeepStep();
+    /// On the same thread. `unusable`: why it is not to be used; empty: it is.
+    void endDeepStep(std::string unusable);
+    /// What the calling thread does is no part of it, until it is said otherwise.
+    void quietDeepStep(bool quiet) noexcept;
+    /// What Python's side tells of it, on the threads where it happens. Tensors are at::TensorImpls.
+    void addSaved(wire::DeepKind kind, std::uint32_t saved, const void* tensor) noexcept;
+    void addModule(wire::DeepKind kind, std::string_view path, std::string_view type,
+        std::span<const void* const> tensors);
+
     /// PythonFrames::check() agreed: from now on they are read, where a recording asks for them.
     void trustPython() noexcept;
     void trustPythonLocals() noexcept; ///< likewise PythonFrames::checkLocals()
@@ -135,6 +148,8 @@ private:
     std::atomic<bool> m_pythonTrusted{ false }, m_localsTrusted{ false };
     ModuleTable* m_modules = nullptr;
     OperatorLog m_operators;
+    DeepLog m_deep{ m_devices };
+    bool m_hadDeepStep = false; // this recording
     std::string m_simulatedDevice; // of this recording
     ReadDriver m_readDriver;
     Devices m_noDevices; // where events are not told

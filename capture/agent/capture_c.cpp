@@ -4,6 +4,7 @@
 #include "capture/agent/agent.h"
 #include "capture/agent/fatal_ends.h"
 #include "capture/agent/hook_process.h"
+#include "capture/agent/process_agent.h"
 #include "capture/agent/process_facts.h"
 #include "capture/agent/say.h"
 #include "capture/agent/torch_library.h"
@@ -39,17 +40,6 @@ constexpr bool isCode(strata_capture_kind kind, wire::AnnotationKind code)
 static_assert(isCode(STRATA_CAPTURE_BEGIN, wire::AnnotationKind::Start)
     && isCode(STRATA_CAPTURE_END, wire::AnnotationKind::End)
     && isCode(STRATA_CAPTURE_MARK, wire::AnnotationKind::Mark));
-
-constexpr bool isCode(strata_capture_role role, wire::RoleKind code)
-{
-    return static_cast<int>(role) == static_cast<int>(code);
-}
-static_assert(isCode(STRATA_CAPTURE_PARAMETER, wire::RoleKind::Parameter)
-    && isCode(STRATA_CAPTURE_BUFFER, wire::RoleKind::Buffer)
-    && isCode(STRATA_CAPTURE_GRADIENT, wire::RoleKind::Gradient)
-    && isCode(STRATA_CAPTURE_OPTIMIZER_STATE, wire::RoleKind::OptimizerState)
-    && isCode(STRATA_CAPTURE_INPUT, wire::RoleKind::Input)
-    && isCode(STRATA_CAPTURE_STEPPED, wire::RoleKind::Stepped));
 
 /// Of a recording that waits: the program may say what it does before it allocates.
 struct Early {
@@ -327,17 +317,7 @@ void begin(Process& self)
 
 template <class Function> int guarded(Function&& function) noexcept
 {
-    try {
-        function();
-    } catch (const std::exception& error) {
-        try {
-            say(std::string("recording: ") + error.what() + ": the program goes on without it");
-        } catch (...) {
-            // Not even memory for the message.
-        }
-    } catch (...) {
-        // Cannot be told what: the program goes on.
-    }
+    agent::guarded(function);
     return stateOf(process());
 }
 
@@ -377,6 +357,21 @@ void sayWhoRecords(Process& self, const agent::AgentOptions& wanted, bool fromOu
 }
 
 } // namespace
+
+strata::agent::Agent* strata::agent::agentOfProcess() noexcept
+{
+    return process().agent.load(std::memory_order_acquire);
+}
+
+strata::agent::TensorTable& strata::agent::tensorsOfProcess()
+{
+    return process().tensors;
+}
+
+strata::agent::ModuleTable& strata::agent::modulesOfProcess()
+{
+    return process().modules;
+}
 
 int strata_capture_start(const strata_capture_options* given)
 {
@@ -496,42 +491,6 @@ void strata_capture_annotate(int kind, const char* name)
     });
 }
 
-uint32_t strata_capture_optimizer()
-{
-    return process().tensors.addOptimizer();
-}
-
-uint32_t strata_capture_add_tensor(const strata_capture_tensor* given)
-{
-    std::uint32_t number = 0;
-    guarded([&] {
-        strata_capture_tensor tensor{};
-        std::memcpy(&tensor, given, std::min<std::size_t>(given->size, sizeof tensor));
-        if (tensor.role >= wire::kRoleKinds)
-            return;
-        const auto text = [](const char* from) { return std::string(from ? from : ""); };
-        agent::TensorTable& tensors = process().tensors;
-        number = tensors.add({ tensor.device, static_cast<wire::RoleKind>(tensor.role), text(tensor.name),
-            text(tensor.part), text(tensor.dtype), tensor.elements, tensor.optimizer });
-        if (number == 0 && tensors.refused() == 1)
-            say("there are too many names and sizes of tensors: those to come are not recorded");
-    });
-    return number;
-}
-
-void strata_capture_list(const uint64_t* pairs, uint64_t count)
-{
-    guarded([&] {
-        Process& self = process();
-        std::vector<agent::PlacedTensor> placed;
-        for (std::uint64_t i = 0; i < count; ++i)
-            if (const auto tensor = self.tensors.place(pairs[2 * i], pairs[2 * i + 1]))
-                placed.push_back(*tensor);
-        if (agent::Agent* agent = self.agent.load(std::memory_order_acquire))
-            agent->list(placed);
-    });
-}
-
 int strata_capture_check_python(const char* frames)
 {
     bool same = false;
@@ -569,25 +528,6 @@ int strata_capture_check_local(uint64_t object)
             agent->trustPythonLocals();
     });
     return same ? 1 : 0;
-}
-
-void strata_capture_module(uint64_t module, uint64_t parent, const char* name, const char* type)
-{
-    guarded([&] { process().modules.add(module, parent, name ? name : "", type ? type : ""); });
-}
-
-void strata_capture_module_gone(uint64_t module)
-{
-    guarded([&] { process().modules.remove(module); });
-}
-
-void strata_capture_name_in(uint64_t module, const char* name, char* full, uint64_t room)
-{
-    guarded([&] {
-        const std::string text = process().modules.nameIn(module, name);
-        if (room > 0)
-            full[text.copy(full, room - 1)] = '\0';
-    });
 }
 
 int strata_capture_reads_python()

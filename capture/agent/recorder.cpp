@@ -95,6 +95,11 @@ void Recorder::recordWork(const cupti::Library& library, cupti::Activity& activi
     m_workWanted = { &library, &activity, operators };
 }
 
+void Recorder::writeDeepStepsOf(DeepLog& log)
+{
+    m_deepLog.store(&log);
+}
+
 void Recorder::add(TakenState state)
 {
     const std::lock_guard lock(m_mutex);
@@ -255,6 +260,7 @@ void Recorder::look(bool writeAll)
         writeCalls();
     if (writesWork)
         writeWork();
+    writeDeepStep();
     writeQueued();
     if (writeAll || m_writer.chunks() != chunks)
         m_sink->check();

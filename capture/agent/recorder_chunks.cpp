@@ -23,6 +23,35 @@ void Recorder::writeEvents(Stream& stream)
         sparse.clear();
 }
 
+/// Behind the events that it names.
+void Recorder::writeDeepStep()
+{
+    DeepLog* const log = m_deepLog.load();
+    auto step = log ? log->take() : std::nullopt;
+    if (!step)
+        return;
+    for (Stream& stream : m_streams)
+        if (!stream.chunk.rows.empty())
+            writeEvents(stream);
+    wire::DeepStepChunk& chunk = step->chunk;
+    std::vector<std::uint32_t> numbers;
+    for (const std::string& text : step->texts)
+        numbers.push_back(m_numbers.string(text));
+    const auto toStream = [&](std::uint32_t& text) {
+        if (text != wire::kNone)
+            text = numbers[text];
+    };
+    toStream(chunk.unusable);
+    for (wire::DeepTensorRow& tensor : chunk.tensors)
+        toStream(tensor.type);
+    for (wire::DeepRow& row : chunk.rows) {
+        toStream(row.name);
+        toStream(row.detail);
+    }
+    m_numbers.write(m_writer);
+    m_writer.chunk(wire::ChunkType::DeepStep, [&](wire::Bytes& out) { wire::encodeDeepStep(chunk, out); });
+}
+
 void Recorder::writeLost()
 {
     if (!m_lostRows.empty())

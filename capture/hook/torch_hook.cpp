@@ -10,6 +10,7 @@
 #endif
 
 #include "capture/hook/autograd_phase.h"
+#include "capture/hook/deep_step.h"
 #include "capture/hook/libtorch.h"
 #include "capture/hook/operator_spans.h"
 #include "capture/hook/operators.h"
@@ -369,7 +370,7 @@ double memoryFraction(std::int32_t device) noexcept
 
 const Hook kHook{ kHookAbi, STRATA_TORCH_VERSION, readiness, attach, snapshot, isTorchRecording, counter,
     unwind, followCalls, kNamedCalls, touch, memoryFraction, tellsPhases, autogradNode, watchOperators,
-    leaveOperators, runningOperator, followOperators, endOperators };
+    leaveOperators, runningOperator, followOperators, endOperators, beginDeep, endDeep, quietDeep, lookDeep };
 
 } // namespace
 

@@ -10,7 +10,7 @@ namespace strata::hook {
 // no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
 // version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
 
-inline constexpr std::uint32_t kHookAbi = 7;
+inline constexpr std::uint32_t kHookAbi = 8;
 
 /// The one function that a hook exports.
 inline constexpr const char* kHookEntry = "strata_torch_hook";
@@ -129,6 +129,29 @@ struct OperatorSpan {
 };
 using OperatorRan = void (*)(const OperatorSpan&) noexcept;
 
+/// A tensor on a GPU that an operator takes or returns.
+struct DeepTensor {
+    const void* tensor = nullptr; ///< the same as long as it lives; another one may have it later
+    std::int32_t device = 0;
+    std::uint64_t address = 0; ///< of its storage; 0: it has no memory
+    const char* type = ""; ///< "c10::BFloat16", for good
+};
+
+/// An operator begins with its inputs, or ends with what it returns. Lives until the call returns.
+struct DeepOperator {
+    bool returns = false;
+    Text name;
+    const DeepTensor* tensors = nullptr;
+    std::uint32_t count = 0;
+};
+
+/// What a hook calls in a deep step, on the threads that run operators, one at a time; they stay callable.
+struct DeepCallbacks {
+    void (*operatorSeen)(const DeepOperator&) noexcept = nullptr;
+    void (*gone)(const void* tensor) noexcept = nullptr; ///< nobody has it any more, since the last call
+    void (*failed)() noexcept = nullptr; ///< something is not told
+};
+
 enum class Readiness : std::uint8_t {
     Ready,
     NotYet, ///< the allocator is not initialised: a tracker that is attached now would be lost
@@ -179,6 +202,15 @@ struct Hook {
     /// until endOperators().
     bool (*followOperators)(OperatorRan ran) noexcept = nullptr;
     void (*endOperators)() noexcept = nullptr;
+    /// A deep step: from now on each operator is told of as it begins and ends, and each tensor that one
+    /// returned once nobody has it any more, until endDeep(), on the same thread. What a thread does between
+    /// quietDeep(true) and quietDeep(false) is not. lookDeep(): the tensors that are gone are told now; what
+    /// an at::TensorImpl is (nullptr: none is asked for) comes into `seen`, and is watched like those that
+    /// operators return if `watches`. False: it lies on no GPU.
+    bool (*beginDeep)(const DeepCallbacks&) noexcept = nullptr;
+    void (*endDeep)() noexcept = nullptr;
+    void (*quietDeep)(bool quiet) noexcept = nullptr;
+    bool (*lookDeep)(const void* tensor, bool watches, DeepTensor* seen) noexcept = nullptr;
 };
 
 } // namespace strata::hook

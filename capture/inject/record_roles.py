@@ -343,12 +343,19 @@ class Listener:
     def __init__(self, library):
         self.recorder = Recorder(library)
         self.modules = Modules(library)
+        self.deep = None  # what sees a step in which every operator is told
         self.optimizers = weakref.WeakKeyDictionary()
         self.ended = []  # what was told of optimizers that are gone
         self.owned = {role: Places(self.recorder, role) for role in (PARAMETER, BUFFER)}
         self.failed = self.looked = False
         self.renew_lock()
         os.register_at_fork(after_in_child=self.renew_lock)
+
+    def see_deeply(self, deep):
+        """From now on; None: no longer. A step that has not ended is not to be used."""
+        if self.deep is not None:
+            self.deep.end("the recording ended before the step did")
+        self.deep = deep
 
     def renew_lock(self):
         self.lock = threading.RLock()
@@ -399,6 +406,8 @@ class Listener:
         else:
             self.list_replaced()
         self.send()
+        if self.deep is not None:
+            self.deep.stepped(optimizer)
 
     def list_modules(self):
         """Parameters and buffers that no optimizer need know."""

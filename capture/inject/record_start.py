@@ -65,6 +65,7 @@ listener = None
 
 def end():
     if listener is not None:
+        listener.see_deeply(None)
         listener.list_all()
     agent.strata_capture_stop()
 
@@ -85,6 +86,9 @@ def listen():
     for name in ("_exit", "execv", "execve"):
         before(name)
     made = beside("record_roles").Listener(agent)
+    number = int(os.environ.get("STRATA_RECORD_DEEP") or 0)
+    if number > 1:
+        made.see_deeply(beside("record_deep").DeepStep(agent, number))
     patches = made.patches
     if hasattr(ctypes.CDLL(None), "strata_simgpu_forget"):
         patches["torch.profiler.profiler"] = [made.guarded(mark_traces)]

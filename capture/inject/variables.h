@@ -22,5 +22,7 @@ constexpr const char* kLiveMemoryVariable = "STRATA_RECORD_LIVE_MEMORY"; ///< by
 
 constexpr const char* kKernelsVariable = "STRATA_RECORD_KERNELS"; ///< aside, shared; else none are recorded
 constexpr const char* kOperatorsVariable = "STRATA_RECORD_OPERATORS"; ///< 1: PyTorch's too, with kernels
+constexpr const char* kDeepVariable
+    = "STRATA_RECORD_DEEP"; ///< which step of an optimizer is seen deeply; 0: none
 
 } // namespace strata::inject

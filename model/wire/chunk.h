@@ -43,6 +43,7 @@ enum class ChunkType : std::uint16_t {
     WorkLosses = 22, ///< work that the recorder did not see
     DriverAllocations = 23, ///< memory that the driver handed out, whoever asked
     Operators = 24, ///< operators of PyTorch that ran
+    DeepStep = 25, ///< a step in which every operator was seen
     Note = 32, ///< user data: behind everything recorded, never rewriting it
     Range = 33,
     Filter = 34,
@@ -56,8 +57,9 @@ inline constexpr std::array kChunkTypes{ ChunkType::Info, ChunkType::Strings, Ch
     ChunkType::BaseState, ChunkType::Annotations, ChunkType::Settings, ChunkType::Lost, ChunkType::Digest,
     ChunkType::DriverMemory, ChunkType::AllocatorCalls, ChunkType::Symbols, ChunkType::Roles,
     ChunkType::Earlier, ChunkType::DeviceWork, ChunkType::WorkCalls, ChunkType::WorkWaits,
-    ChunkType::WorkLosses, ChunkType::DriverAllocations, ChunkType::Operators, ChunkType::Note,
-    ChunkType::Range, ChunkType::Filter, ChunkType::Rules, ChunkType::View, ChunkType::Index };
+    ChunkType::WorkLosses, ChunkType::DriverAllocations, ChunkType::Operators, ChunkType::DeepStep,
+    ChunkType::Note, ChunkType::Range, ChunkType::Filter, ChunkType::Rules, ChunkType::View,
+    ChunkType::Index };
 
 enum class Codec : std::uint8_t { Stored = 0, Zstd = 1 };
 

@@ -3,6 +3,7 @@
 // here, and so is what binds digests to the chunks before them: the input is a list of (type, length,
 // payload). What opens is looked at by the analyses of a training.
 #include "model/analysis/summary.h"
+#include "model/analysis/training/deep_check.h"
 #include "model/analysis/training/leaks.h"
 #include "model/analysis/training/ledger.h"
 #include "model/analysis/training/module_ledger.h"
@@ -129,6 +130,13 @@ void analyze(const model::DeviceTrace& trace)
         __builtin_trap();
     (void)model::findSpikes(trace, *steps);
     rewrite(trace, *steps, *categories);
+    if (const auto* const deep = trace.recording().parts.find<model::DeepSteps>())
+        for (const model::DeepStep& step : deep->steps) {
+            const model::DeepCheck check = model::checkDeepStep(trace, step);
+            if (model::sayDeepCheck(step, check, trace.recording().strings).text().empty()
+                || check.differsAt >= trace.eventCount())
+                __builtin_trap();
+        }
     for (const model::EventIndex event : { trace.totals().requestedPeakEvent, trace.eventCount() - 1 }) {
         const std::vector<model::BlockId> active = model::activeBlocks(trace, event);
         const model::Ledger ledger = model::ledgerAt(trace, *categories, event, active, nullptr);

@@ -72,6 +72,11 @@ public:
         app.add_flag("--operators", m_options.operators,
             "Kernels as with --kernels, and PyTorch's operators with sizes and types of their inputs: which "
             "launched what, FLOPs, the roofline");
+        app.add_option("--deep-step", m_options.deepStep,
+               "With -o or --live, of that step of the training every operator with its tensors, what "
+               "autograd "
+               "saves, and when each is let go, e.g. 3. 0: of none")
+            ->check(CLI::IsMember({ 0 }) | CLI::Range(2, 1'000'000'000));
         app.add_flag("--live", m_options.live.isOn,
             "Others may look on while it runs, this user and root: strata list, strata attach");
         app.add_flag(
@@ -104,6 +109,10 @@ private:
         if (m_options.kernels && m_options.output.empty() && !m_options.live.isOn)
             return model::fail(Error::Kind::Usage,
                 model::say("--kernels and --operators are of the recording, which nobody keeps"),
+                model::say("keep it with -o run.strata"));
+        if (m_options.deepStep != 0 && m_options.output.empty() && !m_options.live.isOn)
+            return model::fail(Error::Kind::Usage,
+                model::say("--deep-step is of the recording, which nobody keeps"),
                 model::say("keep it with -o run.strata"));
         if (m_options.output.empty())
             return {};

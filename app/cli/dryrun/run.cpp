@@ -369,6 +369,8 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
         variables->emplace_back(inject::kKernelsVariable, "aside");
     if (records && options.operators)
         variables->emplace_back(inject::kOperatorsVariable, "1");
+    if (records && options.deepStep != 0)
+        variables->emplace_back(inject::kDeepVariable, std::to_string(options.deepStep));
     variables->emplace_back(inject::kListVariable, (scratch.path() / "list.{process}").string());
     variables->emplace_back(dryrun::kFolderVariable, scratch.path().string());
     variables->emplace_back(dryrun::kScriptVariable, (launch::libraryFolder() / "dryrun_start.py").string());

@@ -55,6 +55,11 @@ public:
         app.add_flag("--operators", m_options.operators,
             "Kernels as with --kernels, and PyTorch's operators with sizes and types of their inputs: which "
             "launched what, FLOPs, the roofline. Costs microseconds an operator");
+        app.add_option("--deep-step", m_options.deepStep,
+               "Of that step of the training, e.g. 3, every operator with its tensors, what autograd saves, "
+               "and "
+               "when each is let go: takes up to three times as long. 0: of none")
+            ->check(CLI::IsMember({ 0 }) | CLI::Range(2, 1'000'000'000));
         app.add_option("--ring", m_options.ringEvents,
                "Events that may wait for the disk, for each device (131072 unless said): more if events are "
                "lost")

@@ -202,6 +202,8 @@ model::Result<int> record(const RecordOptions& options)
         variables->emplace_back(inject::kKernelsVariable, options.kernels);
     if (options.operators)
         variables->emplace_back(inject::kOperatorsVariable, "1");
+    if (options.deepStep != 0)
+        variables->emplace_back(inject::kDeepVariable, std::to_string(options.deepStep));
     if (!options.simulated.empty())
         variables->emplace_back(inject::kSimulatedVariable, aboutSimulated(options));
     auto status = launch::runChild(*command, { .set = *std::move(variables) });

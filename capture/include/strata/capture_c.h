@@ -136,6 +136,33 @@ __attribute__((visibility("default"))) void strata_capture_module_gone(uint64_t 
 __attribute__((visibility("default"))) void strata_capture_name_in(
     uint64_t module, const char* name, char* full, uint64_t room);
 
+/* A deep step begins: until it ends, on the same thread, every operator is recorded with its tensors, and
+ * when the program lets go of them; once a recording. 1: it has begun. `unusable`: why it is not to be used,
+ * NULL: it is. */
+__attribute__((visibility("default"))) int strata_capture_deep_begin(void);
+__attribute__((visibility("default"))) void strata_capture_deep_end(const char* unusable);
+
+/* What the calling thread does is no part of the step while `quiet` is 1. */
+__attribute__((visibility("default"))) void strata_capture_deep_quiet(int quiet);
+
+enum strata_capture_deep {
+    STRATA_CAPTURE_DEEP_SAVED = 3, /* a tensor, for backward */
+    STRATA_CAPTURE_DEEP_UNPACKED = 4,
+    STRATA_CAPTURE_DEEP_RELEASED = 5,
+    STRATA_CAPTURE_DEEP_ENTERS = 6, /* the forward of a module */
+    STRATA_CAPTURE_DEEP_LEAVES = 7
+};
+
+/* What is saved gets a number. `tensor` is an at::TensorImpl: of SAVED an alias that is held, of UNPACKED
+ * what backward gets, of which the recorder sees when it is let go; of RELEASED NULL. */
+__attribute__((visibility("default"))) void strata_capture_deep_saved(
+    uint32_t kind, uint32_t number, const void* tensor);
+
+/* A module by its address, of strata_capture_module(), with the `count` at::TensorImpls that it takes or
+ * returns. */
+__attribute__((visibility("default"))) void strata_capture_deep_module(
+    uint32_t kind, uint64_t module, const char* type, const void* const* tensors, uint64_t count);
+
 /* What Python says of the calling thread's frames, innermost first, each "FILE\tNAME\tLINE\n". 1 if they can
  * be read: only then does a recording have Python's stacks. */
 __attribute__((visibility("default"))) int strata_capture_check_python(const char* frames);

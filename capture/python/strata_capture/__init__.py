@@ -46,11 +46,11 @@ def _places():
             yield os.path.join(prefix, folder, "strata", "libstrata_capture.so")
 
 
-_library = None
+_library = _path = None
 
 
 def _load():
-    global _library
+    global _library, _path
     if _library is None:
         try:  # that of `strata record`, which may lie elsewhere: two would both record
             _library = ctypes.CDLL("libstrata_capture.so", mode=os.RTLD_NOW | os.RTLD_NOLOAD)
@@ -58,7 +58,7 @@ def _load():
             path = next((place for place in _places() if os.path.exists(place)), None)
             if path is None:
                 raise OSError("libstrata_capture.so: not found: install Strata, or set STRATA_CAPTURE_LIBRARY to its path") from None
-            _library = ctypes.CDLL(path)
+            _library, _path = ctypes.CDLL(path), path
             _name_tensors(path)
         _check_frames(_library)
         # As the interpreter begins to end: what lives then is seen alive.
@@ -117,7 +117,7 @@ class _TorchComes(importlib.abc.MetaPathFinder):
 
 
 def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="refuse", live=False, live_port=None, live_memory=0,
-          kernels=False, operators=False):
+          kernels=False, operators=False, deep_step=0):
     """Begins a recording, now or when PyTorch's allocator is ready: "recording", "waiting" or "off".
 
     file          the session that is made; None, with live: none
@@ -132,6 +132,8 @@ def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="ref
                   "shared": both are
     operators     PyTorch's too, with sizes and types of their inputs, and kernels with them: which launched what. Costs
                   microseconds an operator
+    deep_step     of the step of the training with that number, counted from here on and 2 or later: every operator with its tensors, what
+                  autograd saves, and when each is let go; 0: none
     """
     if stacks not in _STACKS:
         raise ValueError(f"stacks={stacks!r}: one of {', '.join(_STACKS)}")
@@ -139,6 +141,8 @@ def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="ref
         raise ValueError(f"existing={existing!r}: one of {', '.join(_EXISTING)}")
     if kernels not in _KERNELS:
         raise ValueError(f"kernels={kernels!r}: True, False or 'shared'")
+    if deep_step < 0 or deep_step == 1:
+        raise ValueError(f"deep_step={deep_step!r}: 2 or later: it begins as the optimizer's step before it ends; 0: none")
     if file is None and not live:
         raise ValueError("file=None: name one, or record for those who look on alone with live=True")
     library = _load()
@@ -151,6 +155,8 @@ def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="ref
             sys.modules["torch.cuda"]._lazy_call(library.strata_capture_poll)
         elif not any(isinstance(each, _TorchComes) for each in sys.meta_path):
             sys.meta_path.insert(0, _TorchComes())
+    if _listener is not None and deep_step:
+        _listener.see_deeply(_beside(_path, "record_deep").DeepStep(library, deep_step))
     if _listener is not None and "torch.nn.modules.module" in sys.modules:
         _listener.look_around()
         _list_tensors()
@@ -160,6 +166,8 @@ def start(file=None, stacks="auto", ring_events=0, memory_limit=0, existing="ref
 def stop():
     """Ends the recording, with the state of the allocator at this moment."""
     library = _load()
+    if _listener is not None:
+        _listener.see_deeply(None)
     _list_tensors()
     library.strata_capture_stop()
 

@@ -10,6 +10,7 @@
 #include "model/wire/link/link_chunks.h"
 #include "model/wire/roles.h"
 #include "model/wire/tables.h"
+#include "tests/unit/chunks/made_deep_step.h"
 
 #include <algorithm>
 #include <fstream>
@@ -79,6 +80,7 @@ Recording recordingWithAll()
         = { { false, wire::DriverMemoryKind::Device, 0, 0x7f0000000000, 4096, 3, 11 },
               { true, wire::DriverMemoryKind::Device, 0, 0x7f0000000000, 4096, 7, 12 } };
     addWork(recording);
+    recording.parts.get<DeepSteps>().steps = { test::makeDeepStep(recording) };
     for (const UserItem::Kind kind : { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter,
              UserItem::Kind::Rules, UserItem::Kind::View }) {
         UserItem item;

@@ -4,6 +4,7 @@
 // it.
 #include "model/wire/allocator_calls.h"
 #include "model/wire/chunk_writer.h"
+#include "model/wire/deep_step.h"
 #include "model/wire/digest.h"
 #include "model/wire/events.h"
 #include "model/wire/roles.h"
@@ -149,6 +150,17 @@ Bytes stream()
         OperatorChunk{ { { 3, 6, kNone, kNone, kNone }, { 4, kNone, 6, 6, 6 } },
             { { 1, 4321, kStartNs + 400, 900, 12 }, { 0, 4321, kStartNs + 450, 300, -1 },
                 { 1, 4322, kStartNs + 90, 0, 12 } } });
+    add(ChunkType::DeepStep, encodeDeepStep,
+        DeepStepChunk{ 0, kNone, 2, 7, { { 0x7f0000000400, 4 }, { 0x7f0000000600, kNone }, { 0, 4 } },
+            { { DeepKind::Enters, 4321, 2, 3, 4, kNone, 1 },
+                { DeepKind::Operator, 4321, 2, 3, kNone, kNone, 2 },
+                { DeepKind::Saved, 4321, 3, kNone, kNone, 0, 1 },
+                { DeepKind::Returns, 4321, 3, kNone, kNone, kNone, 1 },
+                { DeepKind::Leaves, 4321, 3, 3, 4, kNone, 1 },
+                { DeepKind::Gone, 4321, 4, kNone, kNone, kNone, 1 },
+                { DeepKind::Unpacked, 4322, 5, kNone, kNone, 0, 1 },
+                { DeepKind::Released, 4322, 6, kNone, kNone, 0, 0 } },
+            { 0, 0, 1, 1, 2, 1, 1, 0 } });
     add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
     add(ChunkType::EndState, encodeState, endState());
     add(ChunkType::Digest, encodeDigest, digest(writer));

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of an agent that sees a step in which every operator is told.
+#include "capture/agent/agent.h"
+
+#include <utility>
+#include <vector>
+
+namespace strata::agent {
+
+namespace {
+
+DeepLog* g_deep = nullptr; // that hooks call: set before they do
+
+void operatorSeen(const hook::DeepOperator& seen) noexcept
+{
+    g_deep->addOperator(seen, threadNumber());
+}
+void tensorGone(const void* tensor) noexcept
+{
+    g_deep->addGone(tensor, threadNumber());
+}
+void failed() noexcept
+{
+    g_deep->fail("LibTorch told less than all of it");
+}
+
+} // namespace
+
+bool Agent::beginDeepStep()
+{
+    const std::lock_guard control(m_control);
+    Recorder* const recorder = m_recorder.load(std::memory_order_relaxed);
+    if (!recorder || !m_followed || m_forked.load(std::memory_order_relaxed) || m_deep.isOpen()
+        || std::exchange(m_hadDeepStep, true))
+        return false;
+    recorder->writeDeepStepsOf(m_deep);
+    m_deep.begin();
+    g_deep = &m_deep;
+    if (m_hook.beginDeep && m_hook.beginDeep({ operatorSeen, tensorGone, failed }))
+        return true;
+    m_deep.end("this LibTorch lets nobody watch its operators");
+    return false;
+}
+
+void Agent::endDeepStep(std::string unusable)
+{
+    if (!m_deep.isOpen())
+        return;
+    m_hook.endDeep();
+    m_deep.end(std::move(unusable));
+}
+
+void Agent::quietDeepStep(bool quiet) noexcept
+{
+    if (m_hook.quietDeep)
+        m_hook.quietDeep(quiet);
+}
+
+/// Tensors that are gone were gone before.
+void Agent::addSaved(wire::DeepKind kind, std::uint32_t saved, const void* tensor) noexcept
+{
+    if (!m_deep.isOpen())
+        return;
+    // An alias that is held to see when the program lets go would itself be seen to be let go.
+    hook::DeepTensor seen;
+    const bool isKnown = m_hook.lookDeep(tensor, kind == wire::DeepKind::Unpacked, &seen);
+    m_deep.addSaved(kind, saved, isKnown ? &seen : nullptr, threadNumber());
+}
+
+void Agent::addModule(
+    wire::DeepKind kind, std::string_view path, std::string_view type, std::span<const void* const> tensors)
+{
+    if (!m_deep.isOpen())
+        return;
+    m_hook.lookDeep(nullptr, false, nullptr);
+    std::vector<hook::DeepTensor> all;
+    for (const void* const tensor : tensors)
+        if (hook::DeepTensor seen; m_hook.lookDeep(tensor, true, &seen))
+            all.push_back(seen);
+    m_deep.addModule(kind, path, type, all, threadNumber());
+}
+
+} // namespace strata::agent

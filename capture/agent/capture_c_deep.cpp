@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface for deep steps: Python's side tells what LibTorch does not.
+#include "capture/agent/agent.h"
+#include "capture/agent/module_table.h"
+#include "capture/agent/process_agent.h"
+#include "strata/capture_c.h"
+
+namespace {
+
+using namespace strata;
+using agent::guarded;
+using wire::DeepKind;
+
+constexpr bool isCode(strata_capture_deep kind, DeepKind code)
+{
+    return static_cast<int>(kind) == static_cast<int>(code);
+}
+static_assert(isCode(STRATA_CAPTURE_DEEP_SAVED, DeepKind::Saved)
+    && isCode(STRATA_CAPTURE_DEEP_UNPACKED, DeepKind::Unpacked)
+    && isCode(STRATA_CAPTURE_DEEP_RELEASED, DeepKind::Released)
+    && isCode(STRATA_CAPTURE_DEEP_ENTERS, DeepKind::Enters)
+    && isCode(STRATA_CAPTURE_DEEP_LEAVES, DeepKind::Leaves));
+
+} // namespace
+
+int strata_capture_deep_begin()
+{
+    int begun = 0;
+    guarded([&] {
+        agent::Agent* const agent = agent::agentOfProcess();
+        begun = agent && agent->beginDeepStep() ? 1 : 0;
+    });
+    return begun;
+}
+
+void strata_capture_deep_end(const char* unusable)
+{
+    guarded([&] {
+        if (agent::Agent* const agent = agent::agentOfProcess())
+            agent->endDeepStep(unusable ? unusable : "");
+    });
+}
+
+void strata_capture_deep_quiet(int quiet)
+{
+    if (agent::Agent* const agent = agent::agentOfProcess())
+        agent->quietDeepStep(quiet != 0);
+}
+
+void strata_capture_deep_saved(uint32_t kind, uint32_t number, const void* tensor)
+{
+    if (agent::Agent* const agent = agent::agentOfProcess())
+        agent->addSaved(static_cast<DeepKind>(kind), number, tensor);
+}
+
+void strata_capture_deep_module(
+    uint32_t kind, uint64_t module, const char* type, const void* const* tensors, uint64_t count)
+{
+    guarded([&] {
+        if (agent::Agent* const agent = agent::agentOfProcess())
+            agent->addModule(static_cast<DeepKind>(kind), agent::modulesOfProcess().path(module).value_or(""),
+                type ? type : "", { tensors, count });
+    });
+}

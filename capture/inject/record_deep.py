@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's side of a deep step: tells the recorder what autograd saves for backward, when that is taken out and let go, and which module's
+forward runs. LibTorch's operators and their tensors the recorder sees itself.
+
+What is saved is held as an alias that the program does not know, so that the recorder sees when the program itself lets go of a tensor. That
+takes no memory of the device, and changes nothing in what the program allocates. A program that does what does not go together with that is left
+alone: the step is not to be used then, and says why.
+"""
+import ctypes
+import itertools
+import sys
+import threading
+import weakref
+
+SAVED, UNPACKED, RELEASED, ENTERS, LEAVES = 3, 4, 5, 6, 7
+
+COMPILED = "torch.compile makes other operators of the program"
+GRAPHS = "the program runs CUDA graphs, whose operators nobody sees"
+DISABLED = "the program lets nobody see what autograd saves"
+WITHIN = "the optimizer steps within backward"
+UNFINISHED = "the program changed who sees what autograd saves, and had not changed it back when the step ended"
+WRAPPED = "autograd saves tensors of a class that holds others, such as DTensor"
+
+
+class _Held:
+    """What is saved for backward."""
+    __slots__ = ("tensor", "number", "tell")
+
+    def __init__(self, tensor, number, tell):
+        self.tensor, self.number, self.tell = tensor, number, tell
+
+    def __del__(self):
+        self.tensor = None
+        self.tell(RELEASED, self.number, None)
+
+
+def tensors_in(value, tensor_type, depth=4):
+    """Those that a module takes or returns, in what they are mostly handed over in."""
+    if isinstance(value, tensor_type):
+        yield value
+    elif depth and isinstance(value, (list, tuple)):
+        for each in value:
+            yield from tensors_in(each, tensor_type, depth - 1)
+    elif depth and isinstance(value, dict):
+        for each in value.values():
+            yield from tensors_in(each, tensor_type, depth - 1)
+
+
+def compiled_frames():
+    """How many functions torch.compile has looked at."""
+    tools = sys.modules.get("torch._dynamo.utils")
+    return tools.counters["frames"]["total"] if tools is not None else 0
+
+
+class DeepStep:
+    """The step of a training with that number, from the end of the optimizer's step before it to the end of its own: all on the thread
+    that steps."""
+
+    def __init__(self, library, number):
+        self.library, self.number = library, number
+        self.first, self.steps, self.is_on, self.why = None, 0, False, None
+        self.numbers, self.undo = itertools.count(), []
+        self.quiet = library.strata_capture_deep_quiet
+        self.quiet.argtypes = (ctypes.c_int,)
+        self.tell_saved = library.strata_capture_deep_saved
+        self.tell_saved.argtypes = (ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
+        self.tell_module = library.strata_capture_deep_module
+        self.tell_module.argtypes = (ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64)
+        self.classes = {}
+
+    def stepped(self, optimizer):
+        """An optimizer has done a step. Those of the one that steps first are counted: others have their turn in between."""
+        if self.first is None:
+            self.first = weakref.ref(optimizer)
+        elif self.first() is not optimizer:
+            return
+        self.steps += 1
+        if self.is_on:
+            self.end()
+        elif self.steps == self.number - 1:
+            self.begin()
+
+    def begin(self):
+        torch = self.torch = sys.modules["torch"]
+        if not self.library.strata_capture_deep_begin():
+            return
+        autograd = torch._C._autograd
+        if torch._C._current_graph_task_id() != -1:
+            self.why = WITHIN
+        elif not autograd._saved_tensors_hooks_is_enabled():
+            self.why = DISABLED
+        elif compiled_frames():
+            self.why = COMPILED
+        if self.why is not None:
+            self.library.strata_capture_deep_end(self.why.encode())
+            return
+        self.tensor_type, self.plain = torch.Tensor, (torch.Tensor, torch.nn.Parameter)
+        self.instead(autograd, "_saved_tensors_hooks_disable", DISABLED)
+        for name in ("replay", "capture_begin"):
+            self.instead(torch.cuda.graphs.CUDAGraph, name, GRAPHS)
+        module = sys.modules["torch.nn.modules.module"]
+        self.undo += [module.register_module_forward_pre_hook(self.enters).remove, module.register_module_forward_hook(self.leaves, always_call=True).remove]
+        self.enter(autograd)
+        self.is_on = True
+
+    def enter(self, autograd):
+        """Who sees what autograd saves stands on a stack of the thread, the innermost last. The program's own come and go above ours."""
+        push, pop = autograd._push_saved_tensors_default_hooks, autograd._pop_saved_tensors_default_hooks
+        thread, above = threading.get_ident(), 0
+
+        def pushed(*arguments):
+            nonlocal above
+            above += threading.get_ident() == thread
+            return push(*arguments)
+
+        def popped():
+            nonlocal above
+            if threading.get_ident() != thread:
+                pop()
+            elif above == 0:  # those below ours go first
+                self.end(UNFINISHED)
+                pop()
+            else:
+                above -= 1
+                pop()
+                if not self.is_on:
+                    self.leave()
+
+        def leave():
+            if above:
+                return False
+            autograd._push_saved_tensors_default_hooks, autograd._pop_saved_tensors_default_hooks = push, pop
+            pop()
+            return True
+        push(self.pack, self.unpack)
+        autograd._push_saved_tensors_default_hooks, autograd._pop_saved_tensors_default_hooks = pushed, popped
+        self.leave = leave
+
+    def instead(self, place, name, why):
+        """A call of the program's that ends the step, and is made then."""
+        original = getattr(place, name)
+
+        def call(*arguments, **named):
+            self.end(why)
+            return original(*arguments, **named)
+        setattr(place, name, call)
+        self.undo.append(lambda: setattr(place, name, original))
+
+    def end(self, why=None):
+        if not self.is_on:
+            return
+        self.is_on = False
+        for undo in self.undo:
+            undo()
+        self.undo = []
+        if not self.leave():  # ours go with the program's, and do nothing until then
+            why = why or UNFINISHED
+        why = why or self.why or (COMPILED if compiled_frames() else None)
+        self.library.strata_capture_deep_end(why.encode() if why else None)
+
+    def pack(self, tensor):
+        self.quiet(1)
+        try:
+            alias = tensor.detach()
+        finally:
+            self.quiet(0)
+        if not self.is_on or not alias.is_cuda:
+            return alias
+        if type(tensor) not in self.plain:
+            self.why = self.why or WRAPPED
+        number = next(self.numbers)
+        self.tell_saved(SAVED, number, alias._cdata)
+        return _Held(alias, number, self.tell_saved)
+
+    def unpack(self, held):
+        if type(held) is not _Held:
+            return held
+        self.quiet(1)
+        try:
+            tensor = held.tensor.detach()
+        finally:
+            self.quiet(0)
+        self.tell_saved(UNPACKED, held.number, tensor._cdata)
+        return tensor
+
+    def tell(self, kind, module, values):
+        tensors = [each._cdata for each in tensors_in(values, self.tensor_type) if each.is_cuda]
+        known = type(module)
+        name = self.classes.get(known) or self.classes.setdefault(known, known.__name__.encode("utf-8", "replace"))
+        self.tell_module(kind, id(module), name, (ctypes.c_void_p * len(tensors))(*tensors), len(tensors))
+
+    def enters(self, module, arguments):
+        self.tell(ENTERS, module, arguments)
+
+    def leaves(self, module, arguments, result):
+        self.tell(LEAVES, module, result)
