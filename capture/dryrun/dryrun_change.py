@@ -5,10 +5,12 @@ parameters sharded over ranks.
 Each is what a person would have written into the program, so that memory is that of the changed program to the byte.
 install(changes, say, beside) gives what is to be done with modules of torch right after they were loaded.
 """
+import fnmatch
 import functools
 import inspect
 import sys
 import threading
+import weakref
 
 state = threading.local()
 
@@ -59,9 +61,66 @@ def mixed_precision(name):
     return {"torch.nn.modules.module": patch_module, "torch.autograd": wrap_backward(leave)}, lambda: None
 
 
-def checkpointing(name):
-    """torch.utils.checkpoint, not reentrant, around each call in training of the outermost modules of a class."""
+def without_checkpointing():
+    """torch.utils.checkpoint calls what it is to run again, and nothing else."""
     counts = {"calls": 0}
+
+    def patch_checkpoint(module):
+        original = module.checkpoint
+
+        @functools.wraps(original)
+        def checkpoint(function, *arguments, use_reentrant=None, context_fn=None, determinism_check=None, debug=None, early_stop=None,
+                       preserve_rng_state=None, **options):
+            counts["calls"] += 1
+            return function(*arguments, **options)
+        module.checkpoint = checkpoint
+
+    def at_end():
+        if counts["calls"] == 0:
+            return "--change checkpoint=none: the program called no torch.utils.checkpoint"
+        return None
+    return {"torch.utils.checkpoint": patch_checkpoint}, at_end
+
+
+def class_matcher(name):
+    def matches(module):
+        return any(c.__name__ == name or f"{c.__module__}.{c.__qualname__}" == name for c in type(module).__mro__)
+    return matches
+
+
+class Paths:
+    """Where modules are registered: "h.3.attn", and the class of what they are all in, as recordings name them."""
+
+    def __init__(self):
+        self.parents = weakref.WeakKeyDictionary()
+
+    def add(self, module, name, submodule):
+        if submodule is not None:
+            self.parents[submodule] = (weakref.ref(module), name)
+
+    def of(self, module):
+        names = []
+        while module in self.parents:
+            parent, name = self.parents[module]
+            if parent() is None or parent()._modules.get(name) is not module:
+                break
+            names.insert(0, name)
+            module = parent()
+        return ".".join(names), type(module).__name__
+
+    def match(self, module, pattern):
+        """What is in nothing has no path. Recordings put the class in front where there are several such."""
+        path, root = self.of(module)
+        return bool(path) and (fnmatch.fnmatchcase(path, pattern) or fnmatch.fnmatchcase(f"{root}.{path}", pattern))
+
+
+def checkpointing(name):
+    """torch.utils.checkpoint, not reentrant, around each call in training of the outermost modules of a class, or of a path."""
+    if name == "none":
+        return without_checkpointing()
+    counts = {"calls": 0}
+    is_path, paths = name.startswith("path:"), Paths()
+    matches = (lambda module: paths.match(module, name[len("path:"):])) if is_path else class_matcher(name)
 
     def patch_module(module):
         import torch
@@ -69,8 +128,7 @@ def checkpointing(name):
         original = module.Module.__call__
 
         def call(self, *arguments, **options):
-            if getattr(state, "checkpointed", False) or not self.training or not torch.is_grad_enabled() \
-                    or all(c.__name__ != name and f"{c.__module__}.{c.__qualname__}" != name for c in type(self).__mro__):
+            if getattr(state, "checkpointed", False) or not self.training or not torch.is_grad_enabled() or not matches(self):
                 return original(self, *arguments, **options)
             from torch.utils.checkpoint import checkpoint
 
@@ -83,10 +141,12 @@ def checkpointing(name):
             counts["calls"] += 1
             return checkpoint(run, *arguments, use_reentrant=False)
         module.Module.__call__ = call
+        if is_path:
+            module.register_module_module_registration_hook(paths.add)
 
     def at_end():
         if counts["calls"] == 0:
-            return f"--change checkpoint={name}: no module of that class was called in training"
+            return f"--change checkpoint={name}: no module of that {'path' if is_path else 'class'} was called in training"
         return None
     return {"torch.nn.modules.module": patch_module}, at_end
 

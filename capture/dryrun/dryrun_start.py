@@ -119,13 +119,21 @@ def write_failure():
         json.dump({"kind": type(error).__name__, "what": str(error), "where": where}, file)
 
 
+@guarded
+def tell_unapplied():
+    """Changes that met nothing in the program, to the user and to `strata`."""
+    texts = [text for text in (guarded(ask)() for ask in at_ends) if text]
+    for text in texts:
+        say(text)
+    if texts:
+        with open(os.path.join(FOLDER, f"unapplied.{os.getpid()}"), "w", encoding="utf-8", errors="replace") as file:
+            file.write("; ".join(texts))
+
+
 def at_end():
     write_failure()
     write_snapshot()
-    for ask in at_ends:
-        text = guarded(ask)()
-        if text:
-            say(text)
+    tell_unapplied()
 
 
 def before(name):

@@ -90,6 +90,7 @@ struct WhatIfAsked {
     /// WhatIfAnswer::orderThatFits of an answer from the same report; none: it is found where it is needed,
     /// by up to three replays.
     std::optional<AddressPolicy> orderThatFits;
+    ReplayedEvents* told = nullptr; ///< takes what the allocator did in the replay that is the answer
 };
 struct WhatIfAnswer {
     ReplayFigures recorded; ///< "at least" in rounded sizes where the check is not exact

@@ -172,7 +172,7 @@ Result<WhatIfAnswer> answerWhatIf(
     if (!question)
         return Failure(question.error());
     question->addresses = asked.addresses.value_or(AddressPolicy{});
-    auto replayed = replayUnder(trace, *question, progress);
+    auto replayed = replayUnder(trace, *question, progress, asked.told);
     if (!replayed)
         return Failure(replayed.error());
     WhatIfAnswer answer;
@@ -185,7 +185,9 @@ Result<WhatIfAnswer> answerWhatIf(
         answer.orderThatFits = *fits;
         if (*fits != question->addresses) {
             question->addresses = *fits;
-            if (replayed = replayUnder(trace, *question, progress); !replayed)
+            if (asked.told != nullptr)
+                *asked.told = {};
+            if (replayed = replayUnder(trace, *question, progress, asked.told); !replayed)
                 return Failure(replayed.error());
         }
     }

@@ -49,6 +49,7 @@ public:
     void synchronize(CachingAllocator& allocator, PoolOwner only) override;
 
     [[nodiscard]] std::int64_t refusals() const { return m_refusals; }
+    [[nodiscard]] std::int64_t leftBytes() const { return m_capacityBytes - m_usedBytes; }
     void take(std::int64_t bytes) { m_usedBytes += bytes; } ///< by segments that were there before
 
 private:

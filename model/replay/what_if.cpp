@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -20,7 +21,7 @@ constexpr std::int64_t kUnknownRange = std::int64_t{ 1 } << 40;
 
 class Run {
 public:
-    Run(const DeviceTrace& trace, const WhatIf& question)
+    Run(const DeviceTrace& trace, const WhatIf& question, ReplayedEvents* told)
         : m_trace(trace)
         , m_events(trace.events())
         , m_pools(trace)
@@ -28,7 +29,9 @@ public:
         , m_rangeBytes(question.deviceBytes > 0 ? question.settings.rangeBytes(1, question.deviceBytes)
                                                 : kUnknownRange)
         , m_driver(question.addresses, question.capacityBytes.value_or(kUnlimited), m_rangeBytes)
-        , m_allocator(question.settings, m_driver, question.deviceBytes)
+        , m_teller(told != nullptr ? std::make_unique<TellingDriver>(m_driver, *told) : nullptr)
+        , m_allocator(question.settings, m_teller ? *m_teller : static_cast<AllocatorDriver&>(m_driver),
+              question.deviceBytes)
         , m_calls(trace)
         , m_born(trace.blocks().bornCount(), nullptr)
         , m_older(trace.blocks().olderCount(), nullptr)
@@ -62,6 +65,8 @@ public:
                     static_cast<std::int64_t>(count) });
             }
             const auto event = static_cast<EventIndex>(row);
+            if (m_teller)
+                m_teller->begin(event, m_pools.at(row));
             while (m_calls.waitsAt(event))
                 m_calls.playNext(m_allocator, !m_question.emptyCaches);
             for (; emptied != asked.end() && *emptied <= event; ++emptied)
@@ -73,6 +78,8 @@ public:
             }
             step(row);
         }
+        if (m_teller)
+            m_teller->tellEnd(m_allocator);
         m_figures.deviceMallocs = m_allocator.deviceMallocs();
         m_figures.deviceFrees = m_allocator.deviceFrees();
         m_figures.byAddress = m_allocator.hasChosenByAddress();
@@ -91,7 +98,7 @@ private:
             break;
         case Action::FreeRequested:
             if (ReplayBlock* block = blockAt(row); block != nullptr && block->allocated) {
-                m_allocator.requestFree(*block);
+                requestFree(*block);
                 if (m_question.pendingFrees == PendingFrees::AtOnce)
                     complete(m_events.block[row]);
                 else if (m_longestWait > 0 && waits(row))
@@ -102,7 +109,7 @@ private:
             if (ReplayBlock* block = blockAt(row)) {
                 const BlockId id = m_events.block[row];
                 if (block->allocated) // the trace does not show that it was requested
-                    m_allocator.requestFree(*block);
+                    requestFree(*block);
                 const EventIndex asked = m_trace.blocks().pendingSince(id);
                 const bool endsLater = m_longestWait > 0 && asked >= 0 && asked != BlockColumns::kNever
                     && waits(static_cast<std::size_t>(asked));
@@ -119,7 +126,21 @@ private:
     {
         ReplayBlock* const block = std::exchange(blockOf(id), nullptr);
         if (block != nullptr && block->tag == id.value && block->pool != nullptr && block->pending)
-            m_allocator.completeFree(*block);
+            completeFree(*block);
+    }
+
+    void requestFree(ReplayBlock& block)
+    {
+        if (m_teller)
+            m_teller->tell(Action::FreeRequested, block, 0);
+        m_allocator.requestFree(block);
+    }
+
+    void completeFree(ReplayBlock& block)
+    {
+        if (m_teller)
+            m_teller->tell(Action::FreeCompleted, block, 0);
+        m_allocator.completeFree(block);
     }
 
     /// Whether the free that is asked for in that row was completed later than at once.
@@ -156,15 +177,13 @@ private:
         const std::int64_t requested = m_events.bytes[row];
         if (requested <= 0 || requested > kLargestRequest)
             return;
-        const StreamIndex stream = m_events.stream[row];
         const BlockId id = m_events.block[row];
         const PoolOwner owner = m_pools.at(row);
         const bool captures = !m_calls.areComplete() && !owner.isDefault()
             && m_question.settings.version < TorchVersion{ 2, 13 };
         if (captures)
             m_allocator.setCapturing(true);
-        ReplayBlock* block = m_allocator.allocate(requested,
-            stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_trace.recording().streams[stream]), owner);
+        ReplayBlock* block = m_allocator.allocate(requested, streamOf(row), owner);
         if (captures)
             m_allocator.setCapturing(false);
         const auto event = static_cast<EventIndex>(row);
@@ -173,6 +192,8 @@ private:
             m_figures.reservedPeakEvent = event;
         }
         if (block == nullptr) {
+            if (m_teller)
+                m_teller->tellRefused(m_question.settings.roundedBytes(requested), streamOf(row));
             ++m_figures.requestsRefused;
             if (!m_figures.firstOomEvent)
                 m_figures.firstOomEvent = event;
@@ -181,12 +202,15 @@ private:
                 m_figures.firstNewOomEvent = event;
             return;
         }
-        if (m_events.action[row] == Action::Oom) { // the program did not get it, and did without
-            m_allocator.requestFree(*block);
-            m_allocator.completeFree(*block);
+        const bool didWithout = m_events.action[row] == Action::Oom; // the program did not get it
+        block->tag = didWithout ? ReplayedEvents::kNoBlock : id.value;
+        if (m_teller)
+            m_teller->tell(Action::Alloc, *block, requested);
+        if (didWithout) {
+            requestFree(*block);
+            completeFree(*block);
             return;
         }
-        block->tag = id.value;
         if (id.valid() && !id.isOlder())
             m_born[id.row()] = block;
         if (m_allocator.allocatedBytes() > m_figures.allocatedBytesPeak) {
@@ -196,6 +220,12 @@ private:
         m_figures.activeBytesPeak = std::max(m_figures.activeBytesPeak, m_allocator.activeBytes());
         m_figures.strandedBytesPeak
             = std::max(m_figures.strandedBytesPeak, m_allocator.reservedBytes() - m_allocator.activeBytes());
+    }
+
+    [[nodiscard]] std::uint64_t streamOf(std::size_t row) const
+    {
+        const StreamIndex stream = m_events.stream[row];
+        return stream == kNoIndex ? 0 : static_cast<std::uint64_t>(m_trace.recording().streams[stream]);
     }
 
     [[nodiscard]] ReplayBlock*& blockOf(BlockId id) { return (id.isOlder() ? m_older : m_born)[id.row()]; }
@@ -218,6 +248,7 @@ private:
     const WhatIf& m_question;
     std::int64_t m_rangeBytes;
     SimulatedDriver m_driver;
+    std::unique_ptr<TellingDriver> m_teller; // where somebody listens
     CachingAllocator m_allocator;
     RecordedCalls m_calls;
     std::vector<ReplayBlock*> m_born, m_older; // by row
@@ -229,9 +260,10 @@ private:
 
 } // namespace
 
-Result<ReplayFigures> replayUnder(const DeviceTrace& trace, const WhatIf& question, const Progress& progress)
+Result<ReplayFigures> replayUnder(
+    const DeviceTrace& trace, const WhatIf& question, const Progress& progress, ReplayedEvents* told)
 {
-    Run run(trace, question);
+    Run run(trace, question, told);
     if (!run.go(progress))
         return fail(Error::Kind::Cancelled, say("the replay was cancelled"));
     return run.figures();

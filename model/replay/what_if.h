@@ -4,7 +4,7 @@
 #include "model/base/progress.h"
 #include "model/base/result.h"
 #include "model/replay/allocator_settings.h"
-#include "model/replay/simulated_driver.h"
+#include "model/replay/replayed_events.h"
 #include "model/replay/start_state.h"
 #include "model/replay/trace_check.h"
 #include "model/trace/device_trace.h"
@@ -57,10 +57,10 @@ struct WhatIf {
 
 /// The requests of a trace under other settings, on another card. Blocks are freed where the recording freed
 /// them, and pending ones (if they are to end as recorded) no later than it completed them. A request that is
-/// refused is not made up for: the program goes on. What the trace began with stands as it was recorded. Any
-/// thread; O(events log blocks).
-[[nodiscard]] Result<ReplayFigures> replayUnder(
-    const DeviceTrace& trace, const WhatIf& question, const Progress& progress = {});
+/// refused is not made up for: the program goes on. What the trace began with stands as it was recorded; `told`
+/// takes what the allocator did from then on. Any thread; O(events log blocks).
+[[nodiscard]] Result<ReplayFigures> replayUnder(const DeviceTrace& trace, const WhatIf& question,
+    const Progress& progress = {}, ReplayedEvents* told = nullptr);
 
 /// The same figures of what was recorded, where `rounding` has the size of every block: TraceCheck::rounding.
 [[nodiscard]] ReplayFigures recordedFigures(

@@ -11,32 +11,6 @@ namespace strata::model {
 
 namespace {
 
-/// The batch that the changes lead to, from that of the recording.
-Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
-{
-    std::int64_t numerator = items, denominator = 1;
-    constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
-    for (const Change& change : changes) {
-        if (!change.relative) {
-            numerator = change.numerator;
-            denominator = 1;
-            continue;
-        }
-        const std::int64_t above = std::gcd(numerator, change.denominator);
-        const std::int64_t below = std::gcd(change.numerator, denominator);
-        const std::int64_t more = (numerator / above) * (change.numerator / below);
-        const std::int64_t parts = (denominator / below) * (change.denominator / above);
-        if (more > kMost || parts > kMost)
-            return fail(Error::Kind::Usage, say("that batch is beyond all measure"));
-        numerator = more;
-        denominator = parts;
-    }
-    if (numerator % denominator != 0)
-        return fail(Error::Kind::Usage,
-            say("a batch of %1 items cannot be changed so: the items are not whole", asCount(items)));
-    return numerator / denominator;
-}
-
 /// Of the recording with that number, from 1, of so many.
 Failure unknownBatch(std::size_t recording, std::size_t recordings)
 {
@@ -241,7 +215,11 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
     if (!came)
         return Failure(came.error());
     take(prediction, *came);
-    if (sorted->front().trace != runs.front().trace)
+    prediction.run
+        = std::make_shared<ProgramRun>(withSizes(programRunOf(*sorted->front().trace), sizes->likely));
+    prediction.recording = static_cast<std::size_t>(
+        std::ranges::find(runs, sorted->front().trace, &RecordedRun::trace) - runs.begin());
+    if (prediction.recording != 0)
         prediction.outOfMemoryEvent.reset();
     if (sizes->differs)
         if (const auto widened = widenByNext(*sorted, scenario, items, prediction, progress); !widened)
@@ -290,6 +268,31 @@ Result<Prediction> predictItself(
 
 } // namespace
 
+Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
+{
+    std::int64_t numerator = items, denominator = 1;
+    constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
+    for (const Change& change : changes) {
+        if (!change.relative) {
+            numerator = change.numerator;
+            denominator = 1;
+            continue;
+        }
+        const std::int64_t above = std::gcd(numerator, change.denominator);
+        const std::int64_t below = std::gcd(change.numerator, denominator);
+        const std::int64_t more = (numerator / above) * (change.numerator / below);
+        const std::int64_t parts = (denominator / below) * (change.denominator / above);
+        if (more > kMost || parts > kMost)
+            return fail(Error::Kind::Usage, say("that batch is beyond all measure"));
+        numerator = more;
+        denominator = parts;
+    }
+    if (numerator % denominator != 0)
+        return fail(Error::Kind::Usage,
+            say("a batch of %1 items cannot be changed so: the items are not whole", asCount(items)));
+    return numerator / denominator;
+}
+
 Result<Prediction> predict(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
@@ -314,6 +317,7 @@ Result<Prediction> predict(
     if (itself && same != runs.begin()) {
         itself->evidence = WhatIfEvidence::Recordings;
         itself->outOfMemoryEvent.reset();
+        itself->recording = static_cast<std::size_t>(same - runs.begin());
     }
     return itself;
 }

@@ -4,9 +4,11 @@
 #include "model/base/progress.h"
 #include "model/base/result.h"
 #include "model/whatif/batch.h"
+#include "model/whatif/program_run.h"
 #include "model/whatif/scenario.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -27,7 +29,15 @@ struct Prediction {
     /// The first one, as an event of the first recording; nothing where the answer goes by the events of
     /// another.
     std::optional<EventIndex> outOfMemoryEvent;
+    /// What the program asks for in the likeliest answer, and of which of the recordings that was made; none:
+    /// as it was recorded.
+    std::shared_ptr<const ProgramRun> run;
+    std::size_t recording = 0;
 };
+
+/// The items of a batch that changes lead to, one after the other, from so many. Kind::Usage: they are not
+/// whole.
+[[nodiscard]] Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items);
 
 /// What the first of `runs` comes to with the scenario: its blocks are rewritten, and PyTorch's allocator is
 /// replayed over them. More runs are of the same program with other batches. Fails with Refused (nothing

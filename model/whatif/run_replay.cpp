@@ -53,6 +53,39 @@ Result<ReplayedRun> RunReplay::of(const ProgramRun& run)
     return came;
 }
 
+Result<ToldRun> RunReplay::tell(const ProgramRun* run)
+{
+    ToldRun told;
+    if (run != nullptr) {
+        if (const auto found = findOrder(); !found)
+            return Failure(found.error());
+        auto rebuilt = RebuiltRun::of(*m_recorded.trace, *run, m_progress);
+        if (!rebuilt)
+            return Failure(rebuilt.error());
+        told.rebuilt = std::move(*rebuilt);
+    } else {
+        m_order.reset();
+    }
+    const DeviceTrace& trace = told.rebuilt ? told.rebuilt->trace() : *m_recorded.trace;
+    const ReplayReport report
+        = told.rebuilt ? reportOn(*told.rebuilt, *m_recorded.report) : *m_recorded.report;
+    WhatIfAsked asked;
+    asked.settings = m_scenario.settings.value_or(report.settingsText);
+    asked.capacityBytes = m_scenario.capacityBytes;
+    asked.orderThatFits = m_order;
+    asked.ranges = false;
+    asked.told = &told.events;
+    auto answered = answerWhatIf(trace, report, asked, m_progress);
+    if (answered && answered->replayed.firstNewOomEvent) { // where the program ends
+        asked.until = answered->replayed.firstNewOomEvent;
+        told.events = {};
+        answered = answerWhatIf(trace, report, asked, m_progress);
+    }
+    if (!answered)
+        return Failure(answered.error());
+    return told;
+}
+
 Result<void> RunReplay::findOrder()
 {
     if (m_order)

@@ -4,7 +4,7 @@
 #include "model/base/progress.h"
 #include "model/base/result.h"
 #include "model/base/sentence.h"
-#include "model/replay/simulated_driver.h"
+#include "model/replay/replayed_events.h"
 #include "model/whatif/program_run.h"
 #include "model/whatif/scenario.h"
 
@@ -23,6 +23,12 @@ struct ReplayedRun {
     Sentence reason; ///< why it is not; empty if it is
 };
 
+/// What the allocator does in a replay, up to the first request that is refused with the capacity.
+struct ToldRun {
+    std::optional<RebuiltRun> rebuilt; ///< whose trace was replayed; none: that of the recording
+    ReplayedEvents events;
+};
+
 /// Replays runs that were made from one recording, under the settings and with the capacity of a scenario.
 /// All that it is given must outlive it. Not thread-safe.
 class RunReplay {
@@ -38,6 +44,8 @@ public:
     [[nodiscard]] Result<ReplayedRun> ofItself();
     /// A run that was rewritten; as RebuiltRun::of() it may be Refused.
     [[nodiscard]] Result<ReplayedRun> of(const ProgramRun& run);
+    /// The same of either, event by event; none: the recording itself.
+    [[nodiscard]] Result<ToldRun> tell(const ProgramRun* run);
 
 private:
     [[nodiscard]] Result<void> findOrder();

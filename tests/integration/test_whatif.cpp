@@ -2,6 +2,7 @@
 // strata whatif, on recordings of the allocators of several versions. Other batches:
 // tests/truth/test_whatif.py.
 #include "tests/integration/run_strata.h"
+#include "tests/support/temporary_directory.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -170,6 +171,45 @@ TEST(WhatIf, ChangesComeOneAfterTheOther)
     EXPECT_TRUE(four["devices"][0]["predicted"].is_null());
     for (const char* const peak : kPeaks)
         EXPECT_GT(four["devices"][0]["interval"][peak][1], four["devices"][0]["recorded"][peak]);
+}
+
+// The predicted run is a recording as any other, with the figures of the answer.
+TEST(WhatIf, WritesThePredictedRun)
+{
+    const TemporaryDirectory folder;
+    const std::string base = dataFile("versions/torch2.15_plain.pickle.gz");
+    const std::string predicted = folder.path() / "predicted.strata", snapshot = folder.path() / "one.pickle";
+    for (const std::string& to : { predicted, snapshot })
+        for (const std::string settings : { "", "expandable_segments:True" }) {
+            SCOPED_TRACE(to + " " + settings);
+            const Ran ran = strata({ "whatif", base, "--set", settings, "-o", to, "--json" });
+            ASSERT_EQ(ran.code, 0) << ran.err;
+            const json figures = ran.json()["devices"][0]["predicted"];
+            EXPECT_EQ(strata({ "whatif", to, "--json" }).json()["devices"][0]["recorded"], figures);
+            EXPECT_EQ(strata({ "replay", "--check", to }).code, 0);
+            EXPECT_EQ(strata({ "check", to }).code, 0);
+        }
+    EXPECT_THAT(strata({ "summary", predicted }).out, HasSubstr("prediction of strata whatif: settings exp"));
+    EXPECT_THAT(strata({ "whatif", base, "-o", predicted }).out, HasSubstr("the predicted run is in "));
+    // Not over what it is made from, and not as what nobody reads.
+    EXPECT_EQ(strata({ "whatif", predicted, "-o", predicted }).code, 2);
+    EXPECT_EQ(strata({ "whatif", base, "-o", folder.path() / "run.txt" }).code, 2);
+}
+
+TEST(WhatIf, RunsAProgramOnlyWhenAskedTo)
+{
+    const auto said = [](std::vector<std::string> more) {
+        std::vector<std::string> words{ "whatif", training() };
+        words.insert(words.end(), more.begin(), more.end());
+        const Ran ran = strata(words);
+        EXPECT_EQ(ran.code, 2);
+        return ran.err;
+    };
+    EXPECT_THAT(said({ "--confirm" }), HasSubstr("Nothing that stands in a recording is run"));
+    EXPECT_THAT(said({ "--", "python" }), HasSubstr("add --confirm"));
+    EXPECT_THAT(said({ "--steps", "3" }), HasSubstr("--steps and --card are of --confirm"));
+    EXPECT_THAT(
+        said({ "--confirm", "--", "no-such-program" }), HasSubstr("no-such-program: command not found"));
 }
 
 TEST(WhatIf, RefusesByName)

@@ -113,7 +113,7 @@ std::string stepsNote(const DryRunOptions& options, const DryRun& run)
 std::string changesNote(const DryRunOptions& options, const DryRun& changed)
 {
     if (changed.processes.empty() || changed.ranPython())
-        return {};
+        return changed.unapplied;
     return fmt::format(
         "--change {}: not applied, since changes are made in programs of Python alone: run the "
         "program changed by hand",

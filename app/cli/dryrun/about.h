@@ -19,7 +19,7 @@ namespace strata::cli {
 /// What became of --steps where the program did not end by it; empty where there is nothing to tell.
 [[nodiscard]] std::string stepsNote(const DryRunOptions& options, const DryRun& run);
 
-/// What became of the changes where no process could take them; empty where one did.
+/// What became of the changes where no process could take them, or they met nothing; empty where one did.
 [[nodiscard]] std::string changesNote(const DryRunOptions& options, const DryRun& changed);
 
 /// Why the command may have ended as it did, and what to do; empty where nothing is known.

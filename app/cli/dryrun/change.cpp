@@ -42,7 +42,7 @@ model::Result<void> checkChange(std::string_view change)
         || (kind == "fsdp" && (equals == change.npos || !value.empty()));
     if (!known || change.find('\n') != change.npos)
         return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),
-            model::say("there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS, optimizer=NAME[,KEY=VALUE], "
+            model::say("there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS|path:GLOB|none, optimizer=NAME[,KEY=VALUE], "
                        "fsdp[=MODULE_CLASS]"));
     return {};
 }

@@ -98,7 +98,8 @@ model::Result<int> runOnce(const DryRunOptions& options, Output& out)
         if (!second)
             return model::Failure(second.error());
         report.changed = std::move(*second);
-        sayAloud(changesNote(options, *report.changed));
+        if (report.changed->unapplied.empty()) // which the program's side has said
+            sayAloud(changesNote(options, *report.changed));
     }
     if (options.spread && !report.run.interrupted()) {
         auto spread = runSpread(base);

@@ -188,6 +188,21 @@ fs::path recordingOf(const ProcessPeaks& process, const fs::path& folder)
     return last;
 }
 
+/// What processes that touched a device say of changes that met nothing there, where all of them do.
+std::string readUnapplied(const std::vector<ProcessPeaks>& processes, const fs::path& folder)
+{
+    std::string first;
+    for (const ProcessPeaks& process : processes) {
+        std::ifstream file(folder / fmt::format("unapplied.{}", process.process));
+        const std::string text{ std::istreambuf_iterator<char>(file), {} };
+        if (text.empty())
+            return {};
+        if (first.empty())
+            first = text;
+    }
+    return first;
+}
+
 /// One line whenever there is something new, at most every two seconds.
 void sayProgress(const fs::path& folder, std::string& said)
 {
@@ -408,6 +423,7 @@ model::Result<DryRun> runDry(const DryRunOptions& options, const ScratchFolder& 
     result.processes = collectPeaks(scratch.path());
     result.launched = collectLaunched(scratch.path());
     result.failure = readFailure(scratch.path());
+    result.unapplied = readUnapplied(result.processes, scratch.path());
     // The process with most has the recording that is looked into.
     std::int64_t most = -1;
     for (const ProcessPeaks& process : result.processes) {

@@ -28,6 +28,7 @@ struct DryRun {
     bool knewTorch = true; ///< before it ran; not that of what a launcher starts
     int exitStatus = 0; ///< 128 + signal when it was killed
     std::optional<ProgramFailure> failure; ///< where Python told what ended it
+    std::string unapplied; ///< changes that met nothing in any process that touched a device, for people
     std::vector<dryrun::ProcessPeaks> processes; ///< those that touched a device, by rank and process
     std::vector<std::filesystem::path> recordings; ///< of each of them, empty where none was written
     std::filesystem::path recording; ///< of the one that reserved most

@@ -28,6 +28,8 @@ CASES = [
        ["--loop", "evaluate", "--checkpoint", "--amp", "--optimizer", "adafactor"])]),
     (["optimizer=adam"], ALONE, [(["--optimizer", "groups"], ["--optimizer", "adam_groups"])]),
     (["optimizer=AdamW,foreach=False", "checkpoint=Nobody"], ALONE, [([], ["--optimizer", "adamw_loop"])]),
+    (["checkpoint=none"], ALONE, [(["--checkpoint"], [])]),
+    (["checkpoint=path:blocks.[0-3]"], ALONE, [([], ["--checkpoint"])]),
     (["fsdp=Block", "checkpoint=Block", "amp=bf16", "optimizer=adamw"], LAST,
      [(["--parallel", "ddp", "--loop", "gan"],
        ["--parallel", "fsdp", "--loop", "gan", "--checkpoint", "--amp", "--optimizer", "adamw"])]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/whatif_report.h"
+#include "app/cli/whatif/report.h"
 
 #include "app/cli/open.h"
 #include "app/cli/text.h"
@@ -16,6 +16,11 @@ namespace {
 using model::formatBytes;
 using model::PeakFigures;
 using model::Prediction;
+
+bool runsOutOfMemory(const WhatIfTold& told)
+{
+    return told.confirmed ? told.confirmed->runsOutOfMemory : told.prediction.runsOutOfMemory;
+}
 
 void writeFigures(JsonWriter& json, const char* key, const std::optional<PeakFigures>& figures)
 {
@@ -44,15 +49,37 @@ void writeInterval(JsonWriter& json, const Prediction& prediction)
     json.key("coverage").null().endObject();
 }
 
+void writeConfirmed(JsonWriter& json, const std::optional<Confirmed>& confirmed)
+{
+    const auto figures = [&](const char* key, PeakFigures Confirmed::*peaks) {
+        writeFigures(json, key, confirmed ? std::optional((*confirmed).*peaks) : std::nullopt);
+    };
+    figures("confirmed", &Confirmed::changed);
+    figures("confirmed_unchanged", &Confirmed::unchanged);
+    json.key("confirmed_by");
+    if (confirmed)
+        json.value("program");
+    else
+        json.null();
+    json.key("confirmed_note");
+    if (confirmed && !confirmed->note.empty())
+        json.value(confirmed->note);
+    else
+        json.null();
+}
+
 void writeDevice(JsonWriter& json, const WhatIfTold& told)
 {
     const Prediction& prediction = told.prediction;
     json.beginObject().member("device", told.device);
     writeFigures(json, "recorded", prediction.recorded);
     writeFigures(json, "predicted", prediction.predicted);
-    writeInterval(json, prediction);
+    if (told.refused)
+        json.key("interval").null();
+    else
+        writeInterval(json, prediction);
     json.key("fits_on").beginArray();
-    for (const model::CardFit& fit : model::cardFits(neededBytes(prediction)))
+    for (const model::CardFit& fit : model::cardFits(neededBytes(told)))
         if (fit.fit == model::Fit::Yes)
             json.beginObject()
                 .member("name", fit.card->name)
@@ -60,15 +87,16 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
                 .endObject();
     json.endArray().member("batch_before", prediction.batchBefore);
     json.member("batch_after", prediction.batchAfter);
-    json.member("out_of_memory", prediction.runsOutOfMemory);
+    json.member("out_of_memory", runsOutOfMemory(told));
     json.member("out_of_memory_event", prediction.outOfMemoryEvent);
     json.member("exact", prediction.exact).key("reason");
     if (prediction.reason.empty())
         json.null();
     else
         json.value(prediction.reason.text());
-    json.member("unknown_bytes", prediction.unknownBytes).key("confirmed").null();
-    json.key("confirmed_by").null().key("rules").beginArray();
+    json.member("unknown_bytes", prediction.unknownBytes);
+    writeConfirmed(json, told.confirmed);
+    json.key("rules").beginArray();
     for (const model::RuleUse& use : prediction.uses)
         json.beginObject()
             .member("rule", model::ruleWord(use.rule))
@@ -92,28 +120,47 @@ std::string nameOf(const model::Scenario& scenario)
     return name.empty() ? "nothing changed" : name;
 }
 
+/// What would be reserved, as a part of a sentence.
+std::string reservedOf(const WhatIfTold& told)
+{
+    const Prediction& prediction = told.prediction;
+    if (told.confirmed)
+        return formatBytes(told.confirmed->changed.reservedBytesPeak);
+    if (prediction.predicted)
+        return (prediction.exact ? "" : "about ") + formatBytes(prediction.predicted->reservedBytesPeak);
+    return fmt::format("something between {} and {}", formatBytes(prediction.least.reservedBytesPeak),
+        formatBytes(prediction.most.reservedBytesPeak));
+}
+
 std::string verdictOf(
     const WhatIfTold& told, const model::Scenario& scenario, std::optional<std::int64_t> maxPeakBytes)
 {
     const Prediction& prediction = told.prediction;
-    const std::int64_t was = prediction.recorded.reservedBytesPeak;
-    std::string text = prediction.predicted
-        ? fmt::format("it would reserve up to {}{}", prediction.exact ? "" : "about ",
-            formatBytes(prediction.predicted->reservedBytesPeak))
-        : fmt::format("it would reserve up to something between {} and {}",
-            formatBytes(prediction.least.reservedBytesPeak), formatBytes(prediction.most.reservedBytesPeak));
-    text += fmt::format(", {} was recorded", formatBytes(was));
-    if (prediction.runsOutOfMemory)
+    std::string text
+        = fmt::format("it {} up to {}, {} was recorded", told.confirmed ? "reserves" : "would reserve",
+            reservedOf(told), formatBytes(prediction.recorded.reservedBytesPeak));
+    if (runsOutOfMemory(told))
         text += fmt::format("; {} it runs out of memory{}",
             scenario.capacityBytes ? fmt::format("with {}", formatBytes(*scenario.capacityBytes))
                                    : "on the device that was recorded",
             prediction.outOfMemoryEvent
                 ? fmt::format(", first at {}", momentName(*told.trace, *prediction.outOfMemoryEvent))
                 : std::string());
-    if (maxPeakBytes && neededBytes(prediction) > *maxPeakBytes)
+    if (maxPeakBytes && neededBytes(told) > *maxPeakBytes)
         text += fmt::format("; that is {} more than --max-peak {}",
-            formatBytes(neededBytes(prediction) - *maxPeakBytes), formatBytes(*maxPeakBytes));
+            formatBytes(neededBytes(told) - *maxPeakBytes), formatBytes(*maxPeakBytes));
     return text;
+}
+
+/// How far the figure that was made of the recording is off.
+std::string offBy(std::int64_t estimate, std::int64_t truth)
+{
+    if (estimate == truth)
+        return "the same";
+    const double percent
+        = truth == 0 ? 0 : static_cast<double>(estimate - truth) / static_cast<double>(truth) * 100;
+    return fmt::format(
+        "{:+.2f} %, {}{}", percent, estimate < truth ? "-" : "+", formatBytes(std::abs(estimate - truth)));
 }
 
 std::string sizeOfBatch(std::int64_t items)
@@ -121,12 +168,12 @@ std::string sizeOfBatch(std::int64_t items)
     return model::formatCount(items) + (items == 1 ? " item" : " items");
 }
 
-std::string cardsThatFit(const Prediction& prediction)
+std::string cardsThatFit(const WhatIfTold& told)
 {
     std::string names;
     std::size_t fitting = 0;
     constexpr std::size_t kNamed = 4;
-    for (const model::CardFit& fit : model::cardFits(neededBytes(prediction)))
+    for (const model::CardFit& fit : model::cardFits(neededBytes(told)))
         if (fit.fit == model::Fit::Yes && ++fitting <= kNamed)
             names += fmt::format("{}{}", names.empty() ? "" : ", ", fit.card->name);
     if (fitting == 0)
@@ -134,10 +181,42 @@ std::string cardsThatFit(const Prediction& prediction)
     return fitting > kNamed ? fmt::format("{} and {} more", names, fitting - kNamed) : names;
 }
 
+/// A row for each peak: recorded, predicted, between what it lies; or what the program came to, and how far
+/// the prediction is off.
+void printPeaks(Output& out, const WhatIfTold& told)
+{
+    const Prediction& prediction = told.prediction;
+    const std::optional<Confirmed>& confirmed = told.confirmed;
+    out.line(fmt::format("  {:<16}{:>14}{:>14}{:>28}", "", "recorded", confirmed ? "confirmed" : "predicted",
+        confirmed ? "the estimate was off by" : "between"));
+    const auto row = [&](const char* name, std::int64_t PeakFigures::*peak) {
+        const std::int64_t least = prediction.least.*peak, most = prediction.most.*peak;
+        std::string figure = "-", more;
+        if (confirmed) {
+            figure = formatBytes(confirmed->changed.*peak);
+            more
+                = prediction.predicted ? offBy((*prediction.predicted).*peak, confirmed->changed.*peak) : "-";
+        } else {
+            if (prediction.predicted)
+                figure = formatBytes((*prediction.predicted).*peak);
+            if (least != most)
+                more = fmt::format("{} and {}", formatBytes(least), formatBytes(most));
+        }
+        out.line(fmt::format(
+            "  {:<16}{:>14}{:>14}{:>28}", name, formatBytes(prediction.recorded.*peak), figure, more));
+    };
+    row("requested peak", &PeakFigures::requestedBytesPeak);
+    row("allocated peak", &PeakFigures::allocatedBytesPeak);
+    row("reserved peak", &PeakFigures::reservedBytesPeak);
+}
+
 } // namespace
 
-std::int64_t neededBytes(const Prediction& prediction)
+std::int64_t neededBytes(const WhatIfTold& told)
 {
+    const Prediction& prediction = told.prediction;
+    if (told.confirmed)
+        return told.confirmed->changed.reservedBytesPeak;
     return prediction.predicted ? prediction.predicted->reservedBytesPeak : prediction.most.reservedBytesPeak;
 }
 
@@ -186,23 +265,21 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
     if (prediction.batchAfter)
         out.line(fmt::format("  a batch of {} instead of {}", sizeOfBatch(*prediction.batchAfter),
             model::formatCount(prediction.batchBefore.value_or(0))));
-    out.line(fmt::format("  {:<16}{:>14}{:>14}{:>28}", "", "recorded", "predicted", "between"));
-    const auto row = [&](const char* name, std::int64_t PeakFigures::*peak) {
-        const std::int64_t least = prediction.least.*peak, most = prediction.most.*peak;
-        out.line(fmt::format("  {:<16}{:>14}{:>14}{:>28}", name, formatBytes(prediction.recorded.*peak),
-            prediction.predicted ? formatBytes((*prediction.predicted).*peak) : "-",
-            least == most ? "" : fmt::format("{} and {}", formatBytes(least), formatBytes(most))));
-    };
-    row("requested peak", &PeakFigures::requestedBytesPeak);
-    row("allocated peak", &PeakFigures::allocatedBytesPeak);
-    row("reserved peak", &PeakFigures::reservedBytesPeak);
-    out.line(fmt::format("  fits on {}", cardsThatFit(prediction)));
+    printPeaks(out, told);
+    out.line(fmt::format("  fits on {}", cardsThatFit(told)));
     if (prediction.unknownBytes > 0)
         out.line(fmt::format("  how {} change is not known", formatBytes(prediction.unknownBytes)));
-    out.line("  "
-        + (prediction.exact
-                ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
-                : printable(prediction.reason.text())));
+    if (told.confirmed) {
+        out.line(fmt::format("  {} by the program{}", out.good("confirmed"),
+            told.confirmed->note.empty() ? "" : "; but " + printable(told.confirmed->note)));
+    } else {
+        out.line("  "
+            + (prediction.exact
+                    ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
+                    : printable(prediction.reason.text())));
+    }
+    if (told.refused)
+        out.line(fmt::format("  no estimate: {}", printable(told.refused->text())));
 }
 
 } // namespace strata::cli

@@ -7,13 +7,19 @@
 #include "app/cli/segments_told.h"
 #include "app/cli/text.h"
 #include "app/cli/training_option.h"
-#include "app/cli/whatif_report.h"
+#include "app/cli/whatif/confirm.h"
+#include "app/cli/whatif/report.h"
+#include "app/launch/command.h"
+#include "model/analysis/save_as.h"
 #include "model/base/units.h"
 #include "model/whatif/batch_items.h"
 #include "model/whatif/predict.h"
+#include "model/whatif/predicted_recording.h"
+#include "model/whatif/run_replay.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace strata::cli {
@@ -70,7 +76,12 @@ public:
     WhatIf()
         : FileCommand("whatif", "What the peak would be, and where it would fit, if the program were another")
     {
+        m_program.example = "strata whatif run.strata --change batch=x2 --batch-of 8 --confirm -- python "
+                            "train.py --batch {BATCH}";
+        m_program.required = false;
     }
+
+    ProgramWords* programWords() override { return &m_program; }
 
     void declare(CLI::App& app) override
     {
@@ -95,15 +106,31 @@ public:
             ->type_name("N")
             ->delimiter(',')
             ->check(CLI::Range(1, 1 << 30));
+        app.add_flag("--confirm", m_confirms,
+            "Run the program that stands behind -- on a simulated card, as it was recorded and with the "
+            "changes: the answer to the byte. {BATCH} in it stands for the items of the batch");
+        m_steps = app.add_option("--steps", m_confirm.steps,
+                         "Of --confirm: stop just before optimizer step K+1, instead of at the program's end")
+                      ->type_name("K")
+                      ->check(CLI::Range(1, 1 << 30));
+        m_card = app.add_option("--card", m_confirm.card,
+                        "Of --confirm: the card of the catalogue to simulate, instead of the recording's")
+                     ->type_name("CARD");
         app.add_option("--max-peak", m_maxPeakText, "Exit code 1 if it would reserve more")
             ->type_name("SIZE");
+        app.add_option("-o,--output", m_output,
+               "Writes the predicted run, to be opened as any recording: NAME.strata, or NAME.pickle for "
+               "PyTorch's own tools")
+            ->type_name("FILE");
         m_training.declare(app);
         app.footer(R"(
-Example:
+Examples:
   strata whatif run.strata --change batch=x2 --batch-of 8
+  strata whatif run.strata --set expandable_segments:True --confirm -- python train.py
 
 Exit codes:
-  0 done   1 nothing supports an answer, or over --max-peak   2 bad usage   3 unreadable)");
+  0 done   1 nothing supports an answer, over --max-peak, or the program of --confirm failed   2 bad usage
+  3 unreadable)");
     }
 
     model::Result<void> checkOptions() override
@@ -126,7 +153,7 @@ Exit codes:
                               static_cast<std::int64_t>(m_batches.size()),
                               static_cast<std::int64_t>(1 + m_with.size())),
                 say("give one for FILE and one for each --with, in their order"));
-        if (m_scenario.changes.empty() && (!m_with.empty() || !m_batches.empty()))
+        if (m_scenario.changes.empty() && (!m_with.empty() || (!m_batches.empty() && !m_confirms)))
             return refuse(
                 say("--with and --batch-of need --change"), say("say what changes, as --change batch=x2"));
         if (!m_maxPeakText.empty()) {
@@ -135,6 +162,11 @@ Exit codes:
                 return refuse(say("--max-peak does not understand '%1'", m_maxPeakText),
                     say("give bytes, or a size as 70GiB"));
         }
+        if (const auto confirms = checkConfirm(); !confirms)
+            return confirms;
+        if (!m_output.empty())
+            if (const auto format = model::savedFormat(m_output); !format)
+                return model::Failure(format.error());
         return m_training.check();
     }
 
@@ -146,6 +178,9 @@ Exit codes:
         const auto traces = chooseDevices(recordings.front().session(), m_read.device);
         if (!traces)
             return model::Failure(traces.error());
+        if (!m_output.empty())
+            if (const auto can = canWrite(file, traces->size()); !can)
+                return model::Failure(can.error());
         std::vector<WhatIfTold> devices;
         for (const DeviceTrace* trace : *traces) {
             if (!m_scenario.changes.empty())
@@ -155,23 +190,113 @@ Exit codes:
                 return refused(file, told.error(), out, err);
             if (!told)
                 return model::Failure(told.error());
+            if (told->refused && !m_confirms)
+                return refused(file, *told->refused, out, err);
             devices.push_back(std::move(*told));
         }
+        if (m_confirms)
+            if (const auto confirmed = confirmAll(devices); !confirmed)
+                return model::Failure(confirmed.error());
         if (m_read.json) {
             JsonWriter json;
-            writeWhatIf(json, devices, m_scenario, {});
+            writeWhatIf(json, devices, m_scenario, whyRefused(devices));
             out.write(json.text());
         } else {
             for (const WhatIfTold& told : devices)
                 printWhatIf(out, file, told, m_scenario, m_maxPeak);
+            if (!m_output.empty() && whyRefused(devices).empty())
+                out.line(fmt::format("  the predicted run is in {}", printable(m_output)));
         }
         const bool over = m_maxPeak && std::ranges::any_of(devices, [&](const WhatIfTold& told) {
-            return neededBytes(told.prediction) > *m_maxPeak;
+            return neededBytes(told) > *m_maxPeak;
         });
         return over ? kFailed : kDone;
     }
 
 private:
+    [[nodiscard]] model::Result<void> checkConfirm() const
+    {
+        const auto refuse = [](model::Sentence what, model::Sentence hint) {
+            return model::fail(model::Error::Kind::Usage, std::move(what), std::move(hint));
+        };
+        if (m_confirms && m_program.words.empty())
+            return refuse(say("--confirm: which program? Nothing that stands in a recording is run"),
+                say("put it behind --, as in %1", m_program.example));
+        if (!m_confirms && !m_program.words.empty())
+            return refuse(
+                say("a program stands behind --, and nobody asked to run it"), say("add --confirm"));
+        if (!m_confirms && (m_steps->count() > 0 || m_card->count() > 0))
+            return refuse(say("--steps and --card are of --confirm"), say("add --confirm -- COMMAND"));
+        if (m_confirms) // before a large recording is read
+            if (const auto command = launch::findCommand(m_program.words); !command)
+                return model::Failure(command.error());
+        return {};
+    }
+
+    /// What the program comes to replaces what was made of the recording.
+    model::Result<void> confirmAll(std::vector<WhatIfTold>& devices) const
+    {
+        ConfirmAsked asked = m_confirm;
+        asked.command = m_program.words;
+        const WhatIfTold& first = devices.front();
+        asked.settings = first.settings;
+        asked.capacityBytes = first.capacityBytes;
+        asked.batchBefore = first.batchItems;
+        if (first.batchItems) {
+            const auto after = model::batchAfter(m_scenario.changes, *first.batchItems);
+            if (!after)
+                return model::Failure(after.error());
+            asked.batchAfter = *after;
+        }
+        for (const WhatIfTold& told : devices)
+            asked.devices.push_back({ told.trace, told.prediction.recorded });
+        auto confirmed = confirm(asked, m_scenario);
+        if (!confirmed) {
+            model::Error error = confirmed.error();
+            if (error.where.empty())
+                error.where = name();
+            return model::Failure(std::move(error));
+        }
+        for (std::size_t i = 0; i < devices.size(); ++i)
+            devices[i].confirmed = std::move((*confirmed)[i]);
+        return {};
+    }
+
+    [[nodiscard]] model::Result<void> canWrite(const std::string& file, std::size_t devices) const
+    {
+        std::vector<std::string> taken = m_with;
+        taken.push_back(file);
+        std::error_code ignored;
+        for (const std::string& path : taken)
+            if (std::filesystem::equivalent(path, m_output, ignored))
+                return model::fail(model::Error::Kind::Usage, say("a recording is not written over itself"),
+                    say("give another name with -o"));
+        if (devices > 1)
+            return model::fail(model::Error::Kind::Usage,
+                say("a prediction that is written is of one GPU, and the recording has several"),
+                say("say of which, with --device"));
+        return {};
+    }
+
+    /// The predicted run, as a recording.
+    model::Result<void> write(const model::RecordedRun& recorded, const model::Prediction& prediction) const
+    {
+        auto recording = model::predictedRecording(recorded, m_scenario, prediction.run.get());
+        if (!recording)
+            return model::Failure(recording.error());
+        const auto session = model::Session::fromRecording(std::move(*recording));
+        if (!session)
+            return model::Failure(session.error());
+        return model::saveAs(**session, m_output);
+    }
+
+    static std::string whyRefused(const std::vector<WhatIfTold>& devices)
+    {
+        const auto refused
+            = std::ranges::find_if(devices, [](const auto& told) { return told.refused.has_value(); });
+        return refused == devices.end() ? std::string() : refused->refused->text();
+    }
+
     model::Result<void> openAll(
         const std::string& file, std::vector<TakenRecording>& recordings, Output& err) const
     {
@@ -209,10 +334,24 @@ private:
             }
             runs.push_back(*run);
         }
+        const model::RecordedRun& first = runs.front();
+        WhatIfTold told{ .device = trace.device(),
+            .trace = &trace,
+            .batchItems = first.batchItems,
+            .settings = first.report->settingsText,
+            .capacityBytes = first.report->capacityBytes };
+        told.prediction.recorded = model::recordedPeaks(first);
         auto prediction = model::predict(runs, m_scenario);
-        if (!prediction)
+        if (prediction) {
+            told.prediction = std::move(*prediction);
+            if (!m_output.empty())
+                if (const auto written = write(runs[told.prediction.recording], told.prediction); !written)
+                    return model::Failure(written.error());
+        } else if (prediction.error().kind == model::Error::Kind::Refused)
+            told.refused = prediction.error();
+        else
             return model::Failure(prediction.error());
-        return WhatIfTold{ trace.device(), &trace, std::move(*prediction) };
+        return told;
     }
 
     /// Nothing supports an answer: that is one too.
@@ -230,12 +369,17 @@ private:
 
     ReadOptions m_read;
     std::vector<std::string> m_changes, m_with;
+    std::string m_output;
     std::optional<std::string> m_settings;
     CapacityOption m_capacity;
     std::vector<int> m_batches;
     std::string m_maxPeakText;
     std::optional<std::int64_t> m_maxPeak;
     TrainingOption m_training;
+    bool m_confirms = false;
+    ConfirmAsked m_confirm; // as far as options tell
+    ProgramWords m_program;
+    const CLI::Option *m_steps = nullptr, *m_card = nullptr; // of the app that reads the words, until check()
     model::Scenario m_scenario;
 };
 

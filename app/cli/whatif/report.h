@@ -3,6 +3,7 @@
 
 #include "app/cli/json_writer.h"
 #include "app/cli/output.h"
+#include "app/cli/whatif/confirm.h"
 #include "model/whatif/predict.h"
 
 #include <cstdint>
@@ -16,12 +17,18 @@ namespace strata::cli {
 struct WhatIfTold {
     int device = 0;
     const model::DeviceTrace* trace = nullptr; ///< of the first recording
-    model::Prediction prediction;
+    model::Prediction prediction; ///< what was recorded alone, where it is refused
+    std::optional<model::Error> refused; ///< nothing in the recording supports an answer
+    std::optional<Confirmed> confirmed; ///< what the program itself came to
+    // Of the first recording:
+    std::optional<std::int64_t> batchItems; ///< none: not known, or not asked for
+    std::string settings; ///< of the allocator
+    std::optional<std::int64_t> capacityBytes;
 };
 
-/// The reserved peak that a limit is held against: that of the answer, or the higher bound where there is no
-/// point.
-[[nodiscard]] std::int64_t neededBytes(const model::Prediction& prediction);
+/// The reserved peak that a limit is held against: what the program came to, else that of the answer, or the
+/// higher bound where there is no point.
+[[nodiscard]] std::int64_t neededBytes(const WhatIfTold& told);
 
 /// The document of contracts: `refused` empty: it is not.
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,

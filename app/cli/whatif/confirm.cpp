@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/whatif/confirm.h"
+
+#include "app/cli/dryrun/about.h"
+#include "app/cli/dryrun/change.h"
+#include "app/cli/dryrun/run.h"
+#include "model/base/units.h"
+#include "model/cards/catalogue.h"
+#include "model/session/simulation.h"
+#include "model/wire/info.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+namespace {
+
+using model::Error;
+using model::PeakFigures;
+using model::say;
+
+constexpr std::string_view kBatch = "{BATCH}";
+
+std::string factOf(const model::Recording& recording, std::string_view key)
+{
+    const auto found = recording.facts.find(std::string(key));
+    return found == recording.facts.end() ? std::string() : found->second;
+}
+
+std::optional<int> numberOf(const std::string& text)
+{
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(number)
+                                                                                     : std::nullopt;
+}
+
+/// The card that the recording is of, by its name in the catalogue.
+model::Result<std::string> cardOf(const ConfirmAsked& asked)
+{
+    if (!asked.card.empty())
+        return asked.card; // runDry() says what is wrong with it
+    const model::DeviceTrace& trace = *asked.devices.front().trace;
+    const model::Recording& recording = trace.recording();
+    if (const auto simulation = model::simulationOf(recording);
+        simulation && model::findCard(simulation->device) != nullptr)
+        return simulation->device;
+    const std::string product
+        = factOf(recording, wire::deviceKey(wire::info::kDevice, trace.device(), wire::info::kDeviceName));
+    if (const model::Card* card = model::cardOfDevice(product, asked.capacityBytes.value_or(0)))
+        return card->name;
+    return model::fail(Error::Kind::Usage,
+        product.empty() ? say("--confirm: the recording does not tell its card")
+                        : say("--confirm: the catalogue has no %1, the card of the recording", product),
+        say("how much a library asks for depends on it; say which one to take, as --card A100-80GB"));
+}
+
+bool hasBatch(const std::vector<std::string>& command)
+{
+    return std::ranges::any_of(
+        command, [](const std::string& word) { return word.find(kBatch) != word.npos; });
+}
+
+std::vector<std::string> withBatch(std::vector<std::string> command, std::optional<std::int64_t> items)
+{
+    for (std::string& word : command)
+        for (std::size_t at = 0; items && (at = word.find(kBatch, at)) != word.npos;)
+            word.replace(at, kBatch.size(), std::to_string(*items));
+    return command;
+}
+
+model::Result<void> checkBatch(const ConfirmAsked& asked)
+{
+    const bool changes = asked.batchAfter && asked.batchAfter != asked.batchBefore;
+    if (changes && !hasBatch(asked.command))
+        return model::fail(Error::Kind::Usage,
+            say("--confirm: the command does not say where the items of the batch stand"),
+            say("write {BATCH} there, as in -- python train.py --batch {BATCH}"));
+    if (hasBatch(asked.command) && !asked.batchBefore)
+        return model::fail(Error::Kind::Usage,
+            say("--confirm: {BATCH} stands for a number that is not known"),
+            say("say how many items the recorded batch has, as --batch-of 8"));
+    return {};
+}
+
+/// That of the rank that was recorded, else the one that reserved most on the device.
+const dryrun::ProcessPeaks* processOf(const DryRun& run, int device, std::optional<int> rank)
+{
+    const dryrun::ProcessPeaks* most = nullptr;
+    for (const dryrun::ProcessPeaks& process : run.processes) {
+        if (device >= process.devices || (rank && process.rank != *rank && process.rank != -1))
+            continue;
+        if (most == nullptr || process.device[device].reservedPeak > most->device[device].reservedPeak)
+            most = &process;
+    }
+    return most;
+}
+
+/// What keeps the run from being an answer.
+model::Result<void> checkEnd(const DryRun& run)
+{
+    if (run.interrupted())
+        return model::fail(Error::Kind::Cancelled, say("--confirm: interrupted"));
+    if (run.exitStatus != 0 && run.fits()) {
+        const std::string what = run.failure ? fmt::format("{}: {}", run.failure->kind, run.failure->what)
+                                             : fmt::format("exit status {}", run.exitStatus);
+        return model::fail(Error::Kind::NotFound, say("--confirm: the program failed: %1", what),
+            model::verbatim(hintFor(run)));
+    }
+    if (run.processes.empty())
+        return model::fail(
+            Error::Kind::NotFound, say("--confirm: the program used no GPU"), model::verbatim(hintFor(run)));
+    return {};
+}
+
+/// Runs of a program on cards of one kind.
+class Runs {
+public:
+    Runs(const ConfirmAsked& asked, std::string card)
+        : m_asked(asked)
+    {
+        const model::Recording& recording = asked.devices.front().trace->recording();
+        m_options.device = std::move(card);
+        for (const ConfirmAsked::Device& device : asked.devices)
+            m_options.devices = std::max(m_options.devices, device.trace->device() + 1);
+        m_options.steps = asked.steps;
+        m_options.record = false;
+        m_options.json = true; // what the program prints goes to stderr
+        m_rank = numberOf(factOf(recording, wire::info::kRank));
+        const auto ranks = numberOf(factOf(recording, wire::info::kWorldSize));
+        if (m_rank && ranks && *ranks > 1) {
+            m_options.rank = m_rank;
+            m_options.worldSize = *ranks;
+        }
+    }
+
+    /// Figures of each device; where memory runs out, of cards with more.
+    model::Result<std::vector<PeakFigures>> peaks(const model::Scenario& scenario,
+        std::optional<std::int64_t> items, std::optional<std::int64_t> capacityBytes, bool& runsOut)
+    {
+        auto came = run(scenario, items, capacityBytes);
+        if (!came)
+            return model::Failure(came.error());
+        runsOut = !came->fits();
+        if (runsOut) {
+            constexpr std::int64_t kRoom = std::int64_t{ 1 } << 42; // more than any card has
+            std::fputs(
+                "strata: it ran out of memory: once more with room for all that it asks for\n", stderr);
+            came = run(scenario, items, kRoom);
+            if (!came)
+                return model::Failure(came.error());
+        }
+        std::vector<PeakFigures> peaks;
+        for (const ConfirmAsked::Device& device : m_asked.devices) {
+            const int number = device.trace->device();
+            const dryrun::ProcessPeaks* const process = processOf(*came, number, m_rank);
+            if (process == nullptr)
+                return model::fail(Error::Kind::NotFound,
+                    say("--confirm: no process of the program used GPU %1, as the recorded one did", number),
+                    say("give the command that was recorded"));
+            const dryrun::DevicePeaks& of = process->device[number];
+            peaks.push_back({ of.requestedPeak, of.allocatedPeak, of.reservedPeak });
+        }
+        return peaks;
+    }
+
+private:
+    model::Result<DryRun> run(const model::Scenario& scenario, std::optional<std::int64_t> items,
+        std::optional<std::int64_t> capacityBytes) const
+    {
+        DryRunOptions options = m_options;
+        options.command = withBatch(m_asked.command, items);
+        options.capacityBytes = capacityBytes;
+        options.allocatorSettings = scenario.settings ? *scenario.settings : m_asked.settings;
+        for (const model::Change& change : scenario.changes)
+            if (change.kind != model::Change::Kind::Batch)
+                options.changes.push_back(change.text);
+        for (const std::string& change : options.changes)
+            if (const auto checked = checkChange(change); !checked)
+                return model::Failure(checked.error());
+        const ScratchFolder scratch;
+        auto came = runDry(options, scratch);
+        if (!came)
+            return came;
+        if (const auto ended = checkEnd(*came); !ended)
+            return model::Failure(ended.error());
+        if (const std::string note = changesNote(options, *came); !options.changes.empty() && !note.empty())
+            return model::fail(Error::Kind::NotFound, model::verbatim(note));
+        return came;
+    }
+
+    const ConfirmAsked& m_asked;
+    std::optional<int> m_rank;
+    DryRunOptions m_options;
+};
+
+/// What tells that the program is not quite the one that was recorded.
+std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const PeakFigures& unchanged)
+{
+    if (unchanged == recorded)
+        return {};
+    return fmt::format("unchanged, the program comes to {} requested and {} reserved, where {} and {} were "
+                       "recorded: {}",
+        model::formatBytes(unchanged.requestedBytesPeak), model::formatBytes(unchanged.reservedBytesPeak),
+        model::formatBytes(recorded.requestedBytesPeak), model::formatBytes(recorded.reservedBytesPeak),
+        asked.steps > 0 ? "perhaps since --steps ends it"
+                        : "another program, other data, or another PyTorch than the recorded one");
+}
+
+} // namespace
+
+model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const model::Scenario& scenario)
+{
+    if (const auto checked = checkBatch(asked); !checked)
+        return model::Failure(checked.error());
+    auto card = cardOf(asked);
+    if (!card)
+        return model::Failure(card.error());
+    Runs runs(asked, *std::move(card));
+    std::fputs("strata: the program as it was recorded\n", stderr);
+    bool unchangedRunsOut = false, changedRunsOut = false;
+    const auto unchanged = runs.peaks({}, asked.batchBefore, asked.capacityBytes, unchangedRunsOut);
+    if (!unchanged)
+        return model::Failure(unchanged.error());
+    std::fputs("strata: the program with the change\n", stderr);
+    const auto changed = runs.peaks(scenario, asked.batchAfter ? asked.batchAfter : asked.batchBefore,
+        scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes, changedRunsOut);
+    if (!changed)
+        return model::Failure(changed.error());
+    std::vector<Confirmed> confirmed;
+    for (std::size_t i = 0; i < asked.devices.size(); ++i)
+        confirmed.push_back({ (*unchanged)[i], (*changed)[i], changedRunsOut,
+            noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
+    return confirmed;
+}
+
+} // namespace strata::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+#include "model/trace/device_trace.h"
+#include "model/whatif/scenario.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::cli {
+
+/// A program that is run, twice, to know what its changes come to.
+struct ConfirmAsked {
+    struct Device {
+        const model::DeviceTrace* trace = nullptr;
+        model::PeakFigures recorded;
+    };
+
+    std::vector<std::string> command; ///< with {BATCH} where the items of the batch stand
+    int steps = 0; ///< 0: until it ends
+    std::string card; ///< of the catalogue; empty: that of the recording
+    std::vector<Device> devices; ///< what it is held against, of one recording; one at least
+    std::optional<std::int64_t> batchBefore, batchAfter; ///< items; none: nobody told
+    std::string settings; ///< of the allocator, as they were recorded
+    std::optional<std::int64_t> capacityBytes; ///< of the card, as it was recorded
+};
+
+/// What the program came to on a simulated device.
+struct Confirmed {
+    model::PeakFigures unchanged, changed;
+    bool runsOutOfMemory = false; ///< a request was refused; the peaks are then those of a device with room
+    std::string note; ///< what makes the answer doubtful, a sentence; empty: nothing
+};
+
+/// Runs the command as it was recorded and as the scenario has it, on simulated cards of the recording's
+/// kind and capacity; by device, in the order asked for. What the program prints goes to stderr, and how far
+/// it is. Nothing that stands in the recording is run. Fails with Usage (what is missing in the command, a
+/// card that nobody knows), NotFound (the program failed, or the change met nothing in it), Cancelled.
+[[nodiscard]] model::Result<std::vector<Confirmed>> confirm(
+    const ConfirmAsked& asked, const model::Scenario& scenario);
+
+} // namespace strata::cli

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a prediction writes is a recording as any other: it holds together, a replay of it leads to all of it,
+// and its figures are those of the answer.
+#include "model/whatif/predicted_recording.h"
+
+#include "model/analysis/replay.h"
+#include "model/session/session.h"
+#include "model/trace/roles.h"
+#include "model/whatif/predict.h"
+#include "model/whatif/run_replay.h"
+#include "tests/support/make_recording.h"
+#include "tests/unit/replay/made_recording.h"
+
+#include <gtest/gtest.h>
+
+namespace strata::model {
+
+namespace {
+
+/// Blocks and what happened to them, without where.
+std::vector<std::pair<Action, std::int64_t>> asksOf(const DeviceTrace& trace)
+{
+    std::vector<std::pair<Action, std::int64_t>> asks;
+    for (std::size_t row = 0; row < trace.events().action.size(); ++row)
+        asks.emplace_back(trace.events().action[row], trace.events().bytes[row]);
+    return asks;
+}
+
+std::shared_ptr<const Session> predicted(
+    const RecordedRun& recorded, const Scenario& scenario, const ProgramRun* run)
+{
+    auto recording = predictedRecording(recorded, scenario, run);
+    EXPECT_TRUE(recording) << recording.error().text();
+    if (!recording)
+        return nullptr;
+    auto session = Session::fromRecording(std::move(*recording));
+    EXPECT_TRUE(session);
+    return session ? *session : nullptr;
+}
+
+/// A whole recording of its own whose figures are these.
+void expectSound(const Session& session, const PeakFigures& figures)
+{
+    const DeviceTrace& trace = session.devices().front();
+    EXPECT_TRUE(session.exact());
+    EXPECT_EQ(trace.totals().requestedBytesPeak, figures.requestedBytesPeak);
+    EXPECT_EQ(trace.totals().reservedBytesPeak, figures.reservedBytesPeak);
+    const auto report = checkReplay(trace);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->exact()) << report->reason().text();
+    EXPECT_EQ(recordedPeaks({ .trace = &trace, .report = &*report }), figures);
+}
+
+std::vector<test::MadeProgram> programs()
+{
+    std::vector<test::MadeProgram> programs;
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        test::MadeProgram program;
+        program.seed = seed;
+        program.streams = static_cast<int>(seed);
+        programs.push_back(program);
+        program.settings = "expandable_segments:True";
+        programs.push_back(program);
+    }
+    return programs;
+}
+
+} // namespace
+
+TEST(PredictedRecording, OfNothingChangedIsTheRecording)
+{
+    for (const test::MadeProgram& program : programs()) {
+        const test::MadeRecording made = test::makeRun(program);
+        const DeviceTrace& trace = made.session->devices().front();
+        const auto report = checkReplay(trace);
+        ASSERT_TRUE(report && report->exact());
+        const RecordedRun recorded{ .trace = &trace, .report = &*report };
+        const auto session = predicted(recorded, {}, nullptr);
+        ASSERT_TRUE(session);
+        expectSound(*session, recordedPeaks(recorded));
+        EXPECT_EQ(asksOf(session->devices().front()), asksOf(trace));
+        EXPECT_EQ(session->devices().front().finalSegments().size(), trace.finalSegments().size());
+    }
+}
+
+TEST(PredictedRecording, OfOtherSettingsHasItsFigures)
+{
+    for (const test::MadeProgram& program : programs()) {
+        const test::MadeRecording made = test::makeRun(program);
+        const DeviceTrace& trace = made.session->devices().front();
+        const auto report = checkReplay(trace);
+        ASSERT_TRUE(report);
+        const RecordedRun recorded{ .trace = &trace, .report = &*report };
+        for (const char* const settings :
+            { "expandable_segments:True", "roundup_power2_divisions:4", "max_split_size_mb:32", "" }) {
+            Scenario scenario;
+            scenario.settings = settings;
+            const auto answer = predict({ recorded }, scenario);
+            ASSERT_TRUE(answer && answer->predicted);
+            const auto session = predicted(recorded, scenario, answer->run.get());
+            ASSERT_TRUE(session);
+            expectSound(*session, *answer->predicted);
+        }
+    }
+}
+
+TEST(PredictedRecording, OfOtherBlocksHasTheirSizes)
+{
+    for (const test::MadeProgram& program : programs()) {
+        const test::MadeRecording made = test::makeRun(program);
+        const DeviceTrace& trace = made.session->devices().front();
+        const auto report = checkReplay(trace);
+        ASSERT_TRUE(report);
+        const RecordedRun recorded{ .trace = &trace, .report = &*report };
+        ProgramRun run = programRunOf(trace);
+        for (std::size_t row = 0; row < run.blocks.size(); row += 3)
+            run.blocks[row].bytes *= 2;
+        std::vector<std::int64_t> sizes;
+        for (const ProgramRun::Block& block : run.blocks)
+            sizes.push_back(block.bytes);
+        for (const bool reordered : { false, true }) {
+            run.reordered = reordered;
+            const auto came = RunReplay(recorded, {}, {}).of(run);
+            ASSERT_TRUE(came);
+            const auto session = predicted(recorded, {}, &run);
+            ASSERT_TRUE(session);
+            expectSound(*session, came->likely);
+            const BlockColumns& blocks = session->devices().front().blocks();
+            for (std::size_t row = 0; row < sizes.size(); ++row)
+                ASSERT_EQ(blocks.requestedBytes[BlockId::born(row)], sizes[row]);
+        }
+    }
+}
+
+TEST(PredictedRecording, EndsWhereMemoryRunsOut)
+{
+    const test::MadeRecording made = test::makeRun({});
+    const DeviceTrace& trace = made.session->devices().front();
+    const auto report = checkReplay(trace);
+    ASSERT_TRUE(report);
+    const RecordedRun recorded{ .trace = &trace, .report = &*report };
+    Scenario scenario;
+    scenario.capacityBytes = recordedPeaks(recorded).reservedBytesPeak / 2;
+    const auto answer = predict({ recorded }, scenario);
+    ASSERT_TRUE(answer && answer->runsOutOfMemory);
+    const auto session = predicted(recorded, scenario, answer->run.get());
+    ASSERT_TRUE(session);
+    const DeviceTrace& ended = session->devices().front();
+    EXPECT_TRUE(session->exact());
+    EXPECT_EQ(ended.outOfMemories().size(), 1u);
+    EXPECT_EQ(ended.events().action[static_cast<std::size_t>(ended.eventCount() - 1)], Action::Oom);
+    EXPECT_LE(ended.totals().reservedBytesPeak, *scenario.capacityBytes);
+    // What is told of that request is what the device had left.
+    const auto left = ended.events().address[static_cast<std::size_t>(ended.eventCount() - 1)];
+    EXPECT_EQ(ended.totals().reservedBytesEnd + static_cast<std::int64_t>(left), *scenario.capacityBytes);
+}
+
+TEST(PredictedRecording, TensorsAreWhereTheirBlocksAre)
+{
+    const auto recording = test::makeRecording("segment_alloc 0x100000 2097152\n"
+                                               "alloc 0x100000 1000\n"
+                                               "alloc 0x100400 2000\n"
+                                               "free_requested 0x100000 1000\n"
+                                               "free_completed 0x100000 1000\n"
+                                               "segment 0x100000 2097152 small\n"
+                                               "block 0x100400 2048 req=2000 allocated\n");
+    auto& listings = recording->parts.get<RoleListings>().byDevice[0];
+    const auto list = [&](EventIndex event, std::uint64_t address, wire::RoleKind kind) {
+        RoleListing listing;
+        listing.event = event;
+        listing.address = address;
+        listing.kind = kind;
+        listing.elements = 100;
+        listings.push_back(listing);
+    };
+    list(2, 0x100000, wire::RoleKind::Input); // the first block
+    list(3, 0x100410, wire::RoleKind::Parameter); // in the second
+    list(5, 0x100000, wire::RoleKind::Input); // nobody's any more
+    const auto trace = DeviceTrace::build(*recording, recording->devices.front(), {});
+    ASSERT_TRUE(trace);
+    const auto report = checkReplay(*trace);
+    ASSERT_TRUE(report);
+    const RecordedRun recorded{ .trace = &*trace, .report = &*report };
+    ProgramRun run = programRunOf(*trace);
+    run.blocks[0].bytes = 3000;
+    const auto session = predicted(recorded, {}, &run);
+    ASSERT_TRUE(session);
+    const DeviceTrace& made = session->devices().front();
+    const auto& moved = RoleListings::of(session->recording(), 0);
+    ASSERT_EQ(moved.size(), 2u);
+    EXPECT_EQ(moved[0].address, made.blocks().address[BlockId::born(0)]);
+    EXPECT_EQ(moved[0].elements, 300);
+    EXPECT_EQ(moved[0].event, 2);
+    EXPECT_EQ(moved[1].address, made.blocks().address[BlockId::born(1)] + 0x10);
+    EXPECT_EQ(moved[1].elements, 100);
+    EXPECT_EQ(moved[1].event, 3);
+}
+
+TEST(PredictedRecording, OfMemoryOfBeforeIsRefused)
+{
+    const auto recording = test::makeRecording("free_requested 0x100000 1000\n"
+                                               "free_completed 0x100000 1000\n"
+                                               "segment 0x100000 2097152 small\n");
+    const auto trace = DeviceTrace::build(*recording, recording->devices.front(), {});
+    ASSERT_TRUE(trace);
+    const auto report = checkReplay(*trace);
+    ASSERT_TRUE(report);
+    const auto refused = predictedRecording({ .trace = &*trace, .report = &*report }, {}, nullptr);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, Error::Kind::Refused);
+}
+
+} // namespace strata::model
