@@ -153,6 +153,7 @@ void writeRank(JsonWriter& json, const Told& told)
         .member("calls", told.report.launches.calls)
         .member("without_work", told.report.launches.withoutWork)
         .member("captured", told.report.launches.captured)
+        .member("lost", told.report.launches.lost())
         .endObject();
     writeAllocatorMarks(json, told.marks, told.file, told.joined);
     writeDriverAllocations(json, model::outsideMemoryOf(told.session->recording()));

@@ -173,7 +173,7 @@ void printKernels(Sections& sections, const std::vector<model::KernelSums>& rows
     sections.print(
         "kernels, by their time", std::move(columns), "kernel", rows, [&](const model::KernelSums& row) {
             std::vector<std::string> cells{ model::formatDuration(row.totalNs), share(row.totalNs, allNs),
-                model::formatDuration(row.totalNs / row.calls) };
+                model::formatDuration(row.meanNs()) };
             if (areLaunched) {
                 cells.push_back(
                     row.occupancyPercent ? fmt::format("{:.0f} %", *row.occupancyPercent) : std::string("?"));
@@ -192,7 +192,7 @@ void printCalls(Sections& sections, std::string_view title, const std::vector<mo
     sections.print(
         title, { { "total" }, { "share" }, { "mean" } }, "call", rows, [&](const model::CallSums& row) {
             return std::vector{ model::formatDuration(row.totalNs), share(row.totalNs, allNs),
-                model::formatDuration(row.totalNs / row.calls) };
+                model::formatDuration(row.meanNs()) };
         });
 }
 
@@ -232,7 +232,7 @@ void writeTables(
         json.endArray();
     };
     const auto writeCall = [&](const model::CallSums& row) {
-        json.member("total_ns", row.totalNs).member("mean_ns", row.totalNs / row.calls);
+        json.member("total_ns", row.totalNs).member("mean_ns", row.meanNs());
     };
     rows("operators", tables.operators,
         [&](const model::OperatorSums& row) { writeOperator(json, row, strings); });
@@ -283,15 +283,13 @@ void printTables(
     sections.print("communication, by its time",
         { { "total" }, { "mean" }, { "bytes" }, { "bandwidth" }, { "under kernels" }, { "alone" } },
         "collective", tables.collectives, [](const model::CollectiveSums& row) {
-            return std::vector{ model::formatDuration(row.totalNs),
-                model::formatDuration(row.totalNs / row.calls), bytesText(row.bytes),
-                rateText(row.bytesPerSecond()), share(row.underComputationNs, row.totalNs),
-                model::formatDuration(row.exposedNs()) };
+            return std::vector{ model::formatDuration(row.totalNs), model::formatDuration(row.meanNs()),
+                bytesText(row.bytes), rateText(row.bytesPerSecond()),
+                share(row.underComputationNs, row.totalNs), model::formatDuration(row.exposedNs()) };
         });
     sections.print("waiting for the DataLoader", { { "total" }, { "mean" }, { "of steps" } }, "wait",
         tables.loading, [](const model::LoadingSums& row) {
-            return std::vector{ model::formatDuration(row.totalNs),
-                model::formatDuration(row.totalNs / row.calls),
+            return std::vector{ model::formatDuration(row.totalNs), model::formatDuration(row.meanNs()),
                 row.shareOfSteps ? fmt::format("{:.1f} %", 100.0 * *row.shareOfSteps) : std::string("?") };
         });
 }

@@ -19,6 +19,23 @@ int rankOf(WorkKind kind)
     return kind == WorkKind::DeviceAnnotation ? 0 : kind == WorkKind::Synchronisation ? 2 : 1;
 }
 
+/// The first free row below the deepest piece that holds this one, as calls hold what they call. What
+/// overlaps in part, as annotations of a device do, since the work of one still runs while that of the next
+/// begins, has a row beside it, and a chain of such pieces two in turns. `ends`: of the last piece of each
+/// row; a new row: its size.
+std::size_t rowFor(const WorkSpan& span, const std::vector<std::int64_t>& ends, std::size_t ground)
+{
+    std::size_t free = ends.size();
+    for (std::size_t row = ends.size(); row > ground; --row) {
+        const std::int64_t end = ends[row - 1];
+        if (end <= span.startNs)
+            free = row - 1;
+        else if (end >= span.endNs())
+            break;
+    }
+    return free;
+}
+
 } // namespace
 
 std::size_t WorkRow::firstFrom(std::int64_t ns, std::size_t from) const
@@ -95,10 +112,7 @@ void WorkTracks::addLane(LaneIndex lane, std::vector<std::uint32_t> spans)
         const WorkSpan& span = m_work.spans[place];
         if (rank(span) != std::exchange(last, rank(span)))
             ground = ends.size();
-        // Below the deepest that still goes on.
-        std::size_t row = ends.size();
-        while (row > ground && ends[row - 1] <= span.startNs)
-            --row;
+        const std::size_t row = rowFor(span, ends, ground);
         if (row == ends.size()) {
             ends.push_back(0);
             track.rows.emplace_back();

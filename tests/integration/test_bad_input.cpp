@@ -104,6 +104,26 @@ TEST(BadInput, OfATruncatedFileOtherCommandsSayThatItIsNotComplete)
         HasSubstr("no request was refused in what is recorded, and not all of it is"));
 }
 
+TEST(BadInput, OfACutTraceIsSaidOnceWhereItEnds)
+{
+    const TemporaryDirectory directory;
+    const std::string row
+        = R"({"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1,"dur":2,"args":{"device":0,"stream":7}})";
+    const std::string text = R"({"traceEvents":[)" + row + "," + row.substr(0, 40);
+    const std::string cut = directory.file("cut.json", text);
+    const Ran ran = strata({ "timeline", cut });
+    EXPECT_EQ(ran.code, 0);
+    const std::string place = "byte " + std::to_string(text.size() - 40);
+    EXPECT_THAT(ran.err,
+        StartsWith("strata: " + cut + ": not complete. The file is damaged at " + place
+            + ": it ends in the middle. All figures"));
+    EXPECT_EQ(ran.err.find("byte", ran.err.find(place) + place.size()), std::string::npos) << ran.err;
+    // Where nothing of it can be read, that is all that is said.
+    const Ran none = strata({ "timeline", directory.file("none.json", text.substr(0, 30)) });
+    EXPECT_EQ(none.code, 3);
+    EXPECT_THAT(none.err, HasSubstr("it ends in the middle, at byte "));
+}
+
 TEST(BadInput, NamesThatAreNotUtf8GiveValidJson)
 {
     const TemporaryDirectory directory;

@@ -106,7 +106,7 @@ def test_card(arguments, python, version, card, model, folder, failures):
 def test_own(arguments, python, version, card, model, folder, failures):
     name = f"{version} {model} {card}, our recorder"
     session, path = os.path.join(folder, "own.strata"), os.path.join(folder, "own.json")
-    time = timed(arguments, python, failures, name, card, model, "-", ["--kernels", "-o", session])
+    time = timed(arguments, python, failures, name, card, model, "-", ["--kernels", "--overwrite", "-o", session])
     if time is None:
         return None
     done = subprocess.run([arguments.strata, "timeline", session, "-o", path], capture_output=True, text=True)

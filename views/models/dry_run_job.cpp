@@ -121,7 +121,7 @@ bool DryRunJob::start(const DryRunRequest& request, const QString& recording, QS
     QStringList arguments{ QStringLiteral("dryrun") };
     arguments << request.options() << QStringLiteral("--json");
     if (!m_outcome.recording.isEmpty())
-        arguments << QStringLiteral("-o") << m_outcome.recording;
+        arguments << QStringLiteral("--overwrite") << QStringLiteral("-o") << m_outcome.recording;
     arguments << QStringLiteral("--") << command.words;
     m_clock.start();
     m_process.start(m_program, arguments);

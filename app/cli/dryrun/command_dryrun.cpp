@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 
 namespace strata::cli {
 
@@ -66,6 +67,7 @@ public:
         app.add_option("-o,--output", m_options.output,
             "Keep the recording, as session (.strata) or PyTorch snapshot (.pickle); with {process} in the "
             "name that of each process, else of the one that reserved most");
+        app.add_flag("--overwrite", m_options.overwrite, "Replaces a recording that is there already");
         app.add_flag("--kernels", m_options.kernels,
             "With -o or --live, what the device ran when, too, for strata timeline: order, names and "
             "launches are real, durations are what the card takes at least");
@@ -118,6 +120,14 @@ private:
             return {};
         if (const auto format = model::savedFormat(m_options.output); !format)
             return model::Failure(format.error());
+        std::error_code error;
+        const bool isThere = std::filesystem::exists(m_options.output, error);
+        if (isThere && !std::filesystem::is_regular_file(m_options.output, error))
+            return model::fail(Error::Kind::Usage, model::say("%1: there, and no file", m_options.output),
+                model::say("name another one"));
+        if (isThere && !m_options.overwrite)
+            return model::fail(Error::Kind::Usage, model::say("%1: is there already", m_options.output),
+                model::say("name another one, or replace it with --overwrite"));
         return {};
     }
 

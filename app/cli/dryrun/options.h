@@ -30,6 +30,7 @@ struct DryRunOptions {
     launch::LiveSettings live; ///< others may look on at each run that is recorded
     bool time = false; ///< tell how long a step takes at least
     std::string output; ///< where the recording goes, .strata or .pickle; empty: nowhere
+    bool overwrite = false; ///< replaces a file that is there already
     bool json = false;
     std::vector<std::string> command;
 

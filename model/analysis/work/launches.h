@@ -34,6 +34,9 @@ struct LaunchCounts {
     std::int64_t calls = 0;
     std::int64_t withoutWork = 0; ///< of them those that no work of a device names
     std::int64_t captured = 0; ///< of these those while a graph was captured on their thread
+
+    /// The others: what they launched ran, and was not recorded.
+    [[nodiscard]] std::int64_t lost() const { return withoutWork - captured; }
 };
 /// Of those that begin in `range` and have a number by which work names them. O(n log n).
 [[nodiscard]] LaunchCounts launchCountsOf(

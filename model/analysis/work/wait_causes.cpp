@@ -291,7 +291,7 @@ bool isLoaderWait(std::string_view name)
 bool isWaiting(std::string_view name)
 {
     return contains(name, "Synchronize") || name == "cudaMemcpy" || name == "hipMemcpy"
-        || name == "hipMemcpyWithStream" || name == "cudaMemcpy2D";
+        || name == "hipMemcpyWithStream" || name == "cudaMemcpy2D" || name == "cudaFree" || name == "hipFree";
 }
 
 std::string_view waitCauseWord(WaitCause cause)

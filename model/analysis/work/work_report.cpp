@@ -82,18 +82,19 @@ void addExposed(std::vector<Sentence>& said, const DeviceWork& device, std::int6
             "gradients under no_sync()."));
 }
 
-/// Where launches have no work, idle time is not what it seems.
-void addLostLaunches(std::vector<Sentence>& said, const LaunchCounts& launches)
+/// Where work of launches was lost, idle time is not what it seems; what is captured runs with its graph.
+void addLaunchesWithoutWork(std::vector<Sentence>& said, const LaunchCounts& launches)
 {
-    if (static_cast<double>(launches.withoutWork) <= kLostLaunchShare * static_cast<double>(launches.calls))
-        return;
-    if (launches.captured == launches.withoutWork)
+    const auto areMany = [&](std::int64_t count) {
+        return static_cast<double>(count) > kLostLaunchShare * static_cast<double>(launches.calls);
+    };
+    if (areMany(launches.captured))
         said.push_back(say("%1 of %2 launches have no work of a GPU here: they were captured into a graph.",
-            formatCount(launches.withoutWork), formatCount(launches.calls)));
-    else
+            formatCount(launches.captured), formatCount(launches.calls)));
+    if (areMany(launches.lost()))
         said.push_back(say("%1 of %2 launches have no work of a GPU here: what they launched was not "
                            "recorded, so the GPU may have been busy while it is idle here.",
-            formatCount(launches.withoutWork), formatCount(launches.calls)));
+            formatCount(launches.lost()), formatCount(launches.calls)));
 }
 
 Sentence took(const ProfilerStep& step, bool hasDevice)
@@ -152,7 +153,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
         said.push_back(recording.truncation
                 ? say("No work of a GPU is in what can be read of this trace: it is cut, or damaged.")
                 : say("No work of a GPU is in this trace."));
-        addLostLaunches(said, report.launches);
+        addLaunchesWithoutWork(said, report.launches);
         return said;
     }
     const std::int64_t rangeNs = waits.range.ns(), aroundNs = rangeNs - waits.span.ns();
@@ -166,7 +167,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
         said.push_back(say("GPU %1 is idle throughout the range, for %2.", *waits.device,
             strong(argument(duration(waits.range.ns())))));
         addWhy(said, waits, strings);
-        addLostLaunches(said, report.launches);
+        addLaunchesWithoutWork(said, report.launches);
         return said;
     }
     if (recording.simulated)
@@ -194,7 +195,7 @@ std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recor
     if (isAround || queue != QueueState::Dense)
         addWhy(said, waits, strings);
     addExposed(said, *device, rangeNs);
-    addLostLaunches(said, report.launches);
+    addLaunchesWithoutWork(said, report.launches);
     return said;
 }
 

@@ -26,7 +26,8 @@ struct WorkReport {
     Roofline roofline;
 };
 
-/// More launches without work than this share are told of in the verdict: the end of a trace leaves some.
+/// More launches whose work is lost than this share are told of in the verdict, since the end of a trace
+/// leaves some; so are more that were captured.
 inline constexpr double kLostLaunchShare = 0.05;
 
 /// Rows of operators are apart as `by` says. O(n log n).
@@ -39,8 +40,8 @@ inline constexpr double kExposedShare = 0.05;
 /// How busy the device is, and, unless it is kept busy, why not and what would help. Where more than
 /// kDenseShare of the steps, or of the range, lies before its first or behind its last work, it says so.
 /// Shares are of WaitTimes::range throughout. Then collectives that nothing hides, of more than kExposedShare
-/// of it, and launches of which no work is told, of more than kLostLaunchShare of all. Of a simulated device,
-/// whose times are not a real one's, no more than that. `recording`: whose work it is.
+/// of it, and launches of which no work is told, captured or lost, each of more than kLostLaunchShare of all.
+/// Of a simulated device, whose times are not a real one's, no more than that. `recording`: whose work it is.
 [[nodiscard]] std::vector<Sentence> verdictOf(const WorkReport& report, const Recording& recording);
 
 /// The time that idle times are shares of: "the steps, which took 1.2 s".

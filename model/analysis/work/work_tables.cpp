@@ -216,6 +216,12 @@ std::string_view hostPagesWord(HostPages pages)
     return kWords[static_cast<std::size_t>(pages)];
 }
 
+std::int64_t CallSums::meanNs() const
+{
+    const std::int64_t whole = totalNs / calls, rest = totalNs % calls;
+    return whole + (rest >= calls - rest ? 1 : 0);
+}
+
 std::optional<double> CopySums::bytesPerSecond() const
 {
     return isTimed ? rateOf(bytes, totalNs) : std::nullopt;

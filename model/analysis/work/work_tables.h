@@ -19,6 +19,8 @@ struct CallSums {
     StringId name;
     std::int64_t calls = 0;
     std::int64_t totalNs = 0;
+
+    [[nodiscard]] std::int64_t meanNs() const; ///< of a call, rounded
 };
 
 /// How many threads a kernel was launched with: blocks, and threads of each.

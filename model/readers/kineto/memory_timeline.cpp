@@ -246,13 +246,17 @@ public:
             return Failure(*m_stream.error());
         if (!isWhole) {
             const std::uint64_t offset = m_values.offset();
-            Sentence why = m_stream.error() ? m_stream.error()->what
-                : m_stream.ended()          ? say("it ends in the middle, at %1", m_stream.nameOf(offset))
-                                            : say("it is damaged at %1", m_stream.nameOf(offset));
             if (m_timeline.empty())
-                return fail(m_stream.error() ? m_stream.error()->kind : Error::Kind::Format, std::move(why),
+                return fail(m_stream.error() ? m_stream.error()->kind : Error::Kind::Format,
+                    m_stream.error()       ? m_stream.error()->what
+                        : m_stream.ended() ? say("it ends in the middle, at %1", m_stream.nameOf(offset))
+                                           : say("it is damaged at %1", m_stream.nameOf(offset)),
                     say("export it again"));
-            m_recording.truncation = Truncation{ offset, std::move(why) };
+            // Where is said beside it.
+            m_recording.truncation = Truncation{ offset,
+                m_stream.error()       ? m_stream.error()->what
+                    : m_stream.ended() ? say("it ends in the middle")
+                                       : say("what stands there cannot be read") };
         }
         if (m_timeline.empty())
             return fail(Error::Kind::Format, say("this memory timeline holds no memory: its device had none"),

@@ -247,7 +247,7 @@ def check_output(strata, python, folder, failures):
 
     bare = without_hooks(strata, os.path.join(folder, "bare"))
     for name, program in (("session", strata), ("session of torch's recorder", bare)):
-        run, report = dryrun(program, ["--capacity", "4GiB", "-o", session], [python, "-c", USE + code])
+        run, report = dryrun(program, ["--capacity", "4GiB", "--overwrite", "-o", session], [python, "-c", USE + code])
         failures.expect(name, "groups", [group["key"] for group in report["groups"]], ["<string>:2"])
         summary = json.loads(subprocess.run([strata, "summary", "--json", session], capture_output=True).stdout)
         kept, told = summary["devices"][0], report["ranks"][0]["devices"][0]

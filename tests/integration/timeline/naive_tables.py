@@ -159,12 +159,16 @@ def message_bytes(rows):
     return found
 
 
+#: Beside those with Synchronize in their names.
+WAITING = ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream", "cudaFree", "hipFree")
+
+
 def waits(rows):
     """Calls that return when the device is done, among them copies to pageable memory."""
     found = collections.defaultdict(lambda: [0, 0])
     pageable = {row["args"].get("correlation") for row in rows if row.get("ph") == "X" and row.get("cat") in COPIES and "-> Pageable" in row["name"]} - {None, 0}
     for row in rows:
-        if row.get("ph") == "X" and row.get("cat") in CALLS and ("Synchronize" in row["name"] or row["name"] in ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream")
+        if row.get("ph") == "X" and row.get("cat") in CALLS and ("Synchronize" in row["name"] or row["name"] in WAITING
                                                                 or row.get("args", {}).get("correlation") in pageable):
             found[row["name"]][0] += 1
             found[row["name"]][1] += ns(row["dur"])

@@ -233,7 +233,7 @@ def launches(rows):
         elif "Launch" in row["name"]:
             told.append(row["args"]["correlation"] in working)
             captured += capturing and not told[-1]
-    return {"calls": len(told), "without_work": told.count(False), "captured": captured}
+    return {"calls": len(told), "without_work": told.count(False), "captured": captured, "lost": told.count(False) - captured}
 
 
 def check(strata, name, rows, queue, wanted, folder):

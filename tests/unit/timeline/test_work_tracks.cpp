@@ -118,6 +118,35 @@ TEST(WorkTracks, WhatIsNestedStandsBelow)
     EXPECT_EQ(tracks.placeOf(3), std::pair(std::size_t{ 0 }, std::size_t{ 1 })) << "behind the one at 100";
 }
 
+// The work of one annotation still runs while that of the next begins, over and over.
+TEST(WorkTracks, AnnotationsThatOverlapInPartTakeTurnsInTwoRows)
+{
+    Work work;
+    work.lanes = { { .device = 0, .stream = 7 } };
+    const auto add = [&](WorkKind kind, std::int64_t start, std::int64_t end) {
+        WorkSpan span;
+        span.kind = kind;
+        span.startNs = start;
+        span.durationNs = end - start;
+        work.spans.push_back(span);
+    };
+    for (std::int64_t i = 0; i < 40; ++i) {
+        add(WorkKind::DeviceAnnotation, 100 * i, 100 * i + 120);
+        add(WorkKind::DeviceAnnotation, 100 * i + 30, 100 * i + 90); // within it
+        add(WorkKind::Kernel, 100 * i + 20, 100 * i + 90);
+    }
+    const WorkTracks tracks(work);
+    ASSERT_EQ(tracks.tracks().size(), 1u);
+    const WorkTrack& stream = tracks.tracks()[0];
+    ASSERT_EQ(stream.rows.size(), 4u) << "two in turns, what lies within, and kernels below";
+    const auto rowOf = [&](std::uint32_t span) { return tracks.placeOf(span)->second; };
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        EXPECT_EQ(rowOf(3 * i), i % 2) << i;
+        EXPECT_GT(rowOf(3 * i + 1), rowOf(3 * i)) << "below what holds it";
+        EXPECT_EQ(rowOf(3 * i + 2), 3u);
+    }
+}
+
 TEST(WorkTracks, FoldsLeaveNothingOut)
 {
     const Work work = randomWork(11, 20'000);

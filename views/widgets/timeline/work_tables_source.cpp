@@ -239,7 +239,7 @@ template <class Sums> typename SumsTable<Sums>::Figure totalOf()
 template <class Sums> typename SumsTable<Sums>::Figure meanOf()
 {
     return { column(Words::tr("Mean"), {}, kTime, "mean_ns"), Reads::Time,
-        [](const Sums& row) { return std::optional(row.totalNs / row.calls); } };
+        [](const Sums& row) { return std::optional(row.meanNs()); } };
 }
 template <class Sums> typename SumsTable<Sums>::Figure callsOf()
 {

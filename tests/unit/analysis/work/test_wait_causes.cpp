@@ -40,7 +40,14 @@ public:
         add(WorkKind::Runtime, "cudaLaunchKernel", at, at + 1, ++m_correlation);
         add(WorkKind::Kernel, name, at + 2, at + 2 + took, m_correlation, 1);
     }
+    /// A launch of which no work is told.
+    void lostLaunch(std::int64_t at)
+    {
+        add(WorkKind::Runtime, "cudaLaunchKernel", at, at + 1, ++m_correlation);
+    }
+    void beOwnRecording() { m_work.ownRecording = true; }
     [[nodiscard]] const Work& work() const { return m_work; }
+    [[nodiscard]] LaunchCounts launches() const { return launchCountsOf(m_work, strings(), {}); }
     [[nodiscard]] const StringTable& strings() const { return m_recording.strings; }
     [[nodiscard]] WaitTimes waits() const { return waitTimesOf(m_work, strings()); }
     [[nodiscard]] std::string_view text(StringId id) const { return strings()[id]; }
@@ -195,6 +202,92 @@ TEST(WaitCausesTest, CollectivesThatNothingHidesAreTold)
     EXPECT_THAT(verdict(402, 602), HasSubstr("is kept busy")) << "and yet it is told";
     EXPECT_THAT(verdict(302, 502), HasSubstr("For 100 us (10.0 %) collectives")) << "half of it is hidden";
     EXPECT_THAT(verdict(352, 442), Not(HasSubstr("collectives run"))) << "less than a twentieth";
+}
+
+TEST(WaitCausesTest, LaunchesThatWereCapturedAreToldApartFromLostOnes)
+{
+    Program program;
+    program.add(WorkKind::Runtime, "cudaStreamBeginCapture", 0, 1);
+    for (std::int64_t i = 0; i < 30; ++i)
+        program.lostLaunch(2 + 2 * i);
+    program.add(WorkKind::Runtime, "cudaStreamEndCapture", 70, 71);
+    for (std::int64_t i = 0; i < 60; ++i)
+        program.kernel(100 + 10 * i, 8);
+    EXPECT_EQ(program.launches().captured, 30);
+    EXPECT_EQ(program.launches().lost(), 0);
+    EXPECT_THAT(
+        program.verdict(), HasSubstr("30 of 90 launches have no work of a GPU here: they were captured"));
+    EXPECT_THAT(program.verdict(), Not(HasSubstr("not recorded")));
+    for (std::int64_t i = 0; i < 10; ++i)
+        program.lostLaunch(800 + 2 * i);
+    EXPECT_EQ(program.launches().withoutWork, 40);
+    EXPECT_EQ(program.launches().lost(), 10);
+    EXPECT_THAT(
+        program.verdict(), HasSubstr("30 of 100 launches have no work of a GPU here: they were captured"));
+    EXPECT_THAT(program.verdict(),
+        HasSubstr("10 of 100 launches have no work of a GPU here: what they launched was "
+                  "not recorded"));
+}
+
+TEST(WaitCausesTest, FewLostLaunchesAreNotToldBesideManyCapturedOnes)
+{
+    Program program;
+    program.add(WorkKind::Runtime, "cudaStreamBeginCapture", 0, 1);
+    for (std::int64_t i = 0; i < 30; ++i)
+        program.lostLaunch(2 + 2 * i);
+    program.add(WorkKind::Runtime, "cudaStreamEndCapture", 70, 71);
+    for (std::int64_t i = 0; i < 69; ++i)
+        program.kernel(100 + 10 * i, 8);
+    program.lostLaunch(900); // the last one, whose work the trace does not see any more
+    EXPECT_EQ(program.launches().lost(), 1);
+    EXPECT_THAT(
+        program.verdict(), HasSubstr("30 of 100 launches have no work of a GPU here: they were captured"));
+    EXPECT_THAT(program.verdict(), Not(HasSubstr("not recorded")));
+}
+
+// Another profiler had all of the GPU's records, or CUPTI gave none.
+TEST(WaitCausesTest, ARecordingWhoseLaunchesHaveNoWorkSaysSoAndNamesNoCause)
+{
+    Program program;
+    program.beOwnRecording();
+    for (std::int64_t step = 0; step < 3; ++step) {
+        program.add(WorkKind::Annotation, "ProfilerStep#" + std::to_string(step), 100 * step, 100 * step + 90);
+        for (std::int64_t i = 0; i < 5; ++i)
+            program.lostLaunch(100 * step + 10 * i);
+    }
+    const WaitTimes waits = program.waits();
+    EXPECT_FALSE(waits.device) << "nobody knows whether one was idle";
+    for (const WaitTime& wait : waits.all)
+        EXPECT_EQ(wait.ns, 0);
+    EXPECT_EQ(program.launches().lost(), 15);
+    const std::string verdict = program.verdict();
+    EXPECT_THAT(verdict, HasSubstr("No work of a GPU is in this trace."));
+    EXPECT_THAT(verdict,
+        HasSubstr("15 of 15 launches have no work of a GPU here: what they launched was not recorded"));
+    EXPECT_THAT(verdict, Not(HasSubstr("idle time passes")));
+    // Those of one step have work: the recording is judged by all of its steps.
+    for (std::int64_t i = 0; i < 5; ++i)
+        program.kernel(302 + 10 * i, 8);
+    program.add(WorkKind::Annotation, "ProfilerStep#3", 300, 390);
+    EXPECT_EQ(program.waits().of, WaitsOf::Steps);
+    EXPECT_THAT(
+        program.verdict(), HasSubstr("15 of 20 launches have no work of a GPU here: what they launched"));
+}
+
+TEST(WaitCausesTest, MeansAreRounded)
+{
+    CallSums sums;
+    sums.calls = 3;
+    const auto mean = [&](std::int64_t totalNs) {
+        sums.totalNs = totalNs;
+        return sums.meanNs();
+    };
+    EXPECT_EQ(mean(0), 0);
+    EXPECT_EQ(mean(4), 1);
+    EXPECT_EQ(mean(5), 2) << "and not cut to 1";
+    EXPECT_EQ(mean(INT64_MAX), INT64_MAX / 3);
+    sums.calls = 2;
+    EXPECT_EQ(mean(5), 3) << "halves upwards";
 }
 
 /// Of all pieces of the thread the shortest that fills more than half; of equal ones the last.
