@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/predict.h"
 
+#include "model/whatif/checkpoints.h"
 #include "model/whatif/run_replay.h"
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
 
 namespace strata::model {
@@ -17,6 +19,8 @@ Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t
     std::int64_t numerator = items, denominator = 1;
     constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
     for (const Change& change : changes) {
+        if (change.kind != Change::Kind::Batch)
+            continue;
         if (!change.relative) {
             numerator = change.numerator;
             denominator = 1;
@@ -46,6 +50,23 @@ Failure unknownBatch(std::size_t recording, std::size_t recordings)
     return fail(Error::Kind::Usage, what,
         say("say it with --batch-of, as --batch-of 8, or --batch-of 8,16 with a second recording; recorded "
             "with --operators, shapes tell it"));
+}
+
+/// What the scenario does to a run beside its sizes. Empty: nothing; Refused as checkpointEdits().
+Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
+{
+    std::vector<ModuleChoice> choices;
+    for (const Change& change : scenario.changes)
+        if (change.kind == Change::Kind::Checkpoint)
+            choices.emplace_back(change.value);
+    if (choices.empty())
+        return RunEdits{};
+    return checkpointEdits(*run.trace, *run.steps, choices);
+}
+
+bool changes(const Scenario& scenario, Change::Kind kind)
+{
+    return std::ranges::any_of(scenario.changes, [&](const Change& change) { return change.kind == kind; });
 }
 
 /// Those runs in which each batch stands once, the one with the batch nearest to `items` first: what it does
@@ -192,17 +213,46 @@ void weighRoles(Prediction& prediction, const BatchSizes& sizes)
                                 "second recording with another batch (--with FILE2) tells each size");
 }
 
-/// What a run comes to with those sizes of its blocks, and between what that lies.
-Result<ReplayedRun> replayBetween(
-    const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes, const Progress& progress)
+/// What checkpointing leaves open, as shares of the answer: measured with the families of
+/// tests/truth/test_whatif.py that rules are made by. An answer is above the truth more than below it.
+constexpr double kDeepBelow = 0.025, kDeepAbove = 0.005, kDeepReservedBelow = 0.022;
+
+/// The same of one that a deep step tells, too.
+void weighDeep(Prediction& prediction, const RunEdits& edits)
+{
+    RuleSums sums;
+    for (const auto* uses :
+        std::initializer_list<const std::vector<RuleUse>*>{ &prediction.uses, &edits.uses })
+        for (const RuleUse& use : *uses)
+            sums.add(use);
+    prediction.uses = sums.used();
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Deep);
+    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double below) {
+        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+        least -= static_cast<std::int64_t>(static_cast<double>(least) * below);
+        most += static_cast<std::int64_t>(static_cast<double>(most) * kDeepAbove);
+    };
+    widenPeak(&PeakFigures::requestedBytesPeak, kDeepBelow);
+    widenPeak(&PeakFigures::allocatedBytesPeak, kDeepBelow);
+    widenPeak(&PeakFigures::reservedBytesPeak, kDeepReservedBelow);
+    prediction.exact = false;
+    if (prediction.reason.empty())
+        prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
+}
+
+/// What a run comes to with those sizes of its blocks and these edits, and between what that lies.
+Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes,
+    const RunEdits& edits, const Progress& progress)
 {
     RunReplay replay(run, scenario, progress);
     const ProgramRun program = programRunOf(*run.trace);
-    auto came = replay.of(withSizes(program, sizes.likely));
+    const auto withAll
+        = [&](const std::vector<std::int64_t>& bytes) { return edited(withSizes(program, bytes), edits); };
+    auto came = replay.of(withAll(sizes.likely));
     if (!came || (sizes.least == sizes.likely && sizes.most == sizes.likely))
         return came;
     for (const auto* bound : { &sizes.least, &sizes.most }) {
-        const auto other = replay.of(withSizes(program, *bound));
+        const auto other = replay.of(withAll(*bound));
         if (!other)
             return Failure(other.error());
         came->least = lower(came->least, other->least);
@@ -212,7 +262,7 @@ Result<ReplayedRun> replayBetween(
 }
 
 /// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
-/// did as it does there.
+/// did as it does there; where it can tell.
 Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario, std::int64_t items,
     Prediction& prediction, const Progress& progress)
 {
@@ -220,7 +270,10 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
     const auto sizes = sizesOf(runs, items);
     if (!sizes)
         return Failure(sizes.error());
-    const auto came = replayBetween(runs.front(), scenario, *sizes, progress);
+    const auto edits = editsOf(runs.front(), scenario);
+    if (!edits)
+        return {};
+    const auto came = replayBetween(runs.front(), scenario, *sizes, *edits, progress);
     if (!came)
         return Failure(came.error());
     prediction.least = lower(prediction.least, came->least);
@@ -231,13 +284,20 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
 Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scenario& scenario,
     std::int64_t items, Prediction prediction, const Progress& progress)
 {
-    const auto sorted = byNearness(runs, items);
+    auto sorted = byNearness(runs, items);
     if (!sorted)
         return Failure(sorted.error());
+    const bool checkpoints = changes(scenario, Change::Kind::Checkpoint);
+    if (checkpoints) // who has a deep step tells
+        std::ranges::stable_partition(
+            *sorted, [](const RecordedRun& run) { return static_cast<bool>(usableDeepStep(*run.trace)); });
     const auto sizes = sizesOf(*sorted, items);
     if (!sizes)
         return Failure(sizes.error());
-    const auto came = replayBetween(sorted->front(), scenario, *sizes, progress);
+    const auto edits = editsOf(sorted->front(), scenario);
+    if (!edits)
+        return Failure(edits.error());
+    const auto came = replayBetween(sorted->front(), scenario, *sizes, *edits, progress);
     if (!came)
         return Failure(came.error());
     take(prediction, *came);
@@ -253,6 +313,8 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
         weighRecordings(prediction, *sizes, isBeyond(runs, items));
     else
         weighRoles(prediction, *sizes);
+    if (checkpoints)
+        weighDeep(prediction, *edits);
     prediction.exact = prediction.reason.empty();
     return prediction;
 }
@@ -269,10 +331,21 @@ bool leavesAllocator(const ReplayReport& report, const Scenario& scenario)
     return asked && recorded && *asked == *recorded;
 }
 
-/// The program does as it did in that run.
+/// The program does as it did in that run, but for its checkpoints.
 Result<Prediction> predictItself(
     const RecordedRun& run, const Scenario& scenario, Prediction prediction, const Progress& progress)
 {
+    if (changes(scenario, Change::Kind::Checkpoint)) {
+        const auto edits = editsOf(run, scenario);
+        if (!edits)
+            return Failure(edits.error());
+        const auto came = RunReplay(run, scenario, progress).of(edited(programRunOf(*run.trace), *edits));
+        if (!came)
+            return Failure(came.error());
+        take(prediction, *came);
+        weighDeep(prediction, *edits);
+        return prediction;
+    }
     const bool unchanged = leavesAllocator(*run.report, scenario);
     if (unchanged && run.report->exact()) { // that check was the replay
         prediction.predicted = prediction.least = prediction.most = recordedPeaks(run);
@@ -295,7 +368,7 @@ Result<Prediction> predict(
 {
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
-    if (!scenario.changes.empty()) {
+    if (changes(scenario, Change::Kind::Batch)) {
         if (!runs.front().batchItems)
             return unknownBatch(1, runs.size());
         const auto items = batchAfter(scenario.changes, *runs.front().batchItems);
@@ -312,7 +385,7 @@ Result<Prediction> predict(
         return predictBatch(runs, scenario, *prediction.batchAfter, prediction, progress);
     auto itself = predictItself(*same, scenario, prediction, progress);
     if (itself && same != runs.begin()) {
-        itself->evidence = WhatIfEvidence::Recordings;
+        itself->evidence = std::max(itself->evidence, WhatIfEvidence::Recordings);
         itself->outOfMemoryEvent.reset();
     }
     return itself;
