@@ -164,7 +164,9 @@ private:
                         program == m_owners.program.end() ? owners.saved : program->second, owners.others));
             }
             const DeepMoment dies = std::max(own, owners.held);
-            if (dies != recorded && dies != kNeverInStep)
+            // Between the same two allocations it is all the same.
+            if (dies != kNeverInStep
+                && allocsBefore(m_trace, dies.event) != allocsBefore(m_trace, recorded.event))
                 edits.changes.push_back(
                     { block, dies, dies < recorded ? BlockRule::LetGo : BlockRule::Held });
         }
