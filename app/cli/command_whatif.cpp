@@ -77,7 +77,8 @@ public:
         declareFile(app);
         m_read.declare(app, ReadOptions::Devices::All);
         app.add_option("--change", m_changes,
-               "What is another: batch=N items, or batch=xF times as many; one after the other")
+               "What is another: batch=N items, or batch=xF times as many; checkpoint=CLASS or "
+               "checkpoint=path:GLOB, modules behind checkpoints; one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
         app.add_option("--set", m_settings,
@@ -99,8 +100,9 @@ public:
             ->type_name("SIZE");
         m_training.declare(app);
         app.footer(R"(
-Example:
+Examples:
   strata whatif run.strata --change batch=x2 --batch-of 8
+  strata whatif run.strata --change checkpoint=Block
 
 Exit codes:
   0 done   1 nothing supports an answer, or over --max-peak   2 bad usage   3 unreadable)");
