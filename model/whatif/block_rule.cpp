@@ -32,6 +32,10 @@ std::string_view ruleWord(BlockRule rule)
         return "held";
     case BlockRule::Recomputed:
         return "recomputed";
+    case BlockRule::Kept:
+        return "kept";
+    case BlockRule::NotAgain:
+        return "not_again";
     case BlockRule::NotAligned:
         break;
     }

@@ -26,8 +26,10 @@ enum class BlockRule : std::uint8_t {
     LetGo, ///< saved for backward within a region: goes when the program lets go of it
     Held, ///< a region takes it: stays until what the region computes has been used a second time
     Recomputed, ///< once more in backward
+    Kept, ///< stays until backward has used it, where it was computed again
+    NotAgain, ///< was computed again in backward, and is not
 };
-inline constexpr std::size_t kBlockRules = 14;
+inline constexpr std::size_t kBlockRules = 16;
 [[nodiscard]] std::string_view ruleWord(BlockRule rule); ///< "scaled", ..., of JSON
 
 struct RuleUse {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/checkpoints.h"
 
-#include "model/analysis/training/deep_check.h"
 #include "model/analysis/training/step_ends.h"
-#include "model/whatif/aligned_steps.h"
-#include "model/whatif/step_owners.h"
+#include "model/whatif/step_edits.h"
 
 #include <algorithm>
 #include <map>
@@ -25,17 +23,6 @@ struct Region {
     std::optional<DeepMoment> again; ///< backward takes out the first of it
 
     [[nodiscard]] const DeepMoment& cut() const { return holds.back()->saved; }
-};
-
-/// What becomes of the deep step; blocks and events are its own.
-struct StepEdits {
-    struct Change {
-        std::uint32_t block = 0;
-        DeepMoment dies;
-        BlockRule rule = BlockRule::LetGo;
-    };
-    std::vector<Change> changes;
-    std::vector<RunEdits::Copy> copies;
 };
 
 class Rewriting {
@@ -92,14 +79,6 @@ private:
         return m_trace.blocks().birth(BlockId::born(block));
     }
 
-    /// When the program gives it back, as recorded.
-    [[nodiscard]] DeepMoment recordedDeath(std::uint32_t block) const
-    {
-        const BlockId id = BlockId::born(block);
-        const EventIndex gone = std::min(m_trace.blocks().death(id), m_trace.blocks().pendingSince(id));
-        return gone == BlockColumns::kNever ? kNeverInStep : DeepMoment{ gone, DeepMoment::kLastRow };
-    }
-
     [[nodiscard]] Region regionOf(const StepOwners::Window& window) const
     {
         Region region;
@@ -153,7 +132,7 @@ private:
             if (const auto block = blocks.find(hold.block); block != blocks.end() && !inside.contains(&hold))
                 block->second.others = std::max(block->second.others, hold.released.value_or(kNeverInStep));
         for (const auto& [block, owners] : blocks) {
-            const DeepMoment recorded = recordedDeath(block);
+            const DeepMoment recorded = recordedDeath(m_trace, block);
             if (recorded == kNeverInStep)
                 continue;
             DeepMoment own = recorded;
@@ -195,7 +174,7 @@ private:
                 || id.isOlder())
                 continue;
             const auto block = static_cast<std::uint32_t>(id.row());
-            RunEdits::Place dies = placeOf(std::min(recordedDeath(block).event, end));
+            RunEdits::Place dies = placeOf(std::min(recordedDeath(m_trace, block).event, end));
             if (const auto hold = saved.find(block); hold != saved.end() && dies.order == dies.kLast)
                 dies = std::max(dies, RunEdits::Place{ hold->second.event, hold->second.row, 0 });
             edits.copies.push_back({ block, placeOf(event), dies });
@@ -207,40 +186,6 @@ private:
     std::uint32_t m_firstBlock;
     std::vector<Region> m_regions;
 };
-
-/// The same in all steps.
-RunEdits inAllSteps(
-    const DeviceTrace& trace, const TrainingSteps& steps, const DeepStep& deep, const StepEdits& edits)
-{
-    RunEdits all;
-    RuleSums sums;
-    const auto bytesOf
-        = [&](std::uint32_t block) { return trace.blocks().requestedBytes[BlockId::born(block)]; };
-    for (const AlignedStep& step : alignSteps(trace, steps, deep.beginEvent, deep.endEvent)) {
-        const auto there = [&](RunEdits::Place place) {
-            place.event = step.placeOf(std::min(place.event, deep.endEvent));
-            return place;
-        };
-        for (const StepEdits::Change& change : edits.changes) {
-            const std::uint32_t block = step.blockOf(change.block);
-            if (block == AlignedStep::kNone) {
-                sums.add(BlockRule::NotAligned, bytesOf(change.block));
-                continue;
-            }
-            all.moves.push_back({ block, there({ change.dies.event, change.dies.row, 0 }) });
-            sums.add(change.rule, bytesOf(block));
-        }
-        for (const RunEdits::Copy& copy : edits.copies) {
-            const std::uint32_t like = step.blockOf(copy.like);
-            if (like == AlignedStep::kNone)
-                continue;
-            all.copies.push_back({ like, there(copy.born), there(copy.dies) });
-            sums.add(BlockRule::Recomputed, bytesOf(like));
-        }
-    }
-    all.uses = sums.used();
-    return all;
-}
 
 /// The classes of modules that ran, the most frequent first.
 std::string classesIn(const StepOwners& owners, const StringTable& strings)
@@ -260,26 +205,6 @@ std::string classesIn(const StepOwners& owners, const StringTable& strings)
 }
 
 } // namespace
-
-Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
-{
-    Sentence why;
-    if (const auto* const part = trace.recording().parts.find<DeepSteps>())
-        for (const DeepStep& step : part->steps) {
-            if (step.device != trace.device())
-                continue;
-            const DeepCheck check = checkDeepStep(trace, step);
-            if (isUsable(step, check))
-                return &step;
-            why = sayDeepCheck(step, check, trace.recording().strings);
-        }
-    if (!why.empty())
-        return fail(Error::Kind::Refused, say("the recording has a deep step, but %1", why),
-            say("record another step of the training: strata record --deep-step 5 -- COMMAND"));
-    return fail(Error::Kind::Refused,
-        say("the recording has no deep step, which tells what is saved for backward and who has it"),
-        say("record the program with one: strata record --deep-step 3 -- COMMAND"));
-}
 
 Result<RunEdits> checkpointEdits(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices)

@@ -3,7 +3,6 @@
 
 #include "model/analysis/training/training_steps.h"
 #include "model/base/result.h"
-#include "model/trace/deep_step.h"
 #include "model/trace/device_trace.h"
 #include "model/whatif/module_choice.h"
 #include "model/whatif/run_edits.h"
@@ -26,8 +25,5 @@ namespace strata::model {
 /// O(rows of the deep step + events).
 [[nodiscard]] Result<RunEdits> checkpointEdits(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices);
-
-/// The deep step of this device that is to be used. Refused: there is none.
-[[nodiscard]] Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace);
 
 } // namespace strata::model

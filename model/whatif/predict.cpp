@@ -2,7 +2,9 @@
 #include "model/whatif/predict.h"
 
 #include "model/whatif/checkpoints.h"
+#include "model/whatif/recorded_checkpoints.h"
 #include "model/whatif/run_replay.h"
+#include "model/whatif/step_edits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -56,11 +58,19 @@ Failure unknownBatch(std::size_t recording, std::size_t recordings)
 Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
 {
     std::vector<ModuleChoice> choices;
+    bool takesAway = false;
     for (const Change& change : scenario.changes)
-        if (change.kind == Change::Kind::Checkpoint)
+        if (change.takesCheckpointsAway())
+            takesAway = true;
+        else if (change.kind == Change::Kind::Checkpoint)
             choices.emplace_back(change.value);
-    if (choices.empty())
+    if (choices.empty() && !takesAway)
         return RunEdits{};
+    if (takesAway && !choices.empty())
+        return fail(Error::Kind::Usage, say("checkpoints cannot be taken away and put elsewhere at once"),
+            say("ask for the one, or for the other"));
+    if (takesAway)
+        return withoutCheckpoints(*run.trace, *run.steps);
     return checkpointEdits(*run.trace, *run.steps, choices);
 }
 

@@ -55,6 +55,7 @@ CLASSES = {
     "siamese": ("Residual", "Linear", "Sequential"), "t5": ("TransformerEncoderLayer", "MultiheadAttention", "TransformerDecoderLayer"),
     "unet": ("Sequential", "GroupNorm"), "vae": ("Residual", "LayerNorm"), "vit": ("Sequential", "Attention")}
 DEEP = ("--deep-step", "3")
+NESTED = ("experts", "gpt", "resnet", "siamese", "t5", "unet", "vae", "vit")  # have blocks that roles_program.py can checkpoint
 
 #: Cases from which on a percentile says something.
 ENOUGH = {"tuned": 40, "held back": 12}
@@ -85,9 +86,10 @@ def words_of(case, times):
     return (str(int(case.items * times)), *case.words)
 
 
-def checkpointed(case, chosen=None, times=1):
-    """The words of a case with these modules behind checkpoints: so many steps that the deep one has some beside it that do the same."""
-    words = list(case.words)
+def checkpointed(case, chosen=None, times=1, blocks=False):
+    """The words of a case with these modules behind checkpoints, or its blocks: so many steps that the deep one has some beside it that do
+    the same."""
+    words = [*case.words, *(("--option", "checkpoint") if blocks else ())]
     words[words.index("--steps") + 1] = "6"
     return (str(int(case.items * times)), *(("--checkpoint", chosen) if chosen else ()), *words)
 
@@ -302,6 +304,8 @@ def checkpoint_questions(case, classes):
     chosen = classes[0]
     yield ("checkpointing and batch, deep step and roles", chosen, 2,
            ("--change", f"checkpoint={chosen}", "--change", "batch=x2", "--batch-of", str(case.items)))
+    if case.family in NESTED:
+        yield "no checkpoints, deep step", None, 1, ("--change", "checkpoint=none")
 
 
 def measure_checkpoints(arguments, python, folder, chosen, failures):
@@ -311,7 +315,8 @@ def measure_checkpoints(arguments, python, folder, chosen, failures):
     asked = {case.name: CLASSES[case.family][::len(CLASSES[case.family]) - 1] if few else CLASSES[case.family] for case in chosen}
     truth = [checkpointed(case, each, times) for case in chosen for each in (None, *asked[case.name]) for times in (1, 2)
              if times == 1 or each in (None, asked[case.name][0])]
-    deep = record(strata, python, os.path.join(folder, "deep"), [checkpointed(case) for case in chosen], DEEP)
+    deep = record(strata, python, os.path.join(folder, "deep"), [checkpointed(case, blocks=blocks) for case in chosen for blocks in (False, True)
+                                                                 if not blocks or case.family in NESTED], DEEP)
     made = {"": record(strata, python, os.path.join(folder, "checkpoints"), truth, ("--deep-step", "0"))}
     for number, settings in enumerate(SETTINGS):
         some = [checkpointed(case, each) for case in chosen if case.settings == settings for each in asked[case.name]]
@@ -323,11 +328,12 @@ def measure_checkpoints(arguments, python, folder, chosen, failures):
 
     def answer_of(case, method, modules, times, words):
         settings = case.settings if "--set" in words else ""
-        before, wanted = peaks(deep.get(checkpointed(case))), peaks(made[settings].get(checkpointed(case, modules, times)))
+        asks = deep.get(checkpointed(case, blocks=method.startswith("no checkpoints")))
+        before, wanted = peaks(asks), peaks(made[settings].get(checkpointed(case, modules, times)))
         if before is None or wanted is None:
             failures.expect(case.name, f"recordings of {modules}, x{times}", [before is not None, wanted is not None], [True, True])
             return None
-        run, answer = strata_json(arguments.strata, ["whatif", deep[checkpointed(case)], "--json", *words])
+        run, answer = strata_json(arguments.strata, ["whatif", asks, "--json", *words])
         if answer is None or answer["refused"]:
             print(f"  {case.name}: {modules}: {run.stderr.strip()[:300]}", flush=True)
         return row_of(case, method, modules if times == 1 else f"{times}, {modules}", answer, before, wanted)
