@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/aligned_runs.h"
 
+#include "model/whatif/common_part.h"
+
 #include <algorithm>
-#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -50,69 +51,15 @@ void pair(Tokens first, Tokens second, AlignedRuns& runs)
             runs.other[first[i].block] = second[i].block;
 }
 
-/// Myers' greedy algorithm (An O(ND) Difference Algorithm, 1986): the fewest insertions and deletions. Keeps
-/// the furthest points of each round, D^2 numbers.
 void alignDiffering(Tokens first, Tokens second, AlignedRuns& runs)
 {
-    while (!first.empty() && !second.empty() && same(first.front(), second.front())) {
-        pair(first.first(1), second.first(1), runs);
-        first = first.subspan(1);
-        second = second.subspan(1);
-    }
-    while (!first.empty() && !second.empty() && same(first.back(), second.back())) {
-        pair(first.last(1), second.last(1), runs);
-        first = first.first(first.size() - 1);
-        second = second.first(second.size() - 1);
-    }
-    if (first.empty() || second.empty())
-        return;
-    constexpr std::ptrdiff_t kMostDifferences = 2000;
-    const auto n = static_cast<std::ptrdiff_t>(first.size()), m = static_cast<std::ptrdiff_t>(second.size());
-    constexpr std::ptrdiff_t kMostSteps = std::ptrdiff_t{ 1 } << 28; // a second
-    const std::ptrdiff_t most = std::min({ n + m, kMostDifferences, kMostSteps / (n + m) + 1 });
-    const auto at = [&](std::ptrdiff_t k) { return static_cast<std::size_t>(k + most + 1); };
-    std::vector<std::ptrdiff_t> furthest(static_cast<std::size_t>(2 * most + 3), 0);
-    std::vector<std::vector<std::ptrdiff_t>> rounds; // of round d: k from -d to d
-    const auto isFirst = [&](std::ptrdiff_t x, std::ptrdiff_t y) {
-        return same(first[static_cast<std::size_t>(x)], second[static_cast<std::size_t>(y)]);
-    };
-    std::ptrdiff_t d = 0;
-    for (bool found = false; !found; ++d) {
-        if (d > most)
-            return;
-        for (std::ptrdiff_t k = -d; k <= d && !found; k += 2) {
-            std::ptrdiff_t x = k == -d || (k != d && furthest[at(k - 1)] < furthest[at(k + 1)])
-                ? furthest[at(k + 1)]
-                : furthest[at(k - 1)] + 1;
-            while (x < n && x - k < m && isFirst(x, x - k))
-                ++x;
-            furthest[at(k)] = x;
-            found = x >= n && x - k >= m;
-        }
-        rounds.emplace_back(furthest.begin() + static_cast<std::ptrdiff_t>(at(-d)),
-            furthest.begin() + static_cast<std::ptrdiff_t>(at(d)) + 1);
-    }
-    std::ptrdiff_t x = n, y = m;
-    for (--d; d >= 0; --d) {
-        const std::ptrdiff_t k = x - y;
-        const auto before = [&](std::ptrdiff_t diagonal) {
-            return rounds[static_cast<std::size_t>(d - 1)][static_cast<std::size_t>(diagonal + d - 1)];
-        };
-        std::ptrdiff_t fromX = 0, fromY = 0;
-        if (d > 0) {
-            const bool inserts = k == -d || (k != d && before(k - 1) < before(k + 1));
-            fromX = before(inserts ? k + 1 : k - 1);
-            fromY = fromX - (inserts ? k + 1 : k - 1);
-        }
-        while (x > fromX && y > fromY && isFirst(x - 1, y - 1)) {
-            --x;
-            --y;
-            pair(first.subspan(static_cast<std::size_t>(x), 1),
-                second.subspan(static_cast<std::size_t>(y), 1), runs);
-        }
-        x = fromX;
-        y = fromY;
-    }
+    std::vector<std::int64_t> kinds(first.size()), others(second.size());
+    std::ranges::transform(first, kinds.begin(), &Token::what);
+    std::ranges::transform(second, others.begin(), &Token::what);
+    const std::vector<std::uint32_t> partners = commonPart(kinds, others);
+    for (std::size_t i = 0; i < partners.size(); ++i)
+        if (partners[i] != kNoPartner)
+            pair(first.subspan(i, 1), second.subspan(partners[i], 1), runs);
 }
 
 /// The first events of phases, in order; those of steps.

@@ -6,36 +6,13 @@
 #include "model/base/result.h"
 #include "model/base/sentence.h"
 #include "model/trace/device_trace.h"
+#include "model/whatif/block_rule.h"
 #include "model/whatif/change.h"
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace strata::model {
-
-/// What became of blocks with another batch, and why.
-enum class BatchRule : std::uint8_t {
-    Scaled, ///< holds something for each item of the batch
-    OfTheModel, ///< parameters, buffers, gradients, optimizer state: as they are
-    Workspace, ///< of a library, or for communication: as it is
-    Scratch, ///< of a convolution, or the like: likely scaled, or as it is
-    OfTheUpdate, ///< born in the optimizer, or outside of steps: as it is
-    SizeOfParameter, ///< a copy, cast or gradient of a parameter, by its size and module: likely as it is
-    NotWhole, ///< its bytes are not those of whole items: likely as it is, or scaled
-    Undecided, ///< nothing tells what it is for: likely scaled, or as it is
-    Linear, ///< recordings tell its size at each batch
-    Interpolated, ///< its size does not go linearly with the batch: between the nearest two recordings
-    NotAligned, ///< the other recording has no such block: as it is
-};
-inline constexpr std::size_t kBatchRules = 11;
-[[nodiscard]] std::string_view ruleWord(BatchRule rule); ///< "scaled", ..., of JSON
-
-struct RuleUse {
-    BatchRule rule = BatchRule::Scaled;
-    std::int64_t blocks = 0;
-    std::int64_t bytes = 0; ///< of those blocks, as they were recorded
-};
 
 /// The requested bytes of each block of a trace, by its row, with another batch.
 struct BatchSizes {
@@ -65,21 +42,6 @@ struct BatchRecording {
 /// first. Refused: what they did differs too much. O(events), where they do the same.
 [[nodiscard]] Result<BatchSizes> batchByRecordings(
     const std::vector<BatchRecording>& recordings, std::int64_t to);
-
-/// Adds up what rules did.
-class RuleSums {
-public:
-    void add(BatchRule rule, std::int64_t bytes)
-    {
-        RuleUse& use = m_uses[static_cast<std::size_t>(rule)];
-        ++use.blocks;
-        use.bytes += bytes;
-    }
-    [[nodiscard]] std::vector<RuleUse> used() const;
-
-private:
-    std::vector<RuleUse> m_uses = std::vector<RuleUse>(kBatchRules);
-};
 
 /// The most that the blocks of these rows had at a time, in bytes as recorded. O(events).
 [[nodiscard]] std::int64_t mostLiveBytes(const DeviceTrace& trace, const std::vector<bool>& rows);

@@ -98,7 +98,7 @@ Result<BatchSizes> batchByRecordings(const std::vector<BatchRecording>& recordin
                     recordings[other + 1].trace->blocks().requestedBytes.born[it] });
         std::ranges::stable_sort(samples, {}, farness);
         if (samples.size() < 2) {
-            sums.add(BatchRule::NotAligned, bytes);
+            sums.add(BlockRule::NotAligned, bytes);
             // It may be missing with that batch, too, or go with it.
             sizes.likely.push_back(bytes);
             sizes.least.push_back(std::min<std::int64_t>(bytes, 1));
@@ -107,7 +107,7 @@ Result<BatchSizes> batchByRecordings(const std::vector<BatchRecording>& recordin
             continue;
         }
         const Fitted fitted = fit(samples, to);
-        sums.add(fitted.linear ? BatchRule::Linear : BatchRule::Interpolated, bytes);
+        sums.add(fitted.linear ? BlockRule::Linear : BlockRule::Interpolated, bytes);
         sizes.likely.push_back(fitted.bytes);
         // Where it bends, anything between the nearest sample and the line is as likely.
         undecided[row] = !fitted.linear;

@@ -69,7 +69,7 @@ public:
                 m_forwardSizes.insert(m_blocks.requestedBytes[block]);
     }
 
-    [[nodiscard]] BatchRule ruleOf(BlockId block) const
+    [[nodiscard]] BlockRule ruleOf(BlockId block) const
     {
         const std::int64_t bytes = m_blocks.requestedBytes[block];
         switch (m_categories.of(block).category) {
@@ -77,39 +77,39 @@ public:
         case Category::Buffer:
         case Category::OptimizerState:
         case Category::Gradient:
-            return BatchRule::OfTheModel;
+            return BlockRule::OfTheModel;
         case Category::Workspace:
-            return isScratchOfItems(block) ? BatchRule::Scratch : BatchRule::Workspace;
+            return isScratchOfItems(block) ? BlockRule::Scratch : BlockRule::Workspace;
         case Category::Communication:
-            return BatchRule::Workspace;
+            return BlockRule::Workspace;
         case Category::Activation:
             if (isLikeOwnTensor(block))
-                return BatchRule::SizeOfParameter;
+                return BlockRule::SizeOfParameter;
             if (isOfRecurrence(block))
-                return BatchRule::Undecided;
+                return BlockRule::Undecided;
             [[fallthrough]];
         case Category::Input:
-            return bytes % m_from == 0 ? BatchRule::Scaled : BatchRule::NotWhole;
+            return bytes % m_from == 0 ? BlockRule::Scaled : BlockRule::NotWhole;
         case Category::Temporary:
         case Category::Unknown:
             break;
         }
         const Phase phase = m_steps.phaseAt(m_blocks.birth(block));
         if (phase == Phase::Optimizer || phase == Phase::Unknown)
-            return BatchRule::OfTheUpdate;
+            return BlockRule::OfTheUpdate;
         if (isLikeOwnTensor(block))
-            return BatchRule::SizeOfParameter;
+            return BlockRule::SizeOfParameter;
         // A gradient has the size of what it is of.
         const bool ofParameter = phase == Phase::Backward && isLike(m_parameterSizes, bytes);
         const bool ofForward = m_forwardSizes.contains(bytes);
         if (ofParameter && !ofForward)
-            return BatchRule::SizeOfParameter;
+            return BlockRule::SizeOfParameter;
         if (bytes % m_from != 0)
-            return BatchRule::NotWhole;
+            return BlockRule::NotWhole;
         if (m_categories.of(block).category == Category::Unknown || isOfRecurrence(block)
             || (phase == Phase::Backward && (ofParameter || !isLikeForward(bytes))))
-            return BatchRule::Undecided;
-        return BatchRule::Scaled;
+            return BlockRule::Undecided;
+        return BlockRule::Scaled;
     }
 
     /// Something else may be as large as a parameter, too, unless it is no whole items, or a cast by
@@ -120,14 +120,14 @@ public:
             && (hasCode(block, kCast) || m_blocks.requestedBytes[block] % m_from != 0);
     }
     /// Whether its rule leaves nothing open.
-    [[nodiscard]] bool isSure(BlockId block, BatchRule rule) const
+    [[nodiscard]] bool isSure(BlockId block, BlockRule rule) const
     {
         switch (rule) {
-        case BatchRule::SizeOfParameter:
+        case BlockRule::SizeOfParameter:
             return isSurelyOfParameter(block) || !m_forwardSizes.contains(m_blocks.requestedBytes[block]);
-        case BatchRule::Scratch:
-        case BatchRule::NotWhole:
-        case BatchRule::Undecided:
+        case BlockRule::Scratch:
+        case BlockRule::NotWhole:
+        case BlockRule::Undecided:
             return false;
         default:
             return true;
@@ -209,46 +209,6 @@ private:
 
 } // namespace
 
-std::string_view ruleWord(BatchRule rule)
-{
-    switch (rule) {
-    case BatchRule::Scaled:
-        return "scaled";
-    case BatchRule::OfTheModel:
-        return "of_the_model";
-    case BatchRule::Workspace:
-        return "workspace";
-    case BatchRule::Scratch:
-        return "scratch";
-    case BatchRule::OfTheUpdate:
-        return "of_the_update";
-    case BatchRule::SizeOfParameter:
-        return "size_of_parameter";
-    case BatchRule::NotWhole:
-        return "not_whole";
-    case BatchRule::Undecided:
-        return "undecided";
-    case BatchRule::Linear:
-        return "linear";
-    case BatchRule::Interpolated:
-        return "interpolated";
-    case BatchRule::NotAligned:
-        break;
-    }
-    return "not_aligned";
-}
-
-std::vector<RuleUse> RuleSums::used() const
-{
-    std::vector<RuleUse> used;
-    for (std::size_t rule = 0; rule < m_uses.size(); ++rule)
-        if (m_uses[rule].blocks > 0) {
-            used.push_back(m_uses[rule]);
-            used.back().rule = static_cast<BatchRule>(rule);
-        }
-    return used;
-}
-
 std::int64_t mostLiveBytes(const DeviceTrace& trace, const std::vector<bool>& rows)
 {
     std::int64_t live = 0, most = 0;
@@ -287,10 +247,10 @@ Result<BatchSizes> batchByRoles(const DeviceTrace& trace, const TrainingSteps& s
     for (std::size_t row = 0; row < blocks.bornCount(); ++row) {
         const BlockId block = BlockId::born(row);
         const std::int64_t bytes = blocks.requestedBytes[block];
-        const BatchRule rule = scaling.ruleOf(block);
+        const BlockRule rule = scaling.ruleOf(block);
         sums.add(rule, bytes);
         const bool scales
-            = rule == BatchRule::Scaled || rule == BatchRule::Undecided || rule == BatchRule::Scratch;
+            = rule == BlockRule::Scaled || rule == BlockRule::Undecided || rule == BlockRule::Scratch;
         const bool isSure = scaling.isSure(block, rule);
         const bool mayScale = scales || !isSure;
         undecided[row] = mayScale && (!told || !isSure);

@@ -54,6 +54,8 @@ std::string_view evidenceWord(WhatIfEvidence evidence)
         return "replay";
     case WhatIfEvidence::Recordings:
         return "recordings";
+    case WhatIfEvidence::Deep:
+        return "deep";
     case WhatIfEvidence::Roles:
         return "roles";
     case WhatIfEvidence::Sizes:
@@ -64,18 +66,27 @@ std::string_view evidenceWord(WhatIfEvidence evidence)
 
 std::string Change::kinds()
 {
-    return "batch=N or batch=xF";
+    return "batch=N, batch=xF, checkpoint=CLASS, checkpoint=path:GLOB or checkpoint=none";
 }
 
 Result<Change> Change::parse(std::string_view text)
 {
     const std::size_t equals = text.find('=');
-    if (text.substr(0, equals) != "batch")
-        return fail(
-            Error::Kind::Usage, say("--change '%1' is not known: what it can do is %2", text, kinds()));
+    const std::string_view name = text.substr(0, equals);
     Change change;
     change.text = text;
     const std::string_view value = equals == text.npos ? std::string_view() : text.substr(equals + 1);
+    change.value = value;
+    if (name == "checkpoint") {
+        change.kind = Kind::Checkpoint;
+        if (!value.empty() && value != "path:")
+            return change;
+        return fail(Error::Kind::Usage, say("--change '%1' names no modules", text),
+            say("give a class, as checkpoint=Block, paths, as checkpoint=path:blocks.*, or checkpoint=none"));
+    }
+    if (name != "batch")
+        return fail(
+            Error::Kind::Usage, say("--change '%1' is not known: what it can do is %2", text, kinds()));
     if (value.starts_with('x')) {
         change.relative = true;
         if (readFactor(value.substr(1), change))

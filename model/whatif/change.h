@@ -13,6 +13,7 @@ namespace strata::model {
 enum class WhatIfEvidence : std::uint8_t {
     Replay, ///< nothing of the program changes
     Recordings, ///< two or more of the same program
+    Deep, ///< a step of the training in which every operator was seen
     Roles, ///< what blocks are for, as the program told
     Sizes, ///< what blocks are for, as sizes and lives make likely
 };
@@ -20,17 +21,22 @@ enum class WhatIfEvidence : std::uint8_t {
 
 /// A change of the program: KIND=VALUE.
 struct Change {
-    enum class Kind : std::uint8_t { Batch };
+    enum class Kind : std::uint8_t { Batch, Checkpoint };
 
     Kind kind = Kind::Batch;
     std::string text; ///< as it was given
+    std::string value; ///< of it, what stands behind the "="
     /// Of a batch: items, or (`relative`) times as many, `numerator / denominator`.
     bool relative = false;
     std::int64_t numerator = 1, denominator = 1;
 
-    /// "batch=16", "batch=x2", "batch=x0.5". Kind::Usage names what is known.
+    /// Of checkpointing: `value` is a class, or "path:GLOB" (ModuleChoice), or "none".
+    [[nodiscard]] bool takesCheckpointsAway() const { return kind == Kind::Checkpoint && value == "none"; }
+
+    /// "batch=16", "batch=x2", "batch=x0.5", "checkpoint=Block", "checkpoint=path:blocks.*",
+    /// "checkpoint=none". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
-    [[nodiscard]] static std::string kinds(); ///< "batch=N or batch=xF"
+    [[nodiscard]] static std::string kinds(); ///< "batch=N, batch=xF, ..."
 };
 
 } // namespace strata::model

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/predict.h"
 
+#include "model/whatif/checkpoints.h"
+#include "model/whatif/recorded_checkpoints.h"
 #include "model/whatif/run_replay.h"
+#include "model/whatif/step_edits.h"
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
 
 namespace strata::model {
@@ -20,6 +24,31 @@ Failure unknownBatch(std::size_t recording, std::size_t recordings)
     return fail(Error::Kind::Usage, what,
         say("say it with --batch-of, as --batch-of 8, or --batch-of 8,16 with a second recording; recorded "
             "with --operators, shapes tell it"));
+}
+
+/// What the scenario does to a run beside its sizes. Empty: nothing; Refused as checkpointEdits().
+Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
+{
+    std::vector<ModuleChoice> choices;
+    bool takesAway = false;
+    for (const Change& change : scenario.changes)
+        if (change.takesCheckpointsAway())
+            takesAway = true;
+        else if (change.kind == Change::Kind::Checkpoint)
+            choices.emplace_back(change.value);
+    if (choices.empty() && !takesAway)
+        return RunEdits{};
+    if (takesAway && !choices.empty())
+        return fail(Error::Kind::Usage, say("checkpoints cannot be taken away and put elsewhere at once"),
+            say("ask for the one, or for the other"));
+    if (takesAway)
+        return withoutCheckpoints(*run.trace, *run.steps);
+    return checkpointEdits(*run.trace, *run.steps, choices);
+}
+
+bool changes(const Scenario& scenario, Change::Kind kind)
+{
+    return std::ranges::any_of(scenario.changes, [&](const Change& change) { return change.kind == kind; });
 }
 
 /// Those runs in which each batch stands once, the one with the batch nearest to `items` first: what it does
@@ -166,17 +195,46 @@ void weighRoles(Prediction& prediction, const BatchSizes& sizes)
                                 "second recording with another batch (--with FILE2) tells each size");
 }
 
-/// What a run comes to with those sizes of its blocks, and between what that lies.
-Result<ReplayedRun> replayBetween(
-    const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes, const Progress& progress)
+/// What checkpointing leaves open, as shares of the answer: measured with the families of
+/// tests/truth/test_whatif.py that rules are made by. An answer is above the truth more than below it.
+constexpr double kDeepBelow = 0.025, kDeepAbove = 0.005, kDeepReservedBelow = 0.022;
+
+/// The same of one that a deep step tells, too.
+void weighDeep(Prediction& prediction, const RunEdits& edits)
+{
+    RuleSums sums;
+    for (const auto* uses :
+        std::initializer_list<const std::vector<RuleUse>*>{ &prediction.uses, &edits.uses })
+        for (const RuleUse& use : *uses)
+            sums.add(use);
+    prediction.uses = sums.used();
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Deep);
+    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double below) {
+        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+        least -= static_cast<std::int64_t>(static_cast<double>(least) * below);
+        most += static_cast<std::int64_t>(static_cast<double>(most) * kDeepAbove);
+    };
+    widenPeak(&PeakFigures::requestedBytesPeak, kDeepBelow);
+    widenPeak(&PeakFigures::allocatedBytesPeak, kDeepBelow);
+    widenPeak(&PeakFigures::reservedBytesPeak, kDeepReservedBelow);
+    prediction.exact = false;
+    if (prediction.reason.empty())
+        prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
+}
+
+/// What a run comes to with those sizes of its blocks and these edits, and between what that lies.
+Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes,
+    const RunEdits& edits, const Progress& progress)
 {
     RunReplay replay(run, scenario, progress);
     const ProgramRun program = programRunOf(*run.trace);
-    auto came = replay.of(withSizes(program, sizes.likely));
+    const auto withAll
+        = [&](const std::vector<std::int64_t>& bytes) { return edited(withSizes(program, bytes), edits); };
+    auto came = replay.of(withAll(sizes.likely));
     if (!came || (sizes.least == sizes.likely && sizes.most == sizes.likely))
         return came;
     for (const auto* bound : { &sizes.least, &sizes.most }) {
-        const auto other = replay.of(withSizes(program, *bound));
+        const auto other = replay.of(withAll(*bound));
         if (!other)
             return Failure(other.error());
         came->least = lower(came->least, other->least);
@@ -186,7 +244,7 @@ Result<ReplayedRun> replayBetween(
 }
 
 /// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
-/// did as it does there.
+/// did as it does there; where it can tell.
 Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario, std::int64_t items,
     Prediction& prediction, const Progress& progress)
 {
@@ -194,7 +252,10 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
     const auto sizes = sizesOf(runs, items);
     if (!sizes)
         return Failure(sizes.error());
-    const auto came = replayBetween(runs.front(), scenario, *sizes, progress);
+    const auto edits = editsOf(runs.front(), scenario);
+    if (!edits)
+        return {};
+    const auto came = replayBetween(runs.front(), scenario, *sizes, *edits, progress);
     if (!came)
         return Failure(came.error());
     prediction.least = lower(prediction.least, came->least);
@@ -205,18 +266,25 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
 Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scenario& scenario,
     std::int64_t items, Prediction prediction, const Progress& progress)
 {
-    const auto sorted = byNearness(runs, items);
+    auto sorted = byNearness(runs, items);
     if (!sorted)
         return Failure(sorted.error());
+    const bool checkpoints = changes(scenario, Change::Kind::Checkpoint);
+    if (checkpoints) // who has a deep step tells
+        std::ranges::stable_partition(
+            *sorted, [](const RecordedRun& run) { return static_cast<bool>(usableDeepStep(*run.trace)); });
     const auto sizes = sizesOf(*sorted, items);
     if (!sizes)
         return Failure(sizes.error());
-    const auto came = replayBetween(sorted->front(), scenario, *sizes, progress);
+    const auto edits = editsOf(sorted->front(), scenario);
+    if (!edits)
+        return Failure(edits.error());
+    const auto came = replayBetween(sorted->front(), scenario, *sizes, *edits, progress);
     if (!came)
         return Failure(came.error());
     take(prediction, *came);
-    prediction.run
-        = std::make_shared<ProgramRun>(withSizes(programRunOf(*sorted->front().trace), sizes->likely));
+    prediction.run = std::make_shared<ProgramRun>(
+        edited(withSizes(programRunOf(*sorted->front().trace), sizes->likely), *edits));
     prediction.recording = static_cast<std::size_t>(
         std::ranges::find(runs, sorted->front().trace, &RecordedRun::trace) - runs.begin());
     if (prediction.recording != 0)
@@ -231,6 +299,8 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
         weighRecordings(prediction, *sizes, isBeyond(runs, items));
     else
         weighRoles(prediction, *sizes);
+    if (checkpoints)
+        weighDeep(prediction, *edits);
     prediction.exact = prediction.reason.empty();
     return prediction;
 }
@@ -247,10 +317,22 @@ bool leavesAllocator(const ReplayReport& report, const Scenario& scenario)
     return asked && recorded && *asked == *recorded;
 }
 
-/// The program does as it did in that run.
+/// The program does as it did in that run, but for its checkpoints.
 Result<Prediction> predictItself(
     const RecordedRun& run, const Scenario& scenario, Prediction prediction, const Progress& progress)
 {
+    if (changes(scenario, Change::Kind::Checkpoint)) {
+        const auto edits = editsOf(run, scenario);
+        if (!edits)
+            return Failure(edits.error());
+        prediction.run = std::make_shared<ProgramRun>(edited(programRunOf(*run.trace), *edits));
+        const auto came = RunReplay(run, scenario, progress).of(*prediction.run);
+        if (!came)
+            return Failure(came.error());
+        take(prediction, *came);
+        weighDeep(prediction, *edits);
+        return prediction;
+    }
     const bool unchanged = leavesAllocator(*run.report, scenario);
     if (unchanged && run.report->exact()) { // that check was the replay
         prediction.predicted = prediction.least = prediction.most = recordedPeaks(run);
@@ -273,6 +355,8 @@ Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t
     std::int64_t numerator = items, denominator = 1;
     constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
     for (const Change& change : changes) {
+        if (change.kind != Change::Kind::Batch)
+            continue;
         if (!change.relative) {
             numerator = change.numerator;
             denominator = 1;
@@ -298,7 +382,7 @@ Result<Prediction> predict(
 {
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
-    if (!scenario.changes.empty()) {
+    if (changes(scenario, Change::Kind::Batch)) {
         if (!runs.front().batchItems)
             return unknownBatch(1, runs.size());
         const auto items = batchAfter(scenario.changes, *runs.front().batchItems);
@@ -315,7 +399,7 @@ Result<Prediction> predict(
         return predictBatch(runs, scenario, *prediction.batchAfter, prediction, progress);
     auto itself = predictItself(*same, scenario, prediction, progress);
     if (itself && same != runs.begin()) {
-        itself->evidence = WhatIfEvidence::Recordings;
+        itself->evidence = std::max(itself->evidence, WhatIfEvidence::Recordings);
         itself->outOfMemoryEvent.reset();
         itself->recording = static_cast<std::size_t>(same - runs.begin());
     }

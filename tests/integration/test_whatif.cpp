@@ -229,6 +229,12 @@ TEST(WhatIf, RefusesByName)
     const Ran unknown = refused({ "--change", "batch=x2" });
     EXPECT_EQ(unknown.code, 2);
     EXPECT_THAT(unknown.err, HasSubstr("--batch-of"));
+    EXPECT_EQ(refused({ "--change", "checkpoint=" }).code, 2);
+    const Ran deep = refused({ "--change", "checkpoint=Block", "--json" });
+    EXPECT_EQ(deep.code, 1);
+    EXPECT_THAT(
+        deep.json()["refused"].get<std::string>(), StartsWith("the recording has no deep step, which tells"));
+    EXPECT_THAT(deep.err, HasSubstr("strata record --deep-step 3 -- COMMAND"));
     const Ran missing = strata({ "whatif", "no-such-file.strata" });
     EXPECT_EQ(missing.code, 3);
     // It ends within its first step.

@@ -2,10 +2,12 @@
 """Trains programs with several sizes of the batch, and under several settings of the allocator, on the simulated device, and holds what
 `strata whatif` says of one recording, or of two or three, against the recording of the run that was asked for. Identity: a run of which
 nothing changes comes to its own peaks. A snapshot made of a recording tells nothing of roles: there are bounds alone.
+Programs are recorded with a deep step, too, and what it tells of checkpointing a class of modules is held against the same program with
+torch.utils.checkpoint around each call of the outermost of those.
 
 A recording with operators tells its batch itself.
 
-usage: test_whatif.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--keep FOLDER] [--recorder STRATA] [--write PAGE]
+usage: test_whatif.py STRATA [--part batch|checkpoints]... [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--keep FOLDER] [--recorder STRATA] [--write PAGE]
 
 It prints the error of requested, allocated and reserved in percent of the truth, over the answers that have a point and in which the
 change moves that figure by 1 % or more (settings: all), how many have bounds alone, whether the truth lies in the interval and how wide
@@ -33,6 +35,7 @@ FAMILIES = ["conv", "experts", "gan", "gpt", "lstm", "mlp", "recommender", "resn
 HELD_BACK = ("siamese", "recommender", "lstm", "mlp")
 MANY_ITEMS = ("mlp", "vae", "recommender", "siamese")  # whose items are small
 TIMES = (0.5, 2, 3)
+PARTS = ("batch", "checkpoints")
 TOGETHER = 20  # programs that share the import of torch
 SETTINGS = ("expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4",
             "roundup_power2_divisions:8,max_split_size_mb:64")
@@ -40,7 +43,19 @@ FIGURES = ("requested", "allocated", "reserved")
 #: Bars of requested and allocated, and of reserved, over answers with a point: median and 95th percentile in percent.
 BARS = {"settings": ((0, 0), (0, 0)), "batch, two recordings": ((0.1, 1), (1, 8)), "batch, three recordings": ((0.1, 1), (1, 8)),
         "batch, two recordings, and settings": ((0.5, 3), (1, 5)), "batch, roles": ((0.1, 1), (1, 8)),
-        "batch, sizes": ((0, 0), (0, 0))}
+        "batch, sizes": ((0, 0), (0, 0)), "checkpointing, deep step": ((0.1, 2), (0.5, 3)),
+        "checkpointing and settings, deep step": ((0.1, 2), (0.5, 3)), "checkpointing and batch, deep step and roles": ((0.5, 3), (1, 5)),
+        "no checkpoints, deep step": ((0.1, 2), (0.5, 3))}
+
+#: Of each family what is checkpointed, each for itself; the first and the last where there is little time.
+CLASSES = {
+    "conv": ("Sequential", "BatchNorm2d", "Conv2d"), "experts": ("Experts", "GatedMlp", "GroupedAttention"), "gan": ("Sequential", "BatchNorm2d"),
+    "gpt": ("Block", "path:blocks.1", "Linear"), "lstm": ("LSTM", "Linear"), "mlp": ("Sequential", "ReLU", "Linear"),
+    "recommender": ("Sequential", "Linear", "EmbeddingBag"), "resnet": ("Bottleneck", "BatchNorm2d", "Sequential"),
+    "siamese": ("Residual", "Linear", "Sequential"), "t5": ("TransformerEncoderLayer", "MultiheadAttention", "TransformerDecoderLayer"),
+    "unet": ("Sequential", "GroupNorm"), "vae": ("Residual", "LayerNorm"), "vit": ("Sequential", "Attention")}
+DEEP = ("--deep-step", "3")
+NESTED = ("experts", "gpt", "resnet", "siamese", "t5", "unet", "vae", "vit")  # have blocks that roles_program.py can checkpoint
 
 #: Cases from which on a percentile says something.
 ENOUGH = {"tuned": 40, "held back": 12}
@@ -69,6 +84,14 @@ def cases(seeds):
 
 def words_of(case, times):
     return (str(int(case.items * times)), *case.words)
+
+
+def checkpointed(case, chosen=None, times=1, blocks=False):
+    """The words of a case with these modules behind checkpoints, or its blocks: so many steps that the deep one has some beside it that do
+    the same."""
+    words = [*case.words, *(("--option", "checkpoint") if blocks else ())]
+    words[words.index("--steps") + 1] = "6"
+    return (str(int(case.items * times)), *(("--checkpoint", chosen) if chosen else ()), *words)
 
 
 def record(strata, python, folder, programs, options=(), settings=""):
@@ -151,6 +174,11 @@ def ask(strata, case, method, before, after, words, used, paths, truth):
     _, answer = strata_json(strata, ["whatif", *arguments])
     if arguments[0] != paths["", before]:
         os.remove(arguments[0])
+    return row_of(case, method, after, answer, unchanged, wanted)
+
+
+def row_of(case, method, after, answer, unchanged, wanted):
+    """`unchanged` and `wanted` are the peaks that were recorded without the change, and with it."""
     unchanged = [abs(a - b) / b * 100 for a, b in zip(unchanged, wanted)]
     if not answer or not answer["devices"]:
         return Row(case, method, after, "refused", [100.0] * 3, unchanged, False, 0)
@@ -236,11 +264,9 @@ class Report:
                 self.failures.expect(f"{method}, {which}", "at most 5 % are refused", kinds[2] <= 0.05 * len(rows))
 
 
-def measure(arguments, python, folder, failures):
+def measure_batch(arguments, python, folder, chosen, failures):
     """A row for each question, how many recordings come to their own peaks, and of how many."""
     rows, identical = [], 0
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-    chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
     made = record_all(arguments.recorder or arguments.strata, python, folder, chosen)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for case in chosen:
@@ -257,11 +283,66 @@ def measure(arguments, python, folder, failures):
             identical += len(paths) if failures.count == before else 0
             for row in pool.map(lambda question: ask(arguments.strata, case, *question, paths, truth), questions(case)):
                 rows.append(row)
-                if row.kind == "refused" or not row.held or any(abs(error) > 0.5 for error in row.errors or ()):
-                    errors = " ".join(f"{error:+.2f}" for error in row.errors or ())
-                    print(f"  {case.name} x{row.times} by {row.method}{' ' + case.settings if 'settings' in row.method else ''}: {row.kind} {errors} %"
-                          f"{'' if row.held else ', not in the interval'}", flush=True)
+                tell(row)
     return rows, identical, 6 * len(chosen)
+
+
+def tell(row):
+    """Says of a row what is worth a look."""
+    if row.kind == "refused" or not row.held or any(abs(error) > 0.5 for error in row.errors or ()):
+        errors = " ".join(f"{error:+.2f}" for error in row.errors or ())
+        print(f"  {row.case.name} x{row.times} by {row.method}{' ' + row.case.settings if 'settings' in row.method else ''}: {row.kind} {errors} %"
+              f"{'' if row.held else ', not in the interval'}", flush=True)
+
+
+def checkpoint_questions(case, classes):
+    """Each method with the modules and times of the batch of its truth, and what it is asked with."""
+    for chosen in classes:
+        change = ("--change", f"checkpoint={chosen}")
+        yield "checkpointing, deep step", chosen, 1, change
+        yield "checkpointing and settings, deep step", chosen, 1, (*change, "--set", case.settings)
+    chosen = classes[0]
+    yield ("checkpointing and batch, deep step and roles", chosen, 2,
+           ("--change", f"checkpoint={chosen}", "--change", "batch=x2", "--batch-of", str(case.items)))
+    if case.family in NESTED:
+        yield "no checkpoints, deep step", None, 1, ("--change", "checkpoint=none")
+
+
+def measure_checkpoints(arguments, python, folder, chosen, failures):
+    """A row for each question."""
+    strata = arguments.recorder or arguments.strata
+    few = arguments.seeds == 1 and not arguments.held_back
+    asked = {case.name: CLASSES[case.family][::len(CLASSES[case.family]) - 1] if few else CLASSES[case.family] for case in chosen}
+    truth = [checkpointed(case, each, times) for case in chosen for each in (None, *asked[case.name]) for times in (1, 2)
+             if times == 1 or each in (None, asked[case.name][0])]
+    deep = record(strata, python, os.path.join(folder, "deep"), [checkpointed(case, blocks=blocks) for case in chosen for blocks in (False, True)
+                                                                 if not blocks or case.family in NESTED], DEEP)
+    made = {"": record(strata, python, os.path.join(folder, "checkpoints"), truth, ("--deep-step", "0"))}
+    for number, settings in enumerate(SETTINGS):
+        some = [checkpointed(case, each) for case in chosen if case.settings == settings for each in asked[case.name]]
+        made[settings] = record(strata, python, os.path.join(folder, f"checkpoints{number}"), some, ("--deep-step", "0"), settings) if some else {}
+
+    def peaks(path):
+        _, answer = strata_json(arguments.strata, ["whatif", path, "--json"]) if path else (None, None)
+        return figures(answer["devices"][0]["recorded"]) if answer else None
+
+    def answer_of(case, method, modules, times, words):
+        settings = case.settings if "--set" in words else ""
+        asks = deep.get(checkpointed(case, blocks=method.startswith("no checkpoints")))
+        before, wanted = peaks(asks), peaks(made[settings].get(checkpointed(case, modules, times)))
+        if before is None or wanted is None:
+            failures.expect(case.name, f"recordings of {modules}, x{times}", [before is not None, wanted is not None], [True, True])
+            return None
+        run, answer = strata_json(arguments.strata, ["whatif", asks, "--json", *words])
+        if answer is None or answer["refused"]:
+            print(f"  {case.name}: {modules}: {run.stderr.strip()[:300]}", flush=True)
+        return row_of(case, method, modules if times == 1 else f"{times}, {modules}", answer, before, wanted)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = [row for row in pool.map(lambda each: answer_of(*each), ((case, *question) for case in chosen
+                                        for question in checkpoint_questions(case, asked[case.name]))) if row is not None]
+    for row in rows:
+        tell(row)
+    return rows
 
 
 def table(head, rows):
@@ -300,9 +381,16 @@ def test(arguments, python, failures):
     failures.expect("held back", "as drawn", HELD_BACK, held_back())
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or temporary
-        rows, identical, recordings = measure(arguments, python, folder, failures)
-        check_items(arguments, python, folder, failures)
-    print(f"  identity: {identical} of {recordings} recordings come to their own peaks, to the byte", flush=True)
+        seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+        chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
+        rows, identical, recordings, parts = [], 0, 0, arguments.part or PARTS
+        if "checkpoints" in parts:
+            rows += measure_checkpoints(arguments, python, folder, chosen, failures)
+        if "batch" in parts:
+            of_batch, identical, recordings = measure_batch(arguments, python, folder, chosen, failures)
+            rows += of_batch
+            check_items(arguments, python, folder, failures)
+            print(f"  identity: {identical} of {recordings} recordings come to their own peaks, to the byte", flush=True)
     report = Report(failures, identical, recordings)
     for method in BARS:
         report.add([row for row in rows if row.case.family not in HELD_BACK], method, "tuned")
@@ -312,6 +400,7 @@ def test(arguments, python, failures):
 
 
 def add_options(parser):
+    parser.add_argument("--part", action="append", choices=PARTS, help="this one alone")
     parser.add_argument("--seeds", type=int, default=4 if THOROUGH else 1)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--only", default="", help="cases with this text in their name")

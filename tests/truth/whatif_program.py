@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trains a program of the corpus of roles with a batch of so many items, and nothing else changed.
+"""Trains a program of the corpus of roles with a batch of so many items, and nothing else changed; with --checkpoint, with
+torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path.
 
-usage: whatif_program.py ITEMS FAMILY [--seed N] [--optimizer NAME] [--steps N] [--option NAME]...
+usage: whatif_program.py ITEMS [--checkpoint CLASS|path:GLOB] FAMILY [--seed N] [--optimizer NAME] [--steps N] [--option NAME]...
 """
+import fnmatch
 import sys
+
+import torch
+from torch.utils.checkpoint import checkpoint
 
 import roles_program
 
@@ -31,8 +36,41 @@ def with_batch(family, items):
     roles_program.roles_models.FAMILIES[family] = made
 
 
+def with_checkpoints(chosen):
+    """As a person would write it in the forward of what has those modules."""
+    plain, inside = torch.nn.Module.__call__, []
+
+    def is_chosen(module):
+        if chosen.startswith("path:"):
+            return fnmatch.fnmatch(paths(module), chosen[len("path:"):])
+        return type(module).__name__ == chosen
+
+    def call(module, *inputs, **named):
+        if inside or not module.training or not torch.is_grad_enabled() or not is_chosen(module):
+            return plain(module, *inputs, **named)
+
+        def run(*again):
+            inside.append(module)
+            try:
+                return plain(module, *again, **named)
+            finally:
+                inside.pop()
+        return checkpoint(run, *inputs, use_reentrant=False)
+    torch.nn.Module.__call__ = call
+    known = {}
+
+    def paths(module):
+        """Of a module within the model, which is the first that is called."""
+        if not known:
+            known.update({part: name for name, part in module.named_modules()})
+        return known.get(module, "")
+
+
 def main():
     items, *words = sys.argv[1:]
+    if words[0] == "--checkpoint":
+        with_checkpoints(words[1])
+        words = words[2:]
     arguments = roles_program.parse(words)
     with_batch(arguments.family, int(items))
     return roles_program.train(arguments)

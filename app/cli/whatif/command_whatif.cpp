@@ -88,7 +88,8 @@ public:
         declareFile(app);
         m_read.declare(app, ReadOptions::Devices::All);
         app.add_option("--change", m_changes,
-               "What is another: batch=N items, or batch=xF times as many; one after the other")
+               "What is another: batch=N items, or batch=xF times as many; checkpoint=CLASS or "
+               "checkpoint=path:GLOB, modules behind checkpoints; one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
         app.add_option("--set", m_settings,
@@ -126,6 +127,7 @@ public:
         app.footer(R"(
 Examples:
   strata whatif run.strata --change batch=x2 --batch-of 8
+  strata whatif run.strata --change checkpoint=Block
   strata whatif run.strata --set expandable_segments:True --confirm -- python train.py
 
 Exit codes:

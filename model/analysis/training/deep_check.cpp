@@ -3,11 +3,9 @@
 
 #include "model/analysis/training/step_ends.h"
 #include "model/base/units.h"
-#include "model/trace/roles.h"
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <ranges>
 #include <tuple>
@@ -94,27 +92,6 @@ bool isWithin(const PhaseCounts& counts, const std::vector<PhaseCounts>& others)
     return true;
 }
 
-/// So many events come before the end of each step of the optimizer whose steps the deep one begins and ends
-/// with; `at` is its own end. None: it is nobody's.
-struct Ends {
-    std::vector<EventIndex> events;
-    std::size_t at = 0;
-};
-std::optional<Ends> endsAround(const DeviceTrace& trace, const DeepStep& step)
-{
-    std::map<std::uint32_t, std::vector<EventIndex>> ends;
-    for (const RoleListing& row : RoleListings::of(trace.recording(), trace.device()))
-        if (row.kind == wire::RoleKind::Stepped && row.event <= trace.eventCount())
-            ends[row.optimizer].push_back(row.event);
-    for (auto& [optimizer, events] : ends) {
-        const auto end = std::ranges::find(events, step.endEvent);
-        const auto at = static_cast<std::size_t>(end - events.begin());
-        if (end != events.end() && at > 0 && events[at - 1] == step.beginEvent)
-            return Ends{ std::move(events), at };
-    }
-    return std::nullopt;
-}
-
 } // namespace
 
 std::string_view likenessWord(DeepLikeness likeness)
@@ -140,19 +117,18 @@ DeepCheck checkDeepStep(const DeviceTrace& trace, const DeepStep& step)
         check.saved += row.kind == DeepStep::Kind::Saved ? 1 : 0;
         check.modules += row.kind == DeepStep::Kind::Enters ? 1 : 0;
     }
-    const auto ends = endsAround(trace, step);
-    if (!ends)
+    const std::vector<EventIndex> ends = endsOfOptimizer(trace, step.beginEvent, step.endEvent);
+    if (ends.empty())
         return check;
+    const auto at = static_cast<std::size_t>(std::ranges::find(ends, step.endEvent) - ends.begin());
     const std::vector<Change> changes = changesIn(trace, step.beginEvent, step.endEvent);
     std::vector<std::vector<Change>> around; // those next to it first
     constexpr std::size_t kFarthest = 2;
     for (std::size_t far = 1; far <= kFarthest; ++far) {
-        if (ends->at >= far + 1)
-            around.push_back(
-                changesIn(trace, ends->events[ends->at - far - 1], ends->events[ends->at - far]));
-        if (ends->at + far < ends->events.size())
-            around.push_back(
-                changesIn(trace, ends->events[ends->at + far - 1], ends->events[ends->at + far]));
+        if (at >= far + 1)
+            around.push_back(changesIn(trace, ends[at - far - 1], ends[at - far]));
+        if (at + far < ends.size())
+            around.push_back(changesIn(trace, ends[at + far - 1], ends[at + far]));
     }
     if (around.empty())
         return check;
@@ -171,8 +147,8 @@ DeepCheck checkDeepStep(const DeviceTrace& trace, const DeepStep& step)
         return check;
     }
     check.likeness = DeepLikeness::Differs;
-    const std::size_t at = *firstDifference(changes, around.front());
-    check.differsAt = at < changes.size() ? changes[at].event : -1;
+    const std::size_t first = *firstDifference(changes, around.front());
+    check.differsAt = first < changes.size() ? changes[first].event : -1;
     return check;
 }
 

@@ -3,8 +3,10 @@
 
 #include "model/analysis/steps.h"
 #include "model/analysis/training/players.h"
+#include "model/trace/roles.h"
 
 #include <algorithm>
+#include <map>
 
 namespace strata::model {
 
@@ -112,6 +114,21 @@ StepEnds endsOfMarks(const DeviceTrace& trace, const Clock& clock)
         begun = begun || mark;
     }
     return ends;
+}
+
+std::vector<EventIndex> endsOfOptimizer(const DeviceTrace& trace, EventIndex begin, EventIndex end)
+{
+    std::map<std::uint32_t, std::vector<EventIndex>> ends;
+    for (const RoleListing& row : RoleListings::of(trace.recording(), trace.device()))
+        if (row.kind == wire::RoleKind::Stepped && row.event >= 0 && row.event <= trace.eventCount())
+            ends[row.optimizer].push_back(row.event);
+    for (auto& [optimizer, events] : ends) {
+        std::ranges::sort(events); // a crafted file may have them in any order
+        const auto at = std::ranges::find(events, end);
+        if (at != events.end() && at != events.begin() && *(at - 1) == begin)
+            return std::move(events);
+    }
+    return {};
 }
 
 } // namespace strata::model

@@ -24,6 +24,11 @@ using StepEnds = std::vector<EventIndex>;
 /// By what the program named as a step.
 [[nodiscard]] StepEnds endsOfMarks(const DeviceTrace& trace, const Clock& clock);
 
+/// Of the optimizer one of whose steps lasts from `begin` to `end` events: so many events come before the end
+/// of each of its steps, as it told. Empty: it is nobody's. O(listings).
+[[nodiscard]] std::vector<EventIndex> endsOfOptimizer(
+    const DeviceTrace& trace, EventIndex begin, EventIndex end);
+
 /// How many allocs come before an event. O(log blocks).
 [[nodiscard]] std::int64_t allocsBefore(const DeviceTrace& trace, EventIndex event);
 

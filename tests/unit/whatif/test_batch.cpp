@@ -36,7 +36,7 @@ struct Program {
     TrainingSteps steps;
 };
 
-const RuleUse* useOf(const BatchSizes& sizes, BatchRule rule)
+const RuleUse* useOf(const BatchSizes& sizes, BlockRule rule)
 {
     for (const RuleUse& use : sizes.uses)
         if (use.rule == rule)
@@ -55,7 +55,7 @@ TEST(BatchByRecordings, IsALineThroughTwo)
     EXPECT_EQ(sizes->least, sizes->likely); // two do not show that anything bends
     EXPECT_EQ(sizes->evidence, WhatIfEvidence::Recordings);
     EXPECT_TRUE(sizes->flag.empty());
-    EXPECT_EQ(useOf(*sizes, BatchRule::Linear)->blocks, 3);
+    EXPECT_EQ(useOf(*sizes, BlockRule::Linear)->blocks, 3);
 }
 
 TEST(BatchByRecordings, AThirdShowsWhatIsNotLinear)
@@ -66,8 +66,8 @@ TEST(BatchByRecordings, AThirdShowsWhatIsNotLinear)
     EXPECT_EQ(sizes->likely[0], 4096);
     EXPECT_EQ(sizes->likely[1], 1800);
     EXPECT_FALSE(sizes->flag.empty());
-    ASSERT_NE(useOf(*sizes, BatchRule::Interpolated), nullptr);
-    EXPECT_EQ(useOf(*sizes, BatchRule::Interpolated)->blocks, 1);
+    ASSERT_NE(useOf(*sizes, BlockRule::Interpolated), nullptr);
+    EXPECT_EQ(useOf(*sizes, BlockRule::Interpolated)->blocks, 1);
     EXPECT_EQ(sizes->unknownBytes, 7 * 16);
     EXPECT_LE(sizes->least[2], sizes->likely[2]);
     EXPECT_GE(sizes->most[2], sizes->likely[2]);
@@ -94,8 +94,8 @@ TEST(BatchByRecordings, OfOtherProgramsIsRefusedOrFlagged)
     EXPECT_EQ(sizes->likely[3], 64);
     EXPECT_EQ(sizes->most[3], 128);
     EXPECT_FALSE(sizes->flag.empty());
-    ASSERT_NE(useOf(*sizes, BatchRule::NotAligned), nullptr);
-    EXPECT_EQ(useOf(*sizes, BatchRule::NotAligned)->bytes, 64);
+    ASSERT_NE(useOf(*sizes, BlockRule::NotAligned), nullptr);
+    EXPECT_EQ(useOf(*sizes, BlockRule::NotAligned)->bytes, 64);
 
     const auto other = test::makeRecording("alloc 0x1000 1 stream=1\nalloc 0x2000 1 stream=2\n");
     const auto trace = DeviceTrace::build(*other, other->devices.front(), {});

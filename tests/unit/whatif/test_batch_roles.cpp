@@ -66,7 +66,7 @@ Result<BatchSizes> sizesOf(Trained& t, std::int64_t from, std::int64_t to)
     return batchByRoles(t.trace(), t.steps(), t.categories(), from, to);
 }
 
-bool has(const BatchSizes& sizes, BatchRule rule)
+bool has(const BatchSizes& sizes, BlockRule rule)
 {
     return std::ranges::any_of(sizes.uses, [&](const RuleUse& use) { return use.rule == rule; });
 }
@@ -86,7 +86,7 @@ TEST(BatchByRoles, LeavesTheModelAndTheUpdateAsTheyAre)
     EXPECT_EQ(sizes->least, (Sizes{ 400, 192, 300, 600, 270, 4, 400, 400, 80 }));
     EXPECT_EQ(sizes->most, sizes->likely);
     EXPECT_EQ(sizes->unknownBytes, 4);
-    EXPECT_TRUE(has(*sizes, BatchRule::OfTheUpdate));
+    EXPECT_TRUE(has(*sizes, BlockRule::OfTheUpdate));
 }
 
 TEST(BatchByRoles, KnowsACastByTheModuleThatAsksForIt)
@@ -94,7 +94,7 @@ TEST(BatchByRoles, KnowsACastByTheModuleThatAsksForIt)
     Trained t = training(true);
     tellModule(t, "layer");
     EXPECT_EQ(sizesOf(t, 2, 6)->likely, (Sizes{ 400, 192, 300, 200, 270, 12, 400, 400, 80 }));
-    EXPECT_TRUE(has(*sizesOf(t, 2, 6), BatchRule::SizeOfParameter));
+    EXPECT_TRUE(has(*sizesOf(t, 2, 6), BlockRule::SizeOfParameter));
     Trained other = training(true); // whose parameters are others
     tellModule(other, "head");
     EXPECT_EQ(sizesOf(other, 2, 6)->likely[3], 600);
@@ -122,7 +122,7 @@ TEST(BatchByRoles, LeavesOpenWhatRecurrencesAskFor)
         const auto sizes = sizesOf(t, 2, 6);
         EXPECT_EQ(sizes->least[3], 200) << stack;
         EXPECT_EQ(sizes->most[3], 600) << stack;
-        EXPECT_TRUE(has(*sizes, BatchRule::Undecided));
+        EXPECT_TRUE(has(*sizes, BlockRule::Undecided));
     }
 }
 
@@ -133,7 +133,7 @@ TEST(BatchByRoles, ScalesWholeItemsAlone)
     ASSERT_TRUE(sizes);
     // 90 bytes are not those of four items.
     EXPECT_EQ(sizes->likely, (Sizes{ 400, 16, 25, 50, 90, 1, 400, 400, 80 }));
-    EXPECT_TRUE(has(*sizes, BatchRule::NotWhole));
+    EXPECT_TRUE(has(*sizes, BlockRule::NotWhole));
 }
 
 TEST(BatchByRoles, IsBoundsWhereTheProgramDoesNotTell)

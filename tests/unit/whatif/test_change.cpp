@@ -19,9 +19,22 @@ TEST(Change, IsItemsOrTimesAsMany)
     EXPECT_EQ(Change::parse("batch=x0.5")->denominator, 2);
 }
 
+TEST(Change, IsModulesThatAreCheckpointed)
+{
+    for (const char* const text : { "checkpoint=Block", "checkpoint=path:blocks.*", "checkpoint=none" }) {
+        const auto change = Change::parse(text);
+        ASSERT_TRUE(change) << text;
+        EXPECT_EQ(change->kind, Change::Kind::Checkpoint);
+        EXPECT_EQ("checkpoint=" + change->value, text);
+        EXPECT_EQ(change->takesCheckpointsAway(), change->value == "none");
+    }
+    for (const char* const wrong : { "checkpoint", "checkpoint=", "checkpoint=path:" })
+        EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
+}
+
 TEST(Change, RefusesByNameWhatIsNotKnown)
 {
-    for (const char* wrong : { "amp=bf16", "checkpoint=Block", "", "=2", "batches=2" }) {
+    for (const char* wrong : { "amp=bf16", "checkpoints=Block", "", "=2", "batches=2" }) {
         const auto change = Change::parse(wrong);
         ASSERT_FALSE(change) << wrong;
         EXPECT_EQ(change.error().kind, Error::Kind::Usage);

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/aligned_steps.h"
+
+#include "model/analysis/training/step_ends.h"
+#include "model/whatif/common_part.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+/// Events from `first` up to `end`.
+struct Stretch {
+    EventIndex first = 0, end = 0;
+};
+
+/// A request or a free.
+struct Token {
+    EventIndex event = 0;
+    std::int64_t kind = 0; ///< what, and on which stream
+    std::int64_t sized = 0; ///< the same, and how much
+};
+
+std::vector<Token> tokensOf(const DeviceTrace& trace, const Stretch& stretch)
+{
+    const EventColumns& events = trace.events();
+    std::vector<Token> tokens;
+    for (EventIndex event = stretch.first; event < stretch.end; ++event) {
+        const auto row = static_cast<std::size_t>(event);
+        const Action action = events.action[row];
+        if (action != Action::Alloc && action != Action::FreeRequested && action != Action::FreeCompleted)
+            continue;
+        const std::int64_t kind = events.stream[row] * std::int64_t{ 4 }
+            + (action == Action::Alloc                ? 0
+                    : action == Action::FreeRequested ? 1
+                                                      : 2);
+        constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+        const std::uint64_t sized
+            = static_cast<std::uint64_t>(events.bytes[row]) * kSpread + static_cast<std::uint64_t>(kind);
+        tokens.push_back({ event, kind, static_cast<std::int64_t>(sized) });
+    }
+    return tokens;
+}
+
+bool isAlloc(const DeviceTrace& trace, EventIndex event)
+{
+    return trace.events().action[static_cast<std::size_t>(event)] == Action::Alloc;
+}
+
+/// By tokens of `one`: that of the other.
+std::vector<std::uint32_t> partnersOf(
+    const DeviceTrace& trace, const std::vector<Token>& one, const std::vector<Token>& other)
+{
+    const auto values = [](const std::vector<Token>& tokens, std::int64_t Token::*value) {
+        std::vector<std::int64_t> list(tokens.size());
+        std::ranges::transform(tokens, list.begin(), value);
+        return list;
+    };
+    const std::vector<std::int64_t> kinds = values(one, &Token::kind), others = values(other, &Token::kind);
+    if (kinds == others)
+        return commonPart(kinds, others);
+    std::vector<std::uint32_t> partners
+        = commonPart(values(one, &Token::sized), values(other, &Token::sized));
+    std::int64_t allocs = 0, found = 0;
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        if (!isAlloc(trace, one[i].event))
+            continue;
+        ++allocs;
+        found += partners[i] == kNoPartner ? 0 : 1;
+    }
+    return 2 * found < allocs ? commonPart(kinds, others) : partners; // else their sizes are others
+}
+
+/// What a stretch does, phase by phase.
+std::vector<std::pair<Phase, EventIndex>> phasesOf(const TrainingSteps& steps, const Stretch& stretch)
+{
+    std::vector<std::pair<Phase, EventIndex>> phases;
+    for (const TrainingStep& step : steps.steps) {
+        if (step.last < stretch.first || step.first >= stretch.end)
+            continue;
+        for (const PhaseSpan& span : step.phases)
+            if (span.last >= stretch.first && span.first < stretch.end
+                && (phases.empty() || phases.back().first != span.phase))
+                phases.emplace_back(span.phase, std::max(span.first, stretch.first));
+    }
+    return phases;
+}
+
+class Alignment {
+public:
+    Alignment(const DeviceTrace& trace, const TrainingSteps& steps, Stretch one)
+        : m_trace(trace)
+        , m_steps(steps)
+        , m_one(one)
+        , m_phases(phasesOf(steps, one))
+        , m_firstBlock(static_cast<std::uint32_t>(allocsBefore(trace, one.first)))
+        , m_blocks(static_cast<std::size_t>(allocsBefore(trace, one.end)) - m_firstBlock)
+    {
+    }
+
+    [[nodiscard]] AlignedStep with(const Stretch& other) const
+    {
+        AlignedStep step{ m_firstBlock, std::vector<std::uint32_t>(m_blocks, AlignedStep::kNone), m_one.first,
+            std::vector<EventIndex>(static_cast<std::size_t>(m_one.end - m_one.first) + 1, -1), 0 };
+        const auto phases = phasesOf(m_steps, other);
+        const bool same = std::ranges::equal(
+            m_phases, phases, {}, &std::pair<Phase, EventIndex>::first, &std::pair<Phase, EventIndex>::first);
+        Stretch from{ m_one.first, m_one.first }, to{ other.first, other.first };
+        for (std::size_t i = 1; same && i < phases.size(); ++i) {
+            from = { from.end, m_phases[i].second };
+            to = { to.end, phases[i].second };
+            align(from, to, step);
+        }
+        align({ from.end, m_one.end }, { to.end, other.end }, step);
+        step.places.back() = other.end;
+        for (std::size_t i = step.places.size() - 1; i > 0; --i)
+            if (step.places[i - 1] < 0)
+                step.places[i - 1] = step.places[i];
+        step.alone = std::ranges::count(step.blocks, AlignedStep::kNone);
+        return step;
+    }
+
+private:
+    void align(const Stretch& from, const Stretch& to, AlignedStep& step) const
+    {
+        const std::vector<Token> one = tokensOf(m_trace, from), other = tokensOf(m_trace, to);
+        const std::vector<std::uint32_t> partners = partnersOf(m_trace, one, other);
+        const EventColumns& events = m_trace.events();
+        for (std::size_t i = 0; i < one.size(); ++i) {
+            if (partners[i] == kNoPartner)
+                continue;
+            const Token& partner = other[partners[i]];
+            step.places[static_cast<std::size_t>(one[i].event - m_one.first)] = partner.event;
+            if (!isAlloc(m_trace, one[i].event))
+                continue;
+            const BlockId block = events.block[static_cast<std::size_t>(one[i].event)];
+            const BlockId there = events.block[static_cast<std::size_t>(partner.event)];
+            if (block.valid() && !block.isOlder() && there.valid() && !there.isOlder())
+                step.blocks[block.row() - m_firstBlock] = static_cast<std::uint32_t>(there.row());
+        }
+        // What stands at the end of a phase stands there in the other, too.
+        EventIndex& place = step.places[static_cast<std::size_t>(from.end - m_one.first)];
+        if (place < 0)
+            place = to.end;
+    }
+
+    const DeviceTrace& m_trace;
+    const TrainingSteps& m_steps;
+    Stretch m_one;
+    std::vector<std::pair<Phase, EventIndex>> m_phases;
+    std::uint32_t m_firstBlock;
+    std::size_t m_blocks;
+};
+
+/// A first step without what comes before it.
+Stretch firstStep(const TrainingSteps& steps, EventIndex end)
+{
+    const TrainingStep* const step = end > 0 ? steps.at(end - 1) : nullptr;
+    return { step != nullptr ? std::min(step->first, end) : 0, end };
+}
+
+} // namespace
+
+std::vector<AlignedStep> alignSteps(
+    const DeviceTrace& trace, const TrainingSteps& steps, EventIndex begin, EventIndex end)
+{
+    std::vector<AlignedStep> aligned;
+    const std::vector<EventIndex> ends = endsOfOptimizer(trace, begin, end);
+    if (ends.empty())
+        return aligned;
+    const Alignment alignment(trace, steps, { begin, end });
+    aligned.push_back(alignment.with(firstStep(steps, ends.front())));
+    for (std::size_t i = 1; i < ends.size(); ++i)
+        aligned.push_back(alignment.with({ ends[i - 1], ends[i] }));
+    if (ends.back() < trace.eventCount())
+        aligned.push_back(alignment.with({ ends.back(), trace.eventCount() }));
+    return aligned;
+}
+
+} // namespace strata::model

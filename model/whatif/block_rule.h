@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace strata::model {
+
+/// What became of blocks with a change, and why.
+enum class BlockRule : std::uint8_t {
+    // Another batch:
+    Scaled, ///< holds something for each item of the batch
+    OfTheModel, ///< parameters, buffers, gradients, optimizer state: as they are
+    Workspace, ///< of a library, or for communication: as it is
+    Scratch, ///< of a convolution, or the like: likely scaled, or as it is
+    OfTheUpdate, ///< born in the optimizer, or outside of steps: as it is
+    SizeOfParameter, ///< a copy, cast or gradient of a parameter, by its size and module: likely as it is
+    NotWhole, ///< its bytes are not those of whole items: likely as it is, or scaled
+    Undecided, ///< nothing tells what it is for: likely scaled, or as it is
+    Linear, ///< recordings tell its size at each batch
+    Interpolated, ///< its size does not go linearly with the batch: between the nearest two recordings
+    NotAligned, ///< the other recording, or the deep step, has no such block: as it is
+    // Checkpointing:
+    LetGo, ///< saved for backward within a region: goes when the program lets go of it
+    Held, ///< a region takes it: stays until what the region computes has been used a second time
+    Recomputed, ///< once more in backward
+    Kept, ///< stays until backward has used it, where it was computed again
+    NotAgain, ///< was computed again in backward, and is not
+};
+inline constexpr std::size_t kBlockRules = 16;
+[[nodiscard]] std::string_view ruleWord(BlockRule rule); ///< "scaled", ..., of JSON
+
+struct RuleUse {
+    BlockRule rule = BlockRule::Scaled;
+    std::int64_t blocks = 0;
+    std::int64_t bytes = 0; ///< of those blocks, as they were recorded
+};
+
+/// Adds up what rules did.
+class RuleSums {
+public:
+    void add(BlockRule rule, std::int64_t bytes) { add({ rule, 1, bytes }); }
+    void add(const RuleUse& more)
+    {
+        RuleUse& use = m_uses[static_cast<std::size_t>(more.rule)];
+        use.blocks += more.blocks;
+        use.bytes += more.bytes;
+    }
+    [[nodiscard]] std::vector<RuleUse> used() const; ///< in the order of rules; those that met a block
+
+private:
+    std::vector<RuleUse> m_uses = std::vector<RuleUse>(kBlockRules);
+};
+
+} // namespace strata::model

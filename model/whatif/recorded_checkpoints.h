@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/training/training_steps.h"
+#include "model/base/result.h"
+#include "model/trace/device_trace.h"
+#include "model/whatif/run_edits.h"
+
+namespace strata::model {
+
+/// A run without the checkpoints (torch.utils.checkpoint) that a deep step shows: modules whose forward runs
+/// a second time within backward. What backward makes again is not made, and what of that it keeps for itself
+/// is kept from the first time on:
+///
+///     recorded     forward [a b]      backward [a' b', uses b', a']
+///     rewritten    forward [a b       backward  uses b, a]
+///
+/// Refused, by name: no deep step, or one that is not to be used; no such modules; what runs a second time is
+/// more than modules. O(rows of the deep step + events).
+[[nodiscard]] Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingSteps& steps);
+
+} // namespace strata::model

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/run_edits.h"
+
+#include <algorithm>
+
+namespace strata::model {
+
+namespace {
+
+struct Insertion {
+    RunEdits::Place place;
+    ProgramRun::Ask ask;
+};
+
+void insertFree(std::vector<Insertion>& insertions, std::uint32_t block, const RunEdits::Place& at)
+{
+    const EventIndex like = std::max<EventIndex>(at.event - 1, 0);
+    insertions.push_back({ at, { Action::FreeRequested, block, like } });
+    insertions.push_back({ at, { Action::FreeCompleted, block, like } });
+}
+
+} // namespace
+
+ProgramRun edited(ProgramRun run, const RunEdits& edits)
+{
+    if (edits.empty())
+        return run;
+    std::vector<Insertion> insertions;
+    insertions.reserve(2 * edits.moves.size() + 3 * edits.copies.size());
+    enum class Fate : std::uint8_t { Stays, Moves, Goes };
+    std::vector<Fate> fates(run.blocks.size(), Fate::Stays);
+    for (const std::uint32_t row : edits.removed)
+        fates[row] = Fate::Goes;
+    for (const RunEdits::Move& move : edits.moves) {
+        if (fates[move.block] != Fate::Stays)
+            continue;
+        fates[move.block] = Fate::Moves;
+        const EventIndex born = run.blocks[move.block].like;
+        insertFree(insertions, move.block, std::max(move.dies, RunEdits::Place{ born + 1, 0, 0 }));
+    }
+    for (const RunEdits::Copy& copy : edits.copies) {
+        const auto block = static_cast<std::uint32_t>(run.blocks.size());
+        run.blocks.push_back(run.blocks[copy.like]);
+        insertions.push_back(
+            { copy.born, { Action::Alloc, block, std::max<EventIndex>(copy.born.event - 1, 0) } });
+        insertFree(insertions, block, std::max(copy.born, copy.dies));
+    }
+    std::ranges::stable_sort(insertions, {}, &Insertion::place);
+
+    std::vector<ProgramRun::Ask> asks;
+    asks.reserve(run.asks.size() + insertions.size());
+    auto next = insertions.begin();
+    for (const ProgramRun::Ask& ask : run.asks) {
+        for (; next != insertions.end() && next->place.event <= ask.like; ++next)
+            asks.push_back(next->ask);
+        const Fate fate = ask.block < fates.size() ? fates[ask.block] : Fate::Stays;
+        if (fate == Fate::Stays || (fate == Fate::Moves && ask.action == Action::Alloc))
+            asks.push_back(ask);
+    }
+    for (; next != insertions.end(); ++next)
+        asks.push_back(next->ask);
+    run.asks = std::move(asks);
+    run.reordered = true;
+    return run;
+}
+
+} // namespace strata::model

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/whatif/block_rule.h"
+#include "model/whatif/program_run.h"
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace strata::model {
+
+/// What a change does to a run beside sizes: blocks that go at another place, blocks that are there once
+/// more, and blocks that are not there. Sizes are those of the run that it is done to.
+struct RunEdits {
+    /// Before that recorded event; of what stands before the same one, lower numbers come first.
+    struct Place {
+        static constexpr std::uint32_t kLast = std::numeric_limits<std::uint32_t>::max();
+
+        EventIndex event = 0;
+        std::uint32_t row = 0, order = 0;
+        friend auto operator<=>(const Place&, const Place&) = default;
+    };
+    struct Move {
+        std::uint32_t block = 0; ///< row
+        Place dies;
+    };
+    struct Copy {
+        std::uint32_t like = 0; ///< row of the block whose size, stream and stack it has
+        Place born, dies;
+    };
+
+    std::vector<Move> moves; ///< of blocks that differ
+    std::vector<Copy> copies;
+    std::vector<std::uint32_t> removed; ///< rows
+    std::vector<RuleUse> uses;
+
+    [[nodiscard]] bool empty() const { return moves.empty() && copies.empty() && removed.empty(); }
+};
+
+/// A run of which nothing was reordered yet, with these edits: nothing of it changes without any. Blocks that
+/// would go before they are born go right behind that. O(asks + edits log edits).
+[[nodiscard]] ProgramRun edited(ProgramRun run, const RunEdits& edits);
+
+} // namespace strata::model

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/step_edits.h"
+
+#include "model/analysis/training/deep_check.h"
+#include "model/whatif/aligned_steps.h"
+
+#include <algorithm>
+
+namespace strata::model {
+
+RunEdits inAllSteps(
+    const DeviceTrace& trace, const TrainingSteps& steps, const DeepStep& deep, const StepEdits& edits)
+{
+    RunEdits all;
+    RuleSums sums;
+    const auto bytesOf
+        = [&](std::uint32_t block) { return trace.blocks().requestedBytes[BlockId::born(block)]; };
+    for (const AlignedStep& step : alignSteps(trace, steps, deep.beginEvent, deep.endEvent)) {
+        const auto there = [&](RunEdits::Place place) {
+            place.event = step.placeOf(std::min(place.event, deep.endEvent));
+            return place;
+        };
+        for (const StepEdits::Change& change : edits.changes) {
+            const std::uint32_t block = step.blockOf(change.block);
+            if (block == AlignedStep::kNone) {
+                sums.add(BlockRule::NotAligned, bytesOf(change.block));
+                continue;
+            }
+            all.moves.push_back({ block, there({ change.dies.event, change.dies.row, 0 }) });
+            sums.add(change.rule, bytesOf(block));
+        }
+        for (const std::uint32_t row : edits.removed) {
+            const std::uint32_t block = step.blockOf(row);
+            sums.add(block == AlignedStep::kNone ? BlockRule::NotAligned : BlockRule::NotAgain, bytesOf(row));
+            if (block != AlignedStep::kNone)
+                all.removed.push_back(block);
+        }
+        for (const RunEdits::Copy& copy : edits.copies) {
+            const std::uint32_t like = step.blockOf(copy.like);
+            if (like == AlignedStep::kNone)
+                continue;
+            all.copies.push_back({ like, there(copy.born), there(copy.dies) });
+            sums.add(BlockRule::Recomputed, bytesOf(like));
+        }
+    }
+    all.uses = sums.used();
+    return all;
+}
+
+Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)
+{
+    Sentence why;
+    if (const auto* const part = trace.recording().parts.find<DeepSteps>())
+        for (const DeepStep& step : part->steps) {
+            if (step.device != trace.device())
+                continue;
+            const DeepCheck check = checkDeepStep(trace, step);
+            if (isUsable(step, check))
+                return &step;
+            why = sayDeepCheck(step, check, trace.recording().strings);
+        }
+    if (!why.empty())
+        return fail(Error::Kind::Refused, say("the recording has a deep step, but %1", why),
+            say("record another step of the training: strata record --deep-step 5 -- COMMAND"));
+    return fail(Error::Kind::Refused,
+        say("the recording has no deep step, which tells what is saved for backward and who has it"),
+        say("record the program with one: strata record --deep-step 3 -- COMMAND"));
+}
+
+DeepMoment recordedDeath(const DeviceTrace& trace, std::uint32_t block)
+{
+    const BlockId id = BlockId::born(block);
+    const EventIndex gone = std::min(trace.blocks().death(id), trace.blocks().pendingSince(id));
+    return gone == BlockColumns::kNever ? kNeverInStep : DeepMoment{ gone, DeepMoment::kLastRow };
+}
+
+} // namespace strata::model

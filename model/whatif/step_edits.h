@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/analysis/training/training_steps.h"
+#include "model/trace/deep_step.h"
+#include "model/trace/device_trace.h"
+#include "model/whatif/run_edits.h"
+#include "model/whatif/step_owners.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace strata::model {
+
+/// What becomes of a deep step; blocks and events are its own.
+struct StepEdits {
+    struct Change {
+        std::uint32_t block = 0;
+        DeepMoment dies;
+        BlockRule rule = BlockRule::LetGo;
+    };
+    std::vector<Change> changes;
+    std::vector<RunEdits::Copy> copies;
+    std::vector<std::uint32_t> removed;
+};
+
+/// The same in all steps of its training. O(events of the training + edits x steps).
+[[nodiscard]] RunEdits inAllSteps(
+    const DeviceTrace& trace, const TrainingSteps& steps, const DeepStep& deep, const StepEdits& edits);
+
+/// The deep step of this device that is to be used. Refused: there is none, or it says why it is not.
+[[nodiscard]] Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace);
+
+/// When the program gives a block of the trace back, as recorded; kNeverInStep: it does not.
+[[nodiscard]] DeepMoment recordedDeath(const DeviceTrace& trace, std::uint32_t block);
+
+} // namespace strata::model

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/step_owners.h"
+
+#include <algorithm>
+#include <map>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::uint32_t kNoBlock = StepOwners::kNoBlock;
+
+void extend(std::optional<DeepMoment>& until, const DeepMoment& moment)
+{
+    until = until ? std::max(*until, moment) : moment;
+}
+
+/// Which blocks there are, from event to event.
+class LiveBlocks {
+public:
+    LiveBlocks(const DeviceTrace& trace, EventIndex begin)
+        : m_trace(trace)
+        , m_at(begin)
+    {
+        const BlockColumns& blocks = trace.blocks();
+        for (std::size_t row = 0; row < blocks.bornCount(); ++row) {
+            const BlockId block = BlockId::born(row);
+            if (blocks.birth(block) >= begin)
+                break;
+            if (std::min(blocks.death(block), blocks.pendingSince(block)) >= begin)
+                m_live[blocks.address[block]] = static_cast<std::uint32_t>(row);
+        }
+    }
+
+    void goTo(EventIndex event)
+    {
+        const EventColumns& events = m_trace.events();
+        for (; m_at < event; ++m_at) {
+            const auto row = static_cast<std::size_t>(m_at);
+            const BlockId block = events.block[row];
+            if (!m_trace.blocks().contains(block) || block.isOlder())
+                continue;
+            if (events.action[row] == Action::Alloc)
+                m_live[events.address[row]] = static_cast<std::uint32_t>(block.row());
+            else if (events.action[row] == Action::FreeRequested
+                || events.action[row] == Action::FreeCompleted)
+                if (const auto found = m_live.find(m_trace.blocks().address[block]);
+                    found != m_live.end() && found->second == block.row())
+                    m_live.erase(found);
+        }
+    }
+
+    /// The one that holds the address.
+    [[nodiscard]] std::uint32_t at(std::uint64_t address) const
+    {
+        auto after = m_live.upper_bound(address);
+        if (address == 0 || after == m_live.begin())
+            return kNoBlock;
+        --after;
+        const std::int64_t bytes = m_trace.blocks().requestedBytes[BlockId::born(after->second)];
+        return address - after->first < static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 1))
+            ? after->second
+            : kNoBlock;
+    }
+
+private:
+    const DeviceTrace& m_trace;
+    EventIndex m_at;
+    std::map<std::uint64_t, std::uint32_t> m_live; // rows by address
+};
+
+class Reading {
+public:
+    Reading(const DeviceTrace& trace, const DeepStep& step)
+        : m_trace(trace)
+        , m_step(step)
+        , m_live(trace, step.beginEvent)
+        , m_seen(step.tensors.size())
+    {
+    }
+
+    Result<StepOwners> read()
+    {
+        EventIndex at = m_step.beginEvent;
+        for (std::size_t index = 0; index < m_step.rows.size(); ++index) {
+            const DeepStep::Row& row = m_step.rows[index];
+            const bool isWithin = row.event >= at && row.event <= m_step.endEvent
+                && row.firstRef <= m_step.refs.size() && row.refs <= m_step.refs.size() - row.firstRef;
+            if (!isWithin || std::ranges::any_of(m_step.refsOf(row), [&](std::uint32_t tensor) {
+                    return tensor >= m_step.tensors.size();
+                }))
+                return fail(Error::Kind::Refused, say("the deep step contradicts itself"),
+                    say("record the program again"));
+            at = row.event;
+            m_live.goTo(at);
+            take(row, { at, static_cast<std::uint32_t>(index) });
+        }
+        for (const Seen& seen : m_seen)
+            if (seen.block != kNoBlock && seen.hold == kNoHold && !seen.isGone)
+                m_owners.program[seen.block] = kNeverInStep;
+        endUses();
+        std::erase_if(
+            m_owners.windows, [](const StepOwners::Window& window) { return window.leaves == kNeverInStep; });
+        return std::move(m_owners);
+    }
+
+private:
+    static constexpr std::uint32_t kNoHold = UINT32_MAX;
+
+    /// What is known of a tensor.
+    struct Seen {
+        bool isSeen = false, isGone = false;
+        std::uint32_t block = kNoBlock;
+        std::uint32_t hold = kNoHold; ///< it comes of what that unpacked
+    };
+
+    void take(const DeepStep::Row& row, const DeepMoment& now)
+    {
+        using Kind = DeepStep::Kind;
+        switch (row.kind) {
+        case Kind::Operator:
+            for (const std::uint32_t tensor : m_step.refsOf(row))
+                if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock)
+                    m_owners.takes.push_back({ now, row.thread, block });
+            break;
+        case Kind::Returns:
+            for (const std::uint32_t tensor : m_step.refsOf(row))
+                see(tensor, kNoHold);
+            break;
+        case Kind::Gone:
+            for (const std::uint32_t tensor : m_step.refsOf(row))
+                letGo(m_seen[tensor], now);
+            break;
+        case Kind::Saved:
+            save(row, now);
+            break;
+        case Kind::Unpacked:
+            unpack(row, now);
+            break;
+        case Kind::Released:
+            if (const auto hold = m_holds.find(row.saved); hold != m_holds.end())
+                extend(m_owners.holds[hold->second].released, now);
+            break;
+        case Kind::Enters:
+            enter(row, now);
+            break;
+        case Kind::Leaves:
+            leave(row, now);
+            break;
+        }
+    }
+
+    /// The block of a tensor, which stays the one that it had when it was first seen.
+    std::uint32_t see(std::uint32_t tensor, std::uint32_t hold)
+    {
+        Seen& seen = m_seen[tensor];
+        if (seen.isSeen)
+            return seen.block;
+        seen.isSeen = true;
+        seen.block = m_live.at(m_step.tensors[tensor].address);
+        seen.hold = hold;
+        // A tensor of what backward has taken out already is one of its operators'.
+        if (const auto unpacked = m_unpacked.find(seen.block);
+            hold == kNoHold && unpacked != m_unpacked.end())
+            seen.hold = unpacked->second;
+        return seen.block;
+    }
+
+    void letGo(Seen& seen, const DeepMoment& now)
+    {
+        seen.isGone = true;
+        if (seen.block == kNoBlock)
+            return;
+        if (seen.hold != kNoHold) {
+            extend(m_owners.holds[seen.hold].used, now);
+        } else {
+            DeepMoment& until = m_owners.program[seen.block];
+            until = std::max(until, now);
+        }
+    }
+
+    void save(const DeepStep::Row& row, const DeepMoment& now)
+    {
+        StepOwners::Hold hold;
+        hold.thread = row.thread;
+        hold.saved = now;
+        if (const auto refs = m_step.refsOf(row); !refs.empty())
+            hold.block = m_live.at(m_step.tensors[refs.front()].address);
+        m_holds[row.saved] = static_cast<std::uint32_t>(m_owners.holds.size());
+        m_owners.holds.push_back(hold);
+    }
+
+    void unpack(const DeepStep::Row& row, const DeepMoment& now)
+    {
+        const auto found = m_holds.find(row.saved);
+        if (found == m_holds.end())
+            return;
+        StepOwners::Hold& hold = m_owners.holds[found->second];
+        if (!hold.unpacked)
+            hold.unpacked = now;
+        if (hold.block != kNoBlock)
+            m_unpacked[hold.block] = found->second;
+        for (const std::uint32_t tensor : m_step.refsOf(row))
+            see(tensor, found->second);
+    }
+
+    void enter(const DeepStep::Row& row, const DeepMoment& now)
+    {
+        m_within[row.thread].push_back(m_owners.windows.size());
+        StepOwners::Window window{ row.name, row.detail, row.thread, now, kNeverInStep, {} };
+        for (const std::uint32_t tensor : m_step.refsOf(row))
+            if (const std::uint32_t block = see(tensor, kNoHold); block != kNoBlock)
+                window.takes.push_back(block);
+        m_owners.windows.push_back(std::move(window));
+    }
+
+    /// Windows of a thread that began later than the one that is left, and were not left, end with it.
+    void leave(const DeepStep::Row& row, const DeepMoment& now)
+    {
+        for (const std::uint32_t tensor : m_step.refsOf(row))
+            see(tensor, kNoHold);
+        std::vector<std::size_t>& within = m_within[row.thread];
+        const auto isLeft = [&](std::size_t window) {
+            return m_owners.windows[window].path == row.name && m_owners.windows[window].type == row.detail;
+        };
+        if (std::ranges::none_of(within, isLeft))
+            return;
+        for (bool found = false; !found; within.pop_back()) {
+            found = isLeft(within.back());
+            m_owners.windows[within.back()].leaves = now;
+        }
+    }
+
+    /// A block that goes between the last time that it is taken out and the release goes when that use ends:
+    /// operators may have tensors of it that nobody sees.
+    void endUses()
+    {
+        const BlockColumns& blocks = m_trace.blocks();
+        for (const auto& [row, index] : m_unpacked) {
+            StepOwners::Hold& hold = m_owners.holds[index];
+            const BlockId block = BlockId::born(row);
+            const EventIndex gone = std::min(blocks.death(block), blocks.pendingSince(block));
+            if (gone < m_step.endEvent && hold.unpacked && hold.released && hold.unpacked->event <= gone
+                && gone <= hold.released->event)
+                hold.used = DeepMoment{ gone, DeepMoment::kLastRow };
+        }
+    }
+
+    const DeviceTrace& m_trace;
+    const DeepStep& m_step;
+    LiveBlocks m_live;
+    std::vector<Seen> m_seen; // by tensor
+    boost::unordered_flat_map<std::uint32_t, std::uint32_t> m_holds; // by the number of what is saved
+    boost::unordered_flat_map<std::uint32_t, std::uint32_t> m_unpacked; // by block, the last one
+    boost::unordered_flat_map<std::uint32_t, std::vector<std::size_t>> m_within; // by thread
+    StepOwners m_owners;
+};
+
+} // namespace
+
+Result<StepOwners> stepOwners(const DeviceTrace& trace, const DeepStep& step)
+{
+    if (step.beginEvent < 0 || step.beginEvent > step.endEvent || step.endEvent > trace.eventCount())
+        return fail(
+            Error::Kind::Refused, say("the deep step contradicts itself"), say("record the program again"));
+    return Reading(trace, step).read();
+}
+
+} // namespace strata::model

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace/deep_step.h"
+#include "tests/unit/analysis/training/trained.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strata::test {
+
+/// A training in which every block has a count of those who have it, with a deep step, and the same training
+/// with checkpoints around its layers, done and not predicted.
+///
+///     layer(x): [saves x]  h = alloc  t = alloc, let go  [saves h]  y = alloc
+struct MadeTraining {
+    struct Options {
+        std::uint64_t seed = 1;
+        int layers = 3, steps = 5, deep = 3; ///< `deep` from 1 on; 0: none
+        bool checkpointed = false;
+        bool extraInFirstStep = false; ///< a workspace that stays
+        bool keepsHidden = false; ///< the program has h until the forward ends
+    };
+
+    explicit MadeTraining(const Options& asked)
+        : options(asked)
+    {
+        std::mt19937_64 random(asked.seed);
+        for (int i = 0; i < 3 * asked.layers + 2; ++i)
+            bytes.push_back(static_cast<std::int64_t>(512 * (1 + random() % 64)));
+        for (number = 1; number <= asked.steps; ++number) {
+            begins.push_back(event);
+            step();
+        }
+        begins.push_back(event);
+    }
+
+    /// The recording of it, with its deep step.
+    [[nodiscard]] std::unique_ptr<Trained> recorded()
+    {
+        auto trained = std::make_unique<Trained>(text, letters);
+        for (std::size_t i = 1; i < begins.size(); ++i)
+            trained->list(begins[i], wire::RoleKind::Stepped, 0, "SGD");
+        if (options.deep > 0) {
+            model::Recording& recording = trained->recording();
+            for (auto& [row, names] : named) {
+                deep.rows[row].name = recording.strings.intern(names.first);
+                deep.rows[row].detail = recording.strings.intern(names.second);
+            }
+            recording.parts.get<model::DeepSteps>().steps.push_back(deep);
+        }
+        return trained;
+    }
+
+    Options options;
+    std::vector<std::int64_t> bytes;
+    std::string text, letters;
+    std::vector<std::pair<std::int64_t, std::int64_t>> curve; ///< of each request its bytes, and all of then
+    model::DeepStep deep;
+    std::vector<model::EventIndex> begins;
+
+private:
+    using Kind = model::DeepStep::Kind;
+    static constexpr std::uint64_t kApart = 0x10000;
+    struct Block {
+        std::int64_t bytes = 0;
+        std::uint64_t address = 0;
+        int owners = 0;
+    };
+
+    void log(const char* action, const Block& block)
+    {
+        text += (text.empty() ? "" : "\n") + std::string(action) + " " + std::to_string(block.address) + " "
+            + std::to_string(block.bytes);
+        letters += phase;
+        ++event;
+    }
+
+    int alloc(std::size_t size)
+    {
+        std::uint64_t address = kApart;
+        while (!used.insert(address).second)
+            address += kApart;
+        blocks.push_back({ bytes[size], address, 1 });
+        log("alloc", blocks.back());
+        live += bytes[size];
+        curve.emplace_back(bytes[size], live);
+        return static_cast<int>(blocks.size()) - 1;
+    }
+
+    void own(int block) { ++blocks[static_cast<std::size_t>(block)].owners; }
+    void drop(int index)
+    {
+        Block& block = blocks[static_cast<std::size_t>(index)];
+        if (--block.owners > 0)
+            return;
+        log("free_requested", block);
+        log("free_completed", block);
+        used.erase(block.address);
+        live -= block.bytes;
+    }
+
+    [[nodiscard]] bool isDeep() const { return number == options.deep; }
+    std::size_t row(Kind kind, std::vector<std::uint32_t> tensors, std::uint32_t saved = wire::kNone)
+    {
+        if (!isDeep())
+            return 0;
+        deep.rows.push_back(
+            { kind, kind == Kind::Unpacked || kind == Kind::Released ? 2u : 1u, event, {}, {}, saved,
+                static_cast<std::uint32_t>(deep.refs.size()), static_cast<std::uint32_t>(tensors.size()) });
+        deep.refs.insert(deep.refs.end(), tensors.begin(), tensors.end());
+        return deep.rows.size() - 1;
+    }
+    /// A new tensor of a block.
+    std::uint32_t tensor(int block)
+    {
+        deep.tensors.push_back({ blocks[static_cast<std::size_t>(block)].address, {} });
+        return static_cast<std::uint32_t>(deep.tensors.size() - 1);
+    }
+
+    struct Tensor {
+        int block = -1;
+        std::uint32_t tensor = 0;
+    };
+    Tensor made(std::size_t size)
+    {
+        row(Kind::Operator, {});
+        const int block = alloc(size);
+        const Tensor it{ block, isDeep() ? tensor(block) : 0 };
+        row(Kind::Returns, { it.tensor });
+        return it;
+    }
+    void letGo(const Tensor& it)
+    {
+        drop(it.block);
+        row(Kind::Gone, { it.tensor });
+    }
+
+    struct Saved {
+        int block = -1;
+        std::uint32_t number = 0;
+    };
+    Saved save(const Tensor& it)
+    {
+        const std::uint32_t at = isDeep() ? tensor(it.block) : 0;
+        row(Kind::Saved, { at }, saves);
+        if (!options.checkpointed)
+            own(it.block);
+        return { it.block, saves++ };
+    }
+
+    struct Layer {
+        int input = -1; ///< the checkpoint has it
+        Saved x, h;
+        std::optional<Tensor> kept;
+    };
+
+    Tensor forward(int index, const Tensor& x, Layer& layer)
+    {
+        const auto size = static_cast<std::size_t>(3 * index);
+        const std::size_t entered = row(Kind::Enters, { x.tensor });
+        if (options.checkpointed) {
+            layer.input = x.block;
+            own(x.block);
+        }
+        row(Kind::Operator, { x.tensor });
+        row(Kind::Returns, {});
+        layer.x = save(x);
+        const Tensor h = made(size);
+        letGo(made(size + 1));
+        layer.h = save(h);
+        const Tensor y = made(size + 2);
+        if (options.keepsHidden)
+            layer.kept = h;
+        else
+            letGo(h);
+        const std::size_t left = row(Kind::Leaves, { y.tensor });
+        if (isDeep())
+            for (const std::size_t at : { entered, left })
+                named[at] = { "layers." + std::to_string(index), "Layer" };
+        return y;
+    }
+
+    /// Takes out what was saved, works with it, and releases it.
+    void use(const Saved& saved, int again, std::size_t size)
+    {
+        const int block = again < 0 ? saved.block : again;
+        const std::uint32_t unpacked = isDeep() ? tensor(block) : 0;
+        row(Kind::Unpacked, { unpacked }, saved.number);
+        const int gradient = alloc(size);
+        row(Kind::Gone, { unpacked });
+        row(Kind::Released, {}, saved.number);
+        if (!options.checkpointed || again >= 0)
+            drop(block);
+        drop(gradient);
+    }
+
+    void step()
+    {
+        if (isDeep())
+            deep.beginEvent = event;
+        saves = 0;
+        phase = 'F';
+        std::vector<Layer> layers(static_cast<std::size_t>(options.layers));
+        Tensor x = made(bytes.size() - 2);
+        if (options.extraInFirstStep && number == 1)
+            alloc(bytes.size() - 1); // nobody lets go of it
+        for (int i = 0; i < options.layers; ++i) {
+            const Tensor y = forward(i, x, layers[static_cast<std::size_t>(i)]);
+            letGo(x);
+            x = y;
+        }
+        for (Layer& layer : layers)
+            if (layer.kept)
+                letGo(*layer.kept);
+        phase = 'B';
+        for (int i = options.layers - 1; i >= 0; --i) {
+            const Layer& layer = layers[static_cast<std::size_t>(i)];
+            const auto size = static_cast<std::size_t>(3 * i);
+            int again = -1;
+            if (options.checkpointed) { // its forward again, up to what it saved last
+                again = alloc(size);
+                drop(alloc(size + 1));
+            }
+            use(layer.h, again, size);
+            use(layer.x, -1, size + 2);
+            if (options.checkpointed)
+                drop(layer.input);
+        }
+        letGo(x);
+        phase = 'O';
+        drop(alloc(bytes.size() - 1));
+        letters += '|';
+        if (isDeep())
+            deep.endEvent = event;
+    }
+
+    std::map<std::size_t, std::pair<std::string, std::string>> named;
+    std::vector<Block> blocks;
+    std::set<std::uint64_t> used;
+    std::int64_t live = 0;
+    model::EventIndex event = 0;
+    int number = 0;
+    std::uint32_t saves = 0;
+    char phase = 'F';
+};
+
+} // namespace strata::test

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/checkpoints.h"
+
+#include "model/analysis/replay.h"
+#include "model/analysis/training/deep_check.h"
+#include "model/whatif/predict.h"
+#include "model/whatif/step_owners.h"
+#include "tests/unit/whatif/made_training.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+namespace strata::model {
+
+namespace {
+
+using test::MadeTraining;
+
+/// Of each request its bytes, and what there is then.
+std::vector<std::pair<std::int64_t, std::int64_t>> curveOf(const ProgramRun& run)
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> curve;
+    std::int64_t live = 0;
+    for (const ProgramRun::Ask& ask : run.asks) {
+        const std::int64_t bytes = run.blocks[ask.block].bytes;
+        if (ask.action == Action::Alloc)
+            curve.emplace_back(bytes, live += bytes);
+        else if (ask.action == Action::FreeCompleted)
+            live -= bytes;
+    }
+    return curve;
+}
+
+Result<RunEdits> editsOf(test::Trained& trained, const char* choice = "Layer")
+{
+    return checkpointEdits(trained.trace(), trained.steps(), { ModuleChoice(choice) });
+}
+
+std::string refusal(test::Trained& trained, const char* choice = "Layer")
+{
+    const auto edits = editsOf(trained, choice);
+    if (edits)
+        return "";
+    EXPECT_EQ(edits.error().kind, Error::Kind::Refused);
+    return edits.error().text();
+}
+
+} // namespace
+
+TEST(Checkpoints, AreTheProgramThatHasThem)
+{
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        MadeTraining::Options options;
+        options.seed = seed;
+        options.layers = 1 + static_cast<int>(seed % 5);
+        options.extraInFirstStep = seed % 3 == 0;
+        options.keepsHidden = seed % 4 == 0;
+        MadeTraining plain(options);
+        options.checkpointed = true;
+        options.deep = 0;
+        const MadeTraining truth(options);
+        const auto trained = plain.recorded();
+        const auto edits = editsOf(*trained);
+        ASSERT_TRUE(edits) << edits.error().text();
+        const ProgramRun run = programRunOf(trained->trace());
+        ASSERT_EQ(curveOf(run), plain.curve);
+        EXPECT_EQ(curveOf(edited(run, *edits)), truth.curve) << "seed " << seed;
+    }
+}
+
+TEST(Checkpoints, TellWhatTheyDoToWhichBlocks)
+{
+    MadeTraining made({ .seed = 3, .layers = 3, .steps = 5 });
+    const auto trained = made.recorded();
+    const auto edits = editsOf(*trained);
+    ASSERT_TRUE(edits);
+    std::map<BlockRule, std::int64_t> blocks;
+    for (const RuleUse& use : edits->uses)
+        blocks[use.rule] = use.blocks;
+    // Of each layer h goes earlier, and h and t are made again; x stays as long as before.
+    EXPECT_EQ(blocks[BlockRule::LetGo], 5 * 3);
+    EXPECT_EQ(blocks[BlockRule::Recomputed], 5 * 3 * 2);
+}
+
+TEST(Checkpoints, OfSomeModulesAreOfThoseAlone)
+{
+    MadeTraining made({ .seed = 5, .layers = 3 });
+    const auto trained = made.recorded();
+    const auto one = editsOf(*trained, "path:layers.1"), all = editsOf(*trained, "path:lay*s.?"),
+               byClass = editsOf(*trained, "models.Layer");
+    ASSERT_TRUE(one && all && byClass);
+    EXPECT_EQ(3 * one->copies.size(), all->copies.size());
+    EXPECT_EQ(all->copies.size(), byClass->copies.size());
+}
+
+TEST(Checkpoints, OfNothingAreTheRecordingItself)
+{
+    MadeTraining made({ .seed = 2 });
+    const auto trained = made.recorded();
+    const ProgramRun run = programRunOf(trained->trace());
+    const ProgramRun same = edited(run, RunEdits{});
+    EXPECT_FALSE(same.reordered);
+    EXPECT_EQ(curveOf(same), curveOf(run));
+    EXPECT_EQ(same.asks.size(), run.asks.size());
+}
+
+TEST(Checkpoints, CommuteWithSizes)
+{
+    MadeTraining made({ .seed = 9 });
+    const auto trained = made.recorded();
+    const auto edits = editsOf(*trained);
+    ASSERT_TRUE(edits);
+    const auto twice = [](ProgramRun run) {
+        for (ProgramRun::Block& block : run.blocks)
+            block.bytes *= 2;
+        return run;
+    };
+    const ProgramRun run = programRunOf(trained->trace());
+    EXPECT_EQ(curveOf(twice(edited(run, *edits))), curveOf(edited(twice(run), *edits)));
+}
+
+TEST(Checkpoints, RefuseByNameWhatNothingTells)
+{
+    MadeTraining made({ .seed = 1, .deep = 0 });
+    EXPECT_NE(refusal(*made.recorded()).find("--deep-step 3"), std::string::npos);
+
+    MadeTraining first({ .seed = 1, .steps = 1, .deep = 1 });
+    EXPECT_NE(refusal(*first.recorded()).find("no step next to it"), std::string::npos);
+
+    MadeTraining whole({ .seed = 1 });
+    EXPECT_NE(refusal(*whole.recorded(), "Block").find("there are Layer"), std::string::npos);
+
+    MadeTraining without({ .seed = 1 });
+    for (DeepStep::Row& row : without.deep.rows)
+        if (row.kind == DeepStep::Kind::Saved)
+            row.kind = DeepStep::Kind::Released;
+    EXPECT_NE(refusal(*without.recorded()).find("C++"), std::string::npos);
+}
+
+// Rows may be anything: what does not hold together is refused, and nothing is read or written elsewhere.
+TEST(Checkpoints, OfCraftedDeepStepsEndWell)
+{
+    std::mt19937_64 random(7);
+    int refused = 0, told = 0;
+    for (int round = 0; round < 400; ++round) {
+        MadeTraining made({ .seed = 1 + random() % 4 });
+        auto& rows = made.deep.rows;
+        for (int change = 0; change < 1 + round % 6; ++change) {
+            DeepStep::Row& row = rows[random() % rows.size()];
+            switch (random() % 8) {
+            case 0:
+                row.kind = static_cast<DeepStep::Kind>(random() % (wire::kDeepKinds + 2));
+                break;
+            case 1:
+                row.event = static_cast<EventIndex>(random() % 400) - 50;
+                break;
+            case 2:
+                row.refs = static_cast<std::uint32_t>(random() % 5);
+                break;
+            case 3:
+                row.firstRef = static_cast<std::uint32_t>(random());
+                break;
+            case 4:
+                row.saved = static_cast<std::uint32_t>(random() % 12);
+                break;
+            case 5:
+                row.thread = static_cast<std::uint32_t>(random() % 3);
+                break;
+            case 6:
+                made.deep.refs[random() % made.deep.refs.size()] = static_cast<std::uint32_t>(random() % 200);
+                break;
+            default:
+                made.deep.tensors[random() % made.deep.tensors.size()].address = random() % 0x80000;
+            }
+        }
+        const auto trained = made.recorded();
+        const auto edits = editsOf(*trained);
+        (edits ? told : refused) += 1;
+        if (edits) {
+            const ProgramRun run = edited(programRunOf(trained->trace()), *edits);
+            EXPECT_TRUE(RebuiltRun::of(trained->trace(), run));
+        }
+    }
+    EXPECT_GT(refused, 20);
+    EXPECT_GT(told, 20);
+}
+
+TEST(Checkpoints, ArePredictedBetweenBounds)
+{
+    MadeTraining::Options options{ .seed = 4, .layers = 4 };
+    MadeTraining made(options);
+    options.checkpointed = true;
+    options.deep = 0;
+    const MadeTraining truth(options);
+    std::int64_t peak = 0;
+    for (const auto& [bytes, live] : truth.curve)
+        peak = std::max(peak, live);
+    const auto trained = made.recorded();
+    const auto report = checkReplay(trained->trace());
+    ASSERT_TRUE(report);
+    const RecordedRun run{ .trace = &trained->trace(), .report = &*report, .steps = &trained->steps() };
+    Scenario scenario;
+    scenario.changes.push_back(*Change::parse("checkpoint=Layer"));
+    const auto prediction = predict({ run }, scenario);
+    ASSERT_TRUE(prediction) << prediction.error().text();
+    EXPECT_EQ(prediction->evidence, WhatIfEvidence::Deep);
+    ASSERT_TRUE(prediction->predicted);
+    EXPECT_EQ(prediction->predicted->requestedBytesPeak, peak);
+    EXPECT_LE(prediction->least.requestedBytesPeak, peak);
+    EXPECT_GE(prediction->most.requestedBytesPeak, peak);
+    EXPECT_LE(static_cast<double>(prediction->most.requestedBytesPeak - prediction->least.requestedBytesPeak),
+        0.04 * static_cast<double>(peak));
+    EXPECT_FALSE(prediction->exact);
+    EXPECT_FALSE(prediction->batchAfter);
+}
+
+TEST(StepOwners, AreThoseOfTheLog)
+{
+    MadeTraining made({ .seed = 6, .layers = 2 });
+    const auto trained = made.recorded();
+    const auto owners = stepOwners(trained->trace(), made.deep);
+    ASSERT_TRUE(owners);
+    ASSERT_EQ(owners->holds.size(), 4u);
+    ASSERT_EQ(owners->windows.size(), 2u);
+    const BlockColumns& blocks = trained->trace().blocks();
+    for (const StepOwners::Hold& hold : owners->holds) {
+        ASSERT_TRUE(hold.unpacked && hold.used && hold.released);
+        EXPECT_LT(hold.saved, *hold.unpacked);
+        EXPECT_LE(*hold.used, std::max(*hold.used, *hold.released));
+        EXPECT_GE(blocks.death(BlockId::born(hold.block)), hold.unpacked->event);
+        EXPECT_LT(owners->program.at(hold.block), *hold.unpacked) << "the program lets go in the forward";
+    }
+}
+
+} // namespace strata::model
