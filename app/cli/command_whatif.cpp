@@ -77,7 +77,8 @@ public:
         declareFile(app);
         m_read.declare(app, ReadOptions::Devices::All);
         app.add_option("--change", m_changes,
-               "What is another: batch=N items, or batch=xF times as many; one after the other")
+               "What is another: batch=N items, or batch=xF times as many; optimizer=NAME[,KEY=VALUE]... of "
+               "torch.optim; one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
         app.add_option("--set", m_settings,

@@ -27,8 +27,10 @@ enum class BatchRule : std::uint8_t {
     Linear, ///< recordings tell its size at each batch
     Interpolated, ///< its size does not go linearly with the batch: between the nearest two recordings
     NotAligned, ///< the other recording has no such block: as it is
+    OldOptimizer, ///< the recorded optimizer asked for it: taken away
+    NewOptimizer, ///< the other optimizer asks for it: put in
 };
-inline constexpr std::size_t kBatchRules = 11;
+inline constexpr std::size_t kBatchRules = 13;
 [[nodiscard]] std::string_view ruleWord(BatchRule rule); ///< "scaled", ..., of JSON
 
 struct RuleUse {

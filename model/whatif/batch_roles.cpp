@@ -232,6 +232,10 @@ std::string_view ruleWord(BatchRule rule)
         return "linear";
     case BatchRule::Interpolated:
         return "interpolated";
+    case BatchRule::OldOptimizer:
+        return "old_optimizer";
+    case BatchRule::NewOptimizer:
+        return "new_optimizer";
     case BatchRule::NotAligned:
         break;
     }

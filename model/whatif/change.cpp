@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/change.h"
 
+#include "model/whatif/optimizer_template.h"
+
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -45,6 +47,18 @@ bool readFactor(std::string_view text, Change& change)
     return true;
 }
 
+Result<Change> parseOptimizer(std::string_view text, std::string_view value)
+{
+    const auto known = OptimizerTemplates::builtIn().find(value);
+    if (!known && known.error().kind == Error::Kind::Usage)
+        return Failure(known.error());
+    Change change;
+    change.kind = Change::Kind::Optimizer;
+    change.text = text;
+    change.optimizer = value;
+    return change;
+}
+
 } // namespace
 
 std::string_view evidenceWord(WhatIfEvidence evidence)
@@ -64,12 +78,14 @@ std::string_view evidenceWord(WhatIfEvidence evidence)
 
 std::string Change::kinds()
 {
-    return "batch=N or batch=xF";
+    return "batch=N, batch=xF or optimizer=NAME[,KEY=VALUE]...";
 }
 
 Result<Change> Change::parse(std::string_view text)
 {
     const std::size_t equals = text.find('=');
+    if (text.substr(0, equals) == "optimizer" && equals != text.npos)
+        return parseOptimizer(text, text.substr(equals + 1));
     if (text.substr(0, equals) != "batch")
         return fail(
             Error::Kind::Usage, say("--change '%1' is not known: what it can do is %2", text, kinds()));

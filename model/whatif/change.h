@@ -20,17 +20,19 @@ enum class WhatIfEvidence : std::uint8_t {
 
 /// A change of the program: KIND=VALUE.
 struct Change {
-    enum class Kind : std::uint8_t { Batch };
+    enum class Kind : std::uint8_t { Batch, Optimizer };
 
     Kind kind = Kind::Batch;
     std::string text; ///< as it was given
     /// Of a batch: items, or (`relative`) times as many, `numerator / denominator`.
     bool relative = false;
     std::int64_t numerator = 1, denominator = 1;
+    /// Of an optimizer: "adamw,foreach=False", as OptimizerTemplates::find() takes it.
+    std::string optimizer = {};
 
-    /// "batch=16", "batch=x2", "batch=x0.5". Kind::Usage names what is known.
+    /// "batch=16", "batch=x2", "batch=x0.5", "optimizer=SGD,momentum=0.9". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
-    [[nodiscard]] static std::string kinds(); ///< "batch=N or batch=xF"
+    [[nodiscard]] static std::string kinds(); ///< "batch=N, batch=xF or optimizer=NAME[,KEY=VALUE]..."
 };
 
 } // namespace strata::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/predict.h"
 
+#include "model/whatif/optimizer.h"
 #include "model/whatif/run_replay.h"
 
 #include <algorithm>
@@ -17,6 +18,8 @@ Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t
     std::int64_t numerator = items, denominator = 1;
     constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
     for (const Change& change : changes) {
+        if (change.kind != Change::Kind::Batch)
+            continue;
         if (!change.relative) {
             numerator = change.numerator;
             denominator = 1;
@@ -192,23 +195,64 @@ void weighRoles(Prediction& prediction, const BatchSizes& sizes)
                                 "second recording with another batch (--with FILE2) tells each size");
 }
 
-/// What a run comes to with those sizes of its blocks, and between what that lies.
-Result<ReplayedRun> replayBetween(
-    const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes, const Progress& progress)
+/// What a run comes to with those sizes of its blocks, and the other optimizer if there is one, and between
+/// what that lies.
+Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes,
+    const std::optional<OptimizerRewrite>& optimizer, const Progress& progress)
 {
     RunReplay replay(run, scenario, progress);
     const ProgramRun program = programRunOf(*run.trace);
-    auto came = replay.of(withSizes(program, sizes.likely));
-    if (!came || (sizes.least == sizes.likely && sizes.most == sizes.likely))
+    const auto with = [&](const std::vector<std::int64_t>& bytes, std::size_t way) {
+        ProgramRun sized = withSizes(program, bytes);
+        return replay.of(optimizer ? optimizer->rewritten(sized, way) : std::move(sized));
+    };
+    auto came = with(sizes.likely, 0);
+    if (!came)
         return came;
-    for (const auto* bound : { &sizes.least, &sizes.most }) {
-        const auto other = replay.of(withSizes(program, *bound));
+    const auto include = [&](const Result<ReplayedRun>& other) -> Result<void> {
         if (!other)
             return Failure(other.error());
         came->least = lower(came->least, other->least);
         came->most = higher(came->most, other->most);
-    }
+        return {};
+    };
+    if (sizes.least != sizes.likely || sizes.most != sizes.likely)
+        for (const auto* bound : { &sizes.least, &sizes.most })
+            if (const auto included = include(with(*bound, 0)); !included)
+                return Failure(included.error());
+    for (std::size_t way = 1; optimizer && way < optimizer->ways(); ++way)
+        if (const auto included = include(with(sizes.likely, way)); !included)
+            return Failure(included.error());
     return came;
+}
+
+/// The run with the optimizer that the changes lead to; nothing where it is the recorded one, or none is
+/// asked for.
+Result<std::optional<OptimizerRewrite>> optimizerAfter(const RecordedRun& run, const Scenario& scenario)
+{
+    const Change* last = nullptr;
+    for (const Change& change : scenario.changes)
+        if (change.kind == Change::Kind::Optimizer)
+            last = &change;
+    if (last == nullptr)
+        return std::optional<OptimizerRewrite>();
+    auto rewrite = OptimizerRewrite::of(run, last->optimizer);
+    if (!rewrite)
+        return Failure(rewrite.error());
+    if (rewrite->changesNothing())
+        return std::optional<OptimizerRewrite>();
+    return std::optional(std::move(*rewrite));
+}
+
+/// Adds what the optimizer did to an answer.
+void tellOptimizer(Prediction& prediction, const OptimizerRewrite& optimizer)
+{
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
+    prediction.uses.push_back({ BatchRule::OldOptimizer, optimizer.taken().blocks, optimizer.taken().bytes });
+    prediction.uses.push_back({ BatchRule::NewOptimizer, optimizer.put().blocks, optimizer.put().bytes });
+    if (!prediction.batchAfter)
+        prediction.reason = optimizer.reason();
+    prediction.exact = false;
 }
 
 /// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
@@ -220,7 +264,10 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
     const auto sizes = sizesOf(runs, items);
     if (!sizes)
         return Failure(sizes.error());
-    const auto came = replayBetween(runs.front(), scenario, *sizes, progress);
+    const auto optimizer = optimizerAfter(runs.front(), scenario);
+    if (!optimizer)
+        return Failure(optimizer.error());
+    const auto came = replayBetween(runs.front(), scenario, *sizes, *optimizer, progress);
     if (!came)
         return Failure(came.error());
     prediction.least = lower(prediction.least, came->least);
@@ -237,7 +284,10 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
     const auto sizes = sizesOf(*sorted, items);
     if (!sizes)
         return Failure(sizes.error());
-    const auto came = replayBetween(sorted->front(), scenario, *sizes, progress);
+    const auto optimizer = optimizerAfter(sorted->front(), scenario);
+    if (!optimizer)
+        return Failure(optimizer.error());
+    const auto came = replayBetween(sorted->front(), scenario, *sizes, *optimizer, progress);
     if (!came)
         return Failure(came.error());
     take(prediction, *came);
@@ -254,6 +304,8 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
     else
         weighRoles(prediction, *sizes);
     prediction.exact = prediction.reason.empty();
+    if (*optimizer)
+        tellOptimizer(prediction, **optimizer);
     return prediction;
 }
 
@@ -288,6 +340,27 @@ Result<Prediction> predictItself(
     return prediction;
 }
 
+/// The program as it did in that run, but for its optimizer if another is asked for.
+Result<Prediction> predictOptimizer(
+    const RecordedRun& run, const Scenario& scenario, Prediction prediction, const Progress& progress)
+{
+    const auto optimizer = optimizerAfter(run, scenario);
+    if (!optimizer)
+        return Failure(optimizer.error());
+    if (!*optimizer)
+        return predictItself(run, scenario, std::move(prediction), progress);
+    BatchSizes sizes;
+    for (std::size_t row = 0; row < run.trace->blocks().bornCount(); ++row)
+        sizes.likely.push_back(run.trace->blocks().requestedBytes[BlockId::born(row)]);
+    sizes.least = sizes.most = sizes.likely;
+    const auto came = replayBetween(run, scenario, sizes, *optimizer, progress);
+    if (!came)
+        return Failure(came.error());
+    take(prediction, *came);
+    tellOptimizer(prediction, **optimizer);
+    return prediction;
+}
+
 } // namespace
 
 Result<Prediction> predict(
@@ -295,7 +368,8 @@ Result<Prediction> predict(
 {
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
-    if (!scenario.changes.empty()) {
+    if (std::ranges::any_of(
+            scenario.changes, [](const Change& change) { return change.kind == Change::Kind::Batch; })) {
         if (!runs.front().batchItems)
             return unknownBatch(1, runs.size());
         const auto items = batchAfter(scenario.changes, *runs.front().batchItems);
@@ -305,14 +379,14 @@ Result<Prediction> predict(
         prediction.batchAfter = *items;
     }
     if (!prediction.batchAfter)
-        return predictItself(runs.front(), scenario, prediction, progress);
+        return predictOptimizer(runs.front(), scenario, prediction, progress);
     // A recording of what is asked for tells it.
     const auto same = std::ranges::find(runs, prediction.batchAfter, &RecordedRun::batchItems);
     if (same == runs.end())
         return predictBatch(runs, scenario, *prediction.batchAfter, prediction, progress);
-    auto itself = predictItself(*same, scenario, prediction, progress);
+    auto itself = predictOptimizer(*same, scenario, prediction, progress);
     if (itself && same != runs.begin()) {
-        itself->evidence = WhatIfEvidence::Recordings;
+        itself->evidence = std::max(itself->evidence, WhatIfEvidence::Recordings);
         itself->outOfMemoryEvent.reset();
     }
     return itself;
