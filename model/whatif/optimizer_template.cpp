@@ -297,14 +297,17 @@ std::vector<OptimizerTemplates::Manner> OptimizerTemplates::mannersOf(std::strin
     const auto standing = known->second.defaults.find(kWeightDecay);
     const bool decaysElse = standing != known->second.defaults.end() && standing->second == "nonzero";
     std::vector<Manner> manners;
-    for (const auto& [key, row] : known->second.variants) {
-        const bool decays = !decaysElse && key.find("weight_decay=nonzero") != key.npos;
-        const auto same = std::ranges::find(manners, &m_templates[row], &Manner::made);
-        if (same == manners.end())
-            manners.push_back({ &m_templates[row], decays });
-        else
-            same->decays = same->decays && decays;
-    }
+    for (const bool maximizing : { false, true }) // as rare as it is, it says nothing against a weight decay
+        for (const auto& [key, row] : known->second.variants) {
+            if ((key.find("maximize=True") != key.npos) != maximizing)
+                continue;
+            const bool decays = !decaysElse && key.find("weight_decay=nonzero") != key.npos;
+            const auto same = std::ranges::find(manners, &m_templates[row], &Manner::made);
+            if (same == manners.end())
+                manners.push_back({ &m_templates[row], decays });
+            else if (!maximizing)
+                same->decays = same->decays && decays;
+        }
     return manners;
 }
 

@@ -88,7 +88,7 @@ public:
     /// it decays weights comes with it.
     struct Manner {
         const OptimizerTemplate* made = nullptr;
-        bool decays = false; ///< in all ways that lead to it a weight decay was given
+        bool decays = false; ///< in all ways that lead to it, but for maximizing, a weight decay was given
     };
     [[nodiscard]] std::vector<Manner> mannersOf(std::string_view name) const;
     [[nodiscard]] const std::string& torchVersion() const { return m_torch; } ///< "2.15.0"
