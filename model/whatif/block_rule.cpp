@@ -36,6 +36,10 @@ std::string_view ruleWord(BlockRule rule)
         return "kept";
     case BlockRule::NotAgain:
         return "not_again";
+    case BlockRule::OldOptimizer:
+        return "old_optimizer";
+    case BlockRule::NewOptimizer:
+        return "new_optimizer";
     case BlockRule::NotAligned:
         break;
     }

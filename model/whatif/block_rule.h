@@ -28,8 +28,11 @@ enum class BlockRule : std::uint8_t {
     Recomputed, ///< once more in backward
     Kept, ///< stays until backward has used it, where it was computed again
     NotAgain, ///< was computed again in backward, and is not
+    // Another optimizer:
+    OldOptimizer, ///< the recorded optimizer asked for it: taken away
+    NewOptimizer, ///< the other optimizer asks for it: put in
 };
-inline constexpr std::size_t kBlockRules = 16;
+inline constexpr std::size_t kBlockRules = 18;
 [[nodiscard]] std::string_view ruleWord(BlockRule rule); ///< "scaled", ..., of JSON
 
 struct RuleUse {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/change.h"
 
+#include "model/whatif/optimizer_template.h"
+
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -45,6 +47,18 @@ bool readFactor(std::string_view text, Change& change)
     return true;
 }
 
+Result<Change> parseOptimizer(std::string_view text, std::string_view value)
+{
+    const auto known = OptimizerTemplates::builtIn().find(value);
+    if (!known && known.error().kind == Error::Kind::Usage)
+        return Failure(known.error());
+    Change change;
+    change.kind = Change::Kind::Optimizer;
+    change.text = text;
+    change.value = value;
+    return change;
+}
+
 } // namespace
 
 std::string_view evidenceWord(WhatIfEvidence evidence)
@@ -66,13 +80,16 @@ std::string_view evidenceWord(WhatIfEvidence evidence)
 
 std::string Change::kinds()
 {
-    return "batch=N, batch=xF, checkpoint=CLASS, checkpoint=path:GLOB or checkpoint=none";
+    return "batch=N, batch=xF, checkpoint=CLASS, checkpoint=path:GLOB, checkpoint=none or "
+           "optimizer=NAME[,KEY=VALUE]...";
 }
 
 Result<Change> Change::parse(std::string_view text)
 {
     const std::size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
+    if (name == "optimizer" && equals != text.npos)
+        return parseOptimizer(text, text.substr(equals + 1));
     Change change;
     change.text = text;
     const std::string_view value = equals == text.npos ? std::string_view() : text.substr(equals + 1);

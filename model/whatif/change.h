@@ -21,7 +21,7 @@ enum class WhatIfEvidence : std::uint8_t {
 
 /// A change of the program: KIND=VALUE.
 struct Change {
-    enum class Kind : std::uint8_t { Batch, Checkpoint };
+    enum class Kind : std::uint8_t { Batch, Checkpoint, Optimizer };
 
     Kind kind = Kind::Batch;
     std::string text; ///< as it was given
@@ -34,7 +34,8 @@ struct Change {
     [[nodiscard]] bool takesCheckpointsAway() const { return kind == Kind::Checkpoint && value == "none"; }
 
     /// "batch=16", "batch=x2", "batch=x0.5", "checkpoint=Block", "checkpoint=path:blocks.*",
-    /// "checkpoint=none". Kind::Usage names what is known.
+    /// "checkpoint=none",
+    /// "optimizer=SGD,momentum=0.9". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< "batch=N, batch=xF, ..."
 };

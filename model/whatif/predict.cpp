@@ -2,6 +2,7 @@
 #include "model/whatif/predict.h"
 
 #include "model/whatif/checkpoints.h"
+#include "model/whatif/optimizer.h"
 #include "model/whatif/recorded_checkpoints.h"
 #include "model/whatif/run_replay.h"
 #include "model/whatif/step_edits.h"
@@ -222,25 +223,95 @@ void weighDeep(Prediction& prediction, const RunEdits& edits)
         prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
 }
 
-/// What a run comes to with those sizes of its blocks and these edits, and between what that lies.
+/// What changes make of a run beside the sizes of its blocks: checkpoints, and then another optimizer.
+struct Rewrites {
+    RunEdits checkpoints;
+    std::optional<OptimizerRewrite> optimizer; ///< none: the recorded one
+
+    [[nodiscard]] std::size_t ways() const { return optimizer ? optimizer->ways() : 1; }
+    [[nodiscard]] ProgramRun of(ProgramRun sized, std::size_t way = 0) const
+    {
+        ProgramRun run = edited(std::move(sized), checkpoints);
+        return optimizer ? optimizer->rewritten(run, way) : run;
+    }
+};
+
+/// Fails where what a change needs is not there.
+Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
+{
+    Rewrites rewrites;
+    auto edits = editsOf(run, scenario);
+    if (!edits)
+        return Failure(edits.error());
+    rewrites.checkpoints = std::move(*edits);
+    const Change* last = nullptr;
+    for (const Change& change : scenario.changes)
+        if (change.kind == Change::Kind::Optimizer)
+            last = &change;
+    if (last == nullptr)
+        return rewrites;
+    auto optimizer = OptimizerRewrite::of(run, last->value);
+    if (!optimizer)
+        return Failure(optimizer.error());
+    if (!optimizer->changesNothing())
+        rewrites.optimizer = std::move(*optimizer);
+    return rewrites;
+}
+
+/// Adds what they did to an answer.
+void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewrites& rewrites)
+{
+    if (changes(scenario, Change::Kind::Checkpoint))
+        weighDeep(prediction, rewrites.checkpoints);
+    prediction.exact = prediction.reason.empty();
+    if (!rewrites.optimizer)
+        return;
+    const OptimizerRewrite& optimizer = *rewrites.optimizer;
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
+    prediction.uses.push_back({ BlockRule::OldOptimizer, optimizer.taken().blocks, optimizer.taken().bytes });
+    prediction.uses.push_back({ BlockRule::NewOptimizer, optimizer.put().blocks, optimizer.put().bytes });
+    if (prediction.reason.empty())
+        prediction.reason = optimizer.reason();
+    prediction.exact = false;
+}
+
+/// What a run comes to with those sizes of its blocks, rewritten, and between what that lies.
 Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenario, const BatchSizes& sizes,
-    const RunEdits& edits, const Progress& progress)
+    const Rewrites& rewrites, const Progress& progress)
 {
     RunReplay replay(run, scenario, progress);
     const ProgramRun program = programRunOf(*run.trace);
-    const auto withAll
-        = [&](const std::vector<std::int64_t>& bytes) { return edited(withSizes(program, bytes), edits); };
-    auto came = replay.of(withAll(sizes.likely));
-    if (!came || (sizes.least == sizes.likely && sizes.most == sizes.likely))
+    const auto with = [&](const std::vector<std::int64_t>& bytes, std::size_t way) {
+        return replay.of(rewrites.of(withSizes(program, bytes), way));
+    };
+    auto came = with(sizes.likely, 0);
+    if (!came)
         return came;
-    for (const auto* bound : { &sizes.least, &sizes.most }) {
-        const auto other = replay.of(withAll(*bound));
+    const auto include = [&](const Result<ReplayedRun>& other) -> Result<void> {
         if (!other)
             return Failure(other.error());
         came->least = lower(came->least, other->least);
         came->most = higher(came->most, other->most);
-    }
+        return {};
+    };
+    if (sizes.least != sizes.likely || sizes.most != sizes.likely)
+        for (const auto* bound : { &sizes.least, &sizes.most })
+            if (const auto included = include(with(*bound, 0)); !included)
+                return Failure(included.error());
+    for (std::size_t way = 1; way < rewrites.ways(); ++way)
+        if (const auto included = include(with(sizes.likely, way)); !included)
+            return Failure(included.error());
     return came;
+}
+
+/// The sizes that were recorded.
+BatchSizes recordedSizes(const DeviceTrace& trace)
+{
+    BatchSizes sizes;
+    for (std::size_t row = 0; row < trace.blocks().bornCount(); ++row)
+        sizes.likely.push_back(trace.blocks().requestedBytes[BlockId::born(row)]);
+    sizes.least = sizes.most = sizes.likely;
+    return sizes;
 }
 
 /// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
@@ -252,10 +323,10 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
     const auto sizes = sizesOf(runs, items);
     if (!sizes)
         return Failure(sizes.error());
-    const auto edits = editsOf(runs.front(), scenario);
-    if (!edits)
+    const auto rewrites = rewritesOf(runs.front(), scenario);
+    if (!rewrites)
         return {};
-    const auto came = replayBetween(runs.front(), scenario, *sizes, *edits, progress);
+    const auto came = replayBetween(runs.front(), scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
     prediction.least = lower(prediction.least, came->least);
@@ -276,15 +347,15 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
     const auto sizes = sizesOf(*sorted, items);
     if (!sizes)
         return Failure(sizes.error());
-    const auto edits = editsOf(sorted->front(), scenario);
-    if (!edits)
-        return Failure(edits.error());
-    const auto came = replayBetween(sorted->front(), scenario, *sizes, *edits, progress);
+    const auto rewrites = rewritesOf(sorted->front(), scenario);
+    if (!rewrites)
+        return Failure(rewrites.error());
+    const auto came = replayBetween(sorted->front(), scenario, *sizes, *rewrites, progress);
     if (!came)
         return Failure(came.error());
     take(prediction, *came);
     prediction.run = std::make_shared<ProgramRun>(
-        edited(withSizes(programRunOf(*sorted->front().trace), sizes->likely), *edits));
+        rewrites->of(withSizes(programRunOf(*sorted->front().trace), sizes->likely)));
     prediction.recording = static_cast<std::size_t>(
         std::ranges::find(runs, sorted->front().trace, &RecordedRun::trace) - runs.begin());
     if (prediction.recording != 0)
@@ -299,9 +370,7 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
         weighRecordings(prediction, *sizes, isBeyond(runs, items));
     else
         weighRoles(prediction, *sizes);
-    if (checkpoints)
-        weighDeep(prediction, *edits);
-    prediction.exact = prediction.reason.empty();
+    weighRewrites(prediction, scenario, *rewrites);
     return prediction;
 }
 
@@ -317,20 +386,20 @@ bool leavesAllocator(const ReplayReport& report, const Scenario& scenario)
     return asked && recorded && *asked == *recorded;
 }
 
-/// The program does as it did in that run, but for its checkpoints.
+/// The program does as it did in that run, but for its checkpoints and its optimizer.
 Result<Prediction> predictItself(
     const RecordedRun& run, const Scenario& scenario, Prediction prediction, const Progress& progress)
 {
-    if (changes(scenario, Change::Kind::Checkpoint)) {
-        const auto edits = editsOf(run, scenario);
-        if (!edits)
-            return Failure(edits.error());
-        prediction.run = std::make_shared<ProgramRun>(edited(programRunOf(*run.trace), *edits));
-        const auto came = RunReplay(run, scenario, progress).of(*prediction.run);
+    const auto rewrites = rewritesOf(run, scenario);
+    if (!rewrites)
+        return Failure(rewrites.error());
+    if (changes(scenario, Change::Kind::Checkpoint) || rewrites->optimizer) {
+        const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
         if (!came)
             return Failure(came.error());
         take(prediction, *came);
-        weighDeep(prediction, *edits);
+        prediction.run = std::make_shared<ProgramRun>(rewrites->of(programRunOf(*run.trace)));
+        weighRewrites(prediction, scenario, *rewrites);
         return prediction;
     }
     const bool unchanged = leavesAllocator(*run.report, scenario);

@@ -235,6 +235,19 @@ TEST(WhatIf, RefusesByName)
     EXPECT_THAT(
         deep.json()["refused"].get<std::string>(), StartsWith("the recording has no deep step, which tells"));
     EXPECT_THAT(deep.err, HasSubstr("strata record --deep-step 3 -- COMMAND"));
+    const Ran optimizer = refused({ "--change", "optimizer=Adam8bit" });
+    EXPECT_EQ(optimizer.code, 2);
+    EXPECT_THAT(optimizer.err, HasSubstr("known are Adadelta, Adagrad, Adam, "));
+    EXPECT_EQ(refused({ "--change", "optimizer=adamw,beta=0.9" }).code, 2);
+    EXPECT_EQ(refused({ "--change", "optimizer=adamw,foreach=True,fused=True" }).code, 2);
+    const Ran shapes = refused({ "--change", "optimizer=adafactor" });
+    EXPECT_EQ(shapes.code, 1);
+    EXPECT_THAT(shapes.err, HasSubstr("strata dryrun --change optimizer=Adafactor"));
+    // A snapshot tells nothing of parameters.
+    const Ran untold = refused({ "--change", "optimizer=sgd,momentum=0.9", "--json" });
+    EXPECT_EQ(untold.code, 1);
+    EXPECT_THAT(untold.json()["refused"].get<std::string>(),
+        StartsWith("the recording does not tell which parameters an optimizer has"));
     const Ran missing = strata({ "whatif", "no-such-file.strata" });
     EXPECT_EQ(missing.code, 3);
     // It ends within its first step.

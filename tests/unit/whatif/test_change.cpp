@@ -34,7 +34,8 @@ TEST(Change, IsModulesThatAreCheckpointed)
 
 TEST(Change, RefusesByNameWhatIsNotKnown)
 {
-    for (const char* wrong : { "amp=bf16", "checkpoints=Block", "", "=2", "batches=2" }) {
+    for (const char* wrong :
+        { "amp=bf16", "checkpoints=Block", "", "=2", "batches=2", "optimizer", "optimiser=SGD" }) {
         const auto change = Change::parse(wrong);
         ASSERT_FALSE(change) << wrong;
         EXPECT_EQ(change.error().kind, Error::Kind::Usage);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/optimizer.h"
+
+#include "model/whatif/optimizer_match.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace strata::model {
+
+class RewriteMaker {
+public:
+    RewriteMaker(const RecordedRun& run, OptimizerChoice choice, RecordedOptimizers recorded)
+        : m_choice(std::move(choice))
+        , m_version(run.report->version)
+        , m_did(recordedParts(*run.trace, recorded))
+    {
+        m_rewrite.m_trace = run.trace;
+        m_rewrite.m_recorded = std::move(recorded);
+    }
+
+    Result<OptimizerRewrite> make()
+    {
+        for (std::size_t i = 0; i < all().size(); ++i)
+            m_matches.push_back(matchOptimizer(all()[i], m_did[i]));
+        m_rewrite.m_changesNothing = true;
+        const bool groupsShow = std::ranges::all_of(m_matches, &OptimizerMatch::groupsShow);
+        const bool decays = std::ranges::all_of(m_matches, &OptimizerMatch::decays);
+        const OptimizerTemplate& likely
+            = decays && m_choice.decaying != nullptr ? *m_choice.decaying : *m_choice.made;
+        if (!add(likely, false, true))
+            return fail(Error::Kind::Refused,
+                say("parameters of the recording begin to have gradients in steps of their own, and what %1 "
+                    "does "
+                    "then is not known",
+                    m_choice.name),
+                say("record the program with that optimizer"));
+        const bool decayOpen = m_choice.decaying != nullptr && !decays;
+        if (!m_rewrite.m_changesNothing) {
+            if (decayOpen)
+                (void)add(*m_choice.decaying, false, false);
+            if (!groupsShow)
+                (void)add(likely, true, false);
+        }
+        sumUp();
+        giveReason(m_version);
+        return std::move(m_rewrite);
+    }
+
+private:
+    [[nodiscard]] const std::vector<RecordedOptimizer>& all() const { return m_rewrite.m_recorded.all; }
+
+    /// One more way, unless it is a known one.
+    bool add(const OptimizerTemplate& made, bool apart, bool isLikeliest)
+    {
+        OptimizerRewrite::Way way;
+        for (std::uint32_t i = 0; i < all().size(); ++i) {
+            const RecordedOptimizer& optimizer = all()[i];
+            std::vector<std::uint32_t> groups = m_matches[i].groups;
+            if (apart) {
+                groups.resize(optimizer.parameters.size());
+                std::iota(groups.begin(), groups.end(), 0U);
+            }
+            auto parts = model::partsOf(made, optimizer, groups);
+            if (!parts)
+                return false;
+            if (isLikeliest && (!m_matches[i].known || *parts != m_did[i]))
+                m_rewrite.m_changesNothing = false;
+            place(optimizer, i, std::move(*parts), way);
+        }
+        std::ranges::stable_sort(way, {}, &OptimizerRewrite::Placed::before);
+        const auto isSame = [&](const OptimizerRewrite::Way& other) {
+            return std::ranges::equal(
+                way, other, [](const auto& a, const auto& b) { return a.events == b.events; });
+        };
+        if (std::ranges::none_of(m_rewrite.m_ways, isSame))
+            m_rewrite.m_ways.push_back(std::move(way));
+        return true;
+    }
+
+    static void place(const RecordedOptimizer& optimizer, std::uint32_t number, OptimizerParts parts,
+        OptimizerRewrite::Way& way)
+    {
+        std::vector<bool> lives;
+        for (const auto& part : parts)
+            for (const OptimizerEvent& event : part) {
+                lives.resize(std::max<std::size_t>(lives.size(), event.block + 1));
+                lives[event.block] = event.alloc;
+            }
+        for (std::size_t part = 0; part < parts.size(); ++part)
+            way.push_back({ part == 0 ? optimizer.made : optimizer.steps[part - 1].begin, number,
+                std::move(parts[part]) });
+        if (optimizer.gone < 0)
+            return;
+        OptimizerRewrite::Placed end{ std::max(optimizer.gone, way.back().before), number, {} };
+        for (std::uint32_t block = 0; block < lives.size(); ++block)
+            if (lives[block])
+                end.events.push_back({ false, 0, block });
+        way.push_back(std::move(end));
+    }
+
+    void sumUp()
+    {
+        const BlockColumns& blocks = m_rewrite.m_trace->blocks();
+        for (std::size_t row = 0; row < m_rewrite.m_recorded.owners.size(); ++row)
+            if (m_rewrite.m_recorded.owners[row] != RecordedOptimizers::kNone) {
+                ++m_rewrite.m_taken.blocks;
+                m_rewrite.m_taken.bytes += blocks.requestedBytes[BlockId::born(row)];
+            }
+        for (const OptimizerRewrite::Placed& placed : m_rewrite.m_ways.front())
+            for (const OptimizerEvent& event : placed.events)
+                if (event.alloc) {
+                    ++m_rewrite.m_put.blocks;
+                    m_rewrite.m_put.bytes += event.bytes;
+                }
+    }
+
+    void giveReason(const TorchVersion& recorded)
+    {
+        const std::string& templates = OptimizerTemplates::builtIn().torchVersion();
+        const auto unknown = std::ranges::find(m_matches, false, &OptimizerMatch::known);
+        if (const auto version = TorchVersion::parse(templates); version && *version != recorded)
+            m_rewrite.m_reason
+                = say("an estimate: optimizers do as those of PyTorch %1, where %2 was recorded",
+                    version->text(), recorded.text());
+        else if (unknown != m_matches.end())
+            m_rewrite.m_reason
+                = say("an estimate: %1, which was recorded, does not do what is known of it; all "
+                      "that was asked for in its steps counts as its own",
+                    all()[static_cast<std::size_t>(unknown - m_matches.begin())].name);
+        else if (m_rewrite.ways() > 1)
+            m_rewrite.m_reason
+                = say("an estimate: the recording does not tell of groups of parameters and of "
+                      "weight decay");
+        else
+            m_rewrite.m_reason
+                = say("an estimate: it goes by what the optimizer of PyTorch %1 asks for", templates);
+    }
+
+    OptimizerChoice m_choice;
+    TorchVersion m_version;
+    std::vector<OptimizerParts> m_did;
+    std::vector<OptimizerMatch> m_matches;
+    OptimizerRewrite m_rewrite;
+};
+
+Result<OptimizerRewrite> OptimizerRewrite::of(const RecordedRun& run, std::string_view value)
+{
+    auto choice = OptimizerTemplates::builtIn().find(value);
+    if (!choice)
+        return Failure(choice.error());
+    auto recorded = recordedOptimizers(run);
+    if (!recorded)
+        return Failure(recorded.error());
+    return RewriteMaker(run, std::move(*choice), std::move(*recorded)).make();
+}
+
+ProgramRun OptimizerRewrite::rewritten(const ProgramRun& run, std::size_t way) const
+{
+    ProgramRun out;
+    out.blocks = run.blocks;
+    out.reordered = true;
+    out.asks.reserve(run.asks.size());
+    std::vector<std::vector<std::uint32_t>> blocks(m_recorded.all.size()); // of each optimizer, in `out`
+    auto next = m_ways[way].begin();
+    const auto end = m_ways[way].end();
+    const auto put = [&](const Placed& placed) {
+        const RecordedOptimizer& optimizer = m_recorded.all[placed.optimizer];
+        const EventIndex like = std::max<EventIndex>(placed.before - 1, 0);
+        for (const OptimizerEvent& event : placed.events) {
+            if (event.alloc) {
+                blocks[placed.optimizer].push_back(static_cast<std::uint32_t>(out.blocks.size()));
+                out.blocks.push_back({ std::max<std::int64_t>(event.bytes, 1), optimizer.like });
+                out.asks.push_back({ Action::Alloc, blocks[placed.optimizer].back(), like });
+            } else {
+                const std::uint32_t block = blocks[placed.optimizer][event.block];
+                out.asks.push_back({ Action::FreeRequested, block, like });
+                out.asks.push_back({ Action::FreeCompleted, block, like });
+            }
+        }
+    };
+    for (const ProgramRun::Ask& ask : run.asks) {
+        for (; next != end && next->before <= ask.like; ++next)
+            put(*next);
+        const bool ours = ask.block < m_recorded.owners.size()
+            && m_recorded.owners[ask.block] != RecordedOptimizers::kNone;
+        if (!ours)
+            out.asks.push_back(ask);
+    }
+    for (; next != end; ++next)
+        put(*next);
+    return out;
+}
+
+} // namespace strata::model

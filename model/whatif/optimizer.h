@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+#include "model/base/sentence.h"
+#include "model/whatif/optimizer_template.h"
+#include "model/whatif/program_run.h"
+#include "model/whatif/recorded_optimizers.h"
+#include "model/whatif/scenario.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace strata::model {
+
+/// A recorded program with another optimizer: what its own asked for is taken away, in all steps, and what
+/// the other asks for is put in its places, over the same parameters in the same order. What runs between
+/// backward and the step - gradient scalers, clipping - stays.
+///
+///     recorded   ... backward | a a f f | zero_grad ...
+///     rewritten  ... backward | b f     | zero_grad ...
+///
+/// Immutable. Keeps a pointer to the trace.
+class OptimizerRewrite {
+public:
+    /// `value` as OptimizerTemplates::find() takes it. Fails as it and recordedOptimizers() do, and with
+    /// Refused where a step of the recording is one that the template does not tell.
+    [[nodiscard]] static Result<OptimizerRewrite> of(const RecordedRun& run, std::string_view value);
+
+    /// The recorded program did just that, event by event.
+    [[nodiscard]] bool changesNothing() const { return m_changesNothing; }
+    /// How many ways there are that the recording does not tell apart: groups of parameters, weights that
+    /// decay. The first is the likeliest.
+    [[nodiscard]] std::size_t ways() const { return m_ways.size(); }
+    /// `run` is of the trace, with other sizes perhaps.
+    [[nodiscard]] ProgramRun rewritten(const ProgramRun& run, std::size_t way) const;
+
+    struct Sum {
+        std::int64_t blocks = 0, bytes = 0;
+    };
+    [[nodiscard]] const Sum& taken() const { return m_taken; } ///< away
+    [[nodiscard]] const Sum& put() const { return m_put; } ///< in, in the likeliest way
+    [[nodiscard]] const Sentence& reason() const { return m_reason; } ///< why it is an estimate
+
+private:
+    /// Events of an optimizer that come before a recorded event.
+    struct Placed {
+        EventIndex before = 0;
+        std::uint32_t optimizer = 0;
+        std::vector<OptimizerEvent> events;
+    };
+    using Way = std::vector<Placed>; // by place
+
+    friend class RewriteMaker;
+
+    const DeviceTrace* m_trace = nullptr;
+    RecordedOptimizers m_recorded;
+    std::vector<Way> m_ways;
+    bool m_changesNothing = false;
+    Sum m_taken, m_put;
+    Sentence m_reason;
+};
+
+} // namespace strata::model

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strata::model {
+
+/// An event of a loop of a rule: it asks for a block, or gives one back.
+struct OptimizerAsk {
+    enum class Size : std::uint8_t {
+        Bytes, ///< those of the parameter
+        Float32, ///< four for each of its elements
+        Constant,
+    };
+
+    bool alloc = true;
+    std::uint32_t slot = 0; ///< with the parameter it names the block
+    Size size = Size::Bytes;
+    std::int64_t constantBytes = 0;
+    bool ofBefore = false; ///< gives back the block of the parameter before in the loop; the first has none
+};
+
+/// A loop over parameters that have a gradient, or over their types, with loops in it.
+struct OptimizerLoop {
+    enum class Over : std::uint8_t {
+        All,
+        Types, ///< `loops` for each
+        Group, ///< within Types: those of the type that it is at
+        Before, ///< within Types: those of the type before it, if there is one
+        Last, ///< behind Types: those of the last type
+    };
+    enum class Order : std::uint8_t {
+        Up,
+        Down,
+        End, ///< the last one alone
+    };
+
+    Over over = Over::All;
+    Order order = Order::Up;
+    std::vector<OptimizerAsk> asks;
+    std::vector<OptimizerLoop> loops;
+    bool makesState = false; ///< asks for state, and does nothing else
+};
+
+using OptimizerRule = std::vector<OptimizerLoop>;
+
+/// What an optimizer of torch.optim asks of the allocator with one choice of its options, as its own run on
+/// the simulated device told (tests/truth/make_optimizer_templates.py; each rule led to what other runs did,
+/// event by event). Rules are of one group of parameters.
+struct OptimizerTemplate {
+    bool typesBack = false; ///< Types goes from the type that is met last to the first
+    OptimizerRule made; ///< when the optimizer is made, over all of its parameters
+    OptimizerRule first; ///< the first step of parameters
+    std::vector<std::pair<int, OptimizerRule>> later; ///< from that step on, which counts from 1
+    /// A step that is the first of some parameters alone is `first`, with loops that make state over those.
+    bool mixes = false;
+    std::uint32_t slots = 0;
+
+    [[nodiscard]] const OptimizerRule& laterRule(int step) const;
+};
+
+/// A class of torch.optim with options.
+struct OptimizerChoice {
+    std::string name; ///< "AdamW"
+    const OptimizerTemplate* made = nullptr; ///< of the catalogue: it outlives all
+    /// The same with a weight decay, where that was left open, may be kept from the optimizer that it
+    /// replaces, and makes a difference; else nullptr.
+    const OptimizerTemplate* decaying = nullptr;
+};
+
+/// The templates of resources/optimizers.json. Immutable; any thread.
+class OptimizerTemplates {
+public:
+    [[nodiscard]] static const OptimizerTemplates& builtIn();
+
+    /// "adamw", "SGD,momentum=0.9,foreach=False": a class, whose case does not matter, and options as
+    /// `strata dryrun --change optimizer=` takes them. Usage: no such class or option; names those that there
+    /// are. Refused: its templates tell nothing of that.
+    [[nodiscard]] Result<OptimizerChoice> find(std::string_view value) const;
+    /// All that a class of that name (case matters) may do, each once; nothing where it is not known. Whether
+    /// it decays weights comes with it.
+    struct Manner {
+        const OptimizerTemplate* made = nullptr;
+        bool decays = false; ///< in all ways that lead to it, but for maximizing, a weight decay was given
+    };
+    [[nodiscard]] std::vector<Manner> mannersOf(std::string_view name) const;
+    [[nodiscard]] const std::string& torchVersion() const { return m_torch; } ///< "2.15.0"
+    [[nodiscard]] std::string names() const; ///< "Adadelta, Adam, ... or SGD"
+
+private:
+    OptimizerTemplates();
+
+    struct Class {
+        std::map<std::string, std::string, std::less<>>
+            defaults; // option -> "True", "None", "zero", "number"
+        std::map<std::string, std::size_t, std::less<>> variants; // what differs -> row of m_templates
+    };
+    [[nodiscard]] const OptimizerTemplate* variant(
+        const Class& known, std::map<std::string, std::string, std::less<>> given) const;
+
+    std::string m_torch;
+    std::vector<std::string> m_untold; // classes of torch.optim of which no template tells
+    std::map<std::string, Class, std::less<>> m_classes;
+    std::vector<OptimizerTemplate> m_templates;
+};
+
+/// What a rule is over.
+struct OptimizerParameter {
+    std::int64_t elements = 0;
+    std::int64_t bytes = 0;
+    std::uint32_t type = 0; ///< a number for each type
+};
+
+/// What an optimizer does, in its order.
+struct OptimizerEvent {
+    bool alloc = true;
+    std::int64_t bytes = 0; ///< of an alloc: requested
+    std::uint32_t block = 0; ///< from 0, in the order of allocs
+
+    friend bool operator==(const OptimizerEvent&, const OptimizerEvent&) = default;
+};
+
+/// An optimizer that follows a template, step by step. One thread; the template outlives it.
+class OptimizerRun {
+public:
+    /// Parameters in its order; `groups`: the first one of each group.
+    OptimizerRun(const OptimizerTemplate& made, std::vector<OptimizerParameter> parameters,
+        std::vector<std::uint32_t> groups);
+
+    /// Appends what making it does.
+    void make(std::vector<OptimizerEvent>& events);
+    /// Appends what a step does, of parameters `having` a gradient, in their order. False: nothing tells.
+    [[nodiscard]] bool step(const std::vector<std::uint32_t>& having, std::vector<OptimizerEvent>& events);
+
+private:
+    using Indices = std::vector<std::uint32_t>;
+
+    void carryOut(const OptimizerRule& rule, const Indices& indices, std::vector<OptimizerEvent>& events);
+    void loop(const OptimizerLoop& loop, const Indices& indices, std::vector<OptimizerEvent>& events);
+    [[nodiscard]] bool stepGroup(const Indices& having, std::vector<OptimizerEvent>& events);
+
+    const OptimizerTemplate& m_template;
+    std::vector<OptimizerParameter> m_parameters;
+    Indices m_groups;
+    std::vector<int> m_steps; // by parameter: how many it has made
+    std::vector<std::uint32_t> m_live; // by slot and parameter: the block
+    std::uint32_t m_blocks = 0;
+    bool m_newAlone = false; // loops that make state are over parameters without steps
+};
+
+} // namespace strata::model

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/recorded_optimizers.h"
+
+#include "model/analysis/training/listed_tensors.h"
+#include "model/trace/roles.h"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+namespace strata::model {
+
+namespace {
+
+using Kind = wire::RoleKind;
+
+Failure refuse(Sentence what, Sentence hint = say("record the program with that optimizer"))
+{
+    return fail(Error::Kind::Refused, std::move(what), std::move(hint));
+}
+
+/// Bytes of an element; 0: of a type that no template was tried with.
+std::int64_t itemBytes(std::string_view type)
+{
+    static const std::map<std::string_view, std::int64_t> known{ { "float32", 4 }, { "float64", 8 },
+        { "bfloat16", 2 }, { "float16", 2 } };
+    const auto found = known.find(type);
+    return found == known.end() ? 0 : found->second;
+}
+
+/// What listings tell of one optimizer, as they are read.
+struct Told {
+    RecordedOptimizer optimizer;
+    boost::unordered_flat_map<std::uint32_t, std::uint32_t> rows; // name -> parameter
+    boost::unordered_flat_map<std::uint32_t, std::uint64_t> gradients; // name -> address, 0: none
+    std::vector<StringId> names; // of parameters
+    std::size_t standing = 0; // parameters that are not gone
+    std::vector<bool> stands;
+};
+
+class Reader {
+public:
+    explicit Reader(const RecordedRun& run)
+        : m_trace(*run.trace)
+        , m_recording(run.trace->recording())
+        , m_steps(*run.steps)
+        , m_categories(*run.categories)
+        , m_rows(RoleListings::of(m_recording, run.trace->device()))
+    {
+    }
+
+    Result<RecordedOptimizers> read()
+    {
+        if (const auto able = checkProgram(); !able)
+            return Failure(able.error());
+        std::vector<std::uint32_t> order(m_rows.size());
+        std::iota(order.begin(), order.end(), 0U);
+        std::ranges::stable_sort(order, {}, [&](std::uint32_t row) { return m_rows[row].event; });
+        for (const std::uint32_t row : order)
+            if (m_rows[row].optimizer != RoleListing::kNoOptimizer)
+                if (const auto taken = take(m_rows[row]); !taken)
+                    return Failure(taken.error());
+        RecordedOptimizers found;
+        for (auto& [number, told] : m_told)
+            if (!told.optimizer.steps.empty())
+                found.all.push_back(std::move(told.optimizer));
+        if (found.all.empty())
+            return refuse(say("the recording does not tell which parameters an optimizer has"),
+                say("record the program with strata record, from its start"));
+        findOwners(found);
+        place(found);
+        return found;
+    }
+
+private:
+    [[nodiscard]] Result<void> checkProgram() const
+    {
+        const auto sharded = [](std::string_view file) {
+            return file.find("torch/distributed/fsdp") != file.npos
+                || file.find("torch/distributed/_composable/fsdp") != file.npos
+                || file.find("zero_redundancy_optimizer") != file.npos
+                || file.find("deepspeed/runtime/zero") != file.npos;
+        };
+        for (std::size_t row = 0; row < m_recording.stacks.frameCount(); ++row)
+            if (sharded(
+                    m_recording.strings[m_recording.stacks.frame({ static_cast<std::uint32_t>(row) }).file]))
+                return refuse(say("parameters or states are sharded over ranks: what another optimizer would "
+                                  "do with the shards is not known"));
+        const bool ranges = std::ranges::any_of(m_recording.annotations, [&](const Annotation& annotation) {
+            return m_recording.strings[annotation.name].starts_with("Optimizer.step#");
+        });
+        if (!m_rows.empty() && !ranges)
+            return refuse(say("the recording does not tell where a step of the optimizer begins"),
+                say("record the program with strata record"));
+        return {};
+    }
+
+    Result<void> take(const RoleListing& row)
+    {
+        Told& told = m_told[row.optimizer];
+        told.optimizer.number = row.optimizer;
+        switch (row.kind) {
+        case Kind::Parameter:
+            return takeParameter(told, row);
+        case Kind::Gradient:
+            if (row.part.valid())
+                return refuse(say("gradients of %1 are sparse: what an optimizer does with them is not known",
+                    m_recording.strings[row.name]));
+            told.gradients[row.name.value] = row.address;
+            return {};
+        case Kind::Stepped:
+            return takeStep(told, row);
+        default:
+            return {};
+        }
+    }
+
+    Result<void> takeParameter(Told& told, const RoleListing& row)
+    {
+        const auto [known, added]
+            = told.rows.emplace(row.name.value, static_cast<std::uint32_t>(told.names.size()));
+        const std::uint32_t index = known->second;
+        if (added) {
+            told.names.push_back(row.name);
+            told.stands.push_back(false);
+            told.optimizer.parameters.emplace_back();
+        }
+        const bool stands = row.address != 0;
+        told.standing += stands && !told.stands[index] ? 1 : 0;
+        told.standing -= !stands && told.stands[index] ? 1 : 0;
+        told.stands[index] = stands;
+        if (!stands) {
+            if (told.standing == 0)
+                told.optimizer.gone = std::clamp<EventIndex>(row.event, 0, m_trace.eventCount());
+            return {};
+        }
+        told.optimizer.gone = -1;
+        if (row.part.valid())
+            return refuse(say("%1 is made of several tensors: what an optimizer does with them is not known",
+                m_recording.strings[row.name]));
+        const std::int64_t bytes = itemBytes(m_recording.strings[row.dtype]);
+        if (bytes == 0)
+            return refuse(say("%1 is of type %2, with which no template was tried",
+                m_recording.strings[row.name], m_recording.strings[row.dtype]));
+        if (row.elements > std::numeric_limits<std::int64_t>::max() / bytes)
+            return refuse(say("the size of %1 is beyond all measure", m_recording.strings[row.name]));
+        told.optimizer.parameters[index] = { row.elements, row.elements * bytes, row.dtype.value };
+        return {};
+    }
+
+    Result<void> takeStep(Told& told, const RoleListing& row)
+    {
+        told.optimizer.name = m_recording.strings[row.name];
+        if (told.optimizer.name == "LBFGS")
+            return refuse(say("the recorded optimizer, LBFGS, calls forward and backward within its step: "
+                              "what is whose is not known"));
+        if (told.optimizer.name == "ZeroRedundancyOptimizer")
+            return refuse(say("states are sharded over ranks: what another optimizer would do with the "
+                              "shards is not known"));
+        RecordedOptimizer::Step step;
+        step.end = std::clamp<EventIndex>(row.event, 0, m_trace.eventCount());
+        step.begin = beginOf(step.end);
+        if (isAmidBackward(step))
+            return refuse(say("the optimizer steps within backward, as gradients come: what another one "
+                              "would do there is not known"));
+        for (std::size_t index = 0; index < told.names.size(); ++index)
+            if (const auto gradient = told.gradients.find(told.names[index].value);
+                told.stands[index] && gradient != told.gradients.end() && gradient->second != 0)
+                step.having.push_back(static_cast<std::uint32_t>(index));
+        m_lastEnd = std::max(m_lastEnd, step.end);
+        told.optimizer.steps.push_back(std::move(step));
+        return {};
+    }
+
+    /// Backward asked for the last block before it, and for the first one behind it.
+    [[nodiscard]] bool isAmidBackward(const RecordedOptimizer::Step& step) const
+    {
+        const EventColumns& events = m_trace.events();
+        EventIndex before = step.begin - 1, behind = step.end;
+        while (before >= 0 && events.action[static_cast<std::size_t>(before)] != Action::Alloc)
+            --before;
+        while (behind < events.size() && events.action[static_cast<std::size_t>(behind)] != Action::Alloc)
+            ++behind;
+        return before >= 0 && behind < events.size() && m_steps.phaseAt(before) == Phase::Backward
+            && m_steps.phaseAt(behind) == Phase::Backward;
+    }
+
+    /// The first event of the optimizer that was done before the event `end`.
+    [[nodiscard]] EventIndex beginOf(EventIndex end) const
+    {
+        const TrainingStep* const step = end > 0 ? m_steps.at(end - 1) : nullptr;
+        if (step == nullptr)
+            return end;
+        const auto span
+            = std::ranges::find_if(step->phases, [&](const PhaseSpan& each) { return each.last >= end - 1; });
+        if (span == step->phases.end() || span->phase != Phase::Optimizer)
+            return end;
+        return std::min(std::max(span->first, m_lastEnd), end);
+    }
+
+    /// What is born within a step, by the thread that did most of it, and what is listed as state.
+    void findOwners(RecordedOptimizers& found) const
+    {
+        const BlockColumns& blocks = m_trace.blocks();
+        const EventColumns& events = m_trace.events();
+        found.owners.assign(blocks.bornCount(), RecordedOptimizers::kNone);
+        for (std::uint32_t owner = 0; owner < found.all.size(); ++owner)
+            for (const RecordedOptimizer::Step& step : found.all[owner].steps) {
+                std::map<ThreadIndex, int> threads;
+                const auto forEachBorn = [&](const auto& call) {
+                    for (auto event = static_cast<std::size_t>(step.begin);
+                         event < static_cast<std::size_t>(step.end); ++event)
+                        if (const BlockId block = events.block[event];
+                            events.action[event] == Action::Alloc && blocks.contains(block))
+                            call(block, events.threadOf(event));
+                };
+                forEachBorn([&](BlockId, ThreadIndex thread) { ++threads[thread]; });
+                if (threads.empty())
+                    continue;
+                const ThreadIndex most = std::ranges::max_element(threads, {}, [](const auto& each) {
+                    return each.second;
+                })->first;
+                forEachBorn([&](BlockId block, ThreadIndex thread) {
+                    if (thread == most)
+                        found.owners[block.row()] = owner;
+                });
+            }
+        for (const ListedTensors::Placed& placed : m_categories.tensors().all()) {
+            const RoleListing& listing = m_categories.tensors().listing(placed);
+            const auto owner = std::ranges::find(found.all, listing.optimizer, &RecordedOptimizer::number);
+            if (listing.kind == Kind::OptimizerState && owner != found.all.end() && !placed.block.isOlder())
+                found.owners[placed.block.row()] = static_cast<std::uint32_t>(owner - found.all.begin());
+        }
+    }
+
+    /// Where optimizers were made: before the states that they had before their first step, else behind the
+    /// parameters and buffers that there were before the first forward.
+    void place(RecordedOptimizers& found) const
+    {
+        const BlockColumns& blocks = m_trace.blocks();
+        EventIndex firstForward = m_trace.eventCount();
+        for (const TrainingStep& step : m_steps.steps)
+            for (const PhaseSpan& span : step.phases)
+                if (span.phase == Phase::Forward)
+                    firstForward = std::min(firstForward, span.first);
+        EventIndex behind = 0;
+        for (const ListedTensors::Placed& placed : m_categories.tensors().all()) {
+            const RoleListing& listing = m_categories.tensors().listing(placed);
+            const EventIndex birth = blocks.birth(placed.block);
+            if ((listing.kind == Kind::Parameter || listing.kind == Kind::Buffer) && birth < firstForward)
+                behind = std::max(behind, birth + 1);
+            const auto owner = std::ranges::find(found.all, listing.optimizer, &RecordedOptimizer::number);
+            if (owner != found.all.end() && listing.kind == Kind::Parameter && owner->like < 0 && birth >= 0)
+                owner->like = birth;
+        }
+        for (std::uint32_t owner = 0; owner < found.all.size(); ++owner) {
+            RecordedOptimizer& optimizer = found.all[owner];
+            if (optimizer.like < 0)
+                optimizer.like = blocks.bornCount() > 0 ? blocks.birth(BlockId::born(0)) : 0;
+            optimizer.made = std::min(behind, optimizer.steps.front().begin);
+            for (std::size_t row = 0; row < found.owners.size(); ++row)
+                if (found.owners[row] == owner) {
+                    const EventIndex birth = blocks.birth(BlockId::born(row));
+                    if (birth < optimizer.steps.front().begin)
+                        optimizer.made = birth;
+                    break; // births go up with rows
+                }
+        }
+    }
+
+    const DeviceTrace& m_trace;
+    const Recording& m_recording;
+    const TrainingSteps& m_steps;
+    const Categories& m_categories;
+    const RoleListings::Rows& m_rows;
+    std::map<std::uint32_t, Told> m_told;
+    EventIndex m_lastEnd = 0;
+};
+
+} // namespace
+
+Result<RecordedOptimizers> recordedOptimizers(const RecordedRun& run)
+{
+    return Reader(run).read();
+}
+
+} // namespace strata::model

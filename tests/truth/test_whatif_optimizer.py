@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Trains programs with several optimizers of torch.optim on the simulated device, and holds what `strata whatif --change optimizer=` says of the
+recording with one of them against the recording with the other. Half of the programs have parameters so large and a batch so small that the
+step of an optimizer makes the peak: without those a test of optimizers proves nothing. The optimizer that was recorded comes to the recorded
+peaks, to the byte, and so do changes that lead back to it.
+
+usage: test_whatif_optimizer.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--keep FOLDER]
+
+It prints the error of requested, allocated and reserved in percent of the truth over the answers in which the change moves that figure by 1 % or
+more, and beside it what predicting no change scores; of those whose true peak is in the step of the optimizer, and of all. A refusal counts as a
+miss of 100 %. Families held back are those of test_whatif.py, reported apart. --keep takes the recordings that are there already.
+"""
+import collections
+import concurrent.futures
+import os
+import random
+import sys
+import tempfile
+
+import test_whatif
+from running import THOROUGH, TRUTH, main, strata_json
+from test_whatif import ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, figures, percentile, record
+
+PROGRAM = os.path.join(TRUTH, "whatif_optimizer_program.py")
+OPTIMIZERS = [
+    "SGD", "SGD,momentum=0.9", "SGD,momentum=0.9,foreach=False", "SGD,momentum=0.9,nesterov=True", "SGD,momentum=0.9,fused=True", "SGD,weight_decay=0.01",
+    "Adam", "Adam,amsgrad=True", "Adam,foreach=False", "Adam,weight_decay=0.1", "AdamW", "AdamW,foreach=False", "AdamW,fused=True",
+    "AdamW,amsgrad=True", "RMSprop", "RMSprop,momentum=0.9,centered=True", "RMSprop,foreach=False", "Adagrad", "Adagrad,foreach=False", "NAdam",
+    "RAdam", "RAdam,foreach=False", "Adadelta", "Adamax", "Adamax,foreach=False"]
+BARS = ((0.1, 0.5), (0.5, 1.5))  # of requested and allocated, of reserved: median and 95th percentile
+ASKED = 4  # other optimizers of a case
+
+Case = collections.namedtuple("Case", "name family beside items words recorded others")
+Row = collections.namedtuple("Row", "case wanted errors unchanged held width in_optimizer")
+
+
+def cases(seeds):
+    for family in FAMILIES:
+        for seed in seeds:
+            rng = random.Random(f"optimizer {family} {seed}")
+            large = seed % 2 == 0  # parameters, beside a batch that is not
+            beside = f"{rng.randint(2, 6)}x{rng.randint(600, 1600)}" if large and family != "gan" else "0"
+            items = 2 if large else 2 * (rng.randint(8, 60) if family in MANY_ITEMS else rng.randint(1, 4))
+            recorded, *others = rng.sample(OPTIMIZERS, 1 + ASKED)
+            words = [family, "--seed", str(seed), "--steps", str(rng.choice([3, 4, 8]))]
+            for option, odds in (("autocast", 0.3), ("clip", 0.25), ("evaluate", 0.2), ("accumulate", 0.15), ("zero_first", 0.2), ("scaler", 0.15),
+                                 ("two_optimizers", 0.1)):
+                if rng.random() < odds and not (option == "two_optimizers" and (family == "gan" or beside != "0")):
+                    words += ["--option", option]
+            yield Case(f"{' '.join(words)}, {items} items, {beside} beside", family, beside, items, words, recorded, others)
+
+
+def words_of(case, optimizer):
+    """A weight decay that the recorded optimizer was given stays, as with `strata dryrun --change optimizer=`."""
+    decay = [option for option in case.recorded.split(",") if option.startswith("weight_decay=")]
+    kept = ",".join([optimizer, *(decay if "weight_decay=" not in optimizer else [])])
+    return (str(case.items), case.beside, kept, *case.words)
+
+
+def is_in_optimizer(strata, path):
+    """Whether the peak of a recording lies in the step of an optimizer."""
+    _, told = strata_json(strata, ["steps", path, "--json"])
+    steps = told["devices"][0]["steps"] if told and told["devices"] else []
+    if not steps:
+        return False
+    top = max(steps, key=lambda step: step["requested_bytes_peak"])
+    return any(phase["kind"] == "optimizer" and phase["first_event"] <= top["peak_event"] <= phase["last_event"] for phase in top["phases"])
+
+
+def recorded_figures(strata, path):
+    _, answer = strata_json(strata, ["whatif", path, "--json"])
+    return figures(answer["devices"][0]["recorded"]) if answer and answer["devices"] else None
+
+
+def ask(strata, path, changes):
+    words = [word for change in changes for word in ("--change", f"optimizer={change}")]
+    return strata_json(strata, ["whatif", path, *words, "--json"])
+
+
+def row_of(strata, case, path, wanted, truth_path, failures):
+    truth, before = recorded_figures(strata, truth_path), recorded_figures(strata, path)
+    run, answer = ask(strata, path, [wanted])
+    unchanged = [abs(a - b) / b * 100 for a, b in zip(before, truth)]
+    in_optimizer = is_in_optimizer(strata, truth_path)
+    if not answer or not answer["devices"]:
+        print(f"  {case.name}: {case.recorded} -> {wanted}: {run.stderr.strip()}", flush=True)
+        return Row(case, wanted, [100.0] * 3, unchanged, False, 0, in_optimizer)
+    device = answer["devices"][0]
+    failures.expect(case.name, "evidence", answer["evidence"] in ("roles", "replay"))
+    errors = [(a - b) / b * 100 for a, b in zip(figures(device["predicted"]), truth)]
+    interval = [device["interval"][f"{name}_bytes_peak"] for name in FIGURES]
+    held = all(low <= value <= high for value, (low, high) in zip(truth, interval))
+    width = max((high - low) / value * 100 for value, (low, high) in zip(truth, interval))
+    return Row(case, wanted, errors, unchanged, held, width, in_optimizer)
+
+
+def check_same(strata, case, path, failures):
+    """The recorded optimizer, asked for by name, and by way of another one."""
+    wanted = recorded_figures(strata, path)
+    for changes in ([case.recorded], [case.others[0], case.recorded]):
+        _, answer = ask(strata, path, changes)
+        device = answer["devices"][0] if answer and answer["devices"] else None
+        failures.expect(case.name, f"{case.recorded} by {' and '.join(changes)}", device and figures(device["predicted"]), wanted)
+        failures.expect(case.name, f"{case.recorded}: exact", device and device["exact"])
+
+
+def measure(arguments, python, folder, failures):
+    test_whatif.PROGRAM = PROGRAM
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
+    made = record(arguments.recorder or arguments.strata, python, folder,
+                  [words_of(case, optimizer) for case in chosen for optimizer in (case.recorded, *case.others)])
+    rows = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case in chosen:
+            paths = {optimizer: made.get(words_of(case, optimizer)) for optimizer in (case.recorded, *case.others)}
+            if None in paths.values():
+                failures.expect(case.name, "recordings", [name for name, path in paths.items() if path is None], [])
+                continue
+            check_same(arguments.strata, case, paths[case.recorded], failures)
+            for row in pool.map(lambda wanted: row_of(arguments.strata, case, paths[case.recorded], wanted, paths[wanted], failures), case.others):
+                rows.append(row)
+                if any(abs(error) > 0.05 for error in row.errors) or not row.held:
+                    print(f"  {case.name}: {case.recorded} -> {row.wanted}: {' '.join(f'{error:+.3f}' for error in row.errors)} %"
+                          f"{'' if row.held else ', not in the interval'}{', in the optimizer' if row.in_optimizer else ''}", flush=True)
+    return rows
+
+
+def report(rows, which, failures):
+    for name, some in (("peak in the optimizer", [row for row in rows if row.in_optimizer]), ("all", rows)):
+        for index, figure in enumerate(FIGURES):
+            counted = [row for row in some if row.unchanged[index] >= 1]
+            if not counted:
+                continue
+            errors = [abs(row.errors[index]) for row in counted]
+            null = [row.unchanged[index] for row in counted]
+            bar = BARS[figure == "reserved"]
+            times = 2 if which == "held back" else 1
+            median, tail = percentile(errors, 0.5), percentile(errors, 0.95)
+            met = median <= bar[0] * times and (tail <= bar[1] * times or len(counted) < ENOUGH[which])
+            print(f"  {which}, {name}: {figure}: {len(counted)} cases, median {median:.3f} %, 95th {tail:.3f} %, worst {max(errors):.3f} %, "
+                  f"{sum(error == 0 for error in errors)} exact; no change: median {percentile(null, 0.5):.1f} %, 95th {percentile(null, 0.95):.1f} %; "
+                  f"bar met: {met}", flush=True)
+            failures.expect(f"{which}, {name}", f"{figure}: median and tail in {times} x {bar}", met)
+    if rows:
+        held, widths = sum(row.held for row in rows), [row.width for row in rows]
+        print(f"  {which}: {len(rows)} answers, {sum(row.in_optimizer for row in rows)} with the peak in the optimizer; the interval holds in {held} and is "
+              f"{percentile(widths, 0.5):.2f} % wide in the median, {percentile(widths, 0.95):.2f} % at the 95th percentile", flush=True)
+        failures.expect(which, "a third or more have their peak in the optimizer", 3 * sum(row.in_optimizer for row in rows) >= len(rows))
+        if len(rows) >= ENOUGH[which]:
+            failures.expect(which, "intervals hold in 95 %", held >= 0.95 * len(rows))
+
+
+def test(arguments, python, failures):
+    with tempfile.TemporaryDirectory() as temporary:
+        rows = measure(arguments, python, arguments.keep or temporary, failures)
+    report([row for row in rows if row.case.family not in HELD_BACK], "tuned", failures)
+    report([row for row in rows if row.case.family in HELD_BACK], "held back", failures)
+
+
+def add_options(parser):
+    parser.add_argument("--seeds", type=int, default=4 if THOROUGH else 1)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="cases with this text in their name")
+    parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families held back too")
+    parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
+    parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
+
+
+if __name__ == "__main__":
+    sys.exit(main(test, every_python=False, add_options=add_options))

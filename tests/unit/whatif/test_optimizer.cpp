@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Trainings in a few events with another optimizer.
+#include "model/whatif/optimizer.h"
+
+#include "model/whatif/predict.h"
+#include "tests/unit/analysis/training/trained.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+namespace {
+
+using Kind = wire::RoleKind;
+using test::Trained;
+
+std::string alloc(int place, std::int64_t bytes)
+{
+    return "alloc " + std::to_string(0x10000 * place) + " " + std::to_string(bytes) + "\n";
+}
+
+std::string freed(int place, std::int64_t bytes)
+{
+    const std::string what = " " + std::to_string(0x10000 * place) + " " + std::to_string(bytes) + "\n";
+    return "free_requested" + what + "free_completed" + what;
+}
+
+/// Two parameters of 400 and 200 bytes; a forward with an activation; a backward with their gradients;
+/// something of a scaler; SGD with momentum makes its buffers; the gradients go. A second step without the
+/// buffers' making. `steps`: whether the program told of steps.
+class Training {
+public:
+    explicit Training(const char* optimizer = "SGD", bool told = true, const char* type = "float32")
+        : m_trained(alloc(1, 400) + alloc(2, 200) // 0, 1
+                + alloc(3, 100) + alloc(4, 400) + alloc(5, 200) + freed(3, 100) // 2 to 6
+                + alloc(6, 8) + freed(6, 8) // 7 to 9
+                + alloc(7, 400) + alloc(8, 200) // 10, 11
+                + freed(4, 400) + freed(5, 200) // 12 to 15
+                + alloc(3, 100) + alloc(4, 400) + alloc(5, 200) + freed(3, 100) // 16 to 20
+                + alloc(6, 8) + freed(6, 8) // 21 to 23
+                + freed(4, 400) + freed(5, 200), // 24 to 27
+            "SS FBBBB NNN OO NNNN | FBBBB NNN NNNN |")
+    {
+        Recording& recording = m_trained.recording();
+        Annotation range;
+        range.name = recording.strings.intern("Optimizer.step#SGD.step");
+        recording.annotations.push_back(range);
+        if (!told)
+            return;
+        list(10, Kind::Gradient, 4, "a", 100, type);
+        list(10, Kind::Gradient, 5, "b", 50, type);
+        list(12, Kind::Parameter, 1, "a", 100, type);
+        list(12, Kind::Parameter, 2, "b", 50, type);
+        list(12, Kind::OptimizerState, 7, "a", 100, type);
+        list(12, Kind::OptimizerState, 8, "b", 50, type);
+        list(12, Kind::Stepped, 0, optimizer, 0, "");
+        list(24, Kind::Stepped, 0, optimizer, 0, "");
+    }
+
+    void list(EventIndex event, Kind kind, int place, const char* name, std::int64_t elements,
+        const char* type, const char* part = "")
+    {
+        m_trained.list(
+            event, kind, static_cast<std::uint64_t>(0x10000 * place), name, part, type, elements, 0);
+    }
+
+    /// What tells of it: valid as long as this.
+    const RecordedRun& run()
+    {
+        if (!m_categories) {
+            m_report = checkReplay(m_trained.trace()).value();
+            m_categories = std::make_unique<Categories>(m_trained.categories());
+            m_run = { &m_trained.trace(), &m_report, &m_trained.steps(), m_categories.get(), 4 };
+        }
+        return m_run;
+    }
+
+    /// "+400 -400": what the run with that optimizer asks for, after the parameters, with sizes of what it
+    /// gives back.
+    std::string with(const char* optimizer)
+    {
+        const auto rewrite = OptimizerRewrite::of(run(), optimizer);
+        EXPECT_TRUE(rewrite);
+        return rewrite ? textOf(rewrite->rewritten(programRunOf(*run().trace), 0)) : std::string();
+    }
+
+    static std::string textOf(const ProgramRun& rewritten)
+    {
+        std::string text;
+        for (const ProgramRun::Ask& ask : rewritten.asks)
+            if (ask.action == Action::Alloc || ask.action == Action::FreeCompleted)
+                text += (ask.action == Action::Alloc ? "+" : "-")
+                    + std::to_string(rewritten.blocks[ask.block].bytes) + " ";
+        return text;
+    }
+
+    std::string refusal(const char* optimizer = "AdamW")
+    {
+        const auto rewrite = OptimizerRewrite::of(run(), optimizer);
+        EXPECT_FALSE(rewrite);
+        if (rewrite || rewrite.error().kind != Error::Kind::Refused)
+            return "not refused";
+        return rewrite.error().what.text();
+    }
+
+private:
+    Trained m_trained;
+    ReplayReport m_report;
+    std::unique_ptr<Categories> m_categories;
+    RecordedRun m_run;
+};
+
+} // namespace
+
+TEST(OptimizerRewrite, PutsAnotherInThePlacesOfTheRecordedOne)
+{
+    Training t;
+    EXPECT_EQ(t.with("AdamW"),
+        "+400 +200 +100 +400 +200 -100 +8 -8 " // the scaler's stays
+        "+400 +400 +200 +200 +400 +200 -200 -400 " // states, then square roots
+        "-400 -200 +100 +400 +200 -100 +8 -8 "
+        "+400 +200 -200 -400 " // where the recorded one asked for nothing
+        "-400 -200 ");
+    EXPECT_EQ(
+        t.with("SGD"), "+400 +200 +100 +400 +200 -100 +8 -8 -400 -200 +100 +400 +200 -100 +8 -8 -400 -200 ");
+    // Made before the first forward.
+    EXPECT_EQ(t.with("Adagrad,foreach=False").substr(0, 27), "+400 +200 +400 +200 +100 +4");
+}
+
+TEST(OptimizerRewrite, KnowsTheRecordedOneByWhatItDid)
+{
+    Training t;
+    const auto same = OptimizerRewrite::of(t.run(), "sgd,momentum=0.5");
+    ASSERT_TRUE(same);
+    EXPECT_TRUE(same->changesNothing());
+    const auto other = OptimizerRewrite::of(t.run(), "adamw");
+    EXPECT_FALSE(other->changesNothing());
+    EXPECT_EQ(other->taken().blocks, 2);
+    EXPECT_EQ(other->taken().bytes, 600);
+    EXPECT_EQ(other->put().blocks, 8);
+    EXPECT_EQ(other->put().bytes, 2400);
+    // Nothing that was recorded tells groups of parameters apart.
+    ASSERT_EQ(other->ways(), 2U);
+    EXPECT_NE(Training::textOf(other->rewritten(programRunOf(*t.run().trace), 1))
+                  .find("+400 +400 +400 -400 +200 +200 +200 -200"),
+        std::string::npos);
+    Training custom("MyOwn");
+    EXPECT_FALSE(OptimizerRewrite::of(custom.run(), "sgd,momentum=0.9")->changesNothing());
+    EXPECT_EQ(custom.with("SGD"), t.with("SGD"));
+}
+
+TEST(OptimizerRewrite, GoesWithSizesOfAnotherBatch)
+{
+    Training t;
+    ProgramRun larger = programRunOf(*t.run().trace);
+    larger.blocks[2].bytes = 300; // an activation
+    const auto rewrite = OptimizerRewrite::of(t.run(), "SGD");
+    EXPECT_EQ(Training::textOf(rewrite->rewritten(larger, 0)).substr(0, 24), "+400 +200 +300 +400 +200");
+}
+
+TEST(OptimizerRewrite, TakesTheLastOfSeveral)
+{
+    Training t;
+    const auto predicted = [&](const std::vector<const char*>& changes) {
+        Scenario scenario;
+        for (const char* change : changes)
+            scenario.changes.push_back(Change::parse(change).value());
+        return predict({ t.run() }, scenario).value();
+    };
+    const Prediction nothing = predicted({});
+    const Prediction back = predicted({ "optimizer=adamw", "optimizer=sgd,momentum=0.9" });
+    EXPECT_EQ(back.predicted, nothing.predicted);
+    EXPECT_EQ(back.exact, nothing.exact);
+    EXPECT_EQ(back.evidence, WhatIfEvidence::Replay);
+    const Prediction adam = predicted({ "optimizer=sgd", "optimizer=adamw" });
+    EXPECT_EQ(adam.evidence, WhatIfEvidence::Roles);
+    ASSERT_TRUE(adam.predicted);
+    EXPECT_EQ(adam.predicted->requestedBytesPeak, 600 + 600 + 1200 + 600);
+    EXPECT_EQ(adam.least.requestedBytesPeak, 600 + 600 + 1200 + 400); // were they groups of their own
+    EXPECT_FALSE(adam.exact);
+    EXPECT_FALSE(adam.reason.empty());
+    ASSERT_EQ(adam.uses.size(), 2U);
+    EXPECT_EQ(ruleWord(adam.uses[0].rule), "old_optimizer");
+}
+
+TEST(OptimizerRewrite, RefusesByNameWhatTheRecordingDoesNotTell)
+{
+    Training untold("SGD", false);
+    EXPECT_NE(untold.refusal().find("which parameters an optimizer has"), std::string::npos);
+    Training closure("LBFGS");
+    EXPECT_NE(closure.refusal().find("LBFGS"), std::string::npos);
+    Training sharded("ZeroRedundancyOptimizer");
+    EXPECT_NE(sharded.refusal().find("sharded"), std::string::npos);
+    Training complex("SGD", true, "complex64");
+    EXPECT_NE(complex.refusal().find("complex64"), std::string::npos);
+    Training sparse;
+    sparse.list(24, Kind::Gradient, 4, "a", 100, "float32", "values");
+    EXPECT_NE(sparse.refusal().find("sparse"), std::string::npos);
+    Training shapes;
+    EXPECT_NE(shapes.refusal("Adafactor").find("Adafactor"), std::string::npos);
+}
+
+TEST(OptimizerRewrite, RefusesAnOptimizerWithinBackward)
+{
+    Trained t(alloc(1, 400) + alloc(3, 100) // parameter, activation
+            + alloc(4, 400) + alloc(7, 400) + freed(4, 400) // its gradient, its state
+            + alloc(5, 60) + freed(5, 60) + freed(3, 100),
+        "S F B O BB BBB BB |");
+    Annotation range;
+    range.name = t.recording().strings.intern("Optimizer.step#SGD.step");
+    t.recording().annotations.push_back(range);
+    t.list(3, Kind::Gradient, 0x40000, "a", {}, "float32", 100)
+        .list(4, Kind::Parameter, 0x10000, "a", {}, "float32", 100)
+        .list(4, Kind::Stepped, 0, "SGD");
+    const ReplayReport report = checkReplay(t.trace()).value();
+    const Categories categories = t.categories();
+    const auto refused = OptimizerRewrite::of({ &t.trace(), &report, &t.steps(), &categories, {} }, "adamw");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().what.text().find("within backward"), std::string::npos);
+}
+
+} // namespace strata::model
