@@ -391,8 +391,13 @@ private:
             return model::saveChromeTrace(
                 *first.work, first.strings(), m_output, first.report.range, simulation);
         const auto given = rankTracesOf(traces);
-        const model::MergedRanks merged = model::mergeRanks(given, model::rankWorkOf(given));
-        if (!merged.unplaced.empty())
+        const model::RankWork ranks = model::rankWorkOf(given);
+        const model::MergedRanks merged = model::mergeRanks(given, ranks);
+        if (!model::areOfOneRun(ranks))
+            notes.line(fmt::format("{}: nothing shows that these traces are of one run: the clock of each is "
+                                   "taken as it is",
+                printable(m_output)));
+        else if (!merged.unplaced.empty())
             notes.line(fmt::format(
                 "{}: rank {} has no collective in common with the first: its clock is taken as it is",
                 printable(m_output), fmt::join(merged.unplaced, ", ")));

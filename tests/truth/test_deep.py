@@ -11,6 +11,7 @@ what this test says of a step that is looked at in the wrong way. Skipped (exit 
 """
 import bisect
 import collections
+import itertools
 import json
 import os
 import statistics
@@ -24,7 +25,9 @@ from running import THOROUGH, main, strata_json, version as version_of  # noqa: 
 import record_tools  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+MANY, PROGRAM = (os.path.join(HERE, name) for name in ("many.py", "deep_program.py"))
 DEEP, STEPS = 3, 7
+TOGETHER = 5  # programs that share the import of torch
 #: family, optimizer, seed, options. `--program WORD` picks those whose words hold it.
 PROGRAMS = [
     ("gpt_dropout", "adamw", 1, ()), ("llama", "adamw", 2, ("bf16",)), ("resnet", "momentum", 3, ()), ("mlp", "adamw", 4, ("clip",)),
@@ -129,20 +132,45 @@ def differences(one, other):
 
 
 class Program:
-    def __init__(self, arguments, python, folder, program):
+    def __init__(self, program):
         family, optimizer, seed, options = program
-        self.arguments, self.python, self.folder = arguments, python, folder
         self.name = " ".join((family, optimizer, *options))
         self.words = [family, "--optimizer", optimizer, "--seed", str(seed), "--steps", str(STEPS), *(w for o in options for w in ("--option", o))]
 
-    def record(self, deep, look="none"):
-        """What is recorded of the program, and what that tells of itself."""
-        session, told = (os.path.join(self.folder, name) for name in ("run.strata", "told.json"))
-        run = record_tools.record(self.arguments.strata, ["-o", session, "--simulated", "A100-80GB", "--deep-step", str(deep)],
-                                  [self.python, os.path.join(HERE, "deep_program.py"), look, str(DEEP), told, *self.words])
-        if run.returncode:
+
+class Recordings:
+    """Of programs, in forks of a Python that has imported torch: what is recorded of each, and what that tells of itself."""
+
+    def __init__(self, arguments, python, folder):
+        self.arguments, self.python, self.folder, self.made, self.told = arguments, python, folder, {}, itertools.count()
+
+    def make(self, deep, wanted):
+        """`wanted`: programs, each with who looks."""
+        listed, ended = (os.path.join(self.folder, name) for name in ("programs", "ended"))
+        told = [os.path.join(self.folder, f"told{next(self.told)}.json") for _ in wanted]
+        with open(listed, "w", encoding="utf-8") as file:
+            json.dump([[PROGRAM, look, str(DEEP), path, *program.words] for path, (program, look) in zip(told, wanted)], file)
+        open(ended, "w", encoding="utf-8").close()
+        run = record_tools.record(self.arguments.strata, ["-o", os.path.join(self.folder, "{process}.strata"), "--simulated", "A100-80GB",
+                                                          "--deep-step", str(deep)],
+                                  [self.python, MANY, "--import", "deep_program", listed, ended])
+        with open(ended, encoding="utf-8") as file:
+            statuses = json.loads(file.readline() or "[]")
+        if len(statuses) != len(wanted):
             raise RuntimeError(run.stderr[-600:])
-        return Run(self.arguments.strata, session, told, self.folder)
+        for (program, look), path, status in zip(wanted, told, statuses):
+            session = os.path.join(self.folder, f"{status['process']}.strata")
+            self.made[program.name, deep, look] = (session, path) if status["status"] == 0 and os.path.exists(session) else run.stderr[-600:]
+
+    def take(self, program, deep, look="none"):
+        made = self.made.pop((program.name, deep, look))
+        if isinstance(made, str):
+            raise RuntimeError(made)
+        try:
+            return Run(self.arguments.strata, *made, self.folder)
+        finally:
+            for path in made:
+                os.remove(path)
 
 
 class Run:
@@ -229,10 +257,10 @@ def lets_go(step, events):
     return blocks, [each for each in blocks if each in had], wrong
 
 
-def run_program(program, failures, version):
+def run_program(program, recordings, failures, version):
     name = f"{version} {program.name}"
-    plain = program.record(0, "operators")  # the profiler allocates nothing on the device
-    deep = program.record(DEEP)
+    plain = recordings.take(program, 0, "operators")  # the profiler allocates nothing on the device
+    deep = recordings.take(program, DEEP)
     failures.expect(name, "deep steps without one", plain.deep, [])
     failures.expect(name, "deep steps", [(step["device"], step["unusable"]) for step in deep.deep], [(0, None)])
     if len(deep.deep) != 1 or deep.deep[0]["unusable"]:
@@ -242,14 +270,14 @@ def run_program(program, failures, version):
     test_neutral(name, plain.events, deep.events, failures)
     failures.expect(name, "peaks", peaks(deep.summary), peaks(plain.summary))
     test_neighbours(name, plain.events, deep, failures)
-    saved = program.record(0, "saved").told
+    saved = recordings.take(program, 0, "saved").told
     (blocks, had, wrong), count = test_content(name, step, deep.events, plain.told["operators"], saved, failures)
     if "fsdp2" not in name:  # which takes the memory of tensors that live
         failures.expect(name, "blocks freed elsewhere than it tells", len(wrong), 0)
     failures.expect(name, "what strata steps tells of it", [deep.said[0][key] for key in ("usable", "operators", "saved_tensors")],
                     [True, count, saved["saved"]])
     failures.expect(name, "bytes stored are few", deep.stored <= max(MOST_BYTES_AN_OPERATOR * count, 4096))
-    score = differences(plain.events.frees(), program.record(0, "held").events.frees())
+    score = differences(plain.events.frees(), recordings.take(program, 0, "held").events.frees())
     ends = deep.told["ends"]
     took = [end - begin for begin, end in zip(ends, ends[1:])]  # step 2 is the first
     ratio, later = (took[DEEP - 2] / each for each in (statistics.mean((took[DEEP - 3], took[DEEP - 1])), statistics.median(took[DEEP:])))
@@ -265,28 +293,29 @@ REFUSED = {"astride": ("changed who sees", True), "held": ("changed who sees", T
            "compiled": ("torch.compile", True)}
 
 
-def test_refused(program, failures, version):
+def test_refused(program, recordings, failures, version):
     """Steps that are not to be used say so, and programs that do what does not go together with one go on."""
+    in_backward = Program(("mlp", "adamw", 4, ("in_backward",)))
+    recordings.make(DEEP, [*((program, look) for look in ("none", *REFUSED)), (in_backward, "none")])
     for look, (word, is_recorded) in REFUSED.items():
         name = f"{version} {look}"
-        run = program.record(DEEP, look)
+        run = recordings.take(program, DEEP, look)
         failures.expect(name, "deep steps", [(each["usable"], word in each["why"]) for each in run.said], [(False, True)])
         failures.expect(name, "the recorder says so", [word in (each["unusable"] or "") for each in run.deep], [is_recorded])
-    words = Program(program.arguments, program.python, program.folder, ("mlp", "adamw", 4, ("in_backward",)))
-    failures.expect(version, "optimizers within backward", [each["why"] for each in words.record(DEEP).said],
+    failures.expect(version, "optimizers within backward", [each["why"] for each in recordings.take(in_backward, DEEP).said],
                     ["it is not to be used: the optimizer steps within backward"])
 
 
-def test_api(program, arguments, failures, version):
-    """A program that records itself."""
-    wanted = program.record(DEEP)
-    session, told = (os.path.join(program.folder, name) for name in ("own.strata", "own.json"))
+def test_api(program, recordings, arguments, failures, version):
+    """A program that records itself, alone in its process."""
+    wanted = recordings.take(program, DEEP)
+    session, told = (os.path.join(recordings.folder, name) for name in ("own.strata", "own.json"))
     environment = {**os.environ, "STRATA_DEEP_API": session, "PYTHONPATH": os.path.join(record_tools.PROJECT, "capture", "python"),
                    "STRATA_CAPTURE_LIBRARY": os.path.join(arguments.capture, "libstrata_capture.so")}
-    done = subprocess.run([arguments.strata_simgpu, "capacity=80000000000", "--", program.python, os.path.join(HERE, "deep_program.py"), "none",
+    done = subprocess.run([arguments.strata_simgpu, "capacity=80000000000", "--", recordings.python, PROGRAM, "none",
                            str(DEEP), told, *program.words], capture_output=True, text=True, env=environment)
     failures.expect(version, f"a program that records itself: {done.stderr[-300:]}", done.returncode, 0)
-    own = Run(arguments.strata, session, told, program.folder)
+    own = Run(arguments.strata, session, told, recordings.folder)
     failures.expect(version, "what it tells", [{key: each[key] for key in ("usable", "likeness", "operators", "saved_tensors", "module_calls")}
                                                for each in own.said],
                     [{key: each[key] for key in ("usable", "likeness", "operators", "saved_tensors", "module_calls")} for each in wanted.said])
@@ -306,18 +335,20 @@ def stored_bytes(session):
 def test(arguments, python, failures):
     version = os.path.basename(os.path.dirname(os.path.dirname(python)))
     with tempfile.TemporaryDirectory() as folder:
-        ratios = []
-        for each in PROGRAMS:
-            program = Program(arguments, python, folder, each)
-            if all(word in program.name.split() for word in arguments.program):
+        ratios, recordings = [], Recordings(arguments, python, folder)
+        chosen = [program for program in map(Program, PROGRAMS) if all(word in program.name.split() for word in arguments.program)]
+        for some in (chosen[first:first + TOGETHER] for first in range(0, len(chosen), TOGETHER)):
+            recordings.make(0, [(program, look) for program in some for look in ("operators", "saved", "held")])
+            recordings.make(DEEP, [(program, "none") for program in some])
+            for program in some:
                 try:
-                    ratios.append(run_program(program, failures, version))
+                    ratios.append(run_program(program, recordings, failures, version))
                 except (RuntimeError, subprocess.CalledProcessError) as error:
                     failures.expect(f"{version} {program.name}", f"ran: {error}", False)
         if not arguments.program:
-            small = Program(arguments, python, folder, ("mlp", "adamw", 4, ()))
-            test_refused(small, failures, version)
-            test_api(small, arguments, failures, version)
+            small = Program(("mlp", "adamw", 4, ()))
+            test_refused(small, recordings, failures, version)
+            test_api(small, recordings, arguments, failures, version)
         ratios = sorted(each for each in ratios if each)
         if ratios:
             print(f"{version}: the step took {statistics.median(ratios):.1f} times the time of later ones (median of {len(ratios)} programs), at most "

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import record_tools
-from running import SKIPPED, Failures, pythons
+from running import SKIPPED, Failures, of_this_turn, pythons
 from test_corpus import CASES, TRUTH, known_to
 from test_cpp import build
 
@@ -104,7 +104,7 @@ def main():
         print("skipped: no torch: tests/truth/environment.sh makes an environment")
         return SKIPPED
     failures = Failures()
-    for python in found:
+    for python in found if arguments.python or arguments.long else of_this_turn(found, "test_record.py"):
         # Of every day the first Python, the newest, runs more than the others.
         runs = [*programs_of(python, arguments.long, SHORT if python == found[0] else SHORT[:1]),
                 *cpp_programs(python, failures, arguments.long)]

@@ -215,6 +215,7 @@ QWidget* TimelinePage::makeLower()
     beside->setSizes({ 380, 380, 640 });
     beside->setChildrenCollapsible(false);
     beside->setObjectName(QStringLiteral("roofline")); // under which the window remembers it
+    m_kinds->setProperty("many", true);
     m_by->setProperty("compact", true);
     m_by->hide();
     auto* of = new QHBoxLayout; // what is shown below

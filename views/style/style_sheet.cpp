@@ -103,6 +103,7 @@ QTabWidget::pane { border: none; }
 #segmented QToolButton[place="first"] { border-top-left-radius: 4px; border-bottom-left-radius: 4px; }
 #segmented QToolButton[place="middle"] { border-left: none; }
 #segmented QToolButton[place="last"] { border-top-right-radius: 4px; border-bottom-right-radius: 4px; border-left: none; }
+#segmented[many="true"] QToolButton { padding: 2px 5px; }
 #segmented[compact="true"] QToolButton { padding: 0 8px; min-height: 16px; }
 #segmented QToolButton:checked { background: @accent; color: @accentText; border-color: @accent; }
 #segmented QToolButton:focus { text-decoration: underline; }

@@ -59,6 +59,7 @@ public:
     Merger(std::span<const RankTrace> traces, const RankWork& ranks)
         : m_traces(traces)
         , m_ranks(ranks)
+        , m_what(areOfOneRun(ranks) ? "rank" : "trace")
     {
     }
 
@@ -140,7 +141,7 @@ private:
     {
         for (const WorkLane& lane : work.lanes) {
             const auto named = [&](std::string_view name) {
-                return intern(fmt::format("rank {}: {}", m_ranks.ranks[place], name));
+                return intern(fmt::format("{} {}: {}", m_what, m_ranks.ranks[place], name));
             };
             WorkLane& to = m_merged.work.lanes.emplace_back(lane);
             to.process
@@ -189,7 +190,7 @@ private:
                 StringId& renamed = steps[name.value];
                 if (!renamed.valid())
                     renamed = intern(
-                        fmt::format("rank {}: {}", m_ranks.ranks[place], m_merged.strings[span.name]));
+                        fmt::format("{} {}: {}", m_what, m_ranks.ranks[place], m_merged.strings[span.name]));
                 span.name = renamed;
             }
             m_merged.work.spans.push_back(span);
@@ -252,6 +253,7 @@ private:
 
     std::span<const RankTrace> m_traces;
     const RankWork& m_ranks;
+    std::string_view m_what; // that a number is of
     MergedRanks m_merged;
     std::vector<std::int64_t> m_offsets; // ns
     std::map<std::pair<std::size_t, int>, int> m_devices;

@@ -187,7 +187,10 @@ std::vector<Sentence> sayRanks(const RankWork& ranks, const RankVerdict& verdict
     switch (verdict.balance) {
     case RankBalance::None:
         said.push_back(there < 2 ? say("All of these traces are of one rank: nothing can be compared.")
-                                 : say("No two of the ranks made the same step: nothing can be compared."));
+                : areOfOneRun(ranks)
+                ? say("No two of the ranks made the same step: nothing can be compared.")
+                : say("No two of these traces hold the same step, and nothing shows that "
+                      "they are of one run: nothing can be compared."));
         break;
     case RankBalance::Unrelated:
         said.push_back(say("Nothing in these traces shows that they are of one run: they tell of no job, and "

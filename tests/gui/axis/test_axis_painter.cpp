@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 using namespace strata;
 using namespace strata::views;
@@ -91,6 +92,28 @@ TEST_P(AxisPainterTest, TheNameOfAnAxisKeepsAwayFromItsLastNumber)
     for (int column = end; column < end + 4; ++column)
         for (int row = strip.top() + 6; row <= strip.bottom(); ++row)
             EXPECT_EQ(at(column, row), QColor(Qt::white)) << column - end << ", " << row;
+}
+
+TEST_P(AxisPainterTest, ALabelAtTheEndIsDrawnInFull)
+{
+    const QRect strip(50, 200, 450, 32); // up to the edge of the picture
+    const XMapping x(model::Axis::Time, { 0, 1e12 }, 450 * GetParam()); // "1,000 s" stands on it
+    const auto inkOf = [&](int end) {
+        m_image.fill(Qt::white);
+        {
+            QPainter painter(&m_image);
+            paintEventAxis(painter, m_look, strip, x, end);
+        }
+        int ink = 0;
+        for (int column = 500 * GetParam() - 60 * GetParam(); column < m_image.width(); ++column)
+            for (int row = (strip.top() + 6) * GetParam(); row <= strip.bottom() * GetParam(); ++row)
+                ink += m_image.pixelColor(column, row) != QColor(Qt::white);
+        return ink;
+    };
+    const int cut = inkOf(std::numeric_limits<int>::max()), whole = inkOf(500);
+    EXPECT_GT(whole, cut * 3 / 2) << "half of it is cut";
+    for (int row = strip.top() + 6; row <= strip.bottom(); ++row)
+        EXPECT_EQ(at(499, row), QColor(Qt::white)) << "the last letter ends before the edge";
 }
 
 TEST_P(AxisPainterTest, TheFrameStandsOutsideTheArea)

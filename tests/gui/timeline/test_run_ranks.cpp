@@ -202,6 +202,32 @@ TEST_F(RunRanksPageTest, PaintsWhoIsSlow)
     EXPECT_TRUE(grid.describe({ 2, 0 }).join(QLatin1Char('\n')).contains(QStringLiteral("the slowest")));
 }
 
+// Nothing ties them: none is waited for, and none is called a rank.
+TEST_F(RunRanksPageTest, TracesOfNoRunOnlyStandBesideEachOther)
+{
+    QStringList paths;
+    for (int i = 0; i < 2; ++i) {
+        std::string rows;
+        for (int step = 0; step < 8; ++step) {
+            const double at = 1000.0 * step;
+            rows += (step == 0 ? "" : ",")
+                + test::row(
+                    "user_annotation", "ProfilerStep#" + std::to_string(step), 1 + i, 2 + i, at, 1000);
+            rows += ","
+                + test::row("kernel", "gemm_kernel", 0, 7, at, 300 + 300 * i, R"("device":0,"stream":7)");
+        }
+        paths += write(QStringLiteral("trace%1.json").arg(i), R"({"traceEvents":[)" + rows + "]}");
+    }
+    open(paths);
+    EXPECT_TRUE(m_page.verdict().contains(QStringLiteral("stand beside each other")))
+        << qPrintable(m_page.verdict());
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+        const QString said = m_page.grid().describe({ rank, 0 }).join(QLatin1Char('\n'));
+        EXPECT_TRUE(said.startsWith(QStringLiteral("Trace %1, ").arg(rank))) << qPrintable(said);
+        EXPECT_FALSE(said.contains(QStringLiteral("the slowest"))) << qPrintable(said);
+    }
+}
+
 TEST_F(RunRanksPageTest, HasRoomForManyRanksAndSteps)
 {
     QStringList paths;

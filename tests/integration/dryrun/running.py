@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = os.path.join(HERE, "..", "..", "..")
@@ -33,6 +34,29 @@ def pythons(named):
     if not named:
         named = [p for p in os.environ.get("STRATA_TORCH_PYTHON", "").split(":") if p]
     return sorted(named or glob.glob(os.path.join(CACHE, "torch-*", "bin", "python")), key=version, reverse=True)
+
+
+#: With PyTorches but the newest a test runs in one turn of so many, other tests in others.
+TURNS = 3
+
+
+def turn():
+    """Which it is: STRATA_TURN, else drawn by the commit, so that another run of it does the same, else that of the day."""
+    if named := os.environ.get("STRATA_TURN"):
+        return int(named) % TURNS
+    commit = subprocess.run(["git", "-C", PROJECT, "rev-parse", "HEAD"], capture_output=True, text=True)
+    return (int(commit.stdout, 16) if commit.returncode == 0 else int(time.time() // 86_400)) % TURNS
+
+
+def of_this_turn(found, test):
+    """Of Pythons, the newest first, those with which a test runs: the newest, and in its turn the others. What is left out is said."""
+    if THOROUGH or len(found) < 2:
+        return found
+    own = sum(test.encode()) % TURNS
+    if own == turn():
+        return found
+    print(f"with the newest PyTorch alone this time: STRATA_TURN={own} runs {test} with {', '.join(found[1:])} too", flush=True)
+    return found[:1]
 
 
 class Failures:
@@ -64,9 +88,9 @@ def with_environment(**variables):
     return {**os.environ, **variables}
 
 
-def main(test, programs=("strata",), every_python=True, once=None, add_options=None):
-    """test(arguments, python, failures) for every Python, or for the newest alone; once(arguments, python, failures) with the
-    newest; `arguments.found` has all. A test may return what keeps it from running; where all do, the whole is skipped. Gives the exit status."""
+def main(test, programs=("strata",), every_python=True, once=None, add_options=None, in_turns=True):
+    """test(arguments, python, failures) for every Python, of_this_turn() unless they are named or all are wanted, or for the newest alone;
+    once(arguments, python, failures) with the newest; `arguments.found` has all. A test may return what keeps it from running; where all do, the whole is skipped. Gives the exit status."""
     parser = argparse.ArgumentParser()
     for program in programs:
         parser.add_argument(program)
@@ -80,6 +104,8 @@ def main(test, programs=("strata",), every_python=True, once=None, add_options=N
         return SKIPPED
     failures, reasons = Failures(), []
     chosen = found if every_python else found[:1]
+    if in_turns and not arguments.python:
+        chosen = of_this_turn(chosen, os.path.basename(sys.argv[0]))
     for python in chosen:
         reason = test(arguments, python, failures)
         if reason:

@@ -227,6 +227,16 @@ def check_words(strata, failures):
                           ("slowest in", False), ("What would help: more workers", False), (" rank 1 ", False)):
         if (wanted in strange) != there:
             failures.append(f"traces that nothing ties: {wanted!r}: {strange[:400]}")
+    with tempfile.TemporaryDirectory() as folder:
+        files, path = [os.path.join(folder, f"trace{i}.json") for i in range(2)], os.path.join(folder, "all.json")
+        for file, rank in zip(files, slow):
+            with open(file, "w", encoding="utf-8") as out:
+                out.write(rank.text(False))
+        run = subprocess.run([strata, "timeline", *files, "-o", path], capture_output=True, text=True, check=True)
+        with open(path, encoding="utf-8") as file:
+            names = {row["args"]["name"].split(":")[0] for row in json.load(file)["traceEvents"] if row["ph"] == "M" and row["name"] == "process_name"}
+    if "all.json: nothing shows that these traces are of one run" not in run.stdout or names != {"trace 0", "trace 1"}:
+        failures.append(f"traces that nothing ties, written as one: {names}: {run.stdout[:200]}")
     known = said([rank.text() for rank in slow])
     if "No collective is in these traces" not in known or "2 ranks of one run" not in known:
         failures.append(f"a job without collectives: {known[:400]}")

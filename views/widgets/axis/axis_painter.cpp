@@ -21,6 +21,7 @@ constexpr int kTickRoom = 36; // points between gridlines, at least
 constexpr int kTickMark = 4;
 constexpr int kGridAlpha = 56;
 constexpr int kNameGap = 8; // before the name of an axis, at least
+constexpr double kLabelGap = 6; // between a label that was moved and the one before it, at least
 
 /// As many as their own widest label allows.
 std::vector<Tick> ticksThatFit(const XMapping& x, int width, const QFontMetricsF& metrics)
@@ -59,22 +60,26 @@ void paintByteAxis(QPainter& painter, const AxisLook& look, const QRect& area, c
     }
 }
 
-void paintEventAxis(QPainter& painter, const AxisLook& look, const QRect& strip, const XMapping& x)
+void paintEventAxis(QPainter& painter, const AxisLook& look, const QRect& strip, const XMapping& x, int end)
 {
     painter.fillRect(strip.left() - 1, strip.top(), strip.width() + 1, 1, look.line);
     painter.setFont(look.font);
     const QFontMetricsF metrics(look.font);
     painter.setPen(look.text);
-    double nameLeft = strip.right() + kNameGap + 1.0;
+    double nameLeft = strip.right() + kNameGap + 1.0, before = -kLabelGap;
     for (const Tick& tick : ticksThatFit(x, strip.width(), metrics)) {
         const double at = strip.left() + x.columnOf(tick.value) / look.ratio;
         if (at < strip.left() - 0.5 || at > strip.right() + 1)
             continue;
         painter.fillRect(static_cast<int>(std::floor(at)), strip.top(), 1, kTickMark, look.text);
         const double width = metrics.horizontalAdvance(tick.label) + 2;
+        const double left = std::min(at - width / 2, end - width);
+        if (left < at - width / 2 && left < before + kLabelGap)
+            continue; // moved, it would touch the one before it
         painter.drawText(
-            QRectF(at - width / 2, strip.top() + 8, width, metrics.height()), Qt::AlignHCenter, tick.label);
-        nameLeft = std::max(nameLeft, at + width / 2 + kNameGap);
+            QRectF(left, strip.top() + 8, width, metrics.height()), Qt::AlignHCenter, tick.label);
+        before = left + width;
+        nameLeft = std::max(nameLeft, before + kNameGap);
     }
     const QString name = x.axis() == model::Axis::Events ? Words::tr("events") : Words::tr("time");
     painter.drawText(QRectF(nameLeft, strip.top() + 8, metrics.horizontalAdvance(name) + 8, metrics.height()),

@@ -7,6 +7,8 @@
 #include <QFont>
 #include <QRect>
 
+#include <limits>
+
 class QPainter;
 
 namespace strata::views {
@@ -21,8 +23,9 @@ struct AxisLook {
 /// A scale of bytes at the left of an area, with gridlines through it.
 void paintByteAxis(QPainter& painter, const AxisLook& look, const QRect& area, const YMapping& y);
 /// A scale of events or time along the top of a strip, and its name at the right of that. Its columns are
-/// those of the picture above it.
-void paintEventAxis(QPainter& painter, const AxisLook& look, const QRect& strip, const XMapping& x);
+/// those of the picture above it. A label that would pass `end`, in points, is moved to end there.
+void paintEventAxis(QPainter& painter, const AxisLook& look, const QRect& strip, const XMapping& x,
+    int end = std::numeric_limits<int>::max());
 /// The lines at the left of an area and below it.
 void paintAxisFrame(QPainter& painter, const AxisLook& look, const QRect& area);
 

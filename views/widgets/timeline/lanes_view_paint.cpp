@@ -53,8 +53,8 @@ void LanesView::paintEvent(QPaintEvent*)
     painter.fillRect(QRect(0, 0, viewport()->width(), area.top()), m_palette[Role::Surface]);
     const double ratio = devicePixelRatioF();
     const AxisLook look{ sized(font(), kAxisPx), m_palette[Role::TextMuted], m_palette[Role::Line], ratio };
-    paintEventAxis(
-        painter, look, strip, XMapping(model::Axis::Time, m_view, static_cast<int>(area.width() * ratio)));
+    const XMapping x(model::Axis::Time, m_view, static_cast<int>(area.width() * ratio));
+    paintEventAxis(painter, look, strip, x, viewport()->width()); // nothing is at the right of the lanes
     if (hasFocus()) {
         painter.setPen(m_palette[Role::Accent]);
         painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));

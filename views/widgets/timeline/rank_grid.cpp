@@ -53,6 +53,7 @@ RankGrid::RankGrid(QWidget* parent)
 void RankGrid::setRanks(std::shared_ptr<const RunRanks> ranks)
 {
     m_ranks = std::move(ranks);
+    m_areOfOneRun = !m_ranks || model::areOfOneRun(m_ranks->ranks());
     m_current.reset();
     m_tip->hide();
     updateGeometry();
@@ -66,6 +67,11 @@ void RankGrid::setColours(const Palette& palette)
     makeCells();
     m_tip->setColours(palette);
     update();
+}
+
+QString RankGrid::nameOf(std::int64_t number) const
+{
+    return m_areOfOneRun ? tr("rank %1").arg(number) : tr("trace %1").arg(number);
 }
 
 QSize RankGrid::sizeHint() const
@@ -83,7 +89,7 @@ QSize RankGrid::minimumSizeHint() const
 QRectF RankGrid::plot() const
 {
     const QFontMetricsF metrics(sized(font(), kAxisPx));
-    const double left = std::ceil(metrics.horizontalAdvance(tr("rank %1").arg(8888))) + kGrid; // on a pixel
+    const double left = std::ceil(metrics.horizontalAdvance(nameOf(8888))) + kGrid; // on a pixel
     return QRectF(rect()).adjusted(left, 0, -1, -metrics.height() - 6);
 }
 
@@ -124,7 +130,7 @@ QStringList RankGrid::describe(const Cell& cell) const
 {
     const model::RankWork& ranks = m_ranks->ranks();
     const model::CommonStep& step = ranks.steps[cell.step];
-    QStringList lines{ tr("Rank %1, %2")
+    QStringList lines{ (m_areOfOneRun ? tr("Rank %1, %2") : tr("Trace %1, %2"))
                            .arg(ranks.ranks[cell.rank])
                            .arg(step.name.empty() ? tr("all of the trace") : text::utf8(step.name)) };
     const auto& of = step.ranks[cell.rank];
@@ -133,7 +139,7 @@ QStringList RankGrid::describe(const Cell& cell) const
     lines << tr("%1 without waiting").arg(text::duration(of->ownNs()))
           << tr("%1 waiting for other ranks").arg(text::duration(of->waitedNs))
           << tr("%1 computing").arg(text::duration(of->computationNs));
-    if (step.slowest == cell.rank)
+    if (m_areOfOneRun && step.slowest == cell.rank)
         lines << tr("the slowest: the others wait %1 for it").arg(text::duration(step.leadNs));
     return lines;
 }
@@ -156,7 +162,7 @@ void RankGrid::paintEvent(QPaintEvent*)
         const QRectF place = placeOf({ rank, 0 });
         const double top = std::max(place.center().y() - metrics.height() / 2, 0.0);
         painter.drawText(QRectF(0, top, place.left() - kGrid, metrics.height()),
-            Qt::AlignRight | Qt::AlignVCenter, tr("rank %1").arg(ranks.ranks[rank]));
+            Qt::AlignRight | Qt::AlignVCenter, nameOf(ranks.ranks[rank]));
     }
     paintCells(painter);
     paintSteps(painter);
@@ -237,8 +243,8 @@ void RankGrid::paintCells(QPainter& painter) const
     };
     painter.setPen(m_palette[Role::Text]);
     for (std::size_t step = 0; step < ranks.steps.size(); ++step)
-        if (const model::CommonStep& of = ranks.steps[step];
-            static_cast<double>(of.leadNs) > model::kEvenShare * static_cast<double>(of.ns())) {
+        if (const model::CommonStep& of = ranks.steps[step]; m_areOfOneRun
+            && static_cast<double>(of.leadNs) > model::kEvenShare * static_cast<double>(of.ns())) {
             const QPointF begin(edge(step, ranks.steps.size(), m_cells.width()),
                 edge(of.slowest, ranks.ranks.size(), m_cells.height()));
             const QPointF end(edge(step + 1, ranks.steps.size(), m_cells.width()),

@@ -58,6 +58,7 @@ protected:
 private:
     [[nodiscard]] QRectF plot() const;
     [[nodiscard]] double rowHeight() const;
+    [[nodiscard]] QString nameOf(std::int64_t number) const; ///< "rank 3"
     void read(std::optional<Cell> cell, bool shows);
     [[nodiscard]] QRectF cells() const; ///< all of them, of one rank and one step at least
     void makeCells();
@@ -65,6 +66,7 @@ private:
     void paintSteps(QPainter& painter) const;
 
     std::shared_ptr<const RunRanks> m_ranks;
+    bool m_areOfOneRun = true; // else none waits for another
     QImage m_cells; ///< as they are painted; where cells share a pixel, it is of the worst of them
     Palette m_palette = Palette::light();
     std::optional<Cell> m_current;
