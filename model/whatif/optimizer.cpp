@@ -36,12 +36,9 @@ public:
                     "then is not known",
                     m_choice.name),
                 say("record the program with that optimizer"));
-        const bool decayOpen = m_choice.decaying != nullptr && !decays;
         if (!m_rewrite.m_changesNothing) {
-            if (decayOpen)
-                (void)add(*m_choice.decaying, false, false);
-            if (!groupsShow)
-                (void)add(likely, true, false);
+            m_decayOpen = m_choice.decaying != nullptr && !decays && add(*m_choice.decaying, false, false);
+            m_groupsOpen = !groupsShow && add(likely, true, false);
         }
         sumUp();
         giveReason(m_version);
@@ -51,7 +48,7 @@ public:
 private:
     [[nodiscard]] const std::vector<RecordedOptimizer>& all() const { return m_rewrite.m_recorded.all; }
 
-    /// One more way, unless it is a known one.
+    /// One more way. False: it is a known one, or nothing tells what it comes to.
     bool add(const OptimizerTemplate& made, bool apart, bool isLikeliest)
     {
         OptimizerRewrite::Way way;
@@ -74,8 +71,9 @@ private:
             return std::ranges::equal(
                 way, other, [](const auto& a, const auto& b) { return a.events == b.events; });
         };
-        if (std::ranges::none_of(m_rewrite.m_ways, isSame))
-            m_rewrite.m_ways.push_back(std::move(way));
+        if (std::ranges::any_of(m_rewrite.m_ways, isSame))
+            return false;
+        m_rewrite.m_ways.push_back(std::move(way));
         return true;
     }
 
@@ -129,10 +127,16 @@ private:
                 = say("an estimate: %1, which was recorded, does not do what is known of it; all "
                       "that was asked for in its steps counts as its own",
                     all()[static_cast<std::size_t>(unknown - m_matches.begin())].name);
-        else if (m_rewrite.ways() > 1)
+        else if (m_groupsOpen && m_decayOpen)
             m_rewrite.m_reason
-                = say("an estimate: the recording does not tell of groups of parameters and of "
-                      "weight decay");
+                = say("an estimate: the recording tells neither in which groups parameters are, "
+                      "nor whether a weight decay was given");
+        else if (m_groupsOpen)
+            m_rewrite.m_reason
+                = say("an estimate: the recording does not tell in which groups parameters are");
+        else if (m_decayOpen)
+            m_rewrite.m_reason
+                = say("an estimate: the recording does not tell whether a weight decay was given");
         else
             m_rewrite.m_reason
                 = say("an estimate: it goes by what the optimizer of PyTorch %1 asks for", templates);
@@ -143,6 +147,7 @@ private:
     std::vector<OptimizerParts> m_did;
     std::vector<OptimizerMatch> m_matches;
     OptimizerRewrite m_rewrite;
+    bool m_groupsOpen = false, m_decayOpen = false; // there is a way of each
 };
 
 Result<OptimizerRewrite> OptimizerRewrite::of(const RecordedRun& run, std::string_view value)

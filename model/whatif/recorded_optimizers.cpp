@@ -84,11 +84,15 @@ private:
                 || file.find("zero_redundancy_optimizer") != file.npos
                 || file.find("deepspeed/runtime/zero") != file.npos;
         };
-        for (std::size_t row = 0; row < m_recording.stacks.frameCount(); ++row)
-            if (sharded(
-                    m_recording.strings[m_recording.stacks.frame({ static_cast<std::uint32_t>(row) }).file]))
-                return refuse(say("parameters or states are sharded over ranks: what another optimizer would "
-                                  "do with the shards is not known"));
+        bool shards = std::ranges::any_of(m_recording.annotations, [&](const Annotation& annotation) {
+            return m_recording.strings[annotation.name].starts_with("FSDP::");
+        });
+        for (std::size_t row = 0; row < m_recording.stacks.frameCount() && !shards; ++row)
+            shards = sharded(
+                m_recording.strings[m_recording.stacks.frame({ static_cast<std::uint32_t>(row) }).file]);
+        if (shards)
+            return refuse(say("parameters or states are sharded over ranks: what another optimizer would do "
+                              "with the shards is not known"));
         const bool ranges = std::ranges::any_of(m_recording.annotations, [&](const Annotation& annotation) {
             return m_recording.strings[annotation.name].starts_with("Optimizer.step#");
         });

@@ -46,10 +46,7 @@ public:
                 + freed(4, 400) + freed(5, 200), // 24 to 27
             "SS FBBBB NNN OO NNNN | FBBBB NNN NNNN |")
     {
-        Recording& recording = m_trained.recording();
-        Annotation range;
-        range.name = recording.strings.intern("Optimizer.step#SGD.step");
-        recording.annotations.push_back(range);
+        annotate("Optimizer.step#SGD.step");
         if (!told)
             return;
         list(10, Kind::Gradient, 4, "a", 100, type);
@@ -67,6 +64,13 @@ public:
     {
         m_trained.list(
             event, kind, static_cast<std::uint64_t>(0x10000 * place), name, part, type, elements, 0);
+    }
+
+    void annotate(const char* name)
+    {
+        Annotation range;
+        range.name = m_trained.recording().strings.intern(name);
+        m_trained.recording().annotations.push_back(range);
     }
 
     /// What tells of it: valid as long as this.
@@ -196,6 +200,9 @@ TEST(OptimizerRewrite, RefusesByNameWhatTheRecordingDoesNotTell)
     EXPECT_NE(closure.refusal().find("LBFGS"), std::string::npos);
     Training sharded("ZeroRedundancyOptimizer");
     EXPECT_NE(sharded.refusal().find("sharded"), std::string::npos);
+    Training fsdp;
+    fsdp.annotate("FSDP::pre_forward");
+    EXPECT_NE(fsdp.refusal().find("sharded"), std::string::npos);
     Training complex("SGD", true, "complex64");
     EXPECT_NE(complex.refusal().find("complex64"), std::string::npos);
     Training sparse;
