@@ -166,7 +166,7 @@ Exit codes:
                 printWhatIf(out, file, told, m_scenario, m_maxPeak);
         }
         const bool over = m_maxPeak && std::ranges::any_of(devices, [&](const WhatIfTold& told) {
-            return neededBytes(told.prediction) > *m_maxPeak;
+            return told.prediction.neededBytes() > *m_maxPeak;
         });
         return over ? kFailed : kDone;
     }

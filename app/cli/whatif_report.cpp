@@ -52,7 +52,7 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
     writeFigures(json, "predicted", prediction.predicted);
     writeInterval(json, prediction);
     json.key("fits_on").beginArray();
-    for (const model::CardFit& fit : model::cardFits(neededBytes(prediction)))
+    for (const model::CardFit& fit : model::cardFits(prediction.neededBytes()))
         if (fit.fit == model::Fit::Yes)
             json.beginObject()
                 .member("name", fit.card->name)
@@ -110,9 +110,9 @@ std::string verdictOf(
             prediction.outOfMemoryEvent
                 ? fmt::format(", first at {}", momentName(*told.trace, *prediction.outOfMemoryEvent))
                 : std::string());
-    if (maxPeakBytes && neededBytes(prediction) > *maxPeakBytes)
+    if (maxPeakBytes && prediction.neededBytes() > *maxPeakBytes)
         text += fmt::format("; that is {} more than --max-peak {}",
-            formatBytes(neededBytes(prediction) - *maxPeakBytes), formatBytes(*maxPeakBytes));
+            formatBytes(prediction.neededBytes() - *maxPeakBytes), formatBytes(*maxPeakBytes));
     return text;
 }
 
@@ -126,7 +126,7 @@ std::string cardsThatFit(const Prediction& prediction)
     std::string names;
     std::size_t fitting = 0;
     constexpr std::size_t kNamed = 4;
-    for (const model::CardFit& fit : model::cardFits(neededBytes(prediction)))
+    for (const model::CardFit& fit : model::cardFits(prediction.neededBytes()))
         if (fit.fit == model::Fit::Yes && ++fitting <= kNamed)
             names += fmt::format("{}{}", names.empty() ? "" : ", ", fit.card->name);
     if (fitting == 0)
@@ -135,11 +135,6 @@ std::string cardsThatFit(const Prediction& prediction)
 }
 
 } // namespace
-
-std::int64_t neededBytes(const Prediction& prediction)
-{
-    return prediction.predicted ? prediction.predicted->reservedBytesPeak : prediction.most.reservedBytesPeak;
-}
 
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,
     const std::string& refused)

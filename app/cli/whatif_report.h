@@ -19,10 +19,6 @@ struct WhatIfTold {
     model::Prediction prediction;
 };
 
-/// The reserved peak that a limit is held against: that of the answer, or the higher bound where there is no
-/// point.
-[[nodiscard]] std::int64_t neededBytes(const model::Prediction& prediction);
-
 /// The document of contracts: `refused` empty: it is not.
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,
     const std::string& refused);

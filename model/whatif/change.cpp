@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/change.h"
 
+#include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -62,18 +63,33 @@ std::string_view evidenceWord(WhatIfEvidence evidence)
     return "sizes";
 }
 
+std::span<const ChangeKind> changeKinds()
+{
+    static constexpr ChangeKind kKinds[] = {
+        { Change::Kind::Batch, "batch", "batch=N or batch=xF" },
+    };
+    return kKinds;
+}
+
 std::string Change::kinds()
 {
-    return "batch=N or batch=xF";
+    std::string all;
+    for (const ChangeKind& kind : changeKinds()) {
+        all += all.empty() ? "" : ", ";
+        all += kind.values;
+    }
+    return all;
 }
 
 Result<Change> Change::parse(std::string_view text)
 {
     const std::size_t equals = text.find('=');
-    if (text.substr(0, equals) != "batch")
+    const auto known = std::ranges::find(changeKinds(), text.substr(0, equals), &ChangeKind::word);
+    if (known == changeKinds().end())
         return fail(
             Error::Kind::Usage, say("--change '%1' is not known: what it can do is %2", text, kinds()));
     Change change;
+    change.kind = known->kind;
     change.text = text;
     const std::string_view value = equals == text.npos ? std::string_view() : text.substr(equals + 1);
     if (value.starts_with('x')) {

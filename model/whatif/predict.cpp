@@ -199,7 +199,7 @@ Result<ReplayedRun> replayBetween(
     RunReplay replay(run, scenario, progress);
     const ProgramRun program = programRunOf(*run.trace);
     auto came = replay.of(withSizes(program, sizes.likely));
-    if (!came || (sizes.least == sizes.likely && sizes.most == sizes.likely))
+    if (!came || scenario.firstLook || (sizes.least == sizes.likely && sizes.most == sizes.likely))
         return came;
     for (const auto* bound : { &sizes.least, &sizes.most }) {
         const auto other = replay.of(withSizes(program, *bound));
@@ -243,12 +243,14 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
     take(prediction, *came);
     if (sorted->front().trace != runs.front().trace)
         prediction.outOfMemoryEvent.reset();
-    if (sizes->differs)
+    if (sizes->differs && !scenario.firstLook)
         if (const auto widened = widenByNext(*sorted, scenario, items, prediction, progress); !widened)
             return Failure(widened.error());
     prediction.evidence = sizes->evidence;
     prediction.unknownBytes = sizes->unknownBytes;
     prediction.uses = sizes->uses;
+    if (scenario.firstLook)
+        return prediction;
     if (sizes->evidence == WhatIfEvidence::Recordings)
         weighRecordings(prediction, *sizes, isBeyond(runs, items));
     else
@@ -288,9 +290,7 @@ Result<Prediction> predictItself(
     return prediction;
 }
 
-} // namespace
-
-Result<Prediction> predict(
+Result<Prediction> answerOf(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
     Prediction prediction;
@@ -316,6 +316,19 @@ Result<Prediction> predict(
         itself->outOfMemoryEvent.reset();
     }
     return itself;
+}
+
+} // namespace
+
+Result<Prediction> predict(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
+{
+    auto prediction = answerOf(runs, scenario, progress);
+    if (prediction && scenario.firstLook) {
+        prediction->exact = false;
+        prediction->reason = say("a first look: between what it lies is left out");
+    }
+    return prediction;
 }
 
 } // namespace strata::model

@@ -27,6 +27,13 @@ struct Prediction {
     /// The first one, as an event of the first recording; nothing where the answer goes by the events of
     /// another.
     std::optional<EventIndex> outOfMemoryEvent;
+
+    /// What a card must have room for: the reserved peak of the answer, or its higher bound where there is no
+    /// point.
+    [[nodiscard]] std::int64_t neededBytes() const
+    {
+        return predicted ? predicted->reservedBytesPeak : most.reservedBytesPeak;
+    }
 };
 
 /// What the first of `runs` comes to with the scenario: its blocks are rewritten, and PyTorch's allocator is
