@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/analysis/settings_advice.h"
 
+#include "model/analysis/settings_text.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,47 +10,7 @@ namespace strata::model {
 
 namespace {
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-Pairs pairsOf(const std::string& text)
-{
-    Pairs pairs;
-    std::string item;
-    int depth = 0;
-    const auto take = [&] {
-        if (const std::size_t colon = item.find(':'); colon != std::string::npos)
-            pairs.emplace_back(item.substr(0, colon), item.substr(colon + 1));
-        item.clear();
-    };
-    for (const char c : text) {
-        depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-        if (c == ',' && depth == 0)
-            take();
-        else if (c != ' ')
-            item += c;
-    }
-    take();
-    return pairs;
-}
-
-/// `text` with other values for some keys; an empty one takes the key out.
-std::string with(const std::string& text, const Pairs& changes)
-{
-    Pairs pairs = pairsOf(text);
-    for (const auto& [key, value] : changes) {
-        const auto known = std::ranges::find(pairs, key, &Pairs::value_type::first);
-        if (known != pairs.end() && value.empty())
-            pairs.erase(known);
-        else if (known != pairs.end())
-            known->second = value;
-        else if (!value.empty())
-            pairs.emplace_back(key, value);
-    }
-    std::string joined;
-    for (const auto& [key, value] : pairs)
-        joined += (joined.empty() ? "" : ",") + key + ":" + value;
-    return joined;
-}
+using Pairs = SettingsPairs;
 
 bool canTry(const DeviceTrace& trace, const ReplayReport& report)
 {
@@ -95,15 +57,15 @@ std::vector<std::string> settingsWorthTrying(const ReplayReport& report)
         pairs.emplace_back(key, value);
         return pairs;
     };
-    const std::string noExpandable = with(text, { { "expandable_segments", "" } });
-    std::vector<std::string> texts{ with(text, withoutSplit),
-        with(text, plus(withoutSplit, "roundup_power2_divisions", "8")),
-        with(noExpandable, { { "max_split_size_mb", "64" } }),
-        with(noExpandable, { { "max_split_size_mb", "256" } }),
-        with(noExpandable, { { "max_split_size_mb", "1024" } }),
-        with(text, { { "roundup_power2_divisions", "4" } }),
-        with(text, { { "roundup_power2_divisions", "8" } }),
-        with(text, { { "large_segment_size_mb", "64" } }), "" };
+    const std::string noExpandable = withSettings(text, { { "expandable_segments", "" } });
+    std::vector<std::string> texts{ withSettings(text, withoutSplit),
+        withSettings(text, plus(withoutSplit, "roundup_power2_divisions", "8")),
+        withSettings(noExpandable, { { "max_split_size_mb", "64" } }),
+        withSettings(noExpandable, { { "max_split_size_mb", "256" } }),
+        withSettings(noExpandable, { { "max_split_size_mb", "1024" } }),
+        withSettings(text, { { "roundup_power2_divisions", "4" } }),
+        withSettings(text, { { "roundup_power2_divisions", "8" } }),
+        withSettings(text, { { "large_segment_size_mb", "64" } }), "" };
     std::vector<std::string> worth;
     std::vector<AllocatorSettings> known{ report.settings };
     for (const std::string& candidate : texts) {

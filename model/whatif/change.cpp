@@ -3,6 +3,7 @@
 
 #include "model/whatif/optimizer_template.h"
 
+#include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -78,32 +79,47 @@ std::string_view evidenceWord(WhatIfEvidence evidence)
     return "sizes";
 }
 
+std::span<const ChangeKind> changeKinds()
+{
+    static constexpr ChangeKind kKinds[] = {
+        { Change::Kind::Batch, "batch", "batch=N or batch=xF" },
+        { Change::Kind::Checkpoint, "checkpoint",
+            "checkpoint=CLASS, checkpoint=path:GLOB or checkpoint=none" },
+        { Change::Kind::Optimizer, "optimizer", "optimizer=NAME[,KEY=VALUE]..." },
+    };
+    return kKinds;
+}
+
 std::string Change::kinds()
 {
-    return "batch=N, batch=xF, checkpoint=CLASS, checkpoint=path:GLOB, checkpoint=none or "
-           "optimizer=NAME[,KEY=VALUE]...";
+    std::string all;
+    for (const ChangeKind& kind : changeKinds()) {
+        all += all.empty() ? "" : ", ";
+        all += kind.values;
+    }
+    return all;
 }
 
 Result<Change> Change::parse(std::string_view text)
 {
     const std::size_t equals = text.find('=');
-    const std::string_view name = text.substr(0, equals);
-    if (name == "optimizer" && equals != text.npos)
-        return parseOptimizer(text, text.substr(equals + 1));
+    const auto known = std::ranges::find(changeKinds(), text.substr(0, equals), &ChangeKind::word);
+    if (known == changeKinds().end())
+        return fail(
+            Error::Kind::Usage, say("--change '%1' is not known: what it can do is %2", text, kinds()));
+    if (known->kind == Kind::Optimizer)
+        return parseOptimizer(text, equals == text.npos ? std::string_view() : text.substr(equals + 1));
     Change change;
+    change.kind = known->kind;
     change.text = text;
     const std::string_view value = equals == text.npos ? std::string_view() : text.substr(equals + 1);
     change.value = value;
-    if (name == "checkpoint") {
-        change.kind = Kind::Checkpoint;
+    if (known->kind == Kind::Checkpoint) {
         if (!value.empty() && value != "path:")
             return change;
         return fail(Error::Kind::Usage, say("--change '%1' names no modules", text),
             say("give a class, as checkpoint=Block, paths, as checkpoint=path:blocks.*, or checkpoint=none"));
     }
-    if (name != "batch")
-        return fail(
-            Error::Kind::Usage, say("--change '%1' is not known: what it can do is %2", text, kinds()));
     if (value.starts_with('x')) {
         change.relative = true;
         if (readFactor(value.substr(1), change))

@@ -4,6 +4,7 @@
 #include "model/base/result.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,15 @@ struct Change {
     /// "checkpoint=none",
     /// "optimizer=SGD,momentum=0.9". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
-    [[nodiscard]] static std::string kinds(); ///< "batch=N, batch=xF, ..."
+    [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };
+
+/// What can be another: one row for each kind, which everybody who lists them goes by.
+struct ChangeKind {
+    Change::Kind kind;
+    std::string_view word; ///< of KIND=VALUE
+    std::string_view values; ///< "batch=N or batch=xF"
+};
+[[nodiscard]] std::span<const ChangeKind> changeKinds();
 
 } // namespace strata::model

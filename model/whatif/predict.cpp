@@ -285,7 +285,7 @@ Result<ReplayedRun> replayBetween(const RecordedRun& run, const Scenario& scenar
         return replay.of(rewrites.of(withSizes(program, bytes), way));
     };
     auto came = with(sizes.likely, 0);
-    if (!came)
+    if (!came || scenario.firstLook)
         return came;
     const auto include = [&](const Result<ReplayedRun>& other) -> Result<void> {
         if (!other)
@@ -360,12 +360,14 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
         std::ranges::find(runs, sorted->front().trace, &RecordedRun::trace) - runs.begin());
     if (prediction.recording != 0)
         prediction.outOfMemoryEvent.reset();
-    if (sizes->differs)
+    if (sizes->differs && !scenario.firstLook)
         if (const auto widened = widenByNext(*sorted, scenario, items, prediction, progress); !widened)
             return Failure(widened.error());
     prediction.evidence = sizes->evidence;
     prediction.unknownBytes = sizes->unknownBytes;
     prediction.uses = sizes->uses;
+    if (scenario.firstLook)
+        return prediction;
     if (sizes->evidence == WhatIfEvidence::Recordings)
         weighRecordings(prediction, *sizes, isBeyond(runs, items));
     else
@@ -417,6 +419,35 @@ Result<Prediction> predictItself(
     return prediction;
 }
 
+Result<Prediction> answerOf(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
+{
+    Prediction prediction;
+    prediction.recorded = recordedPeaks(runs.front());
+    if (changes(scenario, Change::Kind::Batch)) {
+        if (!runs.front().batchItems)
+            return unknownBatch(1, runs.size());
+        const auto items = batchAfter(scenario.changes, *runs.front().batchItems);
+        if (!items)
+            return Failure(items.error());
+        prediction.batchBefore = runs.front().batchItems;
+        prediction.batchAfter = *items;
+    }
+    if (!prediction.batchAfter)
+        return predictItself(runs.front(), scenario, prediction, progress);
+    // A recording of what is asked for tells it.
+    const auto same = std::ranges::find(runs, prediction.batchAfter, &RecordedRun::batchItems);
+    if (same == runs.end())
+        return predictBatch(runs, scenario, *prediction.batchAfter, prediction, progress);
+    auto itself = predictItself(*same, scenario, prediction, progress);
+    if (itself && same != runs.begin()) {
+        itself->evidence = std::max(itself->evidence, WhatIfEvidence::Recordings);
+        itself->outOfMemoryEvent.reset();
+        itself->recording = static_cast<std::size_t>(same - runs.begin());
+    }
+    return itself;
+}
+
 } // namespace
 
 Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
@@ -449,30 +480,12 @@ Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t
 Result<Prediction> predict(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
-    Prediction prediction;
-    prediction.recorded = recordedPeaks(runs.front());
-    if (changes(scenario, Change::Kind::Batch)) {
-        if (!runs.front().batchItems)
-            return unknownBatch(1, runs.size());
-        const auto items = batchAfter(scenario.changes, *runs.front().batchItems);
-        if (!items)
-            return Failure(items.error());
-        prediction.batchBefore = runs.front().batchItems;
-        prediction.batchAfter = *items;
+    auto prediction = answerOf(runs, scenario, progress);
+    if (prediction && scenario.firstLook) {
+        prediction->exact = false;
+        prediction->reason = say("a first look: between what it lies is left out");
     }
-    if (!prediction.batchAfter)
-        return predictItself(runs.front(), scenario, prediction, progress);
-    // A recording of what is asked for tells it.
-    const auto same = std::ranges::find(runs, prediction.batchAfter, &RecordedRun::batchItems);
-    if (same == runs.end())
-        return predictBatch(runs, scenario, *prediction.batchAfter, prediction, progress);
-    auto itself = predictItself(*same, scenario, prediction, progress);
-    if (itself && same != runs.begin()) {
-        itself->evidence = std::max(itself->evidence, WhatIfEvidence::Recordings);
-        itself->outOfMemoryEvent.reset();
-        itself->recording = static_cast<std::size_t>(same - runs.begin());
-    }
-    return itself;
+    return prediction;
 }
 
 } // namespace strata::model

@@ -33,6 +33,13 @@ struct Prediction {
     /// as it was recorded.
     std::shared_ptr<const ProgramRun> run;
     std::size_t recording = 0;
+
+    /// What a card must have room for: the reserved peak of the answer, or its higher bound where there is no
+    /// point.
+    [[nodiscard]] std::int64_t neededBytes() const
+    {
+        return predicted ? predicted->reservedBytesPeak : most.reservedBytesPeak;
+    }
 };
 
 /// The items of a batch that changes lead to, one after the other, from so many. Kind::Usage: they are not

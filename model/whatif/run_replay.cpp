@@ -86,17 +86,28 @@ Result<ToldRun> RunReplay::tell(const ProgramRun* run)
     return told;
 }
 
+Result<AddressPolicy> addressOrderOf(const RecordedRun& recorded, const Progress& progress)
+{
+    WhatIfAsked asked;
+    asked.settings = recorded.report->settingsText;
+    asked.ranges = false;
+    const auto itself = answerWhatIf(*recorded.trace, *recorded.report, asked, progress);
+    if (!itself)
+        return Failure(itself.error());
+    return itself->orderThatFits.value_or(AddressPolicy{});
+}
+
 Result<void> RunReplay::findOrder()
 {
     if (m_order)
         return {};
-    WhatIfAsked asked;
-    asked.settings = m_recorded.report->settingsText;
-    asked.ranges = false;
-    const auto itself = answerWhatIf(*m_recorded.trace, *m_recorded.report, asked, m_progress);
-    if (!itself)
-        return Failure(itself.error());
-    m_order = itself->orderThatFits.value_or(AddressPolicy{});
+    m_order = m_recorded.order;
+    if (m_order)
+        return {};
+    const auto found = addressOrderOf(m_recorded, m_progress);
+    if (!found)
+        return Failure(found.error());
+    m_order = *found;
     return {};
 }
 
@@ -107,6 +118,7 @@ Result<ReplayedRun> RunReplay::answer(
     asked.settings = m_scenario.settings.value_or(report.settingsText);
     asked.capacityBytes = m_scenario.capacityBytes;
     asked.orderThatFits = m_order;
+    asked.ranges = !m_scenario.firstLook;
     auto answered = answerWhatIf(trace, report, asked, m_progress);
     if (!answered)
         return Failure(answered.error());

@@ -59,6 +59,11 @@ private:
         m_order; // in which the recorded driver hands out addresses, once it is found
 };
 
+/// In which order the driver of a recording hands out addresses, as far as a replay tells. Fails with Usage
+/// (the recorded settings), Cancelled. Up to three replays.
+[[nodiscard]] Result<AddressPolicy> addressOrderOf(
+    const RecordedRun& recorded, const Progress& progress = {});
+
 /// What was recorded, "at least" in rounded bytes where the check is not exact.
 [[nodiscard]] PeakFigures recordedPeaks(const RecordedRun& recorded);
 

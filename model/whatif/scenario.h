@@ -21,12 +21,16 @@ struct RecordedRun {
     const TrainingSteps* steps = nullptr; ///< asked for where a change is
     const Categories* categories = nullptr; ///< of a lone recording, where a change is
     std::optional<std::int64_t> batchItems = {}; ///< of its training steps; none: not known
+    /// addressOrderOf() it, for whoever asks more than once; none: it is found where it is needed.
+    std::optional<AddressPolicy> order = {};
 };
 
 struct Scenario {
     std::vector<Change> changes; ///< one after the other
     std::optional<std::string> settings; ///< of the allocator, all of them; none: as recorded
     std::optional<std::int64_t> capacityBytes; ///< of the device; none: that of the recording, if known
+    /// What is likeliest alone, for whoever cannot wait: no bounds, a tenth of the time and less.
+    bool firstLook = false;
 };
 
 /// Peaks of a run. Bytes.

@@ -11,6 +11,7 @@
 #include "views/pages/notes_page.h"
 #include "views/pages/summary_page.h"
 #include "views/pages/timeline_page.h"
+#include "views/pages/what_if_page.h"
 
 #include <QCoreApplication>
 
@@ -31,8 +32,9 @@ const std::vector<PageKind>& pageKinds()
     static const std::vector<PageKind> kinds{ { Overview, make<SummaryPage> },
         { Overview, make<TimelinePage> }, { PageKind::Group::Memory, make<MemoryPage> },
         { PageKind::Group::Memory, make<FlamePage> }, { PageKind::Group::Memory, make<LeaksPage> },
-        { Allocator, make<AllocatorPage> }, { Allocator, make<FragmentationPage> }, { Raw, make<BlocksPage> },
-        { Raw, make<EventsPage> }, { Raw, make<NotesPage> } };
+        { Allocator, make<AllocatorPage> }, { Allocator, make<FragmentationPage> },
+        { Improve, make<WhatIfPage> }, { Raw, make<BlocksPage> }, { Raw, make<EventsPage> },
+        { Raw, make<NotesPage> } };
     return kinds;
 }
 
@@ -45,6 +47,8 @@ QString groupTitle(PageKind::Group group)
         return QCoreApplication::translate("PageGroups", "Memory");
     case PageKind::Group::Allocator:
         return QCoreApplication::translate("PageGroups", "Allocator");
+    case PageKind::Group::Improve:
+        return QCoreApplication::translate("PageGroups", "Improve");
     case PageKind::Group::Raw:
         return QCoreApplication::translate("PageGroups", "Raw");
     }

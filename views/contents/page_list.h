@@ -14,7 +14,7 @@ using PageMaker = Page* (*)(Document& document, QWidget* parent);
 
 /// A page of the window, and the heading of the rail that it stands under.
 struct PageKind {
-    enum class Group { Overview, Memory, Allocator, Raw };
+    enum class Group { Overview, Memory, Allocator, Improve, Raw };
     Group group;
     PageMaker make;
 };

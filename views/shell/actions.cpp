@@ -12,7 +12,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kPageKeys = 9;
+constexpr int kPageKeys = 10; // the tenth is 0, as on the keyboard
 
 } // namespace
 
@@ -124,8 +124,8 @@ void Actions::makeGo()
     for (QAction* action : { nextEvent, previousEvent, nextStep, previousStep })
         action->setAutoRepeat(true);
     for (int i = 0; i < kPageKeys; ++i)
-        pages.append(
-            make(tr("Page %1").arg(i + 1), QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i))));
+        pages.append(make(tr("Page %1").arg(i + 1),
+            QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + (i + 1) % kPageKeys))));
 }
 
 void Actions::makeHelp()

@@ -47,7 +47,7 @@ public:
     QList<QAction*> themes; ///< data(): Theme::Choice as int
     // Go
     QAction *back, *forward, *peak, *outOfMemory, *nextStep, *previousStep, *nextEvent, *previousEvent;
-    QList<QAction*> pages; ///< Ctrl+1 to Ctrl+9; the window names them
+    QList<QAction*> pages; ///< Ctrl+1 to Ctrl+0; the window names them
     QMenu* pageMenu = nullptr; ///< actions of the page that is shown
     // Help
     QAction *shortcuts, *recording, *about;

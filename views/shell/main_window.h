@@ -75,7 +75,7 @@ private:
     void copyCommand();
     void showShortcutList();
     void refreshActions();
-    void refreshPlaces(); // title, menu "Page" and Ctrl+1 to Ctrl+9
+    void refreshPlaces(); // title, menu "Page" and Ctrl+1 to Ctrl+0
     void refreshRecent();
 
     Theme& m_theme;

@@ -48,7 +48,7 @@ public:
     [[nodiscard]] virtual QList<QAction*> pageActions() const { return {}; }
     /// The same of all that it can show, for the list of shortcuts.
     [[nodiscard]] virtual QList<Actions::Section> sections() const { return {}; }
-    /// Names of what Ctrl+1 to Ctrl+9 lead to, in their order; also while it stands behind another content.
+    /// Names of what Ctrl+1 to Ctrl+0 lead to, in their order; also while it stands behind another content.
     [[nodiscard]] virtual QStringList places() const { return {}; }
     virtual void goToPlace(int /*index*/) { }
 

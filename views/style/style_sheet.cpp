@@ -56,6 +56,21 @@ QComboBox::drop-down { border: none; width: 24px; subcontrol-position: center ri
 QComboBox::down-arrow { image: url(:/strata/icons/arrow-@theme.svg); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: @surface; border: 1px solid @line; selection-background-color: @hover; selection-color: @text; outline: none; }
 
+QCheckBox { spacing: 8px; }
+QCheckBox::indicator { width: 14px; height: 14px; background: @surface; border: 1px solid @textMuted; border-radius: 3px; }
+QCheckBox::indicator:hover, QCheckBox::indicator:focus { border-color: @accent; }
+QCheckBox::indicator:checked { background: @accent; border-color: @accent; image: url(:/strata/icons/tick-@theme.svg); }
+QCheckBox::indicator:disabled { background: @frame; border-color: @line; }
+QCheckBox:focus { color: @accent; }
+QCheckBox:disabled { color: @textMuted; }
+QSlider { min-height: 18px; }
+QSlider::groove:horizontal { background: @handle; height: 4px; border-radius: 2px; }
+QSlider::sub-page:horizontal { background: @accent; border-radius: 2px; }
+QSlider::sub-page:horizontal:disabled { background: @handle; }
+QSlider::handle:horizontal { background: @accent; width: 14px; height: 14px; margin: -5px 0; border-radius: 7px; }
+QSlider::handle:horizontal:focus { background: @surface; border: 2px solid @accent; width: 10px; height: 10px; margin: -5px 0; border-radius: 7px; }
+QSlider::handle:horizontal:disabled { background: @handle; }
+
 QHeaderView { background: @surface; border: none; }
 QHeaderView::section { background: @surface; color: @textMuted; border: none; border-bottom: 1px solid @line; padding: 4px 8px; }
 QHeaderView::section:hover { color: @text; }
@@ -114,6 +129,7 @@ QTabWidget::pane { border: none; }
 #page, #card { background: @surface; }
 #card { border: 1px solid @line; border-radius: 6px; }
 #card:hover, #card:focus { border-color: @accent; }
+#changeCard { background: @surface; border: 1px solid @line; border-radius: 6px; }
 #code { background: @frame; border: 1px solid @line; border-radius: 6px; }
 #popup { background: @surface; border: 1px solid @line; }
 #searchFoot { background: @frame; border-top: 1px solid @line; }

@@ -214,10 +214,7 @@ void printPeaks(Output& out, const WhatIfTold& told)
 
 std::int64_t neededBytes(const WhatIfTold& told)
 {
-    const Prediction& prediction = told.prediction;
-    if (told.confirmed)
-        return told.confirmed->changed.reservedBytesPeak;
-    return prediction.predicted ? prediction.predicted->reservedBytesPeak : prediction.most.reservedBytesPeak;
+    return told.confirmed ? told.confirmed->changed.reservedBytesPeak : told.prediction.neededBytes();
 }
 
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,

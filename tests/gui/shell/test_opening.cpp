@@ -167,4 +167,29 @@ TEST_F(OpeningTest, TheWindowMayCloseWhileAFileLoads)
     SUCCEED();
 }
 
+/// Every page has been shown, so that all of it is there that a change of theme and its end reach.
+TEST_F(OpeningTest, TheThemeMayChangeBeforeAndAfterAFileTakesThePlaceOfAnother)
+{
+    for (const QString& path : { sample(), outOfMemorySample(), sample() }) {
+        ASSERT_NO_FATAL_FAILURE(open(path));
+        for (const Page* page : driver().view().pages()) {
+            driver().view().showPage(page->id());
+            QCoreApplication::processEvents();
+        }
+        m_theme.choose(m_theme.palette().isDark() ? Theme::Choice::Light : Theme::Choice::Dark);
+        for (const Page* page : driver().view().pages())
+            EXPECT_EQ(page->colours().isDark(), m_theme.palette().isDark()) << qPrintable(page->id());
+        settle();
+        // While the next one is on its way, too.
+        window().openFile(path == sample() ? outOfMemorySample() : sample());
+        m_theme.choose(m_theme.palette().isDark() ? Theme::Choice::Light : Theme::Choice::Dark);
+        ASSERT_TRUE(test::until([&] { return !window().pending(); }));
+        m_theme.choose(m_theme.palette().isDark() ? Theme::Choice::Light : Theme::Choice::Dark);
+        QCoreApplication::processEvents();
+    }
+    window().closeOpened();
+    m_theme.choose(Theme::Choice::Light);
+    EXPECT_FALSE(driver().documents());
+}
+
 } // namespace

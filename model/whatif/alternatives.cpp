@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/alternatives.h"
+
+#include "model/analysis/settings_advice.h"
+
+#include "model/trace/roles.h"
+#include "model/whatif/step_edits.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+/// Whether that many times the items are whole ones.
+bool isWhole(const Change& change, std::int64_t items)
+{
+    return items % change.denominator == 0;
+}
+
+/// Classes of modules that ran in training.
+std::vector<std::string> classesOf(const DeviceTrace& trace)
+{
+    const auto deep = usableDeepStep(trace);
+    if (!deep)
+        return {};
+    struct Seen {
+        std::int64_t calls = 0;
+        bool holdsOthers = false;
+    };
+    std::map<std::string_view, Seen> seen;
+    std::map<std::uint32_t, std::vector<Seen*>> open; // by thread
+    const StringTable& strings = trace.recording().strings;
+    for (const DeepStep::Row& row : (*deep)->rows) {
+        std::vector<Seen*>& within = open[row.thread];
+        if (row.kind == DeepStep::Kind::Enters && row.detail.valid()) {
+            Seen& entered = seen[strings[row.detail]];
+            ++entered.calls;
+            if (!within.empty())
+                within.back()->holdsOthers = true;
+            within.push_back(&entered);
+        } else if (row.kind == DeepStep::Kind::Leaves && !within.empty()) {
+            within.pop_back();
+        }
+    }
+    std::vector<std::pair<std::string, Seen>> classes(seen.begin(), seen.end());
+    // One that is called once is the model itself, or near to it: all of it would be computed again at once.
+    std::ranges::stable_sort(classes, [](const auto& a, const auto& b) {
+        const auto rank
+            = [](const Seen& one) { return std::pair(one.holdsOthers && one.calls > 1, one.calls); };
+        return rank(a.second) > rank(b.second);
+    });
+    std::vector<std::string> names;
+    for (auto& [name, of] : classes)
+        names.push_back(std::move(name));
+    return names;
+}
+
+} // namespace
+
+std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace& trace)
+{
+    switch (kind) {
+    case Change::Kind::Checkpoint:
+        return classesOf(trace);
+    case Change::Kind::Optimizer:
+        if (RoleListings::of(trace.recording(), trace.device()).empty())
+            return {};
+        return { "SGD", "SGD,momentum=0.9", "AdamW", "AdamW,fused=True", "AdamW,foreach=False", "Adam",
+            "RMSprop", "Adagrad" };
+    case Change::Kind::Batch:
+        break;
+    }
+    return {};
+}
+
+std::vector<Scenario> alternativesTo(const RecordedRun& run)
+{
+    std::vector<Scenario> all;
+    if (run.batchItems && run.steps != nullptr && !run.steps->steps.empty())
+        for (const char* const text : { "batch=x0.5", "batch=x2" })
+            if (const auto change = Change::parse(text); change && isWhole(*change, *run.batchItems))
+                all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
+    if (run.trace != nullptr && run.steps != nullptr)
+        if (const std::vector<std::string> classes = classesOf(*run.trace); !classes.empty())
+            if (const auto change = Change::parse("checkpoint=" + classes.front()))
+                all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
+    for (std::string& settings : settingsWorthTrying(*run.report))
+        all.push_back({ .changes = {}, .settings = std::move(settings), .capacityBytes = {} });
+    return all;
+}
+
+} // namespace strata::model

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/whatif/scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+/// Values of a kind of change that are worth trying with a recording, most likely first: classes of modules
+/// that a usable deep step has seen, those with modules in them first; optimizers, where it tells of
+/// parameters. Empty: nothing supports one, or any number will do (batch). O(rows of the deep step + events).
+[[nodiscard]] std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace& trace);
+
+/// Single changes of a run that need nothing from anybody to be answered, each a scenario of its own: other
+/// settings of the allocator (settingsWorthTrying()), half the batch and twice as much where its items and
+/// steps are known, checkpoints around the likeliest modules where a deep step tells of them. Batches come
+/// first. O(1), with a deep step O(its rows + events).
+[[nodiscard]] std::vector<Scenario> alternativesTo(const RecordedRun& run);
+
+} // namespace strata::model

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The page What-if against `strata whatif`: what "Copy as Command Line" gives prints what the page shows.
+#include "tests/gui/shell/agreement_test.h"
+#include "views/pages/what_if_batch_card.h"
+#include "views/pages/what_if_device_card.h"
+#include "views/pages/what_if_page.h"
+#include "views/pages/what_if_settings_card.h"
+#include "views/style/texts.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/whatif/what_if_tables.h"
+
+#include <QSpinBox>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+using Json = nlohmann::json;
+
+class WhatIfAgrees : public test::AgreementTest {
+protected:
+    [[nodiscard]] WhatIfPage& page() { return driver().shown<WhatIfPage>("whatif"); }
+    [[nodiscard]] static QStringList rows(const PlainTableView& table)
+    {
+        QStringList rows;
+        for (std::uint32_t row = 0; table.source() && row < table.source()->rowCount(); ++row) {
+            std::string line;
+            table.source()->appendCsv(line, row);
+            rows << QString::fromStdString(line).trimmed();
+        }
+        return rows;
+    }
+
+    void agreesOnPeaks(const Json& device)
+    {
+        const QStringList shown = rows(page().table(WhatIfPage::Peaks));
+        ASSERT_EQ(shown.size(), 3);
+        const char* const peaks[] = { "requested_bytes_peak", "allocated_bytes_peak", "reserved_bytes_peak" };
+        for (int i = 0; i < 3; ++i) {
+            const QStringList fields = shown[i].split(QLatin1Char(','));
+            EXPECT_EQ(fields[PeaksTable::Recorded].toLongLong(), device["recorded"][peaks[i]].get<qint64>());
+            if (device["predicted"].is_null()) {
+                EXPECT_TRUE(fields[PeaksTable::Predicted].isEmpty());
+            } else {
+                EXPECT_EQ(
+                    fields[PeaksTable::Predicted].toLongLong(), device["predicted"][peaks[i]].get<qint64>());
+            }
+            EXPECT_EQ(fields[PeaksTable::Least].toLongLong(), device["interval"][peaks[i]][0].get<qint64>());
+            EXPECT_EQ(fields[PeaksTable::Most].toLongLong(), device["interval"][peaks[i]][1].get<qint64>());
+            // The picture is of the same figures.
+            const QString said = page().chart().describe(i).join(QLatin1Char(' '));
+            EXPECT_TRUE(said.contains(exact(device["recorded"][peaks[i]]))) << qPrintable(said);
+        }
+        const QString sentence = test::plainText(page().sentenceText());
+        EXPECT_TRUE(sentence.contains(bytes(device["recorded"]["reserved_bytes_peak"]))
+            || device["predicted"] != device["recorded"])
+            << qPrintable(sentence);
+        if (!device["predicted"].is_null()) {
+            EXPECT_TRUE(sentence.contains(bytes(device["predicted"]["reserved_bytes_peak"])))
+                << qPrintable(sentence);
+        } else {
+            for (const Json& bound : device["interval"]["reserved_bytes_peak"])
+                EXPECT_TRUE(sentence.contains(bytes(bound))) << qPrintable(sentence);
+        }
+    }
+
+    void agreesOnTheRest(const Json& device, const Json& evidence)
+    {
+        std::map<std::string, qint64> fits;
+        for (const QString& row : rows(page().table(WhatIfPage::Cards))) {
+            const QStringList fields = row.split(QLatin1Char(','));
+            if (fields[FittingCardsTable::Fits] == QStringLiteral("yes"))
+                fits[fields[FittingCardsTable::Card].toStdString()]
+                    = fields[FittingCardsTable::Margin].toLongLong();
+        }
+        EXPECT_EQ(fits.size(), device["fits_on"].size());
+        for (const Json& card : device["fits_on"])
+            EXPECT_EQ(fits[card["name"].get<std::string>()], card["margin_bytes"].get<qint64>());
+        const QStringList rules = rows(page().table(WhatIfPage::Blocks));
+        ASSERT_EQ(static_cast<std::size_t>(rules.size()), device["rules"].size());
+        for (qsizetype i = 0; i < rules.size(); ++i) {
+            const Json& want = device["rules"][static_cast<std::size_t>(i)];
+            EXPECT_EQ(rules[i].toStdString(),
+                want["rule"].get<std::string>() + "," + std::to_string(want["blocks"].get<qint64>()) + ","
+                    + std::to_string(want["bytes"].get<qint64>()));
+        }
+        const QString said = test::plainText(page().evidenceText());
+        EXPECT_TRUE(
+            said.contains(QStringLiteral("by ") + QString::fromStdString(evidence.get<std::string>())))
+            << qPrintable(said);
+        EXPECT_EQ(said.startsWith(QStringLiteral("Exact")), device["exact"].get<bool>()) << qPrintable(said);
+        if (!device["reason"].is_null()) {
+            QString reason = QString::fromStdString(device["reason"].get<std::string>());
+            reason[0] = reason[0].toUpper();
+            EXPECT_TRUE(said.contains(reason)) << qPrintable(said);
+        }
+        if (const auto unknown = device["unknown_bytes"].get<std::int64_t>(); unknown > 0) {
+            EXPECT_TRUE(said.contains(bytes(device["unknown_bytes"]))) << qPrintable(said);
+        }
+        const QString sentence = test::plainText(page().sentenceText());
+        EXPECT_EQ(
+            sentence.contains(QStringLiteral("runs out of memory")), device["out_of_memory"].get<bool>());
+        if (!device["out_of_memory_event"].is_null()) {
+            EXPECT_TRUE(sentence.contains(text::event(device["out_of_memory_event"].get<std::int64_t>())))
+                << qPrintable(sentence);
+        }
+    }
+
+    /// What the page says of what it is asked now is what the command that it gives prints.
+    void agrees()
+    {
+        settle();
+        const QString command = page().commandLine();
+        SCOPED_TRACE(command.toStdString());
+        const auto& answer = page().whatIf().answer();
+        ASSERT_TRUE(answer);
+        if (!answer->prediction) {
+            EXPECT_TRUE(
+                test::plainText(page().sentenceText()).contains(text::said(answer->prediction.error().what)));
+            return;
+        }
+        const Json told = runCopied(command).at(0);
+        ASSERT_EQ(told["devices"].size(), 1u);
+        const Json& device = told["devices"][0];
+        ASSERT_NO_FATAL_FAILURE(agreesOnPeaks(device));
+        ASSERT_NO_FATAL_FAILURE(agreesOnTheRest(device, told["evidence"]));
+    }
+    void ask(const model::Scenario& scenario)
+    {
+        page().setScenario(scenario);
+        agrees();
+    }
+};
+
+TEST_P(WhatIfAgrees, AsRecorded)
+{
+    agrees();
+}
+
+TEST_P(WhatIfAgrees, OfSettingsAndOtherCards)
+{
+    ASSERT_NO_FATAL_FAILURE(
+        ask({ .changes = {}, .settings = "expandable_segments:True", .capacityBytes = {} }));
+    ASSERT_NO_FATAL_FAILURE(ask({ .changes = {}, .settings = "", .capacityBytes = {} }));
+    const std::int64_t half = trace().totals().reservedBytesPeak / 2 + 1;
+    ASSERT_NO_FATAL_FAILURE(ask({ .changes = {}, .settings = {}, .capacityBytes = half }));
+    ASSERT_NO_FATAL_FAILURE(ask(
+        { .changes = {}, .settings = "max_split_size_mb:64", .capacityBytes = std::int64_t{ 16 } << 30 }));
+}
+
+TEST_P(WhatIfAgrees, OfAnotherBatch)
+{
+    page().card<WhatIfBatchCard>().recordedItems().setValue(8);
+    settle();
+    for (const char* change : { "batch=x0.5", "batch=x2", "batch=11" })
+        ASSERT_NO_FATAL_FAILURE(
+            ask({ .changes = { *model::Change::parse(change) }, .settings = {}, .capacityBytes = {} }));
+}
+
+TEST_P(WhatIfAgrees, InSingleChanges)
+{
+    page().card<WhatIfBatchCard>().recordedItems().setValue(8);
+    settle();
+    const PlainTableView& table = page().table(WhatIfPage::Alternatives);
+    for (const QString& row : rows(table)) {
+        const QString change = row.section(QLatin1Char(','), 0, -4);
+        const QStringList figures = row.section(QLatin1Char(','), -3).split(QLatin1Char(','));
+        const QString name = QString(change).remove(QLatin1Char('"'));
+        const bool isBatch = name.startsWith(QStringLiteral("batch="));
+        if (figures[0].isEmpty())
+            continue; // refused
+        const Json told = isBatch ? json("whatif",
+                              { "--device", std::to_string(trace().device()), "--change", name.toStdString(),
+                                  "--batch-of", "8" })
+                                  : json("whatif",
+                                      { "--device", std::to_string(trace().device()), "--set",
+                                          name.section(QLatin1Char('='), 1).toStdString() });
+        const Json& device = told["devices"][0];
+        const qint64 needed = device["predicted"].is_null()
+            ? device["interval"]["reserved_bytes_peak"][1].get<qint64>()
+            : device["predicted"]["reserved_bytes_peak"].get<qint64>();
+        EXPECT_EQ(figures[0].toLongLong(), needed) << qPrintable(row);
+        EXPECT_EQ(figures[1].toLongLong(), device["recorded"]["reserved_bytes_peak"].get<qint64>() - needed);
+        EXPECT_EQ(figures[2] == QStringLiteral("exact"), device["exact"].get<bool>());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ours, WhatIfAgrees, testing::ValuesIn(test::ourRecordings()), test::recordingName);
+
+} // namespace

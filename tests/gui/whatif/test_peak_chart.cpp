@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/whatif/peak_chart.h"
+
+#include "model/cards/catalogue.h"
+#include "views/style/texts.h"
+
+#include <QImage>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <algorithm>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{ 1 } << 30;
+
+PeakPicture picture(
+    std::int64_t recorded, std::optional<std::int64_t> predicted, std::int64_t least, std::int64_t most)
+{
+    PeakPicture picture{ .recorded = { recorded, recorded, recorded },
+        .predicted = {},
+        .least = model::PeakFigures{ least, least, least },
+        .most = model::PeakFigures{ most, most, most },
+        .capacityBytes = {} };
+    if (predicted)
+        picture.predicted = model::PeakFigures{ *predicted, *predicted, *predicted };
+    return picture;
+}
+
+class PeakChartTest : public testing::Test {
+protected:
+    PeakChartTest()
+    {
+        m_chart.resize(640, 220);
+        m_chart.setColours(Palette::light());
+    }
+    [[nodiscard]] QImage drawn()
+    {
+        QImage image(m_chart.size(), QImage::Format_RGB32);
+        m_chart.render(&image);
+        return image;
+    }
+
+    PeakChart m_chart;
+};
+
+TEST_F(PeakChartTest, BarsAreAsLongAsTheirBytes)
+{
+    m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 20 * kGiB, 20 * kGiB));
+    for (int peak = 0; peak < 3; ++peak) {
+        const QRectF was = m_chart.bar(peak, false), is = m_chart.bar(peak, true);
+        EXPECT_NEAR(is.width(), 2 * was.width(), 1);
+        EXPECT_GE(is.top(), was.bottom()); // they do not cover each other
+        EXPECT_GT(was.height(), 4);
+        EXPECT_TRUE(QRectF(m_chart.rect()).contains(is));
+    }
+    EXPECT_GT(m_chart.bar(1, false).top(), m_chart.bar(0, true).bottom());
+    const QImage image = drawn();
+    const Palette palette = Palette::light();
+    const QPointF was = m_chart.bar(2, false).center(), is = m_chart.bar(2, true).center();
+    EXPECT_EQ(image.pixelColor(was.toPoint()), palette[Palette::Role::Other]);
+    EXPECT_EQ(image.pixelColor(is.toPoint()), palette[Palette::Role::Requested]);
+}
+
+TEST_F(PeakChartTest, LinesAreTheMemoryOfCards)
+{
+    m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 20 * kGiB, 20 * kGiB));
+    ASSERT_GE(m_chart.lines().size(), 4u);
+    std::size_t cards = 0;
+    for (const PeakChart::CardLine& line : m_chart.lines()) {
+        const QStringList names = line.all.split(QStringLiteral(", "));
+        std::int64_t least = INT64_MAX;
+        for (const QString& name : names) {
+            const model::Card* card = model::findCard(name.toStdString());
+            ASSERT_NE(card, nullptr) << qPrintable(name);
+            least = std::min(least, card->capacityBytes);
+        }
+        EXPECT_EQ(line.bytes, least); // what is left of it fits on all of them
+        EXPECT_LT(m_chart.xOf(line.bytes), m_chart.width());
+        cards += static_cast<std::size_t>(names.size());
+    }
+    EXPECT_EQ(m_chart.lines().front().name, QStringLiteral("8 GB"));
+    EXPECT_TRUE(std::ranges::is_sorted(m_chart.lines(), {}, &PeakChart::CardLine::bytes));
+    // Of those that are too large for the scale the next one alone is drawn: what would do.
+    const auto larger = std::ranges::count_if(
+        m_chart.lines(), [](const PeakChart::CardLine& line) { return line.bytes > 20 * kGiB; });
+    EXPECT_EQ(larger, 1);
+    EXPECT_LT(cards, model::cards().size());
+}
+
+TEST_F(PeakChartTest, WithoutAPointItShowsBetweenWhatItLies)
+{
+    m_chart.setPicture(picture(10 * kGiB, {}, 15 * kGiB, 20 * kGiB));
+    const QRectF bar = m_chart.bar(2, true);
+    EXPECT_NEAR(bar.right(), m_chart.xOf(15 * kGiB), 0.01); // so much for sure
+    const QImage image = drawn();
+    int marked = 0;
+    const int y = static_cast<int>(bar.top()) + 2;
+    for (int x = qRound(bar.right()) + 4; x < qRound(m_chart.xOf(20 * kGiB)) - 4; ++x)
+        marked += image.pixelColor(x, y) == Palette::light()[Palette::Role::Requested];
+    EXPECT_GT(marked, 5);
+    EXPECT_TRUE(m_chart.describe(2).contains(
+        QStringLiteral("between %1 and %2").arg(text::exactBytes(15 * kGiB), text::exactBytes(20 * kGiB))));
+    EXPECT_TRUE(m_chart.accessibleDescription().contains(text::exactBytes(15 * kGiB)));
+}
+
+TEST_F(PeakChartTest, HoveringReadsABarAndALine)
+{
+    m_chart.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&m_chart));
+    m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 19 * kGiB, 21 * kGiB));
+    QSignalSpy read(&m_chart, &PeakChart::hovered);
+    // Off the lines: the bar itself.
+    QPointF place = m_chart.bar(1, false).center();
+    while (std::ranges::any_of(m_chart.lines(),
+        [&](const PeakChart::CardLine& line) { return std::abs(m_chart.xOf(line.bytes) - place.x()) < 8; }))
+        place.rx() -= 1;
+    QTest::mouseMove(&m_chart, place.toPoint());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !read.isEmpty(); }, 5'000));
+    EXPECT_EQ(read.back()[0].toString(), m_chart.describe(1).join(QStringLiteral(", ")));
+    const PeakChart::CardLine& line = m_chart.lines().front();
+    QTest::mouseMove(&m_chart, QPoint(qRound(m_chart.xOf(line.bytes)), place.toPoint().y()));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return read.back()[0].toString().contains(line.all); }, 5'000));
+}
+
+TEST_F(PeakChartTest, NothingIsDrawnOfNothing)
+{
+    m_chart.setPicture(std::nullopt);
+    const QImage image = drawn();
+    for (int x = 0; x < image.width(); x += 7)
+        EXPECT_EQ(image.pixelColor(x, image.height() / 2), Palette::light()[Palette::Role::Surface]);
+}
+
+} // namespace

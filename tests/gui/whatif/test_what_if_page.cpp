@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/what_if_page.h"
+
+#include "model/cards/catalogue.h"
+#include "tests/gui/allocator/replayed.h"
+#include "tests/gui/whatif/batch_run.h"
+#include "views/pages/what_if_batch_card.h"
+#include "views/pages/what_if_device_card.h"
+#include "views/pages/what_if_recordings_card.h"
+#include "views/pages/what_if_settings_card.h"
+#include "views/style/rich_text.h"
+#include "views/style/texts.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/whatif/what_if_tables.h"
+
+#include <QApplication>
+#include <QBuffer>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QSpinBox>
+#include <QTest>
+#include <QTextDocumentFragment>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+class WhatIfPageTest : public testing::Test, protected test::WindowFont {
+protected:
+    WhatIfPageTest()
+        : m_page(m_document)
+    {
+        m_page.setPalette(Palette::light());
+        m_page.resize(1000, 700);
+        m_page.QWidget::show();
+        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
+    }
+    void settle()
+    {
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] { return m_document.device() && !m_document.working() && !m_page.busy(); }, 30'000))
+            << m_document.error().text();
+    }
+    void open(const QString& path)
+    {
+        m_document.open(path);
+        ASSERT_NO_FATAL_FAILURE(settle());
+    }
+    void openSample() { open(QStringLiteral(STRATA_SESSIONS "/gpt2_124m_bf16_train.strata")); }
+    [[nodiscard]] WhatIfBatchCard& batch() { return m_page.card<WhatIfBatchCard>(); }
+    [[nodiscard]] WhatIfSettingsCard& settings() { return m_page.card<WhatIfSettingsCard>(); }
+    [[nodiscard]] WhatIfDeviceCard& device() { return m_page.card<WhatIfDeviceCard>(); }
+    [[nodiscard]] WhatIfRecordingsCard& recordings() { return m_page.card<WhatIfRecordingsCard>(); }
+    [[nodiscard]] const model::Scenario& scenario() { return m_page.whatIf().scenario(); }
+    [[nodiscard]] const model::Prediction& prediction() { return *m_page.whatIf().answer()->prediction; }
+    [[nodiscard]] QString sentence() const
+    {
+        return QTextDocumentFragment::fromHtml(m_page.sentenceText())
+            .toPlainText()
+            .replace(QChar(0xa0), QLatin1Char(' '));
+    }
+
+    QTemporaryDir m_folder;
+    Document m_document;
+    WhatIfPage m_page;
+};
+
+TEST_F(WhatIfPageTest, BeginsWithWhatWasRecorded)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    EXPECT_TRUE(
+        sentence().startsWith(QStringLiteral("As it was recorded, it reserves up to %1. The smallest card")
+                                  .arg(text::bytes(prediction().recorded.reservedBytesPeak))))
+        << qPrintable(sentence());
+    for (const WhatIfCard* card : m_page.cards())
+        EXPECT_FALSE(card->isOn()) << qPrintable(card->accessibleName());
+    ASSERT_TRUE(m_page.chart().picture());
+    EXPECT_EQ(m_page.chart().picture()->predicted, m_page.chart().picture()->recorded);
+    EXPECT_GT(m_page.table(WhatIfPage::Alternatives).source()->rowCount(), 3u);
+    EXPECT_EQ(settings().settings(), m_document.device()->replay->report->settingsText);
+}
+
+TEST_F(WhatIfPageTest, MovingTheSliderAsks)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    EXPECT_FALSE(batch().slider().isEnabled()); // nothing tells how many items were recorded
+    EXPECT_TRUE(batch().note().startsWith(QStringLiteral("Say how many items")));
+    batch().recordedItems().setValue(8);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_TRUE(batch().slider().isEnabled());
+    EXPECT_EQ(batch().items().value(), 8);
+    EXPECT_FALSE(batch().isOn());
+    batch().slider().setValue(2 * WhatIfBatchCard::kOctave);
+    EXPECT_TRUE(batch().isOn()); // who moves it wants it
+    EXPECT_EQ(batch().items().value(), 16);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_EQ(scenario().changes.size(), 1u);
+    EXPECT_EQ(scenario().changes.front().text, "batch=16");
+    EXPECT_EQ(prediction().batchAfter, 16);
+    EXPECT_TRUE(sentence().startsWith(QStringLiteral("With batch=16 it would reserve up to")))
+        << qPrintable(sentence());
+    EXPECT_EQ(m_page.chart().picture()->most, prediction().most);
+    EXPECT_GT(m_page.table(WhatIfPage::Blocks).source()->rowCount(), 1u);
+    batch().items().setValue(64);
+    EXPECT_EQ(batch().slider().value(), batch().slider().maximum());
+    QTest::mouseClick(&batch().onSwitch(), Qt::LeftButton, {}, QPoint(8, batch().onSwitch().height() / 2));
+    EXPECT_FALSE(batch().isOn());
+    EXPECT_TRUE(scenario().changes.empty());
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(sentence().startsWith(QStringLiteral("As it was recorded")));
+}
+
+TEST_F(WhatIfPageTest, PlacesOfTheSliderAreItems)
+{
+    EXPECT_EQ(WhatIfBatchCard::itemsAt(0, 8), 4);
+    EXPECT_EQ(WhatIfBatchCard::itemsAt(4 * WhatIfBatchCard::kOctave, 8), 64);
+    EXPECT_EQ(WhatIfBatchCard::itemsAt(0, 1), 1); // never none
+    for (int place = 0; place <= 4 * WhatIfBatchCard::kOctave; ++place)
+        EXPECT_EQ(WhatIfBatchCard::placeOf(WhatIfBatchCard::itemsAt(place, 1024), 1024), place);
+    EXPECT_EQ(WhatIfBatchCard::placeOf(1'000'000, 8), 4 * WhatIfBatchCard::kOctave);
+}
+
+TEST_F(WhatIfPageTest, SettingsAreATextAndControlsOfIt)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    settings().expandable().setChecked(true);
+    EXPECT_EQ(scenario().settings, "expandable_segments:True");
+    settings().expandable().setChecked(false);
+    settings().maxSplit().setValue(64);
+    settings().garbage().setValue(80);
+    settings().roundup().setCurrentIndex(settings().roundup().findData(8));
+    Q_EMIT settings().roundup().activated(settings().roundup().currentIndex());
+    EXPECT_EQ(scenario().settings,
+        "max_split_size_mb:64,garbage_collection_threshold:0.8,roundup_power2_divisions:8");
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(m_page.whatIf().answer()->prediction);
+    settings().line().selectAll();
+    QTest::keyClicks(&settings().line(), QStringLiteral("max_split_size_mb:200"));
+    EXPECT_EQ(settings().maxSplit().value(), 200);
+    EXPECT_EQ(settings().garbage().value(), 0);
+    EXPECT_EQ(scenario().settings, "max_split_size_mb:200");
+    // What PyTorch would refuse is refused in its place.
+    settings().line().selectAll();
+    QTest::keyClicks(&settings().line(), QStringLiteral("no_such_setting:1"));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(sentence().startsWith(QStringLiteral("No answer:"))) << qPrintable(sentence());
+    EXPECT_TRUE(sentence().contains(QStringLiteral("no_such_setting"))) << qPrintable(sentence());
+    EXPECT_FALSE(m_page.chart().picture()->predicted);
+    EXPECT_GT(m_page.chart().picture()->recorded.reservedBytesPeak, 0); // stays
+}
+
+TEST_F(WhatIfPageTest, ASmallerDeviceSaysWhereItEnds)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    QTest::keyClicks(&device().capacity(), QStringLiteral("6GiB"));
+    EXPECT_EQ(scenario().capacityBytes, std::int64_t{ 6 } << 30);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_TRUE(prediction().runsOutOfMemory);
+    ASSERT_TRUE(prediction().outOfMemoryEvent);
+    EXPECT_TRUE(
+        sentence().contains(QStringLiteral("It runs out of memory on a device of 6.00 GiB, first at event")))
+        << qPrintable(sentence());
+    QSignalSpy opened(&m_page, &Page::openPage);
+    for (QLabel* label : m_page.findChildren<QLabel*>())
+        if (label->text() == m_page.sentenceText())
+            Q_EMIT label->linkActivated(QStringLiteral("event:%1").arg(*prediction().outOfMemoryEvent));
+    ASSERT_EQ(opened.count(), 1);
+    EXPECT_EQ(opened[0][0].toString(), QStringLiteral("memory"));
+    EXPECT_EQ(m_document.viewState().selection()->first, *prediction().outOfMemoryEvent);
+    device().capacity().selectAll();
+    QTest::keyClicks(&device().capacity(), QStringLiteral("many"));
+    EXPECT_FALSE(scenario().capacityBytes);
+    EXPECT_TRUE(device().note().contains(QStringLiteral("no size")));
+}
+
+TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    batch().recordedItems().setValue(8);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    PlainTableView& table = m_page.table(WhatIfPage::Alternatives);
+    const auto source = std::dynamic_pointer_cast<const AlternativesTable>(table.source());
+    ASSERT_TRUE(source);
+    bool batches = false, others = false;
+    for (std::uint32_t row = 0; row < source->rowCount(); ++row) {
+        const model::Scenario wanted = source->alternative(row).scenario;
+        Q_EMIT table.sourceRowOpened(row);
+        ASSERT_EQ(scenario().changes.size(), wanted.changes.size());
+        EXPECT_EQ(scenario().settings, wanted.settings);
+        EXPECT_EQ(batch().isOn(), !wanted.changes.empty());
+        EXPECT_EQ(settings().isOn(), wanted.settings.has_value());
+        if (!wanted.changes.empty()) {
+            batches = true;
+            EXPECT_EQ(scenario().changes.front().text, wanted.changes.front().text);
+            EXPECT_EQ(batch().items().value(),
+                wanted.changes.front().numerator * 8 / wanted.changes.front().denominator);
+        } else {
+            others = true;
+            EXPECT_EQ(settings().settings(), *wanted.settings);
+        }
+        ASSERT_NO_FATAL_FAILURE(settle());
+        const auto& answer = *m_page.whatIf().answer();
+        EXPECT_EQ(answer.prediction->neededBytes(), source->alternative(row).prediction->neededBytes());
+    }
+    EXPECT_TRUE(batches && others);
+}
+
+TEST_F(WhatIfPageTest, FurtherRecordingsTakePartWhereTheirCardIsOn)
+{
+    ASSERT_NO_FATAL_FAILURE(open(test::writeBatchRun(m_folder, 4)));
+    batch().recordedItems().setValue(4);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    batch().items().setValue(6);
+    recordings().add(test::writeBatchRun(m_folder, 8));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(recordings().isOn());
+    EXPECT_TRUE(sentence().startsWith(QStringLiteral("No answer:"))) << qPrintable(sentence());
+    auto* items = recordings().findChild<QSpinBox*>(QStringLiteral("items0"));
+    ASSERT_TRUE(items);
+    items->setValue(8);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(prediction().evidence, model::WhatIfEvidence::Recordings);
+    recordings().onSwitch().click();
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_NE(prediction().evidence, model::WhatIfEvidence::Recordings);
+}
+
+TEST_F(WhatIfPageTest, CopiesTheCommandTheSettingAndTheTable)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    settings().maxSplit().setValue(64);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    const auto press = [&](const char* text) {
+        for (QPushButton* button : m_page.findChildren<QPushButton*>())
+            if (button->text() == QLatin1String(text))
+                button->click();
+    };
+    press("Copy setting");
+    EXPECT_EQ(
+        QApplication::clipboard()->text(), QStringLiteral("PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64"));
+    press("Copy command");
+    EXPECT_EQ(QApplication::clipboard()->text(), m_page.commandLine());
+    EXPECT_TRUE(m_page.commandLine().endsWith(QStringLiteral(" --device 0 --set max_split_size_mb:64")));
+    m_page.setBelow(WhatIfPage::Peaks);
+    QBuffer csv;
+    csv.open(QIODevice::ReadWrite);
+    ASSERT_TRUE(m_page.writeCsv(csv));
+    EXPECT_TRUE(csv.data().startsWith("peak,recorded_bytes,")) << csv.data().toStdString();
+    const QString path = m_folder.filePath(QStringLiteral("peaks.svg"));
+    ASSERT_TRUE(m_page.saveSvg(path));
+    QFile svg(path);
+    ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
+    EXPECT_TRUE(svg.readAll().contains("<svg"));
+    press("As recorded");
+    EXPECT_FALSE(scenario().settings);
+}
+
+TEST_F(WhatIfPageTest, WithoutStepsSettingsAloneAreAnswered)
+{
+    const auto run = test::batchRun(4, 0);
+    const QString path = m_folder.filePath(QStringLiteral("run.strata"));
+    ASSERT_TRUE(model::saveSession(*run, path.toStdString()));
+    ASSERT_NO_FATAL_FAILURE(open(path));
+    EXPECT_FALSE(batch().slider().isEnabled());
+    EXPECT_TRUE(batch().note().startsWith(QStringLiteral("No steps of a training are known")))
+        << qPrintable(batch().note());
+    settings().expandable().setChecked(true);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(m_page.whatIf().answer()->prediction);
+}
+
+TEST_F(WhatIfPageTest, SaysWhyThereIsNothingToAsk)
+{
+    EXPECT_EQ(m_page.notice().text().title, QStringLiteral("Nothing is open"));
+    m_document.follow();
+    const auto session = model::Session::fromRecording(test::batchRun(4));
+    ASSERT_TRUE(session);
+    m_document.show(*session);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return m_document.device() != nullptr; }, 20'000));
+    EXPECT_EQ(m_page.notice().text().title, QStringLiteral("What-if comes once the program has ended"));
+    EXPECT_FALSE(m_page.chart().isVisible());
+    m_document.endFollowing();
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return m_page.whatIf().answer() != nullptr; }, 20'000));
+    EXPECT_TRUE(m_page.chart().isVisible());
+}
+
+} // namespace

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/whatif/what_if_tables.h"
+
+#include "views/models/what_if_words.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{ 1 } << 30;
+
+WhatIfAlternative alternative(const char* settings, std::int64_t reserved, bool point = true)
+{
+    model::Prediction prediction;
+    prediction.recorded = { 8 * kGiB, 8 * kGiB, 10 * kGiB };
+    prediction.least = { 0, 0, reserved - kGiB };
+    prediction.most = { 0, 0, reserved };
+    if (point)
+        prediction.predicted = model::PeakFigures{ 8 * kGiB, 8 * kGiB, reserved };
+    prediction.exact = point;
+    return { { .changes = {}, .settings = settings, .capacityBytes = {} }, prediction };
+}
+
+std::string csv(const PlainTable& table)
+{
+    std::string text = table.csvHeader();
+    for (std::uint32_t row = 0; row < table.rowCount(); ++row)
+        table.appendCsv(text, row);
+    return text;
+}
+
+TEST(AlternativesTable, TheOneThatSavesMostComesFirst)
+{
+    WhatIfAlternative refused = alternative("c:1", 0);
+    refused.prediction = model::fail(model::Error::Kind::Refused, model::say("nothing supports an answer"));
+    WhatIfAlternative dies = alternative("d:1", 6 * kGiB);
+    dies.prediction->runsOutOfMemory = true;
+    const AlternativesTable table(
+        { refused, dies, alternative("a:1", 11 * kGiB), alternative("b:1", 9 * kGiB, false) }, 10 * kGiB);
+    EXPECT_EQ(csv(table),
+        "change,reserved_bytes_peak,saved_bytes,sureness\n"
+        "settings=b:1,9663676416,1073741824,bounds\n"
+        "settings=a:1,11811160064,-1073741824,exact\n"
+        "settings=d:1,6442450944,4294967296,exact\n"
+        "settings=c:1,,,nothing supports an answer\n");
+    EXPECT_EQ(table.cell(1, AlternativesTable::Sureness).note, QStringLiteral("exact, by replay"));
+    EXPECT_EQ(table.cell(2, AlternativesTable::Sureness).note,
+        QStringLiteral("runs out of memory; exact, by replay"));
+    EXPECT_EQ(table.cell(3, AlternativesTable::Sureness).note, QStringLiteral("nothing supports an answer"));
+}
+
+TEST(FittingCardsTable, TheSmallestThatItFitsOnComesFirst)
+{
+    const FittingCardsTable table(20 * kGiB);
+    ASSERT_EQ(table.rowCount(), model::cards().size());
+    EXPECT_EQ(table.fit(0).fit, model::Fit::Yes);
+    bool fits = true;
+    for (std::uint32_t row = 1; row < table.rowCount(); ++row) {
+        const model::CardFit &before = table.fit(row - 1), &here = table.fit(row);
+        if (here.fit == model::Fit::Yes) {
+            EXPECT_TRUE(fits);
+            EXPECT_GE(here.marginBytes, before.marginBytes);
+        }
+        fits = here.fit == model::Fit::Yes;
+        EXPECT_EQ(here.marginBytes, here.card->capacityBytes - 20 * kGiB);
+    }
+    EXPECT_FALSE(fits);
+}
+
+TEST(PeaksTable, HasNoFigureWhereThereIsNoPoint)
+{
+    PeakPicture picture{ .recorded = { 1, 2, 3 },
+        .predicted = {},
+        .least = model::PeakFigures{ 4, 5, 6 },
+        .most = model::PeakFigures{ 7, 8, 9 },
+        .capacityBytes = {} };
+    EXPECT_EQ(csv(PeaksTable(picture)),
+        "peak,recorded_bytes,predicted_bytes,least_bytes,most_bytes,more_bytes\n"
+        "requested,1,,4,7,\nallocated,2,,5,8,\nreserved,3,,6,9,\n");
+    picture.predicted = model::PeakFigures{ 5, 1, 8 };
+    EXPECT_TRUE(csv(PeaksTable(picture))
+                    .ends_with("\nrequested,1,5,4,7,4\nallocated,2,1,5,8,-1\nreserved,3,8,6,9,5\n"));
+}
+
+TEST(RulesTable, SaysWhatEachRuleIs)
+{
+    const RulesTable table(
+        { { model::BatchRule::Scaled, 3, 4096 }, { model::BatchRule::OfTheModel, 2, 512 } });
+    EXPECT_EQ(csv(table), "rule,blocks,bytes\nscaled,3,4096\nof_the_model,2,512\n");
+}
+
+TEST(WhatIfWords, EveryRuleHasItsOwn)
+{
+    QStringList all;
+    for (std::size_t i = 0; i < model::kBatchRules; ++i)
+        all << text::rule(static_cast<model::BatchRule>(i));
+    EXPECT_FALSE(all.contains(QString()));
+    EXPECT_EQ(all.removeDuplicates(), 0);
+}
+
+} // namespace

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/alternatives.h"
+
+#include "model/analysis/settings_advice.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace strata::model {
+
+namespace {
+
+std::string textOf(const std::vector<Scenario>& all)
+{
+    std::string text;
+    for (const Scenario& scenario : all)
+        for (const Change& change : scenario.changes)
+            text += change.text + " ";
+    return text;
+}
+
+} // namespace
+
+TEST(Alternatives, AreSettingsAndBatchesWhereItemsAndStepsAreKnown)
+{
+    const ReplayReport report;
+    const std::size_t settings = settingsWorthTrying(report).size();
+    ASSERT_GE(settings, 4u);
+    TrainingSteps steps;
+    RecordedRun run{ .report = &report, .steps = &steps, .batchItems = 8 };
+    EXPECT_EQ(alternativesTo(run).size(), settings); // no step is known
+    steps.steps.emplace_back();
+    EXPECT_EQ(alternativesTo(run).size(), settings + 2);
+    EXPECT_EQ(textOf(alternativesTo(run)), "batch=x0.5 batch=x2 ");
+    run.batchItems = 9; // which has no half
+    EXPECT_EQ(textOf(alternativesTo(run)), "batch=x2 ");
+    run.batchItems.reset();
+    EXPECT_EQ(textOf(alternativesTo(run)), "");
+    for (const Scenario& scenario : alternativesTo(run))
+        EXPECT_TRUE(scenario.settings && !scenario.capacityBytes);
+}
+
+TEST(ChangeKinds, EachIsKnownByItsWord)
+{
+    for (const ChangeKind& kind : changeKinds()) {
+        const auto change = Change::parse(std::string(kind.word) + "=1");
+        if (change) {
+            EXPECT_EQ(change->kind, kind.kind);
+        }
+        EXPECT_NE(Change::kinds().find(kind.values), std::string::npos);
+        EXPECT_TRUE(kind.values.starts_with(kind.word));
+    }
+}
+
+} // namespace strata::model

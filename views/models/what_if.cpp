@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/models/what_if.h"
+
+#include "model/whatif/alternatives.h"
+#include "model/whatif/run_replay.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace strata::views {
+
+namespace {
+
+constexpr int kPatienceMs = 150; // an answer that takes longer gives way to what is asked next
+constexpr int kQuickMs = 60; // a whole answer that takes longer has a first look before it
+constexpr model::EventIndex kManyEvents = 10'000; // of which answers may well take long
+constexpr std::size_t kMostKept = 1'000; // answers; a few hundred bytes each
+
+/// The same for questions that have the same answer.
+QString keyOf(const WhatIfQuestion& question)
+{
+    QString key = question.commandLine();
+    for (const WhatIfRecording& recording : question.recordings)
+        key += QLatin1Char(' ') + QString::number(recording.items.value_or(0));
+    return key;
+}
+
+std::shared_ptr<const WhatIfAnswer> answerOf(const WhatIfQuestion& question, const model::Progress& progress)
+{
+    auto prediction = question.answer(progress);
+    const WhatIfRecording& shown = question.recordings.front();
+    const model::PeakFigures recorded
+        = prediction ? prediction->recorded : model::recordedPeaks(shown.run.recorded(shown.items));
+    return std::make_shared<const WhatIfAnswer>(WhatIfAnswer{ question, recorded, std::move(prediction) });
+}
+
+bool wasCancelled(const WhatIfAnswer& answer)
+{
+    return !answer.prediction && answer.prediction.error().kind == model::Error::Kind::Cancelled;
+}
+
+} // namespace
+
+WhatIf::WhatIf(QObject* parent)
+    : QObject(parent)
+{
+    for (const BackgroundJob* job : { &m_predicting, &m_telling, &m_reading, &m_trying })
+        connect(job, &BackgroundJob::runningChanged, this, &WhatIf::workingChanged);
+}
+
+void WhatIf::setDevice(std::shared_ptr<const DeviceData> device, const QString& path)
+{
+    const bool sameTrace = m_device && device && device->trace == m_device->trace;
+    const bool sameSource
+        = m_device && device && (device->session == m_device->session || device->follows(*m_device));
+    m_device = std::move(device);
+    m_path = path;
+    const WhatIfRun run = m_device ? WhatIfRun::of(*m_device) : WhatIfRun();
+    const bool sameAnswers = sameTrace && run.report == m_run.report && run.categories == m_run.categories;
+    if (!sameTrace) {
+        m_toldItems.reset();
+        m_answer.reset();
+        m_answered.clear();
+        m_isSlow = m_device && m_device->trace->eventCount() > kManyEvents;
+        m_saidItems = sameSource ? m_saidItems : std::nullopt;
+        m_reading.cancel();
+        if (sameSource) // what they have of this device is to be read
+            for (Other& other : m_others) {
+                other.run.reset();
+                other.refusal.reset();
+            }
+        else
+            m_others.clear();
+    }
+    if (!sameAnswers) {
+        m_predicting.cancel();
+        m_trying.cancel();
+        m_asked.clear();
+        m_answered.clear();
+        m_tried.clear();
+        m_kept.clear();
+        m_alternatives.clear();
+        if (run.categories != m_run.categories) {
+            m_telling.cancel();
+            m_itemsAsked = m_itemsTold = false;
+        }
+        m_run = run;
+    }
+    if (!sameTrace) {
+        Q_EMIT answerChanged();
+        Q_EMIT itemsChanged();
+        Q_EMIT othersChanged();
+    }
+    if (!sameAnswers)
+        Q_EMIT alternativesChanged();
+    tellItems();
+    readNext();
+    ask();
+    tryAlternatives();
+}
+
+WhatIf::Ready WhatIf::ready() const
+{
+    if (!m_run.report)
+        return Ready::Nothing;
+    return m_run.categories && m_itemsTold ? Ready::All : Ready::Settings;
+}
+
+void WhatIf::setScenario(model::Scenario scenario)
+{
+    m_scenario = std::move(scenario);
+    ask();
+}
+
+void WhatIf::setSaidItems(std::optional<std::int64_t> items)
+{
+    if (std::exchange(m_saidItems, items) == items)
+        return;
+    Q_EMIT itemsChanged();
+    ask();
+    tryAlternatives();
+}
+
+void WhatIf::addOther(const QString& path)
+{
+    if (std::ranges::find(m_others, path, &Other::path) != m_others.end())
+        return;
+    m_others.push_back({ .path = path, .saidItems = {}, .run = {}, .refusal = {} });
+    readNext();
+    Q_EMIT othersChanged();
+    ask();
+}
+
+void WhatIf::removeOther(std::size_t place)
+{
+    if (place >= m_others.size())
+        return;
+    const Other gone = m_others[place];
+    m_others.erase(m_others.begin() + static_cast<std::ptrdiff_t>(place));
+    if (!gone.run && !gone.refusal) // it may be what is read
+        m_reading.cancel();
+    readNext();
+    Q_EMIT othersChanged();
+    ask();
+    tryAlternatives();
+}
+
+void WhatIf::setOtherItems(std::size_t place, std::optional<std::int64_t> items)
+{
+    if (place >= m_others.size() || m_others[place].saidItems == items)
+        return;
+    m_others[place].saidItems = items;
+    Q_EMIT othersChanged();
+    ask();
+    tryAlternatives();
+}
+
+void WhatIf::useOthers(bool use)
+{
+    if (std::exchange(m_usesOthers, use) == use)
+        return;
+    ask();
+    tryAlternatives();
+}
+
+bool WhatIf::working() const
+{
+    if (m_predicting.running() || m_telling.running())
+        return true;
+    const auto now = question();
+    return now && m_reading.running() && waits(*now);
+}
+
+std::optional<WhatIfQuestion> WhatIf::question() const
+{
+    return m_run.report ? std::optional(questionOf(m_scenario)) : std::nullopt;
+}
+
+WhatIfQuestion WhatIf::questionOf(const model::Scenario& scenario) const
+{
+    WhatIfQuestion question{ .recordings = { { m_path, m_run, items() } },
+        .itemsSaid = m_saidItems.has_value(),
+        .scenario = scenario };
+    if (scenario.changes.empty() || !m_usesOthers)
+        return question;
+    for (const Other& other : m_others)
+        if (other.run) {
+            question.recordings.push_back({ other.path, *other.run, other.items() });
+            question.itemsSaid = question.itemsSaid || other.saidItems;
+        }
+    return question;
+}
+
+/// Something that takes part is not known yet.
+bool WhatIf::waits(const WhatIfQuestion& question) const
+{
+    if (question.scenario.changes.empty())
+        return false;
+    const auto isRead = [](const Other& other) { return !other.run && !other.refusal; };
+    return ready() != Ready::All || (m_usesOthers && std::ranges::any_of(m_others, isRead));
+}
+
+void WhatIf::ask()
+{
+    const auto now = question();
+    if (!now || waits(*now)) {
+        m_predicting.cancel();
+        m_asked.clear();
+        return Q_EMIT workingChanged();
+    }
+    const QString key = keyOf(*now);
+    if (key == m_asked && m_predicting.running())
+        return;
+    if (const auto kept = m_kept.find(key); kept != m_kept.end() || key == m_answered) {
+        m_predicting.cancel();
+        m_asked.clear();
+        if (key != m_answered)
+            take(key, kept->second);
+        return;
+    }
+    if (m_predicting.running() && (m_hasLooked || m_since.elapsed() > kPatienceMs))
+        m_predicting.cancel();
+    if (!m_predicting.running()) {
+        m_since.start();
+        m_hasLooked = false;
+    }
+    m_asked = key;
+    m_predicting.start(
+        [this, key, question = *now, looks = m_isSlow](const JobContext& context) {
+            if (looks) {
+                WhatIfQuestion first = question;
+                first.scenario.firstLook = true;
+                auto look = answerOf(first, context.forModel());
+                if (look->prediction)
+                    context.deliver([this, key, look] { takeLook(key, look); });
+            }
+            QElapsedTimer took;
+            took.start();
+            auto answer = answerOf(question, context.forModel());
+            return std::pair(std::move(answer), took.elapsed());
+        },
+        [this, key](std::pair<std::shared_ptr<const WhatIfAnswer>, qint64> came) {
+            m_since.restart(); // of the one that waited for it
+            m_hasLooked = false;
+            if (wasCancelled(*came.first))
+                return;
+            m_isSlow = came.second > kQuickMs;
+            take(key, std::move(came.first));
+        });
+}
+
+/// What is asked meanwhile does not wait for the bounds of this.
+void WhatIf::takeLook(const QString& key, std::shared_ptr<const WhatIfAnswer> look)
+{
+    m_hasLooked = true;
+    m_answer = std::move(look);
+    m_answered.clear();
+    Q_EMIT answerChanged();
+    if (m_asked == key)
+        return;
+    m_predicting.cancel();
+    m_asked.clear();
+    ask();
+}
+
+void WhatIf::take(const QString& key, std::shared_ptr<const WhatIfAnswer> answer)
+{
+    if (m_kept.size() >= kMostKept)
+        m_kept.clear();
+    m_kept[key] = answer;
+    m_answer = std::move(answer);
+    m_answered = key;
+    if (m_asked == key)
+        m_asked.clear();
+    Q_EMIT answerChanged();
+}
+
+void WhatIf::tellItems()
+{
+    if (!m_run.categories || std::exchange(m_itemsAsked, true))
+        return;
+    m_telling.start(
+        [run = m_run](const JobContext& context) mutable {
+            run.tell(context.forModel());
+            return run;
+        },
+        [this](const WhatIfRun& told) {
+            m_toldItems = told.toldItems;
+            m_run.order = told.order;
+            m_itemsTold = true;
+            Q_EMIT itemsChanged();
+            ask();
+            tryAlternatives();
+        });
+}
+
+void WhatIf::readNext()
+{
+    if (m_reading.running() || !m_device)
+        return;
+    const auto next
+        = std::ranges::find_if(m_others, [](const Other& other) { return !other.run && !other.refusal; });
+    if (next == m_others.end())
+        return;
+    m_reading.start(
+        [path = next->path, device = m_device->trace->device()](
+            const JobContext& context) { return WhatIfRun::read(path, device, context.forModel()); },
+        [this, path = next->path](model::Result<std::shared_ptr<const WhatIfRun>> read) {
+            const auto other = std::ranges::find(m_others, path, &Other::path);
+            if (other == m_others.end())
+                return;
+            if (read)
+                other->run = std::move(*read);
+            else
+                other->refusal = read.error();
+            // The job counts as running until this returns.
+            QMetaObject::invokeMethod(
+                this,
+                [this] {
+                    readNext();
+                    Q_EMIT workingChanged();
+                },
+                Qt::QueuedConnection);
+            Q_EMIT othersChanged();
+            ask();
+            tryAlternatives();
+        });
+}
+
+void WhatIf::tryAlternatives()
+{
+    if (ready() == Ready::Nothing)
+        return;
+    std::vector<std::pair<QString, WhatIfQuestion>> questions;
+    QString tried;
+    model::RecordedRun run = m_run.recorded(items());
+    if (ready() != Ready::All)
+        run.steps = nullptr; // batches follow once all of it is known
+    for (const model::Scenario& scenario : model::alternativesTo(run)) {
+        WhatIfQuestion question = questionOf(scenario);
+        if (waits(question))
+            continue;
+        QString key = keyOf(question);
+        tried += key + QLatin1Char('\n');
+        questions.emplace_back(std::move(key), std::move(question));
+    }
+    if (std::exchange(m_tried, tried) == tried)
+        return;
+    m_trying.cancel();
+    m_alternatives.clear();
+    std::erase_if(questions, [&](const auto& asked) {
+        const auto kept = m_kept.find(asked.first);
+        if (kept != m_kept.end())
+            m_alternatives.push_back({ asked.second.scenario, kept->second->prediction });
+        return kept != m_kept.end();
+    });
+    Q_EMIT alternativesChanged();
+    if (questions.empty())
+        return;
+    m_trying.start([this, questions = std::move(questions)](const JobContext& context) {
+        for (const auto& [key, question] : questions) {
+            auto answer = answerOf(question, context.forModel());
+            if (wasCancelled(*answer))
+                return;
+            context.deliver([this, key = key, answer] {
+                m_kept[key] = answer;
+                m_alternatives.push_back({ answer->question.scenario, answer->prediction });
+                Q_EMIT alternativesChanged();
+            });
+        }
+    });
+}
+
+} // namespace strata::views

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/models/what_if_question.h"
+
+#include "model/session/opener.h"
+#include "model/timeline/clock.h"
+#include "model/whatif/batch_items.h"
+#include "model/whatif/run_replay.h"
+#include "views/style/texts.h"
+
+#include <QFile>
+#include <QStringList>
+
+#include <algorithm>
+#include <utility>
+
+namespace strata::views {
+
+WhatIfRun WhatIfRun::of(const DeviceData& device)
+{
+    WhatIfRun run{ .session = device.session, .trace = device.trace };
+    if (device.replay)
+        run.report = device.replay->report;
+    if (device.training && device.training->isOf(device) && device.training->categories) {
+        run.steps = device.training->steps;
+        run.categories = device.training->categories;
+    }
+    return run;
+}
+
+model::Result<std::shared_ptr<const WhatIfRun>> WhatIfRun::read(
+    const QString& path, int device, const model::Progress& progress)
+{
+    const std::string file = QFile::encodeName(path).toStdString();
+    const auto refused = [&](model::Error error) {
+        error.where = file;
+        return model::Failure(std::move(error));
+    };
+    auto opener = model::Opener::open(file, {});
+    if (!opener)
+        return refused(opener.error());
+    auto session = opener->all(progress);
+    if (!session)
+        return refused(session.error());
+    auto run = std::make_shared<WhatIfRun>();
+    run->session = *session;
+    run->trace = (*session)->find(device);
+    if (run->trace == nullptr)
+        return refused(
+            { model::Error::Kind::NotFound, model::say("it has nothing of GPU %1", std::int64_t{ device }),
+                model::say("give a recording of the same program on the same device"), {} });
+    auto report = model::checkReplay(*run->trace, {}, progress);
+    if (!report)
+        return refused(report.error());
+    run->report = std::make_shared<const model::ReplayReport>(std::move(*report));
+    const model::Clock clock(*run->trace);
+    auto steps = model::findTrainingSteps(*run->trace, clock, progress);
+    if (!steps)
+        return refused(steps.error());
+    run->steps = std::make_shared<const model::TrainingSteps>(std::move(*steps));
+    auto categories = model::Categories::of(*run->trace, clock, *run->steps, {}, progress);
+    if (!categories)
+        return refused(categories.error());
+    run->categories = std::make_shared<const model::Categories>(std::move(*categories));
+    run->tell(progress);
+    return run;
+}
+
+void WhatIfRun::tell(const model::Progress& progress)
+{
+    toldItems = model::batchItemsOf(*trace, *steps, *categories);
+    if (const auto found = model::addressOrderOf(recorded(std::nullopt), progress))
+        order = *found;
+}
+
+model::RecordedRun WhatIfRun::recorded(std::optional<std::int64_t> items) const
+{
+    return { .trace = trace,
+        .report = report.get(),
+        .steps = steps.get(),
+        .categories = categories.get(),
+        .batchItems = items,
+        .order = order };
+}
+
+model::Result<model::Prediction> WhatIfQuestion::answer(const model::Progress& progress) const
+{
+    std::vector<model::RecordedRun> runs;
+    for (const WhatIfRecording& recording : recordings)
+        runs.push_back(recording.run.recorded(recording.items));
+    return model::predict(runs, scenario, progress);
+}
+
+QString WhatIfQuestion::commandLine() const
+{
+    QStringList words{ QStringLiteral("strata whatif"), text::shellQuoted(recordings.front().path),
+        QStringLiteral("--device"), QString::number(recordings.front().run.trace->device()) };
+    const auto add = [&](const char* option, const QString& value) {
+        words << QLatin1String(option) << text::shellQuoted(value);
+    };
+    for (const model::Change& change : scenario.changes)
+        add("--change", text::utf8(change.text));
+    if (scenario.settings)
+        add("--set", text::utf8(*scenario.settings));
+    if (scenario.capacityBytes)
+        add("--capacity", QString::number(*scenario.capacityBytes));
+    if (scenario.changes.empty())
+        return words.join(QLatin1Char(' '));
+    QStringList items;
+    for (const WhatIfRecording& recording : recordings) {
+        if (&recording != &recordings.front())
+            add("--with", recording.path);
+        if (recording.items)
+            items << QString::number(*recording.items);
+    }
+    // It takes the items of all, or of none.
+    if (itemsSaid && items.size() == std::ssize(recordings))
+        add("--batch-of", items.join(QLatin1Char(',')));
+    return words.join(QLatin1Char(' '));
+}
+
+} // namespace strata::views

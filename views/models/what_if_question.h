@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+
+#include "model/whatif/predict.h"
+#include "views/models/device_data.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace strata::views {
+
+/// A recording that a what-if goes by, on one device, with what analyses tell of it. Immutable; any thread.
+struct WhatIfRun {
+    std::shared_ptr<const model::Session> session; ///< keeps the trace alive
+    const model::DeviceTrace* trace = nullptr;
+    std::shared_ptr<const model::ReplayReport> report;
+    std::shared_ptr<const model::TrainingSteps> steps; ///< nullptr: not looked for yet
+    std::shared_ptr<const model::Categories> categories; ///< likewise
+    std::optional<std::int64_t> toldItems; ///< of its batch, as shapes of operators tell
+    std::optional<model::AddressPolicy> order; ///< model::addressOrderOf(); none: not looked for yet
+
+    /// What `device` knows of itself; toldItems and order are left to tell().
+    [[nodiscard]] static WhatIfRun of(const DeviceData& device);
+    /// What is in a file of the same device. Refused, with what to do: what cannot be read or replayed, what
+    /// has nothing of that device. Any thread; as slow as opening the file and looking for its steps.
+    [[nodiscard]] static model::Result<std::shared_ptr<const WhatIfRun>> read(
+        const QString& path, int device, const model::Progress& progress = {});
+
+    /// Looks for toldItems and order, once the rest is there. Returns early where it is cancelled.
+    void tell(const model::Progress& progress = {});
+
+    [[nodiscard]] model::RecordedRun recorded(std::optional<std::int64_t> items) const;
+};
+
+/// A recording with how many items its batch has, if anybody knows.
+struct WhatIfRecording {
+    QString path;
+    WhatIfRun run;
+    std::optional<std::int64_t> items;
+};
+
+/// What `strata whatif` is asked: the first recording is the one that is shown.
+struct WhatIfQuestion {
+    std::vector<WhatIfRecording> recordings;
+    bool itemsSaid = false; ///< of some recording by the user, not by shapes
+    model::Scenario scenario;
+
+    /// The answer of model::predict(). Any thread.
+    [[nodiscard]] model::Result<model::Prediction> answer(const model::Progress& progress = {}) const;
+    /// The command that gives the same answer, quoted for a shell.
+    [[nodiscard]] QString commandLine() const;
+};
+
+} // namespace strata::views

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/what_if_batch_card.h"
+
+#include "views/style/labels.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QSlider>
+#include <QSpinBox>
+#include <QStyle>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace strata::views {
+
+namespace {
+
+constexpr int kOctaves = 4; // from half to eight times
+constexpr int kMostItems = 1 << 30; // as the command line takes them
+constexpr double kFirst = 0.5;
+
+/// The names of places of a slider, below them.
+class SliderScale : public QWidget {
+public:
+    explicit SliderScale(const QSlider& slider)
+        : m_slider(slider)
+    {
+        setFont(sized(font(), kAxisPx));
+        setFixedHeight(fontMetrics().height() + 6);
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override
+    {
+        QPainter painter(this);
+        painter.setPen(palette().color(QPalette::PlaceholderText));
+        constexpr int kHandle = 14; // as in the style sheet, before scaling
+        const int handle = scaled(kHandle, m_slider.font());
+        for (int octave = 0; octave <= kOctaves; ++octave) {
+            const QString name
+                = octave == 0 ? QStringLiteral("×½") : QStringLiteral("×%1").arg(1 << (octave - 1));
+            const int x = handle / 2
+                + QStyle::sliderPositionFromValue(0, kOctaves, octave, m_slider.width() - handle, false);
+            const int width = painter.fontMetrics().horizontalAdvance(name);
+            painter.drawLine(x, 0, x, 3);
+            painter.drawText(std::clamp(x - width / 2, 0, std::max(0, this->width() - width)),
+                height() - 1 - painter.fontMetrics().descent(), name);
+        }
+    }
+
+private:
+    const QSlider& m_slider;
+};
+
+QSpinBox* itemsBox(int least)
+{
+    auto* box = new QSpinBox;
+    box->setRange(least, kMostItems);
+    box->setGroupSeparatorShown(true);
+    box->setButtonSymbols(QAbstractSpinBox::NoButtons);
+    return box;
+}
+
+/// "×2", "×1.5".
+QString factorText(std::int64_t items, std::int64_t recorded)
+{
+    return QStringLiteral("×%1").arg(
+        QString::number(static_cast<double>(items) / static_cast<double>(recorded), 'g', 3));
+}
+
+} // namespace
+
+WhatIfBatchCard::WhatIfBatchCard(WhatIf& whatIf, Document& document)
+    : WhatIfCard(
+        whatIf, document, tr("Batch"), tr("So many items in a step instead of those that were recorded"))
+    , m_slider(new QSlider(Qt::Horizontal))
+    , m_items(itemsBox(1))
+    , m_recorded(itemsBox(0))
+{
+    m_slider->setRange(0, kOctaves * kOctave);
+    m_slider->setPageStep(kOctave);
+    m_slider->setValue(kOctave);
+    m_slider->setAccessibleName(tr("Size of the batch, from half to eight times what was recorded"));
+    m_items->setAccessibleName(tr("Items of the batch"));
+    m_recorded->setAccessibleName(tr("Items of the batch that was recorded"));
+    m_recorded->setSpecialValueText(tr("not known"));
+    m_recorded->setToolTip(
+        tr("How many items the batch of this recording has; 0: as the shapes of operators tell"));
+    auto* slider = new QVBoxLayout;
+    slider->setSpacing(0);
+    slider->addWidget(m_slider);
+    slider->addWidget(new SliderScale(*m_slider));
+    inside().addLayout(slider);
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(kGrid);
+    grid->setVerticalSpacing(kGrid);
+    grid->setColumnStretch(0, 1);
+    grid->setColumnStretch(1, 1);
+    const auto add = [&](int row, const QString& text, QSpinBox& box) {
+        auto* label = new QLabel(text);
+        label->setBuddy(&box);
+        grid->addWidget(label, row, 0);
+        grid->addWidget(&box, row, 1);
+    };
+    add(0, tr("Items"), *m_items);
+    add(1, tr("Items recorded"), *m_recorded);
+    inside().addLayout(grid);
+    connect(m_slider, &QSlider::valueChanged, this, [this](int place) {
+        if (const auto recorded = this->whatIf().items())
+            ask(itemsAt(place, *recorded));
+    });
+    connect(m_items, &QSpinBox::valueChanged, this, [this](int items) { ask(items); });
+    connect(m_recorded, &QSpinBox::valueChanged, this, [this](int items) {
+        this->whatIf().setSaidItems(items > 0 ? std::optional<std::int64_t>(items) : std::nullopt);
+    });
+    refresh();
+}
+
+std::int64_t WhatIfBatchCard::itemsAt(int place, std::int64_t recorded)
+{
+    const double factor = kFirst * std::exp2(static_cast<double>(place) / kOctave);
+    return std::clamp<std::int64_t>(std::llround(static_cast<double>(recorded) * factor), 1, kMostItems);
+}
+
+int WhatIfBatchCard::placeOf(std::int64_t items, std::int64_t recorded)
+{
+    const double factor = static_cast<double>(items) / static_cast<double>(recorded) / kFirst;
+    return std::clamp(static_cast<int>(std::lround(std::log2(factor) * kOctave)), 0, kOctaves * kOctave);
+}
+
+void WhatIfBatchCard::ask(std::int64_t items)
+{
+    m_asked = items;
+    m_text = "batch=" + std::to_string(items);
+    showAsked();
+    touched();
+}
+
+void WhatIfBatchCard::showAsked()
+{
+    const auto recorded = whatIf().items();
+    const QSignalBlocker silent(m_slider), silentItems(m_items);
+    if (m_asked > 0)
+        m_items->setValue(static_cast<int>(std::min<std::int64_t>(m_asked, kMostItems)));
+    if (recorded && m_asked > 0)
+        m_slider->setValue(placeOf(m_asked, *recorded));
+    setEssence(recorded && m_asked > 0 ? factorText(m_asked, *recorded) : QString());
+}
+
+void WhatIfBatchCard::addTo(model::Scenario& scenario) const
+{
+    if (!isOn())
+        return;
+    if (const auto change = model::Change::parse(m_text))
+        scenario.changes.push_back(*change);
+}
+
+void WhatIfBatchCard::show(const model::Scenario& scenario)
+{
+    const auto change = std::ranges::find(scenario.changes, model::Change::Kind::Batch, &model::Change::kind);
+    setOn(change != scenario.changes.end());
+    if (!isOn())
+        return;
+    m_text = change->text;
+    const std::int64_t of = change->relative ? whatIf().items().value_or(0) : 1;
+    m_asked = change->numerator * of / change->denominator;
+    showAsked();
+}
+
+QString WhatIfBatchCard::whyNot() const
+{
+    const auto& device = document().device();
+    if (whatIf().ready() != WhatIf::Ready::All) {
+        if (!device || document().analysing() || whatIf().working())
+            return tr("The steps of the training are looked for…");
+        return tr("Nobody looked for the steps of the training; the page Leaks begins again.");
+    }
+    if (device->training->steps->steps.empty())
+        return tr("No steps of a training are known here: it takes one that runs forward, backward and "
+                  "optimizer.");
+    if (!whatIf().items())
+        return tr(
+            "Say how many items the recorded batch has. Recorded with strata record --operators, shapes "
+            "tell it.");
+    return {};
+}
+
+void WhatIfBatchCard::refresh()
+{
+    const auto recorded = whatIf().items();
+    {
+        const QSignalBlocker silent(m_recorded);
+        if (!m_recorded->hasFocus())
+            m_recorded->setValue(static_cast<int>(std::min<std::int64_t>(recorded.value_or(0), kMostItems)));
+    }
+    if (recorded && std::exchange(m_of, *recorded) != *recorded && !isOn()) { // of another recording
+        m_asked = *recorded;
+        m_text = "batch=" + std::to_string(m_asked);
+    }
+    showAsked();
+    const QString why = whyNot();
+    const bool steps
+        = whatIf().ready() == WhatIf::Ready::All && !document().device()->training->steps->steps.empty();
+    m_slider->setEnabled(why.isEmpty());
+    m_items->setEnabled(why.isEmpty());
+    m_recorded->setEnabled(steps);
+    setNote(!why.isEmpty()         ? why
+            : whatIf().saidItems() ? QString()
+                                   : tr("Items recorded: as the shapes of operators tell."));
+}
+
+} // namespace strata::views

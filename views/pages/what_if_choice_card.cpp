@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/what_if_choice_card.h"
+
+#include "model/whatif/alternatives.h"
+#include "views/style/texts.h"
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace strata::views {
+
+WhatIfChoiceCard::WhatIfChoiceCard(const model::ChangeKind& kind, const QString& title, const QString& about,
+    const QString& why, WhatIf& whatIf, Document& document)
+    : WhatIfCard(whatIf, document, title, about)
+    , m_kind(kind)
+    , m_why(why)
+    , m_value(new QComboBox)
+{
+    m_value->setEditable(true);
+    m_value->setInsertPolicy(QComboBox::NoInsert);
+    m_value->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_value->setMinimumContentsLength(10);
+    m_value->setAccessibleName(title);
+    m_value->setToolTip(about);
+    inside().addWidget(m_value);
+    connect(m_value, &QComboBox::activated, this, [this] {
+        showChange();
+        touched();
+    });
+    connect(m_value->lineEdit(), &QLineEdit::textEdited, this, [this] {
+        showChange();
+        touched();
+    });
+    refresh();
+}
+
+model::Result<model::Change> WhatIfChoiceCard::change() const
+{
+    return model::Change::parse(
+        std::string(m_kind.word) + "=" + m_value->currentText().trimmed().toStdString());
+}
+
+void WhatIfChoiceCard::showChange()
+{
+    const auto asked = change();
+    if (m_value->count() == 0)
+        setNote(m_why);
+    else
+        setNote(asked || m_value->currentText().isEmpty() ? QString() : text::said(asked.error().hint));
+}
+
+void WhatIfChoiceCard::addTo(model::Scenario& scenario) const
+{
+    if (!isOn())
+        return;
+    if (auto asked = change())
+        scenario.changes.push_back(std::move(*asked));
+}
+
+void WhatIfChoiceCard::show(const model::Scenario& scenario)
+{
+    const auto asked = std::ranges::find(scenario.changes, m_kind.kind, &model::Change::kind);
+    setOn(asked != scenario.changes.end());
+    if (!isOn())
+        return;
+    const QSignalBlocker silent(m_value);
+    m_value->setEditText(text::utf8(asked->value));
+    showChange();
+}
+
+void WhatIfChoiceCard::refresh()
+{
+    const auto& device = document().device();
+    std::vector<std::string> values;
+    if (device && whatIf().ready() == WhatIf::Ready::All)
+        values = model::valuesWorthTrying(m_kind.kind, *device->trace);
+    bool same = static_cast<std::size_t>(m_value->count()) == values.size();
+    for (std::size_t i = 0; same && i < values.size(); ++i)
+        same = m_value->itemText(static_cast<int>(i)) == text::utf8(values[i]);
+    if (!same) {
+        const QSignalBlocker silent(m_value);
+        const QString typed = isOn() ? m_value->currentText() : QString();
+        m_value->clear();
+        for (const std::string& value : values)
+            m_value->addItem(text::utf8(value));
+        if (!typed.isEmpty())
+            m_value->setEditText(typed);
+    }
+    m_value->setEnabled(m_value->count() > 0);
+    onSwitch().setEnabled(m_value->count() > 0 || isOn());
+    showChange();
+}
+
+} // namespace strata::views

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/pages/what_if_card.h"
+
+class QComboBox;
+
+namespace strata::views {
+
+/// A change whose value is a text: one that the model proposes for the recording, or any other.
+class WhatIfChoiceCard final : public WhatIfCard {
+    Q_OBJECT
+public:
+    WhatIfChoiceCard(const model::ChangeKind& kind, const QString& title, const QString& about,
+        const QString& why, WhatIf& whatIf, Document& document);
+
+    void addTo(model::Scenario& scenario) const override;
+    void show(const model::Scenario& scenario) override;
+    void refresh() override;
+
+    [[nodiscard]] QComboBox& value() const { return *m_value; }
+
+private:
+    [[nodiscard]] model::Result<model::Change> change() const;
+    void showChange();
+
+    const model::ChangeKind& m_kind;
+    QString m_why; // there is nothing to propose
+    QComboBox* m_value;
+};
+
+} // namespace strata::views

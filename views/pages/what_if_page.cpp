@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/what_if_page.h"
+
+#include "views/models/what_if_words.h"
+#include "views/pages/what_if_texts.h"
+#include "views/style/labels.h"
+#include "views/style/rich_text.h"
+#include "views/style/texts.h"
+#include "views/style/type.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/segmented.h"
+#include "views/widgets/table_footer.h"
+#include "views/widgets/whatif/what_if_tables.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QSvgGenerator>
+#include <QVBoxLayout>
+
+namespace strata::views {
+
+namespace {
+
+constexpr int kChangesWidth = 316, kChangesLeast = 260; // before scaling
+
+} // namespace
+
+WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
+    : Page(document, parent)
+    , m_sentence(new QLabel)
+    , m_evidence(new QLabel)
+    , m_stack(new QStackedWidget)
+    , m_splitter(new QSplitter(Qt::Horizontal))
+    , m_reset(linkButton(tr("As recorded")))
+    , m_copySetting(linkButton(tr("Copy setting")))
+    , m_copyCommand(linkButton(tr("Copy command")))
+    , m_chart(new PeakChart)
+    , m_choice(new Segmented(tr("Shown below"),
+          { { tr("Alternatives"), tr("Single changes and what each of them saves (B: the next)") },
+              { tr("Peaks"), tr("The figures of the picture (B: the next)") },
+              { tr("Cards"),
+                  tr("Cards of the catalogue, and what would be left over on each (B: the next)") },
+              { tr("Blocks"), tr("What became of which blocks (B: the next)") } }))
+    , m_tables(new QStackedWidget)
+    , m_notice(new EmptyNotice)
+    , m_footer(new TableFooter)
+{
+    setAccessibleName(title());
+    for (QLabel* label : { m_sentence, m_evidence }) {
+        label->setTextFormat(Qt::RichText);
+        label->setWordWrap(true);
+        label->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+        connect(label, &QLabel::linkActivated, this, [this](const QString& link) {
+            if (const auto event = text::eventOfLink(link)) {
+                m_document.viewState().select(EventRange{ *event, *event });
+                Q_EMIT focusChanged(Focus::onEvent(*event));
+                Q_EMIT openPage(QStringLiteral("memory"), *event);
+            }
+        });
+    }
+    m_sentence->setFont(sized(font(), kVerdictPx));
+    m_sentence->setAccessibleName(tr("Verdict"));
+    m_evidence->setProperty("muted", true);
+    m_evidence->setAccessibleName(tr("How sure it is"));
+
+    m_splitter->addWidget(makeChanges());
+    m_splitter->addWidget(makeAnswer());
+    m_splitter->setStretchFactor(1, 1);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->setSizes({ scaled(kChangesWidth, font()), scaled(2 * kChangesWidth, font()) });
+    m_splitter->setObjectName(QStringLiteral("whatif")); // under which the window remembers it
+    m_stack->addWidget(m_splitter);
+    m_stack->addWidget(m_notice);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin / 2);
+    layout->setSpacing(kGrid);
+    layout->addWidget(m_sentence);
+    layout->addWidget(m_evidence);
+    layout->addWidget(m_stack, 1);
+    layout->addWidget(m_footer);
+    setFocusProxy(&m_cards.front()->onSwitch());
+
+    m_footer->watch(&m_whatIf.predicting(), tr("Predicting"));
+    m_footer->watch(&m_whatIf.readingJob(), tr("Reading another recording"));
+    m_footer->watch(&m_whatIf.tryingJob(), tr("Trying single changes"));
+    for (const BackgroundJob* job : { &m_whatIf.predicting(), &m_whatIf.readingJob(), &m_whatIf.tryingJob() })
+        follow(*job);
+    connect(&m_whatIf, &WhatIf::answerChanged, this, &WhatIfPage::showAnswer);
+    connect(&m_whatIf, &WhatIf::alternativesChanged, this, &WhatIfPage::showAlternatives);
+    connect(&m_whatIf, &WhatIf::itemsChanged, this, &WhatIfPage::refreshCards);
+    connect(&m_whatIf, &WhatIf::workingChanged, this, [this] {
+        refreshCards();
+        showTexts();
+        Q_EMIT busyChanged();
+    });
+    connect(m_notice, &EmptyNotice::buttonPressed, &document, &Document::replayAgain);
+    connect(&document.viewState(), &ViewState::deviceChanged, this, &WhatIfPage::showDevice);
+    for (const auto signal : { &Document::outlineReady, &Document::stateChanged })
+        connect(&document, signal, this, &WhatIfPage::showDevice);
+    connect(&document, &Document::deviceReady, this, &WhatIfPage::showDevice);
+    connect(&document, &Document::progressChanged, this, [this] {
+        refreshCards();
+        showTexts();
+    });
+    addPageAction(tr("Next Table Below"), { Qt::Key_B },
+        [this] { setBelow(static_cast<Below>((m_tables->currentIndex() + 1) % m_tables->count())); });
+    addPageAction(tr("Everything as Recorded"), { Qt::Key_D }, [this] { setScenario({}); });
+    addPageAction(tr("Copy the Setting"), { Qt::Key_C }, [this] { copySetting(); });
+    showDevice();
+}
+
+QWidget* WhatIfPage::makeChanges()
+{
+    auto* side = new QWidget;
+    auto* column = new QVBoxLayout(side);
+    column->setContentsMargins(0, 0, kGrid, 0);
+    column->setSpacing(kGrid);
+    auto* inside = new QWidget;
+    inside->setObjectName(QStringLiteral("page"));
+    auto* list = new QVBoxLayout(inside);
+    list->setContentsMargins(0, 0, kGrid / 2, 0);
+    list->setSpacing(kGrid);
+    m_cards = makeWhatIfCards(m_whatIf, m_document);
+    for (WhatIfCard* card : m_cards) {
+        list->addWidget(card);
+        connect(card, &WhatIfCard::edited, this, &WhatIfPage::collect);
+    }
+    list->addStretch();
+    auto* area = new QScrollArea;
+    area->setWidgetResizable(true);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    area->setFocusPolicy(Qt::NoFocus);
+    area->setWidget(inside);
+    column->addWidget(area, 1);
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(kGrid);
+    m_reset->setProperty("atEdge", true);
+    m_reset->setToolTip(tr("Switches every change off (D)"));
+    m_copySetting->setToolTip(tr("Copies PYTORCH_CUDA_ALLOC_CONF=… of the changed settings (C)"));
+    m_copyCommand->setToolTip(tr("Copies the command that prints this answer"));
+    connect(m_reset, &QPushButton::clicked, this, [this] { setScenario({}); });
+    connect(m_copySetting, &QPushButton::clicked, this, &WhatIfPage::copySetting);
+    connect(m_copyCommand, &QPushButton::clicked, this, &WhatIfPage::copyCommand);
+    buttons->addWidget(m_reset);
+    buttons->addStretch();
+    buttons->addWidget(m_copySetting);
+    buttons->addWidget(m_copyCommand);
+    column->addLayout(buttons);
+    side->setMinimumWidth(scaled(kChangesLeast, font()));
+    return side;
+}
+
+QWidget* WhatIfPage::makeAnswer()
+{
+    auto* side = new QWidget;
+    auto* column = new QVBoxLayout(side);
+    column->setContentsMargins(kMargin, 0, 0, 0);
+    column->setSpacing(kGrid);
+    column->addWidget(m_chart, 2);
+    auto* head = new QHBoxLayout;
+    head->addWidget(m_choice);
+    head->addStretch();
+    column->addLayout(head);
+    const QString names[] = { tr("Single changes and what they come to"), tr("Peaks"),
+        tr("Cards of the catalogue"), tr("What became of blocks") };
+    for (const QString& name : names) {
+        auto* table = new PlainTableView;
+        table->setAccessibleName(name);
+        m_tables->addWidget(table);
+    }
+    column->addWidget(m_tables, 3);
+    connect(m_chart, &PeakChart::hovered, this, &Page::hoverText);
+    connect(m_choice, &Segmented::changed, this, [this](int below) { setBelow(static_cast<Below>(below)); });
+    connect(&table(Alternatives), &PlainTableView::sourceRowOpened, this, &WhatIfPage::takeAlternative);
+    return side;
+}
+
+PlainTableView& WhatIfPage::table(Below below) const
+{
+    return static_cast<PlainTableView&>(*m_tables->widget(below));
+}
+
+void WhatIfPage::setBelow(Below below)
+{
+    m_choice->choose(below);
+    m_tables->setCurrentIndex(below);
+}
+
+void WhatIfPage::setPalette(const Palette& palette)
+{
+    Page::setPalette(palette);
+    m_chart->setColours(palette);
+    for (const Below below : { Alternatives, Peaks, Cards, Blocks })
+        table(below).setColours(palette);
+    showTexts();
+}
+
+bool WhatIfPage::busy() const
+{
+    return m_whatIf.working() || m_whatIf.reading() || m_whatIf.trying() || m_document.replaying()
+        || m_document.analysing();
+}
+
+void WhatIfPage::showEvent(QShowEvent* event)
+{
+    Page::showEvent(event);
+    if (m_late)
+        showDevice();
+}
+
+void WhatIfPage::showDevice()
+{
+    m_late = inBackground();
+    if (m_late)
+        return;
+    const bool asks = whatIfAbsence(m_document).title.isEmpty();
+    m_whatIf.setDevice(asks ? m_document.device() : nullptr, m_document.path());
+    refreshCards();
+    showAnswer();
+    showAlternatives();
+}
+
+void WhatIfPage::refreshCards()
+{
+    for (WhatIfCard* card : m_cards)
+        card->refresh();
+}
+
+void WhatIfPage::collect()
+{
+    model::Scenario scenario;
+    for (const WhatIfCard* card : m_cards)
+        card->addTo(scenario);
+    m_whatIf.setScenario(std::move(scenario));
+    showTexts();
+}
+
+void WhatIfPage::setScenario(const model::Scenario& scenario)
+{
+    for (WhatIfCard* card : m_cards)
+        card->show(scenario);
+    collect();
+}
+
+void WhatIfPage::takeAlternative(std::uint32_t row)
+{
+    const auto source = std::dynamic_pointer_cast<const AlternativesTable>(table(Alternatives).source());
+    if (source && row < source->rowCount())
+        setScenario(source->alternative(row).scenario);
+}
+
+void WhatIfPage::showAnswer()
+{
+    const auto& answer = m_whatIf.answer();
+    if (!answer) {
+        m_chart->setPicture(std::nullopt);
+        for (const Below below : { Peaks, Cards, Blocks })
+            table(below).setSource(nullptr);
+        return showTexts();
+    }
+    PeakPicture picture{ .recorded = answer->recorded,
+        .predicted = {},
+        .least = {},
+        .most = {},
+        .capacityBytes = answer->question.scenario.capacityBytes };
+    if (answer->prediction) {
+        picture.predicted = answer->prediction->predicted;
+        picture.least = answer->prediction->least;
+        picture.most = answer->prediction->most;
+    }
+    m_chart->setPicture(picture);
+    table(Peaks).setSource(std::make_shared<const PeaksTable>(picture));
+    table(Cards).setSource(answer->prediction
+            ? std::make_shared<const FittingCardsTable>(answer->prediction->neededBytes())
+            : nullptr);
+    table(Blocks).setSource(
+        answer->prediction ? std::make_shared<const RulesTable>(answer->prediction->uses) : nullptr);
+    showTexts();
+    Q_EMIT busyChanged();
+}
+
+void WhatIfPage::showAlternatives()
+{
+    const auto& all = m_whatIf.alternatives();
+    const std::int64_t recorded
+        = !all.empty() && all.front().prediction ? all.front().prediction->recorded.reservedBytesPeak : 0;
+    table(Alternatives)
+        .setSource(all.empty() ? nullptr : std::make_shared<const AlternativesTable>(all, recorded));
+    showTexts();
+}
+
+void WhatIfPage::showTexts()
+{
+    const EmptyNotice::Text text = whatIfAbsence(m_document);
+    m_notice->setText(text);
+    m_stack->setCurrentWidget(text.title.isEmpty() ? static_cast<QWidget*>(m_splitter) : m_notice);
+    const auto& answer = m_whatIf.answer();
+    const bool any = text.title.isEmpty() && answer;
+    m_sentence->setVisible(any);
+    m_footer->setVisible(text.title.isEmpty());
+    const QString evidence = any ? whatIfEvidence(*answer) : QString();
+    m_evidence->setText(evidence);
+    m_evidence->setVisible(!evidence.isEmpty());
+    if (any)
+        m_sentence->setText(whatIfVerdict(*answer));
+    m_copySetting->setEnabled(m_whatIf.scenario().settings.has_value());
+    const model::Scenario& now = m_whatIf.scenario();
+    m_reset->setEnabled(!now.changes.empty() || now.settings || now.capacityBytes);
+    m_copyCommand->setEnabled(m_whatIf.question().has_value());
+    const bool waits = any && m_whatIf.ready() != WhatIf::Ready::All && m_document.analysing();
+    m_footer->setText(
+        waits ? tr("The steps of the training are looked for: until then, batches wait") : QString());
+}
+
+void WhatIfPage::copySetting()
+{
+    if (!m_whatIf.scenario().settings)
+        return;
+    const QString variable = text::settingsVariable(*m_whatIf.scenario().settings);
+    QApplication::clipboard()->setText(variable);
+    m_footer->announce(tr("copied %1").arg(variable));
+}
+
+void WhatIfPage::copyCommand()
+{
+    const QString command = commandLine();
+    if (command.isEmpty())
+        return;
+    QApplication::clipboard()->setText(command);
+    m_footer->announce(tr("copied the command"));
+}
+
+QString WhatIfPage::sentenceText() const
+{
+    return m_sentence->text();
+}
+
+QString WhatIfPage::evidenceText() const
+{
+    return m_evidence->text();
+}
+
+QString WhatIfPage::commandLine() const
+{
+    const auto question = m_whatIf.question();
+    return question ? question->commandLine() : QString();
+}
+
+QString WhatIfPage::copyText() const
+{
+    return table(static_cast<Below>(m_tables->currentIndex())).copyText();
+}
+
+bool WhatIfPage::hasCsv() const
+{
+    return table(static_cast<Below>(m_tables->currentIndex())).source() != nullptr;
+}
+
+bool WhatIfPage::writeCsv(QIODevice& out) const
+{
+    return table(static_cast<Below>(m_tables->currentIndex())).writeCsv(out);
+}
+
+QWidget* WhatIfPage::pictureWidget()
+{
+    return hasSvg() ? static_cast<QWidget*>(m_chart) : this;
+}
+
+bool WhatIfPage::saveSvg(const QString& path)
+{
+    if (!hasSvg())
+        return false;
+    QSvgGenerator svg;
+    svg.setFileName(path);
+    svg.setSize(m_chart->size());
+    svg.setViewBox(m_chart->rect());
+    svg.setTitle(title());
+    QPainter painter;
+    if (!painter.begin(&svg))
+        return false;
+    painter.setFont(m_chart->font());
+    m_chart->paintOn(painter);
+    return painter.end();
+}
+
+} // namespace strata::views

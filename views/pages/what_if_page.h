@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/models/what_if.h"
+#include "views/pages/page.h"
+#include "views/pages/what_if_card.h"
+#include "views/widgets/empty_notice.h"
+#include "views/widgets/whatif/peak_chart.h"
+
+class QLabel;
+class QPushButton;
+class QSplitter;
+class QStackedWidget;
+
+namespace strata::views {
+
+class PlainTableView;
+class Segmented;
+class TableFooter;
+
+/// What the peak would be, and whether it would fit, if something were another: changes as cards at the left,
+/// at the right what they come to together, and below that single changes and what each of them would save.
+class WhatIfPage : public Page {
+    Q_OBJECT
+public:
+    enum Below { Alternatives, Peaks, Cards, Blocks };
+
+    explicit WhatIfPage(Document& document, QWidget* parent = nullptr);
+
+    [[nodiscard]] QString id() const override { return QStringLiteral("whatif"); }
+    [[nodiscard]] QString title() const override { return tr("What-if"); }
+    [[nodiscard]] QString iconName() const override { return QStringLiteral("whatif"); }
+    [[nodiscard]] FilterReach filterReach() const override { return FilterReach::Nothing; }
+    [[nodiscard]] QString absence() const override { return segmentsAbsence(); }
+    [[nodiscard]] QString commandLine() const override;
+    void setPalette(const Palette& palette) override;
+    [[nodiscard]] bool busy() const override;
+    [[nodiscard]] QString copyText() const override; ///< of the table that is shown
+    [[nodiscard]] bool hasCsv() const override;
+    [[nodiscard]] bool writeCsv(QIODevice& out) const override;
+    [[nodiscard]] QWidget* pictureWidget() override;
+    [[nodiscard]] bool hasSvg() const override { return m_chart->picture().has_value(); }
+    [[nodiscard]] bool saveSvg(const QString& path) override;
+
+    void setScenario(const model::Scenario& scenario); ///< told as the user's choice
+    void takeAlternative(std::uint32_t row); ///< of alternatives()
+    void setBelow(Below below);
+    [[nodiscard]] WhatIf& whatIf() { return m_whatIf; }
+    [[nodiscard]] const std::vector<WhatIfCard*>& cards() const { return m_cards; }
+    template <class Card> [[nodiscard]] Card& card() const
+    {
+        for (WhatIfCard* card : m_cards)
+            if (auto* found = dynamic_cast<Card*>(card))
+                return *found;
+        Q_UNREACHABLE();
+    }
+    [[nodiscard]] PeakChart& chart() const { return *m_chart; }
+    [[nodiscard]] PlainTableView& table(Below below) const;
+    [[nodiscard]] EmptyNotice& notice() const { return *m_notice; }
+    [[nodiscard]] QString sentenceText() const;
+    [[nodiscard]] QString evidenceText() const;
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    [[nodiscard]] QWidget* makeChanges();
+    [[nodiscard]] QWidget* makeAnswer();
+    void showDevice();
+    void showAnswer();
+    void showAlternatives();
+    void showTexts();
+    void refreshCards();
+    void collect(); ///< what the cards ask for becomes the question
+    void copySetting();
+    void copyCommand();
+
+    WhatIf m_whatIf;
+    bool m_late = false; // something changed while the page was in the background
+
+    QLabel* m_sentence;
+    QLabel* m_evidence;
+    QStackedWidget* m_stack; // the parts, or why there are none
+    QSplitter* m_splitter;
+    std::vector<WhatIfCard*> m_cards;
+    QPushButton* m_reset;
+    QPushButton* m_copySetting;
+    QPushButton* m_copyCommand;
+    PeakChart* m_chart;
+    Segmented* m_choice;
+    QStackedWidget* m_tables;
+    EmptyNotice* m_notice;
+    TableFooter* m_footer;
+};
+
+} // namespace strata::views

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "views/pages/what_if_card.h"
+
+class QPushButton;
+class QVBoxLayout;
+
+namespace strata::views {
+
+/// Further recordings of the program with batches of their own, which tell the size of each block at any
+/// batch: their files, each with its items.
+class WhatIfRecordingsCard final : public WhatIfCard {
+    Q_OBJECT
+public:
+    WhatIfRecordingsCard(WhatIf& whatIf, Document& document);
+
+    void addTo(model::Scenario& scenario) const override;
+    void show(const model::Scenario& scenario) override;
+    void refresh() override;
+
+    void add(const QString& path); ///< told as the user's doing
+    [[nodiscard]] QPushButton& addButton() const { return *m_add; }
+
+private:
+    void choose();
+    void rebuild();
+    [[nodiscard]] QWidget* rowOf(std::size_t place);
+
+    QVBoxLayout* m_rows;
+    QPushButton* m_add;
+    QString m_shown; // what the rows were made of
+};
+
+} // namespace strata::views

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/pages/what_if_texts.h"
+
+#include "model/cards/fits.h"
+#include "views/models/what_if_words.h"
+#include "views/pages/document_texts.h"
+#include "views/pages/table_page.h"
+#include "views/style/rich_text.h"
+#include "views/style/texts.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+
+namespace strata::views {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(WhatIfTexts)
+};
+
+QString strongBytes(std::int64_t bytes)
+{
+    return text::strong(text::bytes(bytes));
+}
+
+QString sentence(const model::Sentence& what)
+{
+    QString words = text::said(what).toHtmlEscaped();
+    if (!words.isEmpty())
+        words[0] = words[0].toUpper();
+    return words;
+}
+
+bool isUnchanged(const model::Scenario& scenario)
+{
+    return scenario.changes.empty() && !scenario.settings && !scenario.capacityBytes;
+}
+
+/// The smallest card with room for it.
+QString fitText(const model::Prediction& prediction)
+{
+    const std::vector<model::CardFit> fits = model::cardFits(prediction.neededBytes());
+    const model::CardFit* least = nullptr;
+    for (const model::CardFit& fit : fits)
+        if (fit.fit == model::Fit::Yes && (least == nullptr || fit.marginBytes < least->marginBytes))
+            least = &fit;
+    if (least == nullptr)
+        return Words::tr("No card of the catalogue is large enough.");
+    return Words::tr("The smallest card that it fits on is %1, with %2 left over.")
+        .arg(text::strong(text::utf8(least->card->name).toHtmlEscaped()), text::bytes(least->marginBytes));
+}
+
+/// "1.20 GiB less than was recorded".
+QString comparedText(std::int64_t is, std::int64_t was)
+{
+    if (is == was)
+        return Words::tr("as much as was recorded");
+    return is < was ? Words::tr("%1 less than was recorded").arg(strongBytes(was - is))
+                    : Words::tr("%1 more than was recorded").arg(strongBytes(is - was));
+}
+
+QString outOfMemoryText(const WhatIfAnswer& answer)
+{
+    const model::Prediction& prediction = *answer.prediction;
+    const auto& capacity = answer.question.scenario.capacityBytes;
+    const QString where = capacity ? Words::tr("on a device of %1").arg(strongBytes(*capacity))
+                                   : Words::tr("on the device that was recorded");
+    const QString dies = text::strong(Words::tr("runs out of memory"));
+    if (!prediction.outOfMemoryEvent)
+        return Words::tr("It %1 %2; the peak is that of one which is large enough.").arg(dies, where);
+    const model::EventIndex event = *prediction.outOfMemoryEvent;
+    return Words::tr("It %1 %2, first at %3; the peak is that of one which is large enough.")
+        .arg(dies, where, text::link(text::event(event), event));
+}
+
+QString refusalText(const WhatIfAnswer& answer)
+{
+    const WhatIfQuestion& question = answer.question;
+    const model::Error& error = answer.prediction.error();
+    const bool unknown = !question.scenario.changes.empty()
+        && std::ranges::any_of(question.recordings, [](const WhatIfRecording& of) { return !of.items; });
+    const QString what = Words::tr("%1 %2.").arg(
+        text::strong(Words::tr("No answer:")), text::said(error.what).toHtmlEscaped());
+    if (unknown) // the model says how the command line is told
+        return what + QLatin1Char(' ')
+            + Words::tr("Say it at the left. Recorded with strata record --operators, shapes tell it.");
+    const QString hint = sentence(error.hint);
+    return hint.isEmpty() ? what : what + QLatin1Char(' ') + hint + QLatin1Char('.');
+}
+
+} // namespace
+
+QString whatIfVerdict(const WhatIfAnswer& answer)
+{
+    if (!answer.prediction)
+        return text::unbroken(refusalText(answer));
+    const model::Prediction& prediction = *answer.prediction;
+    const model::Scenario& scenario = answer.question.scenario;
+    const std::int64_t was = prediction.recorded.reservedBytesPeak;
+    QStringList all;
+    if (isUnchanged(scenario)) {
+        all << Words::tr("As it was recorded, it reserves up to %1.").arg(strongBytes(was));
+    } else {
+        const QString with = text::strong(text::scenario(scenario).toHtmlEscaped());
+        if (prediction.predicted) {
+            const std::int64_t is = prediction.predicted->reservedBytesPeak;
+            all << (prediction.exact ? Words::tr("With %1 it would reserve up to %2, %3.")
+                                     : Words::tr("With %1 it would reserve up to about %2, %3."))
+                       .arg(with, strongBytes(is), comparedText(is, was));
+        } else {
+            all << Words::tr("With %1 it would reserve up to something between %2 and %3; %4 was recorded.")
+                       .arg(with, strongBytes(prediction.least.reservedBytesPeak),
+                           strongBytes(prediction.most.reservedBytesPeak), text::bytes(was));
+        }
+    }
+    if (prediction.runsOutOfMemory)
+        all << outOfMemoryText(answer);
+    all << fitText(prediction);
+    return text::unbroken(all.join(QLatin1Char(' ')));
+}
+
+QString whatIfEvidence(const WhatIfAnswer& answer)
+{
+    if (!answer.prediction)
+        return {};
+    const model::Prediction& prediction = *answer.prediction;
+    if (answer.isFirstLook())
+        return Words::tr("A first look, by %1: between what it lies is being worked out…")
+            .arg(text::evidence(prediction.evidence));
+    QStringList all{ Words::tr("%1: %2.").arg(text::sureness(prediction).toHtmlEscaped(),
+        text::evidenceMeaning(prediction.evidence).toHtmlEscaped()) };
+    all.front()[0] = all.front()[0].toUpper();
+    const std::int64_t least = prediction.least.reservedBytesPeak, most = prediction.most.reservedBytesPeak;
+    if (prediction.predicted && least != most)
+        all << Words::tr("The reserved peak lies between %1 and %2.")
+                   .arg(text::bytes(least), text::bytes(most));
+    if (prediction.unknownBytes > 0)
+        all << Words::tr("How %1 change is not known.").arg(text::bytes(prediction.unknownBytes));
+    if (!prediction.reason.empty())
+        all << Words::tr("%1.").arg(sentence(prediction.reason));
+    return text::unbroken(all.join(QLatin1Char(' ')));
+}
+
+EmptyNotice::Text whatIfAbsence(const Document& document)
+{
+    const auto device = document.device();
+    if (!device)
+        return noticeWithoutDevice(document);
+    if (text::lacksSegments(document))
+        return noticeWithoutSegments();
+    if (document.isFollowing())
+        return { Words::tr("What-if comes once the program has ended"),
+            Words::tr("A what-if replays all of a recording under other conditions. While one goes on, its "
+                      "peak is not known yet."),
+            {}, {} };
+    if (device->replay && device->replay->report)
+        return {};
+    if (device->replay)
+        return { Words::tr("This recording cannot be replayed"), text::said(device->replay->refusal), {},
+            {} };
+    if (document.replaying())
+        return { Words::tr("The allocator is replayed…"),
+            Words::tr("What comes of another condition is told by comparing with that."), {}, {} };
+    return { Words::tr("The replay was cancelled"),
+        Words::tr("What comes of another condition is told by comparing with it."), {},
+        Words::tr("Replay It") };
+}
+
+} // namespace strata::views

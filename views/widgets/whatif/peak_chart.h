@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+#include "model/whatif/predict.h"
+#include "views/style/palette.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace strata::views {
+
+class HoverTip;
+
+/// Peaks as they were recorded and as they would be. Bytes.
+struct PeakPicture {
+    model::PeakFigures recorded;
+    std::optional<model::PeakFigures> predicted; ///< none: bounds alone, or no answer
+    std::optional<model::PeakFigures> least, most; ///< between which it lies; none: no answer
+    std::optional<std::int64_t> capacityBytes; ///< that is asked for
+};
+
+/// Requested, allocated and reserved, each as two bars: recorded, and predicted with its bounds. Lines
+/// through all of them are the memory of cards of the catalogue: what is at their left fits. Figures stand
+/// beside the bars. GUI thread only.
+class PeakChart : public QWidget {
+    Q_OBJECT
+public:
+    /// Cards of the catalogue whose makers say that they have the same memory.
+    struct CardLine {
+        std::int64_t bytes = 0; ///< that PyTorch sees of the one which has least
+        QString name; ///< "24 GB"
+        QString all; ///< every name, with commas
+    };
+
+    explicit PeakChart(QWidget* parent = nullptr);
+
+    void setPicture(std::optional<PeakPicture> picture);
+    [[nodiscard]] const std::optional<PeakPicture>& picture() const { return m_picture; }
+    void setColours(const Palette& palette);
+    [[nodiscard]] const std::vector<CardLine>& lines() const { return m_lines; } ///< that the scale reaches
+    [[nodiscard]] double xOf(std::int64_t bytes) const; ///< in the widget
+    [[nodiscard]] QRectF bar(int peak, bool predicted) const; ///< 0 to 2: requested, allocated, reserved
+    [[nodiscard]] QStringList describe(int peak) const; ///< what hovering says
+    void paintOn(QPainter& painter) const;
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+Q_SIGNALS:
+    void hovered(const QString& text);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    [[nodiscard]] QRect plot() const;
+    [[nodiscard]] QString figureText(int peak, bool predicted) const;
+    [[nodiscard]] QRectF rowOf(int peak) const;
+    void paintLines(QPainter& painter) const;
+    void paintPeak(QPainter& painter, int peak) const;
+    void measure();
+
+    std::optional<PeakPicture> m_picture;
+    std::vector<CardLine> m_lines;
+    double m_end = 1; ///< of the scale, in bytes
+    int m_left = 0, m_right = 0; ///< beside the plot: names of peaks, figures
+    Palette m_palette = Palette::light();
+    HoverTip* m_tip;
+};
+
+} // namespace strata::views

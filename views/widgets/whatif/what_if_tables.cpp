@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/widgets/whatif/what_if_tables.h"
+
+#include "views/models/table_cells.h"
+#include "views/models/what_if_words.h"
+#include "views/style/texts.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace strata::views {
+
+namespace {
+
+const QString kSizeSample = QStringLiteral("1,023");
+const QString kSignedSample = QStringLiteral("-1,023");
+const QString kUnit = QStringLiteral("MiB");
+const QString kNothing = QStringLiteral("–");
+
+std::string wordOf(model::Fit fit)
+{
+    return fit == model::Fit::Yes ? "yes" : fit == model::Fit::Tight ? "tight" : "no";
+}
+
+} // namespace
+
+AlternativesTable::AlternativesTable(
+    std::vector<WhatIfAlternative> alternatives, std::int64_t recordedBytesPeak)
+    : PlainTable({
+        { { tr("Change"), tr("Alone, and nothing else. Enter or a double click takes it"),
+              QStringLiteral("expandable_segments:True"), false, {}, true },
+            "change" },
+        { { tr("Reserved peak"), tr("That it would come to; where there are bounds alone, the higher one"),
+              kSizeSample, true, kUnit },
+            "reserved_bytes_peak" },
+        { { tr("Saved"), tr("Of the reserved peak that was recorded"), kSignedSample, true, kUnit },
+            "saved_bytes" },
+        { { tr("How sure"), tr("Whether something is guessed, and by what it goes"),
+              QStringLiteral("runs out of memory; an estimate, by recordings"), false },
+            "sureness" },
+    })
+    , m_alternatives(std::move(alternatives))
+    , m_recorded(recordedBytesPeak)
+{
+    // What refuses a request, and what has no answer, comes last.
+    std::ranges::stable_sort(m_alternatives, {}, [](const WhatIfAlternative& of) {
+        return std::pair(!of.prediction || of.prediction->runsOutOfMemory,
+            of.prediction ? of.prediction->neededBytes() : std::numeric_limits<std::int64_t>::max());
+    });
+}
+
+std::optional<std::int64_t> AlternativesTable::figure(std::uint32_t row, int column) const
+{
+    const auto& prediction = m_alternatives[row].prediction;
+    if (!prediction || (column != Reserved && column != Saved))
+        return std::nullopt;
+    const std::int64_t needed = prediction->neededBytes();
+    return column == Reserved ? needed : m_recorded - needed;
+}
+
+std::string AlternativesTable::text(std::uint32_t row, int column) const
+{
+    const WhatIfAlternative& of = m_alternatives[row];
+    if (column == Change)
+        return of.scenario.settings ? "settings=" + *of.scenario.settings : of.scenario.changes.front().text;
+    if (column != Sureness)
+        return {};
+    return !of.prediction ? of.prediction.error().text()
+                          : std::string(of.prediction->exact ? "exact"
+                                  : of.prediction->predicted ? "estimate"
+                                                             : "bounds");
+}
+
+TableCell AlternativesTable::cell(std::uint32_t row, int column) const
+{
+    const WhatIfAlternative& of = m_alternatives[row];
+    if (column == Change)
+        return { text::scenario(of.scenario), {} };
+    if (column == Sureness) {
+        if (!of.prediction)
+            return noteCell(text::said(of.prediction.error().what));
+        const QString sure = text::sureness(*of.prediction);
+        return noteCell(of.prediction->runsOutOfMemory ? tr("runs out of memory; %1").arg(sure) : sure);
+    }
+    const auto bytes = figure(row, column);
+    return bytes ? bytesCell(*bytes) : noteCell(kNothing);
+}
+
+QString AlternativesTable::tooltip(std::uint32_t row, int column) const
+{
+    const auto& prediction = m_alternatives[row].prediction;
+    if (column != Sureness)
+        return PlainTable::tooltip(row, column);
+    return !prediction               ? text::said(prediction.error())
+        : prediction->reason.empty() ? PlainTable::tooltip(row, column)
+                                     : text::said(prediction->reason);
+}
+
+PeaksTable::PeaksTable(PeakPicture picture)
+    : PlainTable({
+        { { tr("Peak"),
+              tr("Requested: what the program asked for. Allocated: rounded. Reserved: all segments"),
+              QStringLiteral("requested"), false, {}, true },
+            "peak" },
+        { { tr("Recorded"), tr("What it was"), kSizeSample, true, kUnit }, "recorded_bytes" },
+        { { tr("Predicted"), tr("What it would be; none: there are bounds alone"), kSizeSample, true, kUnit },
+            "predicted_bytes" },
+        { { tr("At least"), tr("Between these it lies: what is not decided goes one way, or the other"),
+              kSizeSample, true, kUnit },
+            "least_bytes" },
+        { { tr("At most"), tr("Between these it lies: what is not decided goes one way, or the other"),
+              kSizeSample, true, kUnit },
+            "most_bytes" },
+        { { tr("More"), tr("Than was recorded; below zero: less"), kSignedSample, true, kUnit },
+            "more_bytes" },
+    })
+    , m_picture(picture)
+{
+}
+
+std::optional<std::int64_t> PeaksTable::figure(std::uint32_t row, int column) const
+{
+    constexpr std::int64_t model::PeakFigures::*kPeaks[] = { &model::PeakFigures::requestedBytesPeak,
+        &model::PeakFigures::allocatedBytesPeak, &model::PeakFigures::reservedBytesPeak };
+    const auto of = [&](const std::optional<model::PeakFigures>& figures) {
+        return figures ? std::optional((*figures).*kPeaks[row]) : std::nullopt;
+    };
+    switch (column) {
+    case Recorded:
+        return m_picture.recorded.*kPeaks[row];
+    case Predicted:
+        return of(m_picture.predicted);
+    case Least:
+        return of(m_picture.least);
+    case Most:
+        return of(m_picture.most);
+    case More:
+        return m_picture.predicted
+            ? std::optional((*m_picture.predicted).*kPeaks[row] - m_picture.recorded.*kPeaks[row])
+            : std::nullopt;
+    default:
+        return std::nullopt;
+    }
+}
+
+std::string PeaksTable::text(std::uint32_t row, int column) const
+{
+    constexpr const char* kNames[] = { "requested", "allocated", "reserved" };
+    return column == Peak ? kNames[row] : std::string();
+}
+
+TableCell PeaksTable::cell(std::uint32_t row, int column) const
+{
+    if (column == Peak)
+        return { row == 0 ? tr("requested") : row == 1 ? tr("allocated") : tr("reserved"), {} };
+    const auto bytes = figure(row, column);
+    return bytes ? bytesCell(*bytes) : noteCell(kNothing);
+}
+
+FittingCardsTable::FittingCardsTable(std::int64_t neededBytes)
+    : PlainTable({
+        { { tr("Card"), tr("Of the catalogue"), QStringLiteral("RTX PRO 6000 Blackwell"), false, {}, true },
+            "name" },
+        { { tr("Memory"), tr("That PyTorch sees of it"), kSizeSample, true, kUnit }, "capacity_bytes" },
+        { { tr("Left over"), tr("Of it, once the reserved peak is taken; below zero: what is missing"),
+              kSignedSample, true, kUnit },
+            "margin_bytes" },
+        { { tr("Fits"), tr("Tight: as PyTorch counts it does, but CUDA itself may need what is left"),
+              QStringLiteral("does not fit"), false },
+            "fits" },
+    })
+    , m_fits(model::cardFits(neededBytes))
+{
+    std::ranges::stable_sort(m_fits, {}, [](const model::CardFit& of) {
+        return std::pair(
+            of.fit != model::Fit::Yes, of.fit == model::Fit::Yes ? of.marginBytes : -of.marginBytes);
+    });
+}
+
+std::optional<std::int64_t> FittingCardsTable::figure(std::uint32_t row, int column) const
+{
+    const model::CardFit& of = m_fits[row];
+    return column == Capacity ? std::optional(of.card->capacityBytes)
+        : column == Margin    ? std::optional(of.marginBytes)
+                              : std::nullopt;
+}
+
+std::string FittingCardsTable::text(std::uint32_t row, int column) const
+{
+    return column == Card ? m_fits[row].card->name : wordOf(m_fits[row].fit);
+}
+
+TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
+{
+    const model::CardFit& of = m_fits[row];
+    if (column == Card)
+        return { text::utf8(of.card->name), text::utf8(of.card->product) };
+    if (column == Fits)
+        return noteCell(of.fit == model::Fit::Yes ? tr("fits")
+                : of.fit == model::Fit::Tight     ? tr("tight")
+                                                  : tr("does not fit"));
+    return bytesCell(*figure(row, column));
+}
+
+RulesTable::RulesTable(std::vector<model::RuleUse> uses)
+    : PlainTable({
+        { { tr("Blocks that"), tr("What they are, and what becomes of them with another batch"),
+              QStringLiteral("of the model and its optimizer"), false, {}, true },
+            "rule" },
+        { { tr("Blocks"), tr("That it was true of"), QStringLiteral("88,888"), true }, "blocks" },
+        { { tr("Recorded bytes"),
+              tr("Of all of them, as they were recorded: of blocks one after the other, too"), kSizeSample,
+              true, kUnit },
+            "bytes" },
+    })
+    , m_uses(std::move(uses))
+{
+}
+
+std::optional<std::int64_t> RulesTable::figure(std::uint32_t row, int column) const
+{
+    return column == Blocks ? std::optional(m_uses[row].blocks)
+        : column == Bytes   ? std::optional(m_uses[row].bytes)
+                            : std::nullopt;
+}
+
+std::string RulesTable::text(std::uint32_t row, int) const
+{
+    return std::string(model::ruleWord(m_uses[row].rule));
+}
+
+TableCell RulesTable::cell(std::uint32_t row, int column) const
+{
+    if (column == Rule)
+        return { text::rule(m_uses[row].rule), {} };
+    if (column == Blocks)
+        return { text::count(m_uses[row].blocks), {} };
+    return bytesCell(m_uses[row].bytes);
+}
+
+} // namespace strata::views
