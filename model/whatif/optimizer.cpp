@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/optimizer.h"
 
+#include "model/base/wrap.h"
 #include "model/whatif/optimizer_match.h"
 
 #include <algorithm>
@@ -104,13 +105,14 @@ private:
         for (std::size_t row = 0; row < m_rewrite.m_recorded.owners.size(); ++row)
             if (m_rewrite.m_recorded.owners[row] != RecordedOptimizers::kNone) {
                 ++m_rewrite.m_taken.blocks;
-                m_rewrite.m_taken.bytes += blocks.requestedBytes[BlockId::born(row)];
+                m_rewrite.m_taken.bytes
+                    = wrapAdd(m_rewrite.m_taken.bytes, blocks.requestedBytes[BlockId::born(row)]);
             }
         for (const OptimizerRewrite::Placed& placed : m_rewrite.m_ways.front())
             for (const OptimizerEvent& event : placed.events)
                 if (event.alloc) {
                     ++m_rewrite.m_put.blocks;
-                    m_rewrite.m_put.bytes += event.bytes;
+                    m_rewrite.m_put.bytes = wrapAdd(m_rewrite.m_put.bytes, event.bytes);
                 }
     }
 

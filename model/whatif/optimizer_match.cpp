@@ -126,8 +126,19 @@ OptimizerMatch matchOptimizer(const RecordedOptimizer& optimizer, const Optimize
     std::iota(each.begin(), each.end(), 0U);
     const auto manners = OptimizerTemplates::builtIn().mannersOf(optimizer.name);
     const auto leads = [&](const OptimizerTemplate& made, const Groups& groups) {
-        const auto parts = partsOf(made, optimizer, groups);
-        return parts && *parts == did;
+        OptimizerRun run(made, optimizer.parameters, groups);
+        std::vector<OptimizerEvent> events;
+        run.make(events);
+        for (std::size_t part = 0; part < did.size(); ++part) {
+            if (part > 0) {
+                events.clear();
+                if (!run.step(optimizer.steps[part - 1].having, events))
+                    return false;
+            }
+            if (events != did[part])
+                return false;
+        }
+        return true;
     };
     bool decays = true;
     for (const bool oneGroup : { true, false }) {

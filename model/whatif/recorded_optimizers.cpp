@@ -7,7 +7,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 
@@ -31,6 +30,9 @@ std::int64_t itemBytes(std::string_view type)
     return found == known.end() ? 0 : found->second;
 }
 
+constexpr std::int64_t kMostElements = std::int64_t{ 1 } << 48; // of a parameter: sums of them fit
+constexpr std::size_t kMostUpdates = 4 << 20; // steps times parameters: what they do is held in memory
+
 /// What listings tell of one optimizer, as they are read.
 struct Told {
     RecordedOptimizer optimizer;
@@ -50,6 +52,10 @@ public:
         , m_categories(*run.categories)
         , m_rows(RoleListings::of(m_recording, run.trace->device()))
     {
+        const EventColumns& events = m_trace.events();
+        for (std::size_t event = 0; event < events.action.size(); ++event)
+            if (events.action[event] == Action::Alloc)
+                m_allocs.push_back(static_cast<EventIndex>(event));
     }
 
     Result<RecordedOptimizers> read()
@@ -65,9 +71,11 @@ public:
                     return Failure(taken.error());
         RecordedOptimizers found;
         for (auto& [number, told] : m_told)
-            if (!told.optimizer.steps.empty())
+            if (!told.optimizer.steps.empty()) {
+                m_owners.emplace(number, static_cast<std::uint32_t>(found.all.size()));
                 found.all.push_back(std::move(told.optimizer));
-        if (found.all.empty())
+            }
+        if (found.all.empty() || m_allocs.empty())
             return refuse(say("the recording does not tell which parameters an optimizer has"),
                 say("record the program with strata record, from its start"));
         findOwners(found);
@@ -149,7 +157,7 @@ private:
         if (bytes == 0)
             return refuse(say("%1 is of type %2, with which no template was tried",
                 m_recording.strings[row.name], m_recording.strings[row.dtype]));
-        if (row.elements > std::numeric_limits<std::int64_t>::max() / bytes)
+        if (row.elements < 0 || row.elements > kMostElements)
             return refuse(say("the size of %1 is beyond all measure", m_recording.strings[row.name]));
         told.optimizer.parameters[index] = { row.elements, row.elements * bytes, row.dtype.value };
         return {};
@@ -170,6 +178,10 @@ private:
         if (isAmidBackward(step))
             return refuse(say("the optimizer steps within backward, as gradients come: what another one "
                               "would do there is not known"));
+        m_updates += told.names.size() + 1;
+        if (m_updates > kMostUpdates)
+            return refuse(say("the recording has more steps of optimizers than can be told apart"),
+                say("record fewer steps: the first ones tell the peak"));
         for (std::size_t index = 0; index < told.names.size(); ++index)
             if (const auto gradient = told.gradients.find(told.names[index].value);
                 told.stands[index] && gradient != told.gradients.end() && gradient->second != 0)
@@ -182,14 +194,11 @@ private:
     /// Backward asked for the last block before it, and for the first one behind it.
     [[nodiscard]] bool isAmidBackward(const RecordedOptimizer::Step& step) const
     {
-        const EventColumns& events = m_trace.events();
-        EventIndex before = step.begin - 1, behind = step.end;
-        while (before >= 0 && events.action[static_cast<std::size_t>(before)] != Action::Alloc)
-            --before;
-        while (behind < events.size() && events.action[static_cast<std::size_t>(behind)] != Action::Alloc)
-            ++behind;
-        return before >= 0 && behind < events.size() && m_steps.phaseAt(before) == Phase::Backward
-            && m_steps.phaseAt(behind) == Phase::Backward;
+        const auto behind = std::ranges::lower_bound(m_allocs, step.end);
+        const auto before = std::ranges::lower_bound(m_allocs, step.begin);
+        return before != m_allocs.begin() && behind != m_allocs.end()
+            && m_steps.phaseAt(*(before - 1)) == Phase::Backward
+            && m_steps.phaseAt(*behind) == Phase::Backward;
     }
 
     /// The first event of the optimizer that was done before the event `end`.
@@ -234,9 +243,9 @@ private:
             }
         for (const ListedTensors::Placed& placed : m_categories.tensors().all()) {
             const RoleListing& listing = m_categories.tensors().listing(placed);
-            const auto owner = std::ranges::find(found.all, listing.optimizer, &RecordedOptimizer::number);
-            if (listing.kind == Kind::OptimizerState && owner != found.all.end() && !placed.block.isOlder())
-                found.owners[placed.block.row()] = static_cast<std::uint32_t>(owner - found.all.begin());
+            const auto owner = m_owners.find(listing.optimizer);
+            if (listing.kind == Kind::OptimizerState && owner != m_owners.end() && !placed.block.isOlder())
+                found.owners[placed.block.row()] = owner->second;
         }
     }
 
@@ -256,22 +265,21 @@ private:
             const EventIndex birth = blocks.birth(placed.block);
             if ((listing.kind == Kind::Parameter || listing.kind == Kind::Buffer) && birth < firstForward)
                 behind = std::max(behind, birth + 1);
-            const auto owner = std::ranges::find(found.all, listing.optimizer, &RecordedOptimizer::number);
-            if (owner != found.all.end() && listing.kind == Kind::Parameter && owner->like < 0 && birth >= 0)
-                owner->like = birth;
+            const auto owner = m_owners.find(listing.optimizer);
+            if (owner != m_owners.end() && listing.kind == Kind::Parameter && birth >= 0
+                && found.all[owner->second].like < 0)
+                found.all[owner->second].like = birth;
         }
-        for (std::uint32_t owner = 0; owner < found.all.size(); ++owner) {
+        std::vector<EventIndex> firsts(found.all.size(), m_trace.eventCount()); // births of what is theirs
+        for (std::size_t row = 0; row < found.owners.size(); ++row)
+            if (const std::uint32_t owner = found.owners[row]; owner != RecordedOptimizers::kNone)
+                firsts[owner] = std::min(firsts[owner], blocks.birth(BlockId::born(row)));
+        for (std::size_t owner = 0; owner < found.all.size(); ++owner) {
             RecordedOptimizer& optimizer = found.all[owner];
+            const EventIndex begin = optimizer.steps.front().begin;
+            optimizer.made = std::min(firsts[owner] < begin ? firsts[owner] : behind, begin);
             if (optimizer.like < 0)
                 optimizer.like = blocks.bornCount() > 0 ? blocks.birth(BlockId::born(0)) : 0;
-            optimizer.made = std::min(behind, optimizer.steps.front().begin);
-            for (std::size_t row = 0; row < found.owners.size(); ++row)
-                if (found.owners[row] == owner) {
-                    const EventIndex birth = blocks.birth(BlockId::born(row));
-                    if (birth < optimizer.steps.front().begin)
-                        optimizer.made = birth;
-                    break; // births go up with rows
-                }
         }
     }
 
@@ -281,7 +289,10 @@ private:
     const Categories& m_categories;
     const RoleListings::Rows& m_rows;
     std::map<std::uint32_t, Told> m_told;
+    std::vector<EventIndex> m_allocs;
+    boost::unordered_flat_map<std::uint32_t, std::uint32_t> m_owners; // number of an optimizer -> its row
     EventIndex m_lastEnd = 0;
+    std::size_t m_updates = 0;
 };
 
 } // namespace
