@@ -7,6 +7,7 @@
 #include "views/contents/finder.h"
 #include "views/contents/loading_view.h"
 #include "views/contents/minimap.h"
+#include "views/contents/page_list.h"
 #include "views/contents/rail.h"
 #include "views/models/live_source.h"
 #include "views/pages/document_texts.h"
@@ -359,14 +360,14 @@ QString DocumentContent::statusText() const
 QStringList DocumentContent::places() const
 {
     QStringList titles;
-    for (const Page* page : view().pages())
-        titles.append(page->title());
+    for (const std::size_t place : pagesByKey())
+        titles.append(view().pages()[place]->title());
     return titles;
 }
 
 void DocumentContent::goToPlace(int index)
 {
-    view().showPage(index);
+    view().showPage(static_cast<int>(pagesByKey()[static_cast<std::size_t>(index)]));
 }
 
 void DocumentContent::enter(const QString&)

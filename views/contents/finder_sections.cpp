@@ -2,6 +2,8 @@
 // What is found, as it is shown.
 #include "views/contents/finder.h"
 
+#include "views/contents/page_list.h"
+
 #include "model/trace/filter_language.h"
 #include "model/trace/frame_origin.h"
 #include "views/shell/recent_files.h"
@@ -195,18 +197,18 @@ SearchSection Finder::pages()
     SearchSection section{ .title = tr("Pages") };
     if (!m_view)
         return section;
-    qsizetype number = 0;
+    std::size_t number = 0;
     for (const Page* page : m_view->pages()) {
         SearchItem item;
         item.icon = page->iconName();
         item.label = page->title();
         item.detail = page->absence();
-        if (number < m_pageKeys.size())
-            item.figure = m_pageKeys[number]->shortcut().toString(QKeySequence::NativeText);
+        const auto key = std::ranges::find(pagesByKey(), number++) - pagesByKey().begin();
+        if (key < m_pageKeys.size())
+            item.figure = m_pageKeys[key]->shortcut().toString(QKeySequence::NativeText);
         item.toolTip = item.detail;
         item.go = [this, id = page->id()] { m_view->showPage(id); };
         (void)offer(item, section);
-        ++number;
     }
     return section;
 }

@@ -15,6 +15,9 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
+#include <numeric>
+
 namespace strata::views {
 
 namespace {
@@ -29,13 +32,28 @@ template <class Made> Page* make(Document& document, QWidget* parent)
 const std::vector<PageKind>& pageKinds()
 {
     using enum PageKind::Group;
-    static const std::vector<PageKind> kinds{ { Overview, make<SummaryPage> },
-        { Overview, make<TimelinePage> }, { PageKind::Group::Memory, make<MemoryPage> },
-        { PageKind::Group::Memory, make<FlamePage> }, { PageKind::Group::Memory, make<LeaksPage> },
-        { Allocator, make<AllocatorPage> }, { Allocator, make<FragmentationPage> },
-        { Improve, make<WhatIfPage> }, { Raw, make<BlocksPage> }, { Raw, make<EventsPage> },
+    static const std::vector<PageKind> kinds{ { Overview, make<SummaryPage>, 1 },
+        { Overview, make<TimelinePage>, 2 }, { PageKind::Group::Memory, make<MemoryPage>, 3 },
+        { PageKind::Group::Memory, make<FlamePage>, 4 }, { PageKind::Group::Memory, make<LeaksPage>, 5 },
+        { Allocator, make<AllocatorPage>, 6 }, { Allocator, make<FragmentationPage>, 7 },
+        { Improve, make<WhatIfPage>, 0 }, { Raw, make<BlocksPage>, 8 }, { Raw, make<EventsPage>, 9 },
         { Raw, make<NotesPage> } };
     return kinds;
+}
+
+const std::vector<std::size_t>& pagesByKey()
+{
+    static const std::vector<std::size_t> places = [] {
+        std::vector<std::size_t> all(pageKinds().size());
+        std::iota(all.begin(), all.end(), std::size_t{ 0 });
+        std::ranges::stable_sort(all, {}, [](std::size_t place) {
+            constexpr int kDigits = 10;
+            const int key = pageKinds()[place].key;
+            return key > 0 ? key : kDigits - key;
+        });
+        return all;
+    }();
+    return places;
 }
 
 QString groupTitle(PageKind::Group group)

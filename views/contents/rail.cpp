@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/contents/rail.h"
 
+#include "views/contents/page_list.h"
 #include "views/style/icons.h"
 #include "views/style/type.h"
 
@@ -74,7 +75,8 @@ void Rail::addPage(const Page& page, const QString& group)
     m_group->addButton(button, index);
     m_groups.back().row->addWidget(button);
     m_groups.back().pages.push_back(index);
-    const QString tip = index < 9 ? tr("%1 (Ctrl+%2)").arg(page.title()).arg(index + 1) : page.title();
+    const int key = pageKinds()[static_cast<std::size_t>(index)].key;
+    const QString tip = key >= 0 ? tr("%1 (Ctrl+%2)").arg(page.title()).arg(key) : page.title();
     m_entries.push_back({ button, page.iconName(), page.title(), tip, {} });
     showEntry(m_entries.back());
 }

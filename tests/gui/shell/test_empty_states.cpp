@@ -63,7 +63,7 @@ TEST_F(EmptyStates, WithoutADevice)
     ASSERT_TRUE(test::until([&] { return !window().pending(); }));
     ASSERT_TRUE(driver().documents());
     for (const char* page :
-        { "summary", "memory", "flame", "leaks", "allocator", "fragmentation", "blocks", "events" })
+        { "summary", "memory", "flame", "leaks", "allocator", "fragmentation", "whatif", "blocks", "events" })
         EXPECT_TRUE(pageShows(page, "_record_memory_history(")) << page;
 }
 

@@ -46,10 +46,10 @@ TEST_F(FilterReach, EveryPageSaysWhetherTheFilterApplies)
     }
     filter();
     const std::map<QString, QString> said{ { QStringLiteral("summary"), m_nothing },
-        { QStringLiteral("timeline"), m_nothing },
-        { QStringLiteral("memory"), m_parts }, { QStringLiteral("flame"), {} },
-        { QStringLiteral("leaks"), m_nothing }, { QStringLiteral("allocator"), m_nothing },
-        { QStringLiteral("fragmentation"), m_nothing }, { QStringLiteral("blocks"), {} },
+        { QStringLiteral("timeline"), m_nothing }, { QStringLiteral("memory"), m_parts },
+        { QStringLiteral("flame"), {} }, { QStringLiteral("leaks"), m_nothing },
+        { QStringLiteral("allocator"), m_nothing }, { QStringLiteral("fragmentation"), m_nothing },
+        { QStringLiteral("whatif"), m_nothing }, { QStringLiteral("blocks"), {} },
         { QStringLiteral("events"), {} }, { QStringLiteral("notes"), m_nothing } };
     for (const Page* page : driver().view().pages()) {
         ASSERT_TRUE(said.contains(page->id())) << qPrintable(page->id()) << ": say here what it says";

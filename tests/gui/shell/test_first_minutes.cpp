@@ -76,7 +76,9 @@ TEST_F(FirstMinutes, PagesComeByKeyAndByMouseAndAreWalkedBack)
         EXPECT_TRUE(driver().page<Page>(pages[i]).isAncestorOf(QApplication::focusWidget()))
             << pages[i] << " has the keyboard";
     }
-    for (int i = 7; i >= 0; --i) {
+    driver().key(Qt::Key_0, Qt::ControlModifier);
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("whatif"));
+    for (int i = 8; i >= 0; --i) {
         driver().key(Qt::Key_Left, Qt::AltModifier);
         EXPECT_EQ(driver().currentPage(), QLatin1String(pages[i]));
     }
