@@ -104,15 +104,15 @@ Result<Change> Change::parse(std::string_view text)
 {
     const std::size_t equals = text.find('=');
     const auto known = std::ranges::find(changeKinds(), text.substr(0, equals), &ChangeKind::word);
-    if (known == changeKinds().end())
+    if (known == changeKinds().end() || equals == text.npos)
         return fail(
             Error::Kind::Usage, say("--change '%1' is not known: what it can do is %2", text, kinds()));
     if (known->kind == Kind::Optimizer)
-        return parseOptimizer(text, equals == text.npos ? std::string_view() : text.substr(equals + 1));
+        return parseOptimizer(text, text.substr(equals + 1));
     Change change;
     change.kind = known->kind;
     change.text = text;
-    const std::string_view value = equals == text.npos ? std::string_view() : text.substr(equals + 1);
+    const std::string_view value = text.substr(equals + 1);
     change.value = value;
     if (known->kind == Kind::Checkpoint) {
         if (!value.empty() && value != "path:")

@@ -268,8 +268,12 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
         return;
     const OptimizerRewrite& optimizer = *rewrites.optimizer;
     prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
-    prediction.uses.push_back({ BlockRule::OldOptimizer, optimizer.taken().blocks, optimizer.taken().bytes });
-    prediction.uses.push_back({ BlockRule::NewOptimizer, optimizer.put().blocks, optimizer.put().bytes });
+    const auto told = [&](BlockRule rule, const OptimizerRewrite::Sum& sum) {
+        if (sum.blocks > 0)
+            prediction.uses.push_back({ rule, sum.blocks, sum.bytes });
+    };
+    told(BlockRule::OldOptimizer, optimizer.taken());
+    told(BlockRule::NewOptimizer, optimizer.put());
     if (prediction.reason.empty())
         prediction.reason = optimizer.reason();
     prediction.exact = false;
