@@ -78,7 +78,7 @@ public:
         m_read.declare(app, ReadOptions::Devices::All);
         app.add_option("--change", m_changes,
                "What is another: batch=N items, or batch=xF times as many; checkpoint=CLASS or "
-               "checkpoint=path:GLOB, modules behind checkpoints; one after the other")
+               "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
         app.add_option("--set", m_settings,
