@@ -86,6 +86,7 @@ std::span<const ChangeKind> changeKinds()
         { Change::Kind::Checkpoint, "checkpoint",
             "checkpoint=CLASS, checkpoint=path:GLOB or checkpoint=none" },
         { Change::Kind::Optimizer, "optimizer", "optimizer=NAME[,KEY=VALUE]..." },
+        { Change::Kind::Autocast, "amp", "amp=bf16 or amp=fp16" },
     };
     return kKinds;
 }
@@ -119,6 +120,12 @@ Result<Change> Change::parse(std::string_view text)
             return change;
         return fail(Error::Kind::Usage, say("--change '%1' names no modules", text),
             say("give a class, as checkpoint=Block, paths, as checkpoint=path:blocks.*, or checkpoint=none"));
+    }
+    if (known->kind == Kind::Autocast) {
+        if (value == "bf16" || value == "fp16")
+            return change;
+        return fail(Error::Kind::Usage, say("--change '%1' names no type of autocast", text),
+            say("there are amp=bf16 and amp=fp16"));
     }
     if (value.starts_with('x')) {
         change.relative = true;

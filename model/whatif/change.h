@@ -22,7 +22,12 @@ enum class WhatIfEvidence : std::uint8_t {
 
 /// A change of the program: KIND=VALUE.
 struct Change {
-    enum class Kind : std::uint8_t { Batch, Checkpoint, Optimizer };
+    enum class Kind : std::uint8_t {
+        Batch,
+        Checkpoint,
+        Optimizer,
+        Autocast, ///< no recording tells what it comes to: the program is run with it
+    };
 
     Kind kind = Kind::Batch;
     std::string text; ///< as it was given
@@ -36,7 +41,7 @@ struct Change {
 
     /// "batch=16", "batch=x2", "batch=x0.5", "checkpoint=Block", "checkpoint=path:blocks.*",
     /// "checkpoint=none",
-    /// "optimizer=SGD,momentum=0.9". Kind::Usage names what is known.
+    /// "optimizer=SGD,momentum=0.9", "amp=bf16". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

@@ -426,6 +426,10 @@ Result<Prediction> predictItself(
 Result<Prediction> answerOf(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
+    if (changes(scenario, Change::Kind::Autocast))
+        return fail(Error::Kind::Refused,
+            say("no recording tells which tensors autocast makes smaller, and which copies it keeps"),
+            say("the program itself can: --confirm -- COMMAND runs it so on a simulated card"));
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
     if (changes(scenario, Change::Kind::Batch)) {

@@ -219,9 +219,12 @@ TEST(WhatIf, RefusesByName)
         words.insert(words.end(), more.begin(), more.end());
         return strata(words);
     };
-    const Ran kind = refused({ "--change", "amp=bf16" });
+    const Ran kind = refused({ "--change", "fsdp=Block" });
     EXPECT_EQ(kind.code, 2);
-    EXPECT_THAT(kind.err, HasSubstr("--change 'amp=bf16' is not known: what it can do is batch="));
+    EXPECT_THAT(kind.err, HasSubstr("--change 'fsdp=Block' is not known: what it can do is batch="));
+    const Ran autocast = refused({ "--change", "amp=bf16" });
+    EXPECT_EQ(autocast.code, 1);
+    EXPECT_THAT(autocast.err, HasSubstr("--confirm -- COMMAND"));
     EXPECT_EQ(refused({ "--change", "batch=none" }).code, 2);
     EXPECT_EQ(refused({ "--batch-of", "8" }).code, 2);
     EXPECT_EQ(refused({ "--change", "batch=x2", "--batch-of", "8,16" }).code, 2);

@@ -55,7 +55,7 @@ CLASSES = {
     "siamese": ("Residual", "Linear", "Sequential"), "t5": ("TransformerEncoderLayer", "MultiheadAttention", "TransformerDecoderLayer"),
     "unet": ("Sequential", "GroupNorm"), "vae": ("Residual", "LayerNorm"), "vit": ("Sequential", "Attention")}
 DEEP = ("--deep-step", "3")
-NESTED = ("experts", "gpt", "resnet", "siamese", "t5", "unet", "vae", "vit")  # have blocks that roles_program.py can checkpoint
+NESTED = ("experts", "gpt", "resnet", "siamese", "unet", "vae", "vit")  # have blocks that roles_program.py can checkpoint
 
 #: Cases from which on a percentile says something.
 ENOUGH = {"tuned": 40, "held back": 12}

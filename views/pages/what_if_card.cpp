@@ -98,6 +98,8 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
                            "SGD,momentum=0.9"),
             WhatIfCard::tr("It takes a recording that tells of parameters, as strata record makes them."),
             whatIf, document);
+    case model::Change::Kind::Autocast: // the program alone can tell
+        break;
     }
     return nullptr;
 }
@@ -108,7 +110,8 @@ std::vector<WhatIfCard*> makeWhatIfCards(WhatIf& whatIf, Document& document)
 {
     std::vector<WhatIfCard*> cards;
     for (const model::ChangeKind& kind : model::changeKinds())
-        cards.push_back(makeCardOf(kind, whatIf, document));
+        if (WhatIfCard* card = makeCardOf(kind, whatIf, document))
+            cards.push_back(card);
     cards.push_back(new WhatIfRecordingsCard(whatIf, document));
     cards.push_back(new WhatIfSettingsCard(whatIf, document));
     cards.push_back(new WhatIfDeviceCard(whatIf, document));

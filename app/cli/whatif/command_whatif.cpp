@@ -89,7 +89,8 @@ public:
         m_read.declare(app, ReadOptions::Devices::All);
         app.add_option("--change", m_changes,
                "What is another: batch=N items, or batch=xF times as many; checkpoint=CLASS or "
-               "checkpoint=path:GLOB, modules behind checkpoints; optimizer=NAME[,KEY=VALUE]... of "
+               "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; "
+               "optimizer=NAME[,KEY=VALUE]... of "
                "torch.optim; one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);

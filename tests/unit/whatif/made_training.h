@@ -112,9 +112,8 @@ private:
     {
         if (!isDeep())
             return 0;
-        deep.rows.push_back(
-            { kind, kind == Kind::Unpacked || kind == Kind::Released ? 2u : 1u, event, {}, {}, saved,
-                static_cast<std::uint32_t>(deep.refs.size()), static_cast<std::uint32_t>(tensors.size()) });
+        deep.rows.push_back({ kind, phase == 'F' ? 1u : 2u, event, {}, {}, saved,
+            static_cast<std::uint32_t>(deep.refs.size()), static_cast<std::uint32_t>(tensors.size()) });
         deep.refs.insert(deep.refs.end(), tensors.begin(), tensors.end());
         return deep.rows.size() - 1;
     }
@@ -149,10 +148,11 @@ private:
     };
     Saved save(const Tensor& it)
     {
-        const std::uint32_t at = isDeep() ? tensor(it.block) : 0;
-        row(Kind::Saved, { at }, saves);
-        if (!options.checkpointed)
+        if (!options.checkpointed) { // else a checkpoint sees what is saved, and nobody behind it
+            const std::uint32_t at = isDeep() ? tensor(it.block) : 0;
+            row(Kind::Saved, { at }, saves);
             own(it.block);
+        }
         return { it.block, saves++ };
     }
 
@@ -192,11 +192,15 @@ private:
     void use(const Saved& saved, int again, std::size_t size)
     {
         const int block = again < 0 ? saved.block : again;
-        const std::uint32_t unpacked = isDeep() ? tensor(block) : 0;
-        row(Kind::Unpacked, { unpacked }, saved.number);
+        const bool isSeen = isDeep() && !options.checkpointed;
+        const std::uint32_t unpacked = isSeen ? tensor(block) : 0;
+        if (isSeen)
+            row(Kind::Unpacked, { unpacked }, saved.number);
         const int gradient = alloc(size);
-        row(Kind::Gone, { unpacked });
-        row(Kind::Released, {}, saved.number);
+        if (isSeen) {
+            row(Kind::Gone, { unpacked });
+            row(Kind::Released, {}, saved.number);
+        }
         if (!options.checkpointed || again >= 0)
             drop(block);
         drop(gradient);
@@ -226,8 +230,15 @@ private:
             const auto size = static_cast<std::size_t>(3 * i);
             int again = -1;
             if (options.checkpointed) { // its forward again, up to what it saved last
+                phase = 'R';
+                const std::size_t entered = row(Kind::Enters, {});
                 again = alloc(size);
                 drop(alloc(size + 1));
+                const std::size_t left = row(Kind::Leaves, {});
+                phase = 'B';
+                if (isDeep())
+                    for (const std::size_t at : { entered, left })
+                        named[at] = { "layers." + std::to_string(i), "Layer" };
             }
             use(layer.h, again, size);
             use(layer.x, -1, size + 2);

@@ -32,10 +32,16 @@ TEST(Change, IsModulesThatAreCheckpointed)
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }
 
+TEST(Change, IsATypeOfAutocast)
+{
+    EXPECT_EQ(Change::parse("amp=bf16")->kind, Change::Kind::Autocast);
+    EXPECT_EQ(Change::parse("amp=int8").error().kind, Error::Kind::Usage);
+}
+
 TEST(Change, RefusesByNameWhatIsNotKnown)
 {
     for (const char* wrong :
-        { "amp=bf16", "checkpoints=Block", "", "=2", "batches=2", "optimizer", "optimiser=SGD" }) {
+        { "fsdp=Block", "checkpoints=Block", "", "=2", "batches=2", "optimizer", "optimiser=SGD" }) {
         const auto change = Change::parse(wrong);
         ASSERT_FALSE(change) << wrong;
         EXPECT_EQ(change.error().kind, Error::Kind::Usage);

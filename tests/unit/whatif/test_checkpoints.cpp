@@ -4,6 +4,7 @@
 #include "model/analysis/replay.h"
 #include "model/analysis/training/deep_check.h"
 #include "model/whatif/predict.h"
+#include "model/whatif/recorded_checkpoints.h"
 #include "model/whatif/step_owners.h"
 #include "tests/unit/whatif/made_training.h"
 
@@ -68,6 +69,42 @@ TEST(Checkpoints, AreTheProgramThatHasThem)
         ASSERT_EQ(curveOf(run), plain.curve);
         EXPECT_EQ(curveOf(edited(run, *edits)), truth.curve) << "seed " << seed;
     }
+}
+
+TEST(RecordedCheckpoints, TakenAwayAreTheProgramWithoutThem)
+{
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        MadeTraining::Options options;
+        options.seed = seed;
+        options.layers = 1 + static_cast<int>(seed % 5);
+        options.extraInFirstStep = seed % 3 == 0;
+        options.keepsHidden = seed % 4 == 0;
+        const MadeTraining truth(options);
+        options.checkpointed = true;
+        MadeTraining made(options);
+        const auto trained = made.recorded();
+        const auto edits = withoutCheckpoints(trained->trace(), trained->steps());
+        ASSERT_TRUE(edits) << edits.error().text();
+        EXPECT_EQ(curveOf(edited(programRunOf(trained->trace()), *edits)), truth.curve) << "seed " << seed;
+    }
+}
+
+TEST(RecordedCheckpoints, RefuseByNameWhatIsNotThere)
+{
+    MadeTraining plain({ .seed = 1 });
+    const auto trained = plain.recorded();
+    const auto none = withoutCheckpoints(trained->trace(), trained->steps());
+    ASSERT_FALSE(none);
+    EXPECT_NE(none.error().text().find("no checkpoints"), std::string::npos);
+
+    MadeTraining more({ .seed = 1, .checkpointed = true });
+    for (DeepStep::Row& row : more.deep.rows)
+        if (row.thread == 2 && (row.kind == DeepStep::Kind::Enters || row.kind == DeepStep::Kind::Leaves))
+            row.kind = DeepStep::Kind::Gone;
+    const auto functions = more.recorded();
+    const auto refused = withoutCheckpoints(functions->trace(), functions->steps());
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().text().find("more than the forward of modules"), std::string::npos);
 }
 
 TEST(Checkpoints, TellWhatTheyDoToWhichBlocks)
@@ -145,7 +182,7 @@ TEST(Checkpoints, OfCraftedDeepStepsEndWell)
     std::mt19937_64 random(7);
     int refused = 0, told = 0;
     for (int round = 0; round < 400; ++round) {
-        MadeTraining made({ .seed = 1 + random() % 4 });
+        MadeTraining made({ .seed = 1 + random() % 4, .checkpointed = round % 2 == 1 });
         auto& rows = made.deep.rows;
         for (int change = 0; change < 1 + round % 6; ++change) {
             DeepStep::Row& row = rows[random() % rows.size()];
@@ -176,9 +213,11 @@ TEST(Checkpoints, OfCraftedDeepStepsEndWell)
             }
         }
         const auto trained = made.recorded();
-        const auto edits = editsOf(*trained);
-        (edits ? told : refused) += 1;
-        if (edits) {
+        for (const auto& edits :
+            { editsOf(*trained), withoutCheckpoints(trained->trace(), trained->steps()) }) {
+            (edits ? told : refused) += 1;
+            if (!edits)
+                continue;
             const ProgramRun run = edited(programRunOf(trained->trace()), *edits);
             EXPECT_TRUE(RebuiltRun::of(trained->trace(), run));
         }
