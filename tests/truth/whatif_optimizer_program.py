@@ -25,9 +25,19 @@ def named(wanted):
     return lambda parameters: getattr(torch.optim, name)(parameters, **options)
 
 
+class Trainer(roles_program.Trainer):
+    """Where there are two optimizers, both are of that kind."""
+
+    def make_optimizers(self, make):
+        if "two_optimizers" not in self.options or hasattr(self.plain, "parts"):
+            return super().make_optimizers(make)
+        parameters = self.parameters()
+        return [make([p for p in parameters if p.dim() >= 2]), make([p for p in parameters if p.dim() < 2])]
+
+
 def with_layers_beside(layers, width):
     """A Trainer of a model with such layers beside it."""
-    class Trainer(roles_program.Trainer):
+    class Beside(Trainer):
         def spread(self):
             self.beside = torch.nn.ModuleList(torch.nn.Linear(width, width) for _ in range(layers)).to("cuda", next(self.model.parameters()).dtype)
             super().spread()
@@ -41,7 +51,7 @@ def with_layers_beside(layers, width):
                 for layer in self.beside:
                     row = layer(row)
             return super().loss(x, y, part) + row.float().mean()
-    return Trainer
+    return Beside
 
 
 def main():
@@ -49,7 +59,7 @@ def main():
     roles_program.OPTIMIZERS[optimizer] = named(optimizer)
     arguments = roles_program.parse([*words, "--optimizer", optimizer])
     whatif_program.with_batch(arguments.family, int(items))
-    trainer = with_layers_beside(*map(int, beside.split("x"))) if beside != "0" else roles_program.Trainer
+    trainer = with_layers_beside(*map(int, beside.split("x"))) if beside != "0" else Trainer
     return roles_program.train(arguments, trainer)
 
 
