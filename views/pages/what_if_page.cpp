@@ -28,7 +28,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kChangesWidth = 316, kChangesLeast = 260; // before scaling
+constexpr int kChangesWidth = 344, kChangesLeast = 320, kHighestChart = 320; // before scaling
 
 } // namespace
 
@@ -164,6 +164,7 @@ QWidget* WhatIfPage::makeAnswer()
     auto* column = new QVBoxLayout(side);
     column->setContentsMargins(kMargin, 0, 0, 0);
     column->setSpacing(kGrid);
+    m_chart->setMaximumHeight(scaled(kHighestChart, font()));
     column->addWidget(m_chart, 2);
     auto* head = new QHBoxLayout;
     head->addWidget(m_choice);

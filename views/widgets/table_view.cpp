@@ -96,7 +96,11 @@ void TableView::reset()
 
 void TableView::sizeColumns()
 {
-    if (!m_table || !m_table->source() || m_sizedColumns == m_table->columnCount())
+    if (!m_table || !m_table->source()) {
+        m_sizedColumns = 0; // those of the next source are new sections
+        return;
+    }
+    if (m_sizedColumns == m_table->columnCount())
         return;
     m_sizedColumns = m_table->columnCount();
     const QFontMetrics title = m_header->fontMetrics();

@@ -19,6 +19,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QFile>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -211,6 +212,22 @@ TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
         EXPECT_EQ(answer.prediction->neededBytes(), source->alternative(row).prediction->neededBytes());
     }
     EXPECT_TRUE(batches && others);
+}
+
+TEST_F(WhatIfPageTest, ColumnsAreWideEnoughAfterOneFileFollowsAnother)
+{
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_NO_FATAL_FAILURE(openSample());
+        const PlainTableView& table = m_page.table(WhatIfPage::Alternatives);
+        ASSERT_TRUE(table.source());
+        const auto* header = table.findChild<QHeaderView*>();
+        ASSERT_TRUE(header);
+        for (int column = 1; column <= AlternativesTable::Sureness; ++column)
+            EXPECT_GE(header->sectionSize(column),
+                table.fontMetrics().horizontalAdvance(
+                    table.source()->columns()[static_cast<std::size_t>(column)].sample))
+                << column;
+    }
 }
 
 TEST_F(WhatIfPageTest, FurtherRecordingsTakePartWhereTheirCardIsOn)
