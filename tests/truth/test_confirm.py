@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from running import THOROUGH, main, strata_json
-from test_whatif import CARD, FIGURES, HELD_BACK, PROGRAM, cases, figures, record, words_of
+from test_whatif import CARD, CLASSES, FIGURES, HELD_BACK, PROGRAM, cases, figures, record, words_of
 
 Question = collections.namedtuple("Question", "name before after words settings")
 
@@ -31,6 +31,17 @@ def questions(case):
     base = words_of(case, 1)
     yield Question("batch", base, words_of(case, 2), ["--change", "batch=x2", "--batch-of", items], "")
     yield Question("settings", base, base, ["--set", case.settings], case.settings)
+    plain = without(base, "autocast")
+    yield Question("autocast", plain, (*plain, "--option", "autocast"), ["--change", "amp=bf16"], "")
+    for name, change in (("adamw", "adamw"), ("momentum", "SGD,momentum=0.9")):
+        if name not in base:
+            other = tuple(name if before == "--optimizer" else word for before, word in zip(("", *base), base))
+            yield Question("optimizer", base, other, ["--change", f"optimizer={change}"], "")
+            break
+    chosen = CLASSES[case.family][0]
+    checkpointed = (base[0], "--checkpoint", chosen, *base[1:])
+    yield Question("checkpoint", base, checkpointed, ["--change", f"checkpoint={chosen}"], "")
+    yield Question("no checkpoint", checkpointed, base, ["--change", "checkpoint=none"], "")
     yield Question("batch and settings", base, words_of(case, 0.5), ["--change", "batch=x0.5", "--batch-of", items, "--set", case.settings],
                    case.settings)
 
@@ -69,7 +80,7 @@ def test(arguments, python, failures):
     chosen = [case for case in cases(range(arguments.first_seed, arguments.first_seed + arguments.seeds)) if arguments.only in case.name]
     asked = [(case, question) for case in chosen for question in questions(case)]
     if not THOROUGH and not arguments.only:
-        asked = asked[::13]
+        asked = asked[::17]
     with tempfile.TemporaryDirectory() as folder:
         paths = record_all(arguments, python, folder, asked)
         missing = [case.name for case, each in asked if ("", each.before) not in paths or (each.settings, each.after) not in paths]

@@ -23,6 +23,8 @@ QString evidence(model::WhatIfEvidence evidence)
         return Words::tr("replay");
     case model::WhatIfEvidence::Recordings:
         return Words::tr("recordings");
+    case model::WhatIfEvidence::Deep:
+        return Words::tr("deep step");
     case model::WhatIfEvidence::Roles:
         return Words::tr("roles");
     case model::WhatIfEvidence::Sizes:
@@ -38,6 +40,8 @@ QString evidenceMeaning(model::WhatIfEvidence evidence)
         return Words::tr("the program asks for the same, and PyTorch's allocator is replayed over it");
     case model::WhatIfEvidence::Recordings:
         return Words::tr("recordings of the same program with other batches tell the size of each block");
+    case model::WhatIfEvidence::Deep:
+        return Words::tr("one step of the training was seen operator by operator, with what backward keeps");
     case model::WhatIfEvidence::Roles:
         return Words::tr("the program told its parameters, and so what blocks are for");
     case model::WhatIfEvidence::Sizes:
@@ -46,31 +50,46 @@ QString evidenceMeaning(model::WhatIfEvidence evidence)
     return {};
 }
 
-QString rule(model::BatchRule rule)
+QString rule(model::BlockRule rule)
 {
     switch (rule) {
-    case model::BatchRule::Scaled:
+    case model::BlockRule::Scaled:
         return Words::tr("hold something for each item: scaled");
-    case model::BatchRule::OfTheModel:
+    case model::BlockRule::OfTheModel:
         return Words::tr("of the model and its optimizer: as they are");
-    case model::BatchRule::Workspace:
+    case model::BlockRule::Workspace:
         return Words::tr("workspaces of libraries, communication: as they are");
-    case model::BatchRule::Scratch:
+    case model::BlockRule::Scratch:
         return Words::tr("scratch of convolutions: likely scaled");
-    case model::BatchRule::OfTheUpdate:
+    case model::BlockRule::OfTheUpdate:
         return Words::tr("made in the optimizer, or outside of steps: as they are");
-    case model::BatchRule::SizeOfParameter:
+    case model::BlockRule::SizeOfParameter:
         return Words::tr("as large as a parameter: likely as they are");
-    case model::BatchRule::NotWhole:
+    case model::BlockRule::NotWhole:
         return Words::tr("no bytes of whole items: likely as they are");
-    case model::BatchRule::Undecided:
+    case model::BlockRule::Undecided:
         return Words::tr("nothing tells what they are for: likely scaled");
-    case model::BatchRule::Linear:
+    case model::BlockRule::Linear:
         return Words::tr("recordings tell their size at each batch");
-    case model::BatchRule::Interpolated:
+    case model::BlockRule::Interpolated:
         return Words::tr("do not go linearly: between the nearest two recordings");
-    case model::BatchRule::NotAligned:
-        return Words::tr("the other recording has no such block: as they are");
+    case model::BlockRule::NotAligned:
+        return Words::tr("the other recording, or the deep step, has no such block: as they are");
+    case model::BlockRule::LetGo:
+        return Words::tr(
+            "kept for backward, and computed again instead: go when the program lets go of them");
+    case model::BlockRule::Held:
+        return Words::tr("taken by what is computed again: stay until then");
+    case model::BlockRule::Recomputed:
+        return Words::tr("once more in backward");
+    case model::BlockRule::Kept:
+        return Words::tr("kept for backward, which computes nothing again");
+    case model::BlockRule::NotAgain:
+        return Words::tr("were computed again in backward: not there any more");
+    case model::BlockRule::OldOptimizer:
+        return Words::tr("of the recorded optimizer: not there any more");
+    case model::BlockRule::NewOptimizer:
+        return Words::tr("of the other optimizer: put in");
     }
     return {};
 }

@@ -13,7 +13,7 @@ namespace strata::views::text {
 /// What that is: "the program does the same, and the allocator is replayed".
 [[nodiscard]] QString evidenceMeaning(model::WhatIfEvidence evidence);
 /// What became of the blocks: "hold something for each item of the batch: scaled".
-[[nodiscard]] QString rule(model::BatchRule rule);
+[[nodiscard]] QString rule(model::BlockRule rule);
 /// "exact, by replay", "an estimate, by roles", "bounds alone, by sizes".
 [[nodiscard]] QString sureness(const model::Prediction& prediction);
 /// "batch=x2", "expandable_segments:True", "the defaults of PyTorch"; empty: nothing is another.
