@@ -92,7 +92,7 @@ public:
     };
     [[nodiscard]] std::vector<Manner> mannersOf(std::string_view name) const;
     [[nodiscard]] const std::string& torchVersion() const { return m_torch; } ///< "2.15.0"
-    [[nodiscard]] std::string names() const; ///< "Adadelta, Adam, ... or SGD"
+    [[nodiscard]] std::string names() const; ///< "Adadelta, Adam, ... and SGD"
 
 private:
     OptimizerTemplates();
