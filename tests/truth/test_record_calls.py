@@ -8,6 +8,7 @@ that make them while others allocate nobody knows the place, but what the alloca
 exactly the segments in which no block lives, and nothing else gives back any. With every PyTorch at hand on the simulated
 device. Skipped (exit 77) without PyTorch.
 """
+import bisect
 import collections
 import json
 import os
@@ -89,22 +90,28 @@ class Segments:
     """Of one device: which hold a living block."""
 
     def __init__(self):
-        self.bytes, self.blocks = {}, {}
+        self.starts, self.bytes, self.blocks, self.living = [], {}, {}, collections.Counter()
+
+    def segment_of(self, address):
+        at = bisect.bisect_right(self.starts, address) - 1
+        return self.starts[at] if at >= 0 and address < self.starts[at] + self.bytes[self.starts[at]] else None
 
     def take(self, event):
         address, action = event["address"], event["action"]
         if action == "segment_alloc":
+            bisect.insort(self.starts, address)
             self.bytes[address] = event["bytes"]
         elif action == "segment_free":
+            self.starts.remove(address)
             del self.bytes[address]
         elif action == "alloc":
-            self.blocks[address] = event["bytes"]
+            self.blocks[address] = self.segment_of(address)
+            self.living[self.blocks[address]] += 1
         elif action == "free_completed":
-            del self.blocks[address]
+            self.living[self.blocks.pop(address)] -= 1
 
     def free(self):
-        used = {s for s, size in self.bytes.items() for b in self.blocks if s <= b < s + size}
-        return set(self.bytes) - used
+        return {start for start in self.starts if not self.living[start]}
 
 
 def effects(name, rows, failures):

@@ -241,7 +241,7 @@ def package(reader):
 def linked(reader, source):
     """LibTorch without CUDA's libraries, and a program that allocates."""
     for line, instead in (("// loss = model(batch)", ALLOCATION),
-                          ("#include <strata/capture.h>\n", "#include <strata/capture.h>\n#include <torch/torch.h>\n"),
+                          ("#include <strata/capture.h>\n", "#include <strata/capture.h>\n#include <torch/types.h>\n"),
                           ("int main()\n{\n", "int main()\n{\n    std::vector<torch::Tensor> kept;\n")):
         reader.failures.expect("app.cpp", line, source.count(line), 1)
         source = source.replace(line, instead)
