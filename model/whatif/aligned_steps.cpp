@@ -175,8 +175,11 @@ std::vector<AlignedStep> alignSteps(
     aligned.push_back(alignment.with(firstStep(steps, ends.front())));
     for (std::size_t i = 1; i < ends.size(); ++i)
         aligned.push_back(alignment.with({ ends[i - 1], ends[i] }));
-    if (ends.back() < trace.eventCount())
-        aligned.push_back(alignment.with({ ends.back(), trace.eventCount() }));
+    if (ends.back() < trace.eventCount()) { // a step that has not come to its end, or none
+        AlignedStep rest = alignment.with({ ends.back(), trace.eventCount() });
+        if (rest.alone < static_cast<std::int64_t>(rest.blocks.size()))
+            aligned.push_back(std::move(rest));
+    }
     return aligned;
 }
 
