@@ -277,7 +277,7 @@ void WhatIf::take(const QString& key, std::shared_ptr<const WhatIfAnswer> answer
 
 void WhatIf::tellItems()
 {
-    if (!m_run.categories || std::exchange(m_itemsAsked, true))
+    if (!m_run.report || !m_run.categories || std::exchange(m_itemsAsked, true))
         return;
     m_telling.start(
         [run = m_run](const JobContext& context) mutable {

@@ -173,15 +173,21 @@ void WhatIfBatchCard::show(const model::Scenario& scenario)
     showAsked();
 }
 
+/// Of the device that is asked about: the document may be at another by now.
+bool WhatIfBatchCard::hasSteps() const
+{
+    const auto& device = whatIf().device();
+    return device && device->training && device->training->steps && !device->training->steps->steps.empty();
+}
+
 QString WhatIfBatchCard::whyNot() const
 {
-    const auto& device = document().device();
     if (whatIf().ready() != WhatIf::Ready::All) {
-        if (!device || document().analysing() || whatIf().working())
+        if (!document().device() || document().analysing() || whatIf().working())
             return tr("The steps of the training are looked for…");
         return tr("Nobody looked for the steps of the training; the page Leaks begins again.");
     }
-    if (device->training->steps->steps.empty())
+    if (!hasSteps())
         return tr("No steps of a training are known here: it takes one that runs forward, backward and "
                   "optimizer.");
     if (!whatIf().items())
@@ -205,11 +211,9 @@ void WhatIfBatchCard::refresh()
     }
     showAsked();
     const QString why = whyNot();
-    const bool steps
-        = whatIf().ready() == WhatIf::Ready::All && !document().device()->training->steps->steps.empty();
     m_slider->setEnabled(why.isEmpty());
     m_items->setEnabled(why.isEmpty());
-    m_recorded->setEnabled(steps);
+    m_recorded->setEnabled(whatIf().ready() == WhatIf::Ready::All && hasSteps());
     setNote(!why.isEmpty()         ? why
             : whatIf().saidItems() ? QString()
                                    : tr("Items recorded: as the shapes of operators tell."));

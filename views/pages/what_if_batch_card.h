@@ -33,6 +33,7 @@ public:
 private:
     void ask(std::int64_t items);
     void showAsked();
+    [[nodiscard]] bool hasSteps() const;
     [[nodiscard]] QString whyNot() const;
 
     QSlider* m_slider;

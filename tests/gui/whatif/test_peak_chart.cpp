@@ -2,6 +2,7 @@
 #include "views/widgets/whatif/peak_chart.h"
 
 #include "model/cards/catalogue.h"
+#include "tests/gui/allocator/replayed.h"
 #include "views/style/texts.h"
 
 #include <QImage>
@@ -32,7 +33,7 @@ PeakPicture picture(
     return picture;
 }
 
-class PeakChartTest : public testing::Test {
+class PeakChartTest : public testing::Test, protected test::WindowFont {
 protected:
     PeakChartTest()
     {
