@@ -307,17 +307,20 @@ def made(strata, python, only):
 
 
 def text_of(document):
-    """One line for each optimizer's way to choose, and for each template."""
+    """Lines for each optimizer, and one for each template. Compilers are asked to take 65,536 characters as a literal."""
     lines = ["{", f' "torch": {json.dumps(document["torch"])},', f' "untold": {json.dumps(document["untold"])},', ' "optimizers": {']
     for number, (name, about) in enumerate(document["optimizers"].items()):
         lines.append(f'  {json.dumps(name)}: {{"takes": {json.dumps(about["takes"])}, "switches": {json.dumps(about["switches"])},')
         lines.append(f'   "numbers": {json.dumps(about["numbers"])},')
-        rows = ", ".join(f"{json.dumps(key)}: {value}" for key, value in about["variants"].items())
+        rows = ",".join(f"{json.dumps(key)}:{value}" for key, value in about["variants"].items())
         lines.append(f'   "variants": {{{rows}}}}}{"," if number + 1 < len(document["optimizers"]) else ""}')
     lines += [" },", ' "templates": [']
     for number, template in enumerate(document["templates"]):
-        lines.append(f'  {json.dumps(template)}{"," if number + 1 < len(document["templates"]) else ""}')
-    return "\n".join([*lines, " ]", "}"]) + "\n"
+        lines.append(f'  {json.dumps(template, separators=(",", ":"))}{"," if number + 1 < len(document["templates"]) else ""}')
+    text = "\n".join([*lines, " ]", "}"]) + "\n"
+    if len(text) > 65536:
+        raise RuntimeError(f"{len(text)} characters are too long a literal")
+    return text
 
 
 def main():
