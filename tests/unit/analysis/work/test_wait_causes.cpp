@@ -251,7 +251,8 @@ TEST(WaitCausesTest, ARecordingWhoseLaunchesHaveNoWorkSaysSoAndNamesNoCause)
     Program program;
     program.beOwnRecording();
     for (std::int64_t step = 0; step < 3; ++step) {
-        program.add(WorkKind::Annotation, "ProfilerStep#" + std::to_string(step), 100 * step, 100 * step + 90);
+        program.add(
+            WorkKind::Annotation, "ProfilerStep#" + std::to_string(step), 100 * step, 100 * step + 90);
         for (std::int64_t i = 0; i < 5; ++i)
             program.lostLaunch(100 * step + 10 * i);
     }
