@@ -224,6 +224,12 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
     widenPeak(&PeakFigures::allocatedBytesPeak, below);
     widenPeak(&PeakFigures::reservedBytesPeak, takesAway ? kDeepTakenBelow : kDeepReservedBelow);
     prediction.exact = false;
+    if (edits.keepsTooMuch) {
+        prediction.predicted.reset();
+        prediction.reason
+            = say("bounds alone: checkpointed modules work with copies of what they take, as under "
+                  "autocast, and nothing tells whether that would be kept without a checkpoint");
+    }
     if (prediction.reason.empty())
         prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
 }

@@ -97,6 +97,22 @@ void keep(const DeviceTrace& trace, const Pair& pair, StepEdits& edits)
     }
 }
 
+/// A module works with a copy of what it takes, as under autocast: then nothing tells whether what it takes
+/// would be kept without the checkpoint.
+bool worksWithCopies(
+    const DeviceTrace& trace, const DeepStep& step, const StepOwners& owners, const Pair& pair)
+{
+    const Window& again = *pair.second;
+    auto take = std::ranges::lower_bound(owners.takes, again.enters, {}, &StepOwners::Take::at);
+    for (; take != owners.takes.end() && take->at < again.leaves; ++take) {
+        const StringId name = step.rows[take->at.row].name;
+        if (name.valid() && trace.recording().strings[name] == "aten::_to_copy"
+            && std::ranges::find(pair.first->takes, take->block) != pair.first->takes.end())
+            return true;
+    }
+    return false;
+}
+
 } // namespace
 
 Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingSteps& steps)
@@ -108,8 +124,11 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
     if (!owners)
         return Failure(owners.error());
     StepEdits edits;
-    for (const Pair& pair : pairsOf(trace, *owners))
+    bool keepsTooMuch = false;
+    for (const Pair& pair : pairsOf(trace, *owners)) {
         keep(trace, pair, edits);
+        keepsTooMuch = keepsTooMuch || worksWithCopies(trace, **deep, *owners, pair);
+    }
     const std::set<std::uint32_t> removed(edits.removed.begin(), edits.removed.end());
     bool isMore = false;
     for (EventIndex event = (*deep)->beginEvent; event < (*deep)->endEvent && !isMore; ++event)
@@ -123,7 +142,9 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
                 "no counterpart"));
     if (removed.empty())
         return fail(Error::Kind::Refused, say("the deep step shows no checkpoints that could be taken away"));
-    return inAllSteps(trace, steps, **deep, edits);
+    RunEdits all = inAllSteps(trace, steps, **deep, edits);
+    all.keepsTooMuch = keepsTooMuch;
+    return all;
 }
 
 } // namespace strata::model

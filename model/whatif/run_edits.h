@@ -35,6 +35,7 @@ struct RunEdits {
     std::vector<Copy> copies;
     std::vector<std::uint32_t> removed; ///< rows
     std::vector<RuleUse> uses;
+    bool keepsTooMuch = false; ///< some blocks may go earlier than they do here: the peaks are at most these
 
     [[nodiscard]] bool empty() const { return moves.empty() && copies.empty() && removed.empty(); }
 };

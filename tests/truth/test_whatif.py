@@ -45,7 +45,7 @@ BARS = {"settings": ((0, 0), (0, 0)), "batch, two recordings": ((0.1, 1), (1, 8)
         "batch, two recordings, and settings": ((0.5, 3), (1, 5)), "batch, roles": ((0.1, 1), (1, 8)),
         "batch, sizes": ((0, 0), (0, 0)), "checkpointing, deep step": ((0.1, 2), (0.5, 3)),
         "checkpointing and settings, deep step": ((0.1, 2), (0.5, 3)), "checkpointing and batch, deep step and roles": ((0.5, 3), (1, 5)),
-        "no checkpoints, deep step": ((0.1, 2), (0.5, 3)), "no checkpoints under autocast, deep step": ((1, 8), (2, 8))}
+        "no checkpoints, deep step": ((0.1, 2), (0.5, 3)), "no checkpoints under autocast, deep step": ((0.1, 2), (0.5, 3))}
 
 #: Of each family what is checkpointed, each for itself; the first and the last where there is little time.
 CLASSES = {
@@ -234,7 +234,7 @@ class Report:
         null = [row.unchanged[index] for row in counted]
         median, tail = percentile(errors, 0.5), percentile(errors, 0.99 if method == "settings" else 0.95)
         bar = BARS[method][FIGURES[index] == "reserved"]
-        most, off = 2 if which == "held back" else 1, max(MOST_OFF[FIGURES[index] == "reserved"], bar[1])
+        most, off = 2 if which == "held back" else 1, MOST_OFF[FIGURES[index] == "reserved"]
         met = median <= bar[0] * most and (tail <= bar[1] * most or len(counted) < ENOUGH[which])
         cells = [f"{median:.2f}", f"{tail:.2f}", f"{max(errors):.2f}", str(sum(error == 0 for error in errors)),
                  f"{percentile(null, 0.5):.1f}", f"{percentile(null, 0.95):.1f}", "yes" if met else f"no: {bar[0]} / {bar[1]}"]
@@ -257,7 +257,7 @@ class Report:
                   f"in {cells[4]} and is {cells[5]} % wide in the median, {cells[6]} % at the 95th percentile", flush=True)
             if method == "batch, sizes":
                 self.failures.expect(f"{method}, {which}", "none has a point", kinds[0], 0)
-            else:
+            elif "under autocast" not in method:
                 self.failures.expect(f"{method}, {which}", "a third or more have a point", 3 * kinds[0] >= len(rows) or len(rows) < 3)
             if len(rows) >= ENOUGH[which]:
                 self.failures.expect(f"{method}, {which}", "intervals hold in 95 %", sum(row.held for row in rows) >= 0.95 * len(rows))
