@@ -2,10 +2,9 @@
 // What is found, as it is shown.
 #include "views/contents/finder.h"
 
-#include "views/contents/page_list.h"
-
 #include "model/trace/filter_language.h"
 #include "model/trace/frame_origin.h"
+#include "views/contents/page_list.h"
 #include "views/shell/recent_files.h"
 #include "views/style/texts.h"
 
