@@ -96,7 +96,9 @@ DocumentContent::DocumentContent(const ContentContext& context, const QString& p
 
 DocumentContent::~DocumentContent()
 {
-    disconnect(); // nobody is told of what goes now
+    // Nobody is told of what goes now. Not by disconnect(): that would keep destroyed() from Qt's style
+    // sheets, too, which would polish what is not there any more when the theme changes.
+    blockSignals(true);
     disconnect(qApp, nullptr, this, nullptr);
     delete m_bar; // they refer to a document
     delete m_status;
