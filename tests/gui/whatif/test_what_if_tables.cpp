@@ -90,15 +90,15 @@ TEST(PeaksTable, HasNoFigureWhereThereIsNoPoint)
 TEST(RulesTable, SaysWhatEachRuleIs)
 {
     const RulesTable table(
-        { { model::BatchRule::Scaled, 3, 4096 }, { model::BatchRule::OfTheModel, 2, 512 } });
+        { { model::BlockRule::Scaled, 3, 4096 }, { model::BlockRule::OfTheModel, 2, 512 } });
     EXPECT_EQ(csv(table), "rule,blocks,bytes\nscaled,3,4096\nof_the_model,2,512\n");
 }
 
 TEST(WhatIfWords, EveryRuleHasItsOwn)
 {
     QStringList all;
-    for (std::size_t i = 0; i < model::kBatchRules; ++i)
-        all << text::rule(static_cast<model::BatchRule>(i));
+    for (std::size_t i = 0; i < model::kBlockRules; ++i)
+        all << text::rule(static_cast<model::BlockRule>(i));
     EXPECT_FALSE(all.contains(QString()));
     EXPECT_EQ(all.removeDuplicates(), 0);
 }
