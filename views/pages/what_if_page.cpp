@@ -291,8 +291,10 @@ void WhatIfPage::showAnswer()
 void WhatIfPage::showAlternatives()
 {
     const auto& all = m_whatIf.alternatives();
+    const auto answered
+        = std::ranges::find_if(all, [](const WhatIfAlternative& one) { return one.prediction.has_value(); });
     const std::int64_t recorded
-        = !all.empty() && all.front().prediction ? all.front().prediction->recorded.reservedBytesPeak : 0;
+        = answered != all.end() ? answered->prediction->recorded.reservedBytesPeak : 0;
     table(Alternatives)
         .setSource(all.empty() ? nullptr : std::make_shared<const AlternativesTable>(all, recorded));
     showTexts();

@@ -160,7 +160,7 @@ TEST_F(WaysToOpen, APageInAWindowOfItsOwnStaysPartOfTheWhole)
 
     // With the next file it is back in its place; closing the window of its own brings it back as well.
     EXPECT_EQ(driver().page<Page>("events").window(), &driver().window());
-    driver().view().tearOff(8);
+    driver().view().tearOff(9);
     QWidget* own = driver().page<Page>("events").window();
     ASSERT_NE(own, &driver().window());
     own->close();

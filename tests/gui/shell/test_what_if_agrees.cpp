@@ -85,7 +85,7 @@ protected:
                 want["rule"].get<std::string>() + "," + std::to_string(want["blocks"].get<qint64>()) + ","
                     + std::to_string(want["bytes"].get<qint64>()));
         }
-        const QString said = test::plainText(page().evidenceText());
+        const QString said = test::plainText(page().evidenceText()).replace(QChar::Nbsp, QLatin1Char(' '));
         EXPECT_TRUE(
             said.contains(QStringLiteral("by ") + QString::fromStdString(evidence.get<std::string>())))
             << qPrintable(said);
@@ -170,12 +170,15 @@ TEST_P(WhatIfAgrees, InSingleChanges)
         const bool isBatch = name.startsWith(QStringLiteral("batch="));
         if (figures[0].isEmpty())
             continue; // refused
-        const Json told = isBatch ? json("whatif",
-                              { "--device", std::to_string(trace().device()), "--change", name.toStdString(),
-                                  "--batch-of", "8" })
-                                  : json("whatif",
-                                      { "--device", std::to_string(trace().device()), "--set",
-                                          name.section(QLatin1Char('='), 1).toStdString() });
+        const bool isSettings = name.startsWith(QStringLiteral("settings="));
+        const Json told = !isSettings && !isBatch
+            ? json("whatif", { "--device", std::to_string(trace().device()), "--change", name.toStdString() })
+            : isBatch ? json("whatif",
+                  { "--device", std::to_string(trace().device()), "--change", name.toStdString(),
+                      "--batch-of", "8" })
+                      : json("whatif",
+                          { "--device", std::to_string(trace().device()), "--set",
+                              name.section(QLatin1Char('='), 1).toStdString() });
         const Json& device = told["devices"][0];
         const qint64 needed = device["predicted"].is_null()
             ? device["interval"]["reserved_bytes_peak"][1].get<qint64>()

@@ -41,7 +41,8 @@ TEST_F(WindowStateTest, FitsSmallScreensOnEveryPage)
         driver().view().showPage(page->id());
         settle();
         QCoreApplication::processEvents();
-        EXPECT_LE(window().minimumSizeHint().width(), 1024) << qPrintable(page->id());
+        EXPECT_LE(window().minimumSizeHint().width(), 1024)
+            << qPrintable(page->id()) << " needs " << page->minimumSizeHint().width();
         EXPECT_LE(window().minimumSizeHint().height(), 680) << qPrintable(page->id());
         window().resize(1024, 680);
         EXPECT_EQ(window().size(), QSize(1024, 680)) << qPrintable(page->id());
