@@ -164,12 +164,12 @@ TEST_P(WhatIfAgrees, InSingleChanges)
     settle();
     const PlainTableView& table = page().table(WhatIfPage::Alternatives);
     for (const QString& row : rows(table)) {
+        if (row.contains(QStringLiteral(",,")))
+            continue; // refused
         const QString change = row.section(QLatin1Char(','), 0, -4);
         const QStringList figures = row.section(QLatin1Char(','), -3).split(QLatin1Char(','));
         const QString name = QString(change).remove(QLatin1Char('"'));
         const bool isBatch = name.startsWith(QStringLiteral("batch="));
-        if (figures[0].isEmpty())
-            continue; // refused
         const bool isSettings = name.startsWith(QStringLiteral("settings="));
         const Json told = !isSettings && !isBatch
             ? json("whatif", { "--device", std::to_string(trace().device()), "--change", name.toStdString() })

@@ -352,7 +352,7 @@ QSize PeakChart::sizeHint() const
 QSize PeakChart::minimumSizeHint() const
 {
     const int row = 2 * kLeastBar + kBetweenBars;
-    return { scaled(320, font()), scaled(kTop + kAxis + kPeaks * row + kPeaks * kBetweenPeaks, font()) };
+    return { scaled(260, font()), scaled(kTop + kAxis + kPeaks * row + kPeaks * kBetweenPeaks, font()) };
 }
 
 } // namespace strata::views
