@@ -167,6 +167,7 @@ QWidget* WhatIfPage::makeAnswer()
     m_chart->setMaximumHeight(scaled(kHighestChart, font()));
     column->addWidget(m_chart, 2);
     auto* head = new QHBoxLayout;
+    m_choice->setProperty("many", true); // as narrow as what is beside it
     head->addWidget(m_choice);
     head->addStretch();
     column->addLayout(head);
