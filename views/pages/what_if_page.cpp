@@ -28,7 +28,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kChangesWidth = 344, kChangesLeast = 284, kHighestChart = 320; // before scaling
+constexpr int kChangesWidth = 344, kChangesLeast = 268, kHighestChart = 320; // before scaling
 
 } // namespace
 
