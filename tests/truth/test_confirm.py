@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 
+import record_tools  # makes running known
 from running import THOROUGH, main, strata_json
 from test_whatif import CARD, CLASSES, FIGURES, HELD_BACK, PROGRAM, cases, figures, record, words_of
 
