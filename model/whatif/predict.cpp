@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/predict.h"
 
+#include "model/base/wrap.h"
+#include "model/digest/out_of_memory.h"
 #include "model/whatif/checkpoints.h"
 #include "model/whatif/optimizer.h"
 #include "model/whatif/recorded_checkpoints.h"
@@ -421,6 +423,10 @@ Result<Prediction> predictItself(
     }
     const bool unchanged = leavesAllocator(*run.report, scenario);
     if (unchanged && run.report->exact()) { // that check was the replay
+        if (const auto& refused = run.trace->outOfMemories(); !refused.empty()) {
+            prediction.runsOutOfMemory = true;
+            prediction.outOfMemoryEvent = refused[0];
+        }
         prediction.predicted = prediction.least = prediction.most = recordedPeaks(run);
         prediction.exact = true;
         return prediction;
@@ -429,7 +435,7 @@ Result<Prediction> predictItself(
     if (!came)
         return Failure(came.error());
     take(prediction, *came);
-    if (unchanged)
+    if (unchanged && !run.report->exact())
         prediction.reason = say("an estimate: %1", run.report->reason());
     return prediction;
 }
@@ -467,6 +473,25 @@ Result<Prediction> answerOf(
     return itself;
 }
 
+/// What is certain of what a program needs that was refused a request: what it had then, once the allocator
+/// had given back what it could, and that. None was refused one.
+std::optional<std::int64_t> leastBytesOf(
+    const DeviceTrace& trace, const Scenario& scenario, const PeakFigures& least)
+{
+    if (trace.outOfMemories().empty())
+        return std::nullopt;
+    std::int64_t bytes = least.requestedBytesPeak;
+    StateAt stateAt = walkingStateAt(trace);
+    if (scenario.changes.empty())
+        for (const std::uint32_t event : trace.outOfMemories())
+            bytes = std::max(bytes,
+                wrapAdd(scenario.settings // which may leave less between blocks
+                        ? wrapSub(stateAt.requestedBytes(event), stateAt.pendingBytes(event))
+                        : stateAt.reservedBytes(event),
+                    trace.events().bytes[event]));
+    return bytes;
+}
+
 } // namespace
 
 Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
@@ -500,6 +525,9 @@ Result<Prediction> predict(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
     auto prediction = answerOf(runs, scenario, progress);
+    if (prediction)
+        prediction->atLeastBytes
+            = leastBytesOf(*runs[prediction->recording].trace, scenario, prediction->least);
     if (prediction && scenario.firstLook) {
         prediction->exact = false;
         prediction->reason = say("a first look: between what it lies is left out");

@@ -24,22 +24,28 @@ struct Prediction {
     std::optional<std::int64_t> batchBefore, batchAfter; ///< items, where a change is of the batch
     std::int64_t unknownBytes = 0; ///< BatchSizes::unknownBytes
     std::vector<RuleUse> uses;
-    /// With that capacity a request is refused. The peaks are then those of a device that is large enough.
+    /// With that capacity a request is refused. The peaks are then those of a device that is large enough, but
+    /// for a recording of which nothing changes: that one's.
     bool runsOutOfMemory = false;
     /// The first one, as an event of the first recording; nothing where the answer goes by the events of
     /// another.
     std::optional<EventIndex> outOfMemoryEvent;
+    /// Set where it may need more: a request was refused when it was recorded, and nothing tells what the
+    /// program would have asked for had it been served. What has less than that many bytes is too small: that
+    /// is certain, and nothing else.
+    std::optional<std::int64_t> atLeastBytes;
     /// What the program asks for in the likeliest answer, and of which of the recordings that was made; none:
     /// as it was recorded.
     std::shared_ptr<const ProgramRun> run;
     std::size_t recording = 0;
 
-    /// What a card must have room for: the reserved peak of the answer, or its higher bound where there is no
-    /// point.
+    /// The reserved peak of the answer, or its higher bound where there is no point.
     [[nodiscard]] std::int64_t neededBytes() const
     {
         return predicted ? predicted->reservedBytesPeak : most.reservedBytesPeak;
     }
+    /// What a card must have room for: that, or what is certain where it may need more.
+    [[nodiscard]] std::int64_t roomBytes() const { return atLeastBytes.value_or(neededBytes()); }
 };
 
 /// The items of a batch that changes lead to, one after the other, from so many. Kind::Usage: they are not

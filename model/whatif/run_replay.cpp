@@ -123,7 +123,7 @@ Result<ReplayedRun> RunReplay::answer(
     if (!answered)
         return Failure(answered.error());
     ReplayedRun came;
-    came.outOfMemoryEvent = answered->replayed.firstNewOomEvent;
+    came.outOfMemoryEvent = answered->replayed.firstOomEvent;
     if (came.outOfMemoryEvent) { // what it would take to go on
         asked.availableBytes = kUnlimited;
         answered = answerWhatIf(trace, report, asked, m_progress);

@@ -16,8 +16,8 @@ namespace strata::model {
 /// at which frees end, that it cannot know.
 struct ReplayedRun {
     PeakFigures likely, least, most;
-    /// The first request that is refused with the capacity, as an event of the recording. The peaks are then
-    /// those of a device that has more.
+    /// The first request that is refused with the capacity, as an event of the recording, be it that it was
+    /// refused there too. The peaks are then those of a device that has more.
     std::optional<EventIndex> outOfMemoryEvent;
     bool exact = false;
     Sentence reason; ///< why it is not; empty if it is

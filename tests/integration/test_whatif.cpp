@@ -49,6 +49,14 @@ bool comesToItself(const std::string& file)
             continue;
         }
         EXPECT_TRUE(device["reason"].is_null());
+        const json& failed = summary["devices"][i]["oom"];
+        EXPECT_EQ(device["out_of_memory"], !failed.empty());
+        EXPECT_EQ(device["at_least"], !failed.empty());
+        if (!failed.empty()) {
+            EXPECT_EQ(device["out_of_memory_event"], failed[0]["event"]);
+            EXPECT_EQ(device["needed_bytes"], summary["fits"][i]["needed_bytes"]);
+            EXPECT_TRUE(device["fits_on"].empty());
+        }
         EXPECT_EQ(device["predicted"], device["recorded"]);
         for (const char* const peak : kPeaks)
             EXPECT_EQ(device["interval"][peak],

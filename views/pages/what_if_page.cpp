@@ -280,9 +280,9 @@ void WhatIfPage::showAnswer()
     }
     m_chart->setPicture(picture);
     table(Peaks).setSource(std::make_shared<const PeaksTable>(picture));
-    table(Cards).setSource(answer->prediction
-            ? std::make_shared<const FittingCardsTable>(answer->prediction->neededBytes())
-            : nullptr);
+    table(Cards).setSource(answer->prediction ? std::make_shared<const FittingCardsTable>(
+                               answer->prediction->roomBytes(), answer->prediction->atLeastBytes.has_value())
+                                              : nullptr);
     table(Blocks).setSource(
         answer->prediction ? std::make_shared<const RulesTable>(answer->prediction->uses) : nullptr);
     showTexts();

@@ -42,11 +42,19 @@ bool isUnchanged(const model::Scenario& scenario)
 /// The smallest card with room for it.
 QString fitText(const model::Prediction& prediction)
 {
-    const std::vector<model::CardFit> fits = model::cardFits(prediction.neededBytes());
+    const std::vector<model::CardFit> fits = model::cardFits(prediction.roomBytes());
     const model::CardFit* least = nullptr;
     for (const model::CardFit& fit : fits)
         if (fit.fit == model::Fit::Yes && (least == nullptr || fit.marginBytes < least->marginBytes))
             least = &fit;
+    if (prediction.atLeastBytes) {
+        const bool none
+            = std::ranges::all_of(fits, [](const model::CardFit& fit) { return fit.fit == model::Fit::No; });
+        return none ? Words::tr("No card of the catalogue is large enough.")
+                    : Words::tr("It needs at least %1: a request was refused, and what the program asks for "
+                                "once it is served is not known.")
+                          .arg(strongBytes(*prediction.atLeastBytes));
+    }
     if (least == nullptr)
         return Words::tr("No card of the catalogue is large enough.");
     return Words::tr("The smallest card that it fits on is %1, with %2 left over.")
@@ -102,7 +110,8 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
     const std::int64_t was = prediction.recorded.reservedBytesPeak;
     QStringList all;
     if (isUnchanged(scenario)) {
-        all << Words::tr("As it was recorded, it reserves up to %1.").arg(strongBytes(was));
+        all << Words::tr("As it was recorded, it reserves up to %1.")
+                   .arg(strongBytes(prediction.predicted ? prediction.predicted->reservedBytesPeak : was));
     } else {
         const QString with = text::strong(text::scenario(scenario).toHtmlEscaped());
         if (prediction.predicted) {

@@ -24,6 +24,7 @@ FlameBreadcrumb::FlameBreadcrumb(QWidget* parent)
 {
     m_layout->setContentsMargins(0, 0, 0, 0);
     m_layout->setSpacing(2);
+    m_layout->setSizeConstraint(QLayout::SetNoConstraint);
     setMinimumHeight(28);
     setAccessibleName(tr("Frames that the graph is zoomed into"));
 }
@@ -31,19 +32,49 @@ FlameBreadcrumb::FlameBreadcrumb(QWidget* parent)
 void FlameBreadcrumb::setPath(std::shared_ptr<const FlameTree> tree, FlameTree::Node zoomed)
 {
     m_tree = std::move(tree);
+    m_zoomed = zoomed;
+    fit();
+}
+
+QSize FlameBreadcrumb::minimumSizeHint() const
+{
+    return { 0, m_layout->minimumSize().height() };
+}
+
+void FlameBreadcrumb::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    if (width() != m_builtFor)
+        fit();
+}
+
+void FlameBreadcrumb::fit()
+{
+    std::size_t lastSteps = kLastSteps;
+    for (build(lastSteps); isVisible() && lastSteps > 0 && m_layout->minimumSize().width() > width();)
+        build(--lastSteps);
+    m_builtFor = width();
+}
+
+void FlameBreadcrumb::build(std::size_t lastSteps)
+{
     while (QLayoutItem* item = m_layout->takeAt(0)) {
-        if (item->widget())
+        if (item->widget()) {
+            item->widget()->hide();
             item->widget()->deleteLater();
+        }
         delete item;
     }
     if (!m_tree)
         return;
     std::vector<FlameTree::Node> path;
-    for (FlameTree::Node node = zoomed; node != 0; node = m_tree->parent(node))
+    for (FlameTree::Node node = m_zoomed; node != 0; node = m_tree->parent(node))
         path.push_back(node);
     std::reverse(path.begin(), path.end());
 
     if (path.empty()) {
+        if (lastSteps == 0)
+            return;
         auto* hint = new QLabel(tr("Click a frame to zoom in"));
         hint->setProperty("muted", true);
         m_layout->addWidget(hint);
@@ -52,8 +83,8 @@ void FlameBreadcrumb::setPath(std::shared_ptr<const FlameTree> tree, FlameTree::
     }
     addStep(0, false);
     std::size_t first = 0;
-    if (path.size() > kLastSteps + 1) {
-        first = path.size() - kLastSteps;
+    if (path.size() > lastSteps + (lastSteps == kLastSteps ? 1 : 0)) {
+        first = path.size() - lastSteps;
         addArrow();
         addRest({ path.begin(), path.begin() + static_cast<std::ptrdiff_t>(first) });
     }

@@ -22,6 +22,18 @@ bool runsOutOfMemory(const WhatIfTold& told)
     return told.confirmed ? told.confirmed->runsOutOfMemory : told.prediction.runsOutOfMemory;
 }
 
+/// More memory may be asked for than is known of.
+bool needsAtLeast(const WhatIfTold& told)
+{
+    return !told.confirmed && told.prediction.atLeastBytes;
+}
+
+/// What a card must have room for.
+std::int64_t roomBytes(const WhatIfTold& told)
+{
+    return told.confirmed ? told.confirmed->changed.reservedBytesPeak : told.prediction.roomBytes();
+}
+
 void writeFigures(JsonWriter& json, const char* key, const std::optional<PeakFigures>& figures)
 {
     json.key(key);
@@ -78,9 +90,10 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
         json.key("interval").null();
     else
         writeInterval(json, prediction);
+    json.member("needed_bytes", roomBytes(told)).member("at_least", needsAtLeast(told));
     json.key("fits_on").beginArray();
-    for (const model::CardFit& fit : model::cardFits(neededBytes(told)))
-        if (fit.fit == model::Fit::Yes)
+    for (const model::CardFit& fit : model::cardFits(roomBytes(told)))
+        if (fit.fit == model::Fit::Yes && !needsAtLeast(told))
             json.beginObject()
                 .member("name", fit.card->name)
                 .member("margin_bytes", fit.marginBytes)
@@ -168,17 +181,27 @@ std::string sizeOfBatch(std::int64_t items)
     return model::formatCount(items) + (items == 1 ? " item" : " items");
 }
 
-std::string cardsThatFit(const WhatIfTold& told)
+/// "A, B and 7 more" of the cards of the catalogue with which it gets on like that; empty: none does.
+std::string cardsWith(const WhatIfTold& told, model::Fit fit)
 {
     std::string names;
-    std::size_t fitting = 0;
+    std::size_t count = 0;
     constexpr std::size_t kNamed = 4;
-    for (const model::CardFit& fit : model::cardFits(neededBytes(told)))
-        if (fit.fit == model::Fit::Yes && ++fitting <= kNamed)
-            names += fmt::format("{}{}", names.empty() ? "" : ", ", fit.card->name);
-    if (fitting == 0)
-        return "no card of the catalogue";
-    return fitting > kNamed ? fmt::format("{} and {} more", names, fitting - kNamed) : names;
+    for (const model::CardFit& one : model::cardFits(roomBytes(told)))
+        if (one.fit == fit && ++count <= kNamed)
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", one.card->name);
+    return count > kNamed ? fmt::format("{} and {} more", names, count - kNamed) : names;
+}
+
+std::string fitsLine(const WhatIfTold& told)
+{
+    const bool atLeast = needsAtLeast(told);
+    const std::string names = cardsWith(told, atLeast ? model::Fit::No : model::Fit::Yes);
+    if (!atLeast)
+        return "fits on " + (names.empty() ? "no card of the catalogue" : names);
+    return fmt::format("needs at least {}, and does not fit on {}; a request was refused, and what the "
+                       "program asks for once it is served is not known",
+        formatBytes(roomBytes(told)), names.empty() ? "cards that have less" : names);
 }
 
 /// A row for each peak: recorded, predicted, between what it lies; or what the program came to, and how far
@@ -263,7 +286,7 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
         out.line(fmt::format("  a batch of {} instead of {}", sizeOfBatch(*prediction.batchAfter),
             model::formatCount(prediction.batchBefore.value_or(0))));
     printPeaks(out, told);
-    out.line(fmt::format("  fits on {}", cardsThatFit(told)));
+    out.line("  " + fitsLine(told));
     if (prediction.unknownBytes > 0)
         out.line(fmt::format("  how {} change is not known", formatBytes(prediction.unknownBytes)));
     if (told.confirmed) {

@@ -146,6 +146,25 @@ TEST_F(FlameGraphTest, TheBreadcrumbNamesTheWay)
         (QStringList{ QStringLiteral("all"), QStringLiteral("main"), QStringLiteral("forward") }));
 }
 
+TEST_F(FlameGraphTest, TheBreadcrumbMakesNoWindowWider)
+{
+    FlameBreadcrumb breadcrumb;
+    breadcrumb.setPath(m_tree, m_tree->children(m_tree->children(0)[0])[0]);
+    EXPECT_EQ(breadcrumb.minimumSizeHint().width(), 0);
+    breadcrumb.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&breadcrumb));
+    qsizetype before = 0;
+    for (const int width : { 60, 130, 400 }) {
+        breadcrumb.resize(width, 28);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return breadcrumb.width() == width; }));
+        const QStringList steps = breadcrumb.steps();
+        EXPECT_EQ(steps.front(), QStringLiteral("all"));
+        EXPECT_GE(steps.size(), before);
+        before = steps.size();
+    }
+    EXPECT_EQ(breadcrumb.steps().back(), QStringLiteral("forward"));
+}
+
 TEST_F(FlameGraphTest, TheTreeBesideItOpensToAFrame)
 {
     CallTreeView view;

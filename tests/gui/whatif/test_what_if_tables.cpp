@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 using namespace strata;
@@ -56,7 +57,7 @@ TEST(AlternativesTable, TheOneThatSavesMostComesFirst)
 
 TEST(FittingCardsTable, TheSmallestThatItFitsOnComesFirst)
 {
-    const FittingCardsTable table(20 * kGiB);
+    const FittingCardsTable table(20 * kGiB, false);
     ASSERT_EQ(table.rowCount(), model::cards().size());
     EXPECT_EQ(table.fit(0).fit, model::Fit::Yes);
     bool fits = true;
@@ -70,6 +71,21 @@ TEST(FittingCardsTable, TheSmallestThatItFitsOnComesFirst)
         EXPECT_EQ(here.marginBytes, here.card->capacityBytes - 20 * kGiB);
     }
     EXPECT_FALSE(fits);
+}
+
+TEST(FittingCardsTable, OfWhatMayNeedMoreOnlyWhatDoesNotFitIsCertain)
+{
+    const FittingCardsTable may(20 * kGiB, true), table(20 * kGiB, false);
+    std::set<QString> words;
+    for (std::uint32_t row = 0; row < table.rowCount(); ++row) {
+        const QString word = may.cell(row, FittingCardsTable::Fits).note;
+        words.insert(word);
+        if (table.fit(row).fit == model::Fit::No)
+            EXPECT_EQ(word, table.cell(row, FittingCardsTable::Fits).note);
+        else
+            EXPECT_EQ(word, QStringLiteral("not known"));
+    }
+    EXPECT_EQ(words.size(), std::size_t{ 2 });
 }
 
 TEST(PeaksTable, HasNoFigureWhereThereIsNoPoint)

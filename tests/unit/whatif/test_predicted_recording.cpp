@@ -155,6 +155,52 @@ TEST(PredictedRecording, EndsWhereMemoryRunsOut)
     EXPECT_EQ(ended.totals().reservedBytesEnd + static_cast<std::int64_t>(left), *scenario.capacityBytes);
 }
 
+TEST(PredictedRecording, ThatEndedForWantOfMemoryNeedsAtLeastWhatWasRefused)
+{
+    const test::MadeRecording made = test::makeRun({});
+    const DeviceTrace& trace = made.session->devices().front();
+    const auto report = checkReplay(trace);
+    ASSERT_TRUE(report);
+    const RecordedRun recorded{ .trace = &trace, .report = &*report };
+    EXPECT_FALSE(predict({ recorded }, {})->atLeastBytes);
+    Scenario half;
+    half.capacityBytes = recordedPeaks(recorded).reservedBytesPeak / 2;
+    const auto ended = predicted(recorded, half, nullptr);
+    ASSERT_TRUE(ended);
+
+    const DeviceTrace& died = ended->devices().front();
+    const auto reportOnDead = checkReplay(died);
+    ASSERT_TRUE(reportOnDead);
+    const RecordedRun dead{ .trace = &died, .report = &*reportOnDead };
+    const auto asItWas = predict({ dead }, {});
+    ASSERT_TRUE(asItWas);
+    EXPECT_TRUE(asItWas->runsOutOfMemory);
+    EXPECT_EQ(asItWas->outOfMemoryEvent, died.eventCount() - 1);
+    ASSERT_TRUE(asItWas->atLeastBytes);
+    EXPECT_EQ(asItWas->recorded, recordedPeaks(dead));
+    EXPECT_EQ(asItWas->predicted, recordedPeaks(dead));
+    Scenario much;
+    much.capacityBytes = std::int64_t{ 1 } << 40;
+    const auto room = predict({ dead }, much);
+    ASSERT_TRUE(room && room->predicted);
+    const std::int64_t withRoom = room->predicted->reservedBytesPeak;
+    EXPECT_GT(withRoom, *half.capacityBytes) << "what was refused is a part of it";
+    EXPECT_LE(withRoom, recordedPeaks(recorded).reservedBytesPeak);
+    const std::int64_t asked = died.events().bytes[static_cast<std::size_t>(died.eventCount() - 1)];
+    EXPECT_EQ(asItWas->roomBytes(),
+        std::max(died.totals().requestedBytesPeak, died.totals().reservedBytesEnd + asked));
+
+    Scenario enough;
+    enough.capacityBytes = withRoom;
+    const auto served = predict({ dead }, enough);
+    ASSERT_TRUE(served);
+    EXPECT_FALSE(served->runsOutOfMemory);
+    EXPECT_TRUE(served->atLeastBytes) << "nobody knows what comes behind it";
+    EXPECT_EQ(served->roomBytes(), asItWas->roomBytes());
+    enough.capacityBytes = asItWas->roomBytes() - 1;
+    EXPECT_TRUE(predict({ dead }, enough)->runsOutOfMemory) << "less than what is certain";
+}
+
 TEST(PredictedRecording, TensorsAreWhereTheirBlocksAre)
 {
     const auto recording = test::makeRecording("segment_alloc 0x100000 2097152\n"

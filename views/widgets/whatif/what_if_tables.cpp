@@ -158,7 +158,7 @@ TableCell PeaksTable::cell(std::uint32_t row, int column) const
     return bytes ? bytesCell(*bytes) : noteCell(kNothing);
 }
 
-FittingCardsTable::FittingCardsTable(std::int64_t neededBytes)
+FittingCardsTable::FittingCardsTable(std::int64_t neededBytes, bool atLeast)
     : PlainTable({
         { { tr("Card"), tr("Of the catalogue"), QStringLiteral("RTX PRO 6000 Blackwell"), false, {}, true },
             "name" },
@@ -166,11 +166,15 @@ FittingCardsTable::FittingCardsTable(std::int64_t neededBytes)
         { { tr("Left over"), tr("Of it, once the reserved peak is taken; below zero: what is missing"),
               kSignedSample, true, kUnit },
             "margin_bytes" },
-        { { tr("Fits"), tr("Tight: as PyTorch counts it does, but CUDA itself may need what is left"),
+        { { tr("Fits"),
+              tr("Tight: as PyTorch counts it does, but CUDA itself may need what is left. Not known: a "
+                 "request was refused when it was recorded, and nothing tells what the program asks for once "
+                 "it is served"),
               QStringLiteral("does not fit"), false },
             "fits" },
     })
     , m_fits(model::cardFits(neededBytes))
+    , m_atLeast(atLeast)
 {
     std::ranges::stable_sort(m_fits, {}, [](const model::CardFit& of) {
         return std::pair(
@@ -188,7 +192,9 @@ std::optional<std::int64_t> FittingCardsTable::figure(std::uint32_t row, int col
 
 std::string FittingCardsTable::text(std::uint32_t row, int column) const
 {
-    return column == Card ? m_fits[row].card->name : wordOf(m_fits[row].fit);
+    if (column == Card)
+        return m_fits[row].card->name;
+    return m_atLeast && m_fits[row].fit != model::Fit::No ? "unknown" : wordOf(m_fits[row].fit);
 }
 
 TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
@@ -196,6 +202,8 @@ TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
     const model::CardFit& of = m_fits[row];
     if (column == Card)
         return { text::utf8(of.card->name), text::utf8(of.card->product) };
+    if (column == Fits && m_atLeast && of.fit != model::Fit::No)
+        return noteCell(tr("not known"));
     if (column == Fits)
         return noteCell(of.fit == model::Fit::Yes ? tr("fits")
                 : of.fit == model::Fit::Tight     ? tr("tight")

@@ -63,7 +63,8 @@ class FittingCardsTable final : public PlainTable {
 public:
     enum Place { Card, Capacity, Margin, Fits };
 
-    explicit FittingCardsTable(std::int64_t neededBytes);
+    /// `atLeast`: more may be needed, and what does not fit is certain alone.
+    FittingCardsTable(std::int64_t neededBytes, bool atLeast);
     [[nodiscard]] std::uint32_t rowCount() const override
     {
         return static_cast<std::uint32_t>(m_fits.size());
@@ -76,6 +77,7 @@ private:
     [[nodiscard]] std::string text(std::uint32_t row, int column) const override;
 
     std::vector<model::CardFit> m_fits;
+    bool m_atLeast = false;
 };
 
 /// What became of blocks, and why: a row is one of Prediction::uses.
