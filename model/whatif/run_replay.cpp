@@ -123,7 +123,9 @@ Result<ReplayedRun> RunReplay::answer(
     if (!answered)
         return Failure(answered.error());
     ReplayedRun came;
-    came.outOfMemoryEvent = answered->replayed.firstOomEvent;
+    // How large a request that was refused would be in another program, nothing tells.
+    came.outOfMemoryEvent
+        = m_scenario.changes.empty() ? answered->replayed.firstOomEvent : answered->replayed.firstNewOomEvent;
     if (came.outOfMemoryEvent) { // what it would take to go on
         asked.availableBytes = kUnlimited;
         answered = answerWhatIf(trace, report, asked, m_progress);

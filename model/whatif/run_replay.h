@@ -17,7 +17,7 @@ namespace strata::model {
 struct ReplayedRun {
     PeakFigures likely, least, most;
     /// The first request that is refused with the capacity, as an event of the recording, be it that it was
-    /// refused there too. The peaks are then those of a device that has more.
+    /// refused there too, where the program is the same. The peaks are then those of a device that has more.
     std::optional<EventIndex> outOfMemoryEvent;
     bool exact = false;
     Sentence reason; ///< why it is not; empty if it is
