@@ -3,6 +3,7 @@
 
 #include "app/cli/open.h"
 #include "app/cli/text.h"
+#include "app/cli/whatif/plan_report.h"
 #include "model/base/units.h"
 #include "model/cards/fits.h"
 
@@ -119,15 +120,18 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
     json.endArray().key("step_time_ns").null().endObject();
 }
 
-std::string nameOf(const model::Scenario& scenario)
+std::string nameOf(const model::Scenario& scenario, const std::optional<model::CheckpointPlan>& plan)
 {
     std::string name;
+    const std::size_t planned = plan ? plan->chosen.modules.size() : 0;
     const auto add = [&](std::string_view text) {
         name += name.empty() ? "" : ", ";
         name += printable(text);
     };
-    for (const model::Change& change : scenario.changes)
-        add(change.text);
+    for (std::size_t i = 0; i + planned < scenario.changes.size(); ++i)
+        add(scenario.changes[i].text);
+    if (planned > 0)
+        add(planName(*plan));
     if (scenario.settings)
         add(scenario.settings->empty() ? "default settings" : *scenario.settings);
     return name.empty() ? "nothing changed" : name;
@@ -273,7 +277,14 @@ void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const
     json.key("devices").beginArray();
     for (const WhatIfTold& told : devices)
         writeDevice(json, told);
-    json.endArray().key("plan").null().endObject().endLine();
+    json.endArray().key("plan");
+    const auto planned
+        = std::ranges::find_if(devices, [](const auto& told) { return told.plan.has_value(); });
+    if (planned != devices.end())
+        writePlan(json, *planned->plan);
+    else
+        json.null();
+    json.endObject().endLine();
 }
 
 void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
@@ -281,7 +292,7 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
 {
     const Prediction& prediction = told.prediction;
     out.line(fmt::format("{}: {}: {}: {}", out.strong(printable(file)), deviceName(told.device),
-        nameOf(scenario), verdictOf(told, scenario, maxPeakBytes)));
+        nameOf(scenario, told.plan), verdictOf(told, scenario, maxPeakBytes)));
     if (prediction.batchAfter)
         out.line(fmt::format("  a batch of {} instead of {}", sizeOfBatch(*prediction.batchAfter),
             model::formatCount(prediction.batchBefore.value_or(0))));
@@ -298,6 +309,8 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
                     ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
                     : printable(prediction.reason.text())));
     }
+    if (told.plan)
+        printPlan(out, *told.plan);
     if (told.refused)
         out.line(fmt::format("  no estimate: {}", printable(told.refused->text())));
 }

@@ -4,6 +4,7 @@
 #include "app/cli/json_writer.h"
 #include "app/cli/output.h"
 #include "app/cli/whatif/confirm.h"
+#include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/predict.h"
 
 #include <cstdint>
@@ -20,6 +21,8 @@ struct WhatIfTold {
     model::Prediction prediction; ///< what was recorded alone, where it is refused
     std::optional<model::Error> refused; ///< nothing in the recording supports an answer
     std::optional<Confirmed> confirmed; ///< what the program itself came to
+    /// Whose checkpoints are the last changes of the scenario; none: nobody asked for one.
+    std::optional<model::CheckpointPlan> plan;
     // Of the first recording:
     std::optional<std::int64_t> batchItems; ///< none: not known, or not asked for
     std::string settings; ///< of the allocator
