@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Asks `strata whatif --plan` which modules to checkpoint so that a training reserves no more than a budget, pastes the code that it gives
 into the program, and holds the recording of that against the budget. Where the plan may choose among a few modules, all choices among them
-are predicted, and the plan may cost no more than the cheapest that meets the budget.
+are predicted, and the plan may cost no more than the cheapest that meets the budget. What `strata summary` advises saves what its command says.
 
 usage: test_plan.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--modules N] [--keep FOLDER]
                     [--recorder STRATA]
@@ -16,6 +16,7 @@ import hashlib
 import itertools
 import os
 import random
+import shlex
 import sys
 import tempfile
 
@@ -100,14 +101,34 @@ def check_cheapest(strata, case, path, plan, device, most, failures):
     return above
 
 
+def check_advice(strata, case, path, failures):
+    """How much less each advice of the summary reserves, as its command says too: in percent, by evidence."""
+    run, summary = strata_json(strata, ["summary", path, "--json"])
+    if summary is None or summary["advice"] is None:
+        failures.expect(case.name, "advice of the summary", run.stderr, "a list")
+        return []
+    saved = []
+    for advice in summary["advice"]:
+        program, command, *words = shlex.split(advice["command"])
+        _, answer = strata_json(strata, [command, *words, "--json"])
+        device = answer["devices"][0] if answer and answer["devices"] else {}
+        failures.expect(case.name, f"{advice['command']}: peaks", [device.get("recorded"), device.get("predicted")],
+                        [advice["recorded"], advice["predicted"]])
+        less = advice["saved_bytes"] / advice["recorded"]["reserved_bytes_peak"] * 100
+        failures.expect(case.name, f"{advice['command']}: saves 2 % or more", less >= 2)
+        saved.append((advice["evidence"], less))
+    return saved
+
+
 def ask(arguments, chosen, recordings, folder, failures):
     """Plans for budgets of each case, those for everything checkpointed, and how far plans among a few lie above the cheapest."""
-    asked, above, everything = [], [], {}
+    asked, above, everything, advice = [], [], {}, []
     for case in chosen:
         path = recordings.get(checkpointed(case))
         if path is None:
             failures.expect(case.name, "a recording", "none", "there")
             continue
+        advice += check_advice(arguments.strata, case, path, failures)
         least, device = plan_of(arguments.strata, path, 1)
         if least is None:
             failures.expect(case.name, "a plan", "none", "there")
@@ -128,6 +149,11 @@ def ask(arguments, chosen, recordings, folder, failures):
                 asked.append(Asked(case, budget, plan, code_of(folder, plan["code"])))
         more = check_cheapest(arguments.strata, case, path, least, device, arguments.modules, failures)
         above += more or []
+    for evidence in sorted({each for each, _ in advice}):
+        saved = [less for each, less in advice if each == evidence]
+        print(f"  advice of the summary by {evidence}, of {len(chosen)} programs: {len(saved)}, which save {percentile(saved, 0.5):.1f} % of the reserved "
+              f"peak in the median", flush=True)
+    failures.expect("advice", "some is by the deep step", any(evidence == "deep" for evidence, _ in advice))
     return asked, above, everything
 
 
