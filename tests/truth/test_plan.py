@@ -3,8 +3,8 @@
 into the program, and holds the recording of that against the budget. Where the plan may choose among a few modules, all choices among them
 are predicted, and the plan may cost no more than the cheapest that meets the budget. What `strata summary` advises saves what its command says.
 
-usage: test_plan.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--modules N] [--keep FOLDER]
-                    [--recorder STRATA]
+usage: test_plan.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--modules N] [--largest]
+                    [--keep FOLDER] [--recorder STRATA]
 
 Budgets are drawn between the least that the plan says can be reached and what was recorded. It prints how many real runs meet theirs, and
 beside it how many the program meets as it is (none: budgets lie below), and with everything checkpointed, and what each computes again.
@@ -14,6 +14,7 @@ import collections
 import concurrent.futures
 import hashlib
 import itertools
+import math
 import os
 import random
 import shlex
@@ -22,20 +23,22 @@ import tempfile
 
 import record_tools  # makes running known
 from running import THOROUGH, main, strata_json
-from test_whatif import CARD, DEEP, HELD_BACK, cases, checkpointed, percentile, record
+from test_whatif import CARD, DEEP, HELD_BACK, PROGRAM, cases, checkpointed, percentile, record
 
 FEWEST_SAVED = 0.01  #: of the recorded peak: where checkpoints save less, there is nothing to plan
 MOST_ABOVE_CHEAPEST = 1.05
+NOTHING = "no module of the deep step saves anything"  #: of a chain whose links keep what they take and no more
 SHARES = (0.15, 0.5, 0.85)  #: of the way from the least to what was recorded
 
+CAPACITIES = (0.9, 1.6, 3)  #: times what was recorded: a batch that is smaller, and larger ones
 Asked = collections.namedtuple("Asked", "case budget plan name")
 
 
 def plan_of(strata, path, budget, *words):
     run, answer = strata_json(strata, ["whatif", path, "--json", "--plan", str(budget), *words])
     if answer is None or answer["plan"] is None:
-        print(f"  {path}: {run.stderr.strip()[:300]}", flush=True)
-        return None, None
+        print(f"  {os.path.basename(path)}: {run.stderr.strip()[-300:]}", flush=True)
+        return None, None if NOTHING not in run.stderr else NOTHING
     return answer["plan"], answer["devices"][0]
 
 
@@ -130,6 +133,8 @@ def ask(arguments, chosen, recordings, folder, failures):
             continue
         advice += check_advice(arguments.strata, case, path, failures)
         least, device = plan_of(arguments.strata, path, 1)
+        if device == NOTHING:
+            continue
         if least is None:
             failures.expect(case.name, "a plan", "none", "there")
             continue
@@ -169,6 +174,14 @@ def test(arguments, python, failures):
             chosen = chosen[::3]
         strata = arguments.recorder or arguments.strata
         recordings = record(strata, python, os.path.join(folder, "deep"), [checkpointed(case) for case in chosen], DEEP)
+        rows = []
+        for case in chosen[:len(chosen) if THOROUGH or arguments.largest else 1]:
+            if checkpointed(case) in recordings:
+                rows += check_largest(arguments, python, case, recordings[checkpointed(case)], failures)
+        fitting = sum(row[0] is True for row in rows)
+        print(f"  largest batches: {fitting} of {len(rows)} fit in a real run; with a quarter more items {sum(row[1] is False for row in rows)} do not",
+              flush=True)
+        failures.expect("largest batches", "they fit in 95 %", fitting >= 0.95 * len(rows) or fitting >= len(rows) - 1 and len(rows) < 20)
         asked, above, everything = ask(arguments, chosen, recordings, codes, failures)
         programs = dict.fromkeys([with_code(each.case, each.name) for each in asked]
                                  + [with_code(case, everything[case.name][0]) for case in chosen if case.name in everything])
@@ -180,6 +193,35 @@ def test(arguments, python, failures):
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             peaks = dict(zip(programs, pool.map(reserved, programs)))
     report(asked, above, everything, peaks, failures)
+
+
+def fits(strata, python, words, capacity):
+    """Whether the program ends well on a card with so much memory; None: it failed otherwise."""
+    run, answer = strata_json(strata, ["dryrun", "--device", CARD, "--capacity", str(capacity), "--json", "--", python, PROGRAM, *words])
+    return None if answer is None else answer["needed_at_least_bytes"] is None
+
+
+def check_largest(arguments, python, case, path, failures):
+    """For capacities the largest batch, whether that fits, and whether one that is a quarter larger does not: real runs."""
+    _, answer = strata_json(arguments.strata, ["whatif", path, "--json"])
+    recorded = answer["devices"][0]["recorded"]["reserved_bytes_peak"]
+    strata, rows = arguments.recorder or arguments.strata, []
+    for times in CAPACITIES if arguments.largest or THOROUGH else CAPACITIES[1:2]:
+        capacity = int(times * recorded)
+        plan, _ = plan_of(arguments.strata, path, "largest-batch", "--capacity", str(capacity), "--batch-of", str(case.items))
+        if plan is None:
+            failures.expect(case.name, "the largest batch", "none", "there")
+            continue
+        for row in plan["rows"]:
+            if not row["fits"]:
+                continue
+            modules = [change[len("checkpoint="):] for change in row["changes"] if change.startswith("checkpoint=")]
+            program = lambda items: (str(items), *(("--checkpoint", modules[0]) if modules else ()), *checkpointed(case)[1:])
+            larger = math.ceil(row["batch_after"] * 1.25) + 1
+            rows.append((fits(strata, python, program(row["batch_after"]), capacity), fits(strata, python, program(larger), capacity)))
+            if rows[-1][0] is not True:
+                print(f"  {case.name}: {row['changes']} is said to fit {capacity} bytes: {rows[-1][0]}", flush=True)
+    return rows
 
 
 def report(asked, above, everything, peaks, failures):
@@ -215,6 +257,7 @@ def add_options(parser):
     parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families of HELD_BACK too")
     parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
     parser.add_argument("--modules", type=int, default=8 if THOROUGH else 3, help="of all choices among so many the cheapest is looked for")
+    parser.add_argument("--largest", action="store_true", help="largest batches of all cases, not of the first alone")
     parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
 
 

@@ -31,6 +31,8 @@ namespace {
 using model::DeviceTrace;
 using model::say;
 
+constexpr std::string_view kLargestBatch = "largest-batch", kCheapest = "cheapest"; // of --plan
+
 /// A recording that takes part, with what is made of its devices as they are asked for.
 class TakenRecording {
 public:
@@ -122,8 +124,11 @@ public:
                         "Of --confirm: the card of the catalogue to simulate, instead of the recording's")
                      ->type_name("CARD");
         app.add_option("--plan", m_planText,
-               "Which modules to checkpoint, at the least recompute, so that no more than this is reserved")
-            ->type_name("SIZE");
+               "Which modules to checkpoint, at the least recompute, so that no more than this is reserved; "
+               "or "
+               "largest-batch, the largest that fits the device; or cheapest, what makes it fit at the least "
+               "cost")
+            ->type_name("PLAN");
         app.add_option("--among", m_plan.among,
                "Of --plan: modules that it may checkpoint, by class or as path:GLOB; else all")
             ->type_name("MODULES")
@@ -167,7 +172,8 @@ Exit codes:
                               static_cast<std::int64_t>(m_batches.size()),
                               static_cast<std::int64_t>(1 + m_with.size())),
                 say("give one for FILE and one for each --with, in their order"));
-        if (m_scenario.changes.empty() && (!m_with.empty() || (!m_batches.empty() && !m_confirms)))
+        if (m_scenario.changes.empty() && m_planText.empty()
+            && (!m_with.empty() || (!m_batches.empty() && !m_confirms)))
             return refuse(
                 say("--with and --batch-of need --change"), say("say what changes, as --change batch=x2"));
         if (const auto plan = checkPlan(); !plan)
@@ -198,17 +204,16 @@ Exit codes:
             if (const auto can = canWrite(file, traces->size()); !can)
                 return model::Failure(can.error());
         std::vector<WhatIfTold> devices;
-        std::optional<model::CheckpointPlan> plan;
-        if (m_plan.budgetBytes > 0) {
-            auto made = makePlan(*traces, recordings, err);
+        WhatIfTold planned; // of which the plan counts
+        if (!m_planText.empty()) {
+            const auto made = makePlan(*traces, recordings, planned, err);
             if (!made && made.error().kind == model::Error::Kind::Refused)
                 return refused(file, made.error(), out, err);
             if (!made)
                 return model::Failure(made.error());
-            plan = std::move(*made);
         }
         for (const DeviceTrace* trace : *traces) {
-            if (!m_scenario.changes.empty() && !plan)
+            if (!m_scenario.changes.empty() && m_planText.empty())
                 m_training.tell(*trace, err);
             auto told = predictOn(*trace, recordings);
             if (!told && told.error().kind == model::Error::Kind::Refused)
@@ -217,7 +222,9 @@ Exit codes:
                 return model::Failure(told.error());
             if (told->refused && !m_confirms)
                 return refused(file, *told->refused, out, err);
-            told->plan = plan;
+            told->plan = planned.plan;
+            told->fitPlan = planned.fitPlan;
+            told->planMethod = m_planText;
             devices.push_back(std::move(*told));
         }
         if (m_confirms)
@@ -236,7 +243,9 @@ Exit codes:
         const bool over = m_maxPeak && std::ranges::any_of(devices, [&](const WhatIfTold& told) {
             return neededBytes(told) > *m_maxPeak;
         });
-        return over || (plan && !plan->met) ? kFailed : kDone;
+        const bool isMet
+            = (!planned.plan || planned.plan->met) && (!planned.fitPlan || planned.fitPlan->met());
+        return over || !isMet ? kFailed : kDone;
     }
 
 private:
@@ -264,21 +273,22 @@ private:
         const auto refuse = [](model::Sentence what, model::Sentence hint) {
             return model::fail(model::Error::Kind::Usage, std::move(what), std::move(hint));
         };
-        if (m_planText.empty())
-            return m_plan.among.empty()
-                ? model::Result<void>()
-                : refuse(say("--among is of --plan"), say("add --plan, as --plan 20GiB"));
+        const bool isFit = m_planText == kLargestBatch || m_planText == kCheapest;
+        if (!m_plan.among.empty() && (m_planText.empty() || isFit))
+            return refuse(say("--among is of --plan SIZE"), say("add a budget, as --plan 20GiB"));
+        if (m_planText.empty() || isFit)
+            return {};
         const auto budget = model::parseBytes(m_planText);
         if (!budget || *budget <= 0)
-            return refuse(
-                say("--plan does not understand '%1'", m_planText), say("give bytes, or a size as 20GiB"));
+            return refuse(say("--plan does not understand '%1'", m_planText),
+                say("give bytes, or a size as 20GiB, or largest-batch, or cheapest"));
         m_plan.budgetBytes = *budget;
         return {};
     }
 
-    /// Its checkpoints become changes of the scenario.
-    model::Result<model::CheckpointPlan> makePlan(
-        const std::vector<const DeviceTrace*>& traces, std::vector<TakenRecording>& recordings, Output& err)
+    /// What it plans becomes a part of the scenario.
+    model::Result<void> makePlan(const std::vector<const DeviceTrace*>& traces,
+        std::vector<TakenRecording>& recordings, WhatIfTold& planned, Output& err)
     {
         if (traces.size() != 1)
             return model::fail(model::Error::Kind::Usage,
@@ -288,10 +298,21 @@ private:
         const auto runs = runsOn(*traces.front(), recordings, &m_training);
         if (!runs)
             return model::Failure(runs.error());
-        auto plan = model::planCheckpoints(*runs, m_scenario, m_plan);
-        if (plan)
+        if (m_plan.budgetBytes > 0) {
+            auto plan = model::planCheckpoints(*runs, m_scenario, m_plan);
+            if (!plan)
+                return model::Failure(plan.error());
             std::ranges::move(plan->changes(), std::back_inserter(m_scenario.changes));
-        return plan;
+            planned.plan = std::move(*plan);
+            return {};
+        }
+        auto plan = m_planText == kCheapest ? model::planCheapest(*runs, m_scenario)
+                                            : model::planLargestBatch(*runs, m_scenario);
+        if (!plan)
+            return model::Failure(plan.error());
+        m_scenario = plan->options[plan->chosen].with(m_scenario);
+        planned.fitPlan = std::move(*plan);
+        return {};
     }
 
     /// What the program comes to replaces what was made of the recording.

@@ -2,6 +2,7 @@
 #include "app/cli/whatif/plan_report.h"
 
 #include "app/cli/text.h"
+#include "app/cli/whatif/report.h"
 #include "model/base/units.h"
 
 #include <fmt/format.h>
@@ -55,6 +56,22 @@ void writeModule(JsonWriter& json, const CheckpointPlan& plan, const PlanModule&
         .member("recompute_ns", hasTimes(plan) ? std::optional(module.recompute) : std::nullopt);
     writeShare(json, module.share);
     json.member("code", model::checkpointLine(module.name)).endObject();
+}
+
+void writePrediction(JsonWriter& json, const model::FitOption& option)
+{
+    const model::Prediction& prediction = *option.prediction;
+    if (prediction.predicted)
+        writeFigures(json, "predicted", *prediction.predicted);
+    else
+        json.key("predicted").null();
+    json.member("needed_bytes", prediction.most.reservedBytesPeak);
+    writeShare(json, option.share);
+}
+
+std::string nameOf(const model::FitOption& option)
+{
+    return scenarioName(option.with({}));
 }
 
 } // namespace
@@ -139,9 +156,60 @@ void printPlan(Output& out, const CheckpointPlan& plan)
     out.line("");
 }
 
-std::string planName(const CheckpointPlan& plan)
+void writePlan(JsonWriter& json, const model::FitPlan& plan, std::string_view method)
 {
-    return fmt::format("{} of {} modules checkpointed", plan.chosen.modules.size(), plan.modules.size());
+    const model::FitOption& chosen = plan.options[plan.chosen];
+    json.beginObject()
+        .member("met", plan.met())
+        .member("capacity_bytes", plan.capacityBytes)
+        .member("method", method);
+    writePrediction(json, chosen);
+    json.key("rows").beginArray();
+    for (const model::FitOption& option : plan.options) {
+        json.beginObject().key("changes").beginArray();
+        for (const model::Change& change : option.changes)
+            json.value(change.text);
+        json.endArray()
+            .member("settings", option.settings)
+            .member("batch_after", option.prediction->batchAfter)
+            .member("fits", option.fits);
+        writePrediction(json, option);
+        json.endObject();
+    }
+    json.endArray().member("chosen", plan.chosen).key("code");
+    if (chosen.checkpoints)
+        json.value(chosen.checkpoints->code());
+    else
+        json.null();
+    json.endObject();
+}
+
+void printPlan(Output& out, const model::FitPlan& plan, std::string_view method)
+{
+    const model::FitOption& chosen = plan.options[plan.chosen];
+    const std::string capacity = formatBytes(plan.capacityBytes);
+    if (!plan.met())
+        out.line(fmt::format("  {}: nothing that was tried fits {}", out.bad("no plan"), capacity));
+    else if (method == "largest-batch")
+        out.line(fmt::format("  {}: {} is the largest that fits {}", out.good("plan"),
+            printable(chosen.changes.back().text), capacity));
+    else
+        out.line(fmt::format("  {}: {} fits {}", out.good("plan"), nameOf(chosen), capacity));
+    constexpr const char* kRow = "  {:<52} {:>12} {:>14} {:>16} {:>6}";
+    out.line(fmt::format(kRow, "with", "reserved", "at most", "computed again", "fits"));
+    for (const model::FitOption& option : plan.options) {
+        const model::Prediction& prediction = *option.prediction;
+        out.line(fmt::format(kRow, nameOf(option),
+            prediction.predicted ? formatBytes(prediction.predicted->reservedBytesPeak) : "-",
+            formatBytes(prediction.most.reservedBytesPeak), option.share > 0 ? percent(option.share) : "",
+            option.fits ? "yes" : "no"));
+    }
+    if (!chosen.checkpoints || chosen.checkpoints->chosen.modules.empty())
+        return;
+    out.line("  code to paste behind where the program makes its model:");
+    out.line("");
+    out.write(chosen.checkpoints->code());
+    out.line("");
 }
 
 } // namespace strata::cli

@@ -120,23 +120,6 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
     json.endArray().key("step_time_ns").null().endObject();
 }
 
-std::string nameOf(const model::Scenario& scenario, const std::optional<model::CheckpointPlan>& plan)
-{
-    std::string name;
-    const std::size_t planned = plan ? plan->chosen.modules.size() : 0;
-    const auto add = [&](std::string_view text) {
-        name += name.empty() ? "" : ", ";
-        name += printable(text);
-    };
-    for (std::size_t i = 0; i + planned < scenario.changes.size(); ++i)
-        add(scenario.changes[i].text);
-    if (planned > 0)
-        add(planName(*plan));
-    if (scenario.settings)
-        add(scenario.settings->empty() ? "default settings" : *scenario.settings);
-    return name.empty() ? "nothing changed" : name;
-}
-
 /// What would be reserved, as a part of a sentence.
 std::string reservedOf(const WhatIfTold& told)
 {
@@ -239,6 +222,28 @@ void printPeaks(Output& out, const WhatIfTold& told)
 
 } // namespace
 
+std::string scenarioName(const model::Scenario& scenario)
+{
+    std::string name;
+    const auto add = [&](std::string_view text) {
+        name += name.empty() ? "" : ", ";
+        name += printable(text);
+    };
+    const auto isModule = [](const model::Change& change) {
+        return change.kind == model::Change::Kind::Checkpoint && change.value.starts_with("path:");
+    };
+    constexpr std::ptrdiff_t kNamed = 3;
+    const std::ptrdiff_t modules = std::ranges::count_if(scenario.changes, isModule);
+    for (const model::Change& change : scenario.changes)
+        if (modules <= kNamed || !isModule(change))
+            add(change.text);
+    if (modules > kNamed)
+        add(fmt::format("{} modules checkpointed", modules));
+    if (scenario.settings)
+        add(scenario.settings->empty() ? "default settings" : *scenario.settings);
+    return name.empty() ? "nothing changed" : name;
+}
+
 std::int64_t neededBytes(const WhatIfTold& told)
 {
     return told.confirmed ? told.confirmed->changed.reservedBytesPeak : told.prediction.neededBytes();
@@ -278,10 +283,10 @@ void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const
     for (const WhatIfTold& told : devices)
         writeDevice(json, told);
     json.endArray().key("plan");
-    const auto planned
-        = std::ranges::find_if(devices, [](const auto& told) { return told.plan.has_value(); });
-    if (planned != devices.end())
-        writePlan(json, *planned->plan);
+    if (!devices.empty() && devices.front().plan)
+        writePlan(json, *devices.front().plan);
+    else if (!devices.empty() && devices.front().fitPlan)
+        writePlan(json, *devices.front().fitPlan, devices.front().planMethod);
     else
         json.null();
     json.endObject().endLine();
@@ -292,7 +297,7 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
 {
     const Prediction& prediction = told.prediction;
     out.line(fmt::format("{}: {}: {}: {}", out.strong(printable(file)), deviceName(told.device),
-        nameOf(scenario, told.plan), verdictOf(told, scenario, maxPeakBytes)));
+        scenarioName(scenario), verdictOf(told, scenario, maxPeakBytes)));
     if (prediction.batchAfter)
         out.line(fmt::format("  a batch of {} instead of {}", sizeOfBatch(*prediction.batchAfter),
             model::formatCount(prediction.batchBefore.value_or(0))));
@@ -311,6 +316,8 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
     }
     if (told.plan)
         printPlan(out, *told.plan);
+    if (told.fitPlan)
+        printPlan(out, *told.fitPlan, told.planMethod);
     if (told.refused)
         out.line(fmt::format("  no estimate: {}", printable(told.refused->text())));
 }
