@@ -94,8 +94,7 @@ public:
                 return Failure(added.error());
         }
         const auto fits = std::ranges::find_if(m_plan.options, &FitOption::fits);
-        const auto least = std::ranges::min_element(
-            m_plan.options, {}, [](const FitOption& option) { return option.prediction->neededBytes(); });
+        const auto least = std::ranges::min_element(m_plan.options, {}, &FitOption::neededBytes);
         m_plan.chosen = static_cast<std::size_t>(
             (fits != m_plan.options.end() ? fits : least) - m_plan.options.begin());
         return std::move(m_plan);
@@ -127,14 +126,29 @@ private:
             return Failure(prediction.error());
         option.fits = !look->runsOutOfMemory;
         option.prediction = std::move(*prediction);
+        const auto needed = this->needed(option);
+        if (!needed)
+            return Failure(needed.error());
+        option.neededBytes = *needed;
         return {};
+    }
+
+    Result<std::int64_t> needed(const FitOption& option) const
+    {
+        Scenario scenario = option.with(m_asked);
+        scenario.firstLook = true;
+        scenario.capacityBytes = std::int64_t{ 1 } << 44; // more than any card has
+        const auto look = predict(m_runs, scenario, m_progress);
+        if (!look)
+            return Failure(look.error());
+        return look->neededBytes();
     }
 
     /// Takes what was added last into `best` where it needs less than what was there before.
     void keepIfBetter(FitOption& best, std::int64_t before)
     {
         const FitOption& last = m_plan.options.back();
-        if (last.prediction->neededBytes() >= before)
+        if (last.neededBytes >= before)
             return;
         best = last;
         best.prediction.reset();
@@ -142,10 +156,7 @@ private:
 
     [[nodiscard]] std::int64_t leastSoFar() const
     {
-        std::int64_t least = m_plan.options.front().prediction->neededBytes();
-        for (const FitOption& option : m_plan.options)
-            least = std::min(least, option.prediction->neededBytes());
-        return least;
+        return std::ranges::min_element(m_plan.options, {}, &FitOption::neededBytes)->neededBytes;
     }
 
     Result<void> addSettings(FitOption& best)
@@ -154,13 +165,11 @@ private:
         for (std::string& settings : settingsWorthTrying(*m_runs.front().report)) {
             FitOption option;
             option.settings = settings;
-            Scenario scenario = option.with(m_scenario);
-            scenario.firstLook = true;
-            const auto look = predict(m_runs, scenario, m_progress);
+            const auto look = needed(option);
             if (!look && look.error().kind == Error::Kind::Cancelled)
                 return Failure(look.error());
-            if (look && (!chosen || look->neededBytes() < chosen->first))
-                chosen = { look->neededBytes(), std::move(settings) };
+            if (look && (!chosen || *look < chosen->first))
+                chosen = { *look, std::move(settings) };
         }
         if (!chosen || m_scenario.settings)
             return {};

@@ -21,6 +21,7 @@ struct FitOption {
     double share = 0; ///< of the forward of a step, that is computed again
     std::optional<Prediction> prediction; ///< none: nothing tells
     bool fits = false;
+    std::int64_t neededBytes = 0; ///< reserved where there is no end of memory
 
     [[nodiscard]] Scenario with(Scenario scenario) const; ///< the scenario and these
 };
