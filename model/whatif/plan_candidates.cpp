@@ -81,6 +81,8 @@ private:
             return opened;
         const auto [known, isNew] = m_numbers.emplace(path, m_found.size());
         opened.candidate = known->second;
+        if (std::ranges::find(around, opened.candidate, &Open::candidate) != around.end())
+            return opened; // it calls itself: the outermost call is checkpointed
         if (isNew) {
             PlanCandidate& made = m_found.emplace_back();
             made.module.path = path;

@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <random>
 
 namespace strata::model {
 
@@ -180,6 +181,48 @@ TEST(CheckpointPlan, RefusesWhatNothingTells)
     const auto plan = without.plan(1);
     ASSERT_FALSE(plan);
     EXPECT_NE(plan.error().text().find("--deep-step"), std::string::npos);
+}
+
+// Rows may be anything: a plan is refused, or comes to an end.
+TEST(CheckpointPlan, OfCraftedDeepStepsEndsWell)
+{
+    std::mt19937_64 random(11);
+    int refused = 0, told = 0;
+    for (int round = 0; round < 120; ++round) {
+        MadeTraining made({ .seed = 1 + random() % 4, .layers = 4 });
+        auto& rows = made.deep.rows;
+        for (int change = 0; change < 1 + round % 4; ++change) {
+            DeepStep::Row& row = rows[random() % rows.size()];
+            switch (random() % 5) {
+            case 0:
+                row.kind = static_cast<DeepStep::Kind>(random() % (wire::kDeepKinds + 2));
+                break;
+            case 1:
+                row.event += static_cast<EventIndex>(random() % 3) - 1;
+                break;
+            case 2:
+                row.saved = static_cast<std::uint32_t>(random() % 12);
+                break;
+            case 3:
+                row.thread = static_cast<std::uint32_t>(random() % 3);
+                break;
+            default:
+                made.deep.tensors[random() % made.deep.tensors.size()].address = random() % 0x80000;
+            }
+        }
+        const auto trained = made.recorded();
+        const auto report = checkReplay(trained->trace());
+        ASSERT_TRUE(report);
+        RecordedRun run{ .trace = &trained->trace(), .report = &*report, .steps = &trained->steps() };
+        run.order = AddressPolicy{};
+        const auto plan = planCheckpoints({ run }, {}, { 1, {} });
+        (plan ? told : refused) += 1;
+        if (!plan) {
+            EXPECT_EQ(plan.error().kind, Error::Kind::Refused);
+        }
+    }
+    EXPECT_GT(refused, 10);
+    EXPECT_GT(told, 10);
 }
 
 TEST(StepCurve, IsThatOfTheRunWithTheSameEdits)
