@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Asks `strata whatif --plan` which modules to checkpoint so that a training reserves no more than a budget, pastes the code that it gives
 into the program, and holds the recording of that against the budget. Where the plan may choose among a few modules, all choices among them
-are predicted, and the plan may cost no more than the cheapest that meets the budget. What `strata summary` advises saves what its command says.
+are predicted, and the plan may cost no more than the cheapest that meets the budget. What `strata summary` advises saves what its command says,
+and what a plan computes again is what the kernels of the real run take more.
 
-usage: test_plan.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--modules N] [--largest]
+usage: test_plan.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--modules N] [--largest] [--times]
                     [--keep FOLDER] [--recorder STRATA]
 
 Budgets are drawn between the least that the plan says can be reached and what was recorded. It prints how many real runs meet theirs, and
@@ -28,6 +29,7 @@ from test_whatif import CARD, DEEP, HELD_BACK, PROGRAM, cases, checkpointed, per
 FEWEST_SAVED = 0.01  #: of the recorded peak: where checkpoints save less, there is nothing to plan
 MOST_ABOVE_CHEAPEST = 1.05
 NOTHING = "no module of the deep step saves anything"  #: of a chain whose links keep what they take and no more
+LONG = 20000  #: events, from which on a summary looks for advice only where memory is short
 SHARES = (0.15, 0.5, 0.85)  #: of the way from the least to what was recorded
 
 CAPACITIES = (0.9, 1.6, 3)  #: times what was recorded: a batch that is smaller, and larger ones
@@ -107,6 +109,8 @@ def check_cheapest(strata, case, path, plan, device, most, failures):
 def check_advice(strata, case, path, failures):
     """How much less each advice of the summary reserves, as its command says too: in percent, by evidence."""
     run, summary = strata_json(strata, ["summary", path, "--json"])
+    if summary is not None and summary["advice"] is None and summary["devices"][0]["events"] > LONG:
+        return []
     if summary is None or summary["advice"] is None:
         failures.expect(case.name, "advice of the summary", run.stderr, "a list")
         return []
@@ -183,6 +187,8 @@ def test(arguments, python, failures):
               flush=True)
         failures.expect("largest batches", "they fit in 95 %", fitting >= 0.95 * len(rows) or fitting >= len(rows) - 1 and len(rows) < 20)
         asked, above, everything = ask(arguments, chosen, recordings, codes, failures)
+        timed = list({each.case.name: each.case for each in asked if each.plan["recompute_share"] > 0.05}.values())
+        check_time(arguments, python, folder, codes, timed if THOROUGH or arguments.times else timed[:1], failures)
         programs = dict.fromkeys([with_code(each.case, each.name) for each in asked]
                                  + [with_code(case, everything[case.name][0]) for case in chosen if case.name in everything])
         truth = record(strata, python, os.path.join(folder, "truth"), list(programs), ("--deep-step", "0"))
@@ -224,6 +230,35 @@ def check_largest(arguments, python, case, path, failures):
     return rows
 
 
+def check_time(arguments, python, folder, codes, cases_asked, failures):
+    """What plans compute again, as kernels that were recorded tell, of what the kernels of real runs take more; and a plan that is confirmed."""
+    strata, ratios = arguments.recorder or arguments.strata, []
+    recorded = record(strata, python, os.path.join(folder, "kernels"), [checkpointed(case) for case in cases_asked], (*DEEP, "--kernels"))
+
+    def kernels(path):
+        _, answer = strata_json(arguments.strata, ["timeline", path, "--json"])
+        return sum(row["total_ns"] for row in answer["kernels"])
+    for number, case in enumerate(cases_asked):
+        path = recorded[checkpointed(case)]
+        least, device = plan_of(arguments.strata, path, 1)
+        budget = (least["needed_bytes"] + device["recorded"]["reserved_bytes_peak"]) // 2
+        plan, _ = plan_of(arguments.strata, path, budget)
+        words = with_code(case, code_of(codes, plan["code"]))
+        truth = record(strata, python, os.path.join(folder, "kernels", "truth"), [words], ("--deep-step", "0", "--kernels"))[words]
+        steps = int(words[words.index("--steps") + 1])
+        more = (kernels(truth) - kernels(path)) / steps
+        failures.expect(case.name, "costs are times of kernels", plan["measure"], "kernels")
+        ratios.append(plan["recompute_ns"] / max(more, 1))
+        if number > 0:
+            continue
+        run, answer = strata_json(arguments.strata, ["whatif", path, "--plan", str(budget), "--json", "--confirm", "--", python, PROGRAM, *checkpointed(case)])
+        confirmed = answer["devices"][0]["confirmed"] if answer else None
+        failures.expect(case.name, f"a confirmed plan for {budget} bytes: {run.stderr[-300:] if confirmed is None else ''}",
+                        confirmed is not None and confirmed["reserved_bytes_peak"] <= budget)
+    print(f"  recompute by kernels, of what real runs take more: {' '.join(f'{ratio:.3f}' for ratio in ratios)}", flush=True)
+    failures.expect("recompute by kernels", "within a tenth of what real runs take more", all(0.9 <= ratio <= 1.1 for ratio in ratios))
+
+
 def report(asked, above, everything, peaks, failures):
     for which in ("tuned", "held back"):
         rows = [each for each in asked if (each.case.family in HELD_BACK) == (which == "held back")]
@@ -257,6 +292,7 @@ def add_options(parser):
     parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families of HELD_BACK too")
     parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
     parser.add_argument("--modules", type=int, default=8 if THOROUGH else 3, help="of all choices among so many the cheapest is looked for")
+    parser.add_argument("--times", action="store_true", help="costs by kernels of all cases, not of the first alone")
     parser.add_argument("--largest", action="store_true", help="largest batches of all cases, not of the first alone")
     parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
 
