@@ -76,7 +76,7 @@ public:
             m_plan.modules.push_back(candidate.module);
         const StepCurve curve(trace, regions->step(), bytes);
         PlanSearch search(
-            *regions, curve, m_candidates, m_asked.budgetBytes,
+            *regions, curve, m_candidates, trace.eventCount(), m_asked.budgetBytes,
             [&](const PlanSearch::Choice& choice) { return likely(choice); },
             [&](const PlanSearch::Choice& choice) { return most(choice); });
         auto found = search.find();

@@ -9,20 +9,24 @@ namespace strata::model {
 
 namespace {
 
-/// Replays of one search; behind that the cheapest choice is no longer looked for among all.
-constexpr std::size_t kMostReplays = 600;
+/// Replays of one search, by the events of the trace; behind that the cheapest choice is no longer looked for
+/// among all, and choices are no longer made cheaper.
+constexpr std::int64_t kMostReplays = 600, kFewestReplays = 60, kReplayedEvents = 30'000'000;
 /// Times that a greedy choice which does not meet the budget is made to save more.
 constexpr int kMostRounds = 40;
-/// Exchanges that are looked into, of one choice.
-constexpr std::size_t kMostExchanges = 60;
+/// Of these, those of exchanges of one choice.
+constexpr std::size_t kExchanges = 10; // a tenth
 
 } // namespace
 
 PlanSearch::PlanSearch(const CheckpointRegions& regions, const StepCurve& curve,
-    const std::vector<PlanCandidate>& candidates, std::int64_t budgetBytes, Asks likely, Asks most)
+    const std::vector<PlanCandidate>& candidates, std::int64_t events, std::int64_t budgetBytes, Asks likely,
+    Asks most)
     : m_regions(regions)
     , m_curve(curve)
     , m_candidates(candidates)
+    , m_mostReplays(static_cast<std::size_t>(
+          std::clamp(kReplayedEvents / std::max<std::int64_t>(events, 1), kFewestReplays, kMostReplays)))
     , m_budget(budgetBytes)
     , m_askLikely(std::move(likely))
     , m_askMost(std::move(most))
@@ -173,7 +177,7 @@ Result<bool> PlanSearch::tryAll(Found& found)
             rest.emplace_back(requested, &priced.choice);
             continue;
         }
-        if (m_known.size() >= kMostReplays)
+        if (m_known.size() >= m_mostReplays)
             return false;
         const auto met = meets(priced.choice);
         if (!met)
@@ -187,7 +191,7 @@ Result<bool> PlanSearch::tryAll(Found& found)
     for (const auto& [requested, choice] : rest) {
         if (requested >= m_leastBytes)
             break; // it reserves as much at least, and so do those behind it
-        if (m_known.size() >= kMostReplays)
+        if (m_known.size() >= m_mostReplays)
             return false;
         if (const auto bytes = likely(*choice); !bytes)
             return Failure(bytes.error());
@@ -332,7 +336,7 @@ Result<void> PlanSearch::makeCheaper(Choice& choice)
     for (Exchange& exchange : exchanges) {
         if (stepPeak(exchange.choice, m_budget).requestedBytes > m_budget)
             continue;
-        if (++looks > kMostExchanges || m_known.size() >= kMostReplays)
+        if (++looks > m_mostReplays / kExchanges || m_known.size() >= m_mostReplays)
             break;
         const auto met = meets(exchange.choice);
         if (!met)

@@ -20,9 +20,10 @@ public:
     /// The reserved peak that is likeliest with such a choice; and the higher bound.
     using Asks = std::function<Result<std::int64_t>(const Choice&)>;
 
-    /// All that it is given must outlive it.
+    /// All that it is given must outlive it. `events`: of the trace, by which replays are counted out.
     PlanSearch(const CheckpointRegions& regions, const StepCurve& curve,
-        const std::vector<PlanCandidate>& candidates, std::int64_t budgetBytes, Asks likely, Asks most);
+        const std::vector<PlanCandidate>& candidates, std::int64_t events, std::int64_t budgetBytes,
+        Asks likely, Asks most);
 
     struct Found {
         std::optional<Choice> met; ///< none: no choice that was looked at meets the budget
@@ -50,6 +51,7 @@ private:
     const CheckpointRegions& m_regions;
     const StepCurve& m_curve;
     const std::vector<PlanCandidate>& m_candidates;
+    std::size_t m_mostReplays;
     std::int64_t m_budget;
     Asks m_askLikely, m_askMost;
     std::map<Choice, std::int64_t> m_known; // likeliest reserved peaks
