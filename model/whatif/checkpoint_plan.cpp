@@ -83,6 +83,7 @@ public:
         if (!found)
             return Failure(found.error());
         m_plan.met = found->met.has_value();
+        m_plan.atLeast = base->atLeastBytes.has_value();
         m_plan.exact = found->exact;
         if (const auto chosen = take(found->met ? *found->met : found->least); !chosen)
             return Failure(chosen.error());

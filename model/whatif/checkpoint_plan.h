@@ -46,6 +46,9 @@ struct SegmentPlan {
 struct CheckpointPlan {
     std::int64_t budgetBytes = 0;
     bool met = false;
+    /// The recording was refused a request, and nothing tells what the program would have asked for then: the
+    /// budget is met as far as it was recorded.
+    bool atLeast = false;
     bool exact = false; ///< no other choice of `modules` that meets the budget costs less, as predicted
     RecomputeMeasure measure = RecomputeMeasure::Bytes;
     std::vector<PlanModule> modules; ///< that could be checkpointed, in the order of their first calls

@@ -124,7 +124,8 @@ private:
         auto prediction = predict(m_runs, option.with(m_asked), m_progress);
         if (!prediction)
             return Failure(prediction.error());
-        option.fits = !look->runsOutOfMemory;
+        // Of a recording that was refused a request nothing tells what it would have asked for then.
+        option.fits = !look->runsOutOfMemory && look->atLeastBytes.value_or(0) <= *m_scenario.capacityBytes;
         option.prediction = std::move(*prediction);
         const auto needed = this->needed(option);
         if (!needed)

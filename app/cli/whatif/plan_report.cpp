@@ -81,6 +81,7 @@ void writePlan(JsonWriter& json, const CheckpointPlan& plan)
     const model::PlannedCheckpoints& chosen = plan.chosen;
     json.beginObject()
         .member("met", plan.met)
+        .member("at_least", plan.atLeast)
         .member("budget_bytes", plan.budgetBytes)
         .member("method", plan.exact ? "exact" : "greedy")
         .member("measure", model::measureWord(plan.measure));
@@ -128,6 +129,9 @@ void printPlan(Output& out, const CheckpointPlan& plan)
     else
         out.line(fmt::format(
             "  {}: {} is met, with {} at most", out.good("plan"), formatBytes(plan.budgetBytes), needed));
+    if (plan.atLeast)
+        out.line(
+            "  as far as it was recorded: a request was refused then, and what comes behind it is not known");
     if (chosen.modules.empty())
         return;
     constexpr const char* kRow = "  {:<40} {:<24} {:>14} {:>20}";
