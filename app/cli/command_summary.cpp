@@ -2,12 +2,14 @@
 #include "app/cli/commands.h"
 #include "app/cli/file_command.h"
 #include "app/cli/options.h"
+#include "app/cli/summary_advice.h"
 #include "app/cli/summary_report.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/session/opener.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace strata::cli {
@@ -120,7 +122,10 @@ public:
             auto outline = opener->outline();
             if (outline && model::tellsOfSteps(*outline->recording))
                 outline.reset(); // what each took is known from its events
-            if (const auto devices = outline ? reportsOn(*outline, m_read.device) : std::nullopt)
+            const auto devices = outline ? reportsOn(*outline, m_read.device) : std::nullopt;
+            if (devices && std::ranges::none_of(*devices, [](const DeviceReport& device) {
+                    return isWorthAdvice(device.summary);
+                }))
                 return print(*outline->recording, *devices);
         }
         const auto session = readAll(*opener, err);
@@ -145,6 +150,8 @@ public:
                         std::move(report->summary), *trace, curves, *report->byLine);
                 }
             }
+            if (!m_range.given() && isWorthAdvice(report->summary))
+                report->advice = adviceOn(*trace);
             devices.push_back(std::move(*report));
         }
         return print((*session)->recording(), devices);

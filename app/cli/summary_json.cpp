@@ -2,6 +2,7 @@
 #include "app/cli/groups_report.h"
 #include "app/cli/json_writer.h"
 #include "app/cli/replay_json.h"
+#include "app/cli/summary_advice.h"
 #include "app/cli/summary_report.h"
 #include "model/analysis/verdict.h"
 
@@ -354,6 +355,7 @@ void writeSummaryJson(Output& out, const std::string& file, const model::Recordi
     json.endArray();
     writeFile(json, recording, devices);
     writeReplay(json, devices);
+    writeAdvice(json, file, devices);
     json.endObject().endLine();
     out.write(json.text());
 }

@@ -5,6 +5,7 @@
 #include "app/cli/open.h"
 #include "app/cli/report.h"
 #include "app/cli/step_kind.h"
+#include "app/cli/summary_advice.h"
 #include "app/cli/text.h"
 #include "model/base/units.h"
 #include "model/session/simulation.h"
@@ -300,6 +301,7 @@ void printSummary(Output& out, const std::string& file, const model::Recording& 
             printTotals(out, recording, device);
             printPeak(out, device);
             printOutOfMemory(out, recording, device);
+            printAdvice(out, file, device);
             printSteps(out, device);
             if (const auto* const one = recording.find(device.summary.totals.device);
                 one != nullptr && one->profiled) {

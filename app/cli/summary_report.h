@@ -9,6 +9,7 @@
 #include "model/analysis/steps.h"
 #include "model/analysis/summary.h"
 #include "model/trace/grouping.h"
+#include "model/whatif/advice.h"
 
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ struct DeviceReport {
     std::vector<model::StepUse> steps; ///< where the program, or its optimizer, named some
     std::optional<model::RangePeak> within; ///< the highest values of the range, if one was asked for
     std::optional<model::ReplayReport> replay; ///< if it was asked for
+    std::optional<std::vector<model::Advice>> advice; ///< if it was looked for
 
     /// What the device needs, at least: the reserved peak of the range if there is one (the
     /// requested one where the file does not tell of reserved memory); else with the request

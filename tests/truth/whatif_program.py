@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trains a program of the corpus of roles with a batch of so many items, and nothing else changed; with --checkpoint, with
-torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path.
+torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path; with --code, with that file of the
+folder WHATIF_CODE run right after the model was made, as if it were pasted there.
 
-usage: whatif_program.py ITEMS [--checkpoint CLASS|path:GLOB] FAMILY [--seed N] [--optimizer NAME] [--steps N] [--option NAME]...
+usage: whatif_program.py ITEMS [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N] [--optimizer NAME] [--steps N] [--option NAME]...
 """
 import fnmatch
+import os
 import sys
 
 import torch
@@ -66,12 +68,29 @@ def with_checkpoints(chosen):
         return known.get(module, "")
 
 
+def with_code(family, name):
+    make = roles_program.roles_models.FAMILIES[family]
+    with open(os.path.join(os.environ["WHATIF_CODE"], name), encoding="utf-8") as file:
+        code = compile(file.read(), name, "exec")
+
+    def made(rng):
+        model, draw = make(rng)
+        exec(code, {"model": model})
+        return model, draw
+    roles_program.roles_models.FAMILIES[family] = made
+
+
 def main():
     items, *words = sys.argv[1:]
     if words[0] == "--checkpoint":
         with_checkpoints(words[1])
         words = words[2:]
+    code = None
+    if words[0] == "--code":
+        code, words = words[1], words[2:]
     arguments = roles_program.parse(words)
+    if code is not None:
+        with_code(arguments.family, code)
     with_batch(arguments.family, int(items))
     return roles_program.train(arguments)
 

@@ -13,6 +13,7 @@
 #include "model/analysis/save_as.h"
 #include "model/base/units.h"
 #include "model/whatif/batch_items.h"
+#include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/predict.h"
 #include "model/whatif/predicted_recording.h"
 #include "model/whatif/run_replay.h"
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace strata::cli {
 
@@ -28,6 +30,8 @@ namespace {
 
 using model::DeviceTrace;
 using model::say;
+
+constexpr std::string_view kLargestBatch = "largest-batch", kCheapest = "cheapest"; // of --plan
 
 /// A recording that takes part, with what is made of its devices as they are asked for.
 class TakenRecording {
@@ -119,6 +123,16 @@ public:
         m_card = app.add_option("--card", m_confirm.card,
                         "Of --confirm: the card of the catalogue to simulate, instead of the recording's")
                      ->type_name("CARD");
+        app.add_option("--plan", m_planText,
+               "Which modules to checkpoint, at the least recompute, so that no more than this is reserved; "
+               "or "
+               "largest-batch, the largest that fits the device; or cheapest, what makes it fit at the least "
+               "cost")
+            ->type_name("PLAN");
+        app.add_option("--among", m_plan.among,
+               "Of --plan: modules that it may checkpoint, by class or as path:GLOB; else all")
+            ->type_name("MODULES")
+            ->allow_extra_args(false);
         app.add_option("--max-peak", m_maxPeakText, "Exit code 1 if it would reserve more")
             ->type_name("SIZE");
         app.add_option("-o,--output", m_output,
@@ -130,11 +144,12 @@ public:
 Examples:
   strata whatif run.strata --change batch=x2 --batch-of 8
   strata whatif run.strata --change checkpoint=Block
+  strata whatif run.strata --plan 20GiB
   strata whatif run.strata --set expandable_segments:True --confirm -- python train.py
 
 Exit codes:
-  0 done   1 nothing supports an answer, over --max-peak, or the program of --confirm failed   2 bad usage
-  3 unreadable)");
+  0 done   1 nothing supports an answer, the plan is not met, over --max-peak, or the program of --confirm
+  failed   2 bad usage   3 unreadable)");
     }
 
     model::Result<void> checkOptions() override
@@ -157,9 +172,12 @@ Exit codes:
                               static_cast<std::int64_t>(m_batches.size()),
                               static_cast<std::int64_t>(1 + m_with.size())),
                 say("give one for FILE and one for each --with, in their order"));
-        if (m_scenario.changes.empty() && (!m_with.empty() || (!m_batches.empty() && !m_confirms)))
+        if (m_scenario.changes.empty() && m_planText.empty()
+            && (!m_with.empty() || (!m_batches.empty() && !m_confirms)))
             return refuse(
                 say("--with and --batch-of need --change"), say("say what changes, as --change batch=x2"));
+        if (const auto plan = checkPlan(); !plan)
+            return plan;
         if (!m_maxPeakText.empty()) {
             m_maxPeak = model::parseBytes(m_maxPeakText);
             if (!m_maxPeak || *m_maxPeak <= 0)
@@ -186,8 +204,16 @@ Exit codes:
             if (const auto can = canWrite(file, traces->size()); !can)
                 return model::Failure(can.error());
         std::vector<WhatIfTold> devices;
+        WhatIfTold planned; // of which the plan counts
+        if (!m_planText.empty()) {
+            const auto made = makePlan(*traces, recordings, planned, err);
+            if (!made && made.error().kind == model::Error::Kind::Refused)
+                return refused(file, made.error(), out, err);
+            if (!made)
+                return model::Failure(made.error());
+        }
         for (const DeviceTrace* trace : *traces) {
-            if (!m_scenario.changes.empty())
+            if (!m_scenario.changes.empty() && m_planText.empty())
                 m_training.tell(*trace, err);
             auto told = predictOn(*trace, recordings);
             if (!told && told.error().kind == model::Error::Kind::Refused)
@@ -196,6 +222,9 @@ Exit codes:
                 return model::Failure(told.error());
             if (told->refused && !m_confirms)
                 return refused(file, *told->refused, out, err);
+            told->plan = planned.plan;
+            told->fitPlan = planned.fitPlan;
+            told->planMethod = m_planText;
             devices.push_back(std::move(*told));
         }
         if (m_confirms)
@@ -214,7 +243,9 @@ Exit codes:
         const bool over = m_maxPeak && std::ranges::any_of(devices, [&](const WhatIfTold& told) {
             return neededBytes(told) > *m_maxPeak;
         });
-        return over ? kFailed : kDone;
+        const bool isMet
+            = (!planned.plan || planned.plan->met) && (!planned.fitPlan || planned.fitPlan->met());
+        return over || !isMet ? kFailed : kDone;
     }
 
 private:
@@ -234,6 +265,53 @@ private:
         if (m_confirms) // before a large recording is read
             if (const auto command = launch::findCommand(m_program.words); !command)
                 return model::Failure(command.error());
+        return {};
+    }
+
+    [[nodiscard]] model::Result<void> checkPlan()
+    {
+        const auto refuse = [](model::Sentence what, model::Sentence hint) {
+            return model::fail(model::Error::Kind::Usage, std::move(what), std::move(hint));
+        };
+        const bool isFit = m_planText == kLargestBatch || m_planText == kCheapest;
+        if (!m_plan.among.empty() && (m_planText.empty() || isFit))
+            return refuse(say("--among is of --plan SIZE"), say("add a budget, as --plan 20GiB"));
+        if (m_planText.empty() || isFit)
+            return {};
+        const auto budget = model::parseBytes(m_planText);
+        if (!budget || *budget <= 0)
+            return refuse(say("--plan does not understand '%1'", m_planText),
+                say("give bytes, or a size as 20GiB, or largest-batch, or cheapest"));
+        m_plan.budgetBytes = *budget;
+        return {};
+    }
+
+    /// What it plans becomes a part of the scenario.
+    model::Result<void> makePlan(const std::vector<const DeviceTrace*>& traces,
+        std::vector<TakenRecording>& recordings, WhatIfTold& planned, Output& err)
+    {
+        if (traces.size() != 1)
+            return model::fail(model::Error::Kind::Usage,
+                say("a plan is of one GPU, and the recording has several"),
+                say("say of which, with --device"));
+        m_training.tell(*traces.front(), err);
+        const auto runs = runsOn(*traces.front(), recordings, &m_training);
+        if (!runs)
+            return model::Failure(runs.error());
+        if (m_plan.budgetBytes > 0) {
+            auto plan = model::planCheckpoints(*runs, m_scenario, m_plan);
+            if (!plan)
+                return model::Failure(plan.error());
+            std::ranges::move(plan->changes(), std::back_inserter(m_scenario.changes));
+            planned.plan = std::move(*plan);
+            return {};
+        }
+        auto plan = m_planText == kCheapest ? model::planCheapest(*runs, m_scenario)
+                                            : model::planLargestBatch(*runs, m_scenario);
+        if (!plan)
+            return model::Failure(plan.error());
+        m_scenario = plan->options[plan->chosen].with(m_scenario);
+        planned.fitPlan = std::move(*plan);
         return {};
     }
 
@@ -318,10 +396,10 @@ private:
         return {};
     }
 
-    model::Result<WhatIfTold> predictOn(
-        const DeviceTrace& trace, std::vector<TakenRecording>& recordings) const
+    /// Of one device, in each recording. What they point to stays until the next call.
+    model::Result<std::vector<model::RecordedRun>> runsOn(const DeviceTrace& trace,
+        std::vector<TakenRecording>& recordings, const TrainingOption* training) const
     {
-        const TrainingOption* training = m_scenario.changes.empty() ? nullptr : &m_training;
         std::vector<model::RecordedRun> runs;
         for (std::size_t i = 0; i < recordings.size(); ++i) {
             const DeviceTrace* same = i == 0 ? &trace : recordings[i].session().find(trace.device());
@@ -338,6 +416,16 @@ private:
             }
             runs.push_back(*run);
         }
+        return runs;
+    }
+
+    model::Result<WhatIfTold> predictOn(
+        const DeviceTrace& trace, std::vector<TakenRecording>& recordings) const
+    {
+        const auto taken = runsOn(trace, recordings, m_scenario.changes.empty() ? nullptr : &m_training);
+        if (!taken)
+            return model::Failure(taken.error());
+        const std::vector<model::RecordedRun>& runs = *taken;
         const model::RecordedRun& first = runs.front();
         WhatIfTold told{ .device = trace.device(),
             .trace = &trace,
@@ -377,6 +465,8 @@ private:
     std::optional<std::string> m_settings;
     CapacityOption m_capacity;
     std::vector<int> m_batches;
+    std::string m_planText;
+    model::PlanAsked m_plan; // budget 0: nobody asked for one
     std::string m_maxPeakText;
     std::optional<std::int64_t> m_maxPeak;
     TrainingOption m_training;

@@ -3,6 +3,7 @@
 
 #include "app/cli/open.h"
 #include "app/cli/text.h"
+#include "app/cli/whatif/plan_report.h"
 #include "model/base/units.h"
 #include "model/cards/fits.h"
 
@@ -119,20 +120,6 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
     json.endArray().key("step_time_ns").null().endObject();
 }
 
-std::string nameOf(const model::Scenario& scenario)
-{
-    std::string name;
-    const auto add = [&](std::string_view text) {
-        name += name.empty() ? "" : ", ";
-        name += printable(text);
-    };
-    for (const model::Change& change : scenario.changes)
-        add(change.text);
-    if (scenario.settings)
-        add(scenario.settings->empty() ? "default settings" : *scenario.settings);
-    return name.empty() ? "nothing changed" : name;
-}
-
 /// What would be reserved, as a part of a sentence.
 std::string reservedOf(const WhatIfTold& told)
 {
@@ -235,6 +222,28 @@ void printPeaks(Output& out, const WhatIfTold& told)
 
 } // namespace
 
+std::string scenarioName(const model::Scenario& scenario)
+{
+    std::string name;
+    const auto add = [&](std::string_view text) {
+        name += name.empty() ? "" : ", ";
+        name += printable(text);
+    };
+    const auto isModule = [](const model::Change& change) {
+        return change.kind == model::Change::Kind::Checkpoint && change.value.starts_with("path:");
+    };
+    constexpr std::ptrdiff_t kNamed = 3;
+    const std::ptrdiff_t modules = std::ranges::count_if(scenario.changes, isModule);
+    for (const model::Change& change : scenario.changes)
+        if (modules <= kNamed || !isModule(change))
+            add(change.text);
+    if (modules > kNamed)
+        add(fmt::format("{} modules checkpointed", modules));
+    if (scenario.settings)
+        add(scenario.settings->empty() ? "default settings" : *scenario.settings);
+    return name.empty() ? "nothing changed" : name;
+}
+
 std::int64_t neededBytes(const WhatIfTold& told)
 {
     return told.confirmed ? told.confirmed->changed.reservedBytesPeak : told.prediction.neededBytes();
@@ -273,7 +282,14 @@ void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const
     json.key("devices").beginArray();
     for (const WhatIfTold& told : devices)
         writeDevice(json, told);
-    json.endArray().key("plan").null().endObject().endLine();
+    json.endArray().key("plan");
+    if (!devices.empty() && devices.front().plan)
+        writePlan(json, *devices.front().plan);
+    else if (!devices.empty() && devices.front().fitPlan)
+        writePlan(json, *devices.front().fitPlan, devices.front().planMethod);
+    else
+        json.null();
+    json.endObject().endLine();
 }
 
 void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
@@ -281,7 +297,7 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
 {
     const Prediction& prediction = told.prediction;
     out.line(fmt::format("{}: {}: {}: {}", out.strong(printable(file)), deviceName(told.device),
-        nameOf(scenario), verdictOf(told, scenario, maxPeakBytes)));
+        scenarioName(scenario), verdictOf(told, scenario, maxPeakBytes)));
     if (prediction.batchAfter)
         out.line(fmt::format("  a batch of {} instead of {}", sizeOfBatch(*prediction.batchAfter),
             model::formatCount(prediction.batchBefore.value_or(0))));
@@ -298,6 +314,10 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
                     ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
                     : printable(prediction.reason.text())));
     }
+    if (told.plan)
+        printPlan(out, *told.plan);
+    if (told.fitPlan)
+        printPlan(out, *told.fitPlan, told.planMethod);
     if (told.refused)
         out.line(fmt::format("  no estimate: {}", printable(told.refused->text())));
 }

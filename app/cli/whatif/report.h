@@ -4,6 +4,8 @@
 #include "app/cli/json_writer.h"
 #include "app/cli/output.h"
 #include "app/cli/whatif/confirm.h"
+#include "model/whatif/checkpoint_plan.h"
+#include "model/whatif/fit_plan.h"
 #include "model/whatif/predict.h"
 
 #include <cstdint>
@@ -20,6 +22,10 @@ struct WhatIfTold {
     model::Prediction prediction; ///< what was recorded alone, where it is refused
     std::optional<model::Error> refused; ///< nothing in the recording supports an answer
     std::optional<Confirmed> confirmed; ///< what the program itself came to
+    /// What was planned is a part of the scenario; none: nobody asked for one.
+    std::optional<model::CheckpointPlan> plan;
+    std::optional<model::FitPlan> fitPlan;
+    std::string planMethod; ///< of that one, as it was asked for
     // Of the first recording:
     std::optional<std::int64_t> batchItems; ///< none: not known, or not asked for
     std::string settings; ///< of the allocator
@@ -29,6 +35,10 @@ struct WhatIfTold {
 /// The reserved peak that a limit is held against: what the program came to, else that of the answer, or the
 /// higher bound where there is no point.
 [[nodiscard]] std::int64_t neededBytes(const WhatIfTold& told);
+
+/// "batch=x2, expandable_segments:True", fit for a terminal; of more than three modules how many are
+/// checkpointed; "nothing changed".
+[[nodiscard]] std::string scenarioName(const model::Scenario& scenario);
 
 /// The document of contracts: `refused` empty: it is not.
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,

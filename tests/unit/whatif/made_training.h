@@ -27,6 +27,7 @@ struct MadeTraining {
         bool checkpointed = false;
         bool extraInFirstStep = false; ///< a workspace that stays
         bool keepsHidden = false; ///< the program has h until the forward ends
+        std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
     };
 
     explicit MadeTraining(const Options& asked)
@@ -34,7 +35,7 @@ struct MadeTraining {
     {
         std::mt19937_64 random(asked.seed);
         for (int i = 0; i < 3 * asked.layers + 2; ++i)
-            bytes.push_back(static_cast<std::int64_t>(512 * (1 + random() % 64)));
+            bytes.push_back(asked.unit * static_cast<std::int64_t>(1 + random() % 64));
         for (number = 1; number <= asked.steps; ++number) {
             begins.push_back(event);
             step();
@@ -68,7 +69,6 @@ struct MadeTraining {
 
 private:
     using Kind = model::DeepStep::Kind;
-    static constexpr std::uint64_t kApart = 0x10000;
     struct Block {
         std::int64_t bytes = 0;
         std::uint64_t address = 0;
@@ -85,9 +85,10 @@ private:
 
     int alloc(std::size_t size)
     {
-        std::uint64_t address = kApart;
+        const auto apart = static_cast<std::uint64_t>(128 * options.unit);
+        std::uint64_t address = apart;
         while (!used.insert(address).second)
-            address += kApart;
+            address += apart;
         blocks.push_back({ bytes[size], address, 1 });
         log("alloc", blocks.back());
         live += bytes[size];

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/whatif/plan_report.h"
+
+#include "app/cli/text.h"
+#include "app/cli/whatif/report.h"
+#include "model/base/units.h"
+
+#include <fmt/format.h>
+
+namespace strata::cli {
+
+namespace {
+
+using model::CheckpointPlan;
+using model::formatBytes;
+using model::PlanModule;
+
+bool hasTimes(const CheckpointPlan& plan)
+{
+    return plan.measure == model::RecomputeMeasure::KernelTime;
+}
+
+std::string percent(double share)
+{
+    return fmt::format("{:.1f} %", share * 100);
+}
+
+/// What computing something again takes, and of how much of the forward that is.
+std::string recomputeOf(const CheckpointPlan& plan, std::int64_t recompute, double share)
+{
+    return hasTimes(plan) ? fmt::format("{}, {}", model::formatDuration(recompute), percent(share))
+                          : percent(share);
+}
+
+void writeShare(JsonWriter& json, double share)
+{
+    json.key("recompute_share").plain(fmt::format("{:.6f}", share));
+}
+
+void writeFigures(JsonWriter& json, const char* key, const model::PeakFigures& figures)
+{
+    json.key(key)
+        .beginObject()
+        .member("requested_bytes_peak", figures.requestedBytesPeak)
+        .member("allocated_bytes_peak", figures.allocatedBytesPeak)
+        .member("reserved_bytes_peak", figures.reservedBytesPeak)
+        .endObject();
+}
+
+void writeModule(JsonWriter& json, const CheckpointPlan& plan, const PlanModule& module)
+{
+    json.beginObject()
+        .member("module", module.path)
+        .member("class", module.type)
+        .member("saved_bytes", module.savedBytes)
+        .member("recompute_ns", hasTimes(plan) ? std::optional(module.recompute) : std::nullopt);
+    writeShare(json, module.share);
+    json.member("code", model::checkpointLine(module.name)).endObject();
+}
+
+void writePrediction(JsonWriter& json, const model::FitOption& option)
+{
+    const model::Prediction& prediction = *option.prediction;
+    if (prediction.predicted)
+        writeFigures(json, "predicted", *prediction.predicted);
+    else
+        json.key("predicted").null();
+    json.member("needed_bytes", prediction.most.reservedBytesPeak);
+    writeShare(json, option.share);
+}
+
+std::string nameOf(const model::FitOption& option)
+{
+    return scenarioName(option.with({}));
+}
+
+} // namespace
+
+void writePlan(JsonWriter& json, const CheckpointPlan& plan)
+{
+    const model::PlannedCheckpoints& chosen = plan.chosen;
+    json.beginObject()
+        .member("met", plan.met)
+        .member("at_least", plan.atLeast)
+        .member("budget_bytes", plan.budgetBytes)
+        .member("method", plan.exact ? "exact" : "greedy")
+        .member("measure", model::measureWord(plan.measure));
+    if (chosen.prediction.predicted)
+        writeFigures(json, "predicted", *chosen.prediction.predicted);
+    else
+        json.key("predicted").null();
+    json.member("needed_bytes", chosen.prediction.most.reservedBytesPeak)
+        .member("recompute_ns", hasTimes(plan) ? std::optional(chosen.recompute) : std::nullopt);
+    writeShare(json, chosen.share);
+    json.key("rows").beginArray();
+    for (const std::size_t module : chosen.modules)
+        writeModule(json, plan, plan.modules[module]);
+    json.endArray().key("changes").beginArray();
+    for (const model::Change& change : plan.changes())
+        json.value(change.text);
+    json.endArray().member("code", plan.code()).key("segments");
+    if (plan.segments) {
+        json.beginObject()
+            .member("class", plan.segments->type)
+            .member("calls", plan.segments->calls)
+            .member("stretches", plan.segments->stretches);
+        writeFigures(json, "predicted", plan.segments->predicted);
+        writeShare(json, plan.segments->share);
+        json.endObject();
+    } else {
+        json.null();
+    }
+    json.key("modules").beginArray();
+    for (const PlanModule& module : plan.modules)
+        writeModule(json, plan, module);
+    json.endArray().endObject();
+}
+
+void printPlan(Output& out, const CheckpointPlan& plan)
+{
+    const model::PlannedCheckpoints& chosen = plan.chosen;
+    const std::string needed = formatBytes(chosen.prediction.most.reservedBytesPeak);
+    if (!plan.met)
+        out.line(fmt::format("  {}: {} is not met: the least that checkpoints lead to is {}",
+            out.bad("no plan"), formatBytes(plan.budgetBytes), needed));
+    else if (chosen.modules.empty())
+        out.line(fmt::format("  {}: nothing needs to be checkpointed for {}", out.good("plan"),
+            formatBytes(plan.budgetBytes)));
+    else
+        out.line(fmt::format(
+            "  {}: {} is met, with {} at most", out.good("plan"), formatBytes(plan.budgetBytes), needed));
+    if (plan.atLeast)
+        out.line(
+            "  as far as it was recorded: a request was refused then, and what comes behind it is not known");
+    if (chosen.modules.empty())
+        return;
+    constexpr const char* kRow = "  {:<40} {:<24} {:>14} {:>20}";
+    out.line(fmt::format(kRow, "module", "class", "keeps less", "computed again"));
+    for (const std::size_t number : chosen.modules) {
+        const PlanModule& module = plan.modules[number];
+        out.line(fmt::format(kRow, printable(module.path), printable(module.type),
+            formatBytes(module.savedBytes), recomputeOf(plan, module.recompute, module.share)));
+    }
+    out.line(fmt::format(
+        kRow, "in all, of the forward of a step", "", "", recomputeOf(plan, chosen.recompute, chosen.share)));
+    out.line(plan.exact
+            ? fmt::format("  no other choice of the {} modules that save something costs less, by {}",
+                plan.modules.size(),
+                hasTimes(plan) ? "the time of their kernels" : "the bytes that they ask for again")
+            : fmt::format("  chosen step by step among {} modules, by {}", plan.modules.size(),
+                hasTimes(plan) ? "the time of their kernels" : "the bytes that they ask for again"));
+    if (const auto& segments = plan.segments)
+        out.line(fmt::format("  for comparison: the {} calls of {} in {} stretches, each behind one "
+                             "checkpoint, would reserve {} and compute {} again",
+            segments->calls, printable(segments->type), segments->stretches,
+            formatBytes(segments->predicted.reservedBytesPeak), percent(segments->share)));
+    out.line("  code to paste behind where the program makes its model:");
+    out.line("");
+    out.write(plan.code());
+    out.line("");
+}
+
+void writePlan(JsonWriter& json, const model::FitPlan& plan, std::string_view method)
+{
+    const model::FitOption& chosen = plan.options[plan.chosen];
+    json.beginObject()
+        .member("met", plan.met())
+        .member("capacity_bytes", plan.capacityBytes)
+        .member("method", method);
+    writePrediction(json, chosen);
+    json.key("rows").beginArray();
+    for (const model::FitOption& option : plan.options) {
+        json.beginObject().key("changes").beginArray();
+        for (const model::Change& change : option.changes)
+            json.value(change.text);
+        json.endArray()
+            .member("settings", option.settings)
+            .member("batch_after", option.prediction->batchAfter)
+            .member("fits", option.fits);
+        writePrediction(json, option);
+        json.endObject();
+    }
+    json.endArray().member("chosen", plan.chosen).key("code");
+    if (chosen.checkpoints)
+        json.value(chosen.checkpoints->code());
+    else
+        json.null();
+    json.endObject();
+}
+
+void printPlan(Output& out, const model::FitPlan& plan, std::string_view method)
+{
+    const model::FitOption& chosen = plan.options[plan.chosen];
+    const std::string capacity = formatBytes(plan.capacityBytes);
+    if (!plan.met())
+        out.line(fmt::format("  {}: nothing that was tried fits {}", out.bad("no plan"), capacity));
+    else if (method == "largest-batch")
+        out.line(fmt::format("  {}: {} is the largest that fits {}", out.good("plan"),
+            printable(chosen.changes.back().text), capacity));
+    else
+        out.line(fmt::format("  {}: {} fits {}", out.good("plan"), nameOf(chosen), capacity));
+    constexpr const char* kRow = "  {:<52} {:>12} {:>14} {:>16} {:>6}";
+    out.line(fmt::format(kRow, "with", "reserved", "at most", "computed again", "fits"));
+    for (const model::FitOption& option : plan.options) {
+        const model::Prediction& prediction = *option.prediction;
+        out.line(fmt::format(kRow, nameOf(option),
+            prediction.predicted ? formatBytes(prediction.predicted->reservedBytesPeak) : "-",
+            formatBytes(prediction.most.reservedBytesPeak), option.share > 0 ? percent(option.share) : "",
+            option.fits ? "yes" : "no"));
+    }
+    if (!chosen.checkpoints || chosen.checkpoints->chosen.modules.empty())
+        return;
+    out.line("  code to paste behind where the program makes its model:");
+    out.line("");
+    out.write(chosen.checkpoints->code());
+    out.line("");
+}
+
+} // namespace strata::cli

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/fit_plan.h"
+
+#include "model/analysis/settings_advice.h"
+#include "model/whatif/alternatives.h"
+#include "model/whatif/recorded_optimizers.h"
+#include "model/whatif/run_replay.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace strata::model {
+
+namespace {
+
+constexpr std::int64_t kMostTimes = 64; // as many items as were recorded
+
+Result<std::int64_t> capacityOf(const RecordedRun& run, const Scenario& scenario)
+{
+    const std::optional<std::int64_t> capacity
+        = scenario.capacityBytes ? scenario.capacityBytes : run.report->capacityBytes;
+    if (!capacity)
+        return fail(Error::Kind::Usage, say("the recording does not tell the capacity of its device"),
+            say("say what is to fit, as --capacity 16GiB"));
+    return *capacity;
+}
+
+/// Recordings with the order of addresses, so that it is found once.
+Result<std::vector<RecordedRun>> ordered(std::vector<RecordedRun> runs, const Progress& progress)
+{
+    for (RecordedRun& run : runs)
+        if (!run.order) {
+            const auto order = addressOrderOf(run, progress);
+            if (!order)
+                return Failure(order.error());
+            run.order = *order;
+        }
+    return runs;
+}
+
+Change changeTo(const std::string& text)
+{
+    return *Change::parse(text);
+}
+
+class FitPlanning {
+public:
+    FitPlanning(std::vector<RecordedRun> runs, const Scenario& scenario, std::int64_t capacityBytes,
+        const Progress& progress)
+        : m_runs(std::move(runs))
+        , m_asked(scenario)
+        , m_scenario(scenario)
+        , m_progress(progress)
+    {
+        m_plan.capacityBytes = capacityBytes;
+        m_scenario.capacityBytes = static_cast<std::int64_t>(static_cast<double>(capacityBytes) / kFitMargin);
+    }
+
+    Result<FitPlan> largestBatch()
+    {
+        if (const auto plain = largest({}); !plain)
+            return Failure(plain.error());
+        else
+            m_plan.options.push_back(std::move(*plain));
+        const auto classes = valuesWorthTrying(Change::Kind::Checkpoint, *m_runs.front().trace);
+        const bool isAsked = std::ranges::any_of(
+            m_scenario.changes, [](const Change& change) { return change.kind == Change::Kind::Checkpoint; });
+        if (!classes.empty() && !isAsked) {
+            FitOption checkpoints;
+            checkpoints.changes.push_back(changeTo("checkpoint=" + classes.front()));
+            auto more = largest(std::move(checkpoints));
+            if (!more && more.error().kind != Error::Kind::Refused)
+                return Failure(more.error());
+            if (more) {
+                more->share = shareOf(classes.front());
+                m_plan.options.push_back(std::move(*more));
+            }
+        }
+        return std::move(m_plan);
+    }
+
+    Result<FitPlan> cheapest()
+    {
+        if (const auto added = add({}); !added)
+            return Failure(added.error());
+        FitOption best;
+        for (const auto step : { &FitPlanning::addSettings, &FitPlanning::addFused,
+                 &FitPlanning::addCheckpoints, &FitPlanning::addBatch }) {
+            if (m_plan.options.back().fits)
+                break;
+            if (const auto added = (this->*step)(best); !added)
+                return Failure(added.error());
+        }
+        const auto fits = std::ranges::find_if(m_plan.options, &FitOption::fits);
+        const auto least = std::ranges::min_element(m_plan.options, {}, &FitOption::neededBytes);
+        m_plan.chosen = static_cast<std::size_t>(
+            (fits != m_plan.options.end() ? fits : least) - m_plan.options.begin());
+        return std::move(m_plan);
+    }
+
+private:
+    /// With the whole answer; what is refused is left out. True: there is one.
+    Result<bool> add(FitOption option)
+    {
+        const auto told = tell(option);
+        if (!told && (told.error().kind != Error::Kind::Refused || m_plan.options.empty()))
+            return Failure(told.error());
+        if (!told)
+            return false;
+        m_plan.options.push_back(std::move(option));
+        return true;
+    }
+
+    /// Whether it fits, and what it comes to on the device as it is.
+    Result<void> tell(FitOption& option) const
+    {
+        Scenario scenario = option.with(m_scenario);
+        scenario.firstLook = true;
+        const auto look = predict(m_runs, scenario, m_progress);
+        if (!look)
+            return Failure(look.error());
+        auto prediction = predict(m_runs, option.with(m_asked), m_progress);
+        if (!prediction)
+            return Failure(prediction.error());
+        // Of a recording that was refused a request nothing tells what it would have asked for then.
+        option.fits = !look->runsOutOfMemory && look->atLeastBytes.value_or(0) <= *m_scenario.capacityBytes;
+        option.prediction = std::move(*prediction);
+        const auto needed = this->needed(option);
+        if (!needed)
+            return Failure(needed.error());
+        option.neededBytes = *needed;
+        return {};
+    }
+
+    Result<std::int64_t> needed(const FitOption& option) const
+    {
+        Scenario scenario = option.with(m_asked);
+        scenario.firstLook = true;
+        scenario.capacityBytes = std::int64_t{ 1 } << 44; // more than any card has
+        const auto look = predict(m_runs, scenario, m_progress);
+        if (!look)
+            return Failure(look.error());
+        return look->neededBytes();
+    }
+
+    /// Takes what was added last into `best` where it needs less than what was there before.
+    void keepIfBetter(FitOption& best, std::int64_t before)
+    {
+        const FitOption& last = m_plan.options.back();
+        if (last.neededBytes >= before)
+            return;
+        best = last;
+        best.prediction.reset();
+    }
+
+    [[nodiscard]] std::int64_t leastSoFar() const
+    {
+        return std::ranges::min_element(m_plan.options, {}, &FitOption::neededBytes)->neededBytes;
+    }
+
+    Result<void> addSettings(FitOption& best)
+    {
+        std::optional<std::pair<std::int64_t, std::string>> chosen;
+        for (std::string& settings : settingsWorthTrying(*m_runs.front().report)) {
+            FitOption option;
+            option.settings = settings;
+            const auto look = needed(option);
+            if (!look && look.error().kind == Error::Kind::Cancelled)
+                return Failure(look.error());
+            if (look && (!chosen || *look < chosen->first))
+                chosen = { *look, std::move(settings) };
+        }
+        if (!chosen || m_scenario.settings)
+            return {};
+        const std::int64_t before = leastSoFar();
+        FitOption option = best;
+        option.settings = chosen->second;
+        const auto added = add(std::move(option));
+        if (!added)
+            return Failure(added.error());
+        if (*added)
+            keepIfBetter(best, before);
+        return {};
+    }
+
+    Result<void> addFused(FitOption& best)
+    {
+        const auto recorded = recordedOptimizers(m_runs.front());
+        const bool isAsked = std::ranges::any_of(
+            m_scenario.changes, [](const Change& change) { return change.kind == Change::Kind::Optimizer; });
+        if (isAsked || !recorded || recorded->all.empty())
+            return {};
+        const std::string& name = recorded->all.front().name;
+        const bool isOne = std::ranges::all_of(
+            recorded->all, [&](const RecordedOptimizer& one) { return one.name == name; });
+        if (!isOne || (name != "Adam" && name != "AdamW")) // SGD may have a momentum that nothing tells
+            return {};
+        const std::int64_t before = leastSoFar();
+        FitOption option = best;
+        option.changes.push_back(changeTo("optimizer=" + name + ",fused=True"));
+        const auto added = add(std::move(option));
+        if (!added)
+            return Failure(added.error());
+        if (*added)
+            keepIfBetter(best, before);
+        return {};
+    }
+
+    Result<void> addCheckpoints(FitOption& best)
+    {
+        const std::int64_t before = leastSoFar();
+        auto plan = planCheckpoints(m_runs, best.with(m_scenario), { m_plan.capacityBytes, {} }, m_progress);
+        if (!plan && plan.error().kind == Error::Kind::Cancelled)
+            return Failure(plan.error());
+        if (!plan)
+            return {};
+        FitOption option = best;
+        std::ranges::move(plan->changes(), std::back_inserter(option.changes));
+        option.share = plan->chosen.share;
+        option.checkpoints = std::move(*plan);
+        const auto added = add(std::move(option));
+        if (!added)
+            return Failure(added.error());
+        if (*added)
+            keepIfBetter(best, before);
+        return {};
+    }
+
+    Result<void> addBatch(FitOption& best)
+    {
+        if (!m_runs.front().batchItems)
+            return {};
+        auto option = largest(best);
+        if (!option && option.error().kind == Error::Kind::Cancelled)
+            return Failure(option.error());
+        if (option)
+            m_plan.options.push_back(std::move(*option));
+        return {};
+    }
+
+    /// Of a batch, whether it fits as is likeliest.
+    Result<bool> fitsWith(const FitOption& option, std::int64_t items) const
+    {
+        FitOption one = option;
+        one.changes.push_back(changeTo("batch=" + std::to_string(items)));
+        Scenario scenario = one.with(m_scenario);
+        scenario.firstLook = true;
+        const auto look = predict(m_runs, scenario, m_progress);
+        if (!look)
+            return Failure(look.error());
+        return !look->runsOutOfMemory;
+    }
+
+    /// The largest batch that fits with those changes.
+    Result<FitOption> largest(FitOption option) const
+    {
+        if (!m_runs.front().batchItems) { // which predict() says
+            const auto refused
+                = predict(m_runs, FitOption{ .changes = { changeTo("batch=x2") } }.with(m_scenario));
+            if (!refused)
+                return Failure(refused.error());
+        }
+        const std::int64_t recorded = m_runs.front().batchItems.value_or(1);
+        std::int64_t fitting = 0, above = recorded * kMostTimes + 1; // not looked at
+        for (std::int64_t items = recorded;;) {
+            const auto fits = fitsWith(option, items);
+            if (!fits)
+                return Failure(fits.error());
+            (*fits ? fitting : above) = items;
+            if (above - fitting <= 1 || (*fits && fitting >= recorded * kMostTimes))
+                break;
+            items = above > recorded * kMostTimes ? std::min(items * 2, recorded * kMostTimes)
+                                                  : fitting + (above - fitting) / 2;
+        }
+        option.changes.push_back(changeTo("batch=" + std::to_string(std::max<std::int64_t>(fitting, 1))));
+        if (const auto told = tell(option); !told)
+            return Failure(told.error());
+        return option;
+    }
+
+    /// What checkpoints around a class compute again, as a part of the forward.
+    [[nodiscard]] double shareOf(const std::string& type) const
+    {
+        double share = 0;
+        Scenario scenario;
+        const auto plan = planCheckpoints(
+            m_runs, scenario, { std::numeric_limits<std::int64_t>::max(), { type } }, m_progress);
+        if (plan)
+            for (const PlanModule& module : plan->modules)
+                share += module.share;
+        return share;
+    }
+
+    std::vector<RecordedRun> m_runs;
+    const Scenario& m_asked;
+    Scenario m_scenario; // with a little less room than there is
+    const Progress& m_progress;
+    FitPlan m_plan;
+};
+
+} // namespace
+
+Scenario FitOption::with(Scenario scenario) const
+{
+    scenario.changes.insert(scenario.changes.end(), changes.begin(), changes.end());
+    if (settings)
+        scenario.settings = settings;
+    return scenario;
+}
+
+Result<FitPlan> planLargestBatch(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
+{
+    const auto capacity = capacityOf(runs.front(), scenario);
+    if (!capacity)
+        return Failure(capacity.error());
+    auto taken = ordered(runs, progress);
+    if (!taken)
+        return Failure(taken.error());
+    return FitPlanning(std::move(*taken), scenario, *capacity, progress).largestBatch();
+}
+
+Result<FitPlan> planCheapest(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
+{
+    const auto capacity = capacityOf(runs.front(), scenario);
+    if (!capacity)
+        return Failure(capacity.error());
+    auto taken = ordered(runs, progress);
+    if (!taken)
+        return Failure(taken.error());
+    return FitPlanning(std::move(*taken), scenario, *capacity, progress).cheapest();
+}
+
+} // namespace strata::model

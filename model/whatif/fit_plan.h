@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/progress.h"
+#include "model/base/result.h"
+#include "model/whatif/checkpoint_plan.h"
+#include "model/whatif/predict.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace strata::model {
+
+/// What a run needs with some changes more.
+struct FitOption {
+    std::vector<Change> changes; ///< beside those of the scenario
+    std::optional<std::string> settings; ///< of the allocator, where they are others
+    std::optional<CheckpointPlan> checkpoints; ///< that chose the last of `changes`
+    double share = 0; ///< of the forward of a step, that is computed again
+    std::optional<Prediction> prediction; ///< none: nothing tells
+    bool fits = false;
+    std::int64_t neededBytes = 0; ///< reserved where there is no end of memory
+
+    [[nodiscard]] Scenario with(Scenario scenario) const; ///< the scenario and these
+};
+
+/// What makes a run fit a device.
+struct FitPlan {
+    std::int64_t capacityBytes = 0;
+    std::vector<FitOption> options; ///< as asked for, one at least
+    std::size_t chosen = 0;
+
+    [[nodiscard]] bool met() const { return options[chosen].fits; }
+};
+
+/// What fits runs without a refused request on a device with the capacity divided by this: predictions are
+/// off by as much. An allocator that runs out gives back what it caches and goes on, which is no refusal.
+inline constexpr double kFitMargin = 1.02;
+
+/// The largest batch that fits the device of the scenario, or of the recording: without more changes, and,
+/// where a deep step tells of modules, with checkpoints around the likeliest ones. More items are taken to
+/// need more; at most 64 times the recorded ones are looked at. An option that does not fit even with one
+/// item has that one. Fails as predict() of a batch, and with Usage where no capacity is known. A first look
+/// for each batch that is tried, about twenty.
+[[nodiscard]] Result<FitPlan> planLargestBatch(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
+
+/// What makes it fit at the least cost: one option for each of nothing, other settings of the allocator (no
+/// time is lost), the fused form of the recorded optimizer (none either), both, checkpoints on top of what
+/// saved so far (the least recompute), and a smaller batch on top of all, which changes the training. The
+/// chosen one is the first that fits, or where none does the one that needs least. What is refused is left
+/// out.
+[[nodiscard]] Result<FitPlan> planCheapest(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
+
+} // namespace strata::model
