@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/spread_run.h"
+
+#include "model/whatif/data_parallel.h"
+#include "model/whatif/fully_sharded.h"
+#include "model/whatif/step_edits.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace strata::model {
+
+namespace {
+
+constexpr double kParallelOff = 0.01, kParallelReservedOff = 0.04;
+constexpr double kShardedOff = 0.02, kShardedReservedOff = 0.06;
+
+Result<SpreadRun> fullySharded(
+    const RecordedRun& run, const RecordedOptimizers& optimizers, const Sharding& sharding)
+{
+    const auto deep = usableDeepStep(*run.trace);
+    if (!deep)
+        return Failure(deep.error());
+    const auto owners = stepOwners(*run.trace, **deep);
+    if (!owners)
+        return Failure(owners.error());
+    auto units = ShardUnits::of(run, *owners, sharding);
+    if (!units)
+        return Failure(units.error());
+    const EventIndex made = std::ranges::min_element(optimizers.all, {}, &RecordedOptimizer::made)->made;
+    auto edits = fullyShardedEdits(run, **deep, *owners, *units, sharding, made);
+    if (!edits)
+        return Failure(edits.error());
+    SpreadRun spread;
+    spread.edits = std::move(*edits);
+    spread.evidence = WhatIfEvidence::Deep;
+    spread.off = kShardedOff;
+    spread.reservedOff = kShardedReservedOff;
+    spread.shardOf = [units = std::make_shared<const ShardUnits>(std::move(*units)), ranks = sharding.ranks](
+                         const RecordedOptimizer& optimizer, const std::vector<std::uint32_t>& groups) {
+        return units->shardOf(optimizer, groups, ranks);
+    };
+    spread.reason = say("an estimate: it goes by what fully_shard of PyTorch 2.15 asks for");
+    return spread;
+}
+
+} // namespace
+
+Result<SpreadRun> SpreadRun::of(const RecordedRun& run, const Sharding& sharding)
+{
+    const auto optimizers = recordedOptimizers(run);
+    if (!optimizers)
+        return Failure(optimizers.error());
+    if (sharding.kind == Sharding::Kind::Fsdp)
+        return fullySharded(run, *optimizers, sharding);
+    SpreadRun spread;
+    auto edits = dataParallelEdits(run, *optimizers, sharding);
+    if (!edits)
+        return Failure(edits.error());
+    spread.edits = std::move(*edits);
+    spread.off = kParallelOff;
+    spread.reservedOff = kParallelReservedOff;
+    if (sharding.gradientsAreViews)
+        spread.evidence = WhatIfEvidence::Deep;
+    if (sharding.kind == Sharding::Kind::Zero1)
+        spread.shardOf
+            = [ranks = sharding.ranks](const RecordedOptimizer& optimizer,
+                  const std::vector<std::uint32_t>& groups) { return zero1Shard(optimizer, groups, ranks); };
+    spread.reason = say("an estimate: it goes by what DistributedDataParallel of PyTorch 2.15 asks for");
+    return spread;
+}
+
+} // namespace strata::model
