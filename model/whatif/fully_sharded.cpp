@@ -290,9 +290,10 @@ private:
         DeepMoment end{};
         for (const Turn& turn : turns) {
             moments.push_back({ turn.begins, &turn, true });
+            const DeepMoment ends = std::max(turn.ends, behindGradients(turns, turn));
             if (!turn.endsWithAll)
-                moments.push_back({ beforeNextAlloc(turn.ends), &turn, false });
-            end = std::max(end, turn.ends);
+                moments.push_back({ beforeNextAlloc(ends), &turn, false });
+            end = std::max(end, ends);
         }
         // A unit ends before the one in front of it begins, and a model begins before what is in it.
         std::ranges::stable_sort(moments, [&](const Moment& a, const Moment& b) {
@@ -316,6 +317,18 @@ private:
         for (std::uint32_t unit = 0; unit < m_states.size(); ++unit)
             reshard(unit, last);
         letReduced(last);
+    }
+
+    /// The last node of a unit may let go of what it took out before it makes a gradient. Of a unit that runs
+    /// once: else gradients are of one turn or of another.
+    [[nodiscard]] DeepMoment behindGradients(const std::vector<Turn>& turns, const Turn& turn) const
+    {
+        const State& state = m_states[turn.unit];
+        EventIndex last = -1;
+        if (std::ranges::count(turns, turn.unit, &Turn::unit) == 1)
+            for (const auto& [block, name] : m_isFirst ? state.gradients : state.again)
+                last = std::max(last, birth(block));
+        return { last + 1, 0 };
     }
 
     void begin(const Turn& turn, const DeepMoment& now)
