@@ -292,14 +292,20 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
 {
     prediction.evidence = std::max(prediction.evidence, spread.evidence);
     prediction.uses.insert(prediction.uses.end(), spread.edits.uses.begin(), spread.edits.uses.end());
-    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double off) {
+    // What is left of a large block is not split off, and segments are multiples of their smallest size.
+    constexpr std::int64_t kLeftBytes = std::int64_t{ 1 } << 20, kSegmentBytes = std::int64_t{ 2 } << 20;
+    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, std::int64_t bytes) {
         std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
-        least -= static_cast<std::int64_t>(static_cast<double>(least) * off);
-        most += static_cast<std::int64_t>(static_cast<double>(most) * off);
+        const auto moreOf = [&](std::int64_t figure) {
+            const auto share = static_cast<std::int64_t>(static_cast<double>(figure) * spread.off);
+            return std::max(share, bytes);
+        };
+        least = std::max<std::int64_t>(least - moreOf(least), 0);
+        most += moreOf(most);
     };
-    widenPeak(&PeakFigures::requestedBytesPeak, spread.off);
-    widenPeak(&PeakFigures::allocatedBytesPeak, spread.off);
-    widenPeak(&PeakFigures::reservedBytesPeak, spread.reservedOff);
+    widenPeak(&PeakFigures::requestedBytesPeak, 0);
+    widenPeak(&PeakFigures::allocatedBytesPeak, kLeftBytes);
+    widenPeak(&PeakFigures::reservedBytesPeak, kSegmentBytes);
     if (prediction.reason.empty())
         prediction.reason = spread.reason;
 }

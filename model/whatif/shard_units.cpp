@@ -42,6 +42,13 @@ bool isWithin(std::string_view name, std::string_view path)
     return path.empty() || (name.size() > path.size() && name.starts_with(path) && name[path.size()] == '.');
 }
 
+/// Tokens and positions that stand for all items of a batch, as vision models have them: (1, n, width).
+bool isBroadcast(std::string_view name)
+{
+    const bool isEmbedding = name.ends_with("weight") || name.starts_with("positional_embedding");
+    return !isEmbedding && (name.ends_with("token") || name.starts_with("pos"));
+}
+
 /// The rows of parameters: a bias has as many as its weight; norms are vectors; what comes before a norm has
 /// as many as that; of others, that of an embedding, rows are as long as most vectors of the model.
 void findRows(std::vector<ShardedParameter>& parameters, const StringTable& strings)
@@ -75,6 +82,10 @@ void findRows(std::vector<ShardedParameter>& parameters, const StringTable& stri
         if (known[i])
             continue;
         ShardedParameter& parameter = parameters[i];
+        if (isBroadcast(lastOf(strings[parameter.name]))) {
+            parameter.rows = 1;
+            continue;
+        }
         const bool beforeNorm = i + 1 < parameters.size() && known[i + 1]
             && parameters[i + 1].rows == parameters[i + 1].elements
             && fits(parameter, parameters[i + 1].elements) && parameters[i + 1].elements < parameter.elements;

@@ -12,8 +12,7 @@ namespace strata::model {
 
 namespace {
 
-constexpr double kParallelOff = 0.01, kParallelReservedOff = 0.04;
-constexpr double kShardedOff = 0.02, kShardedReservedOff = 0.06;
+constexpr double kParallelOff = 0.01, kShardedOff = 0.02;
 
 Result<SpreadRun> fullySharded(
     const RecordedRun& run, const RecordedOptimizers& optimizers, const Sharding& sharding)
@@ -35,7 +34,6 @@ Result<SpreadRun> fullySharded(
     spread.edits = std::move(*edits);
     spread.evidence = WhatIfEvidence::Deep;
     spread.off = kShardedOff;
-    spread.reservedOff = kShardedReservedOff;
     spread.shardOf = [units = std::make_shared<const ShardUnits>(std::move(*units)), ranks = sharding.ranks](
                          const RecordedOptimizer& optimizer, const std::vector<std::uint32_t>& groups) {
         return units->shardOf(optimizer, groups, ranks);
@@ -59,7 +57,6 @@ Result<SpreadRun> SpreadRun::of(const RecordedRun& run, const Sharding& sharding
         return Failure(edits.error());
     spread.edits = std::move(*edits);
     spread.off = kParallelOff;
-    spread.reservedOff = kParallelReservedOff;
     if (sharding.gradientsAreViews)
         spread.evidence = WhatIfEvidence::Deep;
     if (sharding.kind == Sharding::Kind::Zero1)

@@ -16,9 +16,9 @@ struct SpreadRun {
     ShardOf shardOf; ///< none: all of it
     WhatIfEvidence evidence = WhatIfEvidence::Roles;
     Sentence reason; ///< why it is an estimate
-    /// How far an answer may be off: shares of it, measured in the families of
+    /// How far an answer may be off: a share of it, measured in the families of
     /// tests/truth/test_whatif_sharded.py that rules are made by, and rounded up.
-    double off = 0, reservedOff = 0;
+    double off = 0;
 
     /// Refused, by name: the recording does not tell of parameters (recordedOptimizers()), or of what else
     /// this needs.
