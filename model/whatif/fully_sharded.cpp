@@ -2,6 +2,7 @@
 #include "model/whatif/fully_sharded.h"
 
 #include "model/analysis/training/listed_tensors.h"
+#include "model/analysis/training/step_ends.h"
 #include "model/base/wrap.h"
 #include "model/trace/roles.h"
 #include "model/whatif/derived_blocks.h"
@@ -11,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace strata::model {
 
@@ -68,9 +70,16 @@ public:
         return std::ranges::any_of(m_states, [](const State& state) { return !state.gradients.empty(); });
     }
 
-    StepEdits edits()
+    /// None: they would be more than can be held in memory, in so many steps.
+    std::optional<StepEdits> edits(std::size_t steps)
     {
         const std::vector<std::vector<Turn>> rounds = findRounds();
+        std::size_t most = 0;
+        for (const std::vector<Turn>& turns : rounds)
+            for (const Turn& turn : turns)
+                most += 2 * (unitOf(turn).parameters.size() + 2);
+        if (most > kMostAdded / std::max<std::size_t>(steps, 1))
+            return std::nullopt;
         for (std::size_t round = 0; round < rounds.size(); ++round) {
             if (round > 0)
                 repeatGradients(rounds[0], rounds[round]);
@@ -82,6 +91,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t kMostAdded = 8 << 20; // blocks, in all steps
+
     using Blocks = std::vector<std::size_t>; // of m_edits.added
 
     struct State {
@@ -154,7 +165,9 @@ private:
             state.again.clear();
             for (const auto& [block, name] : state.gradients) {
                 const std::int64_t there = static_cast<std::int64_t>(block) + to - from;
-                if (there >= end || there < 0)
+                if (there >= std::min<std::int64_t>(
+                        end, static_cast<std::int64_t>(m_trace.blocks().bornCount()))
+                    || there < 0)
                     continue;
                 const auto row = static_cast<std::uint32_t>(there);
                 if (m_trace.blocks().requestedBytes[BlockId::born(row)]
@@ -169,11 +182,8 @@ private:
         return std::ranges::lower_bound(m_allocs, moment.event) - m_allocs.begin();
     }
 
-    [[nodiscard]] std::int64_t firstBlock() const
-    {
-        return m_allocs.empty() ? 0
-                                : m_trace.events().block[static_cast<std::size_t>(m_allocs.front())].row();
-    }
+    /// Blocks stand in the order of their births.
+    [[nodiscard]] std::int64_t firstBlock() const { return allocsBefore(m_trace, m_deep.beginEvent); }
 
     /// The next row: what is scheduled later at the same event comes behind.
     DeepMoment at(const DeepMoment& moment) { return { moment.event, m_row++ }; }
@@ -262,7 +272,8 @@ private:
             moments.push_back({ turn.leaves, &turn, false });
         }
         std::ranges::stable_sort(moments, {}, &Moment::at);
-        m_order.clear();
+        m_last = nullptr;
+        m_before.clear();
         for (const Moment& moment : moments) {
             const ShardUnit& unit = unitOf(*moment.turn);
             if (moment.enters) {
@@ -273,7 +284,7 @@ private:
             if (reshardsAfterForward(unit))
                 reshard(moment.turn->unit, moment.at);
             if (!unit.parameters.empty())
-                m_order.push_back(moment.turn);
+                m_before.emplace(moment.turn, std::exchange(m_last, moment.turn));
             if (unit.isRoot)
                 letKept(moment.at);
         }
@@ -288,9 +299,13 @@ private:
         };
         std::vector<Moment> moments;
         DeepMoment end{};
+        std::map<std::uint32_t, int> counts; // turns of units
+        for (const Turn& turn : turns)
+            ++counts[turn.unit];
         for (const Turn& turn : turns) {
             moments.push_back({ turn.begins, &turn, true });
-            const DeepMoment ends = std::max(turn.ends, behindGradients(turns, turn));
+            const DeepMoment ends
+                = counts[turn.unit] > 1 ? turn.ends : std::max(turn.ends, behindGradients(turn.unit));
             if (!turn.endsWithAll)
                 moments.push_back({ beforeNextAlloc(ends), &turn, false });
             end = std::max(end, ends);
@@ -321,13 +336,11 @@ private:
 
     /// The last node of a unit may let go of what it took out before it makes a gradient. Of a unit that runs
     /// once: else gradients are of one turn or of another.
-    [[nodiscard]] DeepMoment behindGradients(const std::vector<Turn>& turns, const Turn& turn) const
+    [[nodiscard]] DeepMoment behindGradients(std::uint32_t unit) const
     {
-        const State& state = m_states[turn.unit];
         EventIndex last = -1;
-        if (std::ranges::count(turns, turn.unit, &Turn::unit) == 1)
-            for (const auto& [block, name] : m_isFirst ? state.gradients : state.again)
-                last = std::max(last, birth(block));
+        for (const auto& [block, name] : m_isFirst ? m_states[unit].gradients : m_states[unit].again)
+            last = std::max(last, birth(block));
         return { last + 1, 0 };
     }
 
@@ -337,9 +350,9 @@ private:
             return;
         gather(turn.unit, now);
         copyOut(turn.unit, now, false);
-        const auto here = std::ranges::find(m_order, &turn);
-        if (here != m_order.begin() && here != m_order.end())
-            gather((*(here - 1))->unit, now);
+        const auto before = m_before.find(&turn);
+        if (before != m_before.end() && before->second != nullptr)
+            gather(before->second->unit, now);
     }
 
     void letReduced(const DeepMoment& now)
@@ -390,7 +403,8 @@ private:
     std::set<std::uint32_t> m_derived; // blocks that come of parameters
     std::vector<State> m_states; // by unit
     std::vector<EventIndex> m_allocs; // of the step
-    std::vector<const Turn*> m_order; // in which forwards ended
+    const Turn* m_last = nullptr; // whose forward ended
+    std::map<const Turn*, const Turn*> m_before; // by turn, that whose forward ended before; nullptr: none
     std::optional<std::size_t> m_kept, m_reduced;
     std::set<std::uint32_t> m_taken; // gradients
     std::uint32_t m_row = 0;
@@ -434,7 +448,12 @@ Result<RunEdits> fullyShardedEdits(const RecordedRun& run, const DeepStep& deep,
             say("let zero_grad() set them to None, as is the default"));
     RunEdits edits;
     makeShards(*run.trace, units, sharding, made, edits);
-    edits.append(inAllSteps(*run.trace, *run.steps, deep, schedule.edits()));
+    const auto ends = endsOfOptimizer(*run.trace, deep.beginEvent, deep.endEvent);
+    const auto inStep = schedule.edits(ends.size() + 1);
+    if (!inStep)
+        return fail(Error::Kind::Refused, say("the recording has more steps than can be rewritten so"),
+            say("record fewer steps: the first ones tell the peak"));
+    edits.append(inAllSteps(*run.trace, *run.steps, deep, *inStep));
     return edits;
 }
 

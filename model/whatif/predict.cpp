@@ -292,13 +292,14 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
 {
     prediction.evidence = std::max(prediction.evidence, spread.evidence);
     prediction.uses.insert(prediction.uses.end(), spread.edits.uses.begin(), spread.edits.uses.end());
-    // What is left of a large block is not split off, and segments are multiples of their smallest size.
+    // What is left of a large block is not split off, and segments are multiples of their smallest size: that
+    // counts where it is not known when things happen.
     constexpr std::int64_t kLeftBytes = std::int64_t{ 1 } << 20, kSegmentBytes = std::int64_t{ 2 } << 20;
     const auto widenPeak = [&](std::int64_t PeakFigures::*peak, std::int64_t bytes) {
         std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
         const auto moreOf = [&](std::int64_t figure) {
             const auto share = static_cast<std::int64_t>(static_cast<double>(figure) * spread.off);
-            return std::max(share, bytes);
+            return spread.evidence == WhatIfEvidence::Deep ? share : std::max(share, bytes);
         };
         least = std::max<std::int64_t>(least - moreOf(least), 0);
         most += moreOf(most);

@@ -17,6 +17,8 @@ namespace {
 
 using Kind = wire::RoleKind;
 
+constexpr std::size_t kMostWindows = 20000; // paths of modules, of which each is held against others
+constexpr std::size_t kMostPairs = 64 << 20; // of them and parameters
 constexpr std::int64_t kMostElements = std::int64_t{ 1 } << 40; // of a parameter: with their padding they fit
 
 std::string_view parentOf(std::string_view path)
@@ -118,6 +120,9 @@ public:
         if (m_windows.empty())
             return fail(Error::Kind::Refused,
                 say("the deep step tells of no modules that keep something for backward"));
+        if (m_windows.size() > kMostPairs / m_found.parameters.size() || m_windows.size() > kMostWindows)
+            return fail(
+                Error::Kind::Refused, say("the recording tells of more modules than can be told apart"));
         for (const std::string_view path : unitPaths())
             m_found.units.push_back({ std::string(path), false, {}, {} });
         if (m_found.units.empty() && !m_sharding.modules.empty())

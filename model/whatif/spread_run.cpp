@@ -12,6 +12,17 @@ namespace strata::model {
 
 namespace {
 
+constexpr TorchVersion kRead{ 2, 15 }; ///< whose sources the rules are of
+
+/// "fully_shard", ...
+Sentence estimateBy(std::string_view what, const TorchVersion& recorded)
+{
+    if (recorded == kRead)
+        return say("an estimate: it goes by what %1 of PyTorch %2 asks for", what, kRead.text());
+    return say("an estimate: it goes by what %1 of PyTorch %2 asks for, where %3 was recorded", what,
+        kRead.text(), recorded.text());
+}
+
 constexpr double kParallelOff = 0.01, kShardedOff = 0.02;
 
 Result<SpreadRun> fullySharded(
@@ -38,7 +49,7 @@ Result<SpreadRun> fullySharded(
                          const RecordedOptimizer& optimizer, const std::vector<std::uint32_t>& groups) {
         return units->shardOf(optimizer, groups, ranks);
     };
-    spread.reason = say("an estimate: it goes by what fully_shard of PyTorch 2.15 asks for");
+    spread.reason = estimateBy("fully_shard", run.report->version);
     return spread;
 }
 
@@ -63,7 +74,7 @@ Result<SpreadRun> SpreadRun::of(const RecordedRun& run, const Sharding& sharding
         spread.shardOf
             = [ranks = sharding.ranks](const RecordedOptimizer& optimizer,
                   const std::vector<std::uint32_t>& groups) { return zero1Shard(optimizer, groups, ranks); };
-    spread.reason = say("an estimate: it goes by what DistributedDataParallel of PyTorch 2.15 asks for");
+    spread.reason = estimateBy("DistributedDataParallel", run.report->version);
     return spread;
 }
 
