@@ -192,14 +192,21 @@ private:
             add(bucket.bytes, rebuilt, RunEdits::Added::kNever, m_order + 1);
     }
 
-    /// The first event of the first forward behind a backward; -1: there is none.
+    /// Where the model is called in the first forward behind a backward: before the first allocation of a
+    /// module, where that is told, else before all; -1: there is none.
     [[nodiscard]] EventIndex secondForward() const
     {
         bool trained = false;
         for (const TrainingStep& step : m_steps.steps)
             for (const PhaseSpan& span : step.phases) {
-                if (trained && span.phase == Phase::Forward)
+                if (trained && span.phase == Phase::Forward) {
+                    const EventColumns& events = m_trace.events();
+                    for (EventIndex event = span.first; event <= span.last; ++event)
+                        if (const auto row = static_cast<std::size_t>(event);
+                            events.action[row] == Action::Alloc && events.moduleOf(row) != kNoIndex)
+                            return event;
                     return span.first;
+                }
                 trained = trained || span.phase == Phase::Backward;
             }
         return -1;
