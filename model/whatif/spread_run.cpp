@@ -25,6 +25,16 @@ Sentence estimateBy(std::string_view what, const TorchVersion& recorded)
 
 constexpr double kParallelOff = 0.01, kShardedOff = 0.02;
 
+/// The recorded program has its model in DistributedDataParallel, which asked for something.
+bool isDataParallel(const Recording& recording)
+{
+    for (std::uint32_t row = 0; row < recording.stacks.frameCount(); ++row)
+        if (recording.strings[recording.stacks.frame({ row }).file].ends_with(
+                "torch/nn/parallel/distributed.py"))
+            return true;
+    return false;
+}
+
 Result<SpreadRun> fullySharded(
     const RecordedRun& run, const RecordedOptimizers& optimizers, const Sharding& sharding)
 {
@@ -60,15 +70,20 @@ Result<SpreadRun> SpreadRun::of(const RecordedRun& run, const Sharding& sharding
     const auto optimizers = recordedOptimizers(run);
     if (!optimizers)
         return Failure(optimizers.error());
+    const bool isParallel = isDataParallel(run.trace->recording());
+    if (isParallel && sharding.kind != Sharding::Kind::Zero1)
+        return fail(Error::Kind::Refused,
+            say("the recorded program has its model in DistributedDataParallel already"),
+            say("record the program without it; zero1=N spreads its optimizers, too"));
     if (sharding.kind == Sharding::Kind::Fsdp)
         return fullySharded(run, *optimizers, sharding);
     SpreadRun spread;
-    auto edits = dataParallelEdits(run, *optimizers, sharding);
+    auto edits = isParallel ? Result<RunEdits>(RunEdits{}) : dataParallelEdits(run, *optimizers, sharding);
     if (!edits)
         return Failure(edits.error());
     spread.edits = std::move(*edits);
     spread.off = kParallelOff;
-    if (sharding.gradientsAreViews)
+    if (sharding.gradientsAreViews && !isParallel)
         spread.evidence = WhatIfEvidence::Deep;
     if (sharding.kind == Sharding::Kind::Zero1)
         spread.shardOf
