@@ -26,7 +26,7 @@ using Deep = DeepStep::Kind;
 /// for backward, which makes gradients. Four steps of SGD; the third is the deep one.
 class LayeredTraining {
 public:
-    explicit LayeredTraining(bool deep = true)
+    explicit LayeredTraining(bool deep = true, const char* file = nullptr)
     {
         for (int layer = 0; layer < 2; ++layer) {
             alloc('S', "weight" + std::to_string(layer), 400);
@@ -51,6 +51,11 @@ public:
         }
         if (deep)
             recording.parts.get<DeepSteps>().steps.push_back(m_deep);
+        if (file != nullptr) {
+            Frame frame;
+            frame.file = recording.strings.intern(file);
+            static_cast<void>(recording.stacks.internFrame(frame));
+        }
         m_report = checkReplay(m_trained->trace()).value();
         m_categories = std::make_unique<Categories>(m_trained->categories());
         m_run = { &m_trained->trace(), &m_report, &m_trained->steps(), m_categories.get(), {} };
@@ -318,6 +323,14 @@ TEST(FullySharded, RefusesByNameWhatTheRecordingDoesNotTell)
     EXPECT_NE(shallow.refusal("fsdp=4").find("no deep step"), std::string::npos) << shallow.refusal("fsdp=4");
     const LayeredTraining training;
     EXPECT_NE(training.refusal("fsdp=4,modules=Block").find("no module"), std::string::npos);
+}
+
+TEST(DataParallel, IsNotPutIntoItself)
+{
+    const LayeredTraining parallel(true, "/lib/torch/nn/parallel/distributed.py");
+    EXPECT_NE(parallel.refusal("ddp=4").find("already"), std::string::npos);
+    EXPECT_NE(parallel.refusal("fsdp=4").find("already"), std::string::npos);
+    EXPECT_EQ(parallel.with("zero1=4"), LayeredTraining::textOf(programRunOf(*parallel.run().trace)));
 }
 
 TEST(FullySharded, IsAnEstimateByTheDeepStep)
