@@ -292,20 +292,21 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
 {
     prediction.evidence = std::max(prediction.evidence, spread.evidence);
     prediction.uses.insert(prediction.uses.end(), spread.edits.uses.begin(), spread.edits.uses.end());
-    // What is left of a large block is not split off, and segments are multiples of their smallest size: that
+    // Segments are multiples of their smallest size; what is left of a large block is not split off, which
     // counts where it is not known when things happen.
-    constexpr std::int64_t kLeftBytes = std::int64_t{ 1 } << 20, kSegmentBytes = std::int64_t{ 2 } << 20;
+    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20;
+    const std::int64_t leftBytes = spread.evidence == WhatIfEvidence::Deep ? 0 : std::int64_t{ 1 } << 20;
     const auto widenPeak = [&](std::int64_t PeakFigures::*peak, std::int64_t bytes) {
         std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
         const auto moreOf = [&](std::int64_t figure) {
             const auto share = static_cast<std::int64_t>(static_cast<double>(figure) * spread.off);
-            return spread.evidence == WhatIfEvidence::Deep ? share : std::max(share, bytes);
+            return std::max(share, bytes);
         };
         least = std::max<std::int64_t>(least - moreOf(least), 0);
         most += moreOf(most);
     };
     widenPeak(&PeakFigures::requestedBytesPeak, 0);
-    widenPeak(&PeakFigures::allocatedBytesPeak, kLeftBytes);
+    widenPeak(&PeakFigures::allocatedBytesPeak, leftBytes);
     widenPeak(&PeakFigures::reservedBytesPeak, kSegmentBytes);
     if (prediction.reason.empty())
         prediction.reason = spread.reason;

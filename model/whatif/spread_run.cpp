@@ -23,7 +23,7 @@ Sentence estimateBy(std::string_view what, const TorchVersion& recorded)
         kRead.text(), recorded.text());
 }
 
-constexpr double kParallelOff = 0.01, kShardedOff = 0.02;
+constexpr double kByRolesOff = 0.01, kByDeepStepOff = 0.02;
 
 /// The recorded program has its model in DistributedDataParallel, which asked for something.
 bool isDataParallel(const Recording& recording)
@@ -54,7 +54,7 @@ Result<SpreadRun> fullySharded(
     SpreadRun spread;
     spread.edits = std::move(*edits);
     spread.evidence = WhatIfEvidence::Deep;
-    spread.off = kShardedOff;
+    spread.off = kByDeepStepOff;
     spread.shardOf = [units = std::make_shared<const ShardUnits>(std::move(*units)), ranks = sharding.ranks](
                          const RecordedOptimizer& optimizer, const std::vector<std::uint32_t>& groups) {
         return units->shardOf(optimizer, groups, ranks);
@@ -82,9 +82,11 @@ Result<SpreadRun> SpreadRun::of(const RecordedRun& run, const Sharding& sharding
     if (!edits)
         return Failure(edits.error());
     spread.edits = std::move(*edits);
-    spread.off = kParallelOff;
-    if (sharding.gradientsAreViews && !isParallel)
+    spread.off = kByRolesOff;
+    if (sharding.gradientsAreViews && !isParallel) {
         spread.evidence = WhatIfEvidence::Deep;
+        spread.off = kByDeepStepOff;
+    }
     if (sharding.kind == Sharding::Kind::Zero1)
         spread.shardOf
             = [ranks = sharding.ranks](const RecordedOptimizer& optimizer,
