@@ -74,6 +74,9 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
             "RMSprop", "Adagrad" };
     case Change::Kind::Batch:
     case Change::Kind::Autocast:
+    case Change::Kind::Ddp:
+    case Change::Kind::Zero1:
+    case Change::Kind::Fsdp:
         break;
     }
     return {};

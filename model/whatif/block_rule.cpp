@@ -40,6 +40,10 @@ std::string_view ruleWord(BlockRule rule)
         return "old_optimizer";
     case BlockRule::NewOptimizer:
         return "new_optimizer";
+    case BlockRule::Communicated:
+        return "communicated";
+    case BlockRule::Sharded:
+        return "sharded";
     case BlockRule::NotAligned:
         break;
     }

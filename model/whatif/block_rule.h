@@ -31,8 +31,11 @@ enum class BlockRule : std::uint8_t {
     // Another optimizer:
     OldOptimizer, ///< the recorded optimizer asked for it: taken away
     NewOptimizer, ///< the other optimizer asks for it: put in
+    // Spread over ranks:
+    Communicated, ///< for what ranks send each other: put in
+    Sharded, ///< of a parameter or gradient another rank has the rest: the whole goes sooner
 };
-inline constexpr std::size_t kBlockRules = 18;
+inline constexpr std::size_t kBlockRules = 20;
 [[nodiscard]] std::string_view ruleWord(BlockRule rule); ///< "scaled", ..., of JSON
 
 struct RuleUse {

@@ -2,6 +2,7 @@
 #include "model/whatif/change.h"
 
 #include "model/whatif/optimizer_template.h"
+#include "model/whatif/sharding.h"
 
 #include <algorithm>
 #include <charconv>
@@ -60,6 +61,18 @@ Result<Change> parseOptimizer(std::string_view text, std::string_view value)
     return change;
 }
 
+Result<Change> parseSharding(const ChangeKind& kind, std::string_view text, std::string_view value)
+{
+    Change change;
+    change.kind = kind.kind;
+    change.text = text;
+    change.value = value;
+    if (const auto known = change.sharding(); !known)
+        return fail(
+            Error::Kind::Usage, say("--change '%1': %2", text, known.error().what), known.error().hint);
+    return change;
+}
+
 } // namespace
 
 std::string_view evidenceWord(WhatIfEvidence evidence)
@@ -87,6 +100,9 @@ std::span<const ChangeKind> changeKinds()
             "checkpoint=CLASS, checkpoint=path:GLOB or checkpoint=none" },
         { Change::Kind::Optimizer, "optimizer", "optimizer=NAME[,KEY=VALUE]..." },
         { Change::Kind::Autocast, "amp", "amp=bf16 or amp=fp16" },
+        { Change::Kind::Ddp, "ddp", "ddp=RANKS[,KEY=VALUE]..." },
+        { Change::Kind::Zero1, "zero1", "zero1=RANKS[,KEY=VALUE]..." },
+        { Change::Kind::Fsdp, "fsdp", "fsdp=RANKS[,KEY=VALUE]..." },
     };
     return kKinds;
 }
@@ -101,6 +117,19 @@ std::string Change::kinds()
     return all;
 }
 
+bool Change::spreads() const
+{
+    return kind == Kind::Ddp || kind == Kind::Zero1 || kind == Kind::Fsdp;
+}
+
+Result<Sharding> Change::sharding() const
+{
+    return Sharding::parse(kind == Kind::Ddp ? Sharding::Kind::Ddp
+            : kind == Kind::Zero1            ? Sharding::Kind::Zero1
+                                             : Sharding::Kind::Fsdp,
+        value);
+}
+
 Result<Change> Change::parse(std::string_view text)
 {
     const std::size_t equals = text.find('=');
@@ -110,6 +139,8 @@ Result<Change> Change::parse(std::string_view text)
             Error::Kind::Usage, say("--change '%1' is not known: what it can do is %2", text, kinds()));
     if (known->kind == Kind::Optimizer)
         return parseOptimizer(text, text.substr(equals + 1));
+    if (known->kind == Kind::Ddp || known->kind == Kind::Zero1 || known->kind == Kind::Fsdp)
+        return parseSharding(*known, text, text.substr(equals + 1));
     Change change;
     change.kind = known->kind;
     change.text = text;

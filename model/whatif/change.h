@@ -10,6 +10,8 @@
 
 namespace strata::model {
 
+struct Sharding;
+
 /// What tells how blocks change, best first: the weakest that was used is that of the whole answer.
 enum class WhatIfEvidence : std::uint8_t {
     Replay, ///< nothing of the program changes
@@ -27,6 +29,9 @@ struct Change {
         Checkpoint,
         Optimizer,
         Autocast, ///< no recording tells what it comes to: the program is run with it
+        Ddp, ///< as one of many ranks: Sharding
+        Zero1,
+        Fsdp,
     };
 
     Kind kind = Kind::Batch;
@@ -39,9 +44,13 @@ struct Change {
     /// Of checkpointing: `value` is a class, or "path:GLOB" (ModuleChoice), or "none".
     [[nodiscard]] bool takesCheckpointsAway() const { return kind == Kind::Checkpoint && value == "none"; }
 
+    [[nodiscard]] bool spreads() const; ///< over ranks
+    [[nodiscard]] Result<Sharding> sharding() const; ///< of one that does
+
     /// "batch=16", "batch=x2", "batch=x0.5", "checkpoint=Block", "checkpoint=path:blocks.*",
     /// "checkpoint=none",
-    /// "optimizer=SGD,momentum=0.9", "amp=bf16". Kind::Usage names what is known.
+    /// "optimizer=SGD,momentum=0.9", "amp=bf16", "ddp=8", "zero1=8", "fsdp=8". Kind::Usage names what is
+    /// known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

@@ -12,8 +12,11 @@ namespace strata::model {
 
 class RewriteMaker {
 public:
-    RewriteMaker(const RecordedRun& run, OptimizerChoice choice, RecordedOptimizers recorded)
+    /// Without a choice: each optimizer as it was recorded.
+    RewriteMaker(const RecordedRun& run, std::optional<OptimizerChoice> choice, RecordedOptimizers recorded,
+        const ShardOf& shardOf)
         : m_choice(std::move(choice))
+        , m_shardOf(shardOf)
         , m_version(run.report->version)
         , m_did(recordedParts(*run.trace, recorded))
     {
@@ -26,19 +29,28 @@ public:
         for (std::size_t i = 0; i < all().size(); ++i)
             m_matches.push_back(matchOptimizer(all()[i], m_did[i]));
         m_rewrite.m_changesNothing = true;
+        const auto unknown = std::ranges::find(m_matches, false, &OptimizerMatch::known);
+        if (!m_choice && unknown != m_matches.end())
+            return fail(Error::Kind::Refused,
+                say("%1, which was recorded, does not do what is known of it: what it would do with a part "
+                    "of the parameters is not known",
+                    all()[static_cast<std::size_t>(unknown - m_matches.begin())].name),
+                say("name an optimizer, too: --change optimizer=AdamW"));
         const bool groupsShow = std::ranges::all_of(m_matches, &OptimizerMatch::groupsShow);
         const bool decays = std::ranges::all_of(m_matches, &OptimizerMatch::decays);
-        const OptimizerTemplate& likely
-            = decays && m_choice.decaying != nullptr ? *m_choice.decaying : *m_choice.made;
+        const OptimizerTemplate* const decaying = m_choice ? m_choice->decaying : nullptr;
+        const OptimizerTemplate* const likely = !m_choice ? nullptr
+            : decays && decaying != nullptr               ? decaying
+                                                          : m_choice->made;
         if (!add(likely, false, true))
             return fail(Error::Kind::Refused,
                 say("parameters of the recording begin to have gradients in steps of their own, and what %1 "
                     "does "
                     "then is not known",
-                    m_choice.name),
+                    m_choice ? m_choice->name : all().front().name),
                 say("record the program with that optimizer"));
         if (!m_rewrite.m_changesNothing) {
-            m_decayOpen = m_choice.decaying != nullptr && !decays && add(*m_choice.decaying, false, false);
+            m_decayOpen = decaying != nullptr && !decays && add(decaying, false, false);
             m_groupsOpen = !groupsShow && add(likely, true, false);
         }
         sumUp();
@@ -49,8 +61,9 @@ public:
 private:
     [[nodiscard]] const std::vector<RecordedOptimizer>& all() const { return m_rewrite.m_recorded.all; }
 
-    /// One more way. False: it is a known one, or nothing tells what it comes to.
-    bool add(const OptimizerTemplate& made, bool apart, bool isLikeliest)
+    /// One more way; without a template as each was recorded. False: it is a known one, or nothing tells what
+    /// it comes to.
+    bool add(const OptimizerTemplate* chosen, bool apart, bool isLikeliest)
     {
         OptimizerRewrite::Way way;
         for (std::uint32_t i = 0; i < all().size(); ++i) {
@@ -60,7 +73,10 @@ private:
                 groups.resize(optimizer.parameters.size());
                 std::iota(groups.begin(), groups.end(), 0U);
             }
-            auto parts = model::partsOf(made, optimizer, groups);
+            const OptimizerTemplate& made = chosen != nullptr ? *chosen : *m_matches[i].made;
+            const OptimizerShard shard
+                = m_shardOf ? m_shardOf(optimizer, groups) : OptimizerShard{ optimizer, std::move(groups) };
+            auto parts = model::partsOf(made, shard.optimizer, shard.groups);
             if (!parts)
                 return false;
             if (isLikeliest && (!m_matches[i].known || *parts != m_did[i]))
@@ -144,7 +160,8 @@ private:
                 = say("an estimate: it goes by what the optimizer of PyTorch %1 asks for", templates);
     }
 
-    OptimizerChoice m_choice;
+    std::optional<OptimizerChoice> m_choice;
+    ShardOf m_shardOf;
     TorchVersion m_version;
     std::vector<OptimizerParts> m_did;
     std::vector<OptimizerMatch> m_matches;
@@ -152,15 +169,20 @@ private:
     bool m_groupsOpen = false, m_decayOpen = false; // there is a way of each
 };
 
-Result<OptimizerRewrite> OptimizerRewrite::of(const RecordedRun& run, std::string_view value)
+Result<OptimizerRewrite> OptimizerRewrite::of(
+    const RecordedRun& run, std::string_view value, const ShardOf& shardOf)
 {
-    auto choice = OptimizerTemplates::builtIn().find(value);
-    if (!choice)
-        return Failure(choice.error());
+    std::optional<OptimizerChoice> choice;
+    if (!value.empty()) {
+        auto found = OptimizerTemplates::builtIn().find(value);
+        if (!found)
+            return Failure(found.error());
+        choice = std::move(*found);
+    }
     auto recorded = recordedOptimizers(run);
     if (!recorded)
         return Failure(recorded.error());
-    return RewriteMaker(run, std::move(*choice), std::move(*recorded)).make();
+    return RewriteMaker(run, std::move(choice), std::move(*recorded), shardOf).make();
 }
 
 ProgramRun OptimizerRewrite::rewritten(const ProgramRun& run, std::size_t way) const
@@ -178,7 +200,7 @@ ProgramRun OptimizerRewrite::rewritten(const ProgramRun& run, std::size_t way) c
         for (const OptimizerEvent& event : placed.events) {
             if (event.alloc) {
                 blocks[placed.optimizer].push_back(static_cast<std::uint32_t>(out.blocks.size()));
-                out.blocks.push_back({ std::max<std::int64_t>(event.bytes, 1), optimizer.like });
+                out.blocks.push_back({ std::max<std::int64_t>(event.bytes, 1), optimizer.like, 0 });
                 out.asks.push_back({ Action::Alloc, blocks[placed.optimizer].back(), like });
             } else {
                 const std::uint32_t block = blocks[placed.optimizer][event.block];

@@ -7,6 +7,7 @@
 #include "model/whatif/program_run.h"
 #include "model/whatif/recorded_optimizers.h"
 #include "model/whatif/scenario.h"
+#include "model/whatif/sharding.h"
 
 #include <cstdint>
 #include <string_view>
@@ -24,9 +25,11 @@ namespace strata::model {
 /// Immutable. Keeps a pointer to the trace.
 class OptimizerRewrite {
 public:
-    /// `value` as OptimizerTemplates::find() takes it. Fails as it and recordedOptimizers() do, and with
-    /// Refused where a step of the recording is one that the template does not tell.
-    [[nodiscard]] static Result<OptimizerRewrite> of(const RecordedRun& run, std::string_view value);
+    /// `value` as OptimizerTemplates::find() takes it; empty: the recorded ones. Fails as it and
+    /// recordedOptimizers() do, and with Refused where a step of the recording is one that the template does
+    /// not tell, or nothing tells what the recorded ones do. `shardOf`: what is left of one on this rank.
+    [[nodiscard]] static Result<OptimizerRewrite> of(
+        const RecordedRun& run, std::string_view value, const ShardOf& shardOf = {});
 
     /// The recorded program did just that, event by event.
     [[nodiscard]] bool changesNothing() const { return m_changesNothing; }

@@ -155,6 +155,7 @@ OptimizerMatch matchOptimizer(const RecordedOptimizer& optimizer, const Optimize
             decays = decays && manner.decays;
             if (!match.known) {
                 match.known = true;
+                match.made = manner.made;
                 match.groupsShow = each.size() == 1 || !leads(*manner.made, each) || groups == each;
                 match.groups = groups;
             }

@@ -25,6 +25,7 @@ using OptimizerParts = std::vector<std::vector<OptimizerEvent>>;
 struct OptimizerMatch {
     std::vector<std::uint32_t> groups; ///< the first parameter of each group
     bool known = false; ///< a template of its class leads to all that it did
+    const OptimizerTemplate* made = nullptr; ///< the first such one, of the catalogue
     bool groupsShow = false; ///< with other groups it would not
     bool decays = false; ///< it was given a weight decay, for sure
 };

@@ -7,6 +7,7 @@
 #include "model/whatif/optimizer.h"
 #include "model/whatif/recorded_checkpoints.h"
 #include "model/whatif/run_replay.h"
+#include "model/whatif/spread_run.h"
 #include "model/whatif/step_edits.h"
 
 #include <algorithm>
@@ -236,15 +237,20 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
         prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
 }
 
-/// What changes make of a run beside the sizes of its blocks: checkpoints, and then another optimizer.
+/// What changes make of a run beside the sizes of its blocks: checkpoints and ranks, and then another
+/// optimizer, or what a rank has of it.
 struct Rewrites {
     RunEdits checkpoints;
+    std::optional<SpreadRun> spread; ///< none: over no ranks
     std::optional<OptimizerRewrite> optimizer; ///< none: the recorded one
 
     [[nodiscard]] std::size_t ways() const { return optimizer ? optimizer->ways() : 1; }
     [[nodiscard]] ProgramRun of(ProgramRun sized, std::size_t way = 0) const
     {
-        ProgramRun run = edited(std::move(sized), checkpoints);
+        RunEdits edits = checkpoints;
+        if (spread)
+            edits.append(spread->edits);
+        ProgramRun run = edited(std::move(sized), edits);
         return optimizer ? optimizer->rewritten(run, way) : run;
     }
 };
@@ -257,13 +263,25 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
     if (!edits)
         return Failure(edits.error());
     rewrites.checkpoints = std::move(*edits);
-    const Change* last = nullptr;
+    const Change *last = nullptr, *spreading = nullptr;
     for (const Change& change : scenario.changes)
         if (change.kind == Change::Kind::Optimizer)
             last = &change;
-    if (last == nullptr)
+        else if (change.spreads())
+            spreading = &change;
+    if (spreading != nullptr) {
+        auto spread = spreading->sharding().and_then(
+            [&](const Sharding& sharding) { return SpreadRun::of(run, sharding); });
+        if (!spread)
+            return Failure(spread.error());
+        rewrites.spread = std::move(*spread);
+    }
+    const bool shards = rewrites.spread && rewrites.spread->shardOf;
+    if (last == nullptr && !shards)
         return rewrites;
-    auto optimizer = OptimizerRewrite::of(run, last->value);
+    auto optimizer
+        = OptimizerRewrite::of(run, last != nullptr ? std::string_view(last->value) : std::string_view(),
+            shards ? rewrites.spread->shardOf : ShardOf());
     if (!optimizer)
         return Failure(optimizer.error());
     if (!optimizer->changesNothing())
@@ -271,11 +289,38 @@ Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
     return rewrites;
 }
 
+/// Adds what ranks did to an answer.
+void weighSpread(Prediction& prediction, const SpreadRun& spread)
+{
+    prediction.evidence = std::max(prediction.evidence, spread.evidence);
+    prediction.uses.insert(prediction.uses.end(), spread.edits.uses.begin(), spread.edits.uses.end());
+    // Segments are multiples of their smallest size; what is left of a large block is not split off, which
+    // counts where it is not known when things happen.
+    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20;
+    const std::int64_t leftBytes = spread.evidence == WhatIfEvidence::Deep ? 0 : std::int64_t{ 1 } << 20;
+    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, std::int64_t bytes) {
+        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+        const auto moreOf = [&](std::int64_t figure) {
+            const auto share = static_cast<std::int64_t>(static_cast<double>(figure) * spread.off);
+            return std::max(share, bytes);
+        };
+        least = std::max<std::int64_t>(least - moreOf(least), 0);
+        most += moreOf(most);
+    };
+    widenPeak(&PeakFigures::requestedBytesPeak, 0);
+    widenPeak(&PeakFigures::allocatedBytesPeak, leftBytes);
+    widenPeak(&PeakFigures::reservedBytesPeak, kSegmentBytes);
+    if (prediction.reason.empty())
+        prediction.reason = spread.reason;
+}
+
 /// Adds what they did to an answer.
 void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewrites& rewrites)
 {
     if (changes(scenario, Change::Kind::Checkpoint))
         weighDeep(prediction, scenario, rewrites.checkpoints);
+    if (rewrites.spread)
+        weighSpread(prediction, *rewrites.spread);
     prediction.exact = prediction.reason.empty();
     if (!rewrites.optimizer)
         return;
@@ -412,7 +457,7 @@ Result<Prediction> predictItself(
     const auto rewrites = rewritesOf(run, scenario);
     if (!rewrites)
         return Failure(rewrites.error());
-    if (changes(scenario, Change::Kind::Checkpoint) || rewrites->optimizer) {
+    if (changes(scenario, Change::Kind::Checkpoint) || rewrites->spread || rewrites->optimizer) {
         const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
         if (!came)
             return Failure(came.error());

@@ -45,9 +45,27 @@ void setSizes(EventColumns& events, const ProgramRun& run)
     }
 }
 
+/// Rows of Recording::streams by the numbers of streams that a run adds.
+using NewStreams = std::map<std::uint16_t, StreamIndex>;
+
+NewStreams addNewStreams(const ProgramRun& run, Recording& recording)
+{
+    NewStreams rows;
+    for (const ProgramRun::Block& block : run.blocks)
+        if (block.newStream != 0)
+            rows.emplace(block.newStream, StreamIndex{ 0 });
+    std::int64_t stream = std::int64_t{ 1 } << 40; // handles are smaller, or addresses of the host
+    for (auto& [number, row] : rows) {
+        while (std::ranges::find(recording.streams, stream) != recording.streams.end())
+            ++stream;
+        row = recording.internStream(stream);
+    }
+    return rows;
+}
+
 /// The columns that a replay asks for, in the order of the run.
-EventColumns reorderedEvents(
-    const DeviceTrace& trace, const ProgramRun& run, std::vector<EventIndex>& recordedRows)
+EventColumns reorderedEvents(const DeviceTrace& trace, const ProgramRun& run, const NewStreams& newStreams,
+    std::vector<EventIndex>& recordedRows)
 {
     const EventColumns& from = trace.events();
     const EventPools pools(trace);
@@ -66,7 +84,8 @@ EventColumns reorderedEvents(
             to.timeNs.push_back(from.timeNs[like]);
         to.stack.push_back(from.stack[like]);
         to.block.push_back({});
-        to.stream.push_back(from.stream[place]);
+        const std::uint16_t newStream = ours ? run.blocks[ask.block].newStream : 0;
+        to.stream.push_back(newStream != 0 ? newStreams.at(newStream) : from.stream[place]);
         to.pool.push_back(
             isOfBlock(ask.action) || ask.action == Action::Oom ? rowOf.at(pools.at(place)) : kNoIndex);
         to.tell(from.phaseOf(like), from.threadOf(like), from.moduleOf(like));
@@ -89,7 +108,7 @@ ProgramRun programRunOf(const DeviceTrace& trace)
         if (isOfBlock(ask.action) && trace.blocks().contains(block) && !block.isOlder()) {
             ask.block = static_cast<std::uint32_t>(block.row());
             if (ask.action == Action::Alloc)
-                run.blocks[block.row()] = { events.bytes[row], ask.like };
+                run.blocks[block.row()] = { events.bytes[row], ask.like, 0 };
         }
         run.asks.push_back(ask);
     }
@@ -142,7 +161,7 @@ Result<RebuiltRun> RebuiltRun::of(const DeviceTrace& trace, const ProgramRun& ru
         recording.devices, [&](const DeviceRecording& one) { return one.device != trace.device(); });
     DeviceRecording& device = recording.devices.front();
     if (run.reordered) {
-        device.events = reorderedEvents(trace, run, rebuilt.m_recorded);
+        device.events = reorderedEvents(trace, run, addNewStreams(run, recording), rebuilt.m_recorded);
         std::vector<EventIndex>& latest = rebuilt.m_latest;
         latest = rebuilt.m_recorded;
         for (std::size_t row = 1; row < latest.size(); ++row)

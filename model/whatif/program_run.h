@@ -23,6 +23,8 @@ struct ProgramRun {
     struct Block {
         std::int64_t bytes = 0; ///< requested, above 0
         EventIndex like = -1; ///< the recorded alloc whose stream, pool, stack and phase it has
+        /// On a stream that the recorded program does not have, by a number from 1; 0: on that of `like`.
+        std::uint16_t newStream = 0;
     };
     /// One event, in order.
     struct Ask {

@@ -73,6 +73,7 @@ public:
         for (auto& [number, told] : m_told)
             if (!told.optimizer.steps.empty()) {
                 m_owners.emplace(number, static_cast<std::uint32_t>(found.all.size()));
+                told.optimizer.names = std::move(told.names);
                 found.all.push_back(std::move(told.optimizer));
             }
         if (found.all.empty() || m_allocs.empty())

@@ -22,6 +22,7 @@ struct RecordedOptimizer {
     std::uint32_t number = 0; ///< RoleListing::optimizer
     std::string name; ///< of its class: "AdamW"
     std::vector<OptimizerParameter> parameters; ///< in its order
+    std::vector<StringId> names; ///< of those
     std::vector<Step> steps;
     EventIndex made = 0; ///< the event before which it was made, as near as anything tells
     EventIndex gone = -1; ///< the event before which it was let go of; -1: never

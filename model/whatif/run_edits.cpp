@@ -21,12 +21,27 @@ void insertFree(std::vector<Insertion>& insertions, std::uint32_t block, const R
 
 } // namespace
 
+void RunEdits::append(const RunEdits& other)
+{
+    moves.insert(moves.end(), other.moves.begin(), other.moves.end());
+    copies.insert(copies.end(), other.copies.begin(), other.copies.end());
+    added.insert(added.end(), other.added.begin(), other.added.end());
+    removed.insert(removed.end(), other.removed.begin(), other.removed.end());
+    keepsTooMuch = keepsTooMuch || other.keepsTooMuch;
+    RuleSums sums;
+    for (const RuleUse& use : uses)
+        sums.add(use);
+    for (const RuleUse& use : other.uses)
+        sums.add(use);
+    uses = sums.used();
+}
+
 ProgramRun edited(ProgramRun run, const RunEdits& edits)
 {
     if (edits.empty())
         return run;
     std::vector<Insertion> insertions;
-    insertions.reserve(2 * edits.moves.size() + 3 * edits.copies.size());
+    insertions.reserve(2 * edits.moves.size() + 3 * (edits.copies.size() + edits.added.size()));
     enum class Fate : std::uint8_t { Stays, Moves, Goes };
     std::vector<Fate> fates(run.blocks.size(), Fate::Stays);
     for (const std::uint32_t row : edits.removed)
@@ -44,6 +59,14 @@ ProgramRun edited(ProgramRun run, const RunEdits& edits)
         insertions.push_back(
             { copy.born, { Action::Alloc, block, std::max<EventIndex>(copy.born.event - 1, 0) } });
         insertFree(insertions, block, std::max(copy.born, copy.dies));
+    }
+    for (const RunEdits::Added& added : edits.added) {
+        const auto block = static_cast<std::uint32_t>(run.blocks.size());
+        run.blocks.push_back({ std::max<std::int64_t>(added.bytes, 1), added.like, added.newStream });
+        insertions.push_back(
+            { added.born, { Action::Alloc, block, std::max<EventIndex>(added.born.event - 1, 0) } });
+        if (added.dies.event != RunEdits::Added::kNever)
+            insertFree(insertions, block, std::max(added.born, added.dies));
     }
     std::ranges::stable_sort(insertions, {}, &Insertion::place);
 

@@ -31,13 +31,29 @@ struct RunEdits {
         Place born, dies;
     };
 
+    /// A block that the recorded program did not ask for.
+    struct Added {
+        static constexpr EventIndex kNever = std::numeric_limits<EventIndex>::max();
+
+        std::int64_t bytes = 0; ///< requested, above 0
+        EventIndex like = 0; ///< the recorded alloc whose stream, pool, stack and phase it has
+        std::uint16_t newStream = 0; ///< ProgramRun::Block
+        Place born, dies; ///< `dies.event` kNever: it stays
+    };
+
     std::vector<Move> moves; ///< of blocks that differ
     std::vector<Copy> copies;
+    std::vector<Added> added;
     std::vector<std::uint32_t> removed; ///< rows
     std::vector<RuleUse> uses;
     bool keepsTooMuch = false; ///< some blocks may go earlier than they do here: the peaks are at most these
 
-    [[nodiscard]] bool empty() const { return moves.empty() && copies.empty() && removed.empty(); }
+    [[nodiscard]] bool empty() const
+    {
+        return moves.empty() && copies.empty() && added.empty() && removed.empty();
+    }
+    /// Those of another change, too: of a block that both move, these count.
+    void append(const RunEdits& other);
 };
 
 /// A run of which nothing was reordered yet, with these edits: nothing of it changes without any. Blocks that

@@ -29,6 +29,18 @@ RunEdits inAllSteps(
             all.moves.push_back({ block, there({ change.dies.event, change.dies.row, 0 }) });
             sums.add(change.rule, bytesOf(block));
         }
+        for (const StepEdits::Added& added : edits.added) {
+            RunEdits::Place dies = there({ added.dies.event, added.dies.row, 0 });
+            if (added.diesWith) {
+                const std::uint32_t with = step.blockOf(*added.diesWith);
+                if (with == AlignedStep::kNone)
+                    continue;
+                dies = { recordedDeath(trace, with).event, 0, 0 };
+            }
+            all.added.push_back({ added.bytes, added.like, added.newStream,
+                there({ added.born.event, added.born.row, 0 }), dies });
+            sums.add(added.rule, added.bytes);
+        }
         for (const std::uint32_t row : edits.removed) {
             const std::uint32_t block = step.blockOf(row);
             sums.add(block == AlignedStep::kNone ? BlockRule::NotAligned : BlockRule::NotAgain, bytesOf(row));

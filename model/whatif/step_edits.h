@@ -8,6 +8,7 @@
 #include "model/whatif/step_owners.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace strata::model {
@@ -19,7 +20,17 @@ struct StepEdits {
         DeepMoment dies;
         BlockRule rule = BlockRule::LetGo;
     };
+    /// A block that the recorded step does not ask for.
+    struct Added {
+        std::int64_t bytes = 0;
+        EventIndex like = 0; ///< RunEdits::Added
+        std::uint16_t newStream = 0;
+        DeepMoment born, dies;
+        std::optional<std::uint32_t> diesWith; ///< in each step the block that this one goes with
+        BlockRule rule = BlockRule::Communicated;
+    };
     std::vector<Change> changes;
+    std::vector<Added> added;
     std::vector<RunEdits::Copy> copies;
     std::vector<std::uint32_t> removed;
 };

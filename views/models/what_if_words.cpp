@@ -90,6 +90,10 @@ QString rule(model::BlockRule rule)
         return Words::tr("of the recorded optimizer: not there any more");
     case model::BlockRule::NewOptimizer:
         return Words::tr("of the other optimizer: put in");
+    case model::BlockRule::Communicated:
+        return Words::tr("for what ranks send each other: put in");
+    case model::BlockRule::Sharded:
+        return Words::tr("spread over ranks: the whole goes sooner");
     }
     return {};
 }

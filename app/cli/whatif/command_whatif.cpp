@@ -95,7 +95,7 @@ public:
                "What is another: batch=N items, or batch=xF times as many; checkpoint=CLASS or "
                "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; "
                "optimizer=NAME[,KEY=VALUE]... of "
-               "torch.optim; one after the other")
+               "torch.optim; ddp=N, zero1=N or fsdp=N, as one of N ranks; one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
         app.add_option("--set", m_settings,
@@ -145,6 +145,7 @@ Examples:
   strata whatif run.strata --change batch=x2 --batch-of 8
   strata whatif run.strata --change checkpoint=Block
   strata whatif run.strata --plan 20GiB
+  strata whatif run.strata --change fsdp=8 --change batch=x2 --batch-of 8
   strata whatif run.strata --set expandable_segments:True --confirm -- python train.py
 
 Exit codes:
@@ -184,6 +185,12 @@ Exit codes:
                 return refuse(say("--max-peak does not understand '%1'", m_maxPeakText),
                     say("give bytes, or a size as 70GiB"));
         }
+        if (const auto spread = std::ranges::find_if(m_scenario.changes, &model::Change::spreads);
+            m_confirms && spread != m_scenario.changes.end())
+            return refuse(
+                say("--confirm does not run a program as one of many ranks: --change '%1'", spread->text),
+                say("a program that is spread runs as one rank with strata dryrun --rank 0 --world-size N; "
+                    "--change fsdp there spreads one that is not"));
         if (const auto confirms = checkConfirm(); !confirms)
             return confirms;
         if (!m_output.empty())

@@ -41,7 +41,7 @@ TEST(Change, IsATypeOfAutocast)
 TEST(Change, RefusesByNameWhatIsNotKnown)
 {
     for (const char* wrong :
-        { "fsdp=Block", "checkpoints=Block", "", "=2", "batches=2", "optimizer", "optimiser=SGD" }) {
+        { "tp=Block", "checkpoints=Block", "", "=2", "batches=2", "optimizer", "optimiser=SGD" }) {
         const auto change = Change::parse(wrong);
         ASSERT_FALSE(change) << wrong;
         EXPECT_EQ(change.error().kind, Error::Kind::Usage);

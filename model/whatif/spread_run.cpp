@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/spread_run.h"
+
+#include "model/whatif/data_parallel.h"
+#include "model/whatif/fully_sharded.h"
+#include "model/whatif/step_edits.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace strata::model {
+
+namespace {
+
+constexpr TorchVersion kRead{ 2, 15 }; ///< whose sources the rules are of
+
+/// "fully_shard", ...
+Sentence estimateBy(std::string_view what, const TorchVersion& recorded)
+{
+    if (recorded == kRead)
+        return say("an estimate: it goes by what %1 of PyTorch %2 asks for", what, kRead.text());
+    return say("an estimate: it goes by what %1 of PyTorch %2 asks for, where %3 was recorded", what,
+        kRead.text(), recorded.text());
+}
+
+constexpr double kByRolesOff = 0.01, kByDeepStepOff = 0.02;
+
+/// The recorded program has its model in DistributedDataParallel, which asked for something.
+bool isDataParallel(const Recording& recording)
+{
+    for (std::uint32_t row = 0; row < recording.stacks.frameCount(); ++row)
+        if (recording.strings[recording.stacks.frame({ row }).file].ends_with(
+                "torch/nn/parallel/distributed.py"))
+            return true;
+    return false;
+}
+
+Result<SpreadRun> fullySharded(
+    const RecordedRun& run, const RecordedOptimizers& optimizers, const Sharding& sharding)
+{
+    const auto deep = usableDeepStep(*run.trace);
+    if (!deep)
+        return Failure(deep.error());
+    const auto owners = stepOwners(*run.trace, **deep);
+    if (!owners)
+        return Failure(owners.error());
+    auto units = ShardUnits::of(run, *owners, sharding);
+    if (!units)
+        return Failure(units.error());
+    const EventIndex made = std::ranges::min_element(optimizers.all, {}, &RecordedOptimizer::made)->made;
+    auto edits = fullyShardedEdits(run, **deep, *owners, *units, sharding, made);
+    if (!edits)
+        return Failure(edits.error());
+    SpreadRun spread;
+    spread.edits = std::move(*edits);
+    spread.evidence = WhatIfEvidence::Deep;
+    spread.off = kByDeepStepOff;
+    spread.shardOf = [units = std::make_shared<const ShardUnits>(std::move(*units)), ranks = sharding.ranks](
+                         const RecordedOptimizer& optimizer, const std::vector<std::uint32_t>& groups) {
+        return units->shardOf(optimizer, groups, ranks);
+    };
+    spread.reason = estimateBy("fully_shard", run.report->version);
+    return spread;
+}
+
+} // namespace
+
+Result<SpreadRun> SpreadRun::of(const RecordedRun& run, const Sharding& sharding)
+{
+    const auto optimizers = recordedOptimizers(run);
+    if (!optimizers)
+        return Failure(optimizers.error());
+    const bool isParallel = isDataParallel(run.trace->recording());
+    if (isParallel && sharding.kind != Sharding::Kind::Zero1)
+        return fail(Error::Kind::Refused,
+            say("the recorded program has its model in DistributedDataParallel already"),
+            say("record the program without it; zero1=N spreads its optimizers, too"));
+    if (sharding.kind == Sharding::Kind::Fsdp)
+        return fullySharded(run, *optimizers, sharding);
+    SpreadRun spread;
+    auto edits = isParallel ? Result<RunEdits>(RunEdits{}) : dataParallelEdits(run, *optimizers, sharding);
+    if (!edits)
+        return Failure(edits.error());
+    spread.edits = std::move(*edits);
+    spread.off = kByRolesOff;
+    if (sharding.gradientsAreViews && !isParallel) {
+        spread.evidence = WhatIfEvidence::Deep;
+        spread.off = kByDeepStepOff;
+    }
+    if (sharding.kind == Sharding::Kind::Zero1)
+        spread.shardOf
+            = [ranks = sharding.ranks](const RecordedOptimizer& optimizer,
+                  const std::vector<std::uint32_t>& groups) { return zero1Shard(optimizer, groups, ranks); };
+    spread.reason = estimateBy("DistributedDataParallel", run.report->version);
+    return spread;
+}
+
+} // namespace strata::model
