@@ -19,7 +19,8 @@ struct WhatIfTold {
     const model::DeviceTrace* trace = nullptr; ///< of the first recording
     model::Prediction prediction; ///< what was recorded alone, where it is refused
     std::optional<model::Error> refused; ///< nothing in the recording supports an answer
-    std::optional<Confirmed> confirmed; ///< what the program itself came to
+    std::optional<Confirmed> confirmed; ///< what the program itself came to, or its calls
+    std::optional<Confirmed> notConfirmed; ///< the calls did not come to what was recorded
     // Of the first recording:
     std::optional<std::int64_t> batchItems; ///< none: not known, or not asked for
     std::string settings; ///< of the allocator
