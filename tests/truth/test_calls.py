@@ -6,7 +6,8 @@ usage: test_calls.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [-
 
 It prints how far off the confirmed figures are, in percent of the truth, over the cases where the calls as they were recorded come to the
 recorded peak; a case that is not confirmed is a miss of 100 %. Beside it stands what predicting no change scores. Families of HELD_BACK
-are reported apart. Without a Python with PyTorch the test is skipped (exit 77) and says so.
+are reported apart. Where networks are called without gradients before others with, autocast by --change ends between them: such programs are held
+against themselves under `--confirm -- COMMAND`. Without a Python with PyTorch the test is skipped (exit 77) and says so.
 """
 import collections
 import concurrent.futures
@@ -17,12 +18,13 @@ import tempfile
 import record_tools  # makes running known
 from running import THOROUGH, main, strata_json
 from test_confirm import without
-from test_whatif import CARD, DEEP, FIGURES, HELD_BACK, cases, figures, record, words_of
+from test_whatif import CARD, DEEP, FIGURES, HELD_BACK, PROGRAM, cases, figures, record, words_of
 
 Question = collections.namedtuple("Question", "name before after change")
 #: Median and 95th percentile in percent: of requested and allocated, and of reserved.
 BARS = {"amp=bf16": ((0.1, 0.5), (0.5, 2))}
 MOST_RESERVED_OFF = 1.5  # of confirmed figures, in percent
+SPLIT = ("gan",)  # whose loss has calls of networks without gradients and with
 ENOUGH = 12  # cases from which on a percentile says something
 MOST_REFUSED = 0.05
 
@@ -46,6 +48,10 @@ def ask(arguments, python, case, question, paths):
     _, truth = strata_json(arguments.strata, ["whatif", after, "--json"])
     _, same = strata_json(arguments.strata, ["whatif", before, "--json"])
     wanted, recorded = figures(truth["devices"][0]["recorded"]), figures(same["devices"][0]["recorded"])
+    if case.family in SPLIT:
+        program = ["--", python, PROGRAM, *question.before]
+        _, truth = strata_json(arguments.strata, ["whatif", before, "--change", question.change, "--json", "--confirm", *program])
+        wanted = figures(truth["devices"][0]["confirmed"])
     device = answer["devices"][0] if answer and answer["devices"] else None
     if device is None or device["confirmed"] is None:
         return Row(case, question, False, [100.0] * 3, off(recorded, wanted), run.stderr[-600:].strip().splitlines()[-1:])
