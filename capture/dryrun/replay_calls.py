@@ -5,7 +5,7 @@ usage: replay_calls.py DOCUMENT
 
 The document is what model/whatif/recorded_calls.h writes: operators of PyTorch's by name, each of a list of those that only compute, and
 values. It holds no code, and none is looked up by a name of its: a name becomes torch.ops.aten.NAME.OVERLOAD or nothing. Tensors of the
-device that lived as the step began are made first, in the blocks that they had, by age; those of the host are empty ones.
+device that lived as the step began are made first, in the blocks that they had, by age, amid what the program allocated and freed before it trained; those of the host are empty ones.
 """
 import bisect
 import collections
@@ -60,7 +60,7 @@ class Replay:
         self.tensors = [Tensor(*each) for each in document["tensors"]]
         rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
         self.rows = with_autocast(rows, self.changes.get("amp"))
-        self.blocks = document["blocks"]
+        self.blocks, self.before = document["blocks"], document["before"]
         self.operators = operators_of(self.rows)
         self.live, self.filled, self.contexts = {}, {}, []
         self.find_outside()
@@ -94,15 +94,33 @@ class Replay:
             if freed < 0 or row.index < freed:  # else another block has its place
                 by_block[spans[at][2]].append(number)
         self.fillers, self.later = {}, []
+        self.known_blocks = {number for numbers in by_block.values() for number in numbers}
+        made = self.make_before(by_block)
         for index, (_, size, row) in enumerate(self.blocks):
             inside = by_block[index]
             if not inside:
                 self.fillers[index] = (size, row)
             elif all(number in self.states for number in inside):
                 self.later.append((index, inside))
-            elif any(number in self.used or number not in self.died for number in inside):
+            elif index not in made and any(number in self.used or number not in self.died for number in inside):
                 self.make_block(index, inside)
-        self.known_blocks = {number for numbers in by_block.values() for number in numbers}
+
+    def make_before(self, by_block):
+        """What the program allocated and freed before it trained, so that segments lie as that left them. What lives on and holds no tensor
+        of the calls may be a library's own, which comes by itself."""
+        held, made = {}, set()
+        for number, *born in self.before:
+            if not born:
+                held.pop(number, None)
+                continue
+            size, index = born
+            inside = by_block.get(index, ())
+            if index < 0:
+                held[number] = torch.empty(size, dtype=torch.uint8, device="cuda")
+            elif inside and not all(each in self.states for each in inside):
+                self.make_block(index, inside)
+                made.add(index)
+        return made
 
     def make_block(self, index, inside):
         address, size, _ = self.blocks[index]

@@ -7,6 +7,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace strata::model {
@@ -18,6 +19,7 @@ using Kind = CallList::Kind;
 
 constexpr std::int64_t kMostBytes = std::int64_t{ 1 } << 42; ///< of a tensor: more than any card has
 constexpr std::int64_t kMostHostBytes = std::int64_t{ 1 } << 32; ///< of all tensors of the host together
+constexpr EventIndex kMostBefore = 200'000; ///< events before the first step: of more, none are told
 constexpr int kMostDepth = 4; ///< of lists within lists
 
 /// As c10 names them, with the bytes of an element; PyTorch's own name stands beside.
@@ -63,9 +65,10 @@ std::optional<std::int64_t> extentOf(std::span<const std::int64_t> sizes,
 
 class Writer {
 public:
-    Writer(const DeviceTrace& trace, const CallList& list)
+    Writer(const DeviceTrace& trace, const CallList& list, EventIndex firstStep)
         : m_trace(trace)
         , m_list(list)
+        , m_firstStep(std::min(firstStep, list.beginEvent))
     {
     }
 
@@ -86,6 +89,7 @@ public:
             if (const auto added = addRow(row, document["rows"]); !added)
                 return Failure(added.error());
         document["blocks"] = blocks();
+        document["before"] = before();
         return document.dump();
     }
 
@@ -224,19 +228,56 @@ private:
             && roots + inputs + given == takes;
     }
 
+    /// What came before the first step of the training, in order: the block's number, with its bytes where it
+    /// is born, alone where it dies; and which of blocks() it is (-1: of none).
+    [[nodiscard]] json before() const
+    {
+        json all = json::array();
+        if (m_firstStep > kMostBefore)
+            return all;
+        const BlockColumns& blocks = m_trace.blocks();
+        struct Event {
+            EventIndex at;
+            std::size_t block;
+            bool isBirth;
+        };
+        std::vector<Event> events;
+        for (std::size_t place = 0; place < blocks.bornCount(); ++place) {
+            const BlockId b = BlockId::born(place);
+            if (blocks.birth(b) >= m_firstStep)
+                break; // in the order of births
+            events.push_back({ blocks.birth(b), place, true });
+            if (blocks.death(b) < m_firstStep)
+                events.push_back({ blocks.death(b), place, false });
+        }
+        std::ranges::sort(events, {}, &Event::at);
+        for (const Event& event : events) {
+            if (!event.isBirth) {
+                all.push_back({ event.block });
+                continue;
+            }
+            const BlockId b = BlockId::born(event.block);
+            const auto living = m_places.find(event.block);
+            all.push_back({ event.block, blocks.requestedBytes[b],
+                living == m_places.end() ? std::int64_t{ -1 } : living->second });
+        }
+        return all;
+    }
+
     /// Those that lived as the step began, by age: address, bytes, and the row before which each is freed
     /// (-1: it lives on).
-    [[nodiscard]] json blocks() const
+    [[nodiscard]] json blocks()
     {
         const BlockColumns& blocks = m_trace.blocks();
         std::vector<BlockId> living;
-        const EventIndex before = m_list.beginEvent - 1;
         for (const BlockId b : blocks.all())
-            if (blocks.liveAt(b, before))
+            if (blocks.liveAt(b, m_list.beginEvent - 1))
                 living.push_back(b);
         std::ranges::stable_sort(living, {}, [&](BlockId b) { return blocks.birth(b); });
         json all = json::array();
         for (const BlockId b : living) {
+            if (!b.isOlder())
+                m_places[b.row()] = static_cast<std::int64_t>(all.size());
             const EventIndex death = blocks.death(b);
             std::int64_t row = -1;
             if (death < m_list.endEvent) {
@@ -250,6 +291,9 @@ private:
 
     const DeviceTrace& m_trace;
     const CallList& m_list;
+    EventIndex m_firstStep;
+    std::unordered_map<std::size_t, std::int64_t>
+        m_places; // of blocks(), by the row of a block that was born
     std::int64_t m_hostBytes = 0;
 };
 
@@ -275,9 +319,9 @@ Result<const CallList*> callListOf(const DeviceTrace& trace)
 }
 
 Result<std::string> callsToRun(
-    const DeviceTrace& trace, const CallList& list, std::span<const Change> changes)
+    const DeviceTrace& trace, const CallList& list, std::span<const Change> changes, EventIndex firstStep)
 {
-    return Writer(trace, list).write(changes);
+    return Writer(trace, list, firstStep).write(changes);
 }
 
 } // namespace strata::model

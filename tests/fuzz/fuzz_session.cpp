@@ -139,7 +139,7 @@ void analyze(const model::DeviceTrace& trace)
                 __builtin_trap();
         }
     if (const auto list = model::callListOf(trace))
-        (void)model::callsToRun(trace, **list, {});
+        (void)model::callsToRun(trace, **list, {}, trace.eventCount() / 2);
     for (const model::EventIndex event : { trace.totals().requestedPeakEvent, trace.eventCount() - 1 }) {
         const std::vector<model::BlockId> active = model::activeBlocks(trace, event);
         const model::Ledger ledger = model::ledgerAt(trace, *categories, event, active, nullptr);

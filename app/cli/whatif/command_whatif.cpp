@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <ranges>
 
 namespace strata::cli {
 
@@ -268,7 +269,7 @@ private:
             asked.batchAfter = *after;
         }
         for (const WhatIfTold& told : devices)
-            asked.devices.push_back({ told.trace, told.prediction.recorded });
+            asked.devices.push_back({ told.trace, told.prediction.recorded, told.firstStep });
         auto confirmed = confirm(asked, m_scenario);
         if (!confirmed) {
             model::Error error = confirmed.error();
@@ -371,6 +372,10 @@ private:
             .batchItems = first.batchItems,
             .settings = first.report->settingsText,
             .capacityBytes = first.report->capacityBytes };
+        if (first.steps != nullptr)
+            for (const model::TrainingStep& step : first.steps->steps | std::views::reverse)
+                if (step.kind == model::StepKind::Train)
+                    told.firstStep = step.first;
         told.prediction.recorded = model::recordedPeaks(first);
         auto prediction = model::predict(runs, m_scenario);
         if (prediction) {

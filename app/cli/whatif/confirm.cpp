@@ -211,7 +211,8 @@ private:
         const auto list = model::callListOf(trace);
         if (!list)
             return model::Failure(list.error());
-        const auto document = model::callsToRun(trace, **list, scenario.changes);
+        const auto document
+            = model::callsToRun(trace, **list, scenario.changes, m_asked.devices.front().firstStep);
         if (!document)
             return model::Failure(document.error());
         const auto script = launch::libraryAt("replay_calls.py");

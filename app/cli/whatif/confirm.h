@@ -17,6 +17,7 @@ struct ConfirmAsked {
     struct Device {
         const model::DeviceTrace* trace = nullptr;
         model::PeakFigures recorded;
+        model::EventIndex firstStep = 0; ///< where its first training step begins; 0: not known
     };
 
     std::vector<std::string> command; ///< with {BATCH} where the items of the batch stand; empty: the

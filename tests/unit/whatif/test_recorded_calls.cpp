@@ -29,7 +29,7 @@ protected:
     [[nodiscard]] StringId text(const char* what) { return m_recording.strings.intern(what); }
     std::string refused(const CallList& list, std::vector<Change> changes = {})
     {
-        const auto made = callsToRun(*m_trace, list, changes);
+        const auto made = callsToRun(*m_trace, list, changes, 0);
         if (made)
             return "";
         EXPECT_EQ(made.error().kind, Error::Kind::Refused);
@@ -62,7 +62,7 @@ TEST(CallOperators, AreThoseThatCompute)
 
 TEST_F(CallsTest, AListBecomesADocument)
 {
-    const auto made = callsToRun(*m_trace, m_list, {});
+    const auto made = callsToRun(*m_trace, m_list, {}, 0);
     ASSERT_TRUE(made) << made.error().text();
     const auto document = nlohmann::json::parse(*made);
     EXPECT_EQ(document["rows"].size(), m_list.rows.size());
