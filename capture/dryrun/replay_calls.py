@@ -59,7 +59,7 @@ class Replay:
         self.changes = document["changes"]
         self.tensors = [Tensor(*each) for each in document["tensors"]]
         rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
-        self.rows = with_autocast(rows, self.changes.get("amp"))
+        self.rows = with_autocast(rows, self.changes.get("amp"), self.tensors)
         self.blocks, self.before = document["blocks"], document["before"]
         self.operators = operators_of(self.rows)
         self.live, self.filled, self.contexts = {}, {}, []
@@ -335,9 +335,9 @@ class Replay:
         torch.cuda.synchronize()
 
 
-def with_autocast(rows, name):
+def with_autocast(rows, name, tensors):
     """As `strata dryrun --change amp=...` has it: from the outermost module that is called until backward begins; without gradients until
-    that module returns."""
+    that module returns. What is still done with the loss, which is a number, autocast leaves alone: people end it before."""
     if name is None:
         return rows
     kind = {"bf16": "c10::BFloat16", "fp16": "c10::Half"}[name]
@@ -350,7 +350,7 @@ def with_autocast(rows, name):
                 ours = True
             depth += 1
         if row.kind == BACKWARD and ours:
-            made.append(Row(AUTOCAST_ENDS, True, "", "", [], []))
+            made.insert(behind_loss(made, tensors), Row(AUTOCAST_ENDS, True, "", "", [], []))
             ours = False
         made.append(row)
         if row.kind == LEAVES:
@@ -360,6 +360,15 @@ def with_autocast(rows, name):
                 made.append(Row(AUTOCAST_ENDS, True, "", "", [], []))
                 ours = False
     return made
+
+
+def behind_loss(rows, tensors):
+    """Where nothing but numbers is computed with from there on."""
+    place = len(rows)
+    while place and (rows[place - 1].kind == GONE or (rows[place - 1].kind == CALL and rows[place - 1].taken
+                                                      and not any(tensors[ref // 2].sizes for ref in rows[place - 1].taken))):
+        place -= 1
+    return place
 
 
 HOST_TYPES = {"float": torch.float32, "double": torch.float64, "c10::Half": torch.float16, "c10::BFloat16": torch.bfloat16,
