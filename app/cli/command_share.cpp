@@ -8,6 +8,7 @@
 #include "model/base/units.h"
 #include "model/session/cut.h"
 #include "model/session/save.h"
+#include "model/trace/call_list.h"
 #include "model/trace/roles.h"
 
 #include <CLI/CLI.hpp>
@@ -29,15 +30,16 @@ model::Result<model::Scrub> parseDrop(const std::vector<std::string>& words)
     for (const std::string& word : words) {
         const bool all = word == "all";
         if (!all && word != "paths" && word != "names" && word != "commands" && word != "metadata"
-            && word != "modules" && word != "notes")
+            && word != "modules" && word != "calls" && word != "notes")
             return model::fail(model::Error::Kind::Usage, model::say("--drop does not know '%1'", word),
-                model::say("give paths, names, commands, metadata, modules, notes or all, with commas between "
-                           "them"));
+                model::say("give paths, names, commands, metadata, modules, calls, notes or all, with commas "
+                           "between them"));
         scrub.paths |= all || word == "paths";
         scrub.names |= all || word == "names";
         scrub.commands |= all || word == "commands";
         scrub.metadata |= all || word == "metadata";
         scrub.modules |= all || word == "modules";
+        scrub.calls |= all || word == "calls";
         scrub.notes |= all || word == "notes";
     }
     return scrub;
@@ -114,6 +116,16 @@ struct Left {
 constexpr const char* kUserItem = "note, named range or filter";
 constexpr const char* kUserItems = "notes, named ranges and filters";
 
+/// Rows of the lists of what the program called.
+std::int64_t countCalls(const model::Session& session)
+{
+    std::int64_t rows = 0;
+    if (const auto* const part = session.recording().parts.find<model::CallLists>())
+        for (const model::CallList& list : part->lists)
+            rows += static_cast<std::int64_t>(list.rows.size());
+    return rows;
+}
+
 void printReport(Output& out, const model::Session& session, const std::map<int, EventSpan>& spans,
     const model::Scrub& scrub, const Left& left)
 {
@@ -146,6 +158,8 @@ void printReport(Output& out, const model::Session& session, const std::map<int,
     if (counts.modules > 0)
         dropped.push_back(
             plural(counts.modules, "name of a module or parameter", "names of modules and parameters"));
+    if (scrub.calls && countCalls(session) > 0)
+        dropped.push_back(plural(countCalls(session), "call of a deep step", "calls of a deep step"));
     if (left.userDropped > 0)
         dropped.push_back(plural(left.userDropped, kUserItem, kUserItems));
     if (!dropped.empty())
@@ -156,10 +170,11 @@ void printReport(Output& out, const model::Session& session, const std::map<int,
         out.line(fmt::format(
             "  Left out, as not within what is kept: {}.", plural(left.userOutside, kUserItem, kUserItems)));
     std::vector<std::string> options;
-    for (const auto& [name, done] :
-        { std::pair("paths", scrub.paths), { "names", scrub.names }, { "commands", scrub.commands },
-            { "metadata", scrub.metadata }, { "modules", scrub.modules || model::countModuleNames(session.recording()) == 0 },
-            { "notes", scrub.notes || left.userKept == 0 } })
+    for (const auto& [name, done] : { std::pair("paths", scrub.paths), { "names", scrub.names },
+             { "commands", scrub.commands }, { "metadata", scrub.metadata },
+             { "modules", scrub.modules || model::countModuleNames(session.recording()) == 0 },
+             { "calls", scrub.calls || countCalls(session) == 0 },
+             { "notes", scrub.notes || left.userKept == 0 } })
         if (!done)
             options.emplace_back(name);
     if (!options.empty())
@@ -167,7 +182,7 @@ void printReport(Output& out, const model::Session& session, const std::map<int,
 }
 
 void writeJson(Output& out, const model::Session& session, const std::string& target, std::int64_t bytes,
-    const std::map<int, EventSpan>& spans, const Left& left)
+    const std::map<int, EventSpan>& spans, const model::Scrub& scrub, const Left& left)
 {
     const model::Scrubber::Counts& counts = left.scrubbed;
     JsonWriter json;
@@ -184,6 +199,7 @@ void writeJson(Output& out, const model::Session& session, const std::string& ta
     json.member("paths", counts.paths).member("names", counts.names).member("facts", counts.facts);
     json.member("commands", counts.commands).member("metadata", counts.metadata);
     json.member("modules", counts.modules);
+    json.member("calls", scrub.calls ? countCalls(session) : 0);
     json.member("notes", left.userDropped).endObject();
     json.member("notes_kept", left.userKept).member("notes_outside", left.userOutside).endObject().endLine();
     out.write(json.text());
@@ -206,7 +222,8 @@ public:
         app.add_option("--drop", m_drop,
                "Leaves out: paths (directories of source files), names (of users, of the host), commands "
                "(command "
-               "lines), metadata (texts that the program wrote beside events), notes (with named ranges and "
+               "lines), metadata (texts that the program wrote beside events), modules, calls (of a deep "
+               "step), notes (with named ranges and "
                "filters), or all; with commas between them")
             ->delimiter(',')
             ->type_name("WHAT");
@@ -254,7 +271,7 @@ public:
             return model::Failure(written.error());
         const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(m_output, ignored));
         if (m_read.json) {
-            writeJson(out, **session, m_output, bytes, *spans, left);
+            writeJson(out, **session, m_output, bytes, *spans, m_scrub, left);
             return kDone;
         }
         out.line(fmt::format("{}: {} (from {})", m_output, model::formatBytes(bytes),

@@ -272,6 +272,7 @@ void Agent::forget() noexcept
     m_forked.store(true, std::memory_order_relaxed);
     m_operators.close();
     m_deep.forget();
+    m_callList.forget();
     cupti::Activity::one().forget();
     if (Recorder* const recorder = m_recorder.load(std::memory_order_acquire))
         recorder->forget();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/agent/call_log.h"
 #include "capture/agent/call_marks.h"
 #include "capture/agent/deep_log.h"
 #include "capture/agent/devices.h"
@@ -98,6 +99,9 @@ public:
     void addSaved(wire::DeepKind kind, std::uint32_t saved, const void* tensor) noexcept;
     void addModule(wire::DeepKind kind, std::string_view path, std::string_view type,
         std::span<const void* const> tensors);
+    /// What the call list of the step has besides operators and modules; likewise.
+    void addCall(wire::CallKind kind, std::string_view name, std::string_view detail,
+        std::span<const void* const> tensors);
 
     /// PythonFrames::check() agreed: from now on they are read, where a recording asks for them.
     void trustPython() noexcept;
@@ -149,6 +153,7 @@ private:
     ModuleTable* m_modules = nullptr;
     OperatorLog m_operators;
     DeepLog m_deep{ m_devices };
+    CallLog m_callList{ m_devices };
     bool m_hadDeepStep = false; // this recording
     std::string m_simulatedDevice; // of this recording
     ReadDriver m_readDriver;

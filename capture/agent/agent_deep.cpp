@@ -10,18 +10,23 @@ namespace strata::agent {
 namespace {
 
 DeepLog* g_deep = nullptr; // that hooks call: set before they do
+CallLog* g_callList = nullptr; // likewise
 
 void operatorSeen(const hook::DeepOperator& seen) noexcept
 {
     g_deep->addOperator(seen, threadNumber());
+    g_callList->addOperator(seen);
 }
 void tensorGone(const void* tensor) noexcept
 {
     g_deep->addGone(tensor, threadNumber());
+    g_callList->addGone(tensor);
 }
 void failed() noexcept
 {
-    g_deep->fail("LibTorch told less than all of it");
+    constexpr const char* kLess = "LibTorch told less than all of it";
+    g_deep->fail(kLess);
+    g_callList->fail(kLess);
 }
 
 } // namespace
@@ -33,12 +38,16 @@ bool Agent::beginDeepStep()
     if (!recorder || !m_followed || m_forked.load(std::memory_order_relaxed) || m_deep.isOpen()
         || std::exchange(m_hadDeepStep, true))
         return false;
-    recorder->writeDeepStepsOf(m_deep);
+    recorder->writeDeepStepsOf(m_deep, m_callList);
     m_deep.begin();
+    m_callList.begin();
     g_deep = &m_deep;
+    g_callList = &m_callList;
     if (m_hook.beginDeep && m_hook.beginDeep({ operatorSeen, tensorGone, failed }))
         return true;
-    m_deep.end("this LibTorch lets nobody watch its operators");
+    constexpr const char* kUnseen = "this LibTorch lets nobody watch its operators";
+    m_callList.end(kUnseen);
+    m_deep.end(kUnseen);
     return false;
 }
 
@@ -47,7 +56,8 @@ void Agent::endDeepStep(std::string unusable)
     if (!m_deep.isOpen())
         return;
     m_hook.endDeep();
-    m_deep.end(std::move(unusable));
+    m_callList.end(unusable);
+    m_deep.end(std::move(unusable)); // last: from now on both are written
 }
 
 void Agent::quietDeepStep(bool quiet) noexcept
@@ -78,6 +88,24 @@ void Agent::addModule(
         if (hook::DeepTensor seen; m_hook.lookDeep(tensor, true, &seen))
             all.push_back(seen);
     m_deep.addModule(kind, path, type, all, threadNumber());
+    m_callList.add(
+        kind == wire::DeepKind::Enters ? wire::CallKind::Enters : wire::CallKind::Leaves, path, type, {});
+}
+
+void Agent::addCall(
+    wire::CallKind kind, std::string_view name, std::string_view detail, std::span<const void* const> tensors)
+{
+    if (!m_deep.isOpen())
+        return;
+    m_hook.lookDeep(nullptr, false, nullptr);
+    std::vector<hook::DeepTensor> all;
+    for (const void* const tensor : tensors)
+        if (hook::DeepTensor seen; m_hook.lookDeep(tensor, true, &seen))
+            all.push_back(seen);
+    if (all.size() == tensors.size())
+        m_callList.add(kind, name, detail, all);
+    else
+        m_callList.fail("the step goes backward from tensors that lie on no GPU");
 }
 
 } // namespace strata::agent

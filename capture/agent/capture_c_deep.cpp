@@ -20,6 +20,15 @@ static_assert(isCode(STRATA_CAPTURE_DEEP_SAVED, DeepKind::Saved)
     && isCode(STRATA_CAPTURE_DEEP_RELEASED, DeepKind::Released)
     && isCode(STRATA_CAPTURE_DEEP_ENTERS, DeepKind::Enters)
     && isCode(STRATA_CAPTURE_DEEP_LEAVES, DeepKind::Leaves));
+constexpr bool isCode(strata_capture_call kind, wire::CallKind code)
+{
+    return static_cast<int>(kind) == static_cast<int>(code);
+}
+static_assert(isCode(STRATA_CAPTURE_CALL_BACKWARD, wire::CallKind::Backward)
+    && isCode(STRATA_CAPTURE_CALL_BACKWARD_ENDS, wire::CallKind::BackwardEnds)
+    && isCode(STRATA_CAPTURE_CALL_AUTOCAST, wire::CallKind::Autocast)
+    && isCode(STRATA_CAPTURE_CALL_AUTOCAST_ENDS, wire::CallKind::AutocastEnds)
+    && isCode(STRATA_CAPTURE_CALL_KNOWN, wire::CallKind::Known));
 
 } // namespace
 
@@ -60,5 +69,15 @@ void strata_capture_deep_module(
         if (agent::Agent* const agent = agent::agentOfProcess())
             agent->addModule(static_cast<DeepKind>(kind), agent::modulesOfProcess().path(module).value_or(""),
                 type ? type : "", { tensors, count });
+    });
+}
+
+void strata_capture_deep_call(
+    uint32_t kind, const char* name, const char* detail, const void* const* tensors, uint64_t count)
+{
+    guarded([&] {
+        if (agent::Agent* const agent = agent::agentOfProcess())
+            agent->addCall(static_cast<wire::CallKind>(kind), name ? name : "", detail ? detail : "",
+                { tensors, count });
     });
 }

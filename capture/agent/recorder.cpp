@@ -95,8 +95,9 @@ void Recorder::recordWork(const cupti::Library& library, cupti::Activity& activi
     m_workWanted = { &library, &activity, operators };
 }
 
-void Recorder::writeDeepStepsOf(DeepLog& log)
+void Recorder::writeDeepStepsOf(DeepLog& log, CallLog& calls)
 {
+    m_callLog.store(&calls);
     m_deepLog.store(&log);
 }
 

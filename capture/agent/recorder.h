@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/agent/call_log.h"
 #include "capture/agent/counter_clock.h"
 #include "capture/agent/deep_log.h"
 #include "capture/agent/devices.h"
@@ -79,8 +80,9 @@ public:
     /// what is in `operators`, which outlives this (nullptr: none are).
     void recordWork(
         const cupti::Library& library, cupti::Activity& activity, OperatorLog* operators = nullptr);
-    /// Any thread. From now on a deep step that has ended in there is written. Outlives this.
-    void writeDeepStepsOf(DeepLog& log);
+    /// Any thread. From now on a deep step that has ended in there is written, with its calls. They outlive
+    /// this.
+    void writeDeepStepsOf(DeepLog& log, CallLog& calls);
     /// Any thread. A state whose cut marks are in the rings.
     void add(TakenState state);
     /// Any thread. A range begins or ends, or a mark is set, on a thread, at `timeNs` (since the epoch).
@@ -137,6 +139,7 @@ private:
     [[nodiscard]] std::uint32_t threadOf(const EventRecord& record);
     void nameThread(std::uint32_t thread);
     void writeDeepStep();
+    void writeCallList();
     void writeDigests();
     void complain();
     [[nodiscard]] std::int64_t timeOf(Stream& stream, std::uint64_t counter);
@@ -196,6 +199,7 @@ private:
     };
     WorkWanted m_workWanted;
     std::atomic<DeepLog*> m_deepLog{ nullptr };
+    std::atomic<CallLog*> m_callLog{ nullptr };
     std::uint64_t m_flushesWanted = 0, m_flushesDone = 0;
     bool m_finishing = false;
     std::int64_t m_endToldNs = 0; // 0: never, or the program went on

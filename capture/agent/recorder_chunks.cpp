@@ -50,6 +50,33 @@ void Recorder::writeDeepStep()
     }
     m_numbers.write(m_writer);
     m_writer.chunk(wire::ChunkType::DeepStep, [&](wire::Bytes& out) { wire::encodeDeepStep(chunk, out); });
+    writeCallList();
+}
+
+/// Of the deep step that was written last.
+void Recorder::writeCallList()
+{
+    CallLog* const log = m_callLog.load();
+    auto list = log ? log->take() : std::nullopt;
+    if (!list)
+        return;
+    wire::CallListChunk& chunk = list->chunk;
+    std::vector<std::uint32_t> numbers;
+    for (const std::string& text : list->texts)
+        numbers.push_back(m_numbers.string(text));
+    const auto toStream = [&](std::uint32_t& text) {
+        if (text != wire::kNone)
+            text = numbers[text];
+    };
+    toStream(chunk.unusable);
+    for (wire::CallTensorRow& tensor : chunk.tensors)
+        toStream(tensor.type);
+    for (wire::CallRow& row : chunk.rows) {
+        toStream(row.name);
+        toStream(row.detail);
+    }
+    m_numbers.write(m_writer);
+    m_writer.chunk(wire::ChunkType::CallList, [&](wire::Bytes& out) { wire::encodeCallList(chunk, out); });
 }
 
 void Recorder::writeLost()

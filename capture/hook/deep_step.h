@@ -5,6 +5,7 @@
 // such a step and behind it.
 #pragma once
 
+#include "capture/hook/call_text.h"
 #include "capture/hook/input_texts.h"
 #include "capture/hook/observers.h"
 
@@ -12,6 +13,8 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -48,6 +51,25 @@ private:
     c10::intrusive_ptr_target* m_tensor;
 };
 
+/// What tells more of a call than its name: functions that LibTorch exports.
+struct CallFunctions {
+    std::optional<c10::OperatorName> (*name)(const at::RecordFunction*) = nullptr;
+    bool (*makesNodes)() = nullptr;
+    c10::AutogradMetaInterface* (*autograd)(const c10::TensorImpl*) = nullptr;
+};
+inline CallFunctions g_callFunctions; // written as a step begins
+inline CallFunctions findCallFunctions()
+{
+    CallFunctions found;
+    found.name = reinterpret_cast<decltype(found.name)>(
+        find("_ZNK2at14RecordFunction13operator_nameEv", "libtorch_cpu.so"));
+    found.makesNodes
+        = reinterpret_cast<decltype(found.makesNodes)>(find("_ZN3c108GradMode10is_enabledEv", "libc10.so"));
+    found.autograd = reinterpret_cast<decltype(found.autograd)>(
+        find("_ZNK3c1010TensorImpl13autograd_metaEv", "libc10.so"));
+    return found;
+}
+
 struct DeepStep {
     Observers observers;
     DeepCallbacks callbacks{};
@@ -65,6 +87,10 @@ inline DeepStep& deepStep()
 }
 /// What this thread does for a recording is no part of the step.
 inline thread_local bool t_isQuiet = false;
+/// It began the step.
+inline thread_local bool t_isStepping = false;
+/// How many operators run on this thread that were told.
+inline thread_local int t_depth = 0;
 
 /// None of one that lies on no GPU, or has no storage as those that wrap others.
 inline bool deepTensorOf(const c10::TensorImpl* tensor, DeepTensor& seen)
@@ -77,6 +103,21 @@ inline bool deepTensorOf(const c10::TensorImpl* tensor, DeepTensor& seen)
     // What checks first throws by a function that is not inline.
     seen.address = reinterpret_cast<std::uintptr_t>(storage->_mutable_data_ptr_no_checks().get());
     seen.type = typeName(*tensor);
+    try { // nested and sparse ones have none
+        const c10::IntArrayRef sizes = tensor->sizes(), strides = tensor->strides();
+        seen.offset = tensor->storage_offset();
+        seen.sizes = sizes.data();
+        seen.strides = strides.data();
+        seen.dimensions = static_cast<std::uint32_t>(sizes.size());
+    } catch (const std::exception&) {
+        seen.sizes = nullptr;
+    }
+    const auto autogradOf = g_callFunctions.autograd;
+    if (const c10::AutogradMetaInterface* const autograd = autogradOf ? autogradOf(tensor) : nullptr) {
+        seen.requiresGrad = autograd->requires_grad();
+        const c10::TensorImpl* const gradient = autograd->grad().unsafeGetTensorImpl();
+        seen.gradient = gradient && gradient->dtype_initialized() ? gradient : nullptr; // else undefined
+    }
     return true;
 }
 
@@ -112,13 +153,43 @@ inline void tellGone(DeepStep& step)
     });
 }
 
+/// What it takes to make the call again; texts go into `overload` and `arguments`.
+inline DeepCall callOf(const at::RecordFunction& function, std::string& overload, std::string& arguments)
+{
+    const CallFunctions& functions = g_callFunctions;
+    DeepCall call;
+    call.gradients = functions.makesNodes && functions.makesNodes();
+    if (const auto name = functions.name ? functions.name(&function) : std::nullopt) {
+        overload = name->name;
+        if (!name->overload_name.empty())
+            overload.append(1, '.').append(name->overload_name);
+    }
+    bool isKnown = true, isGpu = false;
+    arguments = '[';
+    for (const c10::IValue& each : function.inputs()) {
+        if (arguments.size() > 1)
+            arguments += ',';
+        isKnown = isKnown && addArgument(each, arguments, isGpu);
+    }
+    arguments += ']';
+    if (!isKnown)
+        arguments.clear();
+    call.overload = { overload.data(), overload.size() };
+    call.arguments = { arguments.data(), arguments.size() };
+    return call;
+}
+
 inline void tellOperator(
-    const at::RecordFunction& function, c10::ArrayRef<const c10::IValue> values, bool returns)
+    const at::RecordFunction& function, c10::ArrayRef<const c10::IValue> values, bool returns, bool isCall)
 {
     DeepStep& step = deepStep();
     std::vector<DeepTensor> tensors;
     for (const c10::IValue& each : values)
         addDeepTensor(each, tensors);
+    DeepCall call;
+    std::string overload, arguments;
+    if (isCall && !returns)
+        call = callOf(function, overload, arguments);
     const std::lock_guard lock(step.mutex);
     if (!returns) // what allocates begins first
         tellGone(step);
@@ -128,28 +199,41 @@ inline void tellOperator(
     told.name = { name, std::strlen(name) };
     told.tensors = tensors.data();
     told.count = static_cast<std::uint32_t>(tensors.size());
+    told.isCall = isCall;
+    told.call = isCall && !returns ? &call : nullptr;
     step.callbacks.operatorSeen(told);
     for (const DeepTensor& each : tensors)
         watch(step, each.tensor);
 }
 
+/// Of one that was told as it began, on the thread that runs it.
+struct DeepRun final : at::ObserverContext { };
+
 inline std::unique_ptr<at::ObserverContext> beginDeepOperator(const at::RecordFunction& function)
 {
     try {
-        if (!t_isQuiet)
-            tellOperator(function, function.inputs(), false);
+        if (t_isQuiet)
+            return nullptr;
+        auto run = std::make_unique<DeepRun>();
+        tellOperator(function, function.inputs(), false, t_isStepping && t_depth == 0);
+        ++t_depth;
+        return run;
     } catch (...) {
         deepStep().callbacks.failed();
     }
     return nullptr;
 }
 
-inline void endDeepOperator(const at::RecordFunction& function, at::ObserverContext*)
+inline void endDeepOperator(const at::RecordFunction& function, at::ObserverContext* run)
 {
     try {
-        if (!t_isQuiet)
-            tellOperator(function,
-                c10::ArrayRef<const c10::IValue>(function.outputs().data(), function.outputs().size()), true);
+        if (t_isQuiet)
+            return;
+        if (run && t_depth > 0)
+            --t_depth;
+        tellOperator(function,
+            c10::ArrayRef<const c10::IValue>(function.outputs().data(), function.outputs().size()), true,
+            run && t_isStepping && t_depth == 0);
     } catch (...) {
         deepStep().callbacks.failed();
     }
@@ -163,6 +247,9 @@ inline bool beginDeep(const DeepCallbacks& callbacks) noexcept
         if (step.isOn || !step.observers.areKnown())
             return false;
         step.callbacks = callbacks;
+        g_callFunctions = findCallFunctions();
+        t_isStepping = true;
+        t_depth = 0;
         step.handle = step.observers.add(
             std::move(onOperators(beginDeepOperator, endDeepOperator).needsOutputs(true)));
         step.isOn = true;
@@ -180,6 +267,7 @@ inline void endDeep() noexcept
         if (!step.isOn)
             return;
         step.isOn = false;
+        t_isStepping = false;
         step.observers.remove(step.handle);
         const std::lock_guard lock(step.mutex);
         tellGone(step);

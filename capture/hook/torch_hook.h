@@ -10,7 +10,7 @@ namespace strata::hook {
 // no exceptions. The agent is built once; a hook is built for each minor version of LibTorch from that
 // version's headers (torch_hook.cpp) and picked when the LibTorch of a process is known.
 
-inline constexpr std::uint32_t kHookAbi = 8;
+inline constexpr std::uint32_t kHookAbi = 9;
 
 /// The one function that a hook exports.
 inline constexpr const char* kHookEntry = "strata_torch_hook";
@@ -135,6 +135,20 @@ struct DeepTensor {
     std::int32_t device = 0;
     std::uint64_t address = 0; ///< of its storage; 0: it has no memory
     const char* type = ""; ///< "c10::BFloat16", for good
+    // How it lies in its storage, of operators' tensors; they live until the call returns.
+    std::int64_t offset = 0; ///< in elements
+    const std::int64_t* sizes = nullptr; ///< nullptr: it has none that can be told
+    const std::int64_t* strides = nullptr;
+    std::uint32_t dimensions = 0;
+    bool requiresGrad = false;
+    const void* gradient = nullptr; ///< the tensor that is its .grad; nullptr: it has none
+};
+
+/// A call that the thread which began the deep step makes itself: what it calls beneath is none.
+struct DeepCall {
+    Text overload; ///< "aten::add.Tensor"; empty: LibTorch does not tell it
+    Text arguments; ///< as call_text.h writes them; empty: they cannot be told
+    bool gradients = false; ///< autograd makes nodes
 };
 
 /// An operator begins with its inputs, or ends with what it returns. Lives until the call returns.
@@ -143,6 +157,8 @@ struct DeepOperator {
     Text name;
     const DeepTensor* tensors = nullptr;
     std::uint32_t count = 0;
+    bool isCall = false; ///< as DeepCall; of those that return too
+    const DeepCall* call = nullptr; ///< of one that begins
 };
 
 /// What a hook calls in a deep step, on the threads that run operators, one at a time; they stay callable.
@@ -210,6 +226,7 @@ struct Hook {
     bool (*beginDeep)(const DeepCallbacks&) noexcept = nullptr;
     void (*endDeep)() noexcept = nullptr;
     void (*quietDeep)(bool quiet) noexcept = nullptr;
+    /// How it lies is told too, and lives as long as the tensor is not changed.
     bool (*lookDeep)(const void* tensor, bool watches, DeepTensor* seen) noexcept = nullptr;
 };
 

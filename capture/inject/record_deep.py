@@ -8,11 +8,14 @@ alone: the step is not to be used then, and says why.
 """
 import ctypes
 import itertools
+import json
 import sys
 import threading
 import weakref
 
 SAVED, UNPACKED, RELEASED, ENTERS, LEAVES = 3, 4, 5, 6, 7
+BACKWARD, BACKWARD_ENDS, AUTOCAST, AUTOCAST_ENDS, KNOWN = 4, 5, 6, 7, 8
+TYPES = {"torch.bfloat16": b"c10::BFloat16", "torch.float16": b"c10::Half"}
 
 COMPILED = "torch.compile makes other operators of the program"
 GRAPHS = "the program runs CUDA graphs, whose operators nobody sees"
@@ -52,6 +55,16 @@ def compiled_frames():
     return tools.counters["frames"]["total"] if tools is not None else 0
 
 
+def instead(place, name, function):
+    """Calls of `name` are made by `function`, which gets the original first. Gives what undoes that."""
+    original = getattr(place, name)
+
+    def call(*arguments, **named):
+        return function(original, *arguments, **named)
+    setattr(place, name, call)
+    return lambda: setattr(place, name, original)
+
+
 class DeepStep:
     """The step of a training with that number, from the end of the optimizer's step before it to the end of its own: all on the thread
     that steps."""
@@ -66,10 +79,14 @@ class DeepStep:
         self.tell_saved.argtypes = (ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
         self.tell_module = library.strata_capture_deep_module
         self.tell_module.argtypes = (ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64)
-        self.classes = {}
+        self.tell_call = library.strata_capture_deep_call
+        self.tell_call.argtypes = (ctypes.c_uint32, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64)
+        self.classes, self.optimizers = {}, []
 
     def stepped(self, optimizer):
         """An optimizer has done a step. Those of the one that steps first are counted: others have their turn in between."""
+        if not any(known() is optimizer for known in self.optimizers):
+            self.optimizers.append(weakref.ref(optimizer))
         if self.first is None:
             self.first = weakref.ref(optimizer)
         elif self.first() is not optimizer:
@@ -102,6 +119,7 @@ class DeepStep:
         self.undo += [module.register_module_forward_pre_hook(self.enters).remove, module.register_module_forward_hook(self.leaves, always_call=True).remove]
         self.enter(autograd)
         self.is_on = True
+        self.see_calls(torch)
 
     def enter(self, autograd):
         """Who sees what autograd saves stands on a stack of the thread, the innermost last. The program's own come and go above ours."""
@@ -194,3 +212,62 @@ class DeepStep:
 
     def leaves(self, module, arguments, result):
         self.tell(LEAVES, module, result)
+
+    def see_calls(self, torch):
+        """What the step does besides calling operators, so that its calls can be made again without the program."""
+        self.thread, self.goes_backward = threading.get_ident(), False
+        self.list_known()
+        self.undo += [instead(torch.autograd, "_engine_run_backward", self.backward), instead(torch.amp.autocast_mode.autocast, "__enter__", self.autocast),
+                      instead(torch.amp.autocast_mode.autocast, "__exit__", self.autocast_ends)]
+        if torch.is_autocast_enabled():
+            self.call(AUTOCAST, TYPES.get(str(torch.get_autocast_gpu_dtype()), b""))
+
+    def call(self, kind, name=None, detail=None, tensors=()):
+        self.tell_call(kind, name, detail, (ctypes.c_void_p * len(tensors))(*(each._cdata for each in tensors)), len(tensors))
+
+    def list_known(self):
+        """The tensors of optimizers; a gradient and a state behind its parameter. What they step on is no operator's."""
+        parameters, pairs, states = [], [], []
+        for optimizer in filter(None, (known() for known in self.optimizers)):
+            for parameter in (each for group in optimizer.param_groups for each in group["params"] if each.is_cuda):
+                parameters.append(parameter)
+                if parameter.grad is not None and parameter.grad.is_cuda:
+                    pairs += [parameter, parameter.grad]
+                for state in optimizer.state.get(parameter, {}).values() if parameter in optimizer.state else ():
+                    if isinstance(state, self.tensor_type) and state.is_cuda:
+                        states += [parameter, state]
+        self.call(KNOWN, b"parameter", None, parameters)
+        self.call(KNOWN, b"gradient", None, pairs)
+        self.call(KNOWN, b"state", None, states)
+
+    def backward(self, run, roots, gradients, retain, create, inputs=(), *rest, **named):
+        """torch.autograd goes backward, by backward() or grad()."""
+        if self.goes_backward or threading.get_ident() != self.thread or not self.is_on:
+            return run(roots, gradients, retain, create, inputs, *rest, **named)
+        detail = {"retain": bool(retain), "create": bool(create), "roots": len(roots), "gradients": [each is not None for each in gradients],
+                  "inputs": len(inputs), "accumulate": bool(named.get("accumulate_grad", False)), "unused": bool(named.get("allow_unreachable", False))}
+        tensors = [*roots, *(each for each in gradients if each is not None), *inputs]
+        if all(isinstance(each, self.tensor_type) for each in tensors):
+            self.call(BACKWARD, None, json.dumps(detail).encode(), tensors)
+        tensors, self.goes_backward = None, True
+        try:
+            given = run(roots, gradients, retain, create, inputs, *rest, **named)
+        finally:
+            self.goes_backward = False
+        if self.is_on:
+            self.call(BACKWARD_ENDS, None, None, [each for each in given or () if each is not None])
+            self.list_known()
+        return given
+
+    def autocast(self, enter, context):
+        if self.is_on and context.device == "cuda" and threading.get_ident() == self.thread:
+            detail = b"off" if not context._enabled else b"no cache" if not context._cache_enabled else None
+            self.call(AUTOCAST, TYPES.get(str(context.fast_dtype), b""), detail)
+        return enter(context)
+
+    def autocast_ends(self, leave, context, *arguments):
+        try:
+            return leave(context, *arguments)
+        finally:
+            if self.is_on and context.device == "cuda" and threading.get_ident() == self.thread:
+                self.call(AUTOCAST_ENDS)

@@ -9,15 +9,15 @@ namespace strata::model {
 // The register: a new kind is declared and listed here, and nowhere else.
 extern const ChunkKind kSettingsChunk, kLostChunk, kAnnotationsChunk, kDriverChunk, kCallsChunk, kRolesChunk,
     kEarlierChunk, kDeviceWorkChunk, kWorkCallsChunk, kWorkWaitsChunk, kWorkLossesChunk,
-    kDriverAllocationsChunk, kOperatorsChunk, kDeepStepChunk, kNoteChunk, kRangeChunk, kFilterChunk,
-    kRulesChunk, kViewChunk;
+    kDriverAllocationsChunk, kOperatorsChunk, kDeepStepChunk, kCallListChunk, kNoteChunk, kRangeChunk,
+    kFilterChunk, kRulesChunk, kViewChunk;
 
 namespace {
 
 constexpr std::array kKinds{ &kSettingsChunk, &kLostChunk, &kAnnotationsChunk, &kDriverChunk, &kCallsChunk,
     &kRolesChunk, &kEarlierChunk, &kDeviceWorkChunk, &kWorkCallsChunk, &kWorkWaitsChunk, &kWorkLossesChunk,
-    &kDriverAllocationsChunk, &kOperatorsChunk, &kDeepStepChunk, &kNoteChunk, &kRangeChunk, &kFilterChunk,
-    &kRulesChunk, &kViewChunk };
+    &kDriverAllocationsChunk, &kOperatorsChunk, &kDeepStepChunk, &kCallListChunk, &kNoteChunk, &kRangeChunk,
+    &kFilterChunk, &kRulesChunk, &kViewChunk };
 
 } // namespace
 

@@ -29,6 +29,7 @@ struct KeptRows {
     std::function<Setting(const Setting&)> setting; ///< likewise
     bool notes = true; ///< that the program left
     bool modules = true; ///< names of modules and of what belongs to them
+    bool calls = true; ///< what the program called, with its arguments
 
     /// How many events come before a place there, of a place that has `before` of a device's events before
     /// it. None: it is left out.

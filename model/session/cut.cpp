@@ -405,7 +405,7 @@ Cut cut(const Session& session, const CutOptions& options)
     const KeptRows rows{ std::move(kept), whole ? std::nullopt : std::optional(timeSpanOf(to)),
         [&](StringId text) { return copy.text(text); },
         [&](const Setting& setting) { return scrubber.setting(setting); }, !options.scrub.notes,
-        !options.scrub.modules };
+        !options.scrub.modules, !options.scrub.calls };
     for (const ChunkKind* const kind : chunkKinds())
         if (kind->keep != nullptr)
             kind->keep(from, rows, to);

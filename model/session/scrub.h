@@ -19,6 +19,7 @@ struct Scrub {
     bool commands = false; ///< command lines
     bool metadata = false; ///< texts that the program wrote beside its events, annotations left as they are
     bool modules = false; ///< names of modules, and of parameters within them
+    bool calls = false; ///< what the program called in its deep step, with its arguments
     bool notes = false; ///< notes, named ranges and filters that were added to the recording
 };
 

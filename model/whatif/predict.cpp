@@ -491,7 +491,9 @@ Result<Prediction> answerOf(
     if (changes(scenario, Change::Kind::Autocast))
         return fail(Error::Kind::Refused,
             say("no recording tells which tensors autocast makes smaller, and which copies it keeps"),
-            say("the program itself can: --confirm -- COMMAND runs it so on a simulated card"));
+            say("the program itself can: --confirm -- COMMAND runs it so on a simulated card; --confirm "
+                "alone "
+                "makes the calls of a deep step again"));
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
     if (changes(scenario, Change::Kind::Batch)) {

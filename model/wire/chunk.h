@@ -44,6 +44,7 @@ enum class ChunkType : std::uint16_t {
     DriverAllocations = 23, ///< memory that the driver handed out, whoever asked
     Operators = 24, ///< operators of PyTorch that ran
     DeepStep = 25, ///< a step in which every operator was seen
+    CallList = 26, ///< what the program itself called in it
     Note = 32, ///< user data: behind everything recorded, never rewriting it
     Range = 33,
     Filter = 34,
@@ -58,8 +59,8 @@ inline constexpr std::array kChunkTypes{ ChunkType::Info, ChunkType::Strings, Ch
     ChunkType::DriverMemory, ChunkType::AllocatorCalls, ChunkType::Symbols, ChunkType::Roles,
     ChunkType::Earlier, ChunkType::DeviceWork, ChunkType::WorkCalls, ChunkType::WorkWaits,
     ChunkType::WorkLosses, ChunkType::DriverAllocations, ChunkType::Operators, ChunkType::DeepStep,
-    ChunkType::Note, ChunkType::Range, ChunkType::Filter, ChunkType::Rules, ChunkType::View,
-    ChunkType::Index };
+    ChunkType::CallList, ChunkType::Note, ChunkType::Range, ChunkType::Filter, ChunkType::Rules,
+    ChunkType::View, ChunkType::Index };
 
 enum class Codec : std::uint8_t { Stored = 0, Zstd = 1 };
 

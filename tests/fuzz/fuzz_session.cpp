@@ -19,6 +19,7 @@
 #include "model/whatif/batch.h"
 #include "model/whatif/batch_items.h"
 #include "model/whatif/program_run.h"
+#include "model/whatif/recorded_calls.h"
 #include "model/wire/chunk.h"
 #include "model/wire/digest.h"
 #include "model/wire/follower.h"
@@ -137,6 +138,8 @@ void analyze(const model::DeviceTrace& trace)
                 || check.differsAt >= trace.eventCount())
                 __builtin_trap();
         }
+    if (const auto list = model::callListOf(trace))
+        (void)model::callsToRun(trace, **list, {}, trace.eventCount() / 2);
     for (const model::EventIndex event : { trace.totals().requestedPeakEvent, trace.eventCount() - 1 }) {
         const std::vector<model::BlockId> active = model::activeBlocks(trace, event);
         const model::Ledger ledger = model::ledgerAt(trace, *categories, event, active, nullptr);

@@ -213,7 +213,11 @@ TEST(WhatIf, RunsAProgramOnlyWhenAskedTo)
         EXPECT_EQ(ran.code, 2);
         return ran.err;
     };
-    EXPECT_THAT(said({ "--confirm" }), HasSubstr("Nothing that stands in a recording is run"));
+    const Ran calls = strata({ "whatif", training(), "--change", "amp=bf16", "--confirm" });
+    EXPECT_EQ(calls.code, 1);
+    EXPECT_THAT(calls.err, HasSubstr("no calls that could be made again"));
+    EXPECT_THAT(said({ "--python", "python3" }), HasSubstr("--python is of --confirm without a program"));
+    EXPECT_THAT(said({ "--confirm", "--steps", "3" }), HasSubstr("--steps: calls are those of one step"));
     EXPECT_THAT(said({ "--", "python" }), HasSubstr("add --confirm"));
     EXPECT_THAT(said({ "--steps", "3" }), HasSubstr("--steps and --card are of --confirm"));
     EXPECT_THAT(

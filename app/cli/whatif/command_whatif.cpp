@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
+#include <ranges>
 
 namespace strata::cli {
 
@@ -115,7 +116,12 @@ public:
             ->check(CLI::Range(1, 1 << 30));
         app.add_flag("--confirm", m_confirms,
             "Run the program that stands behind -- on a simulated card, as it was recorded and with the "
-            "changes: the answer to the byte. {BATCH} in it stands for the items of the batch");
+            "changes: the answer to the byte. {BATCH} in it stands for the items of the batch. Without a "
+            "program, make the calls of the recorded deep step again");
+        m_python = app.add_option("--python", m_confirm.python,
+                          "Of --confirm without a program: the Python whose PyTorch makes the calls, of the "
+                          "recorded minor version (python3)")
+                       ->type_name("PYTHON");
         m_steps = app.add_option("--steps", m_confirm.steps,
                          "Of --confirm: stop just before optimizer step K+1, instead of at the program's end")
                       ->type_name("K")
@@ -147,6 +153,7 @@ Examples:
   strata whatif run.strata --plan 20GiB
   strata whatif run.strata --change fsdp=8 --change batch=x2 --batch-of 8
   strata whatif run.strata --set expandable_segments:True --confirm -- python train.py
+  strata whatif run.strata --change amp=bf16 --confirm --python ~/torch/bin/python
 
 Exit codes:
   0 done   1 nothing supports an answer, the plan is not met, over --max-peak, or the program of --confirm
@@ -234,9 +241,16 @@ Exit codes:
             told->planMethod = m_planText;
             devices.push_back(std::move(*told));
         }
-        if (m_confirms)
-            if (const auto confirmed = confirmAll(devices); !confirmed)
+        if (m_confirms) {
+            const auto confirmed = confirmAll(devices);
+            if (!confirmed && confirmed.error().kind == model::Error::Kind::Refused)
+                return refused(file, confirmed.error(), out, err);
+            if (!confirmed)
                 return model::Failure(confirmed.error());
+            for (const WhatIfTold& told : devices)
+                if (told.refused && !told.confirmed && told.notConfirmed)
+                    return refused(file, notConfirmed(told), out, err);
+        }
         if (m_read.json) {
             JsonWriter json;
             writeWhatIf(json, devices, m_scenario, whyRefused(devices));
@@ -261,15 +275,17 @@ private:
         const auto refuse = [](model::Sentence what, model::Sentence hint) {
             return model::fail(model::Error::Kind::Usage, std::move(what), std::move(hint));
         };
-        if (m_confirms && m_program.words.empty())
-            return refuse(say("--confirm: which program? Nothing that stands in a recording is run"),
-                say("put it behind --, as in %1", m_program.example));
+        if (m_confirms && m_program.words.empty() && m_steps->count() > 0)
+            return refuse(say("--steps: calls are those of one step"), say("leave it out"));
+        if (m_python->count() > 0 && (!m_confirms || !m_program.words.empty()))
+            return refuse(say("--python is of --confirm without a program"),
+                say("leave it out, or leave out what stands behind --"));
         if (!m_confirms && !m_program.words.empty())
             return refuse(
                 say("a program stands behind --, and nobody asked to run it"), say("add --confirm"));
         if (!m_confirms && (m_steps->count() > 0 || m_card->count() > 0))
             return refuse(say("--steps and --card are of --confirm"), say("add --confirm -- COMMAND"));
-        if (m_confirms) // before a large recording is read
+        if (m_confirms && !m_program.words.empty()) // before a large recording is read
             if (const auto command = launch::findCommand(m_program.words); !command)
                 return model::Failure(command.error());
         return {};
@@ -338,7 +354,7 @@ private:
             asked.batchAfter = *after;
         }
         for (const WhatIfTold& told : devices)
-            asked.devices.push_back({ told.trace, told.prediction.recorded });
+            asked.devices.push_back({ told.trace, told.prediction.recorded, told.firstStep });
         auto confirmed = confirm(asked, m_scenario);
         if (!confirmed) {
             model::Error error = confirmed.error();
@@ -347,8 +363,20 @@ private:
             return model::Failure(std::move(error));
         }
         for (std::size_t i = 0; i < devices.size(); ++i)
-            devices[i].confirmed = std::move((*confirmed)[i]);
+            if ((*confirmed)[i].isConfirmed)
+                devices[i].confirmed = std::move((*confirmed)[i]);
+            else
+                devices[i].notConfirmed = std::move((*confirmed)[i]);
         return {};
+    }
+
+    /// There is no estimate either.
+    [[nodiscard]] static model::Error notConfirmed(const WhatIfTold& told)
+    {
+        return { .kind = model::Error::Kind::Refused,
+            .what = say("it is not confirmed: %1", model::verbatim(told.notConfirmed->note)),
+            .hint = say("run the program itself, with --confirm -- COMMAND"),
+            .where = {} };
     }
 
     [[nodiscard]] model::Result<void> canWrite(const std::string& file, std::size_t devices) const
@@ -439,6 +467,10 @@ private:
             .batchItems = first.batchItems,
             .settings = first.report->settingsText,
             .capacityBytes = first.report->capacityBytes };
+        if (first.steps != nullptr)
+            for (const model::TrainingStep& step : first.steps->steps | std::views::reverse)
+                if (step.kind == model::StepKind::Train)
+                    told.firstStep = step.first;
         told.prediction.recorded = model::recordedPeaks(first);
         auto prediction = model::predict(runs, m_scenario);
         if (prediction) {
@@ -480,7 +512,8 @@ private:
     bool m_confirms = false;
     ConfirmAsked m_confirm; // as far as options tell
     ProgramWords m_program;
-    const CLI::Option *m_steps = nullptr, *m_card = nullptr; // of the app that reads the words, until check()
+    const CLI::Option *m_steps = nullptr, *m_card = nullptr,
+                      *m_python = nullptr; // of the app that reads the words, until check()
     model::Scenario m_scenario;
 };
 

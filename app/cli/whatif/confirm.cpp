@@ -4,15 +4,19 @@
 #include "app/cli/dryrun/about.h"
 #include "app/cli/dryrun/change.h"
 #include "app/cli/dryrun/run.h"
+#include "app/launch/command.h"
+#include "app/launch/libraries.h"
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
 #include "model/session/simulation.h"
+#include "model/whatif/recorded_calls.h"
 #include "model/wire/info.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <fmt/format.h>
+#include <fstream>
 
 namespace strata::cli {
 
@@ -172,11 +176,18 @@ private:
         std::optional<std::int64_t> capacityBytes) const
     {
         DryRunOptions options = m_options;
-        options.command = withBatch(m_asked.command, items);
+        const ScratchFolder calls;
+        if (m_asked.command.empty()) {
+            auto command = callsCommand(scenario, calls.path());
+            if (!command)
+                return model::Failure(command.error());
+            options.command = *std::move(command);
+        } else
+            options.command = withBatch(m_asked.command, items);
         options.capacityBytes = capacityBytes;
         options.allocatorSettings = scenario.settings ? *scenario.settings : m_asked.settings;
         for (const model::Change& change : scenario.changes)
-            if (change.kind != model::Change::Kind::Batch)
+            if (change.kind != model::Change::Kind::Batch && !m_asked.command.empty())
                 options.changes.push_back(change.text);
         for (const std::string& change : options.changes)
             if (const auto checked = checkChange(change); !checked)
@@ -192,47 +203,126 @@ private:
         return came;
     }
 
+    /// What makes the calls again, of a document in that folder.
+    [[nodiscard]] model::Result<std::vector<std::string>> callsCommand(
+        const model::Scenario& scenario, const std::filesystem::path& folder) const
+    {
+        const model::DeviceTrace& trace = *m_asked.devices.front().trace;
+        const auto list = model::callListOf(trace);
+        if (!list)
+            return model::Failure(list.error());
+        const auto document
+            = model::callsToRun(trace, **list, scenario.changes, m_asked.devices.front().firstStep);
+        if (!document)
+            return model::Failure(document.error());
+        const auto script = launch::libraryAt("replay_calls.py");
+        if (!script)
+            return model::Failure(script.error());
+        const std::filesystem::path path = folder / "calls.json";
+        std::ofstream file(path, std::ios::binary);
+        file << *document;
+        if (!file.flush())
+            return model::fail(Error::Kind::NotFound, say("--confirm: %1 cannot be written", path.string()));
+        return std::vector{ m_asked.python, script->string(), path.string() };
+    }
+
     const ConfirmAsked& m_asked;
     std::optional<int> m_rank;
     DryRunOptions m_options;
 };
 
-/// What tells that the program is not quite the one that was recorded.
+/// What tells that the program is not quite the one that was recorded, or that calls are not all of it.
 std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const PeakFigures& unchanged)
 {
     if (unchanged == recorded)
         return {};
-    return fmt::format("unchanged, the program comes to {} requested and {} reserved, where {} and {} were "
-                       "recorded: {}",
-        model::formatBytes(unchanged.requestedBytesPeak), model::formatBytes(unchanged.reservedBytesPeak),
-        model::formatBytes(recorded.requestedBytesPeak), model::formatBytes(recorded.reservedBytesPeak),
-        asked.steps > 0 ? "perhaps since --steps ends it"
-                        : "another program, other data, or another PyTorch than the recorded one");
+    const bool byCalls = asked.command.empty();
+    return fmt::format("unchanged, the {} to {} requested and {} reserved, where {} and {} were recorded{}",
+        byCalls ? "calls come" : "program comes", model::formatBytes(unchanged.requestedBytesPeak),
+        model::formatBytes(unchanged.reservedBytesPeak), model::formatBytes(recorded.requestedBytesPeak),
+        model::formatBytes(recorded.reservedBytesPeak),
+        byCalls               ? ""
+            : asked.steps > 0 ? ": perhaps since --steps ends it"
+                              : ": another program, other data, or another PyTorch than the recorded one");
+}
+
+/// Calls tell all that is requested; where segments lie hangs on what came before the step too.
+bool isConfirmedBy(const PeakFigures& recorded, const PeakFigures& unchanged)
+{
+    constexpr double kMostOff = 0.015;
+    const auto off = static_cast<double>(std::abs(unchanged.reservedBytesPeak - recorded.reservedBytesPeak));
+    return unchanged.requestedBytesPeak == recorded.requestedBytesPeak
+        && off <= kMostOff * static_cast<double>(recorded.reservedBytesPeak);
+}
+
+/// "2.15" of "2.15.0+cu130".
+std::string minorOf(const std::string& version)
+{
+    const std::size_t first = version.find('.');
+    return first == version.npos ? version : version.substr(0, version.find('.', first + 1));
+}
+
+/// The Python whose torch makes the calls has that of the recording, but for what a patch changes.
+model::Result<void> checkPython(const ConfirmAsked& asked)
+{
+    const std::string recorded = factOf(asked.devices.front().trace->recording(), wire::info::kTorch);
+    const auto command = launch::findCommand({ asked.python });
+    if (!command)
+        return model::Failure(command.error());
+    const std::string here = command->torch ? command->torch->version : std::string();
+    if (!recorded.empty() && minorOf(here) == minorOf(recorded))
+        return {};
+    const std::string plain = recorded.substr(0, recorded.find('+'));
+    return model::fail(Error::Kind::Usage,
+        here.empty()
+            ? say("--confirm: %1 has no PyTorch to make the calls with", asked.python)
+            : say("--confirm: %1 has PyTorch %2, and the calls are of %3", asked.python, here, recorded),
+        say("install it in an environment, as in python3 -m venv t && t/bin/pip install torch==%1, and give "
+            "--python t/bin/python; or run the program itself, with --confirm -- COMMAND",
+            plain));
 }
 
 } // namespace
 
 model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const model::Scenario& scenario)
 {
-    if (const auto checked = checkBatch(asked); !checked)
+    const bool byCalls = asked.command.empty();
+    if (byCalls)
+        for (const model::Change& change : scenario.changes)
+            if (change.kind != model::Change::Kind::Autocast)
+                return model::fail(Error::Kind::Refused,
+                    say("calls do not tell what --change %1 comes to", change.text),
+                    say("run the program itself, with --confirm -- COMMAND"));
+    if (const auto list = byCalls ? model::callListOf(*asked.devices.front().trace)
+                                  : model::Result<const model::CallList*>(nullptr);
+        !list)
+        return model::Failure(list.error());
+    if (const auto checked = byCalls ? checkPython(asked) : checkBatch(asked); !checked)
         return model::Failure(checked.error());
+    if (byCalls && asked.devices.size() > 1)
+        return model::fail(Error::Kind::Usage, say("--confirm: calls are those of one GPU"),
+            say("say of which, with --device"));
     auto card = cardOf(asked);
     if (!card)
         return model::Failure(card.error());
     Runs runs(asked, *std::move(card));
-    std::fputs("strata: the program as it was recorded\n", stderr);
+    std::fputs(
+        byCalls ? "strata: the calls as they were recorded\n" : "strata: the program as it was recorded\n",
+        stderr);
     bool unchangedRunsOut = false, changedRunsOut = false;
     const auto unchanged = runs.peaks({}, asked.batchBefore, asked.capacityBytes, unchangedRunsOut);
     if (!unchanged)
         return model::Failure(unchanged.error());
-    std::fputs("strata: the program with the change\n", stderr);
+    std::fputs(
+        byCalls ? "strata: the calls with the change\n" : "strata: the program with the change\n", stderr);
     const auto changed = runs.peaks(scenario, asked.batchAfter ? asked.batchAfter : asked.batchBefore,
         scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes, changedRunsOut);
     if (!changed)
         return model::Failure(changed.error());
     std::vector<Confirmed> confirmed;
     for (std::size_t i = 0; i < asked.devices.size(); ++i)
-        confirmed.push_back({ (*unchanged)[i], (*changed)[i], changedRunsOut,
+        confirmed.push_back({ (*unchanged)[i], (*changed)[i], byCalls,
+            !byCalls || isConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]), changedRunsOut,
             noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
     return confirmed;
 }

@@ -17,9 +17,12 @@ struct ConfirmAsked {
     struct Device {
         const model::DeviceTrace* trace = nullptr;
         model::PeakFigures recorded;
+        model::EventIndex firstStep = 0; ///< where its first training step begins; 0: not known
     };
 
-    std::vector<std::string> command; ///< with {BATCH} where the items of the batch stand
+    std::vector<std::string> command; ///< with {BATCH} where the items of the batch stand; empty: the
+                                      ///< recording's calls are made again, without the program
+    std::string python = "python3"; ///< whose torch makes the calls
     int steps = 0; ///< 0: until it ends
     std::string card; ///< of the catalogue; empty: that of the recording
     std::vector<Device> devices; ///< what it is held against, of one recording; one at least
@@ -31,14 +34,18 @@ struct ConfirmAsked {
 /// What the program came to on a simulated device.
 struct Confirmed {
     model::PeakFigures unchanged, changed;
+    bool byCalls = false; ///< the recording's calls, not the program
+    bool isConfirmed = true; ///< false: unchanged, the calls do not come to what was recorded; `note` says so
     bool runsOutOfMemory = false; ///< a request was refused; the peaks are then those of a device with room
     std::string note; ///< what makes the answer doubtful, a sentence; empty: nothing
 };
 
 /// Runs the command as it was recorded and as the scenario has it, on simulated cards of the recording's
 /// kind and capacity; by device, in the order asked for. What the program prints goes to stderr, and how far
-/// it is. Nothing that stands in the recording is run. Fails with Usage (what is missing in the command, a
-/// card that nobody knows), NotFound (the program failed, or the change met nothing in it), Cancelled.
+/// it is. Nothing that stands in the recording is run: calls are made of operators on a list of ours, in a
+/// child with limits of time and memory. Fails with Usage (what is missing in the command, a
+/// card that nobody knows), NotFound (the program failed, or the change met nothing in it), Refused
+/// (the recording has no calls that can be made again, or they do not tell this change), Cancelled.
 [[nodiscard]] model::Result<std::vector<Confirmed>> confirm(
     const ConfirmAsked& asked, const model::Scenario& scenario);
 

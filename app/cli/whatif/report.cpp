@@ -62,21 +62,23 @@ void writeInterval(JsonWriter& json, const Prediction& prediction)
     json.key("coverage").null().endObject();
 }
 
-void writeConfirmed(JsonWriter& json, const std::optional<Confirmed>& confirmed)
+void writeConfirmed(JsonWriter& json, const WhatIfTold& told)
 {
+    const std::optional<Confirmed>& confirmed = told.confirmed;
+    const std::optional<Confirmed>& tried = confirmed ? confirmed : told.notConfirmed;
     const auto figures = [&](const char* key, PeakFigures Confirmed::*peaks) {
         writeFigures(json, key, confirmed ? std::optional((*confirmed).*peaks) : std::nullopt);
     };
     figures("confirmed", &Confirmed::changed);
-    figures("confirmed_unchanged", &Confirmed::unchanged);
+    writeFigures(json, "confirmed_unchanged", tried ? std::optional(tried->unchanged) : std::nullopt);
     json.key("confirmed_by");
     if (confirmed)
-        json.value("program");
+        json.value(confirmed->byCalls ? "calls" : "program");
     else
         json.null();
     json.key("confirmed_note");
-    if (confirmed && !confirmed->note.empty())
-        json.value(confirmed->note);
+    if (tried && !tried->note.empty())
+        json.value(tried->note);
     else
         json.null();
 }
@@ -109,7 +111,7 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
     else
         json.value(prediction.reason.text());
     json.member("unknown_bytes", prediction.unknownBytes);
-    writeConfirmed(json, told.confirmed);
+    writeConfirmed(json, told);
     json.key("rules").beginArray();
     for (const model::RuleUse& use : prediction.uses)
         json.beginObject()
@@ -306,7 +308,8 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
     if (prediction.unknownBytes > 0)
         out.line(fmt::format("  how {} change is not known", formatBytes(prediction.unknownBytes)));
     if (told.confirmed) {
-        out.line(fmt::format("  {} by the program{}", out.good("confirmed"),
+        out.line(fmt::format("  {} by {}{}", out.good("confirmed"),
+            told.confirmed->byCalls ? "its calls" : "the program",
             told.confirmed->note.empty() ? "" : "; but " + printable(told.confirmed->note)));
     } else {
         out.line("  "
@@ -314,6 +317,8 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
                     ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
                     : printable(prediction.reason.text())));
     }
+    if (told.notConfirmed)
+        out.line("  not confirmed: " + printable(told.notConfirmed->note));
     if (told.plan)
         printPlan(out, *told.plan);
     if (told.fitPlan)

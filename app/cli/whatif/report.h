@@ -21,7 +21,8 @@ struct WhatIfTold {
     const model::DeviceTrace* trace = nullptr; ///< of the first recording
     model::Prediction prediction; ///< what was recorded alone, where it is refused
     std::optional<model::Error> refused; ///< nothing in the recording supports an answer
-    std::optional<Confirmed> confirmed; ///< what the program itself came to
+    std::optional<Confirmed> confirmed; ///< what the program itself came to, or its calls
+    std::optional<Confirmed> notConfirmed; ///< the calls did not come to what was recorded
     /// What was planned is a part of the scenario; none: nobody asked for one.
     std::optional<model::CheckpointPlan> plan;
     std::optional<model::FitPlan> fitPlan;
@@ -29,6 +30,7 @@ struct WhatIfTold {
     // Of the first recording:
     std::optional<std::int64_t> batchItems; ///< none: not known, or not asked for
     std::string settings; ///< of the allocator
+    model::EventIndex firstStep = 0; ///< where the first training step begins; 0: not known, or not asked for
     std::optional<std::int64_t> capacityBytes;
 };
 

@@ -163,6 +163,19 @@ __attribute__((visibility("default"))) void strata_capture_deep_saved(
 __attribute__((visibility("default"))) void strata_capture_deep_module(
     uint32_t kind, uint64_t module, const char* type, const void* const* tensors, uint64_t count);
 
+enum strata_capture_call {
+    STRATA_CAPTURE_CALL_BACKWARD = 4, /* roots, then their gradients; `detail`: how, as a JSON object */
+    STRATA_CAPTURE_CALL_BACKWARD_ENDS = 5, /* gradients that it returns */
+    STRATA_CAPTURE_CALL_AUTOCAST = 6, /* `name`: "c10::BFloat16"; `detail`: "off", "no cache" or NULL */
+    STRATA_CAPTURE_CALL_AUTOCAST_ENDS = 7,
+    STRATA_CAPTURE_CALL_KNOWN = 8 /* `name`: "parameter", "gradient" or "state", as CallKind has it */
+};
+
+/* What the program does in a deep step besides calling operators, so that its calls can be made again without
+ * it. `tensors`: `count` at::TensorImpls. */
+__attribute__((visibility("default"))) void strata_capture_deep_call(
+    uint32_t kind, const char* name, const char* detail, const void* const* tensors, uint64_t count);
+
 /* What Python says of the calling thread's frames, innermost first, each "FILE\tNAME\tLINE\n". 1 if they can
  * be read: only then does a recording have Python's stacks. */
 __attribute__((visibility("default"))) int strata_capture_check_python(const char* frames);

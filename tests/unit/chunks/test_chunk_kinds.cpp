@@ -10,6 +10,7 @@
 #include "model/wire/link/link_chunks.h"
 #include "model/wire/roles.h"
 #include "model/wire/tables.h"
+#include "tests/unit/chunks/made_call_list.h"
 #include "tests/unit/chunks/made_deep_step.h"
 
 #include <algorithm>
@@ -81,6 +82,7 @@ Recording recordingWithAll()
               { true, wire::DriverMemoryKind::Device, 0, 0x7f0000000000, 4096, 7, 12 } };
     addWork(recording);
     recording.parts.get<DeepSteps>().steps = { test::makeDeepStep(recording) };
+    recording.parts.get<CallLists>().lists = { test::makeCallList(recording) };
     for (const UserItem::Kind kind : { UserItem::Kind::Note, UserItem::Kind::Range, UserItem::Kind::Filter,
              UserItem::Kind::Rules, UserItem::Kind::View }) {
         UserItem item;

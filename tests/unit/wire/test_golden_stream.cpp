@@ -3,6 +3,7 @@
 // sessions that Stratas of before do not open. Where a change is meant, FORMAT.md and the file change with
 // it.
 #include "model/wire/allocator_calls.h"
+#include "model/wire/call_list.h"
 #include "model/wire/chunk_writer.h"
 #include "model/wire/deep_step.h"
 #include "model/wire/digest.h"
@@ -161,6 +162,17 @@ Bytes stream()
                 { DeepKind::Unpacked, 4322, 5, kNone, kNone, 0, 1 },
                 { DeepKind::Released, 4322, 6, kNone, kNone, 0, 0 } },
             { 0, 0, 1, 1, 2, 1, 1, 0 } });
+    add(ChunkType::CallList, encodeCallList,
+        CallListChunk{ 0, kNone, 2, 7,
+            { { 0x7f0000000400, 4, 0, kNone, 2 }, { 0x7f0000000600, 4, 5, kNone, 0 },
+                { 0x7f0000000800, 4, 0, 0, 2 } },
+            { 2, 3, 3, 1, 2, 3, 3, 1 },
+            { { CallKind::Known, 2, false, 3, kNone, 1, 0 }, { CallKind::Enters, 2, false, 3, 4, 0, 0 },
+                { CallKind::Call, 2, true, 3, 6, 1, 1 }, { CallKind::Leaves, 3, false, 3, 4, 0, 0 },
+                { CallKind::Backward, 3, false, kNone, 6, 1, 0 },
+                { CallKind::BackwardEnds, 6, false, kNone, kNone, 0, 1 },
+                { CallKind::Gone, 7, false, kNone, kNone, 1, 0 } },
+            { 1, 1, 3, 3, 4, 2 } });
     add(ChunkType::Lost, encodeLost, std::vector<LostRow>{});
     add(ChunkType::EndState, encodeState, endState());
     add(ChunkType::Digest, encodeDigest, digest(writer));

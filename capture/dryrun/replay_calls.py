@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the calls of a recorded step again, over and over, with real autograd and real autocast, without the program.
+
+usage: replay_calls.py DOCUMENT
+
+The document is what model/whatif/recorded_calls.h writes: operators of PyTorch's by name, each of a list of those that only compute, and
+values. It holds no code, and none is looked up by a name of its: a name becomes torch.ops.aten.NAME.OVERLOAD or nothing. Tensors of the
+device that lived as the step began are made first, in the blocks that they had, by age, amid what the program allocated and freed before it trained; those of the host are empty ones.
+"""
+import bisect
+import collections
+import json
+import resource
+import signal
+import sys
+
+CALL, GONE, ENTERS, LEAVES, BACKWARD, BACKWARD_ENDS, AUTOCAST, AUTOCAST_ENDS, KNOWN = range(9)
+STEPS = 4  # what is left of one is there in the next; from the second on they are alike
+SECONDS = 300
+HOST_BYTES = 24 << 30
+
+Tensor = collections.namedtuple("Tensor", "type address offset sizes strides bytes gradient_of")
+Row = collections.namedtuple("Row", "kind gradients name detail taken returned index", defaults=[None])
+
+
+def limit():
+    """What a file asks for may be too much: then the child ends, and nothing else."""
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_DATA, (HOST_BYTES, HOST_BYTES))
+    signal.alarm(2 * SECONDS)
+
+
+limit()
+import torch  # noqa: E402  as all else, within the limits
+
+
+def operators_of(rows):
+    """By name; those that this PyTorch does not have are said before anything runs."""
+    found = {}
+    for name in {row.name for row in rows if row.kind == CALL}:
+        base, _, overload = name[len("aten::"):].partition(".")
+        packet = getattr(torch.ops.aten, base, None)
+        found[name] = getattr(packet, overload or "default", None)
+        if found[name] is None:
+            raise RuntimeError(f"this PyTorch has no {name}: give the Python of the one that was recorded with --python")
+    return found
+
+
+def tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from tensors_in(each)
+
+
+class Replay:
+    def __init__(self, document):
+        self.changes = document["changes"]
+        self.tensors = [Tensor(*each) for each in document["tensors"]]
+        rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
+        self.rows = with_autocast(rows, self.changes.get("amp"), self.tensors)
+        self.blocks, self.before = document["blocks"], document["before"]
+        self.operators = operators_of(self.rows)
+        self.live, self.filled, self.contexts = {}, {}, []
+        self.find_outside()
+
+    def find_outside(self):
+        """Tensors that were there before the step, by the block that holds them; whose blocks have none; and, of each tensor that a step
+        leaves behind, nothing yet."""
+        made, self.outside, self.asks = set(), {}, set()
+        for row in self.rows:
+            for ref in row.taken:
+                number = ref // 2
+                if number not in made and number not in self.outside:
+                    self.outside[number] = row
+                    if ref % 2:
+                        self.asks.add(number)
+            made |= {ref // 2 for ref in row.returned}
+        self.states = {ref // 2 for row in self.rows if row.kind == KNOWN and row.name == "state" for ref in row.taken[1::2]}
+        self.used = {ref // 2 for row in self.rows if row.kind in (CALL, BACKWARD) for ref in row.taken}
+        self.died = {ref // 2 for row in self.rows if row.kind == GONE for ref in row.taken}
+        self.left = sorted(made - self.died - set(self.outside))
+
+    def make_blocks(self):
+        """Those that lived as the step began. Of a block that no tensor of the calls lies in its bytes alone are known."""
+        by_block = collections.defaultdict(list)
+        spans = sorted((address, address + size, index) for index, (address, size, _) in enumerate(self.blocks) if size)
+        for number, row in self.outside.items():
+            at = bisect.bisect_right(spans, (self.tensors[number].address, sys.maxsize)) - 1
+            if at < 0 or self.tensors[number].address >= spans[at][1]:
+                continue
+            freed = self.blocks[spans[at][2]][2]
+            if freed < 0 or row.index < freed:  # else another block has its place
+                by_block[spans[at][2]].append(number)
+        self.fillers, self.later = {}, []
+        self.known_blocks = {number for numbers in by_block.values() for number in numbers}
+        made = self.make_before(by_block)
+        for index, (_, size, row) in enumerate(self.blocks):
+            inside = by_block[index]
+            if not inside:
+                self.fillers[index] = (size, row)
+            elif all(number in self.states for number in inside):
+                self.later.append((index, inside))
+            elif index not in made and any(number in self.used or number not in self.died for number in inside):
+                self.make_block(index, inside)
+
+    def make_before(self, by_block):
+        """What the program allocated and freed before it trained, so that segments lie as that left them. What lives on and holds no tensor
+        of the calls may be a library's own, which comes by itself."""
+        held, made = {}, set()
+        for number, *born in self.before:
+            if not born:
+                held.pop(number, None)
+                continue
+            size, index = born
+            inside = by_block.get(index, ())
+            if index < 0:
+                held[number] = torch.empty(size, dtype=torch.uint8, device="cuda")
+            elif inside and not all(each in self.states for each in inside):
+                self.make_block(index, inside)
+                made.add(index)
+        return made
+
+    def make_block(self, index, inside):
+        address, size, _ = self.blocks[index]
+        memory = torch.empty(size, dtype=torch.uint8, device="cuda")
+        for number in inside:
+            self.live[number] = self.tensor_in(memory, number, self.tensors[number].address - address)
+
+    def make_states(self):
+        """Optimizers make theirs when they first step, not before."""
+        for index, inside in self.later:
+            self.make_block(index, inside)
+        self.later = []
+
+    def tensor_in(self, memory, number, behind):
+        known = self.tensors[number]
+        kind = getattr(torch, known.type)
+        offset = known.offset + behind // kind.itemsize
+        made = torch.empty(0, dtype=kind, device="cuda").set_(memory.untyped_storage(), offset, known.sizes, known.strides)
+        return made.requires_grad_(True) if number in self.asks else made
+
+    def fill(self, all_of_them):
+        """Blocks of which nothing but their bytes is known. Those that live on may be work spaces of libraries, which the calls make for
+        themselves: these are not made twice."""
+        own = collections.Counter() if not all_of_them else self.own_blocks()
+        for index, (size, row) in self.fillers.items():
+            if index in self.filled or (row < 0) != all_of_them:
+                continue
+            if own[size] > 0:
+                own[size] -= 1
+                continue
+            self.filled[index] = torch.empty(size, dtype=torch.uint8, device="cuda")
+
+    def own_blocks(self):
+        """Requested bytes of blocks that live and hold none of our tensors."""
+        ours = {tensor.untyped_storage().data_ptr() for tensor in [*self.live.values(), *self.filled.values()] if tensor.untyped_storage().nbytes()}
+        ours |= {tensor.grad.untyped_storage().data_ptr() for tensor in self.live.values() if tensor.is_leaf and tensor.grad is not None}
+        found = collections.Counter()
+        for segment in torch.cuda.memory_snapshot():
+            for block in segment["blocks"]:
+                if block["state"] == "active_allocated" and block["address"] not in ours:
+                    found[block["requested_size"]] += 1
+        return found
+
+    def value(self, held, taken):
+        if isinstance(held, list):
+            return [self.value(each, taken) for each in held]
+        if held == "@":
+            return self.take(next(taken))
+        if not isinstance(held, dict):
+            return held
+        (kind, what), = held.items()
+        if kind == "n":
+            return self.value(what, taken)
+        if kind == "f":
+            return float(what)
+        if kind == "d":
+            return torch.device(what)
+        if kind == "h":
+            name, sizes, strides = what
+            return torch.empty_strided(sizes, strides, dtype=HOST_TYPES[name]).zero_()
+        return what
+
+    def take(self, ref):
+        number = ref // 2
+        if self.later and number in self.states:
+            self.make_states()
+        tensor = self.live.get(number)
+        if tensor is None:
+            tensor = self.live[number] = self.alias(number)
+        if ref % 2 and not tensor.requires_grad and tensor.is_leaf:
+            tensor.requires_grad_(True)
+        return tensor
+
+    def alias(self, number):
+        """What no call returned: the program has another view of what it had, as by .data, or its gradient."""
+        known = self.tensors[number]
+        if known.gradient_of is not None and known.gradient_of in self.live:
+            gradient = self.live[known.gradient_of].grad
+            if gradient is not None:
+                return gradient
+        for other, tensor in self.live.items():
+            if self.tensors[other].address == known.address and known.address:
+                made = torch.empty(0, dtype=tensor.dtype, device="cuda").set_(tensor.untyped_storage(), known.offset, known.sizes, known.strides)
+                return made
+        if known.bytes == 0:
+            return torch.empty_strided(known.sizes, known.strides, dtype=getattr(torch, known.type), device="cuda")
+        raise RuntimeError(f"a tensor of its calls ({known.type}, {known.sizes}) was made by nothing that was seen")
+
+    def call(self, row):
+        operator = self.operators[row.name]
+        taken = iter(row.taken)
+        arguments, named = [], {}
+        for known, held in zip(operator._schema.arguments, row.detail):
+            value = self.value(held, taken)
+            if known.kwarg_only:
+                named[known.name] = value
+            else:
+                arguments.append(value)
+        value = None
+        with torch.set_grad_enabled(row.gradients):
+            given = operator(*arguments, **named)
+        del arguments, named
+        given = [each for each in tensors_in(given) if each.is_cuda]
+        if len(given) != len(row.returned):
+            raise RuntimeError(f"{row.name} returns {len(given)} tensors, where {len(row.returned)} were recorded")
+        for ref, tensor in zip(row.returned, given):
+            self.live[ref // 2] = tensor
+
+    def gone_within(self, index):
+        """What the program lets go of while autograd goes backward."""
+        gone = []
+        for row in self.rows[index + 1:]:
+            if row.kind == BACKWARD_ENDS:
+                break
+            if row.kind == GONE:
+                gone.append(row.taken[0] // 2)
+        return gone
+
+    def backward(self, row, gone):
+        how, tensors = row.detail, [self.take(ref) for ref in row.taken]
+        roots, rest = tensors[:how["roots"]], tensors[how["roots"]:]
+        count = sum(how["gradients"])
+        some = iter(rest[:count])
+        gradients = tuple(next(some) if given else None for given in how["gradients"])
+        inputs = tuple(rest[count:])
+        del tensors, rest, some
+        for number in gone:
+            self.forget(number)
+        return torch.autograd.Variable._execution_engine.run_backward(
+            tuple(roots), gradients, how["retain"], how["create"], inputs, allow_unreachable=how["unused"], accumulate_grad=how["accumulate"])
+
+    def forget(self, number):
+        tensor = self.live.pop(number, None)
+        whose = self.live.get(self.tensors[number].gradient_of)
+        if whose is not None and tensor is not None and whose.grad is tensor:
+            whose.grad = None
+
+    def known(self, row):
+        if row.name != "gradient":
+            return
+        for parameter, gradient in zip(row.taken[::2], row.taken[1::2]):
+            whose = self.take(parameter)
+            if whose.grad is not None:
+                self.live[gradient // 2] = whose.grad
+            elif gradient // 2 in self.live:
+                whose.grad = self.live[gradient // 2]
+
+    def step(self):
+        given, row = (), None
+        for index, row in enumerate(self.rows):
+            for filler in self.frees.get(row.index, ()):
+                self.filled.pop(filler, None)
+            if row.kind == CALL:
+                self.call(row)
+            elif row.kind == GONE:
+                self.forget(row.taken[0] // 2)
+            elif row.kind == BACKWARD:
+                given = self.backward(row, self.gone_within(index))
+            elif row.kind == BACKWARD_ENDS:
+                for ref, tensor in zip(row.returned, [each for each in given or () if each is not None]):
+                    self.live[ref // 2] = tensor
+                given = ()
+            elif row.kind == AUTOCAST:
+                kind = {"c10::BFloat16": torch.bfloat16, "c10::Half": torch.float16}.get(row.name)
+                self.contexts.append(torch.autocast("cuda", kind, row.detail != "off", row.detail != "no cache"))
+                self.contexts[-1].__enter__()
+            elif row.kind == AUTOCAST_ENDS and self.contexts:
+                self.contexts.pop().__exit__(None, None, None)
+            elif row.kind == KNOWN:
+                self.known(row)
+
+    def carry(self):
+        """What the step leaves is what the next begins with: in the place of what died in it that was of the same size."""
+        dead = collections.defaultdict(list)
+        for index, (size, row) in self.fillers.items():
+            if row >= 0:
+                dead[size].append(("filler", index))
+        for number in self.outside:
+            if number in self.died and number in self.known_blocks and self.tensors[number].gradient_of is None:
+                dead[self.tensors[number].bytes].append(("tensor", number))
+        for number in self.left:
+            tensor = self.live.pop(number, None)
+            if tensor is None or self.tensors[number].gradient_of is not None:
+                continue
+            places = dead[self.tensors[number].bytes]
+            if places:
+                kind, place = places.pop(0)
+                (self.filled if kind == "filler" else self.live)[place] = tensor.detach()
+            del tensor
+        for places in dead.values():
+            for kind, place in places:
+                if kind == "tensor" and place not in self.live:
+                    memory = torch.empty(max(self.tensors[place].bytes, 1), dtype=torch.uint8, device="cuda")
+                    self.live[place] = self.tensor_in(memory, place, 0)
+        for number in list(self.live):
+            if number not in self.known_blocks:
+                del self.live[number]
+
+    def run(self):
+        self.make_blocks()
+        self.frees = collections.defaultdict(list)
+        for index, (_, row) in self.fillers.items():
+            if row >= 0:
+                self.frees[row].append(index)
+        for number in range(STEPS):
+            if number > 0:
+                self.fill(all_of_them=False)
+            if number == 1:
+                self.fill(all_of_them=True)
+            self.step()
+            self.carry()
+        torch.cuda.synchronize()
+
+
+def with_autocast(rows, name, tensors):
+    """As `strata dryrun --change amp=...` has it: from the outermost module that is called until backward begins; without gradients until
+    that module returns. What is still done with the loss, which is a number, autocast leaves alone: people end it before."""
+    if name is None:
+        return rows
+    kind = {"bf16": "c10::BFloat16", "fp16": "c10::Half"}[name]
+    made, depth, ours, theirs = [], 0, False, 0
+    for index, row in enumerate(rows):
+        theirs += (row.kind == AUTOCAST) - (row.kind == AUTOCAST_ENDS)
+        if row.kind == ENTERS:
+            if depth == 0 and not ours and theirs == 0:
+                made.append(Row(AUTOCAST, True, kind, "", [], []))
+                ours = True
+            depth += 1
+        if row.kind == BACKWARD and ours:
+            made.insert(behind_loss(made, tensors), Row(AUTOCAST_ENDS, True, "", "", [], []))
+            ours = False
+        made.append(row)
+        if row.kind == LEAVES:
+            depth -= 1
+            last = next((each for each in reversed(rows[:index]) if each.kind == CALL), None)
+            if depth == 0 and ours and last is not None and not last.gradients:
+                made.append(Row(AUTOCAST_ENDS, True, "", "", [], []))
+                ours = False
+    return made
+
+
+def behind_loss(rows, tensors):
+    """Where nothing but numbers is computed with from there on."""
+    place = len(rows)
+    while place and (rows[place - 1].kind == GONE or (rows[place - 1].kind == CALL and rows[place - 1].taken
+                                                      and not any(tensors[ref // 2].sizes for ref in rows[place - 1].taken))):
+        place -= 1
+    return place
+
+
+HOST_TYPES = {"float": torch.float32, "double": torch.float64, "c10::Half": torch.float16, "c10::BFloat16": torch.bfloat16,
+              "unsigned char": torch.uint8, "signed char": torch.int8, "short int": torch.int16, "int": torch.int32, "long int": torch.int64,
+              "bool": torch.bool, "c10::complex<float>": torch.complex64, "c10::complex<double>": torch.complex128}
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        document = json.load(file)
+    Replay(document).run()
+
+
+if __name__ == "__main__":
+    main()
