@@ -7,9 +7,12 @@
 #include "model/whatif/step_edits.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace strata::model {
@@ -30,6 +33,7 @@ std::vector<std::string> classesOf(const DeviceTrace& trace)
         return {};
     struct Seen {
         std::int64_t calls = 0;
+        std::ptrdiff_t depth = 0; // the least
         bool holdsOthers = false;
     };
     std::map<std::string_view, Seen> seen;
@@ -39,6 +43,8 @@ std::vector<std::string> classesOf(const DeviceTrace& trace)
         std::vector<Seen*>& within = open[row.thread];
         if (row.kind == DeepStep::Kind::Enters && row.detail.valid()) {
             Seen& entered = seen[strings[row.detail]];
+            const auto depth = std::ssize(within);
+            entered.depth = entered.calls == 0 ? depth : std::min(entered.depth, depth);
             ++entered.calls;
             if (!within.empty())
                 within.back()->holdsOthers = true;
@@ -49,9 +55,12 @@ std::vector<std::string> classesOf(const DeviceTrace& trace)
     }
     std::vector<std::pair<std::string, Seen>> classes(seen.begin(), seen.end());
     // One that is called once is the model itself, or near to it: all of it would be computed again at once.
+    // Of those that hold others the outermost save most.
     std::ranges::stable_sort(classes, [](const auto& a, const auto& b) {
-        const auto rank
-            = [](const Seen& one) { return std::pair(one.holdsOthers && one.calls > 1, one.calls); };
+        const auto rank = [](const Seen& one) {
+            const bool isBlock = one.holdsOthers && one.calls > 1;
+            return std::tuple(isBlock, isBlock ? -one.depth : 0, one.calls);
+        };
         return rank(a.second) > rank(b.second);
     });
     std::vector<std::string> names;

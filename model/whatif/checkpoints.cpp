@@ -63,7 +63,8 @@ Result<RunEdits> checkpointEdits(
     std::vector<CheckpointRegion> chosen;
     if (!findRegions(*regions, choices, strings, chosen))
         return fail(Error::Kind::Refused, say("no module that ran in the deep step is of that class or path"),
-            say("there are %1", verbatim(classesIn(regions->owners(), strings))));
+            say("there are the classes %1; paths are those of strata ledger --by module, as path:blocks.*",
+                verbatim(classesIn(regions->owners(), strings))));
     if (chosen.empty())
         return fail(Error::Kind::Refused,
             say("the modules of that class or path save nothing for backward that the deep step tells of"),

@@ -7,7 +7,7 @@
 namespace strata::model {
 
 /// Modules by their class ("Block", or "models.gpt.Block", of which the last part counts), or by their path
-/// ("path:blocks.*": `*` stands for any text, `?` for one character).
+/// ("path:blocks.*", as matchesGlob()).
 class ModuleChoice {
 public:
     explicit ModuleChoice(std::string_view text);
@@ -19,7 +19,8 @@ private:
     std::string m_pattern;
 };
 
-/// `*` stands for any text, `?` for one character. O(pattern x text).
+/// `*` stands for any text, `?` for one character, `[0-5]` for one of these, `[!0-5]` for one of none of
+/// these, as Python's fnmatch has it. O(pattern x text).
 [[nodiscard]] bool matchesGlob(std::string_view pattern, std::string_view text);
 
 } // namespace strata::model

@@ -27,7 +27,7 @@ Failure unknownBatch(std::size_t recording, std::size_t recordings)
                                               asCount(static_cast<std::int64_t>(recording)));
     return fail(Error::Kind::Usage, what,
         say("say it with --batch-of, as --batch-of 8, or --batch-of 8,16 with a second recording; recorded "
-            "with --operators, shapes tell it"));
+            "with --operators, the shapes of a whole training step tell it"));
 }
 
 /// What the scenario does to a run beside its sizes. Empty: nothing; Refused as checkpointEdits().
@@ -575,6 +575,12 @@ Result<Prediction> predict(
     if (prediction)
         prediction->atLeastBytes
             = leastBytesOf(*runs[prediction->recording].trace, scenario, prediction->least);
+    if (prediction && prediction->atLeastBytes && !scenario.changes.empty()) {
+        prediction->predicted.reset();
+        prediction->exact = false;
+        prediction->reason = say("as far as the recording goes: a request was refused, and what the program "
+                                 "asks for once it is served is not known");
+    }
     if (prediction && scenario.firstLook) {
         prediction->exact = false;
         prediction->reason = say("a first look: between what it lies is left out");

@@ -7,6 +7,7 @@
 #include "model/whatif/program_run.h"
 #include "model/whatif/scenario.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,8 +25,8 @@ struct Prediction {
     std::optional<std::int64_t> batchBefore, batchAfter; ///< items, where a change is of the batch
     std::int64_t unknownBytes = 0; ///< BatchSizes::unknownBytes
     std::vector<RuleUse> uses;
-    /// With that capacity a request is refused. The peaks are then those of a device that is large enough, but
-    /// for a recording of which nothing changes: that one's.
+    /// With that capacity a request is refused. The peaks are then those of a device that is large enough,
+    /// but for a recording of which nothing changes: that one's.
     bool runsOutOfMemory = false;
     /// The first one, as an event of the first recording; nothing where the answer goes by the events of
     /// another.
@@ -44,8 +45,11 @@ struct Prediction {
     {
         return predicted ? predicted->reservedBytesPeak : most.reservedBytesPeak;
     }
-    /// What a card must have room for: that, or what is certain where it may need more.
-    [[nodiscard]] std::int64_t roomBytes() const { return atLeastBytes.value_or(neededBytes()); }
+    /// What a card must have room for: the higher bound, or what is certain where it may need more.
+    [[nodiscard]] std::int64_t roomBytes() const
+    {
+        return atLeastBytes.value_or(std::max(most.reservedBytesPeak, neededBytes()));
+    }
 };
 
 /// The items of a batch that changes lead to, one after the other, from so many. Kind::Usage: they are not

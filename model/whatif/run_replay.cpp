@@ -127,6 +127,7 @@ Result<ReplayedRun> RunReplay::answer(
     came.outOfMemoryEvent
         = m_scenario.changes.empty() ? answered->replayed.firstOomEvent : answered->replayed.firstNewOomEvent;
     if (came.outOfMemoryEvent) { // what it would take to go on
+        asked.capacityBytes.reset(); // a smaller card has fewer addresses, too
         asked.availableBytes = kUnlimited;
         answered = answerWhatIf(trace, report, asked, m_progress);
         if (!answered)

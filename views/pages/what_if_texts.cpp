@@ -94,7 +94,8 @@ QString refusalText(const WhatIfAnswer& answer)
         text::strong(Words::tr("No answer:")), text::said(error.what).toHtmlEscaped());
     if (unknown) // the model says how the command line is told
         return what + QLatin1Char(' ')
-            + Words::tr("Say it at the left. Recorded with strata record --operators, shapes tell it.");
+            + Words::tr("Say it at the left. Recorded with strata record --operators, the shapes of a whole "
+                        "training step tell it.");
     const QString hint = sentence(error.hint);
     return hint.isEmpty() ? what : what + QLatin1Char(' ') + hint + QLatin1Char('.');
 }
@@ -119,6 +120,10 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
             all << (prediction.exact ? Words::tr("With %1 it would reserve up to %2, %3.")
                                      : Words::tr("With %1 it would reserve up to about %2, %3."))
                        .arg(with, strongBytes(is), comparedText(is, was));
+        } else if (prediction.atLeastBytes) {
+            all << Words::tr(
+                "With %1 it would reserve at least %2, as far as the recording goes; %3 was recorded.")
+                       .arg(with, strongBytes(prediction.least.reservedBytesPeak), text::bytes(was));
         } else {
             all << Words::tr("With %1 it would reserve up to something between %2 and %3; %4 was recorded.")
                        .arg(with, strongBytes(prediction.least.reservedBytesPeak),
@@ -146,8 +151,9 @@ QString whatIfEvidence(const WhatIfAnswer& answer)
     if (prediction.predicted && least != most)
         all << Words::tr("The reserved peak lies between %1 and %2.")
                    .arg(text::bytes(least), text::bytes(most));
-    if (prediction.unknownBytes > 0)
-        all << Words::tr("How %1 change is not known.").arg(text::bytes(prediction.unknownBytes));
+    constexpr std::int64_t kMuch = 1000; // a part of the peak
+    if (prediction.unknownBytes > prediction.recorded.requestedBytesPeak / kMuch)
+        all << Words::tr("Of %1 it is not known how they change.").arg(text::bytes(prediction.unknownBytes));
     if (!prediction.reason.empty())
         all << Words::tr("%1.").arg(sentence(prediction.reason));
     return text::unbroken(all.join(QLatin1Char(' ')));

@@ -63,8 +63,14 @@ public:
             m_training = std::move(*made);
             run.steps = &m_training.steps;
             run.categories = &m_training.categories;
+            const auto shown = model::batchItemsOf(trace, m_training.steps, m_training.categories);
             if (!m_items)
-                run.batchItems = model::batchItemsOf(trace, m_training.steps, m_training.categories);
+                run.batchItems = shown;
+            else if (shown && *shown != *m_items)
+                std::fprintf(stderr,
+                    "strata: --batch-of %s, but the shapes that were recorded tell of %s items: it goes by "
+                    "--batch-of\n",
+                    model::formatCount(*m_items).c_str(), model::formatCount(*shown).c_str());
         }
         return run;
     }

@@ -237,6 +237,14 @@ std::string noteOf(const ConfirmAsked& asked, const PeakFigures& recorded, const
     if (unchanged == recorded)
         return {};
     const bool byCalls = asked.command.empty();
+    const bool ranOut = std::ranges::any_of(asked.devices,
+        [](const ConfirmAsked::Device& device) { return !device.trace->outOfMemories().empty(); });
+    if (ranOut && !byCalls)
+        return fmt::format(
+            "the recording ends where memory ran out: with room for all, the program unchanged "
+            "comes to {} requested and {} reserved",
+            model::formatBytes(unchanged.requestedBytesPeak),
+            model::formatBytes(unchanged.reservedBytesPeak));
     return fmt::format("unchanged, the {} to {} requested and {} reserved, where {} and {} were recorded{}",
         byCalls ? "calls come" : "program comes", model::formatBytes(unchanged.requestedBytesPeak),
         model::formatBytes(unchanged.reservedBytesPeak), model::formatBytes(recorded.requestedBytesPeak),

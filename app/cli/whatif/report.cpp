@@ -130,17 +130,37 @@ std::string reservedOf(const WhatIfTold& told)
         return formatBytes(told.confirmed->changed.reservedBytesPeak);
     if (prediction.predicted)
         return (prediction.exact ? "" : "about ") + formatBytes(prediction.predicted->reservedBytesPeak);
+    if (needsAtLeast(told))
+        return "at least " + formatBytes(prediction.least.reservedBytesPeak);
     return fmt::format("something between {} and {}", formatBytes(prediction.least.reservedBytesPeak),
         formatBytes(prediction.most.reservedBytesPeak));
+}
+
+/// "1.20 GiB less than was recorded".
+std::string comparedWith(std::int64_t recorded, const WhatIfTold& told)
+{
+    const Prediction& prediction = told.prediction;
+    const auto is = told.confirmed ? std::optional(told.confirmed->changed.reservedBytesPeak)
+        : prediction.predicted     ? std::optional(prediction.predicted->reservedBytesPeak)
+                                   : std::nullopt;
+    if (!is)
+        return fmt::format("{} was recorded", formatBytes(recorded));
+    if (*is == recorded)
+        return "as was recorded";
+    return fmt::format("{} {} than the {} that were recorded", formatBytes(std::abs(*is - recorded)),
+        *is < recorded ? "less" : "more", formatBytes(recorded));
 }
 
 std::string verdictOf(
     const WhatIfTold& told, const model::Scenario& scenario, std::optional<std::int64_t> maxPeakBytes)
 {
     const Prediction& prediction = told.prediction;
-    std::string text
-        = fmt::format("it {} up to {}, {} was recorded", told.confirmed ? "reserves" : "would reserve",
-            reservedOf(told), formatBytes(prediction.recorded.reservedBytesPeak));
+    std::string text = fmt::format("it {} {}{}, {}", told.confirmed ? "reserves" : "would reserve",
+        needsAtLeast(told) && !prediction.predicted ? "" : "up to ", reservedOf(told),
+        comparedWith(prediction.recorded.reservedBytesPeak, told));
+    if (needsAtLeast(told) && prediction.predicted)
+        text += runsOutOfMemory(told) ? "; a request is refused"
+                                      : "; then the recording ends, in a request that was refused";
     if (runsOutOfMemory(told))
         text += fmt::format("; {} it runs out of memory{}",
             scenario.capacityBytes ? fmt::format("with {}", formatBytes(*scenario.capacityBytes))
@@ -170,24 +190,34 @@ std::string sizeOfBatch(std::int64_t items)
     return model::formatCount(items) + (items == 1 ? " item" : " items");
 }
 
-/// "A, B and 7 more" of the cards of the catalogue with which it gets on like that; empty: none does.
+/// "A, B, C and 7 larger" of the cards of the catalogue with which it gets on like that, the nearest to its
+/// needs first; empty: none does.
 std::string cardsWith(const WhatIfTold& told, model::Fit fit)
 {
+    std::vector<model::CardFit> fits = model::cardFits(roomBytes(told));
+    std::erase_if(fits, [&](const model::CardFit& one) { return one.fit != fit; });
+    std::ranges::stable_sort(fits, {}, [](const model::CardFit& one) { return std::abs(one.marginBytes); });
+    constexpr std::size_t kNamed = 3; // one more rather than "and 1 larger"
+    const std::size_t named = fits.size() > kNamed + 1 ? kNamed : fits.size();
     std::string names;
-    std::size_t count = 0;
-    constexpr std::size_t kNamed = 4;
-    for (const model::CardFit& one : model::cardFits(roomBytes(told)))
-        if (one.fit == fit && ++count <= kNamed)
-            names += fmt::format("{}{}", names.empty() ? "" : ", ", one.card->name);
-    return count > kNamed ? fmt::format("{} and {} more", names, count - kNamed) : names;
+    for (std::size_t i = 0; i < named; ++i)
+        names += fmt::format("{}{}", i == 0 ? "" : ", ", fits[i].card->name);
+    if (named < fits.size())
+        names += fmt::format(" and {} {}", fits.size() - named, fit == model::Fit::No ? "smaller" : "larger");
+    return names;
 }
 
-std::string fitsLine(const WhatIfTold& told)
+std::string fitsLine(const WhatIfTold& told, const model::Scenario& scenario)
 {
     const bool atLeast = needsAtLeast(told);
     const std::string names = cardsWith(told, atLeast ? model::Fit::No : model::Fit::Yes);
-    if (!atLeast)
-        return "fits on " + (names.empty() ? "no card of the catalogue" : names);
+    if (!atLeast) {
+        std::string line = "fits on " + (names.empty() ? "no card of the catalogue" : names);
+        if (scenario.capacityBytes && !runsOutOfMemory(told))
+            line += fmt::format("; of {} it leaves {}", formatBytes(*scenario.capacityBytes),
+                formatBytes(*scenario.capacityBytes - roomBytes(told)));
+        return line;
+    }
     return fmt::format("needs at least {}, and does not fit on {}; a request was refused, and what the "
                        "program asks for once it is served is not known",
         formatBytes(roomBytes(told)), names.empty() ? "cards that have less" : names);
@@ -211,7 +241,9 @@ void printPeaks(Output& out, const WhatIfTold& told)
         } else {
             if (prediction.predicted)
                 figure = formatBytes((*prediction.predicted).*peak);
-            if (least != most)
+            if (needsAtLeast(told))
+                more = fmt::format("at least {}", formatBytes(least));
+            else if (least != most)
                 more = fmt::format("{} and {}", formatBytes(least), formatBytes(most));
         }
         out.line(fmt::format(
@@ -304,9 +336,11 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
         out.line(fmt::format("  a batch of {} instead of {}", sizeOfBatch(*prediction.batchAfter),
             model::formatCount(prediction.batchBefore.value_or(0))));
     printPeaks(out, told);
-    out.line("  " + fitsLine(told));
-    if (prediction.unknownBytes > 0)
-        out.line(fmt::format("  how {} change is not known", formatBytes(prediction.unknownBytes)));
+    out.line("  " + fitsLine(told, scenario));
+    constexpr std::int64_t kMuch = 1000; // a part of the peak
+    if (!told.confirmed && prediction.unknownBytes > prediction.recorded.requestedBytesPeak / kMuch)
+        out.line(
+            fmt::format("  of {} it is not known how they change", formatBytes(prediction.unknownBytes)));
     if (told.confirmed) {
         out.line(fmt::format("  {} by {}{}", out.good("confirmed"),
             told.confirmed->byCalls ? "its calls" : "the program",

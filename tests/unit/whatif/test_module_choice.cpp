@@ -42,6 +42,21 @@ TEST(ModuleChoice, OfPathsIsAGlob)
     EXPECT_GT(matched, 1000);
 }
 
+TEST(ModuleChoice, OfPathsKnowsSetsOfCharacters)
+{
+    EXPECT_TRUE(matchesGlob("h.[0-5]", "h.3"));
+    EXPECT_FALSE(matchesGlob("h.[0-5]", "h.6"));
+    EXPECT_FALSE(matchesGlob("h.[0-5]", "h.13"));
+    EXPECT_TRUE(matchesGlob("h.[0-5]*", "h.13"));
+    EXPECT_TRUE(matchesGlob("*[!0-5]", "h.6"));
+    EXPECT_FALSE(matchesGlob("*[!0-5]", "h.5"));
+    EXPECT_TRUE(matchesGlob("[ab-]x", "-x"));
+    EXPECT_TRUE(matchesGlob("[]a]", "]"));
+    EXPECT_TRUE(matchesGlob("h[0", "h[0")) << "nothing closes it";
+    EXPECT_FALSE(matchesGlob("h.[0-5]", "h."));
+    EXPECT_FALSE(matchesGlob("[", ""));
+}
+
 TEST(ModuleChoice, OfClassesIsTheirLastPart)
 {
     EXPECT_TRUE(ModuleChoice("Block").matches("blocks.0", "Block"));
