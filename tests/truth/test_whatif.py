@@ -353,16 +353,19 @@ def table(head, rows):
 def write(arguments, python, report):
     """The published page."""
     strata = subprocess.run([arguments.strata, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    lines = ["# How far `strata whatif` is off", "",
-             "Made by `tests/truth/test_whatif.py STRATA --seeds %d --first-seed %d --held-back --write docs/whatif-accuracy.md`:"
-             % (arguments.seeds, arguments.first_seed),
+    of_what = " on checkpoints" if arguments.part == ["checkpoints"] else ""
+    how = "".join(f" --part {part}" for part in arguments.part or ())
+    lines = ["# How far `strata whatif` is off" + of_what, "",
+             "Made by `tests/truth/test_whatif.py STRATA%s --seeds %d --first-seed %d --held-back --write docs/%s`:"
+             % (how, arguments.seeds, arguments.first_seed, os.path.basename(arguments.write)),
              "%s, PyTorch %s, simulated %s, %s." % (strata, ".".join(map(str, version(python)[:3])), CARD, datetime.date.today()), "",
              "The truth is the same program run with the change: real PyTorch, real autograd, its real allocator on the simulated device. Programs",
              "are trainings of %d families, with sizes, optimizers and options drawn by a seed. What tells the size of a block, and when there is a" % len(FAMILIES),
              "point, was fixed with seeds 0 to 3; room in intervals was given once more after seeds 4 to 7 were seen. Families *held back* are",
              "%s: rules were not made by them, but for one, that roles do not decide what recurrent layers ask" % ", ".join(sorted(HELD_BACK)),
              "for, which `lstm` showed.", "",
-             "Where nothing changes, %d of %d recordings come to their own peaks, to the byte." % (report.identical, report.recordings), "",
+             *(["Where nothing changes, %d of %d recordings come to their own peaks, to the byte." % (report.identical, report.recordings), ""]
+               if report.recordings else []),
              "## Errors", "",
              "In percent of the truth, over the answers that have a point (how many those are, see below); of a batch those that move the figure by",
              "1 % or more. *Tail* is the 95th percentile (of settings: the 99th); *no change* is what predicting the recorded figure scores. A refusal",
