@@ -27,7 +27,7 @@ import sys
 import tempfile
 
 import record_tools
-from running import THOROUGH, TRUTH, main, strata_json, version, with_environment
+from running import THOROUGH, TRUTH, main, of_this_turn_some, strata_json, version, with_environment
 
 MANY, PROGRAM = (os.path.join(TRUTH, name) for name in ("many.py", "whatif_program.py"))
 CARD = "A100-80GB"
@@ -387,6 +387,9 @@ def test(arguments, python, failures):
         folder = arguments.keep or temporary
         seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
         chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
+        if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
+            chosen = of_this_turn_some(chosen)
+            print(f"in this turn: {', '.join(case.family for case in chosen)}", flush=True)
         rows, identical, recordings, parts = [], 0, 0, arguments.part or PARTS
         if "checkpoints" in parts:
             rows += measure_checkpoints(arguments, python, folder, chosen, failures)

@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 import test_whatif
-from running import THOROUGH, TRUTH, main, strata_json, version
+from running import THOROUGH, TRUTH, main, of_this_turn_some, strata_json, version
 from test_whatif import ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, figures, percentile, record
 
 PROGRAM = os.path.join(TRUTH, "whatif_optimizer_program.py")
@@ -110,6 +110,8 @@ def measure(arguments, python, folder, failures):
     test_whatif.PROGRAM = PROGRAM
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
+    if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
+        chosen = of_this_turn_some(chosen)
     made = record(arguments.recorder or arguments.strata, python, folder,
                   [words_of(case, optimizer) for case in chosen for optimizer in (case.recorded, *case.others)])
     rows = []
@@ -150,8 +152,8 @@ def report(rows, which, failures, table):
         held, widths = sum(row.held for row in rows), [row.width for row in rows]
         print(f"  {which}: {len(rows)} answers, {sum(row.in_optimizer for row in rows)} with the peak in the optimizer; the interval holds in {held} and is "
               f"{percentile(widths, 0.5):.2f} % wide in the median, {percentile(widths, 0.95):.2f} % at the 95th percentile", flush=True)
-        failures.expect(which, "some have their peak in the optimizer", any(row.in_optimizer for row in rows))
         if len(rows) >= ENOUGH[which]:
+            failures.expect(which, "some have their peak in the optimizer", any(row.in_optimizer for row in rows))
             failures.expect(which, "intervals hold in 95 %", held >= 0.95 * len(rows))
 
 

@@ -254,6 +254,20 @@ void printPeaks(Output& out, const WhatIfTold& told)
     row("reserved peak", &PeakFigures::reservedBytesPeak);
 }
 
+/// The weakest that was used; empty: nothing supports an answer, unless the program does.
+std::string_view evidenceOf(const std::vector<WhatIfTold>& devices, const std::string& refused)
+{
+    if (!refused.empty()) {
+        const bool byCalls = std::ranges::any_of(
+            devices, [](const WhatIfTold& told) { return told.confirmed && told.confirmed->byCalls; });
+        return byCalls ? "calls" : "";
+    }
+    auto evidence = model::WhatIfEvidence::Replay;
+    for (const WhatIfTold& told : devices)
+        evidence = std::max(evidence, told.prediction.evidence);
+    return model::evidenceWord(evidence);
+}
+
 } // namespace
 
 std::string scenarioName(const model::Scenario& scenario)
@@ -286,21 +300,20 @@ std::int64_t neededBytes(const WhatIfTold& told)
 void writeWhatIf(JsonWriter& json, const std::vector<WhatIfTold>& devices, const model::Scenario& scenario,
     const std::string& refused)
 {
-    auto evidence = model::WhatIfEvidence::Replay;
-    for (const WhatIfTold& told : devices)
-        evidence = std::max(evidence, told.prediction.evidence);
-    json.beginObject().member("schema", 1).key("evidence");
-    if (refused.empty())
-        json.value(model::evidenceWord(evidence));
-    else
-        json.null();
+    const std::string_view evidence = evidenceOf(devices, refused);
+    const auto tell = [&] {
+        json.key("evidence");
+        if (evidence.empty())
+            json.null();
+        else
+            json.value(evidence);
+    };
+    json.beginObject().member("schema", 1);
+    tell();
     json.key("scenario").beginArray();
     for (const model::Change& change : scenario.changes) {
-        json.beginObject().member("change", change.text).key("evidence");
-        if (refused.empty())
-            json.value(model::evidenceWord(evidence));
-        else
-            json.null();
+        json.beginObject().member("change", change.text);
+        tell();
         json.endObject();
     }
     if (scenario.settings)
