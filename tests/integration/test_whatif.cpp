@@ -231,9 +231,9 @@ TEST(WhatIf, RefusesByName)
         words.insert(words.end(), more.begin(), more.end());
         return strata(words);
     };
-    const Ran kind = refused({ "--change", "fsdp=Block" });
+    const Ran kind = refused({ "--change", "tensor_parallel=2" });
     EXPECT_EQ(kind.code, 2);
-    EXPECT_THAT(kind.err, HasSubstr("--change 'fsdp=Block' is not known: what it can do is batch="));
+    EXPECT_THAT(kind.err, HasSubstr("--change 'tensor_parallel=2' is not known: what it can do is batch="));
     const Ran autocast = refused({ "--change", "amp=bf16" });
     EXPECT_EQ(autocast.code, 1);
     EXPECT_THAT(autocast.err, HasSubstr("--confirm -- COMMAND"));

@@ -167,7 +167,7 @@ TEST(Checkpoints, RefuseByNameWhatNothingTells)
     EXPECT_NE(refusal(*first.recorded()).find("no step next to it"), std::string::npos);
 
     MadeTraining whole({ .seed = 1 });
-    EXPECT_NE(refusal(*whole.recorded(), "Block").find("there are Layer"), std::string::npos);
+    EXPECT_NE(refusal(*whole.recorded(), "Block").find("there are the classes Layer"), std::string::npos);
 
     MadeTraining without({ .seed = 1 });
     for (DeepStep::Row& row : without.deep.rows)
