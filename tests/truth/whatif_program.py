@@ -97,3 +97,7 @@ def main():
 
 if __name__ == "__main__":
     kept = main()  # what is held here is still there when the recording ends
+    # Autograd's thread lets go of what it keeps of Python behind backward(), sometime: PyTorch ends the process with SIGABRT where that is
+    # while Python ends, which a busy machine makes likely.
+    sys.stdout.flush()
+    os._exit(0)
