@@ -17,8 +17,16 @@ namespace {
 
 constexpr std::int64_t kMostTimes = 64; // as many items as were recorded
 
+/// Of what is to fit. Refused where nothing tells what all of the program needs.
 Result<std::int64_t> capacityOf(const RecordedRun& run, const Scenario& scenario)
 {
+    if (!run.trace->outOfMemories().empty())
+        return fail(Error::Kind::Refused,
+            say("a request was refused when it was recorded, and nothing tells what the program needs that "
+                "is "
+                "served"),
+            say("record it with room for all, which needs no GPU: strata record --simulated A100-80GB, or "
+                "with a smaller batch"));
     const std::optional<std::int64_t> capacity
         = scenario.capacityBytes ? scenario.capacityBytes : run.report->capacityBytes;
     if (!capacity)
@@ -47,6 +55,18 @@ Change changeTo(const std::string& text)
 
 class FitPlanning {
 public:
+    static Result<FitPlanning> of(
+        const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
+    {
+        const auto capacity = capacityOf(runs.front(), scenario);
+        if (!capacity)
+            return Failure(capacity.error());
+        auto taken = ordered(runs, progress);
+        if (!taken)
+            return Failure(taken.error());
+        return FitPlanning(std::move(*taken), scenario, *capacity, progress);
+    }
+
     FitPlanning(std::vector<RecordedRun> runs, const Scenario& scenario, std::int64_t capacityBytes,
         const Progress& progress)
         : m_runs(std::move(runs))
@@ -313,25 +333,15 @@ Scenario FitOption::with(Scenario scenario) const
 Result<FitPlan> planLargestBatch(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
-    const auto capacity = capacityOf(runs.front(), scenario);
-    if (!capacity)
-        return Failure(capacity.error());
-    auto taken = ordered(runs, progress);
-    if (!taken)
-        return Failure(taken.error());
-    return FitPlanning(std::move(*taken), scenario, *capacity, progress).largestBatch();
+    auto planning = FitPlanning::of(runs, scenario, progress);
+    return planning ? planning->largestBatch() : Result<FitPlan>(Failure(planning.error()));
 }
 
 Result<FitPlan> planCheapest(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress)
 {
-    const auto capacity = capacityOf(runs.front(), scenario);
-    if (!capacity)
-        return Failure(capacity.error());
-    auto taken = ordered(runs, progress);
-    if (!taken)
-        return Failure(taken.error());
-    return FitPlanning(std::move(*taken), scenario, *capacity, progress).cheapest();
+    auto planning = FitPlanning::of(runs, scenario, progress);
+    return planning ? planning->cheapest() : Result<FitPlan>(Failure(planning.error()));
 }
 
 } // namespace strata::model

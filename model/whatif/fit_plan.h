@@ -42,8 +42,9 @@ inline constexpr double kFitMargin = 1.02;
 /// The largest batch that fits the device of the scenario, or of the recording: without more changes, and,
 /// where a deep step tells of modules, with checkpoints around the likeliest ones. More items are taken to
 /// need more; at most 64 times the recorded ones are looked at. An option that does not fit even with one
-/// item has that one. Fails as predict() of a batch, and with Usage where no capacity is known. A first look
-/// for each batch that is tried, about twenty.
+/// item has that one. Fails as predict() of a batch, with Usage where no capacity is known, and with Refused
+/// where a request was refused as it was recorded: nothing tells what the program needs. A first look for
+/// each batch that is tried, about twenty.
 [[nodiscard]] Result<FitPlan> planLargestBatch(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
 
@@ -51,7 +52,7 @@ inline constexpr double kFitMargin = 1.02;
 /// time is lost), the fused form of the recorded optimizer (none either), both, checkpoints on top of what
 /// saved so far (the least recompute), and a smaller batch on top of all, which changes the training. The
 /// chosen one is the first that fits, or where none does the one that needs least. What is refused is left
-/// out.
+/// out. Fails as planLargestBatch().
 [[nodiscard]] Result<FitPlan> planCheapest(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
 

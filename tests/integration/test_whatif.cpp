@@ -234,6 +234,12 @@ TEST(WhatIf, RefusesByName)
     const Ran kind = refused({ "--change", "tensor_parallel=2" });
     EXPECT_EQ(kind.code, 2);
     EXPECT_THAT(kind.err, HasSubstr("--change 'tensor_parallel=2' is not known: what it can do is batch="));
+    for (const char* const plan : { "largest-batch", "cheapest" }) {
+        const Ran early = strata({ "whatif", dataFile("versions/torch2.15_oom.pickle.gz"), "--plan", plan,
+            "--batch-of", "8", "--capacity", "80GiB" });
+        EXPECT_EQ(early.code, 1);
+        EXPECT_THAT(early.err, HasSubstr("a request was refused when it was recorded"));
+    }
     const Ran autocast = refused({ "--change", "amp=bf16" });
     EXPECT_EQ(autocast.code, 1);
     EXPECT_THAT(autocast.err, HasSubstr("--confirm -- COMMAND"));

@@ -123,7 +123,9 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
         } else if (prediction.atLeastBytes) {
             all << Words::tr(
                 "With %1 it would reserve at least %2, as far as the recording goes; %3 was recorded.")
-                       .arg(with, strongBytes(prediction.least.reservedBytesPeak), text::bytes(was));
+                       .arg(with,
+                           strongBytes(std::max(prediction.least.reservedBytesPeak, prediction.roomBytes())),
+                           text::bytes(was));
         } else {
             all << Words::tr("With %1 it would reserve up to something between %2 and %3; %4 was recorded.")
                        .arg(with, strongBytes(prediction.least.reservedBytesPeak),

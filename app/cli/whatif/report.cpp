@@ -131,7 +131,7 @@ std::string reservedOf(const WhatIfTold& told)
     if (prediction.predicted)
         return (prediction.exact ? "" : "about ") + formatBytes(prediction.predicted->reservedBytesPeak);
     if (needsAtLeast(told))
-        return "at least " + formatBytes(prediction.least.reservedBytesPeak);
+        return "at least " + formatBytes(std::max(prediction.least.reservedBytesPeak, roomBytes(told)));
     return fmt::format("something between {} and {}", formatBytes(prediction.least.reservedBytesPeak),
         formatBytes(prediction.most.reservedBytesPeak));
 }
@@ -158,9 +158,8 @@ std::string verdictOf(
     std::string text = fmt::format("it {} {}{}, {}", told.confirmed ? "reserves" : "would reserve",
         needsAtLeast(told) && !prediction.predicted ? "" : "up to ", reservedOf(told),
         comparedWith(prediction.recorded.reservedBytesPeak, told));
-    if (needsAtLeast(told) && prediction.predicted)
-        text += runsOutOfMemory(told) ? "; a request is refused"
-                                      : "; then the recording ends, in a request that was refused";
+    if (needsAtLeast(told) && prediction.predicted && !runsOutOfMemory(told))
+        text += "; there the recording ends, in a request that was refused and now is served";
     if (runsOutOfMemory(told))
         text += fmt::format("; {} it runs out of memory{}",
             scenario.capacityBytes ? fmt::format("with {}", formatBytes(*scenario.capacityBytes))
@@ -218,9 +217,12 @@ std::string fitsLine(const WhatIfTold& told, const model::Scenario& scenario)
                 formatBytes(*scenario.capacityBytes - roomBytes(told)));
         return line;
     }
-    return fmt::format("needs at least {}, and does not fit on {}; a request was refused, and what the "
-                       "program asks for once it is served is not known",
-        formatBytes(roomBytes(told)), names.empty() ? "cards that have less" : names);
+    std::string line = "needs at least " + formatBytes(roomBytes(told));
+    if (!names.empty())
+        line += ", more than " + names + " have";
+    if (told.prediction.predicted) // else the reason says so
+        line += "; a request was refused, and what the program asks for once it is served is not known";
+    return line;
 }
 
 /// A row for each peak: recorded, predicted, between what it lies; or what the program came to, and how far
