@@ -130,6 +130,8 @@ private:
     bool takeState(StatePurpose purpose);
     void recordKernels(Recorder& recorder, const AgentOptions& options);
     [[nodiscard]] OperatorLog* recordOperators(Recorder& recorder, const AgentOptions& options);
+    /// What the hook knows of those that lie on a GPU.
+    [[nodiscard]] std::vector<hook::DeepTensor> lookAt(std::span<const void* const> tensors);
     Recorder& makeRecorder(
         std::unique_ptr<wire::ChunkSink> sink, std::vector<wire::KeyValue> facts, bool followed);
     void takeStack(Device& device, const hook::Entry& entry, EventRecord& record) noexcept;

@@ -77,16 +77,22 @@ void Agent::addSaved(wire::DeepKind kind, std::uint32_t saved, const void* tenso
     m_deep.addSaved(kind, saved, isKnown ? &seen : nullptr, threadNumber());
 }
 
-void Agent::addModule(
-    wire::DeepKind kind, std::string_view path, std::string_view type, std::span<const void* const> tensors)
+std::vector<hook::DeepTensor> Agent::lookAt(std::span<const void* const> tensors)
 {
-    if (!m_deep.isOpen())
-        return;
     m_hook.lookDeep(nullptr, false, nullptr);
     std::vector<hook::DeepTensor> all;
     for (const void* const tensor : tensors)
         if (hook::DeepTensor seen; m_hook.lookDeep(tensor, true, &seen))
             all.push_back(seen);
+    return all;
+}
+
+void Agent::addModule(
+    wire::DeepKind kind, std::string_view path, std::string_view type, std::span<const void* const> tensors)
+{
+    if (!m_deep.isOpen())
+        return;
+    const std::vector<hook::DeepTensor> all = lookAt(tensors);
     m_deep.addModule(kind, path, type, all, threadNumber());
     m_callList.add(
         kind == wire::DeepKind::Enters ? wire::CallKind::Enters : wire::CallKind::Leaves, path, type, {});
@@ -97,11 +103,7 @@ void Agent::addCall(
 {
     if (!m_deep.isOpen())
         return;
-    m_hook.lookDeep(nullptr, false, nullptr);
-    std::vector<hook::DeepTensor> all;
-    for (const void* const tensor : tensors)
-        if (hook::DeepTensor seen; m_hook.lookDeep(tensor, true, &seen))
-            all.push_back(seen);
+    const std::vector<hook::DeepTensor> all = lookAt(tensors);
     if (all.size() == tensors.size())
         m_callList.add(kind, name, detail, all);
     else

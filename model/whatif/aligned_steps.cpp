@@ -106,12 +106,18 @@ public:
         AlignedStep step{ m_firstBlock, std::vector<std::uint32_t>(m_blocks, AlignedStep::kNone), m_one.first,
             std::vector<EventIndex>(static_cast<std::size_t>(m_one.end - m_one.first) + 1, -1), 0 };
         const auto phases = phasesOf(m_steps, other);
-        const bool same = std::ranges::equal(
-            m_phases, phases, {}, &std::pair<Phase, EventIndex>::first, &std::pair<Phase, EventIndex>::first);
+        // One of the two may have an evaluation before its forward: what their ends have in common is the
+        // same.
+        const std::size_t most = std::min(m_phases.size(), phases.size());
+        std::size_t same = 0;
+        while (same < most
+            && m_phases[m_phases.size() - 1 - same].first == phases[phases.size() - 1 - same].first)
+            ++same;
+        const bool isAll = same == m_phases.size() && same == phases.size();
         Stretch from{ m_one.first, m_one.first }, to{ other.first, other.first };
-        for (std::size_t i = 1; same && i < phases.size(); ++i) {
-            from = { from.end, m_phases[i].second };
-            to = { to.end, phases[i].second };
+        for (std::size_t left = isAll ? same - 1 : same; same > 0 && left > 0; --left) {
+            from = { from.end, m_phases[m_phases.size() - left].second };
+            to = { to.end, phases[phases.size() - left].second };
             align(from, to, step);
         }
         align({ from.end, m_one.end }, { to.end, other.end }, step);
@@ -177,6 +183,7 @@ std::vector<AlignedStep> alignSteps(
         aligned.push_back(alignment.with({ ends[i - 1], ends[i] }));
     if (ends.back() < trace.eventCount()) { // a step that has not come to its end, or none
         AlignedStep rest = alignment.with({ ends.back(), trace.eventCount() });
+        rest.isWhole = false;
         if (rest.alone < static_cast<std::int64_t>(rest.blocks.size()))
             aligned.push_back(std::move(rest));
     }

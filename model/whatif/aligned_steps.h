@@ -18,6 +18,7 @@ struct AlignedStep {
     EventIndex firstEvent = 0; ///< of the one step
     std::vector<EventIndex> places; ///< by its events, and its end: the event here before which that stands
     std::int64_t alone = 0; ///< blocks of the one step that this one has not
+    bool isWhole = true; ///< else it has not come to its end
 
     /// Blocks of before are the same ones in each step.
     [[nodiscard]] std::uint32_t blockOf(std::uint32_t row) const
@@ -32,8 +33,8 @@ struct AlignedStep {
 
 /// Each step of the optimizer one of whose steps lasts from `begin` to `end` events, that one included, and
 /// what comes behind the last one; empty where no optimizer has told of such a step. Events are aligned
-/// within phases where steps have the same ones; by their sizes where they do not ask for as much in the same
-/// order. O(events), and O(events x differences) of what differs.
+/// within phases, from the last one back to where steps have others; by their sizes where they do not ask for
+/// as much in the same order. O(events), and O(events x differences) of what differs.
 [[nodiscard]] std::vector<AlignedStep> alignSteps(
     const DeviceTrace& trace, const TrainingSteps& steps, EventIndex begin, EventIndex end);
 

@@ -72,7 +72,7 @@ Result<RunEdits> checkpointEdits(
     std::vector<const CheckpointRegion*> each;
     for (const CheckpointRegion& region : chosen)
         each.push_back(&region);
-    return inAllSteps(trace, steps, regions->step(), regions->edits(each));
+    return orRefused(inAllSteps(trace, steps, regions->step(), regions->edits(each)));
 }
 
 } // namespace strata::model

@@ -21,7 +21,8 @@ namespace strata::model {
 /// released; before backward takes out the first of what it saved, its forward runs again up to what it saved
 /// last (PyTorch's early stop). All steps of the training do as the deep one does, aligned event by event.
 ///
-/// Refused, by name: no deep step, or one that is not to be used; no such modules, or nothing that they save.
+/// Refused, by name: no deep step, or one that is not to be used; no such modules, or nothing that they save;
+/// steps that do other things than the deep one.
 /// O(rows of the deep step + events).
 [[nodiscard]] Result<RunEdits> checkpointEdits(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices);

@@ -242,7 +242,7 @@ Result<RunEdits> dataParallelEdits(
     if (!owners)
         return Failure(owners.error());
     edits.append(inAllSteps(*run.trace, *run.steps, **deep, spreading.views(**deep, *owners)));
-    return edits;
+    return orRefused(std::move(edits));
 }
 
 } // namespace strata::model

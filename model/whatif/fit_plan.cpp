@@ -144,8 +144,7 @@ private:
         auto prediction = predict(m_runs, option.with(m_asked), m_progress);
         if (!prediction)
             return Failure(prediction.error());
-        // Of a recording that was refused a request nothing tells what it would have asked for then.
-        option.fits = !look->runsOutOfMemory && look->atLeastBytes.value_or(0) <= *m_scenario.capacityBytes;
+        option.fits = !look->runsOutOfMemory;
         option.prediction = std::move(*prediction);
         const auto needed = this->needed(option);
         if (!needed)
@@ -165,23 +164,26 @@ private:
         return look->neededBytes();
     }
 
-    /// Takes what was added last into `best` where it needs less than what was there before.
-    void keepIfBetter(FitOption& best, std::int64_t before)
+    /// Adds it, and goes on from it where it needs less than all before it.
+    Result<void> addTo(FitOption& best, FitOption option)
     {
+        const std::int64_t before
+            = std::ranges::min_element(m_plan.options, {}, &FitOption::neededBytes)->neededBytes;
+        const auto added = add(std::move(option));
+        if (!added)
+            return Failure(added.error());
         const FitOption& last = m_plan.options.back();
-        if (last.neededBytes >= before)
-            return;
-        best = last;
-        best.prediction.reset();
-    }
-
-    [[nodiscard]] std::int64_t leastSoFar() const
-    {
-        return std::ranges::min_element(m_plan.options, {}, &FitOption::neededBytes)->neededBytes;
+        if (*added && last.neededBytes < before) {
+            best = last;
+            best.prediction.reset();
+        }
+        return {};
     }
 
     Result<void> addSettings(FitOption& best)
     {
+        if (m_scenario.settings)
+            return {};
         std::optional<std::pair<std::int64_t, std::string>> chosen;
         for (std::string& settings : settingsWorthTrying(*m_runs.front().report)) {
             FitOption option;
@@ -192,17 +194,11 @@ private:
             if (look && (!chosen || *look < chosen->first))
                 chosen = { *look, std::move(settings) };
         }
-        if (!chosen || m_scenario.settings)
+        if (!chosen)
             return {};
-        const std::int64_t before = leastSoFar();
         FitOption option = best;
         option.settings = chosen->second;
-        const auto added = add(std::move(option));
-        if (!added)
-            return Failure(added.error());
-        if (*added)
-            keepIfBetter(best, before);
-        return {};
+        return addTo(best, std::move(option));
     }
 
     Result<void> addFused(FitOption& best)
@@ -217,20 +213,13 @@ private:
             recorded->all, [&](const RecordedOptimizer& one) { return one.name == name; });
         if (!isOne || (name != "Adam" && name != "AdamW")) // SGD may have a momentum that nothing tells
             return {};
-        const std::int64_t before = leastSoFar();
         FitOption option = best;
         option.changes.push_back(changeTo("optimizer=" + name + ",fused=True"));
-        const auto added = add(std::move(option));
-        if (!added)
-            return Failure(added.error());
-        if (*added)
-            keepIfBetter(best, before);
-        return {};
+        return addTo(best, std::move(option));
     }
 
     Result<void> addCheckpoints(FitOption& best)
     {
-        const std::int64_t before = leastSoFar();
         auto plan = planCheckpoints(m_runs, best.with(m_scenario), { m_plan.capacityBytes, {} }, m_progress);
         if (!plan && plan.error().kind == Error::Kind::Cancelled)
             return Failure(plan.error());
@@ -240,12 +229,7 @@ private:
         std::ranges::move(plan->changes(), std::back_inserter(option.changes));
         option.share = plan->chosen.share;
         option.checkpoints = std::move(*plan);
-        const auto added = add(std::move(option));
-        if (!added)
-            return Failure(added.error());
-        if (*added)
-            keepIfBetter(best, before);
-        return {};
+        return addTo(best, std::move(option));
     }
 
     Result<void> addBatch(FitOption& best)

@@ -454,7 +454,7 @@ Result<RunEdits> fullyShardedEdits(const RecordedRun& run, const DeepStep& deep,
         return fail(Error::Kind::Refused, say("the recording has more steps than can be rewritten so"),
             say("record fewer steps: the first ones tell the peak"));
     edits.append(inAllSteps(*run.trace, *run.steps, deep, *inStep));
-    return edits;
+    return orRefused(std::move(edits));
 }
 
 } // namespace strata::model

@@ -144,7 +144,7 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
         return fail(Error::Kind::Refused, say("the deep step shows no checkpoints that could be taken away"));
     RunEdits all = inAllSteps(trace, steps, **deep, edits);
     all.keepsTooMuch = keepsTooMuch;
-    return all;
+    return orRefused(std::move(all));
 }
 
 } // namespace strata::model

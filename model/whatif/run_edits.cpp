@@ -27,6 +27,7 @@ void RunEdits::append(const RunEdits& other)
     copies.insert(copies.end(), other.copies.begin(), other.copies.end());
     added.insert(added.end(), other.added.begin(), other.added.end());
     removed.insert(removed.end(), other.removed.begin(), other.removed.end());
+    stepsLeft += other.stepsLeft;
     keepsTooMuch = keepsTooMuch || other.keepsTooMuch;
     RuleSums sums;
     for (const RuleUse& use : uses)

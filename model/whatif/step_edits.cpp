@@ -20,15 +20,18 @@ RunEdits inAllSteps(
             place.event = step.placeOf(std::min(place.event, deep.endEvent));
             return place;
         };
+        std::size_t missing = 0;
         for (const StepEdits::Change& change : edits.changes) {
             const std::uint32_t block = step.blockOf(change.block);
             if (block == AlignedStep::kNone) {
+                ++missing;
                 sums.add(BlockRule::NotAligned, bytesOf(change.block));
                 continue;
             }
             all.moves.push_back({ block, there({ change.dies.event, change.dies.row, 0 }) });
             sums.add(change.rule, bytesOf(block));
         }
+        all.stepsLeft += step.isWhole && 2 * missing > edits.changes.size() ? 1 : 0;
         for (const StepEdits::Added& added : edits.added) {
             RunEdits::Place dies = there({ added.dies.event, added.dies.row, 0 });
             if (added.diesWith) {
@@ -57,6 +60,18 @@ RunEdits inAllSteps(
     }
     all.uses = sums.used();
     return all;
+}
+
+Result<RunEdits> orRefused(RunEdits edits)
+{
+    if (edits.stepsLeft > 0)
+        return fail(Error::Kind::Refused,
+            say("steps of the training (%1) do other things than the deep one, which does not tell what "
+                "becomes "
+                "of them",
+                asCount(edits.stepsLeft)),
+            say("record with a step that is like them: strata record --deep-step 5 -- COMMAND"));
+    return edits;
 }
 
 Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace)

@@ -39,6 +39,9 @@ struct StepEdits {
 [[nodiscard]] RunEdits inAllSteps(
     const DeviceTrace& trace, const TrainingSteps& steps, const DeepStep& deep, const StepEdits& edits);
 
+/// The edits, or Refused where steps are left as they were recorded.
+[[nodiscard]] Result<RunEdits> orRefused(RunEdits edits);
+
 /// The deep step of this device that is to be used. Refused: there is none, or it says why it is not.
 [[nodiscard]] Result<const DeepStep*> usableDeepStep(const DeviceTrace& trace);
 

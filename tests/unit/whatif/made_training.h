@@ -26,6 +26,8 @@ struct MadeTraining {
         int layers = 3, steps = 5, deep = 3; ///< `deep` from 1 on; 0: none
         bool checkpointed = false;
         bool extraInFirstStep = false; ///< a workspace that stays
+        bool evaluates = false; ///< before every other step, the deep one among them
+        bool otherFirstStep = false; ///< in which all is larger, as where libraries try algorithms
         bool keepsHidden = false; ///< the program has h until the forward ends
         std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
     };
@@ -89,10 +91,11 @@ private:
         std::uint64_t address = apart;
         while (!used.insert(address).second)
             address += apart;
-        blocks.push_back({ bytes[size], address, 1 });
+        const std::int64_t asked = bytes[size] + (options.otherFirstStep && number == 1 ? options.unit : 0);
+        blocks.push_back({ asked, address, 1 });
         log("alloc", blocks.back());
-        live += bytes[size];
-        curve.emplace_back(bytes[size], live);
+        live += asked;
+        curve.emplace_back(asked, live);
         return static_cast<int>(blocks.size()) - 1;
     }
 
@@ -207,11 +210,29 @@ private:
         drop(gradient);
     }
 
+    /// A forward of which nothing is saved.
+    void evaluate()
+    {
+        phase = 'N';
+        int x = alloc(bytes.size() - 2);
+        for (int i = 0; i < options.layers; ++i) {
+            const auto size = static_cast<std::size_t>(3 * i);
+            const int h = alloc(size);
+            drop(alloc(size + 1));
+            const int y = alloc(size + 2);
+            drop(h);
+            drop(std::exchange(x, y));
+        }
+        drop(x);
+    }
+
     void step()
     {
         if (isDeep())
             deep.beginEvent = event;
         saves = 0;
+        if (options.evaluates && number > 1 && number % 2 == options.deep % 2)
+            evaluate();
         phase = 'F';
         std::vector<Layer> layers(static_cast<std::size_t>(options.layers));
         Tensor x = made(bytes.size() - 2);
