@@ -18,7 +18,7 @@ import tempfile
 import record_tools  # makes running known
 from running import THOROUGH, main, strata_json
 from test_confirm import without
-from test_whatif import CARD, DEEP, FIGURES, HELD_BACK, PROGRAM, cases, figures, record, words_of
+from test_whatif import CARD, DEEP, FIGURES, HELD_BACK, PROGRAM, cases, figures, percentile, record, words_of
 
 Question = collections.namedtuple("Question", "name before after change")
 #: Median and 95th percentile in percent: of requested and allocated, and of reserved.
@@ -57,10 +57,6 @@ def ask(arguments, python, case, question, paths):
         return Row(case, question, False, [100.0] * 3, off(recorded, wanted), run.stderr[-600:].strip().splitlines()[-1:])
     return Row(case, question, figures(device["confirmed_unchanged"]) == recorded, off(figures(device["confirmed"]), wanted),
                off(recorded, wanted), [f"{device['confirmed_by']}: {device['confirmed_note']}"])
-
-
-def percentile(values, part):
-    return sorted(values)[min(len(values) - 1, int(part * len(values)))]
 
 
 def report(which, rows):

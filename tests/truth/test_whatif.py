@@ -220,6 +220,29 @@ def percentile(values, share):
     return values[min(len(values) - 1, int(share * len(values)))]
 
 
+def report_errors(rows, name, which, bars, failures, table):
+    """Errors of each figure in percent of the truth, over the answers in which the change moves it by 1 % or more, held against bars of
+    requested and allocated, and of reserved: median and 95th percentile. The bar of families held back is twice that."""
+    for index, figure in enumerate(FIGURES):
+        counted = [row for row in rows if row.unchanged[index] >= 1]
+        if not counted:
+            continue
+        errors = [abs(row.errors[index]) for row in counted]
+        null = [row.unchanged[index] for row in counted]
+        bar = bars[figure == "reserved"]
+        times = 2 if which == "held back" else 1
+        median, tail = percentile(errors, 0.5), percentile(errors, 0.95)
+        met = (median <= bar[0] * times or len(counted) < SOME) and (tail <= bar[1] * times or len(counted) < ENOUGH[which])
+        print(f"  {which}, {name}: {figure}: {len(counted)} cases, median {median:.3f} %, 95th {tail:.3f} %, worst {max(errors):.3f} %, "
+              f"{sum(error == 0 for error in errors)} exact; no change: median {percentile(null, 0.5):.1f} %, 95th {percentile(null, 0.95):.1f} %; "
+              f"bar met: {met}", flush=True)
+        table.append([name, which, figure, str(len(counted)), f"{median:.2f}", f"{tail:.2f}", f"{max(errors):.2f}",
+                      str(sum(error == 0 for error in errors)), f"{percentile(null, 0.5):.1f}", f"{percentile(null, 0.95):.1f}"])
+        failures.expect(f"{which}, {name}", f"{figure}: median and tail in {times} x {bar}", met)
+        most = MOST_OFF[figure == "reserved"]
+        failures.expect(f"{which}, {name}", f"{figure}: none is off by more than {most} %", max(errors) <= most)
+
+
 class Report:
     """Prints, checks and keeps what came out."""
 

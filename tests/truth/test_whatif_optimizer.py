@@ -21,7 +21,7 @@ import tempfile
 
 import test_whatif
 from running import THOROUGH, TRUTH, main, of_this_turn_some, strata_json, version
-from test_whatif import ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, SOME, figures, percentile, record
+from test_whatif import ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, figures, percentile, record, report_errors
 
 PROGRAM = os.path.join(TRUTH, "whatif_optimizer_program.py")
 OPTIMIZERS = [
@@ -132,22 +132,7 @@ def measure(arguments, python, folder, failures):
 
 def report(rows, which, failures, table):
     for name, some in (("peak in the optimizer", [row for row in rows if row.in_optimizer]), ("all", rows)):
-        for index, figure in enumerate(FIGURES):
-            counted = [row for row in some if row.unchanged[index] >= 1]
-            if not counted:
-                continue
-            errors = [abs(row.errors[index]) for row in counted]
-            null = [row.unchanged[index] for row in counted]
-            bar = BARS[figure == "reserved"]
-            times = 2 if which == "held back" else 1
-            median, tail = percentile(errors, 0.5), percentile(errors, 0.95)
-            met = (median <= bar[0] * times or len(counted) < SOME) and (tail <= bar[1] * times or len(counted) < ENOUGH[which])
-            print(f"  {which}, {name}: {figure}: {len(counted)} cases, median {median:.3f} %, 95th {tail:.3f} %, worst {max(errors):.3f} %, "
-                  f"{sum(error == 0 for error in errors)} exact; no change: median {percentile(null, 0.5):.1f} %, 95th {percentile(null, 0.95):.1f} %; "
-                  f"bar met: {met}", flush=True)
-            table.append([name, which, figure, str(len(counted)), f"{median:.2f}", f"{tail:.2f}", f"{max(errors):.2f}",
-                          str(sum(error == 0 for error in errors)), f"{percentile(null, 0.5):.1f}", f"{percentile(null, 0.95):.1f}"])
-            failures.expect(f"{which}, {name}", f"{figure}: median and tail in {times} x {bar}", met)
+        report_errors(some, name, which, BARS, failures, table)
     if rows:
         held, widths = sum(row.held for row in rows), [row.width for row in rows]
         print(f"  {which}: {len(rows)} answers, {sum(row.in_optimizer for row in rows)} with the peak in the optimizer; the interval holds in {held} and is "

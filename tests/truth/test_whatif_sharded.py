@@ -22,7 +22,7 @@ import tempfile
 
 import test_whatif
 from running import THOROUGH, TRUTH, main, strata_json, version
-from test_whatif import DEEP, ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, figures, percentile, record
+from test_whatif import DEEP, ENOUGH, FAMILIES, FIGURES, HELD_BACK, MANY_ITEMS, figures, percentile, record, report_errors
 
 PROGRAM = os.path.join(TRUTH, "whatif_sharded_program.py")
 KINDS = {
@@ -108,22 +108,7 @@ def measure(arguments, python, folder, failures):
 def report(rows, which, failures, table):
     for kind, name in NAMES.items():
         some = [row for row in rows if row.kind == kind]
-        for index, figure in enumerate(FIGURES):
-            counted = [row for row in some if row.unchanged[index] >= 1]
-            if not counted:
-                continue
-            errors = [abs(row.errors[index]) for row in counted]
-            null = [row.unchanged[index] for row in counted]
-            bar = BARS[figure == "reserved"]
-            times = 2 if which == "held back" else 1
-            median, tail = percentile(errors, 0.5), percentile(errors, 0.95)
-            met = median <= bar[0] * times and (tail <= bar[1] * times or len(counted) < ENOUGH[which])
-            print(f"  {which}, {name}: {figure}: {len(counted)} cases, median {median:.3f} %, 95th {tail:.3f} %, worst {max(errors):.3f} %, "
-                  f"{sum(error == 0 for error in errors)} exact; no change: median {percentile(null, 0.5):.1f} %, 95th {percentile(null, 0.95):.1f} %; "
-                  f"bar met: {met}", flush=True)
-            table.append([name, which, figure, str(len(counted)), f"{median:.2f}", f"{tail:.2f}", f"{max(errors):.2f}",
-                          str(sum(error == 0 for error in errors)), f"{percentile(null, 0.5):.1f}", f"{percentile(null, 0.95):.1f}"])
-            failures.expect(f"{which}, {name}", f"{figure}: median and tail in {times} x {bar}", met)
+        report_errors(some, name, which, BARS, failures, table)
         if some:
             held, widths = sum(row.held for row in some), [row.width for row in some]
             print(f"  {which}, {name}: {len(some)} answers; the interval holds in {held} and is {percentile(widths, 0.5):.2f} % wide in the median, "
