@@ -31,6 +31,9 @@ struct Scenario {
     std::optional<std::int64_t> capacityBytes; ///< of the device; none: that of the recording, if known
     /// What is likeliest alone, for whoever cannot wait: no bounds, a tenth of the time and less.
     bool firstLook = false;
+
+    /// All is as it was recorded.
+    [[nodiscard]] bool changesNothing() const { return changes.empty() && !settings && !capacityBytes; }
 };
 
 /// Peaks of a run. Bytes.

@@ -191,9 +191,9 @@ QString WhatIfBatchCard::whyNot() const
         return tr("No steps of a training are known here: it takes one that runs forward, backward and "
                   "optimizer.");
     if (!whatIf().items())
-        return tr(
-            "Say how many items the recorded batch has. Recorded with strata record --operators, shapes "
-            "tell it.");
+        return tr("Say how many items the recorded batch has. Recorded with strata record --operators, the "
+                  "shapes of a whole step "
+                  "tell it.");
     return {};
 }
 

@@ -272,7 +272,8 @@ void WhatIfPage::showAnswer()
         .predicted = {},
         .least = {},
         .most = {},
-        .capacityBytes = answer->question.scenario.capacityBytes };
+        .capacityBytes = answer->question.scenario.capacityBytes,
+        .isAsked = !answer->question.scenario.changesNothing() };
     if (answer->prediction) {
         picture.predicted = answer->prediction->predicted;
         picture.least = answer->prediction->least;

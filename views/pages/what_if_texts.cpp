@@ -34,11 +34,6 @@ QString sentence(const model::Sentence& what)
     return words;
 }
 
-bool isUnchanged(const model::Scenario& scenario)
-{
-    return scenario.changes.empty() && !scenario.settings && !scenario.capacityBytes;
-}
-
 /// The smallest card with room for it.
 QString fitText(const model::Prediction& prediction)
 {
@@ -77,8 +72,13 @@ QString outOfMemoryText(const WhatIfAnswer& answer)
     const QString where = capacity ? Words::tr("on a device of %1").arg(strongBytes(*capacity))
                                    : Words::tr("on the device that was recorded");
     const QString dies = text::strong(Words::tr("runs out of memory"));
+    const bool isPeakThere = answer.question.scenario.changesNothing() && prediction.exact;
     if (!prediction.outOfMemoryEvent)
         return Words::tr("It %1 %2; the peak is that of one which is large enough.").arg(dies, where);
+    if (isPeakThere) {
+        const model::EventIndex refused = *prediction.outOfMemoryEvent;
+        return Words::tr("It %1 there, first at %2.").arg(dies, text::link(text::event(refused), refused));
+    }
     const model::EventIndex event = *prediction.outOfMemoryEvent;
     return Words::tr("It %1 %2, first at %3; the peak is that of one which is large enough.")
         .arg(dies, where, text::link(text::event(event), event));
@@ -110,7 +110,7 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
     const model::Scenario& scenario = answer.question.scenario;
     const std::int64_t was = prediction.recorded.reservedBytesPeak;
     QStringList all;
-    if (isUnchanged(scenario)) {
+    if (scenario.changesNothing()) {
         all << Words::tr("As it was recorded, it reserves up to %1.")
                    .arg(strongBytes(prediction.predicted ? prediction.predicted->reservedBytesPeak : was));
     } else {

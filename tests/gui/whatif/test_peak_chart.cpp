@@ -68,6 +68,20 @@ TEST_F(PeakChartTest, BarsAreAsLongAsTheirBytes)
     EXPECT_EQ(image.pixelColor(is.toPoint()), palette[Palette::Role::Requested]);
 }
 
+TEST_F(PeakChartTest, WhereNothingIsAskedThereIsOneBar)
+{
+    PeakPicture same = picture(10 * kGiB, 10 * kGiB, 10 * kGiB, 10 * kGiB);
+    m_chart.setPicture(same);
+    const QRectF two = m_chart.bar(1, false).united(m_chart.bar(1, true));
+    same.isAsked = false;
+    m_chart.setPicture(same);
+    EXPECT_TRUE(m_chart.bar(1, true).isEmpty());
+    EXPECT_NEAR(m_chart.bar(1, false).center().y(), two.center().y(), 1);
+    EXPECT_EQ(
+        drawn().pixelColor(m_chart.bar(1, false).center().toPoint()), Palette::light()[Palette::Role::Other]);
+    EXPECT_FALSE(m_chart.describe(1).join(QLatin1Char(' ')).contains(QLatin1String("predicted")));
+}
+
 TEST_F(PeakChartTest, LinesAreTheMemoryOfCards)
 {
     m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 20 * kGiB, 20 * kGiB));

@@ -85,6 +85,7 @@ TEST_F(WhatIfPageTest, BeginsWithWhatWasRecorded)
         EXPECT_FALSE(card->isOn()) << qPrintable(card->accessibleName());
     ASSERT_TRUE(m_page.chart().picture());
     EXPECT_EQ(m_page.chart().picture()->predicted, m_page.chart().picture()->recorded);
+    EXPECT_FALSE(m_page.chart().picture()->isAsked);
     EXPECT_GT(m_page.table(WhatIfPage::Alternatives).source()->rowCount(), 3u);
     EXPECT_EQ(settings().settings(), m_document.device()->replay->report->settingsText);
 }

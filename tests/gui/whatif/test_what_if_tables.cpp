@@ -55,6 +55,15 @@ TEST(AlternativesTable, TheOneThatSavesMostComesFirst)
     EXPECT_EQ(table.cell(3, AlternativesTable::Sureness).note, QStringLiteral("nothing supports an answer"));
 }
 
+TEST(AlternativesTable, WhatServesARefusedRequestSaysNoMore)
+{
+    WhatIfAlternative serves = alternative("a:1", 6 * kGiB);
+    serves.prediction->atLeastBytes = 5 * kGiB;
+    const AlternativesTable table({ serves }, 5 * kGiB);
+    EXPECT_EQ(table.cell(0, AlternativesTable::Sureness).note,
+        QStringLiteral("serves what was refused; exact, by replay"));
+}
+
 TEST(FittingCardsTable, TheSmallestThatItFitsOnComesFirst)
 {
     const FittingCardsTable table(20 * kGiB, false);

@@ -152,7 +152,7 @@ QRectF PeakChart::rowOf(int peak) const
 
 QRectF PeakChart::bar(int peak, bool predicted) const
 {
-    if (!m_picture)
+    if (!m_picture || (predicted && !m_picture->isAsked))
         return {};
     const QRectF row = rowOf(peak);
     const double height = (row.height() - scaled(kBetweenBars, font())) / 2;
@@ -161,7 +161,9 @@ QRectF PeakChart::bar(int peak, bool predicted) const
         : m_picture->predicted            ? (*m_picture->predicted).*figure
         : m_picture->least                ? (*m_picture->least).*figure
                                           : 0;
-    const double top = predicted ? row.bottom() - height : row.top();
+    const double top = predicted ? row.bottom() - height
+        : m_picture->isAsked     ? row.top()
+                                 : std::round(row.center().y() - height / 2);
     return { row.left(), top, xOf(bytes) - row.left(), height };
 }
 
@@ -185,7 +187,7 @@ QStringList PeakChart::describe(int peak) const
     const Figure figure = kFigures[static_cast<std::size_t>(peak)];
     const std::int64_t was = m_picture->recorded.*figure;
     QStringList lines{ tr("%1 peak").arg(nameOf(peak)), tr("recorded: %1").arg(text::exactBytes(was)) };
-    if (m_picture->predicted) {
+    if (m_picture->predicted && m_picture->isAsked) {
         const std::int64_t is = (*m_picture->predicted).*figure;
         lines << tr("predicted: %1").arg(text::exactBytes(is));
         if (is != was)
@@ -267,7 +269,7 @@ void PeakChart::paintPeak(QPainter& painter, int peak) const
         QRectF(0, row.top(), m_left, row.height()), Qt::AlignRight | Qt::AlignVCenter, nameOf(peak));
     painter.fillRect(was, m_palette[Palette::Role::Other]);
     painter.fillRect(is, colour);
-    if (m_picture->least) {
+    if (m_picture->least && m_picture->isAsked) {
         const double from = xOf((*m_picture->least).*figure), to = xOf((*m_picture->most).*figure);
         if (!m_picture->predicted) // somewhere in here
             painter.fillRect(QRectF(from, is.top(), std::max(1.0, to - from), is.height()),
@@ -287,6 +289,8 @@ void PeakChart::paintPeak(QPainter& painter, int peak) const
         painter.drawText(QRectF(left, beside.center().y() - row.height() / 2, m_right + 1, row.height()),
             Qt::AlignLeft | Qt::AlignVCenter, figureText(peak, predicted));
     };
+    if (!m_picture->isAsked)
+        return figureAt(was, false, bold(font()), ink);
     figureAt(was, false, font(), muted);
     figureAt(is, true, bold(font()), ink);
 }

@@ -20,9 +20,11 @@ struct PeakPicture {
     std::optional<model::PeakFigures> predicted; ///< none: bounds alone, or no answer
     std::optional<model::PeakFigures> least, most; ///< between which it lies; none: no answer
     std::optional<std::int64_t> capacityBytes; ///< that is asked for
+    bool isAsked = true; ///< something is another; else there is nothing to predict
 };
 
-/// Requested, allocated and reserved, each as two bars: recorded, and predicted with its bounds. Lines
+/// Requested, allocated and reserved, each as two bars: recorded, and predicted with its bounds;
+/// as one where nothing is asked. Lines
 /// through all of them are the memory of cards of the catalogue: what is at their left fits. Figures stand
 /// beside the bars. GUI thread only.
 class PeakChart : public QWidget {

@@ -81,7 +81,12 @@ TableCell AlternativesTable::cell(std::uint32_t row, int column) const
         if (!of.prediction)
             return noteCell(text::said(of.prediction.error().what));
         const QString sure = text::sureness(*of.prediction);
-        return noteCell(of.prediction->runsOutOfMemory ? tr("runs out of memory; %1").arg(sure) : sure);
+        if (of.prediction->runsOutOfMemory)
+            return noteCell(tr("runs out of memory; %1").arg(sure));
+        if (of.prediction->atLeastBytes) // and what follows is not known
+            return noteCell(of.prediction->predicted ? tr("serves what was refused; %1").arg(sure)
+                                                     : tr("at least; %1").arg(sure));
+        return noteCell(sure);
     }
     const auto bytes = figure(row, column);
     return bytes ? bytesCell(*bytes) : noteCell(kNothing);
