@@ -285,7 +285,7 @@ private:
             return refuse(say("--steps: calls are those of one step"), say("leave it out"));
         if (m_python->count() > 0 && (!m_confirms || !m_program.words.empty()))
             return refuse(say("--python is of --confirm without a program"),
-                say("leave it out, or leave out what stands behind --"));
+                m_confirms ? say("leave it out, or leave out what stands behind --") : say("add --confirm"));
         if (!m_confirms && !m_program.words.empty())
             return refuse(
                 say("a program stands behind --, and nobody asked to run it"), say("add --confirm"));
