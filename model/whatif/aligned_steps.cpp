@@ -135,10 +135,12 @@ private:
         const std::vector<Token> one = tokensOf(m_trace, from), other = tokensOf(m_trace, to);
         const std::vector<std::uint32_t> partners = partnersOf(m_trace, one, other);
         const EventColumns& events = m_trace.events();
+        std::vector<bool> isPartner(other.size());
         for (std::size_t i = 0; i < one.size(); ++i) {
             if (partners[i] == kNoPartner)
                 continue;
             const Token& partner = other[partners[i]];
+            isPartner[partners[i]] = true;
             step.places[static_cast<std::size_t>(one[i].event - m_one.first)] = partner.event;
             if (!isAlloc(m_trace, one[i].event))
                 continue;
@@ -147,6 +149,11 @@ private:
             if (block.valid() && !block.isOlder() && there.valid() && !there.isOlder())
                 step.blocks[block.row() - m_firstBlock] = static_cast<std::uint32_t>(there.row());
         }
+        for (std::size_t i = 0; i < other.size(); ++i)
+            step.strays += !isPartner[i] && isAlloc(m_trace, other[i].event)
+                    && m_steps.phaseAt(other[i].event) != Phase::Optimizer
+                ? 1
+                : 0;
         // What stands at the end of a phase stands there in the other, too.
         EventIndex& place = step.places[static_cast<std::size_t>(from.end - m_one.first)];
         if (place < 0)

@@ -31,7 +31,9 @@ RunEdits inAllSteps(
             all.moves.push_back({ block, there({ change.dies.event, change.dies.row, 0 }) });
             sums.add(change.rule, bytesOf(block));
         }
-        all.stepsLeft += step.isWhole && 2 * missing > edits.changes.size() ? 1 : 0;
+        // Else it begins within that step, and what it lacks came before.
+        const bool doesOther = 2 * step.strays > static_cast<std::int64_t>(missing);
+        all.stepsLeft += step.isWhole && doesOther && 2 * missing > edits.changes.size() ? 1 : 0;
         for (const StepEdits::Added& added : edits.added) {
             RunEdits::Place dies = there({ added.dies.event, added.dies.row, 0 });
             if (added.diesWith) {
@@ -67,8 +69,7 @@ Result<RunEdits> orRefused(RunEdits edits)
     if (edits.stepsLeft > 0)
         return fail(Error::Kind::Refused,
             say("steps of the training (%1) do other things than the deep one, which does not tell what "
-                "becomes "
-                "of them",
+                "becomes of them",
                 asCount(edits.stepsLeft)),
             say("record with a step that is like them: strata record --deep-step 5 -- COMMAND"));
     return edits;

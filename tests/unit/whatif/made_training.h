@@ -28,6 +28,8 @@ struct MadeTraining {
         bool extraInFirstStep = false; ///< a workspace that stays
         bool evaluates = false; ///< before every other step, the deep one among them
         bool otherFirstStep = false; ///< in which all is larger, as where libraries try algorithms
+        bool isOfTwo = false; ///< two forwards and backwards a step, the first one of all layers but the last
+        bool beginsWithin = false; ///< the first step, behind the first of two
         bool keepsHidden = false; ///< the program has h until the forward ends
         std::int64_t unit = 512; ///< of which all sizes are multiples, bytes
     };
@@ -226,19 +228,15 @@ private:
         drop(x);
     }
 
-    void step()
+    /// Forward and backward of these layers.
+    void train(int first, int end)
     {
-        if (isDeep())
-            deep.beginEvent = event;
-        saves = 0;
-        if (options.evaluates && number > 1 && number % 2 == options.deep % 2)
-            evaluate();
         phase = 'F';
         std::vector<Layer> layers(static_cast<std::size_t>(options.layers));
         Tensor x = made(bytes.size() - 2);
         if (options.extraInFirstStep && number == 1)
             alloc(bytes.size() - 1); // nobody lets go of it
-        for (int i = 0; i < options.layers; ++i) {
+        for (int i = first; i < end; ++i) {
             const Tensor y = forward(i, x, layers[static_cast<std::size_t>(i)]);
             letGo(x);
             x = y;
@@ -247,7 +245,7 @@ private:
             if (layer.kept)
                 letGo(*layer.kept);
         phase = 'B';
-        for (int i = options.layers - 1; i >= 0; --i) {
+        for (int i = end - 1; i >= first; --i) {
             const Layer& layer = layers[static_cast<std::size_t>(i)];
             const auto size = static_cast<std::size_t>(3 * i);
             int again = -1;
@@ -268,6 +266,19 @@ private:
                 drop(layer.input);
         }
         letGo(x);
+    }
+
+    void step()
+    {
+        if (isDeep())
+            deep.beginEvent = event;
+        saves = 0;
+        if (options.evaluates && number > 1 && number % 2 == options.deep % 2)
+            evaluate();
+        const int last = options.layers - 1;
+        if (options.isOfTwo && !(options.beginsWithin && number == 1))
+            train(0, last);
+        train(options.isOfTwo ? last : 0, options.layers);
         phase = 'O';
         drop(alloc(bytes.size() - 1));
         letters += '|';

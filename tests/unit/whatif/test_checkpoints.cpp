@@ -87,6 +87,22 @@ TEST(Checkpoints, AreInStepsThatHaveNoEvaluationToo)
     }
 }
 
+TEST(Checkpoints, AreInAFirstStepThatBeginsWithinTheTraining)
+{
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        MadeTraining::Options options{ .seed = seed, .layers = 3 + static_cast<int>(seed % 4) };
+        options.isOfTwo = true;
+        options.beginsWithin = seed % 4 != 0;
+        MadeTraining plain(options);
+        options.checkpointed = true;
+        const MadeTraining truth(options);
+        const auto trained = plain.recorded();
+        const auto edits = editsOf(*trained);
+        ASSERT_TRUE(edits) << edits.error().text();
+        EXPECT_EQ(curveOf(edited(programRunOf(trained->trace()), *edits)), truth.curve) << "seed " << seed;
+    }
+}
+
 TEST(RecordedCheckpoints, TakenAwayAreTheProgramWithoutThem)
 {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
