@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trains a program of the corpus of roles with a batch of so many items, and nothing else changed; with --checkpoint, with
 torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path; with --code, with that file of the
-folder WHATIF_CODE run right after the model was made, as if it were pasted there.
+folder WHATIF_CODE run right after the model was made, as if it were pasted there; with --capacity, with no more than that of the device
+for PyTorch, and status 3 where that is not enough.
 
-usage: whatif_program.py ITEMS [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N] [--optimizer NAME] [--steps N] [--option NAME]...
+usage: whatif_program.py ITEMS [--capacity BYTES] [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N] [--optimizer NAME]
+                         [--steps N] [--option NAME]...
 """
 import fnmatch
 import os
@@ -13,6 +15,8 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 import roles_program
+
+OUT_OF_MEMORY = 3
 
 
 def set_batch(draw, items):
@@ -82,6 +86,9 @@ def with_code(family, name):
 
 def main():
     items, *words = sys.argv[1:]
+    if words[0] == "--capacity":
+        torch.cuda.set_per_process_memory_fraction(int(words[1]) / torch.cuda.get_device_properties(0).total_memory)
+        words = words[2:]
     if words[0] == "--checkpoint":
         with_checkpoints(words[1])
         words = words[2:]
@@ -96,8 +103,16 @@ def main():
 
 
 if __name__ == "__main__":
-    kept = main()  # what is held here is still there when the recording ends
+    status = 0
+    try:
+        kept = main()  # what is held here is still there when the recording ends
+    except torch.OutOfMemoryError:
+        status = OUT_OF_MEMORY
+    except RuntimeError as error:
+        if sys.argv[2] != "--capacity" or "unable to find an engine" not in str(error):
+            raise
+        status = OUT_OF_MEMORY  # cuDNN has found no algorithm whose workspace there was memory for
     # Autograd's thread lets go of what it keeps of Python behind backward(), sometime: PyTorch ends the process with SIGABRT where that is
     # while Python ends, which a busy machine makes likely.
     sys.stdout.flush()
-    os._exit(0)
+    os._exit(status)
