@@ -40,12 +40,13 @@ TOGETHER = 20  # programs that share the import of torch
 SETTINGS = ("expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4",
             "roundup_power2_divisions:8,max_split_size_mb:64")
 FIGURES = ("requested", "allocated", "reserved")
+WINDOWS = "checkpointing, modules and phases"
 #: Bars of requested and allocated, and of reserved, over answers with a point: median and 95th percentile in percent.
 BARS = {"settings": ((0, 0), (0, 0)), "batch, two recordings": ((0.1, 1), (1, 8)), "batch, three recordings": ((0.1, 1), (1, 8)),
         "batch, two recordings, and settings": ((0.5, 3), (1, 5)), "batch, roles": ((0.1, 1), (1, 8)),
         "batch, sizes": ((0, 0), (0, 0)), "checkpointing, deep step": ((0.1, 2), (0.5, 3)),
         "checkpointing and settings, deep step": ((0.1, 2), (0.5, 3)), "checkpointing and batch, deep step and roles": ((0.5, 3), (1, 5)),
-        "no checkpoints, deep step": ((0.1, 2), (0.5, 3)), "no checkpoints under autocast, deep step": ((0.1, 2), (0.5, 3))}
+        WINDOWS: ((1, 8), (2, 15)), "no checkpoints, deep step": ((0.1, 2), (0.5, 3)), "no checkpoints under autocast, deep step": ((0.1, 2), (0.5, 3))}
 
 #: Of each family what is checkpointed, each for itself; the first and the last where there is little time.
 CLASSES = {
@@ -325,6 +326,7 @@ def checkpoint_questions(case, classes):
         change = ("--change", f"checkpoint={chosen}")
         yield "checkpointing, deep step", chosen, 1, change
         yield "checkpointing and settings, deep step", chosen, 1, (*change, "--set", case.settings)
+        yield WINDOWS, chosen, 1, ()
     chosen = classes[0]
     yield ("checkpointing and batch, deep step and roles", chosen, 2,
            ("--change", f"checkpoint={chosen}", "--change", "batch=x2", "--batch-of", str(case.items)))
@@ -351,9 +353,19 @@ def measure_checkpoints(arguments, python, folder, chosen, failures):
         _, answer = strata_json(arguments.strata, ["whatif", path, "--json"]) if path else (None, None)
         return figures(answer["devices"][0]["recorded"]) if answer else None
 
+    def by_path(case, modules):
+        """Without a deep step modules have paths alone: those that it knows of the class."""
+        if modules.startswith("path:"):
+            return ["--change", f"checkpoint={modules}"]
+        _, answer = strata_json(arguments.strata, ["whatif", deep[checkpointed(case)], "--plan", "1", "--json"])
+        paths = [each["module"] for each in answer["plan"]["modules"] if each["class"] == modules] if answer else []
+        return [word for path in paths for word in ("--change", f"checkpoint=path:{path}")]
+
     def answer_of(case, method, modules, times, words):
         settings = case.settings if "--set" in words else ""
         asks = deep.get(checkpointed(case, blocks=method.startswith("no checkpoints")))
+        if method == WINDOWS and asks is not None:
+            asks, words = made[""].get(checkpointed(case)), by_path(case, modules)
         before, wanted = peaks(asks), peaks(made[settings].get(checkpointed(case, modules, times)))
         if before is None or wanted is None:
             failures.expect(case.name, f"recordings of {modules}, x{times}", [before is not None, wanted is not None], [True, True])
