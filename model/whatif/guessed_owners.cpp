@@ -48,6 +48,7 @@ class Guess {
 public:
     Guess(const DeviceTrace& trace, const TrainingSteps& steps, StepStretch stretch)
         : m_trace(trace)
+        , m_steps(steps)
         , m_stretch(stretch)
     {
         const EventColumns& events = trace.events();
@@ -112,42 +113,66 @@ private:
         for (std::size_t i = 0; i < asks.size(); ++i) {
             const std::string_view path = chosen(asks[i].module, choices);
             if (!in.empty() && path != in)
-                m_owners.windows.back().leaves = { asks[i].event, 0 };
+                m_owners.windows.back().leaves = { asks[i].event, kEdge };
             if (!path.empty() && path != in) {
                 StepOwners::Window window;
                 window.path = m_trace.recording().modules[asks[i].module];
                 window.thread = asks[i].thread;
-                window.enters = { asks[i].event, 0 };
-                window.leaves = { asks.back().event + 1, 0 };
+                window.enters = { asks[i].event, kEdge };
+                window.leaves = { asks.back().event + 1, kEdge };
                 m_owners.windows.push_back(std::move(window));
             }
             in = path;
         }
     }
 
+    /// The end of what one operator asks for, from an ask on: the same module and the same line.
+    static std::size_t endOfOperator(const std::vector<Ask>& asks, std::size_t from)
+    {
+        std::size_t end = from + 1;
+        while (end < asks.size() && asks[end].module == asks[from].module
+            && asks[end].stack == asks[from].stack && asks[from].stack.valid())
+            ++end;
+        return end;
+    }
+
+    /// Of what an operator asks for the largest is what it gives, and saved by the next; the rest is its own,
+    /// as the statistics of a norm are.
     void findHolds(const std::vector<Ask>& asks)
     {
-        for (std::size_t i = 0; i + 1 < asks.size(); ++i) {
-            const DeepMoment death = recordedDeath(m_trace, asks[i].block);
-            const Ask& next = asks[i + 1];
-            if (death == kNeverInStep || death.event >= m_stretch.end || m_backward.empty()
-                || death.event <= m_backward.front().event)
-                continue;
-            StepOwners::Hold hold;
-            hold.block = asks[i].block;
-            hold.thread = next.thread;
-            hold.saved = { next.event, 1 };
-            hold.unpacked = DeepMoment{ unpacked(next.module, death.event), 0 };
-            hold.released = death;
-            m_owners.holds.push_back(hold);
-            m_owners.takes.push_back({ { next.event, 1 }, next.thread, hold.block });
-            // One operator may ask for several.
-            std::size_t last = i + 1;
-            while (last + 1 < asks.size() && asks[last + 1].module == next.module
-                && asks[last + 1].stack == next.stack && next.stack.valid())
-                ++last;
-            m_owners.program[hold.block] = { asks[last].event + 1, 0 };
+        const BlockColumns& blocks = m_trace.blocks();
+        const auto bytesOf = [&](const Ask& ask) { return blocks.requestedBytes[BlockId::born(ask.block)]; };
+        for (std::size_t from = 0, end = 0; from < asks.size(); from = end) {
+            end = endOfOperator(asks, from);
+            const std::size_t after = end < asks.size() ? endOfOperator(asks, end) : end;
+            const auto given = static_cast<std::size_t>(
+                std::ranges::max_element(asks.begin() + static_cast<std::ptrdiff_t>(from),
+                    asks.begin() + static_cast<std::ptrdiff_t>(end), {}, bytesOf)
+                - asks.begin());
+            for (std::size_t i = from; i < end; ++i)
+                if (i != given)
+                    hold(asks[i], { asks[end - 1].event + 1, kOwn }, asks[from], asks[end - 1]);
+                else if (end < asks.size())
+                    hold(asks[i], { asks[end].event, kByNext }, asks[end], asks[after - 1]);
         }
+    }
+
+    /// A block that goes in backward is saved by an operator, whose first and last asks these are.
+    void hold(const Ask& ask, DeepMoment saved, const Ask& first, const Ask& last)
+    {
+        const DeepMoment death = recordedDeath(m_trace, ask.block);
+        if (death == kNeverInStep || death.event >= m_stretch.end
+            || m_steps.phaseAt(death.event) != Phase::Backward)
+            return;
+        StepOwners::Hold hold;
+        hold.block = ask.block;
+        hold.thread = first.thread;
+        hold.saved = saved;
+        hold.unpacked = DeepMoment{ unpacked(first.module, death.event), 0 };
+        hold.released = death;
+        m_owners.holds.push_back(hold);
+        m_owners.takes.push_back({ saved, first.thread, hold.block });
+        m_owners.program[hold.block] = { last.event + 1, 0 };
     }
 
     /// Where the last gradients of a module before an event begin; else the last of any.
@@ -164,7 +189,12 @@ private:
         return found->event;
     }
 
+    /// Of what stands between the same two events: what an operator keeps of its own is before the end of its
+    /// module, and what the next one saves is within that's.
+    static constexpr std::uint32_t kOwn = 0, kEdge = 1, kByNext = 2;
+
     const DeviceTrace& m_trace;
+    const TrainingSteps& m_steps;
     StepStretch m_stretch;
     std::map<ThreadIndex, std::vector<Ask>> m_forward; ///< by thread
     std::vector<Ask> m_backward;

@@ -354,18 +354,24 @@ def measure_checkpoints(arguments, python, folder, chosen, failures):
         return figures(answer["devices"][0]["recorded"]) if answer else None
 
     def by_path(case, modules):
-        """Without a deep step modules have paths alone: those that it knows of the class."""
+        """Without a deep step modules have paths alone: those of the class where it comes to the same by them, which it does not where the
+        model itself is of that class."""
+        asks, by_class = deep[checkpointed(case)], ["--change", f"checkpoint={modules}"]
         if modules.startswith("path:"):
-            return ["--change", f"checkpoint={modules}"]
-        _, answer = strata_json(arguments.strata, ["whatif", deep[checkpointed(case)], "--plan", "1", "--json"])
+            return by_class
+        _, answer = strata_json(arguments.strata, ["whatif", asks, "--plan", "1", "--json"])
         paths = [each["module"] for each in answer["plan"]["modules"] if each["class"] == modules] if answer else []
-        return [word for path in paths for word in ("--change", f"checkpoint=path:{path}")]
+        words = [word for path in paths for word in ("--change", f"checkpoint=path:{path}")]
+        answers = [strata_json(arguments.strata, ["whatif", asks, *each, "--json"])[1] for each in (words, by_class)]
+        return words if None not in answers and answers[0]["devices"] == answers[1]["devices"] else None
 
     def answer_of(case, method, modules, times, words):
         settings = case.settings if "--set" in words else ""
         asks = deep.get(checkpointed(case, blocks=method.startswith("no checkpoints")))
         if method == WINDOWS and asks is not None:
             asks, words = made[""].get(checkpointed(case)), by_path(case, modules)
+            if words is None:
+                return None
         before, wanted = peaks(asks), peaks(made[settings].get(checkpointed(case, modules, times)))
         if before is None or wanted is None:
             failures.expect(case.name, f"recordings of {modules}, x{times}", [before is not None, wanted is not None], [True, True])
