@@ -78,8 +78,9 @@ public:
     bool find(const std::vector<ModuleChoice>& choices)
     {
         for (const auto& [thread, asks] : m_forward) {
-            findWindows(asks, choices);
-            findHolds(asks);
+            const std::vector<Operator> operators = operatorsOf(asks);
+            findWindows(asks, operators, choices);
+            findHolds(asks, operators);
         }
         std::ranges::sort(m_owners.windows, {}, &StepOwners::Window::enters);
         std::ranges::sort(m_owners.holds, {}, &StepOwners::Hold::saved);
@@ -107,53 +108,69 @@ private:
         }
     }
 
-    void findWindows(const std::vector<Ask>& asks, const std::vector<ModuleChoice>& choices)
+    /// What one operator asks for: allocs one after the other of the same module and line.
+    struct Operator {
+        std::size_t from = 0, end = 0; ///< of its asks
+        std::optional<std::size_t> gives; ///< the largest that is left of them, of those the last
+    };
+
+    [[nodiscard]] std::vector<Operator> operatorsOf(const std::vector<Ask>& asks) const
+    {
+        std::vector<Operator> operators;
+        for (std::size_t from = 0; from < asks.size(); from = operators.back().end) {
+            Operator one{ from, from + 1, {} };
+            while (one.end < asks.size() && asks[one.end].module == asks[from].module
+                && asks[one.end].stack == asks[from].stack && asks[from].stack.valid())
+                ++one.end;
+            std::int64_t most = 0;
+            for (std::size_t i = from; one.end < asks.size() && i < one.end; ++i) {
+                const std::int64_t bytes = m_trace.blocks().requestedBytes[BlockId::born(asks[i].block)];
+                if (bytes < most || recordedDeath(m_trace, asks[i].block).event < asks[one.end].event)
+                    continue;
+                most = bytes;
+                one.gives = i;
+            }
+            operators.push_back(one);
+        }
+        return operators;
+    }
+
+    /// Calls of modules, which take what the operator before them gives.
+    void findWindows(const std::vector<Ask>& asks, const std::vector<Operator>& operators,
+        const std::vector<ModuleChoice>& choices)
     {
         std::string_view in;
-        for (std::size_t i = 0; i < asks.size(); ++i) {
-            const std::string_view path = chosen(asks[i].module, choices);
+        for (std::size_t i = 0; i < operators.size(); ++i) {
+            const Ask& ask = asks[operators[i].from];
+            const std::string_view path = chosen(ask.module, choices);
             if (!in.empty() && path != in)
-                m_owners.windows.back().leaves = { asks[i].event, kEdge };
+                m_owners.windows.back().leaves = { ask.event, kEdge };
             if (!path.empty() && path != in) {
                 StepOwners::Window window;
-                window.path = m_trace.recording().modules[asks[i].module];
-                window.thread = asks[i].thread;
-                window.enters = { asks[i].event, kEdge };
+                window.path = m_trace.recording().modules[ask.module];
+                window.thread = ask.thread;
+                window.enters = { ask.event, kEdge };
                 window.leaves = { asks.back().event + 1, kEdge };
+                if (i > 0 && operators[i - 1].gives)
+                    window.takes.push_back(asks[*operators[i - 1].gives].block);
                 m_owners.windows.push_back(std::move(window));
             }
             in = path;
         }
     }
 
-    /// The end of what one operator asks for, from an ask on: the same module and the same line.
-    static std::size_t endOfOperator(const std::vector<Ask>& asks, std::size_t from)
+    /// What an operator gives is saved by the next; the rest is its own, as the statistics of a norm are.
+    void findHolds(const std::vector<Ask>& asks, const std::vector<Operator>& operators)
     {
-        std::size_t end = from + 1;
-        while (end < asks.size() && asks[end].module == asks[from].module
-            && asks[end].stack == asks[from].stack && asks[from].stack.valid())
-            ++end;
-        return end;
-    }
-
-    /// Of what an operator asks for the largest is what it gives, and saved by the next; the rest is its own,
-    /// as the statistics of a norm are.
-    void findHolds(const std::vector<Ask>& asks)
-    {
-        const BlockColumns& blocks = m_trace.blocks();
-        const auto bytesOf = [&](const Ask& ask) { return blocks.requestedBytes[BlockId::born(ask.block)]; };
-        for (std::size_t from = 0, end = 0; from < asks.size(); from = end) {
-            end = endOfOperator(asks, from);
-            const std::size_t after = end < asks.size() ? endOfOperator(asks, end) : end;
-            const auto given = static_cast<std::size_t>(
-                std::ranges::max_element(asks.begin() + static_cast<std::ptrdiff_t>(from),
-                    asks.begin() + static_cast<std::ptrdiff_t>(end), {}, bytesOf)
-                - asks.begin());
-            for (std::size_t i = from; i < end; ++i)
-                if (i != given)
-                    hold(asks[i], { asks[end - 1].event + 1, kOwn }, asks[from], asks[end - 1]);
-                else if (end < asks.size())
-                    hold(asks[i], { asks[end].event, kByNext }, asks[end], asks[after - 1]);
+        for (std::size_t at = 0; at < operators.size(); ++at) {
+            const Operator& one = operators[at];
+            for (std::size_t i = one.from; i < one.end; ++i)
+                if (i != one.gives)
+                    hold(asks[i], { asks[one.end - 1].event + 1, kOwn }, asks[one.from], asks[one.end - 1]);
+            if (!one.gives)
+                continue;
+            const Operator& next = operators[at + 1]; // there is one: else nothing is left of it
+            hold(asks[*one.gives], { asks[next.from].event, kByNext }, asks[next.from], asks[next.end - 1]);
         }
     }
 

@@ -203,7 +203,7 @@ void weighRoles(Prediction& prediction, const BatchSizes& sizes)
 /// tests/truth/test_whatif.py that rules are made by. An answer is above the truth more than below it.
 constexpr double kDeepBelow = 0.025, kDeepAbove = 0.005, kDeepReservedBelow = 0.022;
 /// The same without a deep step.
-constexpr double kGuessedBelow = 0.12, kGuessedAbove = 0.08, kGuessedReserved = 0.2;
+constexpr double kGuessedBelow = 0.08, kGuessedAbove = 0.1, kGuessedReserved = 0.15;
 /// Of a program without its checkpoints: what a checkpoint takes stays in the answer, though the program
 /// alone may not keep it, as where autocast works with a copy.
 constexpr double kDeepTakenBelow = 0.08;

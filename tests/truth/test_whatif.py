@@ -63,6 +63,7 @@ ENOUGH = {"tuned": 40, "held back": 12}
 SOME = 12  # the same of a median
 #: In percent, of any answer with a point: of requested and allocated, and of reserved.
 MOST_OFF = (5, 20)
+MOST_GUESSED_OFF = (20, 30)  # of an answer that rests on no recorded owners
 
 Case = collections.namedtuple("Case", "name family words items settings")
 Row = collections.namedtuple("Row", "case method times kind errors unchanged held width")
@@ -259,7 +260,8 @@ class Report:
         null = [row.unchanged[index] for row in counted]
         median, tail = percentile(errors, 0.5), percentile(errors, 0.99 if method == "settings" else 0.95)
         bar = BARS[method][FIGURES[index] == "reserved"]
-        most, off = 2 if which == "held back" else 1, MOST_OFF[FIGURES[index] == "reserved"]
+        most = 2 if which == "held back" else 1
+        off = (MOST_GUESSED_OFF if method == WINDOWS else MOST_OFF)[FIGURES[index] == "reserved"]
         met = (median <= bar[0] * most or len(counted) < SOME) and (tail <= bar[1] * most or len(counted) < ENOUGH[which])
         cells = [f"{median:.2f}", f"{tail:.2f}", f"{max(errors):.2f}", str(sum(error == 0 for error in errors)),
                  f"{percentile(null, 0.5):.1f}", f"{percentile(null, 0.95):.1f}", "yes" if met else f"no: {bar[0]} / {bar[1]}"]
