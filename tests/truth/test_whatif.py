@@ -51,7 +51,7 @@ BARS = {"settings": ((0, 0), (0, 0)), "batch, two recordings": ((0.1, 1), (1, 8)
 #: Of each family what is checkpointed, each for itself; the first and the last where there is little time.
 CLASSES = {
     "conv": ("Sequential", "BatchNorm2d", "Conv2d"), "experts": ("Experts", "GatedMlp", "GroupedAttention"), "gan": ("Sequential", "BatchNorm2d"),
-    "gpt": ("Block", "path:blocks.1", "Linear"), "lstm": ("LSTM", "Linear"), "mlp": ("Sequential", "ReLU", "Linear"),
+    "gpt": ("Block", "path:blocks.0", "Linear"), "lstm": ("LSTM", "Linear"), "mlp": ("Sequential", "ReLU", "Linear"),
     "recommender": ("Sequential", "Linear", "EmbeddingBag"), "resnet": ("Bottleneck", "BatchNorm2d", "Sequential"),
     "siamese": ("Residual", "Linear", "Sequential"), "t5": ("TransformerEncoderLayer", "MultiheadAttention", "TransformerDecoderLayer"),
     "unet": ("Sequential", "GroupNorm"), "vae": ("Residual", "LayerNorm"), "vit": ("Sequential", "Attention")}
