@@ -86,6 +86,8 @@ std::string_view evidenceWord(WhatIfEvidence evidence)
         return "deep";
     case WhatIfEvidence::Roles:
         return "roles";
+    case WhatIfEvidence::Windows:
+        return "windows";
     case WhatIfEvidence::Sizes:
         break;
     }

@@ -18,6 +18,7 @@ enum class WhatIfEvidence : std::uint8_t {
     Recordings, ///< two or more of the same program
     Deep, ///< a step of the training in which every operator was seen
     Roles, ///< what blocks are for, as the program told
+    Windows, ///< modules in whose forward and backward blocks are asked for, and phases
     Sizes, ///< what blocks are for, as sizes and lives make likely
 };
 [[nodiscard]] std::string_view evidenceWord(WhatIfEvidence evidence); ///< "replay", ..., "sizes"

@@ -56,7 +56,8 @@ public:
         if (!base)
             return Failure(base.error());
         const std::vector<std::int64_t> bytes = bytesWith(*base);
-        const RecomputeCost cost(trace, regions->step());
+        const DeepStep& deep = **usableDeepStep(trace);
+        const RecomputeCost cost(trace, deep);
         m_plan.measure = cost.measure();
         std::vector<ModuleChoice> among, taken;
         for (const std::string& text : m_asked.among)
@@ -74,7 +75,7 @@ public:
                 say("they are checkpointed already, or nothing in them has gradients"));
         for (const PlanCandidate& candidate : m_candidates)
             m_plan.modules.push_back(candidate.module);
-        const StepCurve curve(trace, regions->step(), bytes);
+        const StepCurve curve(trace, deep, bytes);
         PlanSearch search(
             *regions, curve, m_candidates, trace.eventCount(), m_asked.budgetBytes,
             [&](const PlanSearch::Choice& choice) { return likely(choice); },

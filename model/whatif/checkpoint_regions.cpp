@@ -9,11 +9,11 @@
 
 namespace strata::model {
 
-CheckpointRegions::CheckpointRegions(const DeviceTrace& trace, const DeepStep& step, StepOwners owners)
+CheckpointRegions::CheckpointRegions(const DeviceTrace& trace, StepStretch step, StepOwners owners)
     : m_trace(&trace)
-    , m_step(&step)
+    , m_step(step)
     , m_owners(std::make_shared<const StepOwners>(std::move(owners)))
-    , m_firstBlock(static_cast<std::uint32_t>(allocsBefore(trace, step.beginEvent)))
+    , m_firstBlock(static_cast<std::uint32_t>(allocsBefore(trace, step.begin)))
 {
 }
 
@@ -30,7 +30,12 @@ Result<CheckpointRegions> CheckpointRegions::of(const DeviceTrace& trace)
             say("the deep step does not tell what is saved for backward, as of a program in C++"));
     if (owners->windows.empty())
         return fail(Error::Kind::Refused, say("the deep step tells of no modules"));
-    return CheckpointRegions(trace, **deep, std::move(*owners));
+    return CheckpointRegions(trace, stretchOf(**deep), std::move(*owners));
+}
+
+CheckpointRegions CheckpointRegions::of(const DeviceTrace& trace, GuessedStep guessed)
+{
+    return { trace, guessed.stretch, std::move(guessed.owners) };
 }
 
 CheckpointRegion CheckpointRegions::region(

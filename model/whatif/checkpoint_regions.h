@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/base/result.h"
+#include "model/whatif/guessed_owners.h"
 #include "model/whatif/step_edits.h"
 #include "model/whatif/step_owners.h"
 
@@ -34,7 +35,10 @@ public:
     /// events).
     [[nodiscard]] static Result<CheckpointRegions> of(const DeviceTrace& trace);
 
-    [[nodiscard]] const DeepStep& step() const { return *m_step; }
+    /// The same of one that is guessed.
+    [[nodiscard]] static CheckpointRegions of(const DeviceTrace& trace, GuessedStep guessed);
+
+    [[nodiscard]] StepStretch step() const { return m_step; }
     [[nodiscard]] const StepOwners& owners() const { return *m_owners; }
     /// O(what is saved and taken within).
     [[nodiscard]] CheckpointRegion region(
@@ -45,7 +49,7 @@ public:
     [[nodiscard]] StepEdits edits(std::span<const CheckpointRegion* const> regions) const;
 
 private:
-    CheckpointRegions(const DeviceTrace& trace, const DeepStep& step, StepOwners owners);
+    CheckpointRegions(const DeviceTrace& trace, StepStretch step, StepOwners owners);
 
     [[nodiscard]] bool isOfStep(std::uint32_t block) const
     {
@@ -55,7 +59,7 @@ private:
     void copyRegion(const CheckpointRegion& region, StepEdits& edits) const;
 
     const DeviceTrace* m_trace;
-    const DeepStep* m_step;
+    StepStretch m_step;
     std::shared_ptr<const StepOwners> m_owners; // regions point into it
     std::uint32_t m_firstBlock;
 };

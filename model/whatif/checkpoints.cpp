@@ -51,11 +51,47 @@ std::string classesIn(const StepOwners& owners, const StringTable& strings)
     return text + (classes.size() > kNamed ? ", ..." : "");
 }
 
+Result<RunEdits> editsOf(const DeviceTrace& trace, const TrainingSteps& steps,
+    const CheckpointRegions& regions, const std::vector<CheckpointRegion>& chosen)
+{
+    if (chosen.empty())
+        return fail(Error::Kind::Refused,
+            say("the modules of that class or path save nothing for backward that the recording tells of"),
+            say("they are checkpointed already, or nothing in them has gradients"));
+    std::vector<const CheckpointRegion*> each;
+    for (const CheckpointRegion& region : chosen)
+        each.push_back(&region);
+    return orRefused(inAllSteps(trace, steps, regions.step(), regions.edits(each)));
+}
+
+/// All windows of a guess are chosen ones.
+Result<RunEdits> guessedEdits(const DeviceTrace& trace, const TrainingSteps& steps, GuessedStep guessed)
+{
+    const CheckpointRegions regions = CheckpointRegions::of(trace, std::move(guessed));
+    std::vector<CheckpointRegion> chosen;
+    for (const StepOwners::Window& window : regions.owners().windows)
+        if (CheckpointRegion region = regions.regionOf(window);
+            std::ranges::any_of(region.holds, [&](const StepOwners::Hold* hold) { // else what it takes alone
+                return trace.blocks().birth(BlockId::born(hold->block)) >= window.enters.event;
+            }))
+            chosen.push_back(std::move(region));
+    auto edits = editsOf(trace, steps, regions, chosen);
+    if (edits)
+        edits->isGuessed = true;
+    return edits;
+}
+
 } // namespace
 
 Result<RunEdits> checkpointEdits(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices)
 {
+    if (const auto deep = usableDeepStep(trace); !deep) {
+        if (std::ranges::none_of(choices, &ModuleChoice::isByPath))
+            return Failure(deep.error());
+        auto guessed = guessStepOwners(trace, steps, choices);
+        return guessed ? guessedEdits(trace, steps, std::move(*guessed)) : Failure(guessed.error());
+    }
     const auto regions = CheckpointRegions::of(trace);
     if (!regions)
         return Failure(regions.error());
@@ -65,14 +101,7 @@ Result<RunEdits> checkpointEdits(
         return fail(Error::Kind::Refused, say("no module that ran in the deep step is of that class or path"),
             say("there are the classes %1; paths are those of strata ledger --by module, as path:blocks.*",
                 verbatim(classesIn(regions->owners(), strings))));
-    if (chosen.empty())
-        return fail(Error::Kind::Refused,
-            say("the modules of that class or path save nothing for backward that the deep step tells of"),
-            say("they are checkpointed already, or nothing in them has gradients"));
-    std::vector<const CheckpointRegion*> each;
-    for (const CheckpointRegion& region : chosen)
-        each.push_back(&region);
-    return orRefused(inAllSteps(trace, steps, regions->step(), regions->edits(each)));
+    return editsOf(trace, steps, *regions, chosen);
 }
 
 } // namespace strata::model

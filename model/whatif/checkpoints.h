@@ -12,7 +12,8 @@
 namespace strata::model {
 
 /// A run in which torch.utils.checkpoint (use_reentrant=False) is around each call, in training, of the
-/// outermost modules that a choice matches, as a deep step tells it:
+/// outermost modules that a choice matches, as a deep step tells it, or without one as guessStepOwners()
+/// does:
 ///
 ///     recorded     forward [region: a b c]   backward [uses c, b, a]
 ///     rewritten    forward [region: a b c]   backward [a' b' c', uses c', b', a']
@@ -21,9 +22,9 @@ namespace strata::model {
 /// released; before backward takes out the first of what it saved, its forward runs again up to what it saved
 /// last (PyTorch's early stop). All steps of the training do as the deep one does, aligned event by event.
 ///
-/// Refused, by name: no deep step, or one that is not to be used; no such modules, or nothing that they save;
-/// steps that do other things than the deep one.
-/// O(rows of the deep step + events).
+/// Refused, by name: no deep step, or one that is not to be used, and modules by their class; no such
+/// modules, or nothing that they save; steps that do other things than that one; as guessStepOwners(). O(rows
+/// of the deep step + events).
 [[nodiscard]] Result<RunEdits> checkpointEdits(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices);
 

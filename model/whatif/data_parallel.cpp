@@ -241,7 +241,7 @@ Result<RunEdits> dataParallelEdits(
     const auto owners = stepOwners(*run.trace, **deep);
     if (!owners)
         return Failure(owners.error());
-    edits.append(inAllSteps(*run.trace, *run.steps, **deep, spreading.views(**deep, *owners)));
+    edits.append(inAllSteps(*run.trace, *run.steps, stretchOf(**deep), spreading.views(**deep, *owners)));
     return orRefused(std::move(edits));
 }
 

@@ -453,7 +453,7 @@ Result<RunEdits> fullyShardedEdits(const RecordedRun& run, const DeepStep& deep,
     if (!inStep)
         return fail(Error::Kind::Refused, say("the recording has more steps than can be rewritten so"),
             say("record fewer steps: the first ones tell the peak"));
-    edits.append(inAllSteps(*run.trace, *run.steps, deep, *inStep));
+    edits.append(inAllSteps(*run.trace, *run.steps, stretchOf(deep), *inStep));
     return orRefused(std::move(edits));
 }
 

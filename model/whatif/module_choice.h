@@ -12,6 +12,7 @@ class ModuleChoice {
 public:
     explicit ModuleChoice(std::string_view text);
 
+    [[nodiscard]] bool isByPath() const { return m_byPath; }
     [[nodiscard]] bool matches(std::string_view path, std::string_view type) const;
 
 private:

@@ -202,6 +202,8 @@ void weighRoles(Prediction& prediction, const BatchSizes& sizes)
 /// What checkpointing leaves open, as shares of the answer: measured with the families of
 /// tests/truth/test_whatif.py that rules are made by. An answer is above the truth more than below it.
 constexpr double kDeepBelow = 0.025, kDeepAbove = 0.005, kDeepReservedBelow = 0.022;
+/// The same without a deep step.
+constexpr double kGuessedBelow = 0.08, kGuessedAbove = 0.1, kGuessedReserved = 0.15;
 /// Of a program without its checkpoints: what a checkpoint takes stays in the answer, though the program
 /// alone may not keep it, as where autocast works with a copy.
 constexpr double kDeepTakenBelow = 0.08;
@@ -215,17 +217,23 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
         for (const RuleUse& use : *uses)
             sums.add(use);
     prediction.uses = sums.used();
-    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Deep);
-    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double below) {
+    prediction.evidence
+        = std::max(prediction.evidence, edits.isGuessed ? WhatIfEvidence::Windows : WhatIfEvidence::Deep);
+    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double below, double above) {
         std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
         least -= static_cast<std::int64_t>(static_cast<double>(least) * below);
-        most += static_cast<std::int64_t>(static_cast<double>(most) * kDeepAbove);
+        most += static_cast<std::int64_t>(static_cast<double>(most) * above);
     };
     const bool takesAway = std::ranges::any_of(scenario.changes, &Change::takesCheckpointsAway);
-    const double below = takesAway ? kDeepTakenBelow : kDeepBelow;
-    widenPeak(&PeakFigures::requestedBytesPeak, below);
-    widenPeak(&PeakFigures::allocatedBytesPeak, below);
-    widenPeak(&PeakFigures::reservedBytesPeak, takesAway ? kDeepTakenBelow : kDeepReservedBelow);
+    const double below = edits.isGuessed ? kGuessedBelow : takesAway ? kDeepTakenBelow : kDeepBelow;
+    const double above = edits.isGuessed ? kGuessedAbove : kDeepAbove;
+    widenPeak(&PeakFigures::requestedBytesPeak, below, above);
+    widenPeak(&PeakFigures::allocatedBytesPeak, below, above);
+    widenPeak(&PeakFigures::reservedBytesPeak,
+        edits.isGuessed ? kGuessedReserved
+            : takesAway ? kDeepTakenBelow
+                        : kDeepReservedBelow,
+        edits.isGuessed ? kGuessedReserved : kDeepAbove);
     prediction.exact = false;
     if (edits.keepsTooMuch) {
         prediction.predicted.reset();
@@ -234,7 +242,11 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
                   "autocast, and nothing tells whether that would be kept without a checkpoint");
     }
     if (prediction.reason.empty())
-        prediction.reason = say("an estimate: it goes by what the deep step tells of one step");
+        prediction.reason = edits.isGuessed
+            ? say(
+                "an estimate: who keeps what is guessed by modules and by when blocks go; a recording with a "
+                "deep step (strata record --deep-step 3) tells it")
+            : say("an estimate: it goes by what the deep step tells of one step");
 }
 
 /// What changes make of a run beside the sizes of its blocks: checkpoints and ranks, and then another

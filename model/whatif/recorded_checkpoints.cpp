@@ -142,7 +142,7 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
                 "no counterpart"));
     if (removed.empty())
         return fail(Error::Kind::Refused, say("the deep step shows no checkpoints that could be taken away"));
-    RunEdits all = inAllSteps(trace, steps, **deep, edits);
+    RunEdits all = inAllSteps(trace, steps, stretchOf(**deep), edits);
     all.keepsTooMuch = keepsTooMuch;
     return orRefused(std::move(all));
 }

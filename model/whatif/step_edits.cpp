@@ -9,15 +9,15 @@
 namespace strata::model {
 
 RunEdits inAllSteps(
-    const DeviceTrace& trace, const TrainingSteps& steps, const DeepStep& deep, const StepEdits& edits)
+    const DeviceTrace& trace, const TrainingSteps& steps, StepStretch stretch, const StepEdits& edits)
 {
     RunEdits all;
     RuleSums sums;
     const auto bytesOf
         = [&](std::uint32_t block) { return trace.blocks().requestedBytes[BlockId::born(block)]; };
-    for (const AlignedStep& step : alignSteps(trace, steps, deep.beginEvent, deep.endEvent)) {
+    for (const AlignedStep& step : alignSteps(trace, steps, stretch.begin, stretch.end)) {
         const auto there = [&](RunEdits::Place place) {
-            place.event = step.placeOf(std::min(place.event, deep.endEvent));
+            place.event = step.placeOf(std::min(place.event, stretch.end));
             return place;
         };
         std::size_t missing = 0;

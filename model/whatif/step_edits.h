@@ -13,7 +13,17 @@
 
 namespace strata::model {
 
-/// What becomes of a deep step; blocks and events are its own.
+/// Events of a step, from `begin` up to `end`.
+struct StepStretch {
+    EventIndex begin = 0, end = 0;
+};
+
+[[nodiscard]] inline StepStretch stretchOf(const DeepStep& deep)
+{
+    return { deep.beginEvent, deep.endEvent };
+}
+
+/// What becomes of a step; blocks and events are its own.
 struct StepEdits {
     struct Change {
         std::uint32_t block = 0;
@@ -37,7 +47,7 @@ struct StepEdits {
 
 /// The same in all steps of its training. O(events of the training + edits x steps).
 [[nodiscard]] RunEdits inAllSteps(
-    const DeviceTrace& trace, const TrainingSteps& steps, const DeepStep& deep, const StepEdits& edits);
+    const DeviceTrace& trace, const TrainingSteps& steps, StepStretch step, const StepEdits& edits);
 
 /// The edits, or Refused where steps are left as they were recorded.
 [[nodiscard]] Result<RunEdits> orRefused(RunEdits edits);

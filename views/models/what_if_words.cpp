@@ -27,6 +27,8 @@ QString evidence(model::WhatIfEvidence evidence)
         return Words::tr("deep step");
     case model::WhatIfEvidence::Roles:
         return Words::tr("roles");
+    case model::WhatIfEvidence::Windows:
+        return Words::tr("modules and phases");
     case model::WhatIfEvidence::Sizes:
         return Words::tr("sizes");
     }
@@ -44,6 +46,8 @@ QString evidenceMeaning(model::WhatIfEvidence evidence)
         return Words::tr("one step of the training was seen operator by operator, with what backward keeps");
     case model::WhatIfEvidence::Roles:
         return Words::tr("the program told its parameters, and so what blocks are for");
+    case model::WhatIfEvidence::Windows:
+        return Words::tr("who keeps a block is guessed by the module that asks for it and by when it goes");
     case model::WhatIfEvidence::Sizes:
         return Words::tr("what blocks are for is guessed by their sizes and lives");
     }

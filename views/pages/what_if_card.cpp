@@ -89,8 +89,8 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
             WhatIfCard::tr(
                 "Modules whose activations are computed again in backward instead of being kept: a "
                 "class, or path:GLOB; none: without the checkpoints that there are"),
-            WhatIfCard::tr(
-                "It takes a deep step, which tells what backward keeps: strata record --deep-step 3."),
+            WhatIfCard::tr("Classes of modules take a deep step, which tells what backward keeps: strata "
+                           "record --deep-step 3."),
             whatIf, document);
     case model::Change::Kind::Optimizer:
         return new WhatIfChoiceCard(kind, WhatIfCard::tr("Optimizer"),

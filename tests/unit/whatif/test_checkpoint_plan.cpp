@@ -239,7 +239,7 @@ TEST(StepCurve, IsThatOfTheRunWithTheSameEdits)
         const BlockColumns& blocks = trained->trace().blocks();
         for (std::size_t row = 0; row < blocks.bornCount(); ++row)
             bytes.push_back(blocks.requestedBytes[BlockId::born(row)]);
-        const StepCurve curve(trained->trace(), regions->step(), bytes);
+        const StepCurve curve(trained->trace(), **usableDeepStep(trained->trace()), bytes);
         for (std::uint32_t chosen = 0; chosen < std::uint32_t{ 1 } << all.size(); ++chosen) {
             std::vector<const CheckpointRegion*> some;
             for (std::size_t i = 0; i < all.size(); ++i)
