@@ -129,7 +129,7 @@ def test(arguments, python, failures):
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     chosen = [case for case in cases(seeds) if arguments.only in case.name and (arguments.held_back or case.family not in HELD_BACK)]
     if arguments.seeds == 1 and not arguments.held_back and not arguments.only:
-        chosen = of_this_turn_some(chosen)[:2]
+        chosen = of_this_turn_some(chosen)[:1]
         print(f"in this turn: {', '.join(case.family for case in chosen)}", flush=True)
     asked = [question for case in chosen for question in questions(case)]
     with tempfile.TemporaryDirectory() as folder:
