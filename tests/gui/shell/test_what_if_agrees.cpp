@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page What-if against `strata whatif`: what "Copy as Command Line" gives prints what the page shows.
+// The page What-if against `strata whatif`: what "Copy as Command Line" gives
+// prints what the page shows.
 #include "tests/gui/shell/agreement_test.h"
+#include "views/pages/advice_rows.h"
+#include "views/pages/summary_page.h"
 #include "views/pages/what_if_batch_card.h"
 #include "views/pages/what_if_device_card.h"
 #include "views/pages/what_if_page.h"
@@ -9,6 +12,7 @@
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/whatif/what_if_tables.h"
 
+#include <QLabel>
 #include <QSpinBox>
 
 using namespace strata;
@@ -112,7 +116,8 @@ protected:
         }
     }
 
-    /// What the page says of what it is asked now is what the command that it gives prints.
+    /// What the page says of what it is asked now is what the command that it
+    /// gives prints.
     void agrees()
     {
         settle();
@@ -192,6 +197,53 @@ TEST_P(WhatIfAgrees, InSingleChanges)
         EXPECT_EQ(figures[1].toLongLong(), device["recorded"]["reserved_bytes_peak"].get<qint64>() - needed);
         EXPECT_EQ(figures[2] == QStringLiteral("exact"), device["exact"].get<bool>());
     }
+}
+
+/// "Do this" of the Summary is the advice of `strata summary`, and a click asks
+/// What-if the same.
+TEST_P(WhatIfAgrees, InWhatTheSummaryAdvises)
+{
+    auto& summary = driver().shown<SummaryPage>("summary");
+    const Json told = json("summary")["advice"];
+    std::vector<Json> wanted;
+    for (const Json& one : told.is_null() ? Json::array() : told)
+        if (one["device"] == trace().device())
+            wanted.push_back(one);
+    const auto all = summary.findChildren<AdviceRows*>();
+    QStringList lines;
+    for (const AdviceRows* rows : all)
+        lines += rows->lines();
+    ASSERT_EQ(static_cast<std::size_t>(lines.size()), wanted.size())
+        << qPrintable(lines.join(QLatin1Char(';')));
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const QString& line = lines[static_cast<qsizetype>(i)];
+        QString change = QString::fromStdString(wanted[i]["change"].get<std::string>());
+        if (change.startsWith(QStringLiteral("settings=")))
+            change.remove(0, 9);
+        EXPECT_TRUE(line.startsWith(change)) << qPrintable(line);
+        EXPECT_TRUE(line.contains(bytes(wanted[i]["saved_bytes"]))) << qPrintable(line);
+        EXPECT_TRUE(line.contains(bytes(wanted[i]["recorded"]["reserved_bytes_peak"]))) << qPrintable(line);
+        EXPECT_TRUE(line.contains(
+            bytes(wanted[i]["predicted"].is_null() ? wanted[i]["reserved_bytes_peak_range"][1]
+                                                   : wanted[i]["predicted"]["reserved_bytes_peak"])))
+            << qPrintable(line);
+    }
+    if (wanted.empty()) {
+        for (const AdviceRows* rows : all)
+            EXPECT_FALSE(rows->isVisible());
+        return;
+    }
+    ASSERT_EQ(all.size(), 1);
+    EXPECT_TRUE(all.front()->isVisible());
+    Q_EMIT all.front()
+        ->findChildren<QLabel*>(QStringLiteral("advice"))
+        .front()
+        ->linkActivated(QStringLiteral("advice:0"));
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("whatif"));
+    agrees();
+    const std::string& change = wanted.front()["change"].get_ref<const std::string&>();
+    const model::Scenario& asked = page().whatIf().scenario();
+    EXPECT_EQ(asked.settings ? "settings=" + *asked.settings : asked.changes.at(0).text, change);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ours, WhatIfAgrees, testing::ValuesIn(test::ourRecordings()), test::recordingName);
