@@ -173,7 +173,8 @@ QString PeakChart::figureText(int peak, bool predicted) const
     if (!predicted)
         return tr("%1 recorded").arg(text::bytes(m_picture->recorded.*figure));
     if (m_picture->predicted)
-        return tr("%1 predicted").arg(text::bytes((*m_picture->predicted).*figure));
+        return (m_picture->isConfirmed ? tr("%1 confirmed") : tr("%1 predicted"))
+            .arg(text::bytes((*m_picture->predicted).*figure));
     return m_picture->least
         ? tr("%1 to %2")
               .arg(text::bytes((*m_picture->least).*figure), text::bytes((*m_picture->most).*figure))
@@ -189,7 +190,8 @@ QStringList PeakChart::describe(int peak) const
     QStringList lines{ tr("%1 peak").arg(nameOf(peak)), tr("recorded: %1").arg(text::exactBytes(was)) };
     if (m_picture->predicted && m_picture->isAsked) {
         const std::int64_t is = (*m_picture->predicted).*figure;
-        lines << tr("predicted: %1").arg(text::exactBytes(is));
+        lines
+            << (m_picture->isConfirmed ? tr("confirmed: %1") : tr("predicted: %1")).arg(text::exactBytes(is));
         if (is != was)
             lines << (is > was ? tr("%1 more").arg(text::bytes(is - was))
                                : tr("%1 less").arg(text::bytes(was - is)));

@@ -20,6 +20,7 @@ struct PeakPicture {
     std::optional<model::PeakFigures> predicted; ///< none: bounds alone, or no answer
     std::optional<model::PeakFigures> least, most; ///< between which it lies; none: no answer
     std::optional<std::int64_t> capacityBytes; ///< that is asked for
+    bool isConfirmed = false; ///< `predicted` is what a run came to
     bool isAsked = true; ///< something is another; else there is nothing to predict
 };
 
