@@ -24,7 +24,9 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QResizeEvent>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QSvgGenerator>
@@ -34,7 +36,44 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kChangesWidth = 344, kChangesLeast = 268, kHighestChart = 320; // before scaling
+constexpr int kChangesWidth = 344, kHighestChart = 320; // before scaling
+
+/// Pictures above a legend, which needs more lines where it is narrow: they are not squeezed for that.
+class PictureArea : public QWidget {
+public:
+    [[nodiscard]] QSize minimumSizeHint() const override
+    {
+        const int least = layout()->minimumSize().width();
+        return { least, layout()->minimumHeightForWidth(std::max(least, width())) };
+    }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override
+    {
+        QWidget::resizeEvent(event);
+        if (event->size().width() != event->oldSize().width())
+            updateGeometry();
+    }
+};
+
+/// Cards below each other, as wide as the widest: nothing of them is cut at the right.
+class CardArea : public QScrollArea {
+public:
+    [[nodiscard]] QSize minimumSizeHint() const override
+    {
+        const int bar = verticalScrollBar()->sizeHint().width();
+        return { widget() ? widget()->minimumSizeHint().width() + bar : 0,
+            QScrollArea::minimumSizeHint().height() };
+    }
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (event->type() == QEvent::LayoutRequest)
+            updateGeometry();
+        return QScrollArea::eventFilter(watched, event);
+    }
+};
 
 } // namespace
 
@@ -47,7 +86,7 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     , m_reset(linkButton(tr("As recorded")))
     , m_copySetting(linkButton(tr("Copy setting")))
     , m_copyCommand(linkButton(tr("Copy command")))
-    , m_pictures(new QWidget)
+    , m_pictures(new PictureArea)
     , m_chart(new PeakChart)
     , m_run(new RunChart)
     , m_legend(new Legend)
@@ -154,7 +193,7 @@ QWidget* WhatIfPage::makeChanges()
         connect(card, &WhatIfCard::edited, this, &WhatIfPage::collect);
     }
     list->addStretch();
-    auto* area = new QScrollArea;
+    auto* area = new CardArea;
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -175,24 +214,28 @@ QWidget* WhatIfPage::makeChanges()
     buttons->addWidget(m_copySetting);
     buttons->addWidget(m_copyCommand);
     column->addLayout(buttons);
-    side->setMinimumWidth(scaled(kChangesLeast, font()));
     return side;
 }
 
 QWidget* WhatIfPage::makeAnswer()
 {
-    auto* side = new QWidget;
-    auto* column = new QVBoxLayout(side);
-    column->setContentsMargins(kMargin, 0, 0, 0);
+    auto* side = new QSplitter(Qt::Vertical); // whoever plans or confirms may want the room
+    auto* lower = new QWidget;
+    auto* column = new QVBoxLayout(lower);
+    column->setContentsMargins(kMargin, kGrid / 2, 0, 0);
     column->setSpacing(kGrid);
     m_chart->setMaximumHeight(scaled(kHighestChart, font()));
     auto* pictures = new QVBoxLayout(m_pictures);
-    pictures->setContentsMargins(0, 0, 0, 0);
+    pictures->setContentsMargins(kMargin, 0, 0, 0);
     pictures->setSpacing(kGrid / 2);
     pictures->addWidget(m_chart, 2);
     pictures->addWidget(m_run, 3);
     pictures->addWidget(m_legend);
-    column->addWidget(m_pictures, 4);
+    side->addWidget(m_pictures);
+    side->addWidget(lower);
+    side->setStretchFactor(0, 4);
+    side->setStretchFactor(1, 3);
+    side->setChildrenCollapsible(false);
     auto* head = new QHBoxLayout;
     m_choice->setProperty("many", true); // as narrow as what is beside it
     head->addWidget(m_choice);
@@ -206,8 +249,15 @@ QWidget* WhatIfPage::makeAnswer()
         m_tables->addWidget(table);
     }
     m_tables->addWidget(m_plan);
-    m_tables->addWidget(m_confirm);
-    column->addWidget(m_tables, 3);
+    auto* confirms = new QScrollArea;
+    confirms->setWidgetResizable(true);
+    confirms->setFrameShape(QFrame::NoFrame);
+    confirms->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    confirms->setFocusPolicy(Qt::NoFocus);
+    m_confirm->setObjectName(QStringLiteral("page"));
+    confirms->setWidget(m_confirm);
+    m_tables->addWidget(confirms);
+    column->addWidget(m_tables, 1);
     connect(m_chart, &PeakChart::hovered, this, &Page::hoverText);
     connect(m_run, &RunChart::hovered, this, &Page::hoverText);
     connect(m_choice, &Segmented::changed, this, [this](int below) { setBelow(static_cast<Below>(below)); });

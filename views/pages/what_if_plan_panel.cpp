@@ -27,7 +27,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kBudgetWidth = 96;
+constexpr int kBudgetWidth = 96, kLeastHeight = 48; // before scaling
 
 QString percent(double share)
 {
@@ -58,6 +58,8 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
     m_budget->setFixedWidth(scaled(kBudgetWidth, font()));
     m_sentence->setTextFormat(Qt::RichText);
     m_table->setAccessibleName(tr("The plan"));
+    for (QWidget* part : { static_cast<QWidget*>(m_table), static_cast<QWidget*>(m_code) })
+        part->setMinimumHeight(scaled(kLeastHeight, font()));
     m_code->setReadOnly(true);
     m_code->setFont(codeFont(font()));
     m_code->setLineWrapMode(QPlainTextEdit::NoWrap);

@@ -150,6 +150,33 @@ TEST_F(WhatIfPanels, CurvesComeToThePeaksOfTheAnswer)
     ASSERT_NO_FATAL_FAILURE(agrees());
 }
 
+TEST_F(WhatIfPanels, NothingIsCutWhereThereIsLittleRoom)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    m_page.resize(820, 590); // beside rail, details and minimap of a window of 1280 x 800
+    for (WhatIfCard* card : m_page.cards())
+        card->setOpen(true);
+    for (int below = WhatIfPage::Alternatives; below <= WhatIfPage::Confirm; ++below) {
+        m_page.setBelow(static_cast<WhatIfPage::Below>(below));
+        ASSERT_NO_FATAL_FAILURE(settle());
+        QCoreApplication::processEvents();
+        EXPECT_GE(m_page.chart().height(), m_page.chart().minimumSizeHint().height());
+        EXPECT_GE(m_page.run().height(), m_page.run().minimumSizeHint().height());
+        for (const WhatIfCard* card : m_page.cards()) {
+            const QWidget* view = card->parentWidget()->parentWidget(); // of the scroll area
+            EXPECT_LE(card->mapTo(view, QPoint(card->width(), 0)).x(), view->width())
+                << qPrintable(card->accessibleName());
+        }
+        for (const QPushButton* button : m_page.findChildren<QPushButton*>()) {
+            if (!button->isVisible())
+                continue;
+            EXPECT_GE(button->width(), button->minimumSizeHint().width()) << qPrintable(button->text());
+            EXPECT_LE(button->mapTo(&m_page, QPoint(button->width(), 0)).x(), m_page.width())
+                << qPrintable(button->text());
+        }
+    }
+}
+
 TEST_F(WhatIfPanels, CheckpointsLowerTheCurveWhereTheyAre)
 {
     ASSERT_NO_FATAL_FAILURE(openDeep());
