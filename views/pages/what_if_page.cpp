@@ -36,7 +36,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kChangesWidth = 344, kHighestChart = 320; // before scaling
+constexpr int kChangesWidth = 344, kHighestChart = 320, kSmallHeight = 680; // before scaling
 
 /// Pictures above a legend, which needs more lines where it is narrow: they are not squeezed for that.
 class PictureArea : public QWidget {
@@ -300,6 +300,15 @@ void WhatIfPage::showEvent(QShowEvent* event)
     Page::showEvent(event);
     if (m_late)
         showDevice();
+}
+
+/// In a small window the figures of the other peaks are those of the table.
+void WhatIfPage::resizeEvent(QResizeEvent* event)
+{
+    Page::resizeEvent(event);
+    const bool isSmall = height() < scaled(kSmallHeight, font());
+    m_chart->setReservedAlone(isSmall);
+    m_chart->setMaximumHeight(isSmall ? m_chart->minimumSizeHint().height() : scaled(kHighestChart, font()));
 }
 
 void WhatIfPage::showDevice()

@@ -154,6 +154,11 @@ TEST_F(WhatIfPanels, NothingIsCutWhereThereIsLittleRoom)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());
     m_page.resize(820, 590); // beside rail, details and minimap of a window of 1280 x 800
+    QCoreApplication::processEvents();
+    EXPECT_TRUE(m_page.chart().isReservedAlone());
+    EXPECT_TRUE(m_page.chart().bar(0, false).isNull());
+    EXPECT_GT(m_page.chart().bar(2, false).width(), 0);
+    EXPECT_GE(m_page.table(WhatIfPage::Alternatives).height(), 100);
     for (WhatIfCard* card : m_page.cards())
         card->setOpen(true);
     for (int below = WhatIfPage::Alternatives; below <= WhatIfPage::Confirm; ++below) {
@@ -175,6 +180,10 @@ TEST_F(WhatIfPanels, NothingIsCutWhereThereIsLittleRoom)
                 << qPrintable(button->text());
         }
     }
+    m_page.resize(1100, 800);
+    QCoreApplication::processEvents();
+    EXPECT_FALSE(m_page.chart().isReservedAlone());
+    EXPECT_GT(m_page.chart().bar(0, false).width(), 0);
 }
 
 TEST_F(WhatIfPanels, CheckpointsLowerTheCurveWhereTheyAre)
