@@ -11,6 +11,7 @@
 #include "views/style/labels.h"
 #include "views/style/type.h"
 
+#include <QAbstractSpinBox>
 #include <QCheckBox>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -18,9 +19,13 @@
 #include <QPainter>
 #include <QToolButton>
 
+#include <algorithm>
+
 namespace strata::views {
 
 namespace {
+
+constexpr int kLeastControl = 56; // before scaling
 
 /// A line that gives way to what is beside it.
 class EssenceLabel : public QLabel {
@@ -183,6 +188,11 @@ std::vector<WhatIfCard*> makeWhatIfCards(WhatIf& whatIf, Document& document)
         card->setOpen(card == cards.front()); // the others stand in a line each
     auto* device = new WhatIfDeviceCard(whatIf, document);
     cards.insert(cards.begin() + 1, device); // what everybody asks: does it fit there
+    // What could be typed does not decide how narrow they get.
+    const auto setLeast
+        = [](QWidget* control) { control->setMinimumWidth(scaled(kLeastControl, control->font())); };
+    for (const WhatIfCard* card : cards)
+        std::ranges::for_each(card->findChildren<QAbstractSpinBox*>(), setLeast);
     return cards;
 }
 

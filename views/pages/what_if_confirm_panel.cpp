@@ -9,6 +9,7 @@
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
+#include "views/widgets/flow_layout.h"
 #include "views/widgets/segmented.h"
 
 #include <QFileInfo>
@@ -105,10 +106,9 @@ WhatIfConfirmPanel::WhatIfConfirmPanel(WhatIf& whatIf, QWidget* parent)
     asked->addWidget(refuse);
     asked->addWidget(m_agree);
     m_question->setVisible(false);
-    auto* head = new QHBoxLayout;
-    head->setSpacing(kGrid);
+    auto* head = new FlowLayout;
+    head->setSpacings(kGrid, kGrid / 2);
     head->addWidget(m_way);
-    head->addStretch();
     head->addWidget(m_run);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

@@ -11,6 +11,7 @@
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
+#include "views/widgets/flow_layout.h"
 #include "views/widgets/legend.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/segmented.h"
@@ -20,11 +21,11 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QResizeEvent>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
@@ -38,21 +39,57 @@ namespace {
 
 constexpr int kChangesWidth = 344, kHighestChart = 320, kSmallHeight = 680; // before scaling
 
+/// A choice side by side; as a list where that has no room.
+class ChoiceRow : public QWidget {
+public:
+    ChoiceRow(QWidget& wide, QComboBox& narrow)
+        : m_wide(wide)
+        , m_narrow(narrow)
+    {
+        wide.setParent(this);
+        narrow.setParent(this);
+        setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    }
+    [[nodiscard]] QSize sizeHint() const override { return m_wide.sizeHint(); }
+    [[nodiscard]] QSize minimumSizeHint() const override
+    {
+        return { m_narrow.minimumSizeHint().width(), m_wide.sizeHint().height() };
+    }
+
+protected:
+    void resizeEvent(QResizeEvent*) override
+    {
+        const bool isWide = width() >= m_wide.sizeHint().width();
+        m_wide.setVisible(isWide);
+        m_narrow.setVisible(!isWide);
+        (isWide ? m_wide : m_narrow)
+            .setGeometry(0, 0, (isWide ? m_wide.sizeHint() : m_narrow.sizeHint()).width(), height());
+    }
+
+private:
+    QWidget& m_wide;
+    QComboBox& m_narrow;
+};
+
 /// Pictures above a legend, which needs more lines where it is narrow: they are not squeezed for that.
 class PictureArea : public QWidget {
 public:
     [[nodiscard]] QSize minimumSizeHint() const override
     {
         const int least = layout()->minimumSize().width();
-        return { least, layout()->minimumHeightForWidth(std::max(least, width())) };
+        return { least, layout()->minimumSize().height() };
     }
 
 protected:
-    void resizeEvent(QResizeEvent* event) override
+    bool event(QEvent* event) override
     {
-        QWidget::resizeEvent(event);
-        if (event->size().width() != event->oldSize().width())
+        const bool isHandled = QWidget::event(event);
+        if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest) {
+            for (Legend* legend : findChildren<Legend*>())
+                legend->setMinimumHeight(legend->layout()->heightForWidth(legend->width()));
             updateGeometry();
+        }
+        return isHandled;
     }
 };
 
@@ -98,6 +135,7 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
               { tr("Blocks"), tr("What became of which blocks (B: the next)") },
               { tr("Plan"), tr("What makes it fit, with the code to paste (B: the next)") },
               { tr("Confirm"), tr("Runs it, to know to the byte (B: the next)") } }))
+    , m_list(new QComboBox)
     , m_plan(new WhatIfPlanPanel(m_whatIf))
     , m_confirm(new WhatIfConfirmPanel(m_whatIf))
     , m_tables(new QStackedWidget)
@@ -200,8 +238,8 @@ QWidget* WhatIfPage::makeChanges()
     area->setFocusPolicy(Qt::NoFocus);
     area->setWidget(inside);
     column->addWidget(area, 1);
-    auto* buttons = new QHBoxLayout;
-    buttons->setSpacing(kGrid);
+    auto* buttons = new FlowLayout;
+    buttons->setSpacings(kGrid, 0);
     m_reset->setProperty("atEdge", true);
     m_reset->setToolTip(tr("Switches every change off (D)"));
     m_copySetting->setToolTip(tr("Copies PYTORCH_CUDA_ALLOC_CONF=… of the changed settings (C)"));
@@ -210,7 +248,6 @@ QWidget* WhatIfPage::makeChanges()
     connect(m_copySetting, &QPushButton::clicked, this, &WhatIfPage::copySetting);
     connect(m_copyCommand, &QPushButton::clicked, this, &WhatIfPage::copyCommand);
     buttons->addWidget(m_reset);
-    buttons->addStretch();
     buttons->addWidget(m_copySetting);
     buttons->addWidget(m_copyCommand);
     column->addLayout(buttons);
@@ -236,11 +273,12 @@ QWidget* WhatIfPage::makeAnswer()
     side->setStretchFactor(0, 4);
     side->setStretchFactor(1, 3);
     side->setChildrenCollapsible(false);
-    auto* head = new QHBoxLayout;
     m_choice->setProperty("many", true); // as narrow as what is beside it
-    head->addWidget(m_choice);
-    head->addStretch();
-    column->addLayout(head);
+    m_list->addItems(
+        { tr("Alternatives"), tr("Peaks"), tr("Cards"), tr("Blocks"), tr("Plan"), tr("Confirm") });
+    m_list->setAccessibleName(tr("Shown below"));
+    connect(m_list, &QComboBox::activated, this, [this](int below) { setBelow(static_cast<Below>(below)); });
+    column->addWidget(new ChoiceRow(*m_choice, *m_list));
     const QString names[] = { tr("Single changes and what they come to"), tr("Peaks"),
         tr("Cards of the catalogue"), tr("What became of blocks") };
     for (const QString& name : names) {
@@ -275,6 +313,7 @@ PlainTableView& WhatIfPage::table(Below below) const
 void WhatIfPage::setBelow(Below below)
 {
     m_choice->choose(below);
+    m_list->setCurrentIndex(below);
     m_tables->setCurrentIndex(below);
 }
 

@@ -7,6 +7,7 @@
 #include "views/widgets/empty_notice.h"
 #include "views/widgets/whatif/peak_chart.h"
 
+class QComboBox;
 class QLabel;
 class QPushButton;
 class QSplitter;
@@ -102,6 +103,7 @@ private:
     Legend* m_legend; // of the latter
     BackgroundJob m_drawing{ Earlier::Stop, BackgroundJob::Thread::Beside };
     Segmented* m_choice;
+    QComboBox* m_list; // the same choice, where there is little room
     WhatIfPlanPanel* m_plan;
     WhatIfConfirmPanel* m_confirm;
     QStackedWidget* m_tables;

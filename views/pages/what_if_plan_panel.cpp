@@ -7,13 +7,13 @@
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
+#include "views/widgets/flow_layout.h"
 #include "views/widgets/plain_table_view.h"
-#include "views/widgets/segmented.h"
 #include "views/widgets/whatif/plan_tables.h"
 
 #include <QApplication>
 #include <QClipboard>
-#include <QHBoxLayout>
+#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -39,10 +39,7 @@ QString percent(double share)
 WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
     : QWidget(parent)
     , m_whatIf(whatIf)
-    , m_goal(new Segmented(tr("What the plan is for"),
-          { { tr("Fit into"), tr("Which modules to checkpoint, at the least that is computed again") },
-              { tr("Largest batch"), tr("That fits the device") },
-              { tr("Cheapest changes"), tr("What makes it fit the device at the least cost") } }))
+    , m_goal(new QComboBox)
     , m_budget(new QLineEdit)
     , m_plan(new QPushButton(tr("Plan")))
     , m_sentence(textLabel(QString()))
@@ -51,7 +48,14 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
     , m_copy(linkButton(tr("Copy code")))
     , m_take(linkButton(tr("Take it over")))
 {
-    m_goal->setProperty("many", true);
+    const auto addGoal = [this](const QString& name, const QString& tip) {
+        m_goal->addItem(name);
+        m_goal->setItemData(m_goal->count() - 1, tip, Qt::ToolTipRole);
+    };
+    addGoal(tr("Fit into"), tr("Which modules to checkpoint, at the least that is computed again"));
+    addGoal(tr("Largest batch"), tr("That fits the device"));
+    addGoal(tr("Cheapest changes"), tr("What makes it fit the device at the least cost"));
+    m_goal->setAccessibleName(tr("What the plan is for"));
     m_budget->setPlaceholderText(QStringLiteral("20GiB"));
     m_budget->setAccessibleName(tr("Size that is not to be exceeded"));
     m_budget->setToolTip(tr("No more than this is to be reserved, such as 20GiB"));
@@ -66,17 +70,11 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
     m_code->setAccessibleName(tr("Code to paste behind where the program makes its model"));
     m_copy->setToolTip(tr("Python to paste behind where the program makes its model"));
     m_take->setToolTip(tr("The plan becomes the changes at the left"));
-    auto* head = new QHBoxLayout;
-    head->setSpacing(kGrid);
-    head->addWidget(m_goal);
-    head->addWidget(m_budget);
-    head->addWidget(m_plan);
-    head->addStretch();
-    auto* found = new QHBoxLayout;
-    found->setSpacing(kGrid);
-    found->addWidget(m_sentence, 1);
-    found->addWidget(m_copy, 0, Qt::AlignTop);
-    found->addWidget(m_take, 0, Qt::AlignTop);
+    auto* head = new FlowLayout;
+    head->setSpacings(kGrid, kGrid / 2);
+    for (QWidget* part : { static_cast<QWidget*>(m_goal), static_cast<QWidget*>(m_budget),
+             static_cast<QWidget*>(m_plan), static_cast<QWidget*>(m_take), static_cast<QWidget*>(m_copy) })
+        head->addWidget(part);
     auto* beside = new QSplitter(Qt::Horizontal);
     beside->addWidget(m_table);
     beside->addWidget(m_code);
@@ -87,9 +85,9 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(kGrid / 2);
     layout->addLayout(head);
-    layout->addLayout(found);
+    layout->addWidget(m_sentence);
     layout->addWidget(beside, 1);
-    connect(m_goal, &Segmented::changed, this, [this] { refresh(); });
+    connect(m_goal, &QComboBox::activated, this, [this] { refresh(); });
     connect(m_budget, &QLineEdit::textEdited, this, [this] { refresh(); });
     connect(m_budget, &QLineEdit::returnPressed, this, &WhatIfPlanPanel::plan);
     connect(m_plan, &QPushButton::clicked, this, [this] {
@@ -113,12 +111,12 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
 
 PlanGoal WhatIfPlanPanel::goal() const
 {
-    return static_cast<PlanGoal>(m_goal->chosen());
+    return static_cast<PlanGoal>(m_goal->currentIndex());
 }
 
 void WhatIfPlanPanel::setGoal(PlanGoal goal)
 {
-    m_goal->choose(static_cast<int>(goal));
+    m_goal->setCurrentIndex(static_cast<int>(goal));
     refresh();
 }
 

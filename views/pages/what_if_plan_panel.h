@@ -7,6 +7,7 @@
 #include "views/models/what_if_plan.h"
 #include "views/style/palette.h"
 
+class QComboBox;
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
@@ -15,7 +16,6 @@ class QPushButton;
 namespace strata::views {
 
 class PlainTableView;
-class Segmented;
 
 /// A plan beside the changes that are asked for: the goal, a button that looks for it, what was found as a
 /// table, and the code to paste. GUI thread only.
@@ -47,7 +47,7 @@ private:
     WhatIf& m_whatIf;
     WhatIfPlanner m_planner;
     const void* m_trace = nullptr; // of what was found
-    Segmented* m_goal;
+    QComboBox* m_goal;
     QLineEdit* m_budget;
     QPushButton* m_plan;
     QLabel* m_sentence;

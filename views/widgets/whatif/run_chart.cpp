@@ -338,7 +338,7 @@ std::vector<Legend::Entry> RunChart::legend() const
     const bool both = m_isAsked && m_curves->isPredicted;
     if (both || !m_curves->isPredicted)
         line(tr("requested, recorded"), m_palette[Palette::Role::Text]);
-    line(both ? tr("reserved, recorded (dashed)") : tr("reserved"),
+    line(both ? tr("reserved, recorded") : tr("reserved"),
         both ? m_palette[Palette::Role::TextMuted] : m_palette[Palette::Role::Reserved]);
     if (both && m_curves->hasReserved)
         line(tr("reserved, predicted"), m_palette[Palette::Role::Accent]);
