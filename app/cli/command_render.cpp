@@ -87,6 +87,15 @@ public:
         app.add_option("--size", m_size, "Size of a picture in pixels (default 1280x800)")->type_name("WxH");
         app.add_option("--theme", m_theme, "light or dark")->type_name("THEME");
         app.add_option("--scale", m_scale, "Device pixel ratio, 1 to 4 (default 1)")->type_name("N");
+        app.add_option("--change", m_changes,
+               "What the page whatif is asked, as strata whatif takes it; one after the other")
+            ->type_name("KIND=VALUE")
+            ->allow_extra_args(false);
+        app.add_option("--table", m_table,
+               "What stands below the picture of the page whatif: alternatives, peaks, cards, blocks, plan "
+               "or "
+               "confirm")
+            ->type_name("TABLE");
         app.add_flag("--svg", m_svg, "Draws curves and the flame graph as SVG too");
         app.footer("\nRuns strata-gui, which must lie beside strata.\n" + footer(Footer::ExitCodes));
     }
@@ -147,6 +156,9 @@ private:
         add("--page", m_page);
         add("--size", m_size);
         add("--theme", m_theme);
+        for (const std::string& change : m_changes)
+            add("--change", change);
+        add("--table", m_table);
         add("--scale", m_scale == 1 ? std::string() : std::to_string(m_scale));
         if (m_svg)
             arguments.emplace_back("--svg");
@@ -156,6 +168,8 @@ private:
 
     std::string m_directory;
     std::string m_page; // empty: every page
+    std::vector<std::string> m_changes;
+    std::string m_table; // empty: the first
     std::string m_size; // "1280x800"
     std::string m_theme; // empty: as the window has it
     int m_scale = 1;

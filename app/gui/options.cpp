@@ -79,6 +79,16 @@ Options parseOptions(const QStringList& arguments)
         QStringLiteral("WxH"));
     const QCommandLineOption scale(QStringLiteral("scale"),
         QCoreApplication::translate("Options", "With --render: pixels per point (1)."), QStringLiteral("N"));
+    const QCommandLineOption change(QStringLiteral("change"),
+        QCoreApplication::translate("Options",
+            "With --render: what the page What-if is asked, as strata whatif takes it; may be given several "
+            "times."),
+        QStringLiteral("KIND=VALUE"));
+    const QCommandLineOption table(QStringLiteral("table"),
+        QCoreApplication::translate("Options",
+            "With --render: what stands below the picture of What-if: alternatives, peaks, cards, blocks, "
+            "plan or confirm."),
+        QStringLiteral("TABLE"));
     const QCommandLineOption svg(QStringLiteral("svg"),
         QCoreApplication::translate("Options", "With --render: also an SVG of pages that have one."));
     const QCommandLineOption window(QStringLiteral("window"),
@@ -89,7 +99,8 @@ Options parseOptions(const QStringList& arguments)
     const QCommandLineOption ranks(QStringLiteral("ranks"),
         QCoreApplication::translate(
             "Options", "The files are traces of the ranks of one run: compares them."));
-    parser.addOptions({ help, version, theme, render, page, size, scale, svg, window, force, ranks });
+    parser.addOptions(
+        { help, version, theme, render, page, size, scale, change, table, svg, window, force, ranks });
     parser.addPositionalArgument(QStringLiteral("FILE"),
         QCoreApplication::translate("Options", "A PyTorch memory snapshot."), QStringLiteral("[FILE...]"));
     if (!parser.parse(arguments))
@@ -110,6 +121,8 @@ Options parseOptions(const QStringList& arguments)
         && options.theme != QLatin1String("dark"))
         badUsage(QStringLiteral("--theme is light or dark, not %1").arg(options.theme));
     options.pages = parser.values(page);
+    options.changes = parser.values(change);
+    options.table = parser.value(table);
     options.svg = parser.isSet(svg);
     options.window = parser.isSet(window);
     options.force = parser.isSet(force);

@@ -17,6 +17,8 @@ struct Options {
     QStringList pages; ///< ids; empty: all
     QSize size{ 1280, 800 }; ///< of a picture, in logical pixels
     double scale = 1;
+    QStringList changes; ///< KIND=VALUE, that the page What-if is asked
+    QString table; ///< that the page What-if shows below its picture; empty: the first
     bool svg = false;
     bool window = false; ///< pictures of the whole window
     bool force = false;

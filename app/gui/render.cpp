@@ -6,6 +6,7 @@
 #include "views/contents/document_view.h"
 #include "views/contents/page_export.h"
 #include "views/contents/page_list.h"
+#include "views/contents/page_question.h"
 #include "views/contents/run_ranks_content.h"
 #include "views/shell/main_window.h"
 
@@ -123,6 +124,8 @@ int renderDocument(Document& document, const views::Palette& palette, const Opti
     const std::vector<Page*> chosen = choosePages(all, options.pages);
     if (chosen.empty())
         return 2;
+    if (const auto asked = views::askWhatIf(all, options.changes, options.table); !asked)
+        return complain(asked.error(), 2);
     frame.resize(options.size);
     frame.show();
     for (Page* page : chosen) {
@@ -167,6 +170,8 @@ int renderWindow(const QString& path, views::Theme& theme, const Options& option
     const std::vector<Page*> chosen = choosePages(view.pages(), pages);
     if (chosen.empty())
         return 2;
+    if (const auto asked = views::askWhatIf(view.pages(), options.changes, options.table); !asked)
+        return complain(asked.error(), 2);
     for (Page* page : chosen) {
         view.showPage(page->id());
         waitUntilDrawn(view.document(), *page);

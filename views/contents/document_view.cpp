@@ -7,6 +7,8 @@
 #include "views/contents/page_list.h"
 #include "views/contents/page_window.h"
 #include "views/contents/rail.h"
+#include "views/pages/summary_page.h"
+#include "views/pages/what_if_page.h"
 #include "views/style/icons.h"
 #include "views/style/type.h"
 
@@ -184,6 +186,13 @@ void DocumentView::addPage(Page* page, const QString& group)
     });
     connect(page, &Page::focusChanged, this, [this, page](const Focus& focus) { focusOn(focus, page); });
     connect(page, &Page::openPage, this, &DocumentView::openPage);
+    if (const auto* summary = qobject_cast<SummaryPage*>(page))
+        connect(summary, &SummaryPage::whatIfAsked, this, [this](const model::Scenario& scenario) {
+            if (auto* asked = qobject_cast<WhatIfPage*>(findPage(QStringLiteral("whatif")))) {
+                showPage(asked->id());
+                asked->setScenario(scenario);
+            }
+        });
 }
 
 void DocumentView::openPage(const QString& id, std::optional<model::EventIndex> event)

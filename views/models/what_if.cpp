@@ -176,12 +176,20 @@ std::optional<WhatIfQuestion> WhatIf::question() const
     return m_run.report ? std::optional(questionOf(m_scenario)) : std::nullopt;
 }
 
-WhatIfQuestion WhatIf::questionOf(const model::Scenario& scenario) const
+std::optional<WhatIfQuestion> WhatIf::planQuestion() const
+{
+    const auto isRead = [](const Other& other) { return !other.run && !other.refusal; };
+    if (ready() != Ready::All || (m_usesOthers && std::ranges::any_of(m_others, isRead)))
+        return std::nullopt;
+    return questionOf(m_scenario, true);
+}
+
+WhatIfQuestion WhatIf::questionOf(const model::Scenario& scenario, bool plans) const
 {
     WhatIfQuestion question{ .recordings = { { m_path, m_run, items() } },
         .itemsSaid = m_saidItems.has_value(),
         .scenario = scenario };
-    if (scenario.changes.empty() || !m_usesOthers)
+    if ((scenario.changes.empty() && !plans) || !m_usesOthers)
         return question;
     for (const Other& other : m_others)
         if (other.run) {

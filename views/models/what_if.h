@@ -95,6 +95,8 @@ public:
     [[nodiscard]] bool trying() const { return m_trying.running(); }
     /// The question as it stands now; none where ready() says Nothing.
     [[nodiscard]] std::optional<WhatIfQuestion> question() const;
+    /// The same with all that is known, for a plan beside its changes; none where steps are looked for yet.
+    [[nodiscard]] std::optional<WhatIfQuestion> planQuestion() const;
 
     [[nodiscard]] BackgroundJob& predicting() { return m_predicting; }
     [[nodiscard]] BackgroundJob& readingJob() { return m_reading; }
@@ -114,7 +116,7 @@ private:
     void tellItems();
     void readNext();
     void tryAlternatives();
-    [[nodiscard]] WhatIfQuestion questionOf(const model::Scenario& scenario) const;
+    [[nodiscard]] WhatIfQuestion questionOf(const model::Scenario& scenario, bool plans = false) const;
     [[nodiscard]] bool waits(const WhatIfQuestion& question) const;
 
     std::shared_ptr<const DeviceData> m_device;

@@ -92,19 +92,28 @@ model::Result<model::Prediction> WhatIfQuestion::answer(const model::Progress& p
 
 QString WhatIfQuestion::commandLine() const
 {
-    QStringList words{ QStringLiteral("strata whatif"), text::shellQuoted(recordings.front().path),
-        QStringLiteral("--device"), QString::number(recordings.front().run.trace->device()) };
-    const auto add = [&](const char* option, const QString& value) {
-        words << QLatin1String(option) << text::shellQuoted(value);
-    };
+    QStringList quoted{ QStringLiteral("strata") };
+    for (const QString& word : words())
+        quoted << text::shellQuoted(word);
+    return quoted.join(QLatin1Char(' '));
+}
+
+QStringList WhatIfQuestion::words() const
+{
+    QStringList words{ QStringLiteral("whatif"), recordings.front().path, QStringLiteral("--device"),
+        QString::number(recordings.front().run.trace->device()) };
+    const auto add
+        = [&](const char* option, const QString& value) { words << QLatin1String(option) << value; };
     for (const model::Change& change : scenario.changes)
         add("--change", text::utf8(change.text));
     if (scenario.settings)
         add("--set", text::utf8(*scenario.settings));
     if (scenario.capacityBytes)
         add("--capacity", QString::number(*scenario.capacityBytes));
-    if (scenario.changes.empty())
-        return words.join(QLatin1Char(' '));
+    if (!plan.isEmpty())
+        add("--plan", plan);
+    if (scenario.changes.empty() && plan.isEmpty())
+        return words;
     QStringList items;
     for (const WhatIfRecording& recording : recordings) {
         if (&recording != &recordings.front())
@@ -115,7 +124,7 @@ QString WhatIfQuestion::commandLine() const
     // It takes the items of all, or of none.
     if (itemsSaid && items.size() == std::ssize(recordings))
         add("--batch-of", items.join(QLatin1Char(',')));
-    return words.join(QLatin1Char(' '));
+    return words;
 }
 
 } // namespace strata::views

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 
 #include "model/whatif/predict.h"
 #include "views/models/device_data.h"
@@ -47,11 +48,13 @@ struct WhatIfQuestion {
     std::vector<WhatIfRecording> recordings;
     bool itemsSaid = false; ///< of some recording by the user, not by shapes
     model::Scenario scenario;
+    QString plan = {}; ///< what `--plan` is given, beside the scenario; empty: nobody plans
 
     /// The answer of model::predict(). Any thread.
     [[nodiscard]] model::Result<model::Prediction> answer(const model::Progress& progress = {}) const;
     /// The command that gives the same answer, quoted for a shell.
     [[nodiscard]] QString commandLine() const;
+    [[nodiscard]] QStringList words() const; ///< the same, word by word, without "strata"
 };
 
 } // namespace strata::views

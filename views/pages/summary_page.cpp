@@ -2,8 +2,10 @@
 #include "views/pages/summary_page.h"
 #include "views/models/replay_data.h"
 
+#include "views/models/advice_source.h"
 #include "views/models/csv.h"
 #include "views/models/ledger_source.h"
+#include "views/pages/advice_rows.h"
 #include "views/pages/document_texts.h"
 #include "views/pages/kept_view.h"
 #include "views/pages/leak_texts.h"
@@ -42,6 +44,7 @@ constexpr int kRestMs = 300;
 SummaryPage::SummaryPage(Document& document, QWidget* parent)
     : Page(document, parent)
     , m_ledger(new LedgerSource(document, this))
+    , m_advice(new AdviceSource(document, this))
     , m_scroll(new QScrollArea)
 {
     setAccessibleName(title());
@@ -65,6 +68,11 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refreshLedger);
     connect(&document.viewState(), &ViewState::selectionChanged, this, &SummaryPage::refreshLedger);
     follow(m_ledger->job());
+    connect(&document, &Document::deviceReady, this, &SummaryPage::refreshAdvice);
+    connect(&document, &Document::stateChanged, this, &SummaryPage::refreshAdvice);
+    connect(&document.viewState(), &ViewState::deviceChanged, this, &SummaryPage::refreshAdvice);
+    connect(m_advice, &AdviceSource::changed, this, &SummaryPage::adviceChanged);
+    follow(m_advice->job());
     addPageAction(tr("What the Memory Is For: by Category or Module"), { Qt::Key_M },
         [this] { m_ledger->setByModule(!m_ledger->byModule()); });
     addPageAction(tr("Categories of Your Own…"), { Qt::Key_C }, [this] { editRules(); });
@@ -75,6 +83,7 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
     connect(&m_rest, &QTimer::timeout, this, &SummaryPage::makeNext);
     m_data = document.summary();
     refreshLedger();
+    refreshAdvice();
     rebuild();
 }
 
@@ -95,7 +104,8 @@ bool SummaryPage::busy() const
         return m_document.working();
     const CurveOverview* picture = curves(m_shown.widget);
     return m_step.isActive() || m_rest.isActive() || m_document.replaying() || m_document.analysing()
-        || m_ledger->job().running() || (picture && picture->waits() && m_document.working());
+        || m_ledger->job().running() || m_advice->job().running()
+        || (picture && picture->waits() && m_document.working());
 }
 
 void SummaryPage::refresh()
@@ -157,6 +167,7 @@ void SummaryPage::showEvent(QShowEvent* event)
     if (m_late)
         makeNext();
     refreshLedger();
+    refreshAdvice();
 }
 
 /// Colours may need the events.
@@ -307,6 +318,7 @@ void SummaryPage::addNextPart()
         { &SummaryPage::fillCurves, false },
         { &SummaryPage::fillDevices, false },
         { &SummaryPage::fillOutOfMemory, false },
+        { &SummaryPage::fillAdvice, false },
         { &SummaryPage::fillLedger, false },
         { &SummaryPage::fillPeak, false },
         { &SummaryPage::fillIntegrity, true },
@@ -330,6 +342,8 @@ void SummaryPage::addNextPart()
     if (inside->count() > 0) {
         (part.fact ? facts : story)->addWidget(widget);
         widget->show(); // now, not when the layout gets to it: what is made is there
+        for (AdviceRows* rows : widget->findChildren<AdviceRows*>())
+            showAdvice(*rows);
     } else {
         delete widget;
     }

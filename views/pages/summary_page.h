@@ -3,6 +3,7 @@
 
 #include <QTimer>
 
+#include "model/whatif/scenario.h"
 #include "views/pages/page.h"
 #include "views/style/rich_text.h"
 
@@ -13,6 +14,8 @@ class QVBoxLayout;
 
 namespace strata::views {
 
+class AdviceRows;
+class AdviceSource;
 class CurveOverview;
 class FoldSection;
 class LedgerPanel;
@@ -44,6 +47,9 @@ public:
     [[nodiscard]] QStringList unfolded() const override { return m_unfolded; }
     void setUnfolded(const QStringList& parts) override;
     void setPalette(const Palette& palette) override;
+
+Q_SIGNALS:
+    void whatIfAsked(const strata::model::Scenario& scenario); ///< the page What-if should come up with it
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -77,6 +83,7 @@ private:
     void fillCurves(QVBoxLayout& part, const SummaryData& device);
     void fillDevices(QVBoxLayout& part, const SummaryData& device);
     void fillOutOfMemory(QVBoxLayout& part, const SummaryData& device);
+    void fillAdvice(QVBoxLayout& part, const SummaryData& device);
     void fillLedger(QVBoxLayout& part, const SummaryData& device);
     void fillPeak(QVBoxLayout& part, const SummaryData& device);
     /// A part that is folded while nothing is wrong, unless the user has unfolded it; `name` as in
@@ -102,6 +109,9 @@ private:
     void chooseGroup(model::Grouping grouping, const std::string& label, model::EventIndex event);
     [[nodiscard]] const LedgerPanel* ledgerInUse() const; ///< nullptr: the keyboard is elsewhere
     void refreshLedger();
+    void refreshAdvice();
+    void adviceChanged();
+    void showAdvice(AdviceRows& rows) const;
     void showVerdict(QLabel& label, const std::vector<model::Sentence>& verdict) const;
     void showLeaks(const Content& content) const;
     void editRules();
@@ -113,6 +123,7 @@ private:
     Content m_next; // of a newer generation, while it is made
     std::string m_wanted; // a line that was clicked before there was a device to tell of it
     LedgerSource* m_ledger;
+    AdviceSource* m_advice;
     QScrollArea* m_scroll;
     QTimer m_step; // runs while parts are missing
     QTimer m_rest; // between two generations: figures are there to be read

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 namespace strata::views {
@@ -163,14 +164,22 @@ void WhatIfBatchCard::addTo(model::Scenario& scenario) const
 
 void WhatIfBatchCard::show(const model::Scenario& scenario)
 {
-    const auto change = std::ranges::find(scenario.changes, model::Change::Kind::Batch, &model::Change::kind);
-    setOn(change != scenario.changes.end());
+    const auto isBatch
+        = [](const model::Change& change) { return change.kind == model::Change::Kind::Batch; };
+    const auto last = std::ranges::find_if(scenario.changes | std::views::reverse, isBatch);
+    setOn(last != scenario.changes.rend());
     if (!isOn())
         return;
-    m_text = change->text;
-    const std::int64_t of = change->relative ? whatIf().items().value_or(0) : 1;
-    m_asked = change->numerator * of / change->denominator;
+    m_text = last->text; // of several, one after the other: a plan's comes behind what was asked
+    takeItems(*last);
     showAsked();
+}
+
+/// 0: so many times what nobody knows yet.
+void WhatIfBatchCard::takeItems(const model::Change& change)
+{
+    const std::int64_t of = change.relative ? whatIf().items().value_or(0) : 1;
+    m_asked = change.numerator * of / change.denominator;
 }
 
 /// Of the device that is asked about: the document may be at another by now.
@@ -209,6 +218,8 @@ void WhatIfBatchCard::refresh()
         m_asked = *recorded;
         m_text = "batch=" + std::to_string(m_asked);
     }
+    if (const auto change = model::Change::parse(m_text); recorded && m_asked <= 0 && change)
+        takeItems(*change);
     showAsked();
     const QString why = whyNot();
     m_slider->setEnabled(why.isEmpty());

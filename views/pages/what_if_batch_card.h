@@ -32,6 +32,7 @@ public:
 
 private:
     void ask(std::int64_t items);
+    void takeItems(const model::Change& change);
     void showAsked();
     [[nodiscard]] bool hasSteps() const;
     [[nodiscard]] QString whyNot() const;

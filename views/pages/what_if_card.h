@@ -11,12 +11,13 @@
 
 class QCheckBox;
 class QLabel;
+class QToolButton;
 class QVBoxLayout;
 
 namespace strata::views {
 
 /// Something that can be another in a what-if: a card with a switch, and what it is to be below that. Who
-/// moves a control of it switches it on. GUI thread only.
+/// moves a control of it switches it on, and what is on is open. GUI thread only.
 class WhatIfCard : public QFrame {
     Q_OBJECT
 public:
@@ -26,6 +27,8 @@ public:
     void setOn(bool on); ///< not told as the user's doing
     [[nodiscard]] QCheckBox& onSwitch() const { return *m_switch; }
     [[nodiscard]] QString note() const;
+    [[nodiscard]] bool isOpen() const; ///< its controls are shown, not its head alone
+    void setOpen(bool open);
 
     /// Adds what it asks for, where it is on and has it.
     virtual void addTo(model::Scenario& scenario) const = 0;
@@ -38,6 +41,7 @@ Q_SIGNALS:
     void edited(); ///< by the user: it asks for something else
 
 protected:
+    void mouseReleaseEvent(QMouseEvent* event) override; ///< a click on the head opens and closes it
     [[nodiscard]] QVBoxLayout& inside() const { return *m_inside; }
     void setEssence(const QString& text); ///< beside the title
     void setNote(const QString& text); ///< below everything; empty: none
@@ -50,6 +54,8 @@ private:
     Document& m_document;
     QCheckBox* m_switch;
     QLabel* m_essence;
+    QToolButton* m_fold;
+    QWidget* m_body; // below the head
     QVBoxLayout* m_inside;
     QLabel* m_note;
 };

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <iterator>
 
 namespace strata::views {
 
@@ -38,15 +39,24 @@ WhatIfChoiceCard::WhatIfChoiceCard(const model::ChangeKind& kind, const QString&
     refresh();
 }
 
-model::Result<model::Change> WhatIfChoiceCard::change() const
+model::Result<std::vector<model::Change>> WhatIfChoiceCard::changes() const
 {
-    return model::Change::parse(
-        std::string(m_kind.word) + "=" + m_value->currentText().trimmed().toStdString());
+    std::vector<model::Change> changes;
+    QStringList values = m_value->currentText().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    if (values.isEmpty())
+        values << QString();
+    for (const QString& value : values) {
+        auto asked = model::Change::parse(std::string(m_kind.word) + "=" + value.toStdString());
+        if (!asked)
+            return model::Failure(asked.error());
+        changes.push_back(std::move(*asked));
+    }
+    return changes;
 }
 
 void WhatIfChoiceCard::showChange()
 {
-    const auto asked = change();
+    const auto asked = changes();
     if (m_value->count() == 0)
         setNote(m_why);
     else
@@ -57,18 +67,22 @@ void WhatIfChoiceCard::addTo(model::Scenario& scenario) const
 {
     if (!isOn())
         return;
-    if (auto asked = change())
-        scenario.changes.push_back(std::move(*asked));
+    if (auto asked = changes())
+        std::ranges::move(*asked, std::back_inserter(scenario.changes));
 }
 
 void WhatIfChoiceCard::show(const model::Scenario& scenario)
 {
-    const auto asked = std::ranges::find(scenario.changes, m_kind.kind, &model::Change::kind);
-    setOn(asked != scenario.changes.end());
+    QStringList values; // a plan names several modules
+    for (const model::Change& change : scenario.changes)
+        if (change.kind == m_kind.kind)
+            values << text::utf8(change.value);
+    setOn(!values.isEmpty());
     if (!isOn())
         return;
     const QSignalBlocker silent(m_value);
-    m_value->setEditText(text::utf8(asked->value));
+    m_value->setEditText(values.join(QLatin1Char(' ')));
+    m_value->lineEdit()->setCursorPosition(0);
     showChange();
 }
 

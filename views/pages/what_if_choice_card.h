@@ -7,7 +7,8 @@ class QComboBox;
 
 namespace strata::views {
 
-/// A change whose value is a text: one that the model proposes for the recording, or any other.
+/// A change whose value is a text: one that the model proposes for the recording, or any other; several with
+/// spaces between.
 class WhatIfChoiceCard final : public WhatIfCard {
     Q_OBJECT
 public:
@@ -21,7 +22,7 @@ public:
     [[nodiscard]] QComboBox& value() const { return *m_value; }
 
 private:
-    [[nodiscard]] model::Result<model::Change> change() const;
+    [[nodiscard]] model::Result<std::vector<model::Change>> changes() const;
     void showChange();
 
     const model::ChangeKind& m_kind;

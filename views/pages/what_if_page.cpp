@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/what_if_page.h"
 
+#include "views/models/what_if_curves.h"
 #include "views/models/what_if_words.h"
+#include "views/pages/what_if_confirm_panel.h"
+#include "views/pages/what_if_plan_panel.h"
+#include "views/pages/what_if_precision_card.h"
 #include "views/pages/what_if_texts.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
+#include "views/widgets/flow_layout.h"
+#include "views/widgets/legend.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/segmented.h"
 #include "views/widgets/table_footer.h"
+#include "views/widgets/whatif/run_chart.h"
 #include "views/widgets/whatif/what_if_tables.h"
 
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QSvgGenerator>
@@ -28,7 +37,80 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kChangesWidth = 344, kChangesLeast = 268, kHighestChart = 320; // before scaling
+constexpr int kChangesWidth = 344, kHighestChart = 320, kSmallHeight = 680; // before scaling
+
+/// A choice side by side; as a list where that has no room.
+class ChoiceRow : public QWidget {
+public:
+    ChoiceRow(QWidget& wide, QComboBox& narrow)
+        : m_wide(wide)
+        , m_narrow(narrow)
+    {
+        wide.setParent(this);
+        narrow.setParent(this);
+        setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    }
+    [[nodiscard]] QSize sizeHint() const override { return m_wide.sizeHint(); }
+    [[nodiscard]] QSize minimumSizeHint() const override
+    {
+        return { m_narrow.minimumSizeHint().width(), m_wide.sizeHint().height() };
+    }
+
+protected:
+    void resizeEvent(QResizeEvent*) override
+    {
+        const bool isWide = width() >= m_wide.sizeHint().width();
+        m_wide.setVisible(isWide);
+        m_narrow.setVisible(!isWide);
+        (isWide ? m_wide : m_narrow)
+            .setGeometry(0, 0, (isWide ? m_wide.sizeHint() : m_narrow.sizeHint()).width(), height());
+    }
+
+private:
+    QWidget& m_wide;
+    QComboBox& m_narrow;
+};
+
+/// Pictures above a legend, which needs more lines where it is narrow: they are not squeezed for that.
+class PictureArea : public QWidget {
+public:
+    [[nodiscard]] QSize minimumSizeHint() const override
+    {
+        const int least = layout()->minimumSize().width();
+        return { least, layout()->minimumSize().height() };
+    }
+
+protected:
+    bool event(QEvent* event) override
+    {
+        const bool isHandled = QWidget::event(event);
+        if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest) {
+            for (Legend* legend : findChildren<Legend*>())
+                legend->setMinimumHeight(legend->layout()->heightForWidth(legend->width()));
+            updateGeometry();
+        }
+        return isHandled;
+    }
+};
+
+/// Cards below each other, as wide as the widest: nothing of them is cut at the right.
+class CardArea : public QScrollArea {
+public:
+    [[nodiscard]] QSize minimumSizeHint() const override
+    {
+        const int bar = verticalScrollBar()->sizeHint().width();
+        return { widget() ? widget()->minimumSizeHint().width() + bar : 0,
+            QScrollArea::minimumSizeHint().height() };
+    }
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (event->type() == QEvent::LayoutRequest)
+            updateGeometry();
+        return QScrollArea::eventFilter(watched, event);
+    }
+};
 
 } // namespace
 
@@ -41,13 +123,21 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     , m_reset(linkButton(tr("As recorded")))
     , m_copySetting(linkButton(tr("Copy setting")))
     , m_copyCommand(linkButton(tr("Copy command")))
+    , m_pictures(new PictureArea)
     , m_chart(new PeakChart)
+    , m_run(new RunChart)
+    , m_legend(new Legend)
     , m_choice(new Segmented(tr("Shown below"),
           { { tr("Alternatives"), tr("Single changes and what each of them saves (B: the next)") },
               { tr("Peaks"), tr("The figures of the picture (B: the next)") },
               { tr("Cards"),
                   tr("Cards of the catalogue, and what would be left over on each (B: the next)") },
-              { tr("Blocks"), tr("What became of which blocks (B: the next)") } }))
+              { tr("Blocks"), tr("What became of which blocks (B: the next)") },
+              { tr("Plan"), tr("What makes it fit, with the code to paste (B: the next)") },
+              { tr("Confirm"), tr("Runs it, to know to the byte (B: the next)") } }))
+    , m_list(new QComboBox)
+    , m_plan(new WhatIfPlanPanel(m_whatIf))
+    , m_confirm(new WhatIfConfirmPanel(m_whatIf))
     , m_tables(new QStackedWidget)
     , m_notice(new EmptyNotice)
     , m_footer(new TableFooter)
@@ -90,16 +180,24 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     m_footer->watch(&m_whatIf.predicting(), tr("Predicting"));
     m_footer->watch(&m_whatIf.readingJob(), tr("Reading another recording"));
     m_footer->watch(&m_whatIf.tryingJob(), tr("Trying single changes"));
-    for (const BackgroundJob* job : { &m_whatIf.predicting(), &m_whatIf.readingJob(), &m_whatIf.tryingJob() })
+    m_footer->watch(&m_plan->planner().job(), tr("Planning"));
+    for (const BackgroundJob* job : { &m_whatIf.predicting(), &m_whatIf.readingJob(), &m_whatIf.tryingJob(),
+             &m_plan->planner().job(), &m_drawing })
         follow(*job);
     connect(&m_whatIf, &WhatIf::answerChanged, this, &WhatIfPage::showAnswer);
     connect(&m_whatIf, &WhatIf::alternativesChanged, this, &WhatIfPage::showAlternatives);
     connect(&m_whatIf, &WhatIf::itemsChanged, this, &WhatIfPage::refreshCards);
     connect(&m_whatIf, &WhatIf::workingChanged, this, [this] {
         refreshCards();
+        m_plan->refresh();
         showTexts();
         Q_EMIT busyChanged();
     });
+    connect(m_plan, &WhatIfPlanPanel::taken, this, &WhatIfPage::setScenario);
+    connect(m_plan, &WhatIfPlanPanel::announced, m_footer, &TableFooter::announce);
+    connect(m_confirm, &WhatIfConfirmPanel::changed, this, &WhatIfPage::showAnswer);
+    connect(&card<WhatIfPrecisionCard>(), &WhatIfPrecisionCard::confirmAsked, this,
+        [this] { setBelow(Confirm); });
     connect(m_notice, &EmptyNotice::buttonPressed, &document, &Document::replayAgain);
     connect(&document.viewState(), &ViewState::deviceChanged, this, &WhatIfPage::showDevice);
     for (const auto signal : { &Document::outlineReady, &Document::stateChanged })
@@ -133,15 +231,15 @@ QWidget* WhatIfPage::makeChanges()
         connect(card, &WhatIfCard::edited, this, &WhatIfPage::collect);
     }
     list->addStretch();
-    auto* area = new QScrollArea;
+    auto* area = new CardArea;
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     area->setFocusPolicy(Qt::NoFocus);
     area->setWidget(inside);
     column->addWidget(area, 1);
-    auto* buttons = new QHBoxLayout;
-    buttons->setSpacing(kGrid);
+    auto* buttons = new FlowLayout;
+    buttons->setSpacings(kGrid, 0);
     m_reset->setProperty("atEdge", true);
     m_reset->setToolTip(tr("Switches every change off (D)"));
     m_copySetting->setToolTip(tr("Copies PYTORCH_CUDA_ALLOC_CONF=… of the changed settings (C)"));
@@ -150,27 +248,37 @@ QWidget* WhatIfPage::makeChanges()
     connect(m_copySetting, &QPushButton::clicked, this, &WhatIfPage::copySetting);
     connect(m_copyCommand, &QPushButton::clicked, this, &WhatIfPage::copyCommand);
     buttons->addWidget(m_reset);
-    buttons->addStretch();
     buttons->addWidget(m_copySetting);
     buttons->addWidget(m_copyCommand);
     column->addLayout(buttons);
-    side->setMinimumWidth(scaled(kChangesLeast, font()));
     return side;
 }
 
 QWidget* WhatIfPage::makeAnswer()
 {
-    auto* side = new QWidget;
-    auto* column = new QVBoxLayout(side);
-    column->setContentsMargins(kMargin, 0, 0, 0);
+    auto* side = new QSplitter(Qt::Vertical); // whoever plans or confirms may want the room
+    auto* lower = new QWidget;
+    auto* column = new QVBoxLayout(lower);
+    column->setContentsMargins(kMargin, kGrid / 2, 0, 0);
     column->setSpacing(kGrid);
     m_chart->setMaximumHeight(scaled(kHighestChart, font()));
-    column->addWidget(m_chart, 2);
-    auto* head = new QHBoxLayout;
+    auto* pictures = new QVBoxLayout(m_pictures);
+    pictures->setContentsMargins(kMargin, 0, 0, 0);
+    pictures->setSpacing(kGrid / 2);
+    pictures->addWidget(m_chart, 2);
+    pictures->addWidget(m_run, 3);
+    pictures->addWidget(m_legend);
+    side->addWidget(m_pictures);
+    side->addWidget(lower);
+    side->setStretchFactor(0, 4);
+    side->setStretchFactor(1, 3);
+    side->setChildrenCollapsible(false);
     m_choice->setProperty("many", true); // as narrow as what is beside it
-    head->addWidget(m_choice);
-    head->addStretch();
-    column->addLayout(head);
+    m_list->addItems(
+        { tr("Alternatives"), tr("Peaks"), tr("Cards"), tr("Blocks"), tr("Plan"), tr("Confirm") });
+    m_list->setAccessibleName(tr("Shown below"));
+    connect(m_list, &QComboBox::activated, this, [this](int below) { setBelow(static_cast<Below>(below)); });
+    column->addWidget(new ChoiceRow(*m_choice, *m_list));
     const QString names[] = { tr("Single changes and what they come to"), tr("Peaks"),
         tr("Cards of the catalogue"), tr("What became of blocks") };
     for (const QString& name : names) {
@@ -178,8 +286,18 @@ QWidget* WhatIfPage::makeAnswer()
         table->setAccessibleName(name);
         m_tables->addWidget(table);
     }
-    column->addWidget(m_tables, 3);
+    m_tables->addWidget(m_plan);
+    auto* confirms = new QScrollArea;
+    confirms->setWidgetResizable(true);
+    confirms->setFrameShape(QFrame::NoFrame);
+    confirms->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    confirms->setFocusPolicy(Qt::NoFocus);
+    m_confirm->setObjectName(QStringLiteral("page"));
+    confirms->setWidget(m_confirm);
+    m_tables->addWidget(confirms);
+    column->addWidget(m_tables, 1);
     connect(m_chart, &PeakChart::hovered, this, &Page::hoverText);
+    connect(m_run, &RunChart::hovered, this, &Page::hoverText);
     connect(m_choice, &Segmented::changed, this, [this](int below) { setBelow(static_cast<Below>(below)); });
     connect(&table(Alternatives), &PlainTableView::sourceRowOpened, this, &WhatIfPage::takeAlternative);
     return side;
@@ -187,12 +305,15 @@ QWidget* WhatIfPage::makeAnswer()
 
 PlainTableView& WhatIfPage::table(Below below) const
 {
+    if (below == Plan)
+        return m_plan->table();
     return static_cast<PlainTableView&>(*m_tables->widget(below));
 }
 
 void WhatIfPage::setBelow(Below below)
 {
     m_choice->choose(below);
+    m_list->setCurrentIndex(below);
     m_tables->setCurrentIndex(below);
 }
 
@@ -200,15 +321,17 @@ void WhatIfPage::setPalette(const Palette& palette)
 {
     Page::setPalette(palette);
     m_chart->setColours(palette);
-    for (const Below below : { Alternatives, Peaks, Cards, Blocks })
+    m_run->setColours(palette);
+    m_legend->setEntries(m_run->legend(), palette);
+    for (const Below below : { Alternatives, Peaks, Cards, Blocks, Plan })
         table(below).setColours(palette);
     showTexts();
 }
 
 bool WhatIfPage::busy() const
 {
-    return m_whatIf.working() || m_whatIf.reading() || m_whatIf.trying() || m_document.replaying()
-        || m_document.analysing();
+    return m_whatIf.working() || m_whatIf.reading() || m_whatIf.trying() || m_drawing.running()
+        || m_plan->planner().job().running() || m_document.replaying() || m_document.analysing();
 }
 
 void WhatIfPage::showEvent(QShowEvent* event)
@@ -216,6 +339,15 @@ void WhatIfPage::showEvent(QShowEvent* event)
     Page::showEvent(event);
     if (m_late)
         showDevice();
+}
+
+/// In a small window the figures of the other peaks are those of the table.
+void WhatIfPage::resizeEvent(QResizeEvent* event)
+{
+    Page::resizeEvent(event);
+    const bool isSmall = height() < scaled(kSmallHeight, font());
+    m_chart->setReservedAlone(isSmall);
+    m_chart->setMaximumHeight(isSmall ? m_chart->minimumSizeHint().height() : scaled(kHighestChart, font()));
 }
 
 void WhatIfPage::showDevice()
@@ -226,6 +358,8 @@ void WhatIfPage::showDevice()
     const bool asks = whatIfAbsence(m_document).title.isEmpty();
     m_whatIf.setDevice(asks ? m_document.device() : nullptr, m_document.path());
     refreshCards();
+    m_plan->refresh();
+    m_confirm->refresh();
     showAnswer();
     showAlternatives();
 }
@@ -242,6 +376,7 @@ void WhatIfPage::collect()
     for (const WhatIfCard* card : m_cards)
         card->addTo(scenario);
     m_whatIf.setScenario(std::move(scenario));
+    m_confirm->refresh();
     showTexts();
 }
 
@@ -264,6 +399,7 @@ void WhatIfPage::showAnswer()
     const auto& answer = m_whatIf.answer();
     if (!answer) {
         m_chart->setPicture(std::nullopt);
+        drawCurves();
         for (const Below below : { Peaks, Cards, Blocks })
             table(below).setSource(nullptr);
         return showTexts();
@@ -279,7 +415,12 @@ void WhatIfPage::showAnswer()
         picture.least = answer->prediction->least;
         picture.most = answer->prediction->most;
     }
+    if (const Confirmation* confirmed = m_confirm->confirmationOf(*answer)) {
+        picture.predicted = picture.least = picture.most = confirmed->changed;
+        picture.isConfirmed = true;
+    }
     m_chart->setPicture(picture);
+    drawCurves();
     table(Peaks).setSource(std::make_shared<const PeaksTable>(picture));
     table(Cards).setSource(answer->prediction ? std::make_shared<const FittingCardsTable>(
                                answer->prediction->roomBytes(), answer->prediction->atLeastBytes.has_value())
@@ -288,6 +429,33 @@ void WhatIfPage::showAnswer()
         answer->prediction ? std::make_shared<const RulesTable>(answer->prediction->uses) : nullptr);
     showTexts();
     Q_EMIT busyChanged();
+}
+
+/// What is requested at once, what is reserved once a replay has told it.
+void WhatIfPage::drawCurves()
+{
+    const std::shared_ptr<const WhatIfAnswer> answer = m_whatIf.answer();
+    const auto show = [this, answer](const std::shared_ptr<const WhatIfCurves>& curves) {
+        const model::Scenario* scenario = answer ? &answer->question.scenario : nullptr;
+        m_run->setCurves(curves, scenario != nullptr && !scenario->changesNothing(),
+            scenario != nullptr ? scenario->capacityBytes : std::nullopt);
+        m_legend->setEntries(m_run->legend(), m_palette);
+    };
+    if (!answer) {
+        m_drawing.cancel();
+        return show(nullptr);
+    }
+    m_drawing.start([answer, show](const JobContext& context) {
+        const model::Progress progress = context.forModel();
+        const auto first = curvesOf(*answer, false, progress);
+        if (!first)
+            return;
+        context.deliver([show, first] { show(first); });
+        if (answer->isFirstLook() || !first->isPredicted)
+            return;
+        if (const auto all = curvesOf(*answer, true, progress))
+            context.deliver([show, all] { show(all); });
+    });
 }
 
 void WhatIfPage::showAlternatives()
@@ -311,11 +479,14 @@ void WhatIfPage::showTexts()
     const bool any = text.title.isEmpty() && answer;
     m_sentence->setVisible(any);
     m_footer->setVisible(text.title.isEmpty());
-    const QString evidence = any ? whatIfEvidence(*answer) : QString();
+    const Confirmation* const confirmed = any ? m_confirm->confirmationOf(*answer) : nullptr;
+    const QString evidence = confirmed ? confirmedText(*confirmed)
+        : any                          ? whatIfEvidence(*answer)
+                                       : QString();
     m_evidence->setText(evidence);
     m_evidence->setVisible(!evidence.isEmpty());
     if (any)
-        m_sentence->setText(whatIfVerdict(*answer));
+        m_sentence->setText(confirmed ? confirmedVerdict(*answer, *confirmed) : whatIfVerdict(*answer));
     m_copySetting->setEnabled(m_whatIf.scenario().settings.has_value());
     const model::Scenario& now = m_whatIf.scenario();
     m_reset->setEnabled(!now.changes.empty() || now.settings || now.capacityBytes);
@@ -355,28 +526,34 @@ QString WhatIfPage::evidenceText() const
 
 QString WhatIfPage::commandLine() const
 {
+    if (m_tables->currentIndex() == Plan)
+        if (const QString plan = m_plan->commandLine(); !plan.isEmpty())
+            return plan;
     const auto question = m_whatIf.question();
     return question ? question->commandLine() : QString();
 }
 
 QString WhatIfPage::copyText() const
 {
+    if (m_tables->currentIndex() == Confirm)
+        return m_confirm->lineText();
     return table(static_cast<Below>(m_tables->currentIndex())).copyText();
 }
 
 bool WhatIfPage::hasCsv() const
 {
-    return table(static_cast<Below>(m_tables->currentIndex())).source() != nullptr;
+    return m_tables->currentIndex() != Confirm
+        && table(static_cast<Below>(m_tables->currentIndex())).source() != nullptr;
 }
 
 bool WhatIfPage::writeCsv(QIODevice& out) const
 {
-    return table(static_cast<Below>(m_tables->currentIndex())).writeCsv(out);
+    return hasCsv() && table(static_cast<Below>(m_tables->currentIndex())).writeCsv(out);
 }
 
 QWidget* WhatIfPage::pictureWidget()
 {
-    return hasSvg() ? static_cast<QWidget*>(m_chart) : this;
+    return hasSvg() ? m_pictures : this;
 }
 
 bool WhatIfPage::saveSvg(const QString& path)
@@ -385,14 +562,16 @@ bool WhatIfPage::saveSvg(const QString& path)
         return false;
     QSvgGenerator svg;
     svg.setFileName(path);
-    svg.setSize(m_chart->size());
-    svg.setViewBox(m_chart->rect());
+    svg.setSize(m_pictures->size());
+    svg.setViewBox(m_pictures->rect());
     svg.setTitle(title());
     QPainter painter;
     if (!painter.begin(&svg))
         return false;
     painter.setFont(m_chart->font());
     m_chart->paintOn(painter);
+    painter.translate(m_run->pos());
+    m_run->paintOn(painter);
     return painter.end();
 }
 

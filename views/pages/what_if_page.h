@@ -7,6 +7,7 @@
 #include "views/widgets/empty_notice.h"
 #include "views/widgets/whatif/peak_chart.h"
 
+class QComboBox;
 class QLabel;
 class QPushButton;
 class QSplitter;
@@ -15,15 +16,20 @@ class QStackedWidget;
 namespace strata::views {
 
 class PlainTableView;
+class Legend;
+class RunChart;
 class Segmented;
 class TableFooter;
+class WhatIfConfirmPanel;
+class WhatIfPlanPanel;
 
 /// What the peak would be, and whether it would fit, if something were another: changes as cards at the left,
-/// at the right what they come to together, and below that single changes and what each of them would save.
+/// at the right what they come to together: peaks, and memory over the run; below that single changes and
+/// what each of them would save, plans, and what confirms.
 class WhatIfPage : public Page {
     Q_OBJECT
 public:
-    enum Below { Alternatives, Peaks, Cards, Blocks };
+    enum Below { Alternatives, Peaks, Cards, Blocks, Plan, Confirm };
 
     explicit WhatIfPage(Document& document, QWidget* parent = nullptr);
 
@@ -55,19 +61,24 @@ public:
         Q_UNREACHABLE();
     }
     [[nodiscard]] PeakChart& chart() const { return *m_chart; }
-    [[nodiscard]] PlainTableView& table(Below below) const;
+    [[nodiscard]] RunChart& run() const { return *m_run; }
+    [[nodiscard]] WhatIfPlanPanel& planPanel() const { return *m_plan; }
+    [[nodiscard]] WhatIfConfirmPanel& confirmPanel() const { return *m_confirm; }
+    [[nodiscard]] PlainTableView& table(Below below) const; ///< not of Confirm
     [[nodiscard]] EmptyNotice& notice() const { return *m_notice; }
     [[nodiscard]] QString sentenceText() const;
     [[nodiscard]] QString evidenceText() const;
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     [[nodiscard]] QWidget* makeChanges();
     [[nodiscard]] QWidget* makeAnswer();
     void showDevice();
     void showAnswer();
+    void drawCurves(); ///< of the answer
     void showAlternatives();
     void showTexts();
     void refreshCards();
@@ -86,8 +97,15 @@ private:
     QPushButton* m_reset;
     QPushButton* m_copySetting;
     QPushButton* m_copyCommand;
+    QWidget* m_pictures; // both
     PeakChart* m_chart;
+    RunChart* m_run;
+    Legend* m_legend; // of the latter
+    BackgroundJob m_drawing{ Earlier::Stop, BackgroundJob::Thread::Beside };
     Segmented* m_choice;
+    QComboBox* m_list; // the same choice, where there is little room
+    WhatIfPlanPanel* m_plan;
+    WhatIfConfirmPanel* m_confirm;
     QStackedWidget* m_tables;
     EmptyNotice* m_notice;
     TableFooter* m_footer;

@@ -26,7 +26,7 @@ constexpr int kNameLength = 24, kItemsWidth = 72;
 } // namespace
 
 WhatIfRecordingsCard::WhatIfRecordingsCard(WhatIf& whatIf, Document& document)
-    : WhatIfCard(whatIf, document, tr("Recordings of other batches"),
+    : WhatIfCard(whatIf, document, tr("Other recordings"),
         tr("The same program, recorded with another batch, tells the size of each block at any batch; a "
            "third one "
            "says whether sizes go linearly with it"))

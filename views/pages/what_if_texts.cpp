@@ -34,14 +34,23 @@ QString sentence(const model::Sentence& what)
     return words;
 }
 
-/// The smallest card with room for it.
-QString fitText(const model::Prediction& prediction)
+/// The smallest card with room for that.
+QString fitText(std::int64_t bytes)
 {
-    const std::vector<model::CardFit> fits = model::cardFits(prediction.roomBytes());
+    const std::vector<model::CardFit> fits = model::cardFits(bytes);
     const model::CardFit* least = nullptr;
     for (const model::CardFit& fit : fits)
         if (fit.fit == model::Fit::Yes && (least == nullptr || fit.marginBytes < least->marginBytes))
             least = &fit;
+    if (least == nullptr)
+        return Words::tr("No card of the catalogue is large enough.");
+    return Words::tr("The smallest card that it fits on is %1, with %2 left over.")
+        .arg(text::strong(text::utf8(least->card->name).toHtmlEscaped()), text::bytes(least->marginBytes));
+}
+
+QString fitText(const model::Prediction& prediction)
+{
+    const std::vector<model::CardFit> fits = model::cardFits(prediction.roomBytes());
     if (prediction.atLeastBytes) {
         const bool none
             = std::ranges::all_of(fits, [](const model::CardFit& fit) { return fit.fit == model::Fit::No; });
@@ -50,10 +59,7 @@ QString fitText(const model::Prediction& prediction)
                                 "once it is served is not known.")
                           .arg(strongBytes(*prediction.atLeastBytes));
     }
-    if (least == nullptr)
-        return Words::tr("No card of the catalogue is large enough.");
-    return Words::tr("The smallest card that it fits on is %1, with %2 left over.")
-        .arg(text::strong(text::utf8(least->card->name).toHtmlEscaped()), text::bytes(least->marginBytes));
+    return fitText(prediction.roomBytes());
 }
 
 /// "1.20 GiB less than was recorded".
@@ -96,6 +102,10 @@ QString refusalText(const WhatIfAnswer& answer)
         return what + QLatin1Char(' ')
             + Words::tr("Say it at the left. Recorded with strata record --operators, the shapes of a whole "
                         "training step tell it.");
+    const auto& changes = question.scenario.changes;
+    if (std::ranges::find(changes, model::Change::Kind::Autocast, &model::Change::kind) != changes.end())
+        return what + QLatin1Char(' ')
+            + Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
     const QString hint = sentence(error.hint);
     return hint.isEmpty() ? what : what + QLatin1Char(' ') + hint + QLatin1Char('.');
 }
@@ -158,6 +168,38 @@ QString whatIfEvidence(const WhatIfAnswer& answer)
         all << Words::tr("Of %1 it is not known how they change.").arg(text::bytes(prediction.unknownBytes));
     if (!prediction.reason.empty())
         all << Words::tr("%1.").arg(sentence(prediction.reason));
+    return text::unbroken(all.join(QLatin1Char(' ')));
+}
+
+QString confirmedVerdict(const WhatIfAnswer& answer, const Confirmation& confirmed)
+{
+    const std::int64_t is = confirmed.changed.reservedBytesPeak;
+    return text::unbroken(Words::tr("With %1 it reserves up to %2, %3.")
+                              .arg(text::strong(text::scenario(answer.question.scenario).toHtmlEscaped()),
+                                  strongBytes(is), comparedText(is, answer.recorded.reservedBytesPeak))
+        + QLatin1Char(' ') + fitText(is));
+}
+
+QString confirmedText(const Confirmation& confirmed)
+{
+    const std::int64_t is = confirmed.changed.reservedBytesPeak;
+    QStringList all{ Words::tr("%1: it reserves up to %2, and requests up to %3.")
+                         .arg(text::strong(confirmed.byCalls ? Words::tr("Confirmed by its recorded calls")
+                                                             : Words::tr("Confirmed by the program")),
+                             strongBytes(is), text::bytes(confirmed.changed.requestedBytesPeak)) };
+    if (confirmed.estimate) {
+        const std::int64_t was = confirmed.estimate->reservedBytesPeak;
+        const double percent = is == 0 ? 0 : static_cast<double>(was - is) / static_cast<double>(is) * 100;
+        all << (was == is
+                ? Words::tr("The estimate was the same.")
+                : Words::tr("The estimate of %1 was off by %2 %, %3.")
+                      .arg(text::bytes(was),
+                          (percent > 0 ? QStringLiteral("+") : QString()) + QString::number(percent, 'f', 2),
+                          was > is ? Words::tr("%1 more").arg(text::bytes(was - is))
+                                   : Words::tr("%1 less").arg(text::bytes(is - was))));
+    }
+    if (!confirmed.note.isEmpty())
+        all << Words::tr("But %1.").arg(confirmed.note.toHtmlEscaped());
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/models/confirm_job.h"
 #include "views/models/what_if.h"
 #include "views/widgets/empty_notice.h"
 
@@ -17,6 +18,10 @@ class Document;
 [[nodiscard]] QString whatIfVerdict(const WhatIfAnswer& answer);
 /// How sure that is and why, between what it lies, what is not known; empty where there is no answer.
 [[nodiscard]] QString whatIfEvidence(const WhatIfAnswer& answer);
+/// The same of what was run: whatever the estimate was, this is so.
+[[nodiscard]] QString confirmedVerdict(const WhatIfAnswer& answer, const Confirmation& confirmed);
+/// What it came to when it was run, and how far the estimate was off.
+[[nodiscard]] QString confirmedText(const Confirmation& confirmed);
 /// Why nothing can be asked of the device that is shown, and what to do; without a title where something can.
 [[nodiscard]] EmptyNotice::Text whatIfAbsence(const Document& document);
 

@@ -59,9 +59,9 @@ TEST_F(ItemModels, KeepTheirWordWhileTheWindowIsUsed)
 {
     open(outOfMemorySample());
     visitAll();
-    EXPECT_EQ(watchAll(), 17u)
+    EXPECT_EQ(watchAll(), 18u)
         << "work, groups, steps, call tree, leaks, survivors, steps again, segments, settings, "
-           "pins, alternatives, peaks, cards, rules, blocks, events, notes";
+           "pins, alternatives, peaks, cards, rules, plan, blocks, events, notes";
     auto& memory = driver().page<MemoryPage>("memory");
     auto& blocks = driver().page<BlocksPage>("blocks");
     auto& events = driver().page<EventsPage>("events");

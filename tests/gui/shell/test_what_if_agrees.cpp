@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page What-if against `strata whatif`: what "Copy as Command Line" gives prints what the page shows.
 #include "tests/gui/shell/agreement_test.h"
+#include "views/models/what_if_curves.h"
+#include "views/pages/advice_rows.h"
+#include "views/pages/summary_page.h"
 #include "views/pages/what_if_batch_card.h"
 #include "views/pages/what_if_device_card.h"
 #include "views/pages/what_if_page.h"
+#include "views/pages/what_if_plan_panel.h"
 #include "views/pages/what_if_settings_card.h"
 #include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
+#include "views/widgets/whatif/run_chart.h"
 #include "views/widgets/whatif/what_if_tables.h"
 
+#include <QLabel>
 #include <QSpinBox>
 
 using namespace strata;
@@ -52,6 +58,7 @@ protected:
             const QString said = page().chart().describe(i).join(QLatin1Char(' '));
             EXPECT_TRUE(said.contains(exact(device["recorded"][peaks[i]]))) << qPrintable(said);
         }
+        agreesOnCurves(device);
         const QString sentence = test::plainText(page().sentenceText());
         EXPECT_TRUE(sentence.contains(bytes(device["recorded"]["reserved_bytes_peak"]))
             || device["predicted"] != device["recorded"])
@@ -67,6 +74,25 @@ protected:
         } else {
             for (const Json& bound : device["interval"]["reserved_bytes_peak"])
                 EXPECT_TRUE(sentence.contains(bytes(bound))) << qPrintable(sentence);
+        }
+    }
+
+    void agreesOnCurves(const Json& device)
+    {
+        const auto& curves = page().run().curves();
+        ASSERT_EQ(curves != nullptr, trace().eventCount() > 0);
+        if (!curves)
+            return;
+        EXPECT_EQ(curves->recordedPeak.bytes, device["recorded"]["requested_bytes_peak"].get<qint64>());
+        ASSERT_EQ(curves->isPredicted, !device["predicted"].is_null());
+        if (!curves->isPredicted)
+            return;
+        EXPECT_EQ(curves->predictedPeak.bytes, device["predicted"]["requested_bytes_peak"].get<qint64>());
+        qint64 reserved = 0;
+        for (const WhatIfCurves::Column& column : curves->columns)
+            reserved = std::max(reserved, qint64{ column.predictedReserved });
+        if (curves->hasReserved && !device["out_of_memory"].get<bool>()) {
+            EXPECT_EQ(reserved, device["predicted"]["reserved_bytes_peak"].get<qint64>());
         }
     }
 
@@ -192,6 +218,85 @@ TEST_P(WhatIfAgrees, InSingleChanges)
         EXPECT_EQ(figures[1].toLongLong(), device["recorded"]["reserved_bytes_peak"].get<qint64>() - needed);
         EXPECT_EQ(figures[2] == QStringLiteral("exact"), device["exact"].get<bool>());
     }
+}
+
+TEST_P(WhatIfAgrees, InPlans)
+{
+    page().card<WhatIfBatchCard>().recordedItems().setValue(8);
+    settle();
+    page().setBelow(WhatIfPage::Plan);
+    WhatIfPlanPanel& panel = page().planPanel();
+    for (const PlanGoal goal : { PlanGoal::LargestBatch, PlanGoal::Cheapest }) {
+        panel.setGoal(goal);
+        panel.plan();
+        settle();
+        const auto& plan = panel.planner().plan();
+        if (!plan || !plan->made || !plan->met())
+            continue; // no steps, no capacity: it says so, and the command ends with 1
+        ASSERT_EQ(plan->goal, goal);
+        const Json told = runCopied(page().commandLine()).at(0)["plan"];
+        EXPECT_TRUE(told["met"].get<bool>());
+        EXPECT_EQ(told["needed_bytes"].get<qint64>(), plan->neededBytes());
+        EXPECT_TRUE(test::plainText(panel.sentenceText()).contains(bytes(told["needed_bytes"])))
+            << qPrintable(panel.sentenceText());
+        const QStringList shown = rows(panel.table());
+        ASSERT_EQ(static_cast<std::size_t>(shown.size()), told["rows"].size());
+        for (qsizetype i = 0; i < shown.size(); ++i) {
+            const Json& row = told["rows"][static_cast<std::size_t>(i)];
+            EXPECT_TRUE(shown[i].contains(QStringLiteral(",%1,").arg(row["needed_bytes"].get<qint64>())))
+                << qPrintable(shown[i]);
+            EXPECT_TRUE(
+                shown[i].endsWith(row["fits"].get<bool>() ? QStringLiteral(",yes") : QStringLiteral(",no")));
+        }
+        EXPECT_EQ(panel.code().toStdString(),
+            told["code"].is_null() ? std::string() : told["code"].get<std::string>());
+    }
+}
+
+/// "Do this" of the Summary is the advice of `strata summary`, and a click asks What-if the same.
+TEST_P(WhatIfAgrees, InWhatTheSummaryAdvises)
+{
+    auto& summary = driver().shown<SummaryPage>("summary");
+    const Json told = json("summary")["advice"];
+    std::vector<Json> wanted;
+    for (const Json& one : told.is_null() ? Json::array() : told)
+        if (one["device"] == trace().device())
+            wanted.push_back(one);
+    const auto all = summary.findChildren<AdviceRows*>();
+    QStringList lines;
+    for (const AdviceRows* rows : all)
+        lines += rows->lines();
+    ASSERT_EQ(static_cast<std::size_t>(lines.size()), wanted.size())
+        << qPrintable(lines.join(QLatin1Char(';')));
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const QString& line = lines[static_cast<qsizetype>(i)];
+        QString change = QString::fromStdString(wanted[i]["change"].get<std::string>());
+        if (change.startsWith(QStringLiteral("settings=")))
+            change.remove(0, 9);
+        EXPECT_TRUE(line.startsWith(change)) << qPrintable(line);
+        EXPECT_TRUE(line.contains(bytes(wanted[i]["saved_bytes"]))) << qPrintable(line);
+        EXPECT_TRUE(line.contains(bytes(wanted[i]["recorded"]["reserved_bytes_peak"]))) << qPrintable(line);
+        EXPECT_TRUE(line.contains(
+            bytes(wanted[i]["predicted"].is_null() ? wanted[i]["reserved_bytes_peak_range"][1]
+                                                   : wanted[i]["predicted"]["reserved_bytes_peak"])))
+            << qPrintable(line);
+    }
+    if (wanted.empty()) {
+        for (const AdviceRows* rows : all)
+            EXPECT_FALSE(rows->isVisible());
+        return;
+    }
+    ASSERT_EQ(all.size(), 1);
+    EXPECT_TRUE(all.front()->isVisible());
+    Q_EMIT all.front()
+        ->findChildren<QLabel*>(QStringLiteral("advice"))
+        .front()
+        ->linkActivated(QStringLiteral("advice:0"));
+    EXPECT_EQ(driver().currentPage(), QStringLiteral("whatif"));
+    agrees();
+    const std::string& change = wanted.front()["change"].get_ref<const std::string&>();
+    const model::Scenario& asked = page().whatIf().scenario();
+    EXPECT_EQ(asked.settings ? "settings=" + *asked.settings : asked.changes.at(0).text, change);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ours, WhatIfAgrees, testing::ValuesIn(test::ourRecordings()), test::recordingName);

@@ -94,6 +94,16 @@ void PeakChart::setColours(const Palette& palette)
     update();
 }
 
+void PeakChart::setReservedAlone(bool alone)
+{
+    const int first = alone ? kPeaks - 1 : 0;
+    if (std::exchange(m_first, first) == first)
+        return;
+    m_tip->hide();
+    updateGeometry();
+    update();
+}
+
 /// What decides where all stands: the scale, the lines that it reaches, the room beside the plot.
 void PeakChart::measure()
 {
@@ -141,18 +151,19 @@ QRectF PeakChart::rowOf(int peak) const
 {
     const QRect area = plot();
     const double gap = scaled(kBetweenPeaks, font()), between = scaled(kBetweenBars, font());
-    const double room = (area.height() - gap * kPeaks) / kPeaks;
+    const int shown = kPeaks - m_first;
+    const double room = (area.height() - gap * shown) / shown;
     const double height = std::clamp<double>(
         room, 2.0 * scaled(kLeastBar, font()) + between, 2.0 * scaled(kMostBar, font()) + between);
-    const double all = kPeaks * height + (kPeaks - 1) * gap;
+    const double all = shown * height + (shown - 1) * gap;
     const double top = area.top() + std::max(gap / 2, (area.height() - all) / 2);
-    return { double(area.left()), std::round(top + peak * (height + gap)), double(area.width()),
+    return { double(area.left()), std::round(top + (peak - m_first) * (height + gap)), double(area.width()),
         std::round(height) };
 }
 
 QRectF PeakChart::bar(int peak, bool predicted) const
 {
-    if (!m_picture || (predicted && !m_picture->isAsked))
+    if (!m_picture || peak < m_first || (predicted && !m_picture->isAsked))
         return {};
     const QRectF row = rowOf(peak);
     const double height = (row.height() - scaled(kBetweenBars, font())) / 2;
@@ -173,7 +184,8 @@ QString PeakChart::figureText(int peak, bool predicted) const
     if (!predicted)
         return tr("%1 recorded").arg(text::bytes(m_picture->recorded.*figure));
     if (m_picture->predicted)
-        return tr("%1 predicted").arg(text::bytes((*m_picture->predicted).*figure));
+        return (m_picture->isConfirmed ? tr("%1 confirmed") : tr("%1 predicted"))
+            .arg(text::bytes((*m_picture->predicted).*figure));
     return m_picture->least
         ? tr("%1 to %2")
               .arg(text::bytes((*m_picture->least).*figure), text::bytes((*m_picture->most).*figure))
@@ -189,7 +201,8 @@ QStringList PeakChart::describe(int peak) const
     QStringList lines{ tr("%1 peak").arg(nameOf(peak)), tr("recorded: %1").arg(text::exactBytes(was)) };
     if (m_picture->predicted && m_picture->isAsked) {
         const std::int64_t is = (*m_picture->predicted).*figure;
-        lines << tr("predicted: %1").arg(text::exactBytes(is));
+        lines
+            << (m_picture->isConfirmed ? tr("confirmed: %1") : tr("predicted: %1")).arg(text::exactBytes(is));
         if (is != was)
             lines << (is > was ? tr("%1 more").arg(text::bytes(is - was))
                                : tr("%1 less").arg(text::bytes(was - is)));
@@ -301,7 +314,7 @@ void PeakChart::paintOn(QPainter& painter) const
     if (!m_picture)
         return;
     paintLines(painter);
-    for (int peak = 0; peak < kPeaks; ++peak)
+    for (int peak = m_first; peak < kPeaks; ++peak)
         paintPeak(painter, peak);
     const QRect area = plot();
     painter.fillRect(QRectF(area.left(), area.top(), 1, area.height()), m_palette[Palette::Role::TextMuted]);
@@ -324,7 +337,7 @@ void PeakChart::mouseMoveEvent(QMouseEvent* event)
         if (std::abs(xOf(line.bytes) - at.x()) <= kNear)
             lines = { text::bytes(line.bytes), line.all };
     const double half = scaled(kBetweenPeaks, font()) / 2.0;
-    for (int peak = 0; lines.isEmpty() && peak < kPeaks; ++peak)
+    for (int peak = m_first; lines.isEmpty() && peak < kPeaks; ++peak)
         if (rowOf(peak).adjusted(-m_left, -half, m_right, half).contains(at))
             lines = describe(peak);
     if (lines.isEmpty()) {
@@ -350,13 +363,14 @@ void PeakChart::changeEvent(QEvent* event)
 
 QSize PeakChart::sizeHint() const
 {
-    return { scaled(560, font()), scaled(190, font()) };
+    return m_first > 0 ? QSize(scaled(560, font()), minimumSizeHint().height())
+                       : QSize(scaled(560, font()), scaled(190, font()));
 }
 
 QSize PeakChart::minimumSizeHint() const
 {
-    const int row = 2 * kLeastBar + kBetweenBars;
-    return { scaled(260, font()), scaled(kTop + kAxis + kPeaks * row + kPeaks * kBetweenPeaks, font()) };
+    const int row = 2 * kLeastBar + kBetweenBars, shown = kPeaks - m_first;
+    return { scaled(260, font()), scaled(kTop + kAxis + shown * row + shown * kBetweenPeaks, font()) };
 }
 
 } // namespace strata::views

@@ -20,6 +20,7 @@ struct PeakPicture {
     std::optional<model::PeakFigures> predicted; ///< none: bounds alone, or no answer
     std::optional<model::PeakFigures> least, most; ///< between which it lies; none: no answer
     std::optional<std::int64_t> capacityBytes; ///< that is asked for
+    bool isConfirmed = false; ///< `predicted` is what a run came to
     bool isAsked = true; ///< something is another; else there is nothing to predict
 };
 
@@ -42,6 +43,8 @@ public:
     void setPicture(std::optional<PeakPicture> picture);
     [[nodiscard]] const std::optional<PeakPicture>& picture() const { return m_picture; }
     void setColours(const Palette& palette);
+    void setReservedAlone(bool alone); ///< where there is little room: what decides whether it fits
+    [[nodiscard]] bool isReservedAlone() const { return m_first > 0; }
     [[nodiscard]] const std::vector<CardLine>& lines() const { return m_lines; } ///< that the scale reaches
     [[nodiscard]] double xOf(std::int64_t bytes) const; ///< in the widget
     [[nodiscard]] QRectF bar(int peak, bool predicted) const; ///< 0 to 2: requested, allocated, reserved
@@ -70,6 +73,7 @@ private:
     std::optional<PeakPicture> m_picture;
     std::vector<CardLine> m_lines;
     double m_end = 1; ///< of the scale, in bytes
+    int m_first = 0; ///< of the peaks that are shown
     int m_left = 0, m_right = 0; ///< beside the plot: names of peaks, figures
     Palette m_palette = Palette::light();
     HoverTip* m_tip;

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the page What-if shows beside bars and tables: curves, ranks, plans, and what confirms.
+#include "views/pages/what_if_page.h"
+
+#include "model/session/save.h"
+#include "tests/gui/allocator/replayed.h"
+#include "tests/unit/whatif/made_training.h"
+#include "views/models/confirm_job.h"
+#include "views/models/what_if_curves.h"
+#include "views/pages/what_if_batch_card.h"
+#include "views/pages/what_if_choice_card.h"
+#include "views/pages/what_if_confirm_panel.h"
+#include "views/pages/what_if_plan_panel.h"
+#include "views/pages/what_if_precision_card.h"
+#include "views/pages/what_if_ranks_card.h"
+#include "views/style/texts.h"
+#include "views/widgets/plain_table_view.h"
+#include "views/widgets/whatif/plan_tables.h"
+#include "views/widgets/whatif/run_chart.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QFile>
+#include <QImage>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTextDocumentFragment>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+using namespace strata;
+using namespace strata::views;
+
+namespace {
+
+QString plain(const QString& html)
+{
+    return QTextDocumentFragment::fromHtml(html).toPlainText().replace(QChar::Nbsp, QLatin1Char(' '));
+}
+
+QStringList words(std::initializer_list<const char*> all)
+{
+    QStringList words;
+    for (const char* word : all)
+        words << QString::fromLatin1(word);
+    return words;
+}
+
+class WhatIfPanels : public testing::Test, protected test::WindowFont {
+protected:
+    WhatIfPanels()
+        : m_page(m_document)
+    {
+        m_page.setPalette(Palette::light());
+        m_page.resize(1100, 800);
+        m_page.QWidget::show();
+        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
+    }
+    void settle()
+    {
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] { return m_document.device() && !m_document.working() && !m_page.busy(); }, 30'000))
+            << m_document.error().text();
+    }
+    void open(const QString& path)
+    {
+        m_document.open(path);
+        ASSERT_NO_FATAL_FAILURE(settle());
+    }
+    void openSample() { open(QStringLiteral(STRATA_SESSIONS "/gpt2_124m_bf16_train.strata")); }
+    /// A training of six layers with a deep step.
+    void openDeep(const std::map<std::string, std::string>& facts = {})
+    {
+        test::MadeTraining made({ .seed = 3, .layers = 6, .unit = std::int64_t{ 1 } << 19 });
+        const auto trained = made.recorded();
+        for (const auto& [key, value] : facts)
+            trained->recording().facts[key] = value;
+        const QString path = m_folder.filePath(QStringLiteral("deep.strata"));
+        ASSERT_TRUE(model::saveSession(trained->recording(), path.toStdString()));
+        ASSERT_NO_FATAL_FAILURE(open(path));
+    }
+    void ask(const char* change)
+    {
+        m_page.setScenario(
+            { .changes = { *model::Change::parse(change) }, .settings = {}, .capacityBytes = {} });
+        ASSERT_NO_FATAL_FAILURE(settle());
+    }
+    [[nodiscard]] const model::Prediction& prediction() { return *m_page.whatIf().answer()->prediction; }
+    [[nodiscard]] const model::Scenario& scenario() { return m_page.whatIf().scenario(); }
+    [[nodiscard]] WhatIfPlanPanel& plan() { return m_page.planPanel(); }
+    [[nodiscard]] WhatIfConfirmPanel& confirm() { return m_page.confirmPanel(); }
+
+    /// Curves say what the answer says, and their layers add up.
+    void agrees()
+    {
+        const auto& curves = m_page.run().curves();
+        ASSERT_TRUE(curves);
+        ASSERT_TRUE(curves->isPredicted);
+        EXPECT_TRUE(curves->hasReserved);
+        EXPECT_EQ(curves->recordedPeak.bytes, prediction().recorded.requestedBytesPeak);
+        EXPECT_EQ(curves->predictedPeak.bytes, prediction().predicted->requestedBytesPeak);
+        std::int64_t recorded = 0, recordedReserved = 0, reserved = 0;
+        for (const WhatIfCurves::Column& column : curves->columns) {
+            recorded = std::max(recorded, column.recorded);
+            recordedReserved = std::max(recordedReserved, column.recordedReserved);
+            reserved = std::max(reserved, column.predictedReserved);
+            EXPECT_EQ(std::accumulate(column.layers.begin(), column.layers.end(), std::int64_t{ 0 }),
+                column.predicted);
+            EXPECT_LE(column.predicted, column.predictedReserved);
+        }
+        EXPECT_EQ(recorded, prediction().recorded.requestedBytesPeak);
+        EXPECT_EQ(recordedReserved, m_document.device()->trace->totals().reservedBytesPeak);
+        EXPECT_EQ(reserved, prediction().predicted->reservedBytesPeak);
+        EXPECT_EQ(curves->columns[curves->predictedPeak.column].predicted, curves->predictedPeak.bytes);
+    }
+
+    QTemporaryDir m_folder;
+    Document m_document;
+    WhatIfPage m_page;
+};
+
+TEST_F(WhatIfPanels, CurvesComeToThePeaksOfTheAnswer)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    ASSERT_NO_FATAL_FAILURE(agrees());
+    const auto& itself = *m_page.run().curves();
+    for (const WhatIfCurves::Column& column : itself.columns)
+        EXPECT_EQ(column.predicted, column.recorded); // nothing is another
+    m_page.card<WhatIfBatchCard>().recordedItems().setValue(8);
+    for (const char* change : { "batch=16", "batch=x0.5" }) {
+        ASSERT_NO_FATAL_FAILURE(ask(change));
+        if (!prediction().predicted) { // bounds alone have no curve
+            EXPECT_FALSE(m_page.run().curves()->isPredicted);
+            continue;
+        }
+        ASSERT_NO_FATAL_FAILURE(agrees());
+        EXPECT_NE(m_page.run().curves()->predictedPeak.bytes, m_page.run().curves()->recordedPeak.bytes);
+    }
+    m_page.setScenario({ .changes = {}, .settings = "expandable_segments:True", .capacityBytes = {} });
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_NO_FATAL_FAILURE(agrees());
+}
+
+TEST_F(WhatIfPanels, NothingIsCutWhereThereIsLittleRoom)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    m_page.resize(820, 590); // beside rail, details and minimap of a window of 1280 x 800
+    QCoreApplication::processEvents();
+    EXPECT_TRUE(m_page.chart().isReservedAlone());
+    EXPECT_TRUE(m_page.chart().bar(0, false).isNull());
+    EXPECT_GT(m_page.chart().bar(2, false).width(), 0);
+    EXPECT_GE(m_page.table(WhatIfPage::Alternatives).height(), 100);
+    for (WhatIfCard* card : m_page.cards())
+        card->setOpen(true);
+    for (int below = WhatIfPage::Alternatives; below <= WhatIfPage::Confirm; ++below) {
+        m_page.setBelow(static_cast<WhatIfPage::Below>(below));
+        ASSERT_NO_FATAL_FAILURE(settle());
+        QCoreApplication::processEvents();
+        EXPECT_GE(m_page.chart().height(), m_page.chart().minimumSizeHint().height());
+        EXPECT_GE(m_page.run().height(), m_page.run().minimumSizeHint().height());
+        for (const WhatIfCard* card : m_page.cards()) {
+            const QWidget* view = card->parentWidget()->parentWidget(); // of the scroll area
+            EXPECT_LE(card->mapTo(view, QPoint(card->width(), 0)).x(), view->width())
+                << qPrintable(card->accessibleName());
+        }
+        for (const QPushButton* button : m_page.findChildren<QPushButton*>()) {
+            if (!button->isVisible())
+                continue;
+            EXPECT_GE(button->width(), button->minimumSizeHint().width()) << qPrintable(button->text());
+            EXPECT_LE(button->mapTo(&m_page, QPoint(button->width(), 0)).x(), m_page.width())
+                << qPrintable(button->text());
+        }
+    }
+    m_page.resize(1100, 800);
+    QCoreApplication::processEvents();
+    EXPECT_FALSE(m_page.chart().isReservedAlone());
+    EXPECT_GT(m_page.chart().bar(0, false).width(), 0);
+}
+
+TEST_F(WhatIfPanels, CheckpointsLowerTheCurveWhereTheyAre)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep());
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
+    ASSERT_TRUE(m_page.whatIf().answer()->prediction) << m_page.whatIf().answer()->prediction.error().text();
+    ASSERT_NO_FATAL_FAILURE(agrees());
+    EXPECT_LT(m_page.run().curves()->predictedPeak.bytes, m_page.run().curves()->recordedPeak.bytes);
+}
+
+TEST_F(WhatIfPanels, TheChartDrawsTheCapacityAndWhereMemoryEnds)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    RunChart& chart = m_page.run();
+    EXPECT_FALSE(chart.capacityBytes());
+    const std::int64_t capacity = prediction().recorded.reservedBytesPeak * 3 / 4;
+    m_page.setScenario({ .changes = {}, .settings = {}, .capacityBytes = capacity });
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(chart.capacityBytes(), capacity);
+    ASSERT_TRUE(prediction().runsOutOfMemory);
+    ASSERT_TRUE(chart.curves()->endsAt);
+    EXPECT_LT(*chart.curves()->endsAt, chart.curves()->columns.size());
+    EXPECT_GT(chart.yOf(0), chart.yOf(capacity));
+    EXPECT_LT(chart.xOf(0), chart.xOf(*chart.curves()->endsAt));
+    // The line is there: its colour is found at its height.
+    QImage image(chart.size(), QImage::Format_RGB32);
+    chart.render(&image);
+    const QRgb ink = Palette::light()[Palette::Role::Text].rgb();
+    const int y = qRound(chart.yOf(capacity));
+    int found = 0;
+    for (int x = 0; x < image.width(); ++x)
+        found += image.pixel(x, y) == ink;
+    EXPECT_GT(found, image.width() / 3);
+    const QStringList said = chart.describe(chart.curves()->recordedPeak.column);
+    EXPECT_TRUE(said.join(QLatin1Char(' ')).contains(text::bytes(chart.curves()->recordedPeak.bytes)))
+        << qPrintable(said.join(QLatin1Char('\n')));
+    EXPECT_GT(chart.legend().size(), 3u);
+}
+
+TEST_F(WhatIfPanels, APlanIsFoundCopiedAndTakenOver)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep());
+    m_page.setBelow(WhatIfPage::Plan);
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
+    const std::int64_t budget = prediction().most.reservedBytesPeak * 21 / 20;
+    m_page.setScenario({});
+    ASSERT_NO_FATAL_FAILURE(settle());
+    QTest::keyClicks(&plan().budget(), QString::number(budget));
+    QTest::keyClick(&plan().budget(), Qt::Key_Return);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    const auto& found = plan().planner().plan();
+    ASSERT_TRUE(found);
+    ASSERT_TRUE(found->made) << found->made.error().text();
+    EXPECT_TRUE(found->met());
+    EXPECT_LE(found->neededBytes(), budget);
+    const WhatIfRun run = WhatIfRun::of(*m_document.device());
+    const auto wanted = model::planCheckpoints({ run.recorded({}) }, {}, { budget, {} });
+    ASSERT_TRUE(wanted);
+    ASSERT_FALSE(wanted->chosen.modules.empty());
+    ASSERT_EQ(plan().table().source()->rowCount(), wanted->chosen.modules.size());
+    std::string line;
+    plan().table().source()->appendCsv(line, 0);
+    EXPECT_TRUE(line.starts_with(wanted->modules[wanted->chosen.modules[0]].path + ",")) << line;
+    EXPECT_TRUE(plain(plan().sentenceText()).contains(QStringLiteral("is met")))
+        << qPrintable(plan().sentenceText());
+    EXPECT_TRUE(m_page.commandLine().contains(QStringLiteral("--plan %1").arg(budget)));
+    EXPECT_EQ(plan().code().toStdString(), wanted->code());
+    for (QPushButton* button : plan().findChildren<QPushButton*>()) {
+        if (button->text() == QStringLiteral("Copy code")) {
+            button->click();
+            EXPECT_EQ(QApplication::clipboard()->text(), plan().code());
+        }
+        if (button->text() == QStringLiteral("Take it over"))
+            button->click();
+    }
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_EQ(scenario().changes.size(), wanted->changes().size());
+    for (std::size_t i = 0; i < scenario().changes.size(); ++i)
+        EXPECT_EQ(scenario().changes[i].text, wanted->changes()[i].text);
+    EXPECT_EQ(prediction().most.reservedBytesPeak, found->neededBytes());
+}
+
+TEST_F(WhatIfPanels, APlanThatNothingSupportsSaysWhy)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    m_page.setBelow(WhatIfPage::Plan);
+    QTest::keyClicks(&plan().budget(), QStringLiteral("1GiB"));
+    QTest::keyClick(&plan().budget(), Qt::Key_Return);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(plain(plan().sentenceText()).startsWith(QStringLiteral("No plan:")))
+        << qPrintable(plan().sentenceText());
+    EXPECT_TRUE(plan().code().isEmpty());
+}
+
+TEST_F(WhatIfPanels, RanksAreAskedForWithTheirOptions)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    auto& ranks = m_page.card<WhatIfRanksCard>();
+    EXPECT_FALSE(ranks.isOn());
+    EXPECT_FALSE(ranks.isOpen());
+    ranks.ranks().setValue(16);
+    EXPECT_TRUE(ranks.isOn());
+    EXPECT_TRUE(ranks.isOpen());
+    EXPECT_EQ(scenario().changes.at(0).text, "ddp=16");
+    ranks.gradientsAreViews().setChecked(true);
+    ranks.bucket().setValue(50);
+    EXPECT_EQ(scenario().changes.at(0).text, "ddp=16,gradient_as_bucket_view=True,bucket_cap_mb=50");
+    EXPECT_FALSE(ranks.reshards().isVisible());
+    ranks.kind().setCurrentIndex(ranks.kind().findData(QStringLiteral("fsdp")));
+    Q_EMIT ranks.kind().activated(ranks.kind().currentIndex());
+    EXPECT_FALSE(ranks.bucket().isVisible());
+    EXPECT_EQ(scenario().changes.at(0).text, "fsdp=16");
+    QTest::keyClicks(&ranks.modules(), QStringLiteral("Block"));
+    EXPECT_EQ(scenario().changes.at(0).text, "fsdp=16,modules=Block");
+    for (const char* change : { "zero1=4", "ddp=2,bucket_cap_mb=5", "fsdp=8,reshard_after_forward=False" }) {
+        ASSERT_NO_FATAL_FAILURE(ask(change));
+        EXPECT_EQ(scenario().changes.at(0).text, change);
+        const int before = ranks.ranks().value();
+        ranks.ranks().setValue(before + 1); // what it shows is what it makes
+        const QString wanted = QString::fromLatin1(change).replace(
+            QStringLiteral("=%1").arg(before), QStringLiteral("=%1").arg(before + 1));
+        EXPECT_EQ(scenario().changes.at(0).text, wanted.toStdString());
+    }
+}
+
+TEST_F(WhatIfPanels, PrecisionOffersToConfirm)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    auto& precision = m_page.card<WhatIfPrecisionCard>();
+    EXPECT_TRUE(precision.note().contains(QStringLiteral("only a confirmation can")));
+    for (QPushButton* button : precision.findChildren<QPushButton*>())
+        button->click();
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(scenario().changes.at(0).text, "amp=bf16");
+    EXPECT_TRUE(confirm().isVisible());
+    EXPECT_FALSE(m_page.whatIf().answer()->prediction); // nothing tells
+    EXPECT_TRUE(plain(m_page.sentenceText()).startsWith(QStringLiteral("No answer:")));
+    ASSERT_TRUE(m_page.run().curves());
+    EXPECT_FALSE(m_page.run().curves()->isPredicted); // what was recorded stays
+}
+
+TEST_F(WhatIfPanels, ARecordedCommandIsShownAndRunsAfterASecondClickAlone)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep({ { "command", "touch ran" } }));
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
+    m_page.setBelow(WhatIfPage::Confirm);
+    EXPECT_EQ(confirm().command().text(), QStringLiteral("touch ran"));
+    EXPECT_EQ(confirm().folder().text(), m_folder.path());
+    EXPECT_TRUE(
+        confirm().lineText().contains(QStringLiteral("--change checkpoint=Layer --confirm -- touch ran")))
+        << qPrintable(confirm().lineText());
+    EXPECT_FALSE(confirm().agreeButton().isVisible());
+    confirm().runButton().click();
+    EXPECT_TRUE(confirm().agreeButton().isVisible());
+    EXPECT_FALSE(confirm().running());
+    QTest::keyClicks(&confirm().command(), QStringLiteral("2")); // another command is asked for anew
+    EXPECT_FALSE(confirm().agreeButton().isVisible());
+    EXPECT_FALSE(confirm().running());
+    EXPECT_FALSE(QFile::exists(m_folder.filePath(QStringLiteral("ran"))));
+    m_page.setScenario({});
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Nothing is another")));
+    ASSERT_NO_FATAL_FAILURE(ask("ddp=8"));
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("one of many ranks")));
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
+    confirm().setWay(WhatIfConfirmPanel::Calls);
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Calls do not tell")))
+        << qPrintable(confirm().stateText());
+}
+
+/// A program in place of `strata` that says what it is given.
+class ConfirmJobTest : public testing::Test {
+protected:
+    ConfirmOutcome run(const QByteArray& script, const ConfirmRequest& request)
+    {
+        const QString path = m_folder.filePath(QStringLiteral("strata"));
+        QFile file(path);
+        EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write("#!/bin/sh\n" + script);
+        file.close();
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        ConfirmJob job(path);
+        ConfirmOutcome outcome;
+        bool isThere = false;
+        QObject::connect(&job, &ConfirmJob::ended, &job, [&](const ConfirmOutcome& came) {
+            outcome = came;
+            isThere = true;
+        });
+        QString problem;
+        EXPECT_TRUE(job.start(request, problem)) << qPrintable(problem);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return isThere; }, 20'000));
+        return outcome;
+    }
+    QTemporaryDir m_folder;
+};
+
+TEST_F(ConfirmJobTest, ReadsWhatStrataTells)
+{
+    const ConfirmRequest request{ .words = words({ "whatif", "a b.strata", "--change", "batch=16" }),
+        .command = QStringLiteral("A=1 python 'my train.py' {BATCH}"),
+        .folder = m_folder.path() };
+    EXPECT_EQ(request.commandLine(),
+        QStringLiteral("strata whatif 'a b.strata' --change batch=16 --confirm -- python 'my train.py' "
+                       "'{BATCH}'"));
+    const ConfirmOutcome outcome = run(
+        R"(printf '%s\n' "$A" "$PWD" "$@" > given
+echo 'strata: the program as it was recorded' >&2
+cat <<'END'
+{"schema":1,"evidence":"roles","refused":null,"devices":[{"device":0,"predicted":{"requested_bytes_peak":90,
+"allocated_bytes_peak":95,"reserved_bytes_peak":100},"confirmed":{"requested_bytes_peak":91,"allocated_bytes_peak":96,
+"reserved_bytes_peak":102},"confirmed_unchanged":{"requested_bytes_peak":1,"allocated_bytes_peak":2,
+"reserved_bytes_peak":9007199254740991},"confirmed_by":"program","confirmed_note":"so and so"}]}
+END
+)",
+        request);
+    ASSERT_TRUE(outcome.confirmation) << qPrintable(outcome.problem);
+    EXPECT_EQ(outcome.confirmation->changed, (model::PeakFigures{ 91, 96, 102 }));
+    EXPECT_EQ(outcome.confirmation->unchanged.reservedBytesPeak, 9007199254740991);
+    EXPECT_EQ(outcome.confirmation->estimate, (model::PeakFigures{ 90, 95, 100 }));
+    EXPECT_FALSE(outcome.confirmation->byCalls);
+    EXPECT_EQ(outcome.confirmation->note, QStringLiteral("so and so"));
+    QFile given(m_folder.filePath(QStringLiteral("given")));
+    ASSERT_TRUE(given.open(QIODevice::ReadOnly));
+    EXPECT_EQ(given.readAll(),
+        "1\n" + m_folder.path().toUtf8()
+            + "\nwhatif\na b.strata\n--change\nbatch=16\n--json\n--confirm\n--\npython\nmy "
+              "train.py\n{BATCH}\n");
+}
+
+TEST_F(ConfirmJobTest, SaysWhyThereIsNone)
+{
+    ConfirmRequest calls{
+        .words = words({ "whatif", "a.strata" }), .byCalls = true, .python = QStringLiteral(" /t/python ")
+    };
+    EXPECT_EQ(calls.commandLine(), QStringLiteral("strata whatif a.strata --confirm --python /t/python"));
+    ConfirmOutcome outcome
+        = run("echo 'strata: whatif: python has no PyTorch: install it' >&2; exit 2\n", calls);
+    EXPECT_FALSE(outcome.confirmation);
+    EXPECT_EQ(outcome.problem, QStringLiteral("whatif: python has no PyTorch: install it"));
+    outcome = run(R"(echo '{"refused":"there are no calls","devices":[]}'; exit 1)", calls);
+    EXPECT_FALSE(outcome.confirmation);
+    EXPECT_EQ(outcome.problem, QStringLiteral("there are no calls"));
+    ConfirmJob job(m_folder.filePath(QStringLiteral("strata")));
+    QString problem;
+    EXPECT_FALSE(job.start({ .words = words({ "whatif" }), .command = QStringLiteral(" ") }, problem));
+    EXPECT_TRUE(problem.contains(QStringLiteral("no command")));
+    problem.clear();
+    EXPECT_FALSE(
+        job.start({ .words = words({ "whatif" }), .command = QStringLiteral("python 'train.py") }, problem));
+    EXPECT_TRUE(problem.contains(QStringLiteral("quote")));
+}
+
+TEST_F(ConfirmJobTest, IsCancelled)
+{
+    const QString path = m_folder.filePath(QStringLiteral("strata"));
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\necho 'strata: begins' >&2\nsleep 600\n");
+    file.close();
+    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    ConfirmJob job(path);
+    QSignalSpy ended(&job, &ConfirmJob::ended);
+    QString problem;
+    ASSERT_TRUE(job.start({ .words = words({ "whatif" }), .byCalls = true }, problem));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return job.progress() == QStringLiteral("begins"); }, 20'000));
+    job.cancel();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return ended.count() == 1; }, 20'000));
+    EXPECT_FALSE(job.running());
+    EXPECT_TRUE(ended[0][0].value<ConfirmOutcome>().cancelled);
+}
+
+} // namespace

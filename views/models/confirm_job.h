@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QProcess>
+#include <QTimer>
+
+#include "model/whatif/scenario.h"
+#include "views/models/output_lines.h"
+
+#include <optional>
+
+namespace strata::views {
+
+/// What is to be run so that an answer of a what-if is known to the byte. A value.
+struct ConfirmRequest {
+    QStringList words; ///< of WhatIfQuestion: "whatif", the file, the changes
+    bool byCalls = false; ///< the recorded calls are made again; else the program is run
+    QString python; ///< whose PyTorch makes the calls; empty: python3
+    QString command; ///< of the program as typed, see splitCommand(); {BATCH} stands for items
+    QString folder; ///< where the program runs; empty: the home folder
+
+    /// What stands behind `strata`, to be run by whoever wants to; empty: the command cannot be run.
+    [[nodiscard]] QStringList arguments() const;
+    /// The same, quoted for a shell.
+    [[nodiscard]] QString commandLine() const;
+};
+
+/// What a run came to.
+struct Confirmation {
+    model::PeakFigures changed, unchanged; ///< with the changes, and without
+    std::optional<model::PeakFigures> estimate; ///< what it was held against
+    bool byCalls = false;
+    QString note; ///< what makes it doubtful; empty: nothing
+
+    /// Of `strata whatif --confirm --json` of one device; none: it has none, and why is in `problem`.
+    [[nodiscard]] static std::optional<Confirmation> parse(const QByteArray& json, QString& problem);
+};
+
+struct ConfirmOutcome {
+    ConfirmRequest request;
+    bool cancelled = false;
+    std::optional<Confirmation> confirmation;
+    QString problem; ///< why there is none, as `strata` says it
+};
+
+/// Runs `strata whatif --confirm --json`, as a process with a session of its own: the one way in which a
+/// what-if of the window runs anything. One run at a time. GUI thread; never waits, but for the destructor: a
+/// moment, so that nothing of a run outlives it.
+class ConfirmJob : public QObject {
+    Q_OBJECT
+public:
+    /// `program`: the path of `strata`; empty: it is not there.
+    explicit ConfirmJob(const QString& program, QObject* parent = nullptr);
+    ~ConfirmJob() override;
+
+    /// Starts, or says in words why it cannot and returns false.
+    [[nodiscard]] bool start(const ConfirmRequest& request, QString& problem);
+    void cancel(); ///< interrupts it; what does not end for that is killed
+    [[nodiscard]] bool running() const { return m_process.state() != QProcess::NotRunning; }
+    [[nodiscard]] QString progress() const { return m_progress; } ///< what `strata` said last
+
+Q_SIGNALS:
+    void progressed();
+    void ended(const strata::views::ConfirmOutcome& outcome);
+
+private:
+    void readErrors();
+    void finished();
+    void signalFamily(int signal) const;
+
+    QString m_program;
+    QProcess m_process;
+    QByteArray m_mark; // NAME=value that all processes of the run inherit
+    QTimer m_firmer; // while cancelling
+    int m_firmness = 0;
+    OutputLines m_lines;
+    QByteArray m_document;
+    QString m_progress, m_complaint;
+    ConfirmOutcome m_outcome;
+};
+
+} // namespace strata::views

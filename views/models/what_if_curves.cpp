@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/models/what_if_curves.h"
+
+#include "model/base/wrap.h"
+#include "model/whatif/run_replay.h"
+
+#include <algorithm>
+
+namespace strata::views {
+
+namespace {
+
+using model::Action;
+using model::EventIndex;
+using Column = WhatIfCurves::Column;
+
+/// Walks through the columns as events go on; an event before the furthest one counts where that is.
+class Cursor {
+public:
+    Cursor(std::size_t columns, EventIndex events)
+        : m_columns(columns)
+        , m_events(std::max<EventIndex>(events, 1))
+    {
+    }
+    /// Calls `enter(column)` for each column that is entered by going on to an event.
+    template <class Enter> std::size_t to(EventIndex event, const Enter& enter)
+    {
+        const auto wanted = static_cast<std::size_t>(
+            std::clamp<EventIndex>(event, 0, m_events - 1) * static_cast<EventIndex>(m_columns) / m_events);
+        while (m_now < wanted)
+            enter(++m_now);
+        return m_now;
+    }
+    template <class Enter> void toEnd(const Enter& enter)
+    {
+        while (m_now + 1 < m_columns)
+            enter(++m_now);
+    }
+
+private:
+    std::size_t m_columns, m_now = 0;
+    EventIndex m_events;
+};
+
+/// What is requested, and what is reserved, as it was recorded.
+void fillRecorded(const model::DeviceTrace& trace, WhatIfCurves& curves)
+{
+    std::int64_t requested = trace.totals().requestedBytesStart;
+    std::int64_t reserved = trace.totals().reservedBytesStart;
+    Cursor cursor(curves.columns.size(), curves.events);
+    const auto enter = [&](std::size_t column) {
+        curves.columns[column].recorded = requested;
+        curves.columns[column].recordedReserved = reserved;
+    };
+    enter(0);
+    curves.recordedPeak = { requested, 0 };
+    for (EventIndex event = 0; event < curves.events; ++event) {
+        const std::size_t at = cursor.to(event, enter);
+        requested = model::wrapAdd(requested, trace.requestedDelta(event));
+        reserved = model::wrapAdd(reserved, trace.reservedDelta(event));
+        Column& column = curves.columns[at];
+        column.recorded = std::max(column.recorded, requested);
+        column.recordedReserved = std::max(column.recordedReserved, reserved);
+        if (requested > curves.recordedPeak.bytes)
+            curves.recordedPeak = { requested, at };
+    }
+    cursor.toEnd(enter);
+}
+
+/// What the predicted run requests, by what it is for: as model::requestedPeak() adds it up.
+void fillPredicted(const model::DeviceTrace& trace, const model::ProgramRun& run,
+    const model::Categories* categories, WhatIfCurves& curves)
+{
+    const std::size_t born = trace.blocks().bornCount();
+    const auto layerOf = [&](std::uint32_t block) {
+        if (block >= born)
+            return WhatIfCurves::kAdded;
+        const model::BlockId recorded
+            = trace.events().block[static_cast<std::size_t>(run.blocks[block].like)];
+        return categories != nullptr && trace.blocks().contains(recorded)
+            ? static_cast<std::size_t>(categories->of(recorded).category)
+            : static_cast<std::size_t>(model::Category::Unknown);
+    };
+    std::array<std::int64_t, WhatIfCurves::kLayers> layers{};
+    layers[WhatIfCurves::kOlder] = trace.totals().requestedBytesStart;
+    std::int64_t requested = layers[WhatIfCurves::kOlder];
+    std::vector<bool> lives(run.blocks.size());
+    Cursor cursor(curves.columns.size(), trace.eventCount());
+    const auto enter = [&](std::size_t column) {
+        curves.columns[column].predicted = requested;
+        curves.columns[column].layers = layers;
+    };
+    enter(0);
+    curves.predictedPeak = { requested, 0 };
+    const auto add = [&](std::size_t layer, std::int64_t bytes) {
+        requested = model::wrapAdd(requested, bytes);
+        layers[layer] = model::wrapAdd(layers[layer], bytes);
+    };
+    for (const model::ProgramRun::Ask& ask : run.asks) {
+        const std::size_t at = cursor.to(ask.like, enter);
+        if (ask.block == model::ProgramRun::Ask::kNoBlock) {
+            if (ask.action == Action::FreeCompleted)
+                add(WhatIfCurves::kOlder, trace.requestedDelta(ask.like));
+            continue;
+        }
+        const std::int64_t bytes = run.blocks[ask.block].bytes;
+        if (ask.action == Action::Alloc) {
+            const model::BlockId old
+                = run.reordered ? model::BlockId{} : trace.overwrittenAt(ask.like); // of a damaged recording
+            if (old.valid() && old.isOlder())
+                add(WhatIfCurves::kOlder, model::wrapSub(0, trace.blocks().requestedBytes[old]));
+            if (old.valid() && !old.isOlder()) {
+                add(layerOf(static_cast<std::uint32_t>(old.row())),
+                    model::wrapSub(0, run.blocks[old.row()].bytes));
+                lives[old.row()] = false;
+            }
+            add(layerOf(ask.block), bytes);
+            lives[ask.block] = true;
+            Column& column = curves.columns[at];
+            if (requested > column.predicted) {
+                column.predicted = requested;
+                column.layers = layers;
+            }
+            if (requested > curves.predictedPeak.bytes)
+                curves.predictedPeak = { requested, at };
+        } else if (ask.action == Action::FreeCompleted && lives[ask.block]) {
+            add(layerOf(ask.block), model::wrapSub(0, bytes));
+            lives[ask.block] = false;
+        }
+    }
+    cursor.toEnd(enter);
+}
+
+/// What a replayed event adds to what is reserved.
+std::int64_t reservedDelta(const model::ReplayedEvents::Event& event)
+{
+    switch (event.action) {
+    case Action::SegmentAlloc:
+    case Action::SegmentMap:
+        return event.bytes;
+    case Action::SegmentFree:
+    case Action::SegmentUnmap:
+        return -event.bytes;
+    default:
+        return 0;
+    }
+}
+
+/// False where it was cancelled, or does not come to the peak that was predicted.
+bool fillReserved(const model::RecordedRun& recorded, const WhatIfAnswer& answer,
+    const model::Progress& progress, WhatIfCurves& curves)
+{
+    const model::DeviceTrace& trace = *recorded.trace;
+    const model::Scenario& scenario = answer.question.scenario;
+    model::RunReplay replay(recorded, scenario, progress);
+    const auto told = replay.tell(answer.prediction->run.get());
+    if (!told)
+        return false;
+    std::int64_t reserved = trace.totals().reservedBytesStart, most = reserved;
+    Cursor cursor(curves.columns.size(), trace.eventCount());
+    const auto enter = [&](std::size_t column) { curves.columns[column].predictedReserved = reserved; };
+    enter(0);
+    for (const model::ReplayedEvents::Event& event : told->events.events) {
+        const EventIndex during = told->rebuilt ? told->rebuilt->recordedAt(event.during) : event.during;
+        const std::size_t at = cursor.to(during, enter);
+        if (event.action == Action::Oom && answer.prediction->runsOutOfMemory)
+            curves.endsAt = at;
+        reserved = model::wrapAdd(reserved, reservedDelta(event));
+        most = std::max(most, reserved);
+        std::int64_t& highest = curves.columns[at].predictedReserved;
+        highest = std::max(highest, reserved);
+    }
+    if (!curves.endsAt)
+        cursor.toEnd(enter);
+    return answer.prediction->runsOutOfMemory
+        || (answer.prediction->predicted && most == answer.prediction->predicted->reservedBytesPeak);
+}
+
+} // namespace
+
+EventIndex WhatIfCurves::eventOf(std::size_t column) const
+{
+    return static_cast<EventIndex>(column) * events / static_cast<EventIndex>(columns.size());
+}
+
+std::shared_ptr<const WhatIfCurves> curvesOf(
+    const WhatIfAnswer& answer, bool replays, const model::Progress& progress)
+{
+    const WhatIfQuestion& question = answer.question;
+    const WhatIfRecording& shown = question.recordings.front();
+    auto curves = std::make_shared<WhatIfCurves>();
+    curves->events = shown.run.trace->eventCount();
+    if (curves->events == 0)
+        return nullptr;
+    curves->columns.resize(std::min(WhatIfCurves::kMostColumns, static_cast<std::size_t>(curves->events)));
+    fillRecorded(*shown.run.trace, *curves);
+    if (progress.cancelled())
+        return nullptr;
+    if (!answer.prediction || !answer.prediction->predicted)
+        return curves;
+    const WhatIfRecording& of = question.recordings[answer.prediction->recording];
+    const model::ProgramRun* run = answer.prediction->run.get();
+    curves->isPredicted = true;
+    curves->hasCategories = of.run.categories != nullptr;
+    fillPredicted(*of.run.trace, run != nullptr ? *run : model::programRunOf(*of.run.trace),
+        of.run.categories.get(), *curves);
+    if (replays && !progress.cancelled())
+        curves->hasReserved = fillReserved(of.run.recorded(of.items), answer, progress, *curves);
+    return progress.cancelled() ? nullptr : curves;
+}
+
+} // namespace strata::views
