@@ -86,6 +86,7 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
     case Change::Kind::Ddp:
     case Change::Kind::Zero1:
     case Change::Kind::Fsdp:
+    case Change::Kind::Accumulate:
         break;
     }
     return {};

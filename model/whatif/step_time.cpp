@@ -225,8 +225,27 @@ private:
         return add(recomputeNs(*m_runs.front().trace, choices));
     }
 
+    /// All but the update as often as there are micro-steps.
+    bool changeMicroSteps()
+    {
+        std::int64_t microSteps = 1;
+        for (const Change& change : m_scenario.changes)
+            if (change.kind == Change::Kind::Accumulate)
+                microSteps = change.numerator;
+        if (microSteps == 1)
+            return true;
+        if (m_times == WorkTimes::Measured && m_recorded.waits())
+            return unknown(say("the device waits for the program: how long it takes for micro-steps is not "
+                               "known"));
+        m_ns += (microSteps - 1) * std::max<std::int64_t>(m_ns - m_recorded.updateBusyNs, 0);
+        atLeast(say("without adding up gradients"));
+        return true;
+    }
+
     bool changeRest()
     {
+        if (!changeMicroSteps())
+            return false;
         if (changes(Change::Kind::Autocast))
             return unknown(say("how long kernels take with other types is not known"));
         if (changes(Change::Kind::Optimizer))

@@ -28,8 +28,8 @@ struct StepTime {
 
 /// The first of `runs` and what becomes of its steps, where kernels of own recordings tell: checkpoints
 /// compute again what the deep step shows (RecomputeCost); another batch goes by the line through the nearest
-/// two recordings; ranks send each other what nothing tells the time of. None: no kernels of whole steps, or
-/// Round. Any thread; O(work log work + events).
+/// two recordings; micro-steps do all but the update; ranks send each other what nothing tells the time of.
+/// None: no kernels of whole steps, or Round. Any thread; O(work log work + events).
 [[nodiscard]] std::optional<StepTime> stepTimeOf(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, WorkTimes times);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Holds what `strata whatif` says of the time of a step against dry runs of the changed program, whose kernels take what the card takes at least:
-checkpoints put in and taken away, and other batches from two recordings.
+checkpoints put in and taken away, other batches from two recordings, and micro-steps.
 
 usage: test_step_time.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--held-back] [--keep FOLDER]
 
@@ -21,7 +21,7 @@ from running import THOROUGH, main, of_this_turn_some, strata_json
 from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, NESTED, PROGRAM, cases, checkpointed, percentile
 
 #: In percent of the truth: median and 95th percentile, by change.
-BARS = {"checkpoint": (1, 5), "checkpoint=none": (1, 5), "batch": (1, 5)}
+BARS = {"checkpoint": (1, 5), "checkpoint=none": (1, 5), "batch": (1, 5), "accumulate": (2, 8)}
 Row = collections.namedtuple("Row", "case change error unchanged")
 
 
@@ -53,6 +53,8 @@ def questions(case):
     yield "checkpoint", ["--change", f"checkpoint={CLASSES[case.family][0]}"], [base], checkpointed(case, CLASSES[case.family][0])
     if case.family in NESTED:
         yield "checkpoint=none", ["--change", "checkpoint=none"], [blocks], base
+    if "accumulate" not in case.words and case.family != "gan":  # which trains two models in turns
+        yield "accumulate", ["--change", "accumulate=4"], [base], (*base, "--option", "accumulate")
     yield "batch", ["--change", "batch=x2"], [base, checkpointed(case, times=3)], checkpointed(case, times=2)
 
 

@@ -102,6 +102,7 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
     case model::Change::Kind::Ddp: // asked for on the command line
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:
+    case model::Change::Kind::Accumulate:
         break;
     }
     return nullptr;

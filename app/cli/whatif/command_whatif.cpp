@@ -110,6 +110,7 @@ public:
         app.add_option("--change", m_changes,
                "What is another: batch=N items, or batch=xF times as many; checkpoint=CLASS or "
                "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; "
+               "accumulate=K micro-steps; "
                "optimizer=NAME[,KEY=VALUE]... of "
                "torch.optim; ddp=N, zero1=N or fsdp=N, as one of N ranks; one after the other")
             ->type_name("KIND=VALUE")

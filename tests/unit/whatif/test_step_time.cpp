@@ -145,6 +145,15 @@ TEST(StepTime, OfABatchGoesByRecordings)
         eight.time({ "checkpoint=Layer" })->predictedNs);
 }
 
+TEST(StepTime, OfMicroStepsUpdatesOnce)
+{
+    const Timed timed({ .layers = 3 });
+    EXPECT_EQ(timed.time({ "accumulate=4" })->predictedNs, (4 * (3 * 5 + 1) + 1) * 100);
+    EXPECT_EQ(timed.time({ "accumulate=1" })->predictedNs, timed.time({})->recordedNs);
+    const Timed waits({ .layers = 3 }, 100, false);
+    EXPECT_FALSE(waits.time({ "accumulate=4" }, WorkTimes::Measured)->predictedNs);
+}
+
 TEST(StepTime, GuessesNothing)
 {
     const Timed timed({ .layers = 3 });
