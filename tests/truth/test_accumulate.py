@@ -15,7 +15,7 @@ import tempfile
 
 import record_tools  # makes running known
 from running import THOROUGH, main, of_this_turn_some, strata_json
-from test_whatif import CLASSES, DEEP, ENOUGH, FIGURES, HELD_BACK, SOME, Case, cases, checkpointed, figures, percentile, record, row_of
+from test_whatif import CARD, CLASSES, DEEP, ENOUGH, FIGURES, HELD_BACK, PROGRAM, SOME, Case, cases, checkpointed, figures, percentile, record, row_of
 
 #: Median and 95th percentile in percent, of requested and allocated, and of reserved.
 BARS = {"accumulate": ((0.1, 1), (1, 8)), "accumulate, its batch a quarter": ((0.1, 1), (1, 8)), "accumulate and checkpoints": ((0.5, 3), (1, 5))}
@@ -45,6 +45,24 @@ def questions(case):
 def peaks(strata, path):
     _, answer = strata_json(strata, ["whatif", path, "--json"])
     return figures(answer["devices"][0]["recorded"])
+
+
+def check_dry_run(strata, python, case, failures):
+    """What `dryrun --change` does to a program as it is comes to the program that accumulates, but for the scalar by which that divides its loss."""
+    def run(words, *options):
+        _, answer = strata_json(strata, ["dryrun", "--device", CARD, *options, "--json", "--", python, PROGRAM, *words])
+        return answer
+    base, truth = list(checkpointed(case)), run(accumulating(case))
+    base[base.index("--steps") + 1] = str(3 * MICRO_STEPS)
+    changed = (run(base, "--change", f"accumulate={MICRO_STEPS}") or {}).get("changed")
+    if truth is None or changed is None:
+        failures.expect(case.name, "dry runs", [truth is not None, changed is not None], [True, True])
+        return
+    got, wanted = figures(changed["ranks"][0]["devices"][0]), figures(truth["ranks"][0]["devices"][0])
+    failures.expect(case.name, f"a dry run with micro-steps: {got}, {wanted}", changed["applied"] and 0 <= wanted[0] - got[0] <= 512
+                    and wanted[2] == got[2])
+    too_few = run(base, "--change", f"accumulate={6 * MICRO_STEPS}")["changed"]
+    failures.expect(case.name, "too few steps are told", too_few["applied"], False)
 
 
 def test(arguments, python, failures):
@@ -81,6 +99,8 @@ def test(arguments, python, failures):
             _, one = strata_json(arguments.strata, ["whatif", path, "--json", "--change", "accumulate=1"])
             failures.expect(case.name, "one micro-step is the recorded one", [figures(one["devices"][0]["predicted"]), one["devices"][0]["exact"]],
                             [peaks(arguments.strata, path), True])
+        for case in [case for case in chosen if case.family != "gan"][:1]:
+            check_dry_run(arguments.strata, python, case, failures)
         rows = [row for row in pool.map(answer, ((case, *question) for case in chosen for question in questions(case))) if row is not None]
         list(pool.map(check_one, [case for case in chosen if checkpointed(case) in recorded]))
     for method in BARS:
