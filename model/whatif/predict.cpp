@@ -138,10 +138,18 @@ bool isBeyond(const std::vector<RecordedRun>& runs, std::int64_t items)
     return items < least->batchItems || items > most->batchItems;
 }
 
+/// Recordings that do not ask for the same may differ still more with a batch beyond theirs, unless what they
+/// differ in is next to nothing: as where a sort begins to take over from a loop.
+bool isSlight(const Prediction& prediction, const BatchSizes& sizes)
+{
+    constexpr std::int64_t kPart = 50; // of the requested peak
+    return sizes.unknownBytes * kPart <= prediction.recorded.requestedBytesPeak;
+}
+
 /// What of an answer by recordings is left open, and whether there is a point.
 void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond)
 {
-    if (!isPoint(prediction) || (sizes.differs && isBeyond))
+    if (!isPoint(prediction) || (sizes.differs && isBeyond && !isSlight(prediction, sizes)))
         prediction.predicted.reset();
     widen(prediction, sizes.differs ? kReservedOff : 0);
     if (!sizes.flag.empty())
