@@ -246,7 +246,8 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
 void weighAccumulation(Prediction& prediction)
 {
     prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
-    widen(prediction, kReservedOff);
+    if (prediction.batchAfter == prediction.batchBefore) // else that left room for both
+        widen(prediction, kReservedOff);
     if (prediction.reason.empty())
         prediction.reason = say("an estimate: each micro-step is taken to do as the recorded one does");
 }
