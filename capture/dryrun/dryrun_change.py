@@ -212,7 +212,69 @@ def replace_optimizer(wanted):
     return {"torch.optim.optimizer": patch_optimizer}, at_end
 
 
-KINDS = {"amp": mixed_precision, "checkpoint": checkpointing, "optimizer": replace_optimizer}
+def accumulating(count):
+    """Optimizers step, and let gradients go, once in so many calls: as people write it, if (i + 1) % K == 0 around both. The program goes
+    on drawing batches as before, so that it has fewer steps."""
+    count = int(count)
+    counts, stepped = {"calls": 0, "closures": 0}, weakref.WeakKeyDictionary()
+
+    def is_between(optimizer):
+        return stepped.get(optimizer, 0) % count != 0
+
+    def wrap_step(original):
+        @functools.wraps(original)
+        def step(self, *arguments, **options):
+            if getattr(state, "stepping", False):  # a class whose step calls that of its base
+                return original(self, *arguments, **options)
+            if callable(options.get("closure", arguments[0] if arguments else None)):
+                counts["closures"] += 1
+                return original(self, *arguments, **options)
+            counts["calls"] += 1
+            stepped[self] = stepped.get(self, 0) + 1
+            if is_between(self):
+                return None
+            state.stepping = True
+            try:
+                return original(self, *arguments, **options)
+            finally:
+                state.stepping = False
+        step._strata_accumulates = True
+        return step
+
+    def patch_optimizer(module):
+        base = module.Optimizer
+        patch_step, zero_grad = base._patch_step_function, base.zero_grad
+
+        def patch_and_wrap(self):
+            patch_step(self)
+            made = type(self).step
+            if not getattr(made, "_strata_accumulates", False):
+                type(self).step = wrap_step(made)
+
+        @functools.wraps(zero_grad)
+        def zero(self, *arguments, **options):
+            return None if is_between(self) else zero_grad(self, *arguments, **options)
+        base._patch_step_function = patch_and_wrap
+        base.zero_grad = zero
+
+    def patch_module(module):
+        zero_grad = module.Module.zero_grad
+
+        @functools.wraps(zero_grad)
+        def zero(self, *arguments, **options):
+            return None if any(map(is_between, list(stepped))) else zero_grad(self, *arguments, **options)
+        module.Module.zero_grad = zero
+
+    def at_end():
+        if counts["closures"]:
+            return f"--change accumulate={count}: an optimizer steps by a closure, which is left as it is"
+        if counts["calls"] < count:
+            return f"--change accumulate={count}: the program made {counts['calls']} steps, which makes none of {count}"
+        return None
+    return {"torch.optim.optimizer": patch_optimizer, "torch.nn.modules.module": patch_module}, at_end
+
+
+KINDS = {"amp": mixed_precision, "checkpoint": checkpointing, "optimizer": replace_optimizer, "accumulate": accumulating}
 
 
 def install(changes, say, beside):

@@ -24,7 +24,9 @@ Effort effortOf(const Scenario& scenario)
 {
     if (scenario.changes.empty())
         return Effort::Settings;
-    return scenario.changes.front().kind == Change::Kind::Batch ? Effort::Training : Effort::Program;
+    const Change::Kind kind = scenario.changes.front().kind;
+    return kind == Change::Kind::Batch || kind == Change::Kind::Optimizer ? Effort::Training
+                                                                          : Effort::Program;
 }
 
 bool isNearlyFull(std::int64_t reservedBytes, std::optional<std::int64_t> capacityBytes)
@@ -33,7 +35,7 @@ bool isNearlyFull(std::int64_t reservedBytes, std::optional<std::int64_t> capaci
         && static_cast<double>(reservedBytes) >= kNearlyFull * static_cast<double>(*capacityBytes);
 }
 
-/// Nobody trains with a smaller batch who need not.
+/// Nobody trains with a smaller batch, or another optimizer, who need not.
 bool needsRoom(const RecordedRun& run, std::int64_t reservedBytes)
 {
     const EventColumns& events = run.trace->events();

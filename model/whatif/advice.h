@@ -32,8 +32,9 @@ struct Advice {
 
 /// Which of alternativesTo() save a fiftieth of what is reserved, or more: other settings first, since they
 /// leave the program as it is, of them the one that saves most; then checkpoints; then, where
-/// memory is short, a smaller batch, which changes the training. Fails with Cancelled alone: what is refused
-/// is no advice. A first look for each alternative, and a prediction for those that save.
+/// memory is short, a smaller batch or another optimizer, which changes the training. Fails with Cancelled
+/// alone: what is refused is no advice. A first look for each alternative, and a prediction for those that
+/// save.
 [[nodiscard]] Result<std::vector<Advice>> adviceOn(const RecordedRun& run, const Progress& progress = {});
 
 } // namespace strata::model

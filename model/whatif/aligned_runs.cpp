@@ -4,7 +4,10 @@
 #include "model/whatif/common_part.h"
 
 #include <algorithm>
+#include <functional>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace strata::model {
@@ -15,11 +18,52 @@ namespace {
 struct Token {
     EventIndex event = 0;
     std::uint32_t block = AlignedRuns::kNone; ///< row of what was born; of a request
-    int what = 0; ///< the same where events can be the same
+    std::int64_t what = 0; ///< the same where events can be the same
+    std::int64_t site = 0; ///< that, and where the program asks for it
+};
+
+/// Stacks by what stands in them: numbers differ from run to run.
+class Sites {
+public:
+    explicit Sites(const Recording& recording)
+        : m_recording(recording)
+    {
+    }
+
+    [[nodiscard]] std::int64_t of(StackId stack)
+    {
+        const auto [known, isNew] = m_known.try_emplace(stack.value, 0);
+        if (!isNew)
+            return known->second;
+        std::uint64_t hash = 0;
+        const auto mix = [&](std::uint64_t value) {
+            constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+            constexpr int kHalf = 32;
+            hash = (hash ^ value) * kSpread;
+            hash ^= hash >> kHalf;
+        };
+        for (const FrameId id : m_recording.stacks.stack(stack)) {
+            const Frame& frame = m_recording.stacks.frame(id);
+            mix(textOf(frame.file));
+            mix(textOf(frame.function));
+            mix(static_cast<std::uint64_t>(frame.line));
+        }
+        return known->second = static_cast<std::int64_t>(hash);
+    }
+
+private:
+    [[nodiscard]] std::uint64_t textOf(StringId text) const
+    {
+        return text.valid() ? std::hash<std::string_view>()(m_recording.strings[text]) : 0;
+    }
+
+    const Recording& m_recording;
+    std::unordered_map<std::uint32_t, std::int64_t> m_known;
 };
 
 std::vector<Token> tokensOf(const DeviceTrace& trace)
 {
+    Sites sites(trace.recording());
     const EventColumns& events = trace.events();
     std::vector<Token> tokens;
     for (std::size_t row = 0; row < events.action.size(); ++row) {
@@ -28,7 +72,10 @@ std::vector<Token> tokensOf(const DeviceTrace& trace)
             continue;
         // Streams by the order of their first appearance: as handles they differ from run to run.
         const int kind = action == Action::Alloc ? 0 : action == Action::FreeRequested ? 1 : 2;
-        Token token{ static_cast<EventIndex>(row), AlignedRuns::kNone, events.stream[row] * 4 + kind };
+        const std::int64_t what = events.stream[row] * std::int64_t{ 4 } + kind;
+        Token token{ static_cast<EventIndex>(row), AlignedRuns::kNone, what, what };
+        if (action == Action::Alloc)
+            token.site ^= sites.of(events.stack[row]);
         const BlockId block = events.block[row];
         if (action == Action::Alloc && block.valid() && !block.isOlder())
             token.block = static_cast<std::uint32_t>(block.row());
@@ -51,12 +98,24 @@ void pair(Tokens first, Tokens second, AlignedRuns& runs)
             runs.other[first[i].block] = second[i].block;
 }
 
+std::vector<std::uint32_t> partnersBy(Tokens first, Tokens second, std::int64_t Token::*value)
+{
+    std::vector<std::int64_t> ones(first.size()), others(second.size());
+    std::ranges::transform(first, ones.begin(), value);
+    std::ranges::transform(second, others.begin(), value);
+    return commonPart(ones, others);
+}
+
 void alignDiffering(Tokens first, Tokens second, AlignedRuns& runs)
 {
-    std::vector<std::int64_t> kinds(first.size()), others(second.size());
-    std::ranges::transform(first, kinds.begin(), &Token::what);
-    std::ranges::transform(second, others.begin(), &Token::what);
-    const std::vector<std::uint32_t> partners = commonPart(kinds, others);
+    // What is asked for at the same place of the program, unless places tell the two runs apart.
+    std::vector<std::uint32_t> partners = partnersBy(first, second, &Token::site);
+    const auto found = [](const std::vector<std::uint32_t>& all) {
+        return std::ranges::count_if(all, [](std::uint32_t one) { return one != kNoPartner; });
+    };
+    constexpr std::ptrdiff_t kOfTen = 9;
+    if (auto byKind = partnersBy(first, second, &Token::what); 10 * found(partners) < kOfTen * found(byKind))
+        partners = std::move(byKind);
     for (std::size_t i = 0; i < partners.size(); ++i)
         if (partners[i] != kNoPartner)
             pair(first.subspan(i, 1), second.subspan(partners[i], 1), runs);

@@ -20,7 +20,8 @@ struct AlignedRuns {
 
 /// Event by event: requests and frees in their order, on their streams, whatever their sizes. Where the lists
 /// of events differ, phases of steps are aligned with each other (where both have the same), and within each
-/// the longest common part of events, with few differences (else none of that phase). O(events), and
+/// the longest common part of events, with few differences (else none of that phase), by where in the program
+/// they are asked for unless that tells the two apart. O(events), and
 /// O(events x differences) of phases that differ.
 [[nodiscard]] AlignedRuns alignRuns(const DeviceTrace& first, const TrainingSteps& firstSteps,
     const DeviceTrace& second, const TrainingSteps& secondSteps);

@@ -69,6 +69,13 @@ std::vector<std::string> classesOf(const DeviceTrace& trace)
     return names;
 }
 
+/// Whether an optimizer keeps something: of all of them SGD alone keeps nothing.
+bool hasOptimizerState(const DeviceTrace& trace)
+{
+    return std::ranges::any_of(RoleListings::of(trace.recording(), trace.device()),
+        [](const RoleListing& listing) { return listing.kind == wire::RoleKind::OptimizerState; });
+}
+
 } // namespace
 
 std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace& trace)
@@ -86,6 +93,7 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
     case Change::Kind::Ddp:
     case Change::Kind::Zero1:
     case Change::Kind::Fsdp:
+    case Change::Kind::Accumulate:
         break;
     }
     return {};
@@ -102,6 +110,9 @@ std::vector<Scenario> alternativesTo(const RecordedRun& run)
         if (const std::vector<std::string> classes = classesOf(*run.trace); !classes.empty())
             if (const auto change = Change::parse("checkpoint=" + classes.front()))
                 all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
+    if (run.trace != nullptr && run.steps != nullptr && hasOptimizerState(*run.trace))
+        if (const auto change = Change::parse("optimizer=SGD"))
+            all.push_back({ .changes = { *change }, .settings = {}, .capacityBytes = {} });
     for (std::string& settings : settingsWorthTrying(*run.report))
         all.push_back({ .changes = {}, .settings = std::move(settings), .capacityBytes = {} });
     return all;

@@ -105,6 +105,7 @@ std::span<const ChangeKind> changeKinds()
         { Change::Kind::Ddp, "ddp", "ddp=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Zero1, "zero1", "zero1=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Fsdp, "fsdp", "fsdp=RANKS[,KEY=VALUE]..." },
+        { Change::Kind::Accumulate, "accumulate", "accumulate=K" },
     };
     return kKinds;
 }
@@ -159,6 +160,14 @@ Result<Change> Change::parse(std::string_view text)
             return change;
         return fail(Error::Kind::Usage, say("--change '%1' names no type of autocast", text),
             say("there are amp=bf16 and amp=fp16"));
+    }
+    if (known->kind == Kind::Accumulate) {
+        constexpr std::int64_t kMostMicroSteps = 4096;
+        change.numerator = itemsOf(value).value_or(0);
+        if (change.numerator >= 1 && change.numerator <= kMostMicroSteps)
+            return change;
+        return fail(Error::Kind::Usage, say("--change '%1' names no number of micro-steps", text),
+            say("say how many forwards and backwards a step of the optimizer has, as accumulate=4"));
     }
     if (value.starts_with('x')) {
         change.relative = true;

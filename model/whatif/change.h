@@ -33,6 +33,7 @@ struct Change {
         Ddp, ///< as one of many ranks: Sharding
         Zero1,
         Fsdp,
+        Accumulate, ///< so many forwards and backwards for a step of the optimizer
     };
 
     Kind kind = Kind::Batch;
@@ -40,7 +41,7 @@ struct Change {
     std::string value; ///< of it, what stands behind the "="
     /// Of a batch: items, or (`relative`) times as many, `numerator / denominator`.
     bool relative = false;
-    std::int64_t numerator = 1, denominator = 1;
+    std::int64_t numerator = 1, denominator = 1; ///< of Accumulate: micro-steps, `numerator`
 
     /// Of checkpointing: `value` is a class, or "path:GLOB" (ModuleChoice), or "none".
     [[nodiscard]] bool takesCheckpointsAway() const { return kind == Kind::Checkpoint && value == "none"; }
@@ -50,8 +51,8 @@ struct Change {
 
     /// "batch=16", "batch=x2", "batch=x0.5", "checkpoint=Block", "checkpoint=path:blocks.*",
     /// "checkpoint=none",
-    /// "optimizer=SGD,momentum=0.9", "amp=bf16", "ddp=8", "zero1=8", "fsdp=8". Kind::Usage names what is
-    /// known.
+    /// "optimizer=SGD,momentum=0.9", "amp=bf16", "ddp=8", "zero1=8", "fsdp=8", "accumulate=4". Kind::Usage
+    /// names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

@@ -2,6 +2,7 @@
 #include "model/whatif/checkpoints.h"
 
 #include "model/whatif/checkpoint_regions.h"
+#include "model/whatif/recompute_cost.h"
 
 #include <algorithm>
 #include <map>
@@ -102,6 +103,22 @@ Result<RunEdits> checkpointEdits(
             say("there are the classes %1; paths are those of strata ledger --by module, as path:blocks.*",
                 verbatim(classesIn(regions->owners(), strings))));
     return editsOf(trace, steps, *regions, chosen);
+}
+
+std::optional<std::int64_t> recomputeNs(const DeviceTrace& trace, const std::vector<ModuleChoice>& choices)
+{
+    const auto regions = CheckpointRegions::of(trace);
+    std::vector<CheckpointRegion> chosen;
+    if (!regions || !findRegions(*regions, choices, trace.recording().strings, chosen))
+        return std::nullopt;
+    const RecomputeCost cost(trace, regions->step());
+    if (cost.measure() != RecomputeMeasure::KernelTime)
+        return std::nullopt;
+    std::int64_t sum = 0;
+    for (const CheckpointRegion& region : chosen)
+        if (region.again)
+            sum += cost.of(region.enters, region.cut());
+    return sum;
 }
 
 } // namespace strata::model

@@ -7,6 +7,8 @@
 #include "model/whatif/module_choice.h"
 #include "model/whatif/run_edits.h"
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace strata::model {
@@ -27,5 +29,10 @@ namespace strata::model {
 /// of the deep step + events).
 [[nodiscard]] Result<RunEdits> checkpointEdits(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices);
+
+/// How long the kernels run that such a run launches once more in a step, in nanoseconds. None: refused as
+/// above, or no kernels were recorded.
+[[nodiscard]] std::optional<std::int64_t> recomputeNs(
+    const DeviceTrace& trace, const std::vector<ModuleChoice>& choices);
 
 } // namespace strata::model

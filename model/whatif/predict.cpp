@@ -3,11 +3,8 @@
 
 #include "model/base/wrap.h"
 #include "model/digest/out_of_memory.h"
-#include "model/whatif/checkpoints.h"
-#include "model/whatif/optimizer.h"
-#include "model/whatif/recorded_checkpoints.h"
+#include "model/whatif/rewrites.h"
 #include "model/whatif/run_replay.h"
-#include "model/whatif/spread_run.h"
 #include "model/whatif/step_edits.h"
 
 #include <algorithm>
@@ -28,31 +25,6 @@ Failure unknownBatch(std::size_t recording, std::size_t recordings)
     return fail(Error::Kind::Usage, what,
         say("say it with --batch-of, as --batch-of 8, or --batch-of 8,16 with a second recording; recorded "
             "with --operators, the shapes of a whole training step tell it"));
-}
-
-/// What the scenario does to a run beside its sizes. Empty: nothing; Refused as checkpointEdits().
-Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
-{
-    std::vector<ModuleChoice> choices;
-    bool takesAway = false;
-    for (const Change& change : scenario.changes)
-        if (change.takesCheckpointsAway())
-            takesAway = true;
-        else if (change.kind == Change::Kind::Checkpoint)
-            choices.emplace_back(change.value);
-    if (choices.empty() && !takesAway)
-        return RunEdits{};
-    if (takesAway && !choices.empty())
-        return fail(Error::Kind::Usage, say("checkpoints cannot be taken away and put elsewhere at once"),
-            say("ask for the one, or for the other"));
-    if (takesAway)
-        return withoutCheckpoints(*run.trace, *run.steps);
-    return checkpointEdits(*run.trace, *run.steps, choices);
-}
-
-bool changes(const Scenario& scenario, Change::Kind kind)
-{
-    return std::ranges::any_of(scenario.changes, [&](const Change& change) { return change.kind == kind; });
 }
 
 /// Those runs in which each batch stands once, the one with the batch nearest to `items` first: what it does
@@ -166,10 +138,18 @@ bool isBeyond(const std::vector<RecordedRun>& runs, std::int64_t items)
     return items < least->batchItems || items > most->batchItems;
 }
 
+/// Recordings that do not ask for the same may differ still more with a batch beyond theirs, unless what they
+/// differ in is next to nothing: as where a sort begins to take over from a loop.
+bool isSlight(const Prediction& prediction, const BatchSizes& sizes)
+{
+    constexpr std::int64_t kPart = 50; // of the requested peak
+    return sizes.unknownBytes * kPart <= prediction.recorded.requestedBytesPeak;
+}
+
 /// What of an answer by recordings is left open, and whether there is a point.
 void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond)
 {
-    if (!isPoint(prediction) || (sizes.differs && isBeyond))
+    if (!isPoint(prediction) || (sizes.differs && isBeyond && !isSlight(prediction, sizes)))
         prediction.predicted.reset();
     widen(prediction, sizes.differs ? kReservedOff : 0);
     if (!sizes.flag.empty())
@@ -249,58 +229,6 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
             : say("an estimate: it goes by what the deep step tells of one step");
 }
 
-/// What changes make of a run beside the sizes of its blocks: checkpoints and ranks, and then another
-/// optimizer, or what a rank has of it.
-struct Rewrites {
-    RunEdits checkpoints;
-    std::optional<SpreadRun> spread; ///< none: over no ranks
-    std::optional<OptimizerRewrite> optimizer; ///< none: the recorded one
-
-    [[nodiscard]] std::size_t ways() const { return optimizer ? optimizer->ways() : 1; }
-    [[nodiscard]] ProgramRun of(ProgramRun sized, std::size_t way = 0) const
-    {
-        RunEdits edits = checkpoints;
-        if (spread)
-            edits.append(spread->edits);
-        ProgramRun run = edited(std::move(sized), edits);
-        return optimizer ? optimizer->rewritten(run, way) : run;
-    }
-};
-
-/// Fails where what a change needs is not there.
-Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
-{
-    Rewrites rewrites;
-    auto edits = editsOf(run, scenario);
-    if (!edits)
-        return Failure(edits.error());
-    rewrites.checkpoints = std::move(*edits);
-    const Change *last = nullptr, *spreading = nullptr;
-    for (const Change& change : scenario.changes)
-        if (change.kind == Change::Kind::Optimizer)
-            last = &change;
-        else if (change.spreads())
-            spreading = &change;
-    if (spreading != nullptr) {
-        auto spread = spreading->sharding().and_then(
-            [&](const Sharding& sharding) { return SpreadRun::of(run, sharding); });
-        if (!spread)
-            return Failure(spread.error());
-        rewrites.spread = std::move(*spread);
-    }
-    const bool shards = rewrites.spread && rewrites.spread->shardOf;
-    if (last == nullptr && !shards)
-        return rewrites;
-    auto optimizer
-        = OptimizerRewrite::of(run, last != nullptr ? std::string_view(last->value) : std::string_view(),
-            shards ? rewrites.spread->shardOf : ShardOf());
-    if (!optimizer)
-        return Failure(optimizer.error());
-    if (!optimizer->changesNothing())
-        rewrites.optimizer = std::move(*optimizer);
-    return rewrites;
-}
-
 /// Adds what ranks did to an answer.
 void weighSpread(Prediction& prediction, const SpreadRun& spread)
 {
@@ -326,6 +254,16 @@ void weighSpread(Prediction& prediction, const SpreadRun& spread)
         prediction.reason = spread.reason;
 }
 
+/// Adds what micro-steps did to an answer.
+void weighAccumulation(Prediction& prediction)
+{
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
+    if (prediction.batchAfter == prediction.batchBefore) // else that left room for both
+        widen(prediction, kReservedOff);
+    if (prediction.reason.empty())
+        prediction.reason = say("an estimate: each micro-step is taken to do as the recorded one does");
+}
+
 /// Adds what they did to an answer.
 void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewrites& rewrites)
 {
@@ -333,6 +271,8 @@ void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewri
         weighDeep(prediction, scenario, rewrites.checkpoints);
     if (rewrites.spread)
         weighSpread(prediction, *rewrites.spread);
+    if (rewrites.accumulation)
+        weighAccumulation(prediction);
     prediction.exact = prediction.reason.empty();
     if (!rewrites.optimizer)
         return;
@@ -469,7 +409,8 @@ Result<Prediction> predictItself(
     const auto rewrites = rewritesOf(run, scenario);
     if (!rewrites)
         return Failure(rewrites.error());
-    if (changes(scenario, Change::Kind::Checkpoint) || rewrites->spread || rewrites->optimizer) {
+    if (changes(scenario, Change::Kind::Checkpoint) || rewrites->spread || rewrites->accumulation
+        || rewrites->optimizer) {
         const auto came = replayBetween(run, scenario, recordedSizes(*run.trace), *rewrites, progress);
         if (!came)
             return Failure(came.error());

@@ -3,6 +3,7 @@
 
 #include "model/analysis/training/step_ends.h"
 #include "model/whatif/common_part.h"
+#include "model/whatif/recompute_cost.h"
 #include "model/whatif/step_edits.h"
 
 #include <algorithm>
@@ -145,6 +146,23 @@ Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingStep
     RunEdits all = inAllSteps(trace, steps, stretchOf(**deep), edits);
     all.keepsTooMuch = keepsTooMuch;
     return orRefused(std::move(all));
+}
+
+std::optional<std::int64_t> recordedRecomputeNs(const DeviceTrace& trace)
+{
+    const auto deep = usableDeepStep(trace);
+    if (!deep)
+        return std::nullopt;
+    const auto owners = stepOwners(trace, **deep);
+    if (!owners)
+        return std::nullopt;
+    const RecomputeCost cost(trace, **deep);
+    if (cost.measure() != RecomputeMeasure::KernelTime)
+        return std::nullopt;
+    std::int64_t sum = 0;
+    for (const Pair& pair : pairsOf(trace, *owners))
+        sum += cost.of(pair.second->enters, pair.second->leaves);
+    return sum;
 }
 
 } // namespace strata::model

@@ -6,6 +6,9 @@
 #include "model/trace/device_trace.h"
 #include "model/whatif/run_edits.h"
 
+#include <cstdint>
+#include <optional>
+
 namespace strata::model {
 
 /// A run without the checkpoints (torch.utils.checkpoint) that a deep step shows: modules whose forward runs
@@ -18,5 +21,9 @@ namespace strata::model {
 /// Refused, by name: no deep step, or one that is not to be used; no such modules; what runs a second time is
 /// more than modules. O(rows of the deep step + events).
 [[nodiscard]] Result<RunEdits> withoutCheckpoints(const DeviceTrace& trace, const TrainingSteps& steps);
+
+/// How long the kernels run that those checkpoints launch a second time in a step, in nanoseconds. None:
+/// there is no deep step to be used, or no kernels were recorded.
+[[nodiscard]] std::optional<std::int64_t> recordedRecomputeNs(const DeviceTrace& trace);
 
 } // namespace strata::model

@@ -169,6 +169,7 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
         return new WhatIfRanksCard(whatIf, document);
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:
+    case model::Change::Kind::Accumulate:
         break;
     }
     return nullptr;

@@ -30,6 +30,13 @@ bool isOptimizer(std::string_view value)
     return true;
 }
 
+bool isMicroSteps(std::string_view value)
+{
+    constexpr std::size_t kMostDigits = 4;
+    return !value.empty() && value.size() <= kMostDigits && value.front() != '0'
+        && value.find_first_not_of("0123456789") == value.npos;
+}
+
 } // namespace
 
 model::Result<void> checkChange(std::string_view change)
@@ -39,11 +46,13 @@ model::Result<void> checkChange(std::string_view change)
     const std::string_view value = equals == change.npos ? std::string_view{} : change.substr(equals + 1);
     const bool known = (kind == "amp" && (value == "bf16" || value == "fp16"))
         || (kind == "checkpoint" && !value.empty()) || (kind == "optimizer" && isOptimizer(value))
+        || (kind == "accumulate" && isMicroSteps(value))
         || (kind == "fsdp" && (equals == change.npos || !value.empty()));
     if (!known || change.find('\n') != change.npos)
         return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),
-            model::say("there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS|path:GLOB|none, optimizer=NAME[,KEY=VALUE], "
-                       "fsdp[=MODULE_CLASS]"));
+            model::say("there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS|path:GLOB|none, "
+                       "optimizer=NAME[,KEY=VALUE], "
+                       "accumulate=K, fsdp[=MODULE_CLASS]"));
     return {};
 }
 

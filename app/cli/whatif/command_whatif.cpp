@@ -12,6 +12,7 @@
 #include "app/launch/command.h"
 #include "model/analysis/save_as.h"
 #include "model/base/units.h"
+#include "model/session/simulation.h"
 #include "model/whatif/batch_items.h"
 #include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/predict.h"
@@ -31,6 +32,14 @@ namespace {
 
 using model::DeviceTrace;
 using model::say;
+
+model::WorkTimes workTimesOf(const model::Recording& recording)
+{
+    const std::string_view word = model::durationsWord(recording);
+    return word == "measured" ? model::WorkTimes::Measured
+        : word == "at_least"  ? model::WorkTimes::AtLeast
+                              : model::WorkTimes::Round;
+}
 
 constexpr std::string_view kLargestBatch = "largest-batch", kCheapest = "cheapest"; // of --plan
 
@@ -101,6 +110,7 @@ public:
         app.add_option("--change", m_changes,
                "What is another: batch=N items, or batch=xF times as many; checkpoint=CLASS or "
                "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; "
+               "accumulate=K micro-steps; "
                "optimizer=NAME[,KEY=VALUE]... of "
                "torch.optim; ddp=N, zero1=N or fsdp=N, as one of N ranks; one after the other")
             ->type_name("KIND=VALUE")
@@ -478,6 +488,7 @@ private:
                 if (step.kind == model::StepKind::Train)
                     told.firstStep = step.first;
         told.prediction.recorded = model::recordedPeaks(first);
+        told.stepTime = model::stepTimeOf(runs, m_scenario, workTimesOf(trace.recording()));
         auto prediction = model::predict(runs, m_scenario);
         if (prediction) {
             told.prediction = std::move(*prediction);

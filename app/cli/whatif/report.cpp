@@ -83,6 +83,25 @@ void writeConfirmed(JsonWriter& json, const WhatIfTold& told)
         json.null();
 }
 
+void writeStepTime(JsonWriter& json, const std::optional<model::StepTime>& time)
+{
+    json.key("step_time_ns");
+    if (!time) {
+        json.null();
+        return;
+    }
+    json.beginObject()
+        .member("recorded", time->recordedNs)
+        .member("predicted", time->predictedNs)
+        .member("lower_bound", time->isLowerBound)
+        .key("note");
+    if (time->note.empty())
+        json.null();
+    else
+        json.value(time->note.text());
+    json.endObject();
+}
+
 void writeDevice(JsonWriter& json, const WhatIfTold& told)
 {
     const Prediction& prediction = told.prediction;
@@ -119,7 +138,9 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
             .member("blocks", use.blocks)
             .member("bytes", use.bytes)
             .endObject();
-    json.endArray().key("step_time_ns").null().endObject();
+    json.endArray();
+    writeStepTime(json, told.stepTime);
+    json.endObject();
 }
 
 /// What would be reserved, as a part of a sentence.
@@ -256,6 +277,18 @@ void printPeaks(Output& out, const WhatIfTold& told)
     row("reserved peak", &PeakFigures::reservedBytesPeak);
 }
 
+/// "a step would take 12.3 ms instead of 10.1 ms"
+std::string stepTimeLine(const model::StepTime& time)
+{
+    const std::string recorded = model::formatDuration(time.recordedNs);
+    const char* const least = time.isLowerBound ? " at least" : "";
+    std::string line = fmt::format("a step takes{} {}", time.predictedNs ? least : "", recorded);
+    if (time.predictedNs && *time.predictedNs != time.recordedNs)
+        line = fmt::format("a step would take{} {} instead of {}", least,
+            model::formatDuration(*time.predictedNs), recorded);
+    return time.note.empty() ? line : line + "; " + printable(time.note.text());
+}
+
 /// The weakest that was used; empty: nothing supports an answer, unless the program does.
 std::string_view evidenceOf(const std::vector<WhatIfTold>& devices, const std::string& refused)
 {
@@ -366,6 +399,8 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
                     ? out.good("exact") + fmt::format(", by {}", model::evidenceWord(prediction.evidence))
                     : printable(prediction.reason.text())));
     }
+    if (told.stepTime)
+        out.line("  " + stepTimeLine(*told.stepTime));
     if (told.notConfirmed)
         out.line("  not confirmed: " + printable(told.notConfirmed->note));
     if (told.plan)

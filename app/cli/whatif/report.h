@@ -7,6 +7,7 @@
 #include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/fit_plan.h"
 #include "model/whatif/predict.h"
+#include "model/whatif/step_time.h"
 
 #include <cstdint>
 #include <optional>
@@ -32,6 +33,7 @@ struct WhatIfTold {
     std::string settings; ///< of the allocator
     model::EventIndex firstStep = 0; ///< where the first training step begins; 0: not known, or not asked for
     std::optional<std::int64_t> capacityBytes;
+    std::optional<model::StepTime> stepTime; ///< none: nothing tells
 };
 
 /// The reserved peak that a limit is held against: what the program came to, else that of the answer, or the

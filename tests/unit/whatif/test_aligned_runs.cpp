@@ -7,6 +7,8 @@
 
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace strata::model {
 
@@ -107,6 +109,29 @@ TEST(AlignedRuns, FindTheLongestCommonPart)
             }
         EXPECT_EQ(paired, longestCommon(a, b)) << a << " " << b;
     }
+}
+
+TEST(AlignedRuns, PairWhatIsAskedForAtTheSamePlace)
+{
+    // The second one sorts before it sums up. In the third one every place is another, as in another version.
+    const auto made = [](const std::vector<std::pair<int, const char*>>& asks, const std::string& file) {
+        std::string text;
+        for (const auto& [bytes, function] : asks)
+            text += "alloc " + std::to_string(0x100000 + 0x1000 * text.size()) + " " + std::to_string(bytes)
+                + " stack=" + function + "@" + file + ":7\n";
+        return test::makeRecording(text);
+    };
+    const auto first = made({ { 64, "gather" }, { 8, "sum" }, { 32, "product" } }, "a.py");
+    const auto second = made({ { 128, "gather" }, { 4, "sort" }, { 16, "sum" }, { 64, "product" } }, "a.py");
+    const auto third = made({ { 128, "gather" }, { 4, "sort" }, { 16, "sum" }, { 64, "product" } }, "b.py");
+    const auto traceOf = [](const auto& recording) {
+        return *DeviceTrace::build(*recording, recording->devices.front(), {});
+    };
+    const auto a = traceOf(first), b = traceOf(second), c = traceOf(third);
+    const AlignedRuns runs = alignRuns(a, {}, b, {});
+    EXPECT_EQ(runs.other, (std::vector<std::uint32_t>{ 0, 2, 3 }));
+    EXPECT_EQ(runs.alone, 1);
+    EXPECT_EQ(alignRuns(a, {}, c, {}).alone, 1) << "by what they do";
 }
 
 } // namespace strata::model

@@ -2,6 +2,7 @@
 #include "model/whatif/alternatives.h"
 
 #include "model/analysis/settings_advice.h"
+#include "tests/unit/analysis/training/trained.h"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,18 @@ TEST(Alternatives, AreSettingsAndBatchesWhereItemsAndStepsAreKnown)
     EXPECT_EQ(textOf(alternativesTo(run)), "");
     for (const Scenario& scenario : alternativesTo(run))
         EXPECT_TRUE(scenario.settings && !scenario.capacityBytes);
+}
+
+TEST(Alternatives, HaveTheOptimizerThatKeepsNothing)
+{
+    const ReplayReport report;
+    for (const wire::RoleKind kind : { wire::RoleKind::Parameter, wire::RoleKind::OptimizerState }) {
+        test::Trained trained("alloc 0x1000 512\nalloc 0x2000 64", "S F");
+        trained.list(2, kind, 0x1000, "weight", "exp_avg");
+        const RecordedRun run{ .trace = &trained.trace(), .report = &report, .steps = &trained.steps() };
+        EXPECT_EQ(
+            textOf(alternativesTo(run)), kind == wire::RoleKind::OptimizerState ? "optimizer=SGD " : "");
+    }
 }
 
 TEST(ChangeKinds, EachIsKnownByItsWord)

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/rewrites.h"
+
+#include "model/whatif/checkpoints.h"
+#include "model/whatif/recorded_checkpoints.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strata::model {
+
+namespace {
+
+/// What the scenario does to a run beside its sizes. Empty: nothing; Refused as checkpointEdits().
+Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
+{
+    std::vector<ModuleChoice> choices;
+    bool takesAway = false;
+    for (const Change& change : scenario.changes)
+        if (change.takesCheckpointsAway())
+            takesAway = true;
+        else if (change.kind == Change::Kind::Checkpoint)
+            choices.emplace_back(change.value);
+    if (choices.empty() && !takesAway)
+        return RunEdits{};
+    if (takesAway && !choices.empty())
+        return fail(Error::Kind::Usage, say("checkpoints cannot be taken away and put elsewhere at once"),
+            say("ask for the one, or for the other"));
+    if (takesAway)
+        return withoutCheckpoints(*run.trace, *run.steps);
+    return checkpointEdits(*run.trace, *run.steps, choices);
+}
+
+} // namespace
+
+bool changes(const Scenario& scenario, Change::Kind kind)
+{
+    return std::ranges::any_of(scenario.changes, [&](const Change& change) { return change.kind == kind; });
+}
+
+ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const
+{
+    RunEdits edits = checkpoints;
+    if (spread)
+        edits.append(spread->edits);
+    ProgramRun run = edited(std::move(sized), edits);
+    if (accumulation)
+        run = accumulation->accumulated(run, microSteps);
+    return optimizer ? optimizer->rewritten(run, way) : run;
+}
+
+Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario)
+{
+    Rewrites rewrites;
+    auto edits = editsOf(run, scenario);
+    if (!edits)
+        return Failure(edits.error());
+    rewrites.checkpoints = std::move(*edits);
+    const Change *last = nullptr, *spreading = nullptr;
+    for (const Change& change : scenario.changes)
+        if (change.kind == Change::Kind::Optimizer)
+            last = &change;
+        else if (change.spreads())
+            spreading = &change;
+        else if (change.kind == Change::Kind::Accumulate)
+            rewrites.microSteps = change.numerator;
+    if (rewrites.microSteps > 1) {
+        if (spreading != nullptr)
+            return fail(Error::Kind::Refused,
+                say("nothing tells what ranks send each other in micro-steps: --change '%1' and '%2' do not "
+                    "go "
+                    "together",
+                    spreading->text, "accumulate"),
+                say("ask for the one, or for the other"));
+        auto accumulation = Accumulation::of(*run.trace, *run.steps);
+        if (!accumulation)
+            return Failure(accumulation.error());
+        rewrites.accumulation = std::move(*accumulation);
+    }
+    if (spreading != nullptr) {
+        auto spread = spreading->sharding().and_then(
+            [&](const Sharding& sharding) { return SpreadRun::of(run, sharding); });
+        if (!spread)
+            return Failure(spread.error());
+        rewrites.spread = std::move(*spread);
+    }
+    const bool shards = rewrites.spread && rewrites.spread->shardOf;
+    if (last == nullptr && !shards)
+        return rewrites;
+    auto optimizer
+        = OptimizerRewrite::of(run, last != nullptr ? std::string_view(last->value) : std::string_view(),
+            shards ? rewrites.spread->shardOf : ShardOf());
+    if (!optimizer)
+        return Failure(optimizer.error());
+    if (!optimizer->changesNothing())
+        rewrites.optimizer = std::move(*optimizer);
+    return rewrites;
+}
+
+} // namespace strata::model

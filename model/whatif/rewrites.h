@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+#include "model/whatif/accumulation.h"
+#include "model/whatif/optimizer.h"
+#include "model/whatif/program_run.h"
+#include "model/whatif/run_edits.h"
+#include "model/whatif/scenario.h"
+#include "model/whatif/spread_run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace strata::model {
+
+[[nodiscard]] bool changes(const Scenario& scenario, Change::Kind kind);
+
+/// What changes make of a run beside the sizes of its blocks: checkpoints and ranks, then
+/// micro-steps, and then another optimizer, or what a rank has of it.
+struct Rewrites {
+    RunEdits checkpoints;
+    std::optional<SpreadRun> spread; ///< none: over no ranks
+    std::optional<Accumulation> accumulation; ///< none: as many micro-steps as were recorded
+    std::int64_t microSteps = 1;
+    std::optional<OptimizerRewrite> optimizer; ///< none: the recorded one
+
+    [[nodiscard]] std::size_t ways() const { return optimizer ? optimizer->ways() : 1; }
+    [[nodiscard]] ProgramRun of(ProgramRun sized, std::size_t way = 0) const;
+};
+
+/// Fails where what a change needs is not there.
+[[nodiscard]] Result<Rewrites> rewritesOf(const RecordedRun& run, const Scenario& scenario);
+
+} // namespace strata::model
