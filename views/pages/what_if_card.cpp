@@ -99,6 +99,7 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
             WhatIfCard::tr("It takes a recording that tells of parameters, as strata record makes them."),
             whatIf, document);
     case model::Change::Kind::Autocast: // the program alone can tell
+    case model::Change::Kind::Type:
     case model::Change::Kind::Ddp: // asked for on the command line
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:
