@@ -124,6 +124,26 @@ model::Result<void> checkEnd(const DryRun& run, bool byCalls)
     return {};
 }
 
+/// The recording by which calls tell what follows the batch; none: no other batch is asked for.
+model::Result<std::optional<model::CallsWith>> otherOf(const ConfirmAsked& asked)
+{
+    if (!asked.batchAfter || asked.batchAfter == asked.batchBefore)
+        return std::nullopt;
+    for (const ConfirmAsked::Other& other : asked.others) {
+        if (!other.items || other.items == asked.batchBefore)
+            continue;
+        const auto list = model::callListOf(*other.trace);
+        if (!list)
+            return model::Failure(list.error());
+        return model::CallsWith{ other.trace, *list, other.firstStep, *other.items };
+    }
+    return model::fail(Error::Kind::Refused,
+        say("calls of one recording do not tell which of their sizes follow the batch"),
+        say("give a second one with a deep step and another batch, as --with FILE2 --batch-of 8,16; or run "
+            "the "
+            "program itself, with --confirm -- COMMAND"));
+}
+
 /// Runs of a program on cards of one kind.
 class Runs {
 public:
@@ -137,8 +157,9 @@ public:
         m_options.steps = asked.steps;
         m_options.record = false;
         m_options.json = true; // what the program prints goes to stderr
-        if (m_asked.command.empty() && !m_asked.others.empty())
-            takeOther(m_asked.others.front());
+        if (m_asked.command.empty())
+            if (auto other = otherOf(m_asked))
+                m_calls.with = *std::move(other);
         m_rank = numberOf(factOf(recording, wire::info::kRank));
         const auto ranks = numberOf(factOf(recording, wire::info::kWorldSize));
         if (m_rank && ranks && *ranks > 1) {
@@ -196,14 +217,6 @@ public:
     }
 
 private:
-    /// Of one that has no calls, calls tell no batch.
-    void takeOther(const ConfirmAsked::Other& other)
-    {
-        const auto list = model::callListOf(*other.trace);
-        if (list && other.items && other.items != m_asked.batchBefore)
-            m_calls.with = model::CallsWith{ other.trace, *list, other.firstStep, *other.items };
-    }
-
     /// Where types change, a trial of the calls tells first what the recording does not.
     model::Result<void> learn(const model::Scenario& scenario)
     {
@@ -381,6 +394,8 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
     if (byCalls && asked.devices.size() > 1)
         return model::fail(Error::Kind::Usage, say("--confirm: calls are those of one GPU"),
             say("say of which, with --device"));
+    if (const auto other = byCalls ? otherOf(asked) : std::nullopt; !other)
+        return model::Failure(other.error());
     auto card = cardOf(asked);
     if (!card)
         return model::Failure(card.error());
