@@ -14,6 +14,7 @@ import torch
 
 NAMES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 CODES = {torch.float16: 5, torch.float32: 6, torch.float64: 7, torch.bfloat16: 15}
+RECURRENT = ("aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu")
 MOST_TRIALS = 400
 BACKWARD = 4  # a kind of rows
 
@@ -101,6 +102,9 @@ class Types:
                 if known.name == "dtype" and detail[place] == CODES.get(self.base) and not isinstance(detail[place], bool):
                     self.named[index] = place
         self.changed = self.find_known(rows)
+        # Recurrent layers keep their weights in one block, of types that cuDNN is asked to do (torch.backends.cudnn.is_acceptable).
+        flat = {ref // 2 for kind, _, name, _, taken, _ in rows if kind == 0 and name.partition(".")[0] in RECURRENT for ref in taken}
+        self.apart = set() if self.wanted in torch.backends.cudnn.CUDNN_TENSOR_DTYPES else flat
 
     def is_base(self, number):
         return self.tensors[number][0] == str(self.base)[len("torch."):]
