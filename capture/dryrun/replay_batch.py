@@ -2,9 +2,11 @@
 """Of calls that are made again: another batch. Which sizes follow it is not guessed: two recordings of the program, with different batches,
 have the same calls in the same order, and each number in them is a + b * items, or there is no answer.
 """
+import math
+
 import torch
 
-CALL, BACKWARD = 0, 4
+MOST_HOST_ELEMENTS = 1 << 29
 
 
 class Apart(RuntimeError):
@@ -30,7 +32,10 @@ class Line:
         if isinstance(here, list) and isinstance(there, list) and len(here) == len(there):
             return [self.value(a, b, what) for a, b in zip(here, there)]
         if isinstance(here, dict) and isinstance(there, dict) and here.keys() == there.keys():
-            return {key: self.value(here[key], there[key], what) for key in here}
+            made = {key: self.value(here[key], there[key], what) for key in here}
+            if "h" in made and math.prod(made["h"][1]) > MOST_HOST_ELEMENTS:
+                raise Apart(f"{what} would be a tensor of the host beyond all measure")
+            return made
         if isinstance(here, float) and isinstance(there, float):
             return here  # no bytes hang on it
         if type(here) is int and type(there) is int:
