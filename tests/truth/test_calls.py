@@ -3,8 +3,10 @@
 says against the recording of the program that was changed by hand: autocast, bf16 throughout, and those with checkpoints and another batch, which
 a second recording with twice the batch tells.
 
-usage: test_calls.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--question TEXT] [--keep FOLDER] [--write PAGE]
+usage: test_calls.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--question TEXT] [--keep FOLDER] [--rows FILE]
+    [--write PAGE]
 
+Composed changes are asked of the first seed.
 It prints how far off the confirmed figures are, in percent of the truth; a case that is not confirmed is a miss of 100 %. Beside it stands
 what predicting no change scores. Families of HELD_BACK are reported apart. Where networks are called without gradients before others with,
 autocast by --change ends between them: such programs are held against themselves under `--confirm -- COMMAND`. Without a Python with PyTorch
@@ -13,6 +15,7 @@ the test is skipped (exit 77) and says so.
 import collections
 import concurrent.futures
 import datetime
+import json
 import os
 import subprocess
 import sys
@@ -37,17 +40,20 @@ MOST_REFUSED = 0.05
 Row = collections.namedtuple("Row", "case question unchanged off null note")
 
 
-def questions(case):
+def questions(case, composed):
     plain = without(words_of(case, 1), "autocast")
     chosen = CLASSES[case.family][0]
     behind = (plain[0], "--checkpoint", chosen, *plain[1:])
     for name, option, change in (("autocast", "autocast", "amp=bf16"), ("bf16", "bf16", "dtype=bf16")):
         yield Question(name, ALONE, plain, (*plain, "--option", option), (change,))
+        if not composed:
+            continue
         yield Question(f"{name}, checkpoints", COMPOSED, plain, (*behind, "--option", option), (change, f"checkpoint={chosen}"))
         yield Question(f"{name}, batch", COMPOSED, plain, (str(TIMES * case.items), *plain[1:], "--option", option), (change, f"batch=x{TIMES}"),
                        (str(2 * case.items), *plain[1:]))
-    yield Question("autocast, checkpoints, batch", COMPOSED, plain, (str(TIMES * case.items), *behind[1:], "--option", "autocast"),
-                   ("amp=bf16", f"checkpoint={chosen}", f"batch=x{TIMES}"), (str(2 * case.items), *plain[1:]))
+    if composed:
+        yield Question("autocast, checkpoints, batch", COMPOSED, plain, (str(TIMES * case.items), *behind[1:], "--option", "autocast"),
+                       ("amp=bf16", f"checkpoint={chosen}", f"batch=x{TIMES}"), (str(2 * case.items), *plain[1:]))
 
 
 def off(figures_of, truth):
@@ -139,9 +145,10 @@ def test(arguments, python, failures):
     chosen = [case for case in cases(range(arguments.first_seed, arguments.first_seed + arguments.seeds)) if arguments.only in case.name]
     if not THOROUGH and not arguments.only and not arguments.write:
         chosen = [case for case in chosen if case.family in ("gpt", "recommender")]
-    asked = [(case, question) for case in chosen for question in questions(case) if arguments.question in question.name]
+    asked = [(case, question) for case in chosen for question in questions(case, f"--seed {arguments.first_seed} " in case.name)
+             if arguments.question in question.name]
     if not THOROUGH and not arguments.question and not arguments.write:
-        asked = asked[::3]
+        asked = asked[::4]
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.keep or scratch
         paths = {"before": record(arguments.strata, python, os.path.join(folder, "before"), [words for _, each in asked for words in (each.before, each.other) if words],
@@ -152,10 +159,12 @@ def test(arguments, python, failures):
         failures.expect("recordings", "missing", missing, [])
         asked = [(case, each) for case, each in asked if f"{case.name}: {each.name}" not in missing]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            rows = []
-            for row in pool.map(lambda one: ask(arguments, python, *one, paths), asked):
+            rows = answers(arguments, asked)
+            known = {(row.case.name, row.question.name) for row in rows}
+            for row in pool.map(lambda one: ask(arguments, python, *one, paths), [one for one in asked if (one[0].name, one[1].name) not in known]):
                 rows.append(row)
                 tell(arguments, row)
+                keep(arguments, row)
     cells = []
     for name in BARS:
         some = [row for row in rows if row.question.row == name]
@@ -170,6 +179,21 @@ def test(arguments, python, failures):
         write(arguments, python, cells)
 
 
+def answers(arguments, asked):
+    """Those that an earlier run of this test has kept."""
+    if not arguments.rows or not os.path.exists(arguments.rows):
+        return []
+    with open(arguments.rows, encoding="utf-8") as file:
+        kept = {(case, question): rest for case, question, *rest in map(json.loads, file)}
+    return [Row(case, question, *kept[case.name, question.name]) for case, question in asked if (case.name, question.name) in kept]
+
+
+def keep(arguments, row):
+    if arguments.rows:
+        with open(arguments.rows, "a", encoding="utf-8") as file:
+            file.write(json.dumps([row.case.name, row.question.name, *row[2:]]) + "\n")
+
+
 def tell(arguments, row):
     if arguments.verbose or max(row.off) > MOST_RESERVED_OFF or row.off[0] > 0 or not row.unchanged:
         print(f"  {row.case.name}: {row.question.name}: off {' '.join(f'{error:.2f}' for error in row.off)} %, no change "
@@ -182,6 +206,7 @@ def add_options(parser):
     parser.add_argument("--only", default="", help="cases with this text in their name")
     parser.add_argument("--question", default="", help="questions with this text in their name")
     parser.add_argument("--keep", help="recordings that are there already are taken, and left there")
+    parser.add_argument("--rows", metavar="FILE", help="answers of the same build that are there already are taken, and all are left there")
     parser.add_argument("--verbose", action="store_true", help="every case")
     parser.add_argument("--write", metavar="PAGE", help="writes the table as a page of the manual, of all families")
 
