@@ -44,16 +44,16 @@ def questions(case, composed):
     plain = without(words_of(case, 1), "autocast")
     chosen = CLASSES[case.family][0]
     behind = (plain[0], "--checkpoint", chosen, *plain[1:])
-    for name, option, change in (("autocast", "autocast", "amp=bf16"), ("bf16", "bf16", "dtype=bf16")):
-        yield Question(name, ALONE, plain, (*plain, "--option", option), (change,))
-        if not composed:
-            continue
-        yield Question(f"{name}, checkpoints", COMPOSED, plain, (*behind, "--option", option), (change, f"checkpoint={chosen}"))
-        yield Question(f"{name}, batch", COMPOSED, plain, (str(TIMES * case.items), *plain[1:], "--option", option), (change, f"batch=x{TIMES}"),
-                       (str(2 * case.items), *plain[1:]))
+    autocast, bf16, twice = ("--option", "autocast"), ("--option", "bf16"), (str(2 * case.items), *plain[1:])
+    times, many = f"batch=x{TIMES}", (str(TIMES * case.items),)
+    yield Question("autocast", ALONE, plain, (*plain, *autocast), ("amp=bf16",))
+    yield Question("bf16", ALONE, plain, (*plain, *bf16), ("dtype=bf16",))
     if composed:
-        yield Question("autocast, checkpoints, batch", COMPOSED, plain, (str(TIMES * case.items), *behind[1:], "--option", "autocast"),
-                       ("amp=bf16", f"checkpoint={chosen}", f"batch=x{TIMES}"), (str(2 * case.items), *plain[1:]))
+        yield Question("autocast, checkpoints, batch", COMPOSED, plain, (*many, *behind[1:], *autocast), ("amp=bf16", f"checkpoint={chosen}", times), twice)
+        yield Question("bf16, checkpoints", COMPOSED, plain, (*behind, *bf16), ("dtype=bf16", f"checkpoint={chosen}"))
+        yield Question("bf16, batch", COMPOSED, plain, (*many, *plain[1:], *bf16), ("dtype=bf16", times), twice)
+        yield Question("autocast, checkpoints", COMPOSED, plain, (*behind, *autocast), ("amp=bf16", f"checkpoint={chosen}"))
+        yield Question("autocast, batch", COMPOSED, plain, (*many, *plain[1:], *autocast), ("amp=bf16", times), twice)
 
 
 def off(figures_of, truth):
@@ -127,8 +127,8 @@ def write(arguments, python, cells):
     """The published page."""
     strata = subprocess.run([arguments.strata, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     lines = ["# How far `strata whatif --confirm` is off without the program", "",
-             "Made by `tests/truth/test_calls.py STRATA --seeds %d --first-seed %d --write docs/whatif-calls-accuracy.md`:" % (
-                 arguments.seeds, arguments.first_seed),
+             "Made by `tests/truth/test_calls.py STRATA --seeds %d --first-seed %d%s --write docs/whatif-calls-accuracy.md`:" % (
+                 arguments.seeds, arguments.first_seed, f" --at-most {arguments.at_most}" if arguments.at_most else ""),
              "%s, PyTorch %s, simulated %s, %s." % (strata, ".".join(map(str, version(python)[:3])), CARD, datetime.date.today()), "",
              "A recording with a deep step is asked what the program comes to under autocast, in bf16 throughout, and so with checkpoints around a",
              "class of its modules and with three times the batch, of which a second recording with twice the batch tells what follows it: the calls of that",
@@ -145,10 +145,11 @@ def test(arguments, python, failures):
     chosen = [case for case in cases(range(arguments.first_seed, arguments.first_seed + arguments.seeds)) if arguments.only in case.name]
     if not THOROUGH and not arguments.only and not arguments.write:
         chosen = [case for case in chosen if case.family in ("gpt", "recommender")]
-    asked = [(case, question) for case in chosen for question in questions(case, f"--seed {arguments.first_seed} " in case.name)
-             if arguments.question in question.name]
+    asked = [(case, question, place + 2 * (not is_first)) for case in chosen for is_first in [f"--seed {arguments.first_seed} " in case.name]
+             for place, question in enumerate(questions(case, is_first)) if arguments.question in question.name]
+    asked = [(case, question) for case, question, _ in sorted(asked, key=lambda one: one[2])][:arguments.at_most]  # of each family some
     if not THOROUGH and not arguments.question and not arguments.write:
-        asked = asked[::4]
+        asked = asked[::3]
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.keep or scratch
         paths = {"before": record(arguments.strata, python, os.path.join(folder, "before"), [words for _, each in asked for words in (each.before, each.other) if words],
@@ -206,6 +207,7 @@ def add_options(parser):
     parser.add_argument("--only", default="", help="cases with this text in their name")
     parser.add_argument("--question", default="", help="questions with this text in their name")
     parser.add_argument("--keep", help="recordings that are there already are taken, and left there")
+    parser.add_argument("--at-most", type=int, help="that many questions")
     parser.add_argument("--rows", metavar="FILE", help="answers of the same build that are there already are taken, and all are left there")
     parser.add_argument("--verbose", action="store_true", help="every case")
     parser.add_argument("--write", metavar="PAGE", help="writes the table as a page of the manual, of all families")
