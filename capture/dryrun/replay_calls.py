@@ -152,10 +152,6 @@ class Replay:
 
     def make_block(self, index, inside):
         address, size, _, _ = self.blocks[index]
-        if self.types and len(inside) > 1 and self.types.apart.issuperset(inside):
-            for number in inside:
-                self.live[number] = self.alone(number)
-            return
         memory = torch.empty(size, dtype=torch.uint8, device="cuda")
         for number in inside:
             self.live[number] = self.tensor_in(memory, number, self.tensors[number].address - address)
@@ -165,12 +161,6 @@ class Replay:
         for index, inside in self.later:
             self.make_block(index, inside)
         self.later = []
-
-    def alone(self, number):
-        """A parameter in a block of its own, not in one with others."""
-        known = self.tensors[number]
-        made = torch.empty_strided(known.sizes, known.strides, dtype=self.types.wanted, device="cuda")
-        return made.requires_grad_(True) if number in self.asks else made
 
     def tensor_in(self, memory, number, behind):
         known = self.tensors[number]

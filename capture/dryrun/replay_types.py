@@ -103,8 +103,9 @@ class Types:
                     self.named[index] = place
         self.changed = self.find_known(rows)
         # Recurrent layers keep their weights in one block, of types that cuDNN is asked to do (torch.backends.cudnn.is_acceptable).
-        flat = {ref // 2 for kind, _, name, _, taken, _ in rows if kind == 0 and name.partition(".")[0] in RECURRENT for ref in taken}
-        self.apart = set() if self.wanted in torch.backends.cudnn.CUDNN_TENSOR_DTYPES else flat
+        if self.wanted not in torch.backends.cudnn.CUDNN_TENSOR_DTYPES and any(
+                kind == 0 and name.partition(".")[0] in RECURRENT for kind, _, name, *_ in rows):
+            raise RuntimeError("recurrent layers lay out their weights in another way in this type")
 
     def is_base(self, number):
         return self.tensors[number][0] == str(self.base)[len("torch."):]
