@@ -61,6 +61,74 @@ def mixed_precision(name):
     return {"torch.nn.modules.module": patch_module, "torch.autograd": wrap_backward(leave)}, lambda: None
 
 
+def other_type(name):
+    """Parameters and buffers are of another type as they come to the GPU, before an optimizer has them; floating inputs of the outermost
+    modules that have any become so in place, as people write x = x.to(dtype) before the call."""
+    counts = {"modules": 0}
+
+    def patch_module(module):
+        import torch
+
+        dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}[name]
+        original, apply = module.Module.__call__, module.Module._apply
+        known = weakref.WeakKeyDictionary()  # of outermost modules: whether they have any
+
+        def is_other(tensor):
+            return tensor is not None and tensor.is_floating_point() and tensor.dtype != dtype
+
+        def with_type(self, function, *arguments, **options):
+            def changed(tensor):
+                if not tensor.is_cuda and is_other(tensor):  # as model.to(device, dtype) does, there
+                    there = function(tensor.to(dtype))
+                    if not there.is_cuda:
+                        return function(tensor)
+                else:
+                    there = function(tensor)
+                counts["modules"] += there.is_cuda
+                return there.to(dtype) if there.is_cuda and is_other(there) else there
+            return apply(self, changed, *arguments, **options)
+
+        def has_any(self):
+            tensors = [each for each in (*self.parameters(), *self.buffers()) if each.is_cuda and each.is_floating_point()]
+            if any(is_other(each) for each in tensors):  # made on the GPU
+                self.to(dtype)
+                counts["modules"] += 1
+            return bool(tensors)
+
+        def other(tensor):
+            if not tensor.is_cuda or not is_other(tensor):
+                return tensor
+            if not tensor.is_leaf:
+                return tensor.to(dtype)
+            tensor.data = tensor.data.to(dtype)
+            return tensor
+
+        def replaced(value):
+            if isinstance(value, torch.Tensor):
+                return other(value)
+            if type(value) in (list, tuple):
+                return type(value)(replaced(each) for each in value)
+            return {key: replaced(each) for key, each in value.items()} if type(value) is dict else value
+
+        def call(self, *arguments, **options):
+            if getattr(state, "typed", False):
+                return original(self, *arguments, **options)
+            if self not in known:
+                known[self] = has_any(self)
+            if known[self]:
+                arguments, options = replaced(arguments), replaced(options)
+            state.typed = True
+            try:
+                return original(self, *arguments, **options)
+            finally:
+                state.typed = False
+        module.Module.__call__, module.Module._apply = call, with_type
+
+    def at_end():
+        return None if counts["modules"] else f"--change dtype={name}: no module of the program has floating parameters or buffers on a GPU"
+    return {"torch.nn.modules.module": patch_module}, at_end
+
+
 def without_checkpointing():
     """torch.utils.checkpoint calls what it is to run again, and nothing else."""
     counts = {"calls": 0}
@@ -274,13 +342,14 @@ def accumulating(count):
     return {"torch.optim.optimizer": patch_optimizer, "torch.nn.modules.module": patch_module}, at_end
 
 
-KINDS = {"amp": mixed_precision, "checkpoint": checkpointing, "optimizer": replace_optimizer, "accumulate": accumulating}
+KINDS = {"amp": mixed_precision, "dtype": other_type, "checkpoint": checkpointing, "optimizer": replace_optimizer,
+         "accumulate": accumulating}
 
 
 def install(changes, say, beside):
     """Patches by module, and functions to ask at the end for what went unused."""
     patches, ends = [], []
-    for change in changes:
+    for change in sorted(changes, key=lambda change: change.startswith("dtype=")):  # outside of checkpoints, which keep their inputs
         kind, _, value = change.partition("=")
         found, at_end = beside("dryrun_fsdp").install(value, say) if kind == "fsdp" else KINDS[kind](value)
         patches += found.items()

@@ -32,6 +32,9 @@ def limit():
 
 limit()
 import torch  # noqa: E402  as all else, within the limits
+import torch.utils.checkpoint  # noqa: E402
+from replay_batch import with_batch  # noqa: E402
+from replay_types import MOST_TRIALS, Again, Casts, Types  # noqa: E402
 
 
 def operators_of(rows):
@@ -60,10 +63,31 @@ class Replay:
         self.tensors = [Tensor(*each) for each in document["tensors"]]
         rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
         self.rows = with_autocast(rows, self.changes.get("amp"), self.tensors)
-        self.blocks, self.before = document["blocks"], document["before"]
+        self.blocks, self.before = [list(each) for each in document["blocks"]], document["before"]
+        self.sizes = document.get("block_sizes") or [size for _, size, *_ in self.blocks]  # with the batch that is asked for
         self.operators = operators_of(self.rows)
-        self.live, self.filled, self.contexts = {}, {}, []
+        self.live, self.filled, self.contexts, self.given = {}, {}, [], ()
+        self.checkpoints = frozenset(document.get("checkpoints", ()))
+        self.types = Types(document, self.operators) if "dtype" in self.changes else None
+        self.casts = Casts(self.find_uses(), document.get("late", False))
         self.find_outside()
+
+    def find_uses(self):
+        """By number of a tensor the places of rows that take it; and of each module that is entered the place where it is left, and
+        whether it is the outermost one."""
+        uses, entered, seen, self.windows, self.born = collections.defaultdict(list), [], set(), {}, {}
+        for place, row in enumerate(self.rows):
+            for ref in row.taken if row.kind in (CALL, BACKWARD) else ():
+                uses[ref // 2].append(place)
+            seen |= {ref // 2 for ref in row.taken}
+            self.born |= {ref // 2: place for ref in row.returned if ref // 2 not in seen}
+            seen |= {ref // 2 for ref in row.returned}
+            if row.kind == ENTERS:
+                entered.append(place)
+            elif row.kind == LEAVES and entered:
+                first = entered.pop()
+                self.windows[first] = (place, not entered)
+        return uses
 
     def find_outside(self):
         """Tensors that were there before the step, by the block that holds them; whose blocks have none; and, of each tensor that a step
@@ -85,7 +109,7 @@ class Replay:
     def make_blocks(self):
         """Those that lived as the step began. Of a block that no tensor of the calls lies in its bytes alone are known."""
         by_block = collections.defaultdict(list)
-        spans = sorted((address, address + size, index) for index, (address, size, _) in enumerate(self.blocks) if size)
+        spans = sorted((address, address + size, index) for index, (address, size, *_) in enumerate(self.blocks) if size)
         for number, row in self.outside.items():
             at = bisect.bisect_right(spans, (self.tensors[number].address, sys.maxsize)) - 1
             if at < 0 or self.tensors[number].address >= spans[at][1]:
@@ -95,8 +119,12 @@ class Replay:
                 by_block[spans[at][2]].append(number)
         self.fillers, self.later = {}, []
         self.known_blocks = {number for numbers in by_block.values() for number in numbers}
+        for index, (_, _, _, role) in enumerate(self.blocks):
+            self.blocks[index][1] = size = self.sizes[index]
+            if self.types and self.types.add_block(role, by_block.get(index, ())):
+                self.blocks[index][1] = self.types.bytes_of(size)
         made = self.make_before(by_block)
-        for index, (_, size, row) in enumerate(self.blocks):
+        for index, (_, size, row, _) in enumerate(self.blocks):
             inside = by_block[index]
             if not inside:
                 self.fillers[index] = (size, row)
@@ -123,7 +151,7 @@ class Replay:
         return made
 
     def make_block(self, index, inside):
-        address, size, _ = self.blocks[index]
+        address, size, _, _ = self.blocks[index]
         memory = torch.empty(size, dtype=torch.uint8, device="cuda")
         for number in inside:
             self.live[number] = self.tensor_in(memory, number, self.tensors[number].address - address)
@@ -138,6 +166,8 @@ class Replay:
         known = self.tensors[number]
         kind = getattr(torch, known.type)
         offset = known.offset + behind // kind.itemsize
+        if self.types and number in self.types.changed:
+            kind = self.types.wanted
         made = torch.empty(0, dtype=kind, device="cuda").set_(memory.untyped_storage(), offset, known.sizes, known.strides)
         return made.requires_grad_(True) if number in self.asks else made
 
@@ -187,7 +217,7 @@ class Replay:
         number = ref // 2
         if self.later and number in self.states:
             self.make_states()
-        tensor = self.live.get(number)
+        tensor = self.casts.held.get(number, self.live.get(number))
         if tensor is None:
             tensor = self.live[number] = self.alias(number)
         if ref % 2 and not tensor.requires_grad and tensor.is_leaf:
@@ -209,7 +239,7 @@ class Replay:
             return torch.empty_strided(known.sizes, known.strides, dtype=getattr(torch, known.type), device="cuda")
         raise RuntimeError(f"a tensor of its calls ({known.type}, {known.sizes}) was made by nothing that was seen")
 
-    def call(self, row):
+    def call(self, row, place):
         operator = self.operators[row.name]
         taken = iter(row.taken)
         arguments, named = [], {}
@@ -220,14 +250,28 @@ class Replay:
             else:
                 arguments.append(value)
         value = None
-        with torch.set_grad_enabled(row.gradients):
-            given = operator(*arguments, **named)
-        del arguments, named
+        if self.types:
+            self.types.values(row, operator, arguments, named)
+        try:
+            with torch.set_grad_enabled(row.gradients):
+                given = operator(*arguments, **named)
+        except RuntimeError:
+            if self.types and self.types.is_trial:
+                self.types.failed(list(tensors_in([arguments, list(named.values())])))
+            raise
         given = [each for each in tensors_in(given) if each.is_cuda]
+        if self.types and self.types.is_trial:
+            self.types.look(row, list(tensors_in([arguments, list(named.values())])), given, bool(self.casts.within))
+        del arguments, named
         if len(given) != len(row.returned):
             raise RuntimeError(f"{row.name} returns {len(given)} tensors, where {len(row.returned)} were recorded")
+        was_taken = {ref // 2 for ref in row.taken}
         for ref, tensor in zip(row.returned, given):
-            self.live[ref // 2] = tensor
+            number = ref // 2
+            if number not in was_taken:
+                self.live[number] = tensor
+            elif tensor is not self.casts.held.get(number, self.live.get(number)):
+                self.casts.add(self, number, tensor, place)
 
     def gone_within(self, index):
         """What the program lets go of while autograd goes backward."""
@@ -253,6 +297,7 @@ class Replay:
             tuple(roots), gradients, how["retain"], how["create"], inputs, allow_unreachable=how["unused"], accumulate_grad=how["accumulate"])
 
     def forget(self, number):
+        self.casts.forget(number)
         tensor = self.live.pop(number, None)
         whose = self.live.get(self.tensors[number].gradient_of)
         if whose is not None and tensor is not None and whose.grad is tensor:
@@ -268,32 +313,111 @@ class Replay:
             elif gradient // 2 in self.live:
                 whose.grad = self.live[gradient // 2]
 
-    def step(self):
-        given, row = (), None
-        for index, row in enumerate(self.rows):
-            for filler in self.frees.get(row.index, ()):
-                self.filled.pop(filler, None)
-            if row.kind == CALL:
-                self.call(row)
-            elif row.kind == GONE:
-                self.forget(row.taken[0] // 2)
-            elif row.kind == BACKWARD:
-                given = self.backward(row, self.gone_within(index))
-            elif row.kind == BACKWARD_ENDS:
-                for ref, tensor in zip(row.returned, [each for each in given or () if each is not None]):
-                    self.live[ref // 2] = tensor
-                given = ()
-            elif row.kind == AUTOCAST:
-                kind = {"c10::BFloat16": torch.bfloat16, "c10::Half": torch.float16}.get(row.name)
-                self.contexts.append(torch.autocast("cuda", kind, row.detail != "off", row.detail != "no cache"))
-                self.contexts[-1].__enter__()
-            elif row.kind == AUTOCAST_ENDS and self.contexts:
+    def enter(self, place):
+        cast = self.cast_inputs(place)
+        self.casts.enter(place, self.windows.get(place, (len(self.rows), False))[0])
+        self.casts.within[-1][1].extend(cast)
+
+    def taken_in(self, place):
+        """Tensors that the calls of a module take from without, in the order of their first use."""
+        found, made = {}, set()
+        for row in self.rows[place:self.windows[place][0]]:
+            for ref in row.taken if row.kind == CALL else ():
+                if ref // 2 not in made:
+                    found.setdefault(ref // 2, ref)
+            made |= {ref // 2 for ref in row.returned}
+        return found
+
+    def cast_inputs(self, place):
+        if not self.types or not self.windows.get(place, (0, False))[1]:
+            return []
+        taken = self.taken_in(place)
+        return self.types.cast_inputs(self, taken) if any(number in self.types.changed for number in taken) else []
+
+    def play(self, first, end, checkpoints=True):
+        """The rows of these places."""
+        place = first
+        while place < end:
+            if checkpoints and self.rows[place].index in self.checkpoints and self.is_training(place):
+                place = self.checkpoint(place)
+                continue
+            self.make(self.rows[place], place)
+            place += 1
+
+    def make(self, row, place):
+        for filler in self.frees.get(row.index, ()):
+            self.filled.pop(filler, None)
+        if row.kind == CALL:
+            self.call(row, place)
+            self.casts.behind(place)
+        elif row.kind == ENTERS:
+            self.enter(place)
+        elif row.kind == LEAVES:
+            self.casts.leave(self)
+        elif row.kind == GONE:
+            self.forget(row.taken[0] // 2)
+        elif row.kind == BACKWARD:
+            self.casts.behind(place)
+            self.given = self.backward(row, self.gone_within(place))
+        elif row.kind == BACKWARD_ENDS:
+            for ref, tensor in zip(row.returned, [each for each in self.given or () if each is not None]):
+                self.live[ref // 2] = tensor
+            self.given = ()
+        elif row.kind == AUTOCAST:
+            kind = {"c10::BFloat16": torch.bfloat16, "c10::Half": torch.float16}.get(row.name)
+            self.contexts.append(torch.autocast("cuda", kind, row.detail != "off", row.detail != "no cache"))
+            self.contexts[-1].__enter__()
+        elif row.kind == AUTOCAST_ENDS and self.contexts:
+            self.contexts.pop().__exit__(None, None, None)
+        elif row.kind == KNOWN:
+            self.known(row)
+
+    def is_training(self, place):
+        """Whether the first thing that a module calls is seen by autograd."""
+        if place not in self.windows:
+            return False
+        return next((row.gradients for row in self.rows[place:self.windows[place][0]] if row.kind == CALL), False)
+
+    def checkpoint(self, first):
+        """The calls of a module behind a checkpoint, as `strata dryrun --change checkpoint=...` has it: what the module takes is handed on,
+        what else it uses the program has. Computed again they leave nothing. Where it goes on."""
+        end = self.windows[first][0] + 1
+        self.cast_inputs(first)  # before the checkpoint keeps them
+        taken = self.taken_in(first)
+        inputs = [number for number in taken if number in self.born]
+        others = {number: self.take(ref) for number, ref in taken.items() if number not in self.born}
+        runs = []
+
+        def run(*given):
+            if not runs:
+                runs.append(True)
+                self.play(first, end, checkpoints=False)
+            else:
+                self.play_again(first, end, {**others, **dict(zip(inputs, given))})
+        torch.utils.checkpoint.checkpoint(run, *(self.take(taken[number]) for number in inputs), use_reentrant=False)
+        return end
+
+    def play_again(self, first, end, live):
+        kept = self.live, self.casts, self.contexts
+        self.live, self.casts, self.contexts = live, Casts(self.casts.uses, self.casts.late), []
+        try:
+            self.play(first, end, checkpoints=False)
+        finally:
+            while self.contexts:
                 self.contexts.pop().__exit__(None, None, None)
-            elif row.kind == KNOWN:
-                self.known(row)
+            self.live, self.casts, self.contexts = kept
+
+    def step(self):
+        self.given = ()
+        self.play(0, len(self.rows))
+
+    def bytes_of(self, number):
+        size = self.tensors[number].bytes
+        return self.types.bytes_of(size) if self.types and number in self.types.changed else size
 
     def carry(self):
         """What the step leaves is what the next begins with: in the place of what died in it that was of the same size."""
+        self.casts.clear()
         dead = collections.defaultdict(list)
         for index, (size, row) in self.fillers.items():
             if row >= 0:
@@ -313,19 +437,19 @@ class Replay:
         for places in dead.values():
             for kind, place in places:
                 if kind == "tensor" and place not in self.live:
-                    memory = torch.empty(max(self.tensors[place].bytes, 1), dtype=torch.uint8, device="cuda")
+                    memory = torch.empty(max(self.bytes_of(place), 1), dtype=torch.uint8, device="cuda")
                     self.live[place] = self.tensor_in(memory, place, 0)
         for number in list(self.live):
             if number not in self.known_blocks:
                 del self.live[number]
 
-    def run(self):
+    def run(self, steps=STEPS):
         self.make_blocks()
         self.frees = collections.defaultdict(list)
         for index, (_, row) in self.fillers.items():
             if row >= 0:
                 self.frees[row].append(index)
-        for number in range(STEPS):
+        for number in range(steps):
             if number > 0:
                 self.fill(all_of_them=False)
             if number == 1:
@@ -371,6 +495,22 @@ def behind_loss(rows, tensors):
     return place
 
 
+def try_types(document):
+    """Which calls name the type of another tensor, and whether the step has tensors of which it is not known how long the program has them."""
+    for _ in range(MOST_TRIALS):
+        replay = Replay(document)
+        try:
+            replay.run(steps=1)
+            break
+        except Again:
+            document["follow"] = sorted(replay.types.follow)
+            replay = None
+    else:
+        raise RuntimeError("which of its calls name the type of another tensor is not found out")
+    with open(document["trial"], "w", encoding="utf-8") as file:
+        json.dump({"follow": document.get("follow", []), "casts": replay.casts.met}, file)
+
+
 HOST_TYPES = {"float": torch.float32, "double": torch.float64, "c10::Half": torch.float16, "c10::BFloat16": torch.bfloat16,
               "unsigned char": torch.uint8, "signed char": torch.int8, "short int": torch.int16, "int": torch.int32, "long int": torch.int64,
               "bool": torch.bool, "c10::complex<float>": torch.complex64, "c10::complex<double>": torch.complex128}
@@ -379,7 +519,12 @@ HOST_TYPES = {"float": torch.float32, "double": torch.float64, "c10::Half": torc
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         document = json.load(file)
-    Replay(document).run()
+    if "batch" in document:
+        document = with_batch(document)
+    if document.get("trial"):
+        try_types(document)
+    else:
+        Replay(document).run()
 
 
 if __name__ == "__main__":

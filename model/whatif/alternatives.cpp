@@ -90,6 +90,7 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
             "RMSprop", "Adagrad" };
     case Change::Kind::Batch:
     case Change::Kind::Autocast:
+    case Change::Kind::Type:
     case Change::Kind::Ddp:
     case Change::Kind::Zero1:
     case Change::Kind::Fsdp:

@@ -102,6 +102,7 @@ std::span<const ChangeKind> changeKinds()
             "checkpoint=CLASS, checkpoint=path:GLOB or checkpoint=none" },
         { Change::Kind::Optimizer, "optimizer", "optimizer=NAME[,KEY=VALUE]..." },
         { Change::Kind::Autocast, "amp", "amp=bf16 or amp=fp16" },
+        { Change::Kind::Type, "dtype", "dtype=bf16 or dtype=fp16" },
         { Change::Kind::Ddp, "ddp", "ddp=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Zero1, "zero1", "zero1=RANKS[,KEY=VALUE]..." },
         { Change::Kind::Fsdp, "fsdp", "fsdp=RANKS[,KEY=VALUE]..." },
@@ -168,6 +169,12 @@ Result<Change> Change::parse(std::string_view text)
             return change;
         return fail(Error::Kind::Usage, say("--change '%1' names no number of micro-steps", text),
             say("say how many forwards and backwards a step of the optimizer has, as accumulate=4"));
+    }
+    if (known->kind == Kind::Type) {
+        if (value == "bf16" || value == "fp16")
+            return change;
+        return fail(Error::Kind::Usage, say("--change '%1' names no type of a program", text),
+            say("there are dtype=bf16 and dtype=fp16"));
     }
     if (value.starts_with('x')) {
         change.relative = true;

@@ -30,6 +30,7 @@ struct Change {
         Checkpoint,
         Optimizer,
         Autocast, ///< no recording tells what it comes to: the program is run with it
+        Type, ///< of parameters, and of what is computed with them: the same
         Ddp, ///< as one of many ranks: Sharding
         Zero1,
         Fsdp,
@@ -51,8 +52,8 @@ struct Change {
 
     /// "batch=16", "batch=x2", "batch=x0.5", "checkpoint=Block", "checkpoint=path:blocks.*",
     /// "checkpoint=none",
-    /// "optimizer=SGD,momentum=0.9", "amp=bf16", "ddp=8", "zero1=8", "fsdp=8", "accumulate=4". Kind::Usage
-    /// names what is known.
+    /// "optimizer=SGD,momentum=0.9", "amp=bf16", "dtype=bf16", "ddp=8", "zero1=8", "fsdp=8", "accumulate=4".
+    /// Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

@@ -447,6 +447,10 @@ Result<Prediction> answerOf(
             say("the program itself can: --confirm -- COMMAND runs it so on a simulated card; --confirm "
                 "alone "
                 "makes the calls of a deep step again"));
+    if (changes(scenario, Change::Kind::Type))
+        return fail(Error::Kind::Refused, say("no recording tells what a program computes in another type"),
+            say("the program itself can: --confirm -- COMMAND runs it so on a simulated card; --confirm "
+                "alone makes the calls of a deep step again"));
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
     if (changes(scenario, Change::Kind::Batch)) {

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/whatif/recorded_calls.h"
 
+#include "model/trace/roles.h"
 #include "model/whatif/call_operators.h"
+#include "model/whatif/module_choice.h"
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace strata::model {
@@ -72,28 +78,51 @@ public:
     {
     }
 
-    Result<std::string> write(std::span<const Change> changes)
+    Result<std::string> write(std::span<const Change> changes, const CallsAsked& asked)
     {
         json document = { { "device", 0 }, { "changes", json::object() } };
         for (const Change& change : changes) {
-            if (change.kind != Change::Kind::Autocast)
+            if (!isToldByCalls(change))
                 return refuse(say("calls do not tell what --change %1 comes to", change.text));
+            if (change.kind == Change::Kind::Batch && !asked.with)
+                return refuse(
+                    say("calls of one recording do not tell which of their sizes follow the batch"));
             document["changes"][std::string(change.text.substr(0, change.text.find('=')))] = change.value;
         }
-        document["tensors"] = json::array();
-        for (const CallList::Tensor& tensor : m_list.tensors)
-            if (!addTensor(tensor, document["tensors"]))
-                return refuse(say("a tensor of its calls has no size or type that could be"));
-        document["rows"] = json::array();
-        for (const CallList::Row& row : m_list.rows)
-            if (const auto added = addRow(row, document["rows"]); !added)
+        document["trial"] = asked.trial;
+        document["follow"] = asked.learnt.follow;
+        document["late"] = asked.late;
+        if (const auto added = addCheckpoints(changes, document["checkpoints"]); !added)
+            return Failure(added.error());
+        if (const auto added = addParts(document); !added)
+            return Failure(added.error());
+        if (asked.with && asked.itemsAfter != asked.itemsBefore) {
+            const CallsWith& with = *asked.with;
+            json& batch = document["batch"];
+            batch = { { "before", asked.itemsBefore }, { "after", asked.itemsAfter },
+                { "with", { { "items", with.items } } } };
+            if (const auto added = Writer(*with.trace, *with.list, with.firstStep).addParts(batch["with"]);
+                !added)
                 return Failure(added.error());
-        document["blocks"] = blocks();
-        document["before"] = before();
+        }
         return document.dump();
     }
 
 private:
+    Result<void> addParts(json& to)
+    {
+        to["tensors"] = json::array();
+        for (const CallList::Tensor& tensor : m_list.tensors)
+            if (!addTensor(tensor, to["tensors"]))
+                return refuse(say("a tensor of its calls has no size or type that could be"));
+        to["rows"] = json::array();
+        for (const CallList::Row& row : m_list.rows)
+            if (const auto added = addRow(row, to["rows"]); !added)
+                return Failure(added.error());
+        to["blocks"] = blocks();
+        to["before"] = before();
+        return {};
+    }
     static tl::unexpected<Error> refuse(Sentence what)
     {
         return fail(
@@ -114,6 +143,30 @@ private:
         to.push_back({ type->torch, tensor.address, tensor.offset, sizes, strides, *extent,
             tensor.gradientOf == wire::kNone ? json() : json(tensor.gradientOf) });
         return true;
+    }
+
+    /// Where modules are entered whose calls are to be made behind a checkpoint.
+    Result<void> addCheckpoints(std::span<const Change> changes, json& to) const
+    {
+        to = json::array();
+        std::set<std::size_t> places;
+        for (const Change& change : changes) {
+            if (change.kind != Change::Kind::Checkpoint)
+                continue;
+            const ModuleChoice chosen(change.value);
+            const std::size_t before = places.size();
+            std::size_t place = 0; // rows of kinds that are not known are left out
+            for (const CallList::Row& row : m_list.rows) {
+                if (row.kind == Kind::Enters && chosen.matches(text(row.name), text(row.detail)))
+                    places.insert(place);
+                place += static_cast<std::size_t>(row.kind) < wire::kCallKinds ? 1 : 0;
+            }
+            if (places.size() == before)
+                return refuse(say("no module of its calls is meant by --change %1", change.text));
+        }
+        for (const std::size_t place : places)
+            to.push_back(place);
+        return {};
     }
 
     Result<void> addRow(const CallList::Row& row, json& to)
@@ -265,7 +318,7 @@ private:
     }
 
     /// Those that lived as the step began, by age: address, bytes, and the row before which each is freed
-    /// (-1: it lives on).
+    /// (-1: it lives on); what addRoles() says.
     [[nodiscard]] json blocks()
     {
         const BlockColumns& blocks = m_trace.blocks();
@@ -284,9 +337,34 @@ private:
                 const auto behind = std::ranges::upper_bound(m_list.rows, death, {}, &CallList::Row::event);
                 row = behind - m_list.rows.begin();
             }
-            all.push_back({ blocks.address[b], blocks.requestedBytes[b], row });
+            all.push_back({ blocks.address[b], blocks.requestedBytes[b], row, json() });
         }
+        addRoles(living, all);
         return all;
+    }
+
+    /// Blocks of parameters and buffers, as the program told of them: the type of what lies there, as
+    /// "float32".
+    void addRoles(const std::vector<BlockId>& living, json& all) const
+    {
+        const BlockColumns& blocks = m_trace.blocks();
+        std::map<std::uint64_t, std::size_t> byAddress;
+        for (std::size_t i = 0; i < living.size(); ++i)
+            byAddress[blocks.address[living[i]]] = i;
+        std::map<std::pair<wire::RoleKind, StringId>, RoleListing> last;
+        for (const RoleListing& row : RoleListings::of(m_trace.recording(), m_trace.device()))
+            if (row.event <= m_list.beginEvent
+                && (row.kind == wire::RoleKind::Parameter || row.kind == wire::RoleKind::Buffer))
+                last[{ row.kind, row.name }] = row;
+        for (const auto& [_, row] : last) {
+            auto at = byAddress.upper_bound(row.address);
+            if (at == byAddress.begin())
+                continue;
+            --at;
+            const auto size = static_cast<std::uint64_t>(blocks.requestedBytes[living[at->second]]);
+            if (row.address < at->first + size)
+                all[at->second][3] = text(row.dtype);
+        }
     }
 
     const DeviceTrace& m_trace;
@@ -318,10 +396,32 @@ Result<const CallList*> callListOf(const DeviceTrace& trace)
     return found;
 }
 
-Result<std::string> callsToRun(
-    const DeviceTrace& trace, const CallList& list, std::span<const Change> changes, EventIndex firstStep)
+bool isToldByCalls(const Change& change)
 {
-    return Writer(trace, list, firstStep).write(changes);
+    return change.kind == Change::Kind::Autocast || change.kind == Change::Kind::Type
+        || change.kind == Change::Kind::Batch
+        || (change.kind == Change::Kind::Checkpoint && !change.takesCheckpointsAway());
+}
+
+Result<std::string> callsToRun(const DeviceTrace& trace, const CallList& list,
+    std::span<const Change> changes, EventIndex firstStep, const CallsAsked& asked)
+{
+    return Writer(trace, list, firstStep).write(changes, asked);
+}
+
+Result<CallsLearnt> callsLearnt(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    const json told = json::parse(file, nullptr, false);
+    CallsLearnt learnt;
+    const bool isTold = told.is_object() && told.contains("follow") && told["follow"].is_array()
+        && told.contains("casts") && told["casts"].is_boolean()
+        && std::ranges::all_of(told["follow"], [](const json& row) { return row.is_number_unsigned(); });
+    if (!isTold)
+        return fail(Error::Kind::NotFound, say("what a trial of the calls told cannot be read: %1", path));
+    learnt.follow = told["follow"].get<std::vector<std::uint32_t>>();
+    learnt.hasCasts = told["casts"].get<bool>();
+    return learnt;
 }
 
 } // namespace strata::model

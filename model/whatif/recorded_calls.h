@@ -6,13 +6,41 @@
 #include "model/trace/device_trace.h"
 #include "model/whatif/change.h"
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace strata::model {
 
 /// The call list of a device, never nullptr. Kind::Refused: it has none that can be called again, and why.
 [[nodiscard]] Result<const CallList*> callListOf(const DeviceTrace& trace);
+
+/// Changes that calls tell: autocast, types, checkpoints; with a second recording, the batch.
+[[nodiscard]] bool isToldByCalls(const Change& change);
+
+/// What a trial of the calls finds out, where their types change: a recording does not tell it.
+struct CallsLearnt {
+    std::vector<std::uint32_t> follow; ///< rows that name the type of another tensor, not a fixed one
+    bool hasCasts = false; ///< of some tensors it is not known how long the program has them
+};
+
+/// The calls of the same program with another batch.
+struct CallsWith {
+    const DeviceTrace* trace = nullptr;
+    const CallList* list = nullptr;
+    EventIndex firstStep = 0;
+    std::int64_t items = 0;
+};
+
+struct CallsAsked {
+    std::optional<CallsWith> with; ///< which sizes follow the batch, it tells
+    std::int64_t itemsBefore = 0, itemsAfter = 0; ///< where there is one
+    std::string trial; ///< the calls are tried once, and what that tells goes to this file; empty: made
+    CallsLearnt learnt;
+    bool late = false; ///< whoever may still have such a tensor has it; else nobody
+};
 
 /// What a child needs to make the calls of a recorded step again, over and over, with changes (autocast,
 /// types): a JSON document that capture/dryrun/replay_calls.py reads. It names operators on the list of
@@ -20,7 +48,10 @@ namespace strata::model {
 /// blocks that lived as the step began, by age, and what the program allocated and freed before its first
 /// training step, which begins at `firstStep`: segments lie as that left them. O(rows + blocks + events).
 /// Kind::Refused: what cannot be called again, or which change the calls do not tell.
-[[nodiscard]] Result<std::string> callsToRun(
-    const DeviceTrace& trace, const CallList& list, std::span<const Change> changes, EventIndex firstStep);
+[[nodiscard]] Result<std::string> callsToRun(const DeviceTrace& trace, const CallList& list,
+    std::span<const Change> changes, EventIndex firstStep, const CallsAsked& asked = {});
+
+/// What a trial wrote. Kind::NotFound: nothing that could be read.
+[[nodiscard]] Result<CallsLearnt> callsLearnt(const std::string& path);
 
 } // namespace strata::model

@@ -240,9 +240,11 @@ TEST(WhatIf, RefusesByName)
         EXPECT_EQ(early.code, 1);
         EXPECT_THAT(early.err, HasSubstr("a request was refused when it was recorded"));
     }
-    const Ran autocast = refused({ "--change", "amp=bf16" });
-    EXPECT_EQ(autocast.code, 1);
-    EXPECT_THAT(autocast.err, HasSubstr("--confirm -- COMMAND"));
+    for (const char* const type : { "amp=bf16", "dtype=bf16" }) {
+        const Ran told = refused({ "--change", type });
+        EXPECT_EQ(told.code, 1);
+        EXPECT_THAT(told.err, HasSubstr("--confirm -- COMMAND"));
+    }
     EXPECT_EQ(refused({ "--change", "batch=none" }).code, 2);
     EXPECT_EQ(refused({ "--batch-of", "8" }).code, 2);
     EXPECT_EQ(refused({ "--change", "batch=x2", "--batch-of", "8,16" }).code, 2);

@@ -39,7 +39,7 @@ class Trainer:
         self.plain = self.model
         if arguments.family == "lstm":
             with torch.no_grad():
-                self.model(self.data()[0])  # makes the lazy layer
+                self.model(self.data()[0].to(next(self.model.parameters()).dtype))  # makes the lazy layer
         self.spread()
         self.optimizers = self.make_optimizers(OPTIMIZERS[arguments.optimizer])
         self.closures = arguments.optimizer == "lbfgs"

@@ -44,14 +44,14 @@ model::Result<void> checkChange(std::string_view change)
     const auto equals = change.find('=');
     const std::string_view kind = change.substr(0, equals);
     const std::string_view value = equals == change.npos ? std::string_view{} : change.substr(equals + 1);
-    const bool known = (kind == "amp" && (value == "bf16" || value == "fp16"))
+    const bool known = ((kind == "amp" || kind == "dtype") && (value == "bf16" || value == "fp16"))
         || (kind == "checkpoint" && !value.empty()) || (kind == "optimizer" && isOptimizer(value))
         || (kind == "accumulate" && isMicroSteps(value))
         || (kind == "fsdp" && (equals == change.npos || !value.empty()));
     if (!known || change.find('\n') != change.npos)
         return model::fail(model::Error::Kind::Usage, model::say("--change %1: no such change", change),
-            model::say("there are amp=bf16, amp=fp16, checkpoint=MODULE_CLASS|path:GLOB|none, "
-                       "optimizer=NAME[,KEY=VALUE], "
+            model::say("there are amp=bf16, amp=fp16, dtype=bf16, dtype=fp16, "
+                       "checkpoint=MODULE_CLASS|path:GLOB|none, optimizer=NAME[,KEY=VALUE], "
                        "accumulate=K, fsdp[=MODULE_CLASS]"));
     return {};
 }

@@ -91,6 +91,16 @@ private:
     Training m_training;
 };
 
+/// Where the first training step begins; 0: that is not known.
+model::EventIndex firstStepOf(const model::RecordedRun& run)
+{
+    if (run.steps != nullptr)
+        for (const model::TrainingStep& step : run.steps->steps)
+            if (step.kind == model::StepKind::Train)
+                return step.first;
+    return 0;
+}
+
 class WhatIf final : public FileCommand {
 public:
     WhatIf()
@@ -112,7 +122,8 @@ public:
                "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; "
                "accumulate=K micro-steps; "
                "optimizer=NAME[,KEY=VALUE]... of "
-               "torch.optim; ddp=N, zero1=N or fsdp=N, as one of N ranks; one after the other")
+               "torch.optim; ddp=N, zero1=N or fsdp=N, as one of N ranks; of --confirm alone amp=bf16, or "
+               "dtype=bf16 (also fp16); one after the other")
             ->type_name("KIND=VALUE")
             ->allow_extra_args(false);
         app.add_option("--set", m_settings,
@@ -363,6 +374,7 @@ private:
         asked.settings = first.settings;
         asked.capacityBytes = first.capacityBytes;
         asked.batchBefore = first.batchItems;
+        asked.others = first.others;
         if (first.batchItems) {
             const auto after = model::batchAfter(m_scenario.changes, *first.batchItems);
             if (!after)
@@ -483,10 +495,9 @@ private:
             .batchItems = first.batchItems,
             .settings = first.report->settingsText,
             .capacityBytes = first.report->capacityBytes };
-        if (first.steps != nullptr)
-            for (const model::TrainingStep& step : first.steps->steps | std::views::reverse)
-                if (step.kind == model::StepKind::Train)
-                    told.firstStep = step.first;
+        told.firstStep = firstStepOf(first);
+        for (const model::RecordedRun& run : runs | std::views::drop(1))
+            told.others.push_back({ run.trace, firstStepOf(run), run.batchItems });
         told.prediction.recorded = model::recordedPeaks(first);
         told.stepTime = model::stepTimeOf(runs, m_scenario, workTimesOf(trace.recording()));
         auto prediction = model::predict(runs, m_scenario);

@@ -27,6 +27,7 @@ using model::PeakFigures;
 using model::say;
 
 constexpr std::string_view kBatch = "{BATCH}";
+constexpr std::int64_t kRoom = std::int64_t{ 1 } << 42; // more than any card has
 
 std::string factOf(const model::Recording& recording, std::string_view key)
 {
@@ -104,13 +105,16 @@ const dryrun::ProcessPeaks* processOf(const DryRun& run, int device, std::option
 }
 
 /// What keeps the run from being an answer.
-model::Result<void> checkEnd(const DryRun& run)
+model::Result<void> checkEnd(const DryRun& run, bool byCalls)
 {
     if (run.interrupted())
         return model::fail(Error::Kind::Cancelled, say("--confirm: interrupted"));
     if (run.exitStatus != 0 && run.fits()) {
         const std::string what = run.failure ? fmt::format("{}: {}", run.failure->kind, run.failure->what)
                                              : fmt::format("exit status {}", run.exitStatus);
+        if (byCalls)
+            return model::fail(Error::Kind::Refused, say("its calls cannot be made so: %1", what),
+                say("run the program itself, with --confirm -- COMMAND"));
         return model::fail(Error::Kind::NotFound, say("--confirm: the program failed: %1", what),
             model::verbatim(hintFor(run)));
     }
@@ -118,6 +122,26 @@ model::Result<void> checkEnd(const DryRun& run)
         return model::fail(
             Error::Kind::NotFound, say("--confirm: the program used no GPU"), model::verbatim(hintFor(run)));
     return {};
+}
+
+/// The recording by which calls tell what follows the batch; none: no other batch is asked for.
+model::Result<std::optional<model::CallsWith>> otherOf(const ConfirmAsked& asked)
+{
+    if (!asked.batchAfter || asked.batchAfter == asked.batchBefore)
+        return std::nullopt;
+    for (const ConfirmAsked::Other& other : asked.others) {
+        if (!other.items || other.items == asked.batchBefore)
+            continue;
+        const auto list = model::callListOf(*other.trace);
+        if (!list)
+            return model::Failure(list.error());
+        return model::CallsWith{ other.trace, *list, other.firstStep, *other.items };
+    }
+    return model::fail(Error::Kind::Refused,
+        say("calls of one recording do not tell which of their sizes follow the batch"),
+        say("give a second one with a deep step and another batch, as --with FILE2 --batch-of 8,16; or run "
+            "the "
+            "program itself, with --confirm -- COMMAND"));
 }
 
 /// Runs of a program on cards of one kind.
@@ -133,6 +157,9 @@ public:
         m_options.steps = asked.steps;
         m_options.record = false;
         m_options.json = true; // what the program prints goes to stderr
+        if (m_asked.command.empty())
+            if (auto other = otherOf(m_asked))
+                m_calls.with = *std::move(other);
         m_rank = numberOf(factOf(recording, wire::info::kRank));
         const auto ranks = numberOf(factOf(recording, wire::info::kWorldSize));
         if (m_rank && ranks && *ranks > 1) {
@@ -145,12 +172,15 @@ public:
     model::Result<std::vector<PeakFigures>> peaks(const model::Scenario& scenario,
         std::optional<std::int64_t> items, std::optional<std::int64_t> capacityBytes, bool& runsOut)
     {
+        m_calls.itemsBefore = m_asked.batchBefore.value_or(0);
+        m_calls.itemsAfter = items.value_or(m_calls.itemsBefore);
+        if (const auto learnt = learn(scenario); !learnt)
+            return model::Failure(learnt.error());
         auto came = run(scenario, items, capacityBytes);
         if (!came)
             return model::Failure(came.error());
         runsOut = !came->fits();
         if (runsOut) {
-            constexpr std::int64_t kRoom = std::int64_t{ 1 } << 42; // more than any card has
             std::fputs(
                 "strata: it ran out of memory: once more with room for all that it asks for\n", stderr);
             came = run(scenario, items, kRoom);
@@ -171,7 +201,41 @@ public:
         return peaks;
     }
 
+    /// Figures of the same calls, where whoever may still have a tensor has it; none: that is always known.
+    model::Result<std::optional<std::vector<PeakFigures>>> latePeaks(const model::Scenario& scenario,
+        std::optional<std::int64_t> items, std::optional<std::int64_t> capacityBytes)
+    {
+        if (!m_calls.learnt.hasCasts)
+            return std::nullopt;
+        m_calls.late = true;
+        bool runsOut = false;
+        auto came = peaks(scenario, items, capacityBytes, runsOut);
+        m_calls.late = false;
+        if (!came)
+            return model::Failure(came.error());
+        return *std::move(came);
+    }
+
 private:
+    /// Where types change, a trial of the calls tells first what the recording does not.
+    model::Result<void> learn(const model::Scenario& scenario)
+    {
+        const bool changesTypes = std::ranges::any_of(scenario.changes,
+            [](const model::Change& change) { return change.kind == model::Change::Kind::Type; });
+        if (!m_asked.command.empty() || !changesTypes || m_hasLearnt)
+            return {};
+        const ScratchFolder told;
+        m_calls.trial = (told.path() / "told.json").string();
+        const auto came = run(scenario, {}, kRoom);
+        auto learnt = came ? model::callsLearnt(m_calls.trial) : model::Failure(came.error());
+        m_calls.trial.clear();
+        if (!learnt)
+            return model::Failure(learnt.error());
+        m_calls.learnt = *std::move(learnt);
+        m_hasLearnt = true;
+        return {};
+    }
+
     model::Result<DryRun> run(const model::Scenario& scenario, std::optional<std::int64_t> items,
         std::optional<std::int64_t> capacityBytes) const
     {
@@ -196,7 +260,7 @@ private:
         auto came = runDry(options, scratch);
         if (!came)
             return came;
-        if (const auto ended = checkEnd(*came); !ended)
+        if (const auto ended = checkEnd(*came, m_asked.command.empty()); !ended)
             return model::Failure(ended.error());
         if (const std::string note = changesNote(options, *came); !options.changes.empty() && !note.empty())
             return model::fail(Error::Kind::NotFound, model::verbatim(note));
@@ -212,7 +276,7 @@ private:
         if (!list)
             return model::Failure(list.error());
         const auto document
-            = model::callsToRun(trace, **list, scenario.changes, m_asked.devices.front().firstStep);
+            = model::callsToRun(trace, **list, scenario.changes, m_asked.devices.front().firstStep, m_calls);
         if (!document)
             return model::Failure(document.error());
         const auto script = launch::libraryAt("replay_calls.py");
@@ -229,6 +293,8 @@ private:
     const ConfirmAsked& m_asked;
     std::optional<int> m_rank;
     DryRunOptions m_options;
+    model::CallsAsked m_calls; ///< so far
+    bool m_hasLearnt = false;
 };
 
 /// What tells that the program is not quite the one that was recorded, or that calls are not all of it.
@@ -290,6 +356,24 @@ model::Result<void> checkPython(const ConfirmAsked& asked)
             plain));
 }
 
+/// How long the program has what it casts is not recorded: where that moves the peak, nothing is confirmed.
+void holdAgainst(const std::vector<PeakFigures>& late, std::vector<Confirmed>& confirmed)
+{
+    constexpr double kMostApart = 0.005;
+    for (std::size_t i = 0; i < confirmed.size(); ++i) {
+        Confirmed& one = confirmed[i];
+        const auto apart
+            = static_cast<double>(std::abs(late[i].requestedBytesPeak - one.changed.requestedBytesPeak));
+        if (!one.isConfirmed || apart <= kMostApart * static_cast<double>(one.changed.requestedBytesPeak))
+            continue;
+        one.isConfirmed = false;
+        one.note = fmt::format(
+            "between {} and {} requested: it hangs on how long the program has tensors that it casts itself",
+            model::formatBytes(one.changed.requestedBytesPeak),
+            model::formatBytes(late[i].requestedBytesPeak));
+    }
+}
+
 } // namespace
 
 model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const model::Scenario& scenario)
@@ -297,7 +381,7 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
     const bool byCalls = asked.command.empty();
     if (byCalls)
         for (const model::Change& change : scenario.changes)
-            if (change.kind != model::Change::Kind::Autocast)
+            if (!model::isToldByCalls(change))
                 return model::fail(Error::Kind::Refused,
                     say("calls do not tell what --change %1 comes to", change.text),
                     say("run the program itself, with --confirm -- COMMAND"));
@@ -310,6 +394,8 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
     if (byCalls && asked.devices.size() > 1)
         return model::fail(Error::Kind::Usage, say("--confirm: calls are those of one GPU"),
             say("say of which, with --device"));
+    if (const auto other = byCalls ? otherOf(asked) : std::nullopt; !other)
+        return model::Failure(other.error());
     auto card = cardOf(asked);
     if (!card)
         return model::Failure(card.error());
@@ -323,15 +409,23 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
         return model::Failure(unchanged.error());
     std::fputs(
         byCalls ? "strata: the calls with the change\n" : "strata: the program with the change\n", stderr);
-    const auto changed = runs.peaks(scenario, asked.batchAfter ? asked.batchAfter : asked.batchBefore,
+    const auto items = asked.batchAfter ? asked.batchAfter : asked.batchBefore;
+    const auto changed = runs.peaks(scenario, items,
         scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes, changedRunsOut);
     if (!changed)
         return model::Failure(changed.error());
+    const auto late = byCalls ? runs.latePeaks(scenario, items,
+                          scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes)
+                              : std::nullopt;
+    if (!late)
+        return model::Failure(late.error());
     std::vector<Confirmed> confirmed;
     for (std::size_t i = 0; i < asked.devices.size(); ++i)
         confirmed.push_back({ (*unchanged)[i], (*changed)[i], byCalls,
             !byCalls || isConfirmedBy(asked.devices[i].recorded, (*unchanged)[i]), changedRunsOut,
             noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
+    if (*late)
+        holdAgainst(**late, confirmed);
     return confirmed;
 }
 

@@ -25,6 +25,13 @@ struct ConfirmAsked {
     std::string python = "python3"; ///< whose torch makes the calls
     int steps = 0; ///< 0: until it ends
     std::string card; ///< of the catalogue; empty: that of the recording
+    /// Of the same program with another batch: calls tell by two what follows it.
+    struct Other {
+        const model::DeviceTrace* trace = nullptr;
+        model::EventIndex firstStep = 0;
+        std::optional<std::int64_t> items;
+    };
+    std::vector<Other> others;
     std::vector<Device> devices; ///< what it is held against, of one recording; one at least
     std::optional<std::int64_t> batchBefore, batchAfter; ///< items; none: nobody told
     std::string settings; ///< of the allocator, as they were recorded

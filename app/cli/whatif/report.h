@@ -31,6 +31,7 @@ struct WhatIfTold {
     // Of the first recording:
     std::optional<std::int64_t> batchItems; ///< none: not known, or not asked for
     std::string settings; ///< of the allocator
+    std::vector<ConfirmAsked::Other> others; ///< recordings of --with
     model::EventIndex firstStep = 0; ///< where the first training step begins; 0: not known, or not asked for
     std::optional<std::int64_t> capacityBytes;
     std::optional<model::StepTime> stepTime; ///< none: nothing tells

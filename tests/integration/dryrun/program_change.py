@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A training program and the same one changed by hand, which `strata dryrun --change` is held against.
 
-usage: program_change.py [--amp] [--checkpoint] [--optimizer NAME] [--parallel ddp|fsdp] [--loop LOOP]
+usage: program_change.py [--amp] [--bf16] [--checkpoint] [--optimizer NAME] [--parallel ddp|fsdp] [--loop LOOP]
 """
 import argparse
 import contextlib
@@ -15,6 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--amp", action="store_true")
+parser.add_argument("--bf16", action="store_true")
 parser.add_argument("--checkpoint", action="store_true")
 parser.add_argument("--optimizer", default="momentum")
 parser.add_argument("--parallel", choices=("ddp", "fsdp"))
@@ -64,6 +65,10 @@ def precision():
     return torch.autocast("cuda", dtype=torch.bfloat16) if arguments.amp else contextlib.nullcontext()
 
 
+def typed(x):
+    return x.bfloat16() if arguments.bf16 else x
+
+
 def spread(model):
     """Over ranks, as --parallel says."""
     if arguments.parallel == "ddp":
@@ -82,13 +87,13 @@ def spread(model):
 if arguments.parallel:
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl")
-net, other = (spread(model) for model in (Net(320, 1000).cuda(), Net(96, 320).cuda()))
+net, other = (spread(model) for model in (typed(Net(320, 1000)).cuda(), typed(Net(96, 320)).cuda()))
 criterion = nn.CrossEntropyLoss()
 optimizer = OPTIMIZERS[arguments.optimizer](net.parameters())
 second = OPTIMIZERS[arguments.optimizer](other.parameters())
 for step in range(3):
     if arguments.loop == "gan":
-        noise = torch.randn(64, 96, device="cuda")
+        noise = typed(torch.randn(64, 96, device="cuda"))
         with precision():
             loss = net(other(noise)).float().mean()
         second.zero_grad()
@@ -96,6 +101,7 @@ for step in range(3):
         second.step()
     for _ in range(2 if arguments.loop == "accumulate" else 1):
         x, y = torch.randn(512, 320, device="cuda"), torch.randint(1000, (512,), device="cuda")
+        x = typed(x)
         with precision():
             loss = criterion(net(x), y) / 2
         loss.backward()
@@ -105,7 +111,7 @@ for step in range(3):
         net.eval()
         with torch.no_grad():
             with precision():
-                predicted = net(torch.randn(2048, 320, device="cuda"))
+                predicted = net(typed(torch.randn(2048, 320, device="cuda")))
             accuracy = (predicted.argmax(1) == 1).float().mean()
         net.train()
         del predicted, accuracy

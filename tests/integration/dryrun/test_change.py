@@ -26,6 +26,7 @@ CASES = [
     (["checkpoint=Block", "amp=bf16", "optimizer=adafactor"], ALONE,
      [(["--loop", "evaluate", "--optimizer", "nesterov"],
        ["--loop", "evaluate", "--checkpoint", "--amp", "--optimizer", "adafactor"])]),
+    (["dtype=bf16", "checkpoint=Block"], ALONE, [(["--loop", "evaluate"], ["--loop", "evaluate", "--bf16", "--checkpoint"])]),
     (["optimizer=adam"], ALONE, [(["--optimizer", "groups"], ["--optimizer", "adam_groups"])]),
     (["optimizer=AdamW,foreach=False", "checkpoint=Nobody"], ALONE, [([], ["--optimizer", "adamw_loop"])]),
     (["checkpoint=none"], ALONE, [(["--checkpoint"], [])]),
@@ -37,6 +38,8 @@ CASES = [
 MORE = [
     (["fsdp"], LAST, [(["--loop", "accumulate"], ["--loop", "accumulate", "--parallel", "fsdp"])]),
     (["checkpoint=Block"], ALONE, [([], ["--checkpoint"])]),
+    (["dtype=bf16"], ALONE, [([], ["--bf16"]), (["--loop", "gan"], ["--loop", "gan", "--bf16"]), (["--loop", "accumulate"], ["--loop", "accumulate", "--bf16"])]),
+    (["dtype=bf16", "amp=bf16"], ALONE, [([], ["--bf16", "--amp"])]),
     (["optimizer=sgd"], ALONE, [(PRUDENT, ["--optimizer", "sgd"])]),
     (["optimizer=sgd,momentum=0.9"], ALONE, [(["--optimizer", "adamw"], ["--optimizer", "momentum"])]),
     (["optimizer=adamw"], ALONE, [(PRUDENT, ["--optimizer", "adamw"])]),

@@ -32,10 +32,12 @@ TEST(Change, IsModulesThatAreCheckpointed)
         EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }
 
-TEST(Change, IsATypeOfAutocast)
+TEST(Change, IsATypeOfAutocastOrOfAll)
 {
     EXPECT_EQ(Change::parse("amp=bf16")->kind, Change::Kind::Autocast);
     EXPECT_EQ(Change::parse("amp=int8").error().kind, Error::Kind::Usage);
+    EXPECT_EQ(Change::parse("dtype=fp16")->kind, Change::Kind::Type);
+    EXPECT_EQ(Change::parse("dtype=float32").error().kind, Error::Kind::Usage);
 }
 
 TEST(Change, RefusesByNameWhatIsNotKnown)

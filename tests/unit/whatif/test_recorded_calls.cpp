@@ -5,9 +5,11 @@
 #include "model/whatif/call_operators.h"
 #include "tests/unit/chunks/made_call_list.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace strata::model {
 
@@ -73,6 +75,55 @@ TEST_F(CallsTest, AListBecomesADocument)
     EXPECT_EQ(document["tensors"][2][6], 0);
 }
 
+TEST_F(CallsTest, CheckpointsAreWhereModulesAreEntered)
+{
+    const auto checkpoints = [&](const char* change) {
+        const auto made = callsToRun(*m_trace, m_list, std::vector{ *Change::parse(change) }, 0);
+        return made ? nlohmann::json::parse(*made)["checkpoints"] : nlohmann::json(made.error().what.text());
+    };
+    EXPECT_EQ(checkpoints("checkpoint=Attention"), nlohmann::json::array({ 1 }));
+    EXPECT_EQ(checkpoints("checkpoint=path:h.*"), nlohmann::json::array({ 1 }));
+    EXPECT_EQ(checkpoints("amp=bf16"), nlohmann::json::array());
+    EXPECT_EQ(
+        checkpoints("checkpoint=Block"), "no module of its calls is meant by --change checkpoint=Block");
+}
+
+TEST_F(CallsTest, AnotherBatchGoesWithTheCallsOfTwo)
+{
+    CallList other = m_list;
+    other.lengths[0] = 4; // rows of the first tensor
+    CallsAsked asked;
+    asked.with = CallsWith{ &*m_trace, &other, 0, 4 };
+    asked.itemsBefore = 2;
+    asked.itemsAfter = 8;
+    const std::vector<Change> changes{ *Change::parse("batch=8") };
+    const auto made = callsToRun(*m_trace, m_list, changes, 0, asked);
+    ASSERT_TRUE(made) << made.error().text();
+    const auto batch = nlohmann::json::parse(*made)["batch"];
+    EXPECT_EQ(batch["before"], 2);
+    EXPECT_EQ(batch["after"], 8);
+    EXPECT_EQ(batch["with"]["items"], 4);
+    EXPECT_EQ(batch["with"]["tensors"][0][3], nlohmann::json::array({ 4, 3 }));
+    EXPECT_EQ(batch["with"]["rows"].size(), m_list.rows.size());
+    other.lengths[0] = -1; // what the second one has is looked at as closely
+    EXPECT_FALSE(callsToRun(*m_trace, m_list, changes, 0, asked));
+}
+
+TEST_F(CallsTest, WhatATrialTellsIsRead)
+{
+    const std::string path = testing::TempDir() + "calls_learnt.json";
+    const auto learnt = [&](const char* text) {
+        std::ofstream(path) << text;
+        return callsLearnt(path);
+    };
+    const auto known = learnt(R"({"follow":[3,17],"casts":true})");
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->follow, (std::vector<std::uint32_t>{ 3, 17 }));
+    EXPECT_TRUE(known->hasCasts);
+    for (const char* damaged : { "", "{}", R"({"follow":[-1],"casts":true})", R"({"follow":[],"casts":1})" })
+        EXPECT_FALSE(learnt(damaged)) << damaged;
+}
+
 TEST_F(CallsTest, WhatIsNotOnTheListIsNotCalled)
 {
     EXPECT_EQ(withCall("aten::mean.dim", "[\"@\"]"), "");
@@ -122,8 +173,13 @@ TEST_F(CallsTest, TensorsAreSuchAsCanBe)
 TEST_F(CallsTest, ChangesAreThoseThatCallsTell)
 {
     EXPECT_EQ(refused(m_list, { *Change::parse("amp=bf16") }), "");
-    EXPECT_EQ(
-        refused(m_list, { *Change::parse("batch=x2") }), "calls do not tell what --change batch=x2 comes to");
+    EXPECT_EQ(refused(m_list, { *Change::parse("dtype=bf16") }), "");
+    EXPECT_EQ(refused(m_list, { *Change::parse("optimizer=SGD") }),
+        "calls do not tell what --change optimizer=SGD comes to");
+    EXPECT_EQ(refused(m_list, { *Change::parse("checkpoint=none") }),
+        "calls do not tell what --change checkpoint=none comes to");
+    EXPECT_EQ(refused(m_list, { *Change::parse("batch=x2") }),
+        "calls of one recording do not tell which of their sizes follow the batch");
     const auto found = [&] {
         const auto list = callListOf(*m_trace);
         return list ? "" : list.error().what.text();
