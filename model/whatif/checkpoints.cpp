@@ -111,7 +111,7 @@ std::optional<std::int64_t> recomputeNs(const DeviceTrace& trace, const std::vec
     std::vector<CheckpointRegion> chosen;
     if (!regions || !findRegions(*regions, choices, trace.recording().strings, chosen))
         return std::nullopt;
-    const RecomputeCost cost(trace, regions->step());
+    const RecomputeCost cost(trace, **usableDeepStep(trace));
     if (cost.measure() != RecomputeMeasure::KernelTime)
         return std::nullopt;
     std::int64_t sum = 0;

@@ -246,7 +246,7 @@ private:
     {
         if (!changeMicroSteps())
             return false;
-        if (changes(Change::Kind::Autocast))
+        if (changes(Change::Kind::Autocast) || changes(Change::Kind::Type))
             return unknown(say("how long kernels take with other types is not known"));
         if (changes(Change::Kind::Optimizer))
             return unknown(say("how long another optimizer takes is not known"));

@@ -200,7 +200,7 @@ QString WhatIfConfirmPanel::whyNot() const
             ? tr("The recording does not tell its command: write it down.")
             : QString();
     for (const model::Change& change : scenario.changes)
-        if (change.kind != model::Change::Kind::Autocast)
+        if (!model::isToldByCalls(change))
             return tr("Calls do not tell what %1 comes to: run the program.").arg(text::utf8(change.text));
     const auto list = model::callListOf(*m_whatIf.device()->trace);
     return list ? QString() : text::said(list.error().what);

@@ -103,7 +103,9 @@ QString refusalText(const WhatIfAnswer& answer)
             + Words::tr("Say it at the left. Recorded with strata record --operators, the shapes of a whole "
                         "training step tell it.");
     const auto& changes = question.scenario.changes;
-    if (std::ranges::find(changes, model::Change::Kind::Autocast, &model::Change::kind) != changes.end())
+    if (std::ranges::any_of(changes, [](const model::Change& change) {
+            return change.kind == model::Change::Kind::Autocast || change.kind == model::Change::Kind::Type;
+        }))
         return what + QLatin1Char(' ')
             + Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
     const QString hint = sentence(error.hint);
