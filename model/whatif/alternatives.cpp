@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -69,6 +70,33 @@ std::vector<std::string> classesOf(const DeviceTrace& trace)
     return names;
 }
 
+/// Of modules that the recording names those that stand beside others like them, as layers do ("path:h.*"),
+/// the outermost first, and of those the most.
+std::vector<std::string> pathsOf(const Recording& recording)
+{
+    std::map<std::string_view, std::set<std::string_view>> numbers; // by what they are in
+    for (const StringId module : recording.modules) {
+        const std::string_view path = recording.strings[module];
+        for (std::size_t dot = path.find('.'); dot != path.npos;) {
+            const std::size_t end = path.find('.', dot + 1);
+            const std::string_view part = path.substr(dot + 1, end == path.npos ? end : end - dot - 1);
+            if (!part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; }))
+                numbers[path.substr(0, dot)].insert(part);
+            dot = end;
+        }
+    }
+    std::vector<std::tuple<std::ptrdiff_t, std::ptrdiff_t, std::string>> sorted;
+    for (const auto& [outer, parts] : numbers)
+        if (parts.size() > 1)
+            sorted.emplace_back(
+                std::ranges::count(outer, '.'), -std::ssize(parts), "path:" + std::string(outer) + ".*");
+    std::ranges::sort(sorted);
+    std::vector<std::string> paths;
+    for (auto& [depth, count, path] : sorted)
+        paths.push_back(std::move(path));
+    return paths;
+}
+
 /// Whether an optimizer keeps something: of all of them SGD alone keeps nothing.
 bool hasOptimizerState(const DeviceTrace& trace)
 {
@@ -82,7 +110,13 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
 {
     switch (kind) {
     case Change::Kind::Checkpoint:
-        return classesOf(trace);
+        if (std::vector<std::string> classes = classesOf(trace); !classes.empty())
+            return classes;
+        return pathsOf(trace.recording());
+    case Change::Kind::Accumulate:
+        if (RoleListings::of(trace.recording(), trace.device()).empty())
+            return {};
+        return { "2", "4", "8" };
     case Change::Kind::Optimizer:
         if (RoleListings::of(trace.recording(), trace.device()).empty())
             return {};
@@ -94,7 +128,6 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
     case Change::Kind::Ddp:
     case Change::Kind::Zero1:
     case Change::Kind::Fsdp:
-    case Change::Kind::Accumulate:
         break;
     }
     return {};

@@ -170,8 +170,12 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
     case model::Change::Kind::Type: // the card of autocast has it
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:
-    case model::Change::Kind::Accumulate:
         break;
+    case model::Change::Kind::Accumulate:
+        return new WhatIfChoiceCard(kind, WhatIfCard::tr("Accumulation"),
+            WhatIfCard::tr("So many forwards and backwards, each of the batch, for a step of the optimizer"),
+            WhatIfCard::tr("It takes a recording that tells of parameters, as strata record makes them."),
+            whatIf, document);
     }
     return nullptr;
 }

@@ -54,6 +54,20 @@ TEST(Alternatives, HaveTheOptimizerThatKeepsNothing)
     }
 }
 
+TEST(Alternatives, AreLayersByTheirPathsWithoutADeepStep)
+{
+    test::Trained trained("alloc 0x1000 512\nalloc 0x2000 64", "S F");
+    Recording& recording = trained.recording();
+    for (const char* path :
+        { "h.0.attn.0", "h.0.attn.1", "h.1.attn", "h.10", "head", "enc.layers.0.fc", "1", "2.5" })
+        static_cast<void>(recording.internModule(recording.strings.intern(path)));
+    EXPECT_EQ(valuesWorthTrying(Change::Kind::Checkpoint, trained.trace()),
+        (std::vector<std::string>{ "path:h.*", "path:h.0.attn.*" }));
+    EXPECT_TRUE(valuesWorthTrying(Change::Kind::Accumulate, trained.trace()).empty());
+    for (const std::string& value : valuesWorthTrying(Change::Kind::Checkpoint, trained.trace()))
+        EXPECT_TRUE(Change::parse("checkpoint=" + value));
+}
+
 TEST(ChangeKinds, EachIsKnownByItsWord)
 {
     for (const ChangeKind& kind : changeKinds()) {
