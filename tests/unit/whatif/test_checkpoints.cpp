@@ -6,6 +6,7 @@
 #include "model/whatif/predict.h"
 #include "model/whatif/recorded_checkpoints.h"
 #include "model/whatif/step_owners.h"
+#include "tests/unit/whatif/curve_of.h"
 #include "tests/unit/whatif/made_training.h"
 
 #include <gtest/gtest.h>
@@ -17,22 +18,8 @@ namespace strata::model {
 
 namespace {
 
+using test::curveOf;
 using test::MadeTraining;
-
-/// Of each request its bytes, and what there is then.
-std::vector<std::pair<std::int64_t, std::int64_t>> curveOf(const ProgramRun& run)
-{
-    std::vector<std::pair<std::int64_t, std::int64_t>> curve;
-    std::int64_t live = 0;
-    for (const ProgramRun::Ask& ask : run.asks) {
-        const std::int64_t bytes = run.blocks[ask.block].bytes;
-        if (ask.action == Action::Alloc)
-            curve.emplace_back(bytes, live += bytes);
-        else if (ask.action == Action::FreeCompleted)
-            live -= bytes;
-    }
-    return curve;
-}
 
 Result<RunEdits> editsOf(test::Trained& trained, const char* choice = "Layer")
 {

@@ -2,8 +2,8 @@
 #include "model/whatif/guessed_owners.h"
 
 #include "model/whatif/checkpoints.h"
-#include "model/whatif/program_run.h"
 #include "tests/unit/analysis/training/trained.h"
+#include "tests/unit/whatif/curve_of.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,8 @@
 namespace strata::model {
 
 namespace {
+
+using test::curveOf;
 
 /// A training of layers that each keep one block for backward, with the module that each alloc is of, and the
 /// same with checkpoints around its layers, done and not predicted:
@@ -36,7 +38,8 @@ struct Layers {
         trained = std::make_unique<test::Trained>(m_text, m_letters);
         Recording& recording = trained->recording();
         for (int i = 0; i < options.layers; ++i)
-            static_cast<void>(recording.internModule(recording.strings.intern("h." + std::to_string(i) + ".fc")));
+            static_cast<void>(
+                recording.internModule(recording.strings.intern("h." + std::to_string(i) + ".fc")));
         if (options.tellsModules)
             for (const ModuleIndex module : m_modules)
                 recording.devices.at(0).events.module.push_back(module);
@@ -107,20 +110,6 @@ private:
     std::int64_t m_next = std::int64_t{ 1 } << 20;
     EventIndex m_event = 0;
 };
-
-std::vector<std::pair<std::int64_t, std::int64_t>> curveOf(const ProgramRun& run)
-{
-    std::vector<std::pair<std::int64_t, std::int64_t>> curve;
-    std::int64_t live = 0;
-    for (const ProgramRun::Ask& ask : run.asks) {
-        const std::int64_t bytes = run.blocks[ask.block].bytes;
-        if (ask.action == Action::Alloc)
-            curve.emplace_back(bytes, live += bytes);
-        else if (ask.action == Action::FreeCompleted)
-            live -= bytes;
-    }
-    return curve;
-}
 
 Result<RunEdits> editsOf(const Layers& made, const char* choice)
 {
