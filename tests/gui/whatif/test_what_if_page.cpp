@@ -2,8 +2,8 @@
 #include "views/pages/what_if_page.h"
 
 #include "model/cards/catalogue.h"
-#include "tests/gui/allocator/replayed.h"
 #include "tests/gui/whatif/batch_run.h"
+#include "tests/gui/whatif/shown_what_if_page.h"
 #include "views/pages/what_if_batch_card.h"
 #include "views/pages/what_if_device_card.h"
 #include "views/pages/what_if_recordings_card.h"
@@ -34,44 +34,22 @@ using namespace strata::views;
 
 namespace {
 
-class WhatIfPageTest : public testing::Test, protected test::WindowFont {
+class WhatIfPageTest : public test::ShownWhatIfPage {
 protected:
     WhatIfPageTest()
-        : m_page(m_document)
+        : ShownWhatIfPage({ 1000, 700 })
     {
-        m_page.setPalette(Palette::light());
-        m_page.resize(1000, 700);
-        m_page.QWidget::show();
-        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
     }
-    void settle()
-    {
-        ASSERT_TRUE(QTest::qWaitFor(
-            [&] { return m_document.device() && !m_document.working() && !m_page.busy(); }, 30'000))
-            << m_document.error().text();
-    }
-    void open(const QString& path)
-    {
-        m_document.open(path);
-        ASSERT_NO_FATAL_FAILURE(settle());
-    }
-    void openSample() { open(QStringLiteral(STRATA_SESSIONS "/gpt2_124m_bf16_train.strata")); }
     [[nodiscard]] WhatIfBatchCard& batch() { return m_page.card<WhatIfBatchCard>(); }
     [[nodiscard]] WhatIfSettingsCard& settings() { return m_page.card<WhatIfSettingsCard>(); }
     [[nodiscard]] WhatIfDeviceCard& device() { return m_page.card<WhatIfDeviceCard>(); }
     [[nodiscard]] WhatIfRecordingsCard& recordings() { return m_page.card<WhatIfRecordingsCard>(); }
-    [[nodiscard]] const model::Scenario& scenario() { return m_page.whatIf().scenario(); }
-    [[nodiscard]] const model::Prediction& prediction() { return *m_page.whatIf().answer()->prediction; }
     [[nodiscard]] QString sentence() const
     {
         return QTextDocumentFragment::fromHtml(m_page.sentenceText())
             .toPlainText()
             .replace(QChar(0xa0), QLatin1Char(' '));
     }
-
-    QTemporaryDir m_folder;
-    Document m_document;
-    WhatIfPage m_page;
 };
 
 TEST_F(WhatIfPageTest, BeginsWithWhatWasRecorded)

@@ -3,7 +3,7 @@
 #include "views/pages/what_if_page.h"
 
 #include "model/session/save.h"
-#include "tests/gui/allocator/replayed.h"
+#include "tests/gui/whatif/shown_what_if_page.h"
 #include "tests/unit/whatif/made_training.h"
 #include "views/models/confirm_job.h"
 #include "views/models/what_if_curves.h"
@@ -55,28 +55,12 @@ QStringList words(std::initializer_list<const char*> all)
     return words;
 }
 
-class WhatIfPanels : public testing::Test, protected test::WindowFont {
+class WhatIfPanels : public test::ShownWhatIfPage {
 protected:
     WhatIfPanels()
-        : m_page(m_document)
+        : ShownWhatIfPage({ 1100, 800 })
     {
-        m_page.setPalette(Palette::light());
-        m_page.resize(1100, 800);
-        m_page.QWidget::show();
-        EXPECT_TRUE(QTest::qWaitForWindowExposed(&m_page));
     }
-    void settle()
-    {
-        ASSERT_TRUE(QTest::qWaitFor(
-            [&] { return m_document.device() && !m_document.working() && !m_page.busy(); }, 30'000))
-            << m_document.error().text();
-    }
-    void open(const QString& path)
-    {
-        m_document.open(path);
-        ASSERT_NO_FATAL_FAILURE(settle());
-    }
-    void openSample() { open(QStringLiteral(STRATA_SESSIONS "/gpt2_124m_bf16_train.strata")); }
     /// A training of six layers with a deep step.
     void openDeep(const std::map<std::string, std::string>& facts = {})
     {
@@ -94,8 +78,6 @@ protected:
             { .changes = { *model::Change::parse(change) }, .settings = {}, .capacityBytes = {} });
         ASSERT_NO_FATAL_FAILURE(settle());
     }
-    [[nodiscard]] const model::Prediction& prediction() { return *m_page.whatIf().answer()->prediction; }
-    [[nodiscard]] const model::Scenario& scenario() { return m_page.whatIf().scenario(); }
     [[nodiscard]] WhatIfPlanPanel& plan() { return m_page.planPanel(); }
     [[nodiscard]] WhatIfConfirmPanel& confirm() { return m_page.confirmPanel(); }
 
@@ -122,10 +104,6 @@ protected:
         EXPECT_EQ(reserved, prediction().predicted->reservedBytesPeak);
         EXPECT_EQ(curves->columns[curves->predictedPeak.column].predicted, curves->predictedPeak.bytes);
     }
-
-    QTemporaryDir m_folder;
-    Document m_document;
-    WhatIfPage m_page;
 };
 
 TEST_F(WhatIfPanels, CurvesComeToThePeaksOfTheAnswer)
