@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/confirm_job.h"
 
-#include "views/models/process_family.h"
 #include "views/models/shell_words.h"
 #include "views/style/texts.h"
 
@@ -10,21 +9,10 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QProcessEnvironment>
-#include <QUuid>
-
-#include <csignal>
-#include <unistd.h>
-#include <utility>
 
 namespace strata::views {
 
 namespace {
-
-const QString kMark = QStringLiteral("STRATA_CONFIRM_WINDOW");
-const QString kSays = QStringLiteral("strata: ");
-constexpr int kPatienceMs = 3000, kHurryMs = 2000;
-constexpr qsizetype kMostDocument = 64 << 20;
 
 std::optional<model::PeakFigures> figuresOf(const QJsonValue& json)
 {
@@ -93,35 +81,15 @@ ConfirmJob::ConfirmJob(const QString& program, QObject* parent)
     : QObject(parent)
     , m_program(program)
 {
-    m_process.setChildProcessModifier([] { setsid(); });
-    m_process.setStandardInputFile(QProcess::nullDevice());
-    connect(&m_process, &QProcess::readyReadStandardError, this, &ConfirmJob::readErrors);
-    connect(&m_process, &QProcess::finished, this, &ConfirmJob::finished);
-    connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error != QProcess::FailedToStart)
-            return; // finished() follows
-        m_outcome.problem = tr("%1 does not start: %2").arg(m_program, m_process.errorString());
+    connect(&m_strata, &StrataProcess::said, this, [this](const QString& line) {
+        m_progress = line;
+        Q_EMIT progressed();
+    });
+    connect(&m_strata, &StrataProcess::ended, this, &ConfirmJob::finished);
+    connect(&m_strata, &StrataProcess::notStarted, this, [this](const QString& why) {
+        m_outcome.problem = why;
         Q_EMIT ended(m_outcome);
     });
-    m_firmer.setSingleShot(true);
-    connect(&m_firmer, &QTimer::timeout, this, [this] {
-        signalFamily(SIGKILL);
-        if (m_firmness++ > 0)
-            m_process.kill();
-        m_firmer.start(kHurryMs);
-    });
-}
-
-ConfirmJob::~ConfirmJob()
-{
-    if (!running())
-        return;
-    disconnect(&m_process, nullptr, this, nullptr);
-    constexpr int kMoment = 500;
-    signalFamily(SIGKILL);
-    m_process.kill();
-    m_process.waitForFinished(kMoment);
-    signalFamily(SIGKILL);
 }
 
 bool ConfirmJob::start(const ConfirmRequest& request, QString& problem)
@@ -142,66 +110,27 @@ bool ConfirmJob::start(const ConfirmRequest& request, QString& problem)
         return false;
     m_outcome = {};
     m_outcome.request = request;
-    m_document.clear();
-    m_lines = {};
     m_progress.clear();
-    m_complaint.clear();
-    m_firmness = 0;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    if (!request.byCalls)
-        for (const auto& [name, value] : command.variables)
-            environment.insert(name, value);
-    const QString mark = QUuid::createUuid().toString(QUuid::WithoutBraces);
-    environment.insert(kMark, mark);
-    m_mark = (kMark + QLatin1Char('=') + mark).toLatin1();
-    m_process.setProcessEnvironment(environment);
-    m_process.setWorkingDirectory(request.byCalls ? QDir::homePath() : folder);
     QStringList arguments = request.arguments();
     arguments.insert(arguments.indexOf(QStringLiteral("--confirm")), QStringLiteral("--json"));
-    m_process.start(m_program, arguments);
+    m_strata.start(m_program, arguments, request.byCalls ? StrataProcess::Variables() : command.variables,
+        request.byCalls ? QDir::homePath() : folder);
     return true;
 }
 
 void ConfirmJob::cancel()
 {
-    if (!running() || m_outcome.cancelled)
+    if (!m_strata.cancel())
         return;
     m_outcome.cancelled = true;
-    signalFamily(SIGINT);
-    m_firmer.start(kPatienceMs);
     Q_EMIT progressed();
 }
 
-/// To all processes of the run but `strata`.
-void ConfirmJob::signalFamily(int signal) const
+void ConfirmJob::finished(const QByteArray& document)
 {
-    for (const pid_t process : familyOf(static_cast<pid_t>(m_process.processId()), m_mark))
-        ::kill(process, signal);
-}
-
-void ConfirmJob::readErrors()
-{
-    m_lines.feed(m_process.readAllStandardError());
-    for (const QString& line : m_lines.take()) {
-        if (!line.startsWith(kSays))
-            continue;
-        m_progress = m_complaint = line.mid(kSays.size());
-        Q_EMIT progressed();
-    }
-}
-
-void ConfirmJob::finished()
-{
-    m_firmer.stop();
-    readErrors();
-    m_document = m_process.readAllStandardOutput();
-    if (m_outcome.cancelled)
-        for (const pid_t process : familyOf(0, m_mark)) // what left the family in time
-            ::kill(process, SIGKILL);
-    if (m_document.size() <= kMostDocument)
-        m_outcome.confirmation = Confirmation::parse(std::exchange(m_document, {}), m_outcome.problem);
+    m_outcome.confirmation = Confirmation::parse(document, m_outcome.problem);
     if (!m_outcome.confirmation && m_outcome.problem.isEmpty())
-        m_outcome.problem = m_complaint;
+        m_outcome.problem = m_progress;
     Q_EMIT ended(m_outcome);
 }
 

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <QObject>
-#include <QProcess>
-#include <QTimer>
 
 #include "model/whatif/scenario.h"
-#include "views/models/output_lines.h"
+#include "views/models/strata_process.h"
 
 #include <optional>
 
@@ -44,20 +42,18 @@ struct ConfirmOutcome {
     QString problem; ///< why there is none, as `strata` says it
 };
 
-/// Runs `strata whatif --confirm --json`, as a process with a session of its own: the one way in which a
-/// what-if of the window runs anything. One run at a time. GUI thread; never waits, but for the destructor: a
-/// moment, so that nothing of a run outlives it.
+/// Runs `strata whatif --confirm --json`, the one way in which a what-if of the window runs anything. One
+/// run at a time. Thread and destructor as those of StrataProcess.
 class ConfirmJob : public QObject {
     Q_OBJECT
 public:
     /// `program`: the path of `strata`; empty: it is not there.
     explicit ConfirmJob(const QString& program, QObject* parent = nullptr);
-    ~ConfirmJob() override;
 
     /// Starts, or says in words why it cannot and returns false.
     [[nodiscard]] bool start(const ConfirmRequest& request, QString& problem);
     void cancel(); ///< interrupts it; what does not end for that is killed
-    [[nodiscard]] bool running() const { return m_process.state() != QProcess::NotRunning; }
+    [[nodiscard]] bool running() const { return m_strata.running(); }
     [[nodiscard]] QString progress() const { return m_progress; } ///< what `strata` said last
 
 Q_SIGNALS:
@@ -65,18 +61,11 @@ Q_SIGNALS:
     void ended(const strata::views::ConfirmOutcome& outcome);
 
 private:
-    void readErrors();
-    void finished();
-    void signalFamily(int signal) const;
+    void finished(const QByteArray& document);
 
     QString m_program;
-    QProcess m_process;
-    QByteArray m_mark; // NAME=value that all processes of the run inherit
-    QTimer m_firmer; // while cancelling
-    int m_firmness = 0;
-    OutputLines m_lines;
-    QByteArray m_document;
-    QString m_progress, m_complaint;
+    StrataProcess m_strata;
+    QString m_progress;
     ConfirmOutcome m_outcome;
 };
 

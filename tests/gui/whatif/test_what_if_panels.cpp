@@ -337,7 +337,7 @@ TEST_F(WhatIfPanels, ARecordedCommandIsShownAndRunsAfterASecondClickAlone)
 /// A program in place of `strata` that says what it is given.
 class ConfirmJobTest : public testing::Test {
 protected:
-    ConfirmOutcome run(const QByteArray& script, const ConfirmRequest& request)
+    QString strata(const QByteArray& script)
     {
         const QString path = m_folder.filePath(QStringLiteral("strata"));
         QFile file(path);
@@ -345,7 +345,11 @@ protected:
         file.write("#!/bin/sh\n" + script);
         file.close();
         file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-        ConfirmJob job(path);
+        return path;
+    }
+    ConfirmOutcome run(const QByteArray& script, const ConfirmRequest& request)
+    {
+        ConfirmJob job(strata(script));
         ConfirmOutcome outcome;
         bool isThere = false;
         QObject::connect(&job, &ConfirmJob::ended, &job, [&](const ConfirmOutcome& came) {
@@ -418,13 +422,7 @@ TEST_F(ConfirmJobTest, SaysWhyThereIsNone)
 
 TEST_F(ConfirmJobTest, IsCancelled)
 {
-    const QString path = m_folder.filePath(QStringLiteral("strata"));
-    QFile file(path);
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write("#!/bin/sh\necho 'strata: begins' >&2\nsleep 600\n");
-    file.close();
-    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    ConfirmJob job(path);
+    ConfirmJob job(strata("echo 'strata: begins' >&2\nsleep 600\n"));
     QSignalSpy ended(&job, &ConfirmJob::ended);
     QString problem;
     ASSERT_TRUE(job.start({ .words = words({ "whatif" }), .byCalls = true }, problem));
@@ -433,6 +431,17 @@ TEST_F(ConfirmJobTest, IsCancelled)
     ASSERT_TRUE(QTest::qWaitFor([&] { return ended.count() == 1; }, 20'000));
     EXPECT_FALSE(job.running());
     EXPECT_TRUE(ended[0][0].value<ConfirmOutcome>().cancelled);
+}
+
+TEST_F(ConfirmJobTest, LetsStrataTidyUpWhenItGoes)
+{
+    {
+        ConfirmJob job(strata("echo 'strata: begins' >&2\nsleep 600\necho >\"$0.tidied\"\n"));
+        QString problem;
+        ASSERT_TRUE(job.start({ .words = words({ "whatif" }), .byCalls = true }, problem));
+        ASSERT_TRUE(QTest::qWaitFor([&] { return job.progress() == QStringLiteral("begins"); }, 20'000));
+    }
+    EXPECT_TRUE(QFile::exists(m_folder.filePath(QStringLiteral("strata.tidied"))));
 }
 
 } // namespace
