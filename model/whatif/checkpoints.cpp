@@ -68,6 +68,7 @@ Result<RunEdits> editsOf(const DeviceTrace& trace, const TrainingSteps& steps,
 /// All windows of a guess are chosen ones.
 Result<RunEdits> guessedEdits(const DeviceTrace& trace, const TrainingSteps& steps, GuessedStep guessed)
 {
+    const bool isClear = guessed.isClear;
     const CheckpointRegions regions = CheckpointRegions::of(trace, std::move(guessed));
     std::vector<CheckpointRegion> chosen;
     for (const StepOwners::Window& window : regions.owners().windows)
@@ -77,8 +78,10 @@ Result<RunEdits> guessedEdits(const DeviceTrace& trace, const TrainingSteps& ste
             }))
             chosen.push_back(std::move(region));
     auto edits = editsOf(trace, steps, regions, chosen);
-    if (edits)
+    if (edits) {
         edits->isGuessed = true;
+        edits->isUnclear = !isClear;
+    }
     return edits;
 }
 

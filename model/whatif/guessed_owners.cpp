@@ -77,6 +77,7 @@ public:
     /// False: no module that matches asked for anything.
     bool find(const std::vector<ModuleChoice>& choices)
     {
+        findLayers();
         for (const auto& [thread, asks] : m_forward) {
             const std::vector<Operator> operators = operatorsOf(asks);
             findWindows(asks, operators, choices);
@@ -89,6 +90,7 @@ public:
     }
 
     [[nodiscard]] StepOwners take() { return std::move(m_owners); }
+    [[nodiscard]] bool isClear() const { return m_isClear; }
 
 private:
     /// Of a module or one around it the outermost that a choice matches; empty: none does.
@@ -140,11 +142,15 @@ private:
         const std::vector<ModuleChoice>& choices)
     {
         std::string_view in;
+        std::map<std::string_view, EventIndex> left; // where the call before ended
+        std::set<ModuleIndex> seen; // layers of this call
         for (std::size_t i = 0; i < operators.size(); ++i) {
             const Ask& ask = asks[operators[i].from];
             const std::string_view path = chosen(ask.module, choices);
-            if (!in.empty() && path != in)
+            if (!in.empty() && path != in) {
                 m_owners.windows.back().leaves = { ask.event, kEdge };
+                left[in] = ask.event;
+            }
             if (!path.empty() && path != in) {
                 StepOwners::Window window;
                 window.path = m_trace.recording().modules[ask.module];
@@ -154,9 +160,43 @@ private:
                 if (i > 0 && operators[i - 1].gives)
                     window.takes.push_back(asks[*operators[i - 1].gives].block);
                 m_owners.windows.push_back(std::move(window));
+                const auto before = left.find(path);
+                m_isClear = m_isClear && (before == left.end() || hasBackward(before->second, ask.event));
+                seen.clear();
             }
+            const bool isNext = i == 0 || asks[operators[i - 1].from].module != ask.module;
+            if (!path.empty() && isNext && isLayer(ask.module))
+                m_isClear = seen.insert(ask.module).second && m_isClear;
             in = path;
         }
+    }
+
+    /// Those with parameters of their own and no modules within: within a call they work once.
+    void findLayers()
+    {
+        const Recording& recording = m_trace.recording();
+        std::set<std::string_view> owners, outer;
+        for (const RoleListing& row : RoleListings::of(recording, m_trace.device()))
+            if (const std::string_view name = recording.strings[row.name];
+                row.kind == wire::RoleKind::Parameter && name.find('.') != name.npos)
+                owners.insert(name.substr(0, name.rfind('.')));
+        for (const StringId module : recording.modules)
+            if (const std::string_view path = recording.strings[module]; path.find('.') != path.npos)
+                for (std::size_t dot = path.find('.'); dot != path.npos; dot = path.find('.', dot + 1))
+                    outer.insert(path.substr(0, dot));
+        for (const StringId module : recording.modules)
+            m_layers.push_back(
+                owners.contains(recording.strings[module]) && !outer.contains(recording.strings[module]));
+    }
+    [[nodiscard]] bool isLayer(ModuleIndex module) const
+    {
+        return module < m_layers.size() && m_layers[module];
+    }
+
+    [[nodiscard]] bool hasBackward(EventIndex from, EventIndex to) const
+    {
+        const auto next = std::ranges::lower_bound(m_backward, from, {}, &Ask::event);
+        return next != m_backward.end() && next->event < to;
     }
 
     /// What an operator gives is saved by the next; the rest is its own, as the statistics of a norm are.
@@ -216,6 +256,8 @@ private:
     std::map<ThreadIndex, std::vector<Ask>> m_forward; ///< by thread
     std::vector<Ask> m_backward;
     StepOwners m_owners;
+    std::vector<bool> m_layers; ///< by ModuleIndex
+    bool m_isClear = true;
 };
 
 } // namespace
@@ -237,7 +279,7 @@ Result<GuessedStep> guessStepOwners(
         return fail(Error::Kind::Refused, say("no module of that path asks for anything in its forward"),
             say("paths are those of strata ledger --by module, as path:blocks.*; classes are known of a deep "
                 "step alone: strata record --deep-step 3 -- COMMAND"));
-    return GuessedStep{ *stretch, guess.take() };
+    return GuessedStep{ *stretch, guess.take(), guess.isClear() };
 }
 
 } // namespace strata::model

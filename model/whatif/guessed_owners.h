@@ -16,6 +16,7 @@ namespace strata::model {
 struct GuessedStep {
     StepStretch stretch;
     StepOwners owners; ///< `windows`: calls of the outermost modules that a choice matches
+    bool isClear = true; ///< each of them is called once before a backward
 };
 
 /// Who has the blocks of a step of which no deep step tells, by the modules in whose forward and backward its
@@ -24,8 +25,8 @@ struct GuessedStep {
 ///     forward   h.0: a  b  y   h.1: ...      a block that goes in backward was saved by whoever asked next,
 ///     backward  ... h.1: g  h.0: g -b g -a   and the program let go of it behind what that asked for
 ///
-/// Backward takes it out where the module that saved it begins with its gradients. Modules that are called
-/// twice with nothing of others in between count as one call.
+/// Backward takes it out where the module that saved it begins with its gradients. Which call
+/// of a module keeps what is not clear where it is called more than once before a backward.
 ///
 /// The step is one of the training behind its warm-up, else the last whole one. Refused, by name: a recording
 /// without optimizers' steps, or without modules; no such modules. O(events of the step log blocks +

@@ -28,6 +28,7 @@ void RunEdits::append(const RunEdits& other)
     added.insert(added.end(), other.added.begin(), other.added.end());
     removed.insert(removed.end(), other.removed.begin(), other.removed.end());
     stepsLeft += other.stepsLeft;
+    isUnclear = isUnclear || other.isUnclear;
     isGuessed = isGuessed || other.isGuessed;
     keepsTooMuch = keepsTooMuch || other.keepsTooMuch;
     RuleSums sums;

@@ -47,6 +47,7 @@ struct RunEdits {
     std::vector<std::uint32_t> removed; ///< rows
     std::vector<RuleUse> uses;
     std::int64_t stepsLeft = 0; ///< whole steps in which less than half of what changes was found
+    bool isUnclear = false; ///< guessed, of modules that are called more than once
     bool isGuessed = false; ///< no deep step tells of them
     bool keepsTooMuch = false; ///< some blocks may go earlier than they do here: the peaks are at most these
 

@@ -55,9 +55,9 @@ QString fitText(const model::Prediction& prediction)
         const bool none
             = std::ranges::all_of(fits, [](const model::CardFit& fit) { return fit.fit == model::Fit::No; });
         return none ? Words::tr("No card of the catalogue is large enough.")
-                    : Words::tr("It needs at least %1: a request was refused, and what the program asks for "
-                                "once it is served is not known.")
-                          .arg(strongBytes(*prediction.atLeastBytes));
+                    : Words::tr("It needs at least %1: %2.")
+                          .arg(strongBytes(*prediction.atLeastBytes),
+                              text::said(prediction.atLeastBecause).toHtmlEscaped());
     }
     return fitText(prediction.roomBytes());
 }
@@ -123,8 +123,10 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
     const std::int64_t was = prediction.recorded.reservedBytesPeak;
     QStringList all;
     if (scenario.changesNothing()) {
-        all << Words::tr("As it was recorded, it reserves up to %1.")
-                   .arg(strongBytes(prediction.predicted ? prediction.predicted->reservedBytesPeak : was));
+        const std::int64_t is = prediction.predicted ? prediction.predicted->reservedBytesPeak : was;
+        all << (is == was ? Words::tr("As it was recorded, it reserves up to %1.").arg(strongBytes(was))
+                          : Words::tr("It reserved up to %1; as it was recorded, the replay comes to %2.")
+                                .arg(text::bytes(was), strongBytes(is)));
     } else {
         const QString with = text::strong(text::scenario(scenario).toHtmlEscaped());
         if (prediction.predicted) {

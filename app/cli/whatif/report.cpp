@@ -179,7 +179,7 @@ std::string verdictOf(
     std::string text = fmt::format("it {} {}{}, {}", told.confirmed ? "reserves" : "would reserve",
         needsAtLeast(told) && !prediction.predicted ? "" : "up to ", reservedOf(told),
         comparedWith(prediction.recorded.reservedBytesPeak, told));
-    if (needsAtLeast(told) && prediction.predicted && !runsOutOfMemory(told))
+    if (needsAtLeast(told) && prediction.predicted && prediction.endsRefused && !runsOutOfMemory(told))
         text += "; there the recording ends, in a request that was refused and now is served";
     if (runsOutOfMemory(told))
         text += fmt::format("; {} it runs out of memory{}",
@@ -242,7 +242,7 @@ std::string fitsLine(const WhatIfTold& told, const model::Scenario& scenario)
     if (!names.empty())
         line += ", more than " + names + " have";
     if (told.prediction.predicted) // else the reason says so
-        line += "; a request was refused, and what the program asks for once it is served is not known";
+        line += "; " + told.prediction.atLeastBecause.text();
     return line;
 }
 

@@ -330,7 +330,7 @@ TEST_F(WhatIfPanels, ARecordedCommandIsShownAndRunsAfterASecondClickAlone)
     EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("one of many ranks")));
     ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
     confirm().setWay(WhatIfConfirmPanel::Calls);
-    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Calls do not tell")))
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("no calls that could be made again")))
         << qPrintable(confirm().stateText());
 }
 

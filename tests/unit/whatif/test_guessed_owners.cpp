@@ -25,6 +25,7 @@ struct Layers {
         std::uint64_t seed = 1;
         int layers = 3;
         bool checkpointed = false, tellsModules = true, tellsSteps = true;
+        bool callsTheFirstAgain = false; ///< before the backward
     };
 
     explicit Layers(const Options& options)
@@ -84,6 +85,8 @@ private:
             if (m_options.checkpointed)
                 free('F', kept.back());
         }
+        if (m_options.callsTheFirstAgain)
+            free('F', alloc('F', 0, 0));
         for (int i = m_options.layers - 1; i >= 0; --i) {
             const auto module = static_cast<ModuleIndex>(i);
             const auto at = static_cast<std::size_t>(i);
@@ -150,6 +153,15 @@ TEST(GuessedOwners, OfSomeModulesLeaveTheOthers)
     const auto some = editsOf(plain, "path:h.1"), all = editsOf(plain, "path:h.*");
     ASSERT_TRUE(some && all);
     EXPECT_EQ(some->copies.size() * 4, all->copies.size());
+}
+
+TEST(GuessedOwners, AreNotClearOfModulesThatAreCalledAgain)
+{
+    const Layers again({ .callsTheFirstAgain = true });
+    const auto first = editsOf(again, "path:h.0"), other = editsOf(again, "path:h.1");
+    ASSERT_TRUE(first && other);
+    EXPECT_TRUE(first->isUnclear);
+    EXPECT_FALSE(other->isUnclear);
 }
 
 TEST(GuessedOwners, RefuseByNameWhatNothingTells)

@@ -155,6 +155,24 @@ TEST(PredictedRecording, EndsWhereMemoryRunsOut)
     EXPECT_EQ(ended.totals().reservedBytesEnd + static_cast<std::int64_t>(left), *scenario.capacityBytes);
 }
 
+TEST(PredictedRecording, WithoutEventsNeedsAtLeastWhatItHeld)
+{
+    auto recording
+        = test::makeRecording("alloc 0x1000 2097152\nalloc 0x900000 64\nfree_requested 0x900000 64");
+    recording->devices.at(0).events = {};
+    const auto session = Session::fromRecording(std::move(recording));
+    ASSERT_TRUE(session);
+    const DeviceTrace& trace = (*session)->devices().front();
+    ASSERT_LT(trace.totals().requestedPeakEvent, 0);
+    const auto report = checkReplay(trace);
+    ASSERT_TRUE(report);
+    const auto answer = predict({ { .trace = &trace, .report = &*report } }, {});
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->atLeastBytes, answer->least.reservedBytesPeak);
+    EXPECT_FALSE(answer->endsRefused);
+    EXPECT_NE(answer->atLeastBecause.text().find("is not known"), std::string::npos);
+}
+
 TEST(PredictedRecording, ThatEndedForWantOfMemoryNeedsAtLeastWhatWasRefused)
 {
     const test::MadeRecording made = test::makeRun({});
