@@ -71,6 +71,14 @@ protected:
 /// Cards below each other, as wide as the widest: nothing of them is cut at the right.
 class CardArea : public QScrollArea {
 public:
+    CardArea()
+    {
+        setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn); // cards are as wide with it as without
+        QScrollBar* const bar = verticalScrollBar();
+        bar->setEnabled(false); // is not seen
+        connect(bar, &QScrollBar::rangeChanged, bar,
+            [bar](int least, int most) { bar->setEnabled(least < most); });
+    }
     [[nodiscard]] QSize minimumSizeHint() const override
     {
         const int bar = verticalScrollBar()->sizeHint().width();

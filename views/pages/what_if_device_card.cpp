@@ -12,6 +12,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QStyle>
 #include <QVBoxLayout>
 
 namespace strata::views {
@@ -78,6 +79,9 @@ void WhatIfDeviceCard::showCapacity()
 {
     const bool isChosen = m_card->currentIndex() >= 0, isTyped = !m_capacity->text().trimmed().isEmpty();
     m_capacity->setPlaceholderText(isChosen ? text::bytes(m_card->currentData().toLongLong()) : QString());
+    m_card->setProperty("muted", !isChosen);
+    m_card->style()->unpolish(m_card);
+    m_card->style()->polish(m_card);
     setNote(capacityBytes() ? QString()
             : isTyped       ? tr("That is no size: give one such as 16GiB.")
             : isOn()        ? tr("Choose a card, or give a size such as 16GiB.")

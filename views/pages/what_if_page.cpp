@@ -171,7 +171,6 @@ QWidget* WhatIfPage::makeChanges()
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn); // cards are as wide with it as without
     area->setFocusPolicy(Qt::NoFocus);
     area->setWidget(inside);
     column->addWidget(area, 1);
@@ -315,6 +314,7 @@ void WhatIfPage::resizeEvent(QResizeEvent* event)
 {
     Page::resizeEvent(event);
     const bool isSmall = height() < scaled(kSmallHeight, font());
+    m_evidence->setMinimumHeight((isSmall ? 1 : 2) * m_evidence->fontMetrics().lineSpacing());
     m_chart->setReservedAlone(isSmall);
     m_chart->setMaximumHeight(isSmall ? m_chart->minimumSizeHint().height() : scaled(kHighestChart, font()));
 }

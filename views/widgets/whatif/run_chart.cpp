@@ -284,8 +284,13 @@ void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, cons
         left = x + size + 3;
     // Figures are read over the layers too: each letter has a rim, which cuts less of what is behind it than
     // a box.
+    // It stands above what is reserved there, whose line would strike it through.
+    const WhatIfCurves::Column& column = m_curves->columns[peak.column];
+    const std::int64_t reserved = above ? column.recordedReserved : column.predictedReserved;
+    const double bottom = std::min(y, yOf(std::max(reserved, peak.bytes)) - 3);
     QPainterPath letters;
-    letters.addText(QPointF(left, y - 0.75 * size + (metrics.ascent() - metrics.descent()) / 2), small, name);
+    letters.addText(
+        QPointF(left, std::max<double>(bottom - metrics.descent(), metrics.ascent())), small, name);
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.strokePath(letters,
