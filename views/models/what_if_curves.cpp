@@ -196,8 +196,12 @@ std::shared_ptr<const WhatIfCurves> curvesOf(
     fillRecorded(*shown.run.trace, *curves);
     if (progress.cancelled())
         return nullptr;
-    if (!answer.prediction || !answer.prediction->predicted)
-        return curves;
+    if (!answer.prediction || !answer.prediction->predicted) {
+        curves->hasCategories = shown.run.categories != nullptr;
+        fillPredicted(
+            *shown.run.trace, model::programRunOf(*shown.run.trace), shown.run.categories.get(), *curves);
+        return progress.cancelled() ? nullptr : curves;
+    }
     const WhatIfRecording& of = question.recordings[answer.prediction->recording];
     const model::ProgramRun* run = answer.prediction->run.get();
     curves->isPredicted = true;

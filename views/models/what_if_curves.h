@@ -23,7 +23,7 @@ struct WhatIfCurves {
 
     struct Column {
         std::int64_t recorded = 0, recordedReserved = 0; ///< requested; reserved
-        std::int64_t predicted = 0, predictedReserved = 0;
+        std::int64_t predicted = 0, predictedReserved = 0; ///< `predicted`: as recorded where nothing is
         std::array<std::int64_t, kLayers> layers{}; ///< of `predicted`, by model::Category; they add up
     };
     struct Peak {
@@ -34,11 +34,13 @@ struct WhatIfCurves {
     model::EventIndex events = 0; ///< of the recording that is shown: the axis
     std::vector<Column> columns;
     Peak recordedPeak, predictedPeak; ///< requested
-    bool isPredicted = false; ///< else there is no estimate: what is recorded alone
+    bool isPredicted = false; ///< else there is no estimate: all is of what was recorded
     bool hasReserved = false; ///< of the predicted run; that of the recording is always there
     bool hasCategories = false;
     std::optional<std::size_t> endsAt; ///< the column where memory runs out
 
+    /// A column that the predicted run comes to.
+    [[nodiscard]] bool reaches(std::size_t column) const { return !endsAt || column <= *endsAt; }
     [[nodiscard]] model::EventIndex eventOf(std::size_t column) const; ///< that it begins with
 };
 

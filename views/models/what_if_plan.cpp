@@ -4,6 +4,8 @@
 #include "views/style/texts.h"
 
 #include <iterator>
+#include <limits>
+#include <stop_token>
 #include <utility>
 
 namespace strata::views {
@@ -48,6 +50,26 @@ model::Result<Made> planOf(
         break;
     }
     return made(model::planCheapest(runs, question.scenario, progress));
+}
+
+/// What refuses such plans before anything is predicted: of work that is stopped from its beginning nothing
+/// else comes.
+std::optional<model::Error> refusalOf(const WhatIfQuestion& question, PlanGoal goal)
+{
+    std::stop_source stopped;
+    stopped.request_stop();
+    const model::Progress none{ .report = {}, .stop = stopped.get_token() };
+    const auto isSaid
+        = [](const auto& result) { return !result && result.error().kind != model::Error::Kind::Cancelled; };
+    const auto made = planOf(question, goal, std::numeric_limits<std::int64_t>::max(), none);
+    if (isSaid(made))
+        return made.error();
+    if (goal != PlanGoal::LargestBatch)
+        return std::nullopt;
+    WhatIfQuestion twice = question;
+    twice.scenario.changes.push_back(*model::Change::parse("batch=x2"));
+    const auto answer = twice.answer(none);
+    return isSaid(answer) ? std::optional(answer.error()) : std::nullopt;
 }
 
 } // namespace
@@ -125,6 +147,20 @@ void WhatIfPlanner::start(WhatIfQuestion question, PlanGoal goal, std::int64_t b
         });
 }
 
+void WhatIfPlanner::look(const WhatIfQuestion& question, PlanGoal goal)
+{
+    QString of = planWord(goal, 0) + QLatin1Char(' ') + question.commandLine();
+    for (const WhatIfRecording& recording : question.recordings)
+        of += QLatin1Char(' ') + QString::number(recording.items.value_or(0));
+    if (std::exchange(m_looked, of) == of)
+        return;
+    m_looking.start([question, goal](const JobContext&) { return refusalOf(question, goal); },
+        [this](std::optional<model::Error> refusal) {
+            m_refusal = std::move(refusal);
+            Q_EMIT refusalChanged();
+        });
+}
+
 void WhatIfPlanner::cancel()
 {
     m_job.cancel();
@@ -133,6 +169,9 @@ void WhatIfPlanner::cancel()
 void WhatIfPlanner::forget()
 {
     m_job.cancel();
+    m_looking.cancel();
+    m_looked.clear();
+    m_refusal.reset();
     if (std::exchange(m_plan, nullptr))
         Q_EMIT changed();
 }

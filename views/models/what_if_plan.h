@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <variant>
 
 namespace strata::views {
@@ -44,16 +45,25 @@ public:
     /// Drops what runs. `budgetBytes`: of PlanGoal::Budget.
     void start(WhatIfQuestion question, PlanGoal goal, std::int64_t budgetBytes);
     void cancel();
+    /// Looks for what refuses any such plan, which takes no planning; refusal() follows.
+    void look(const WhatIfQuestion& question, PlanGoal goal);
+    /// Of the last look(): why there is no such plan, and what to do; nullopt: nothing is known to refuse it.
+    [[nodiscard]] const std::optional<model::Error>& refusal() const { return m_refusal; }
+    [[nodiscard]] BackgroundJob& looking() { return m_looking; }
     void forget(); ///< another recording is shown: also what was found
     [[nodiscard]] const std::shared_ptr<const WhatIfPlan>& plan() const { return m_plan; } ///< or nullptr
     [[nodiscard]] BackgroundJob& job() { return m_job; }
 
 Q_SIGNALS:
     void changed(); ///< plan() is another
+    void refusalChanged();
 
 private:
     std::shared_ptr<const WhatIfPlan> m_plan;
     BackgroundJob m_job{ Earlier::Stop, BackgroundJob::Thread::Beside };
+    BackgroundJob m_looking{ Earlier::Stop, BackgroundJob::Thread::Beside };
+    QString m_looked; // the question that refusal() is of, and its goal
+    std::optional<model::Error> m_refusal;
 };
 
 } // namespace strata::views

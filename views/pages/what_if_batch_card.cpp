@@ -68,11 +68,13 @@ QSpinBox* itemsBox(int least)
     return box;
 }
 
-/// "×2", "×1.5".
+/// "×2", "×1.5"; where the slider does not reach says so.
 QString factorText(std::int64_t items, std::int64_t recorded)
 {
-    return QStringLiteral("×%1").arg(
-        QString::number(static_cast<double>(items) / static_cast<double>(recorded), 'g', 3));
+    const double factor = static_cast<double>(items) / static_cast<double>(recorded);
+    const QString text = QStringLiteral("×%1").arg(QString::number(factor, 'g', 3));
+    const double last = kFirst * std::exp2(kOctaves);
+    return factor < kFirst || factor > last ? WhatIfBatchCard::tr("%1, beyond the slider").arg(text) : text;
 }
 
 } // namespace
@@ -81,7 +83,7 @@ WhatIfBatchCard::WhatIfBatchCard(WhatIf& whatIf, Document& document)
     : WhatIfCard(
         whatIf, document, tr("Batch"), tr("So many items in a step instead of those that were recorded"))
     , m_slider(new QSlider(Qt::Horizontal))
-    , m_items(itemsBox(1))
+    , m_items(itemsBox(0))
     , m_recorded(itemsBox(0))
 {
     m_slider->setRange(0, kOctaves * kOctave);
@@ -90,7 +92,8 @@ WhatIfBatchCard::WhatIfBatchCard(WhatIf& whatIf, Document& document)
     m_slider->setAccessibleName(tr("Size of the batch, from half to eight times what was recorded"));
     m_items->setAccessibleName(tr("Items of the batch"));
     m_recorded->setAccessibleName(tr("Items of the batch that was recorded"));
-    m_recorded->setSpecialValueText(tr("not known"));
+    for (QSpinBox* box : { m_items, m_recorded })
+        box->setSpecialValueText(tr("not known"));
     m_recorded->setToolTip(
         tr("How many items the batch of this recording has; 0: as the shapes of operators tell"));
     auto* slider = new QVBoxLayout;
@@ -116,7 +119,10 @@ WhatIfBatchCard::WhatIfBatchCard(WhatIf& whatIf, Document& document)
         if (const auto recorded = this->whatIf().items())
             ask(itemsAt(place, *recorded));
     });
-    connect(m_items, &QSpinBox::valueChanged, this, [this](int items) { ask(items); });
+    connect(m_items, &QSpinBox::valueChanged, this, [this](int items) {
+        if (items > 0)
+            ask(items);
+    });
     connect(m_recorded, &QSpinBox::valueChanged, this, [this](int items) {
         this->whatIf().setSaidItems(items > 0 ? std::optional<std::int64_t>(items) : std::nullopt);
     });
@@ -147,11 +153,17 @@ void WhatIfBatchCard::showAsked()
 {
     const auto recorded = whatIf().items();
     const QSignalBlocker silent(m_slider), silentItems(m_items);
-    if (m_asked > 0)
-        m_items->setValue(static_cast<int>(std::min<std::int64_t>(m_asked, kMostItems)));
-    if (recorded && m_asked > 0)
-        m_slider->setValue(placeOf(m_asked, *recorded));
-    setEssence(recorded && m_asked > 0 ? factorText(m_asked, *recorded) : QString());
+    m_items->setMinimum(m_asked > 0 ? 1 : 0); // nobody asks for none
+    m_items->setValue(static_cast<int>(std::min<std::int64_t>(m_asked, kMostItems)));
+    std::int64_t asked = m_asked, of = recorded.value_or(0);
+    if (const auto change = model::Change::parse(m_text); of == 0 && change && change->relative) {
+        asked = change->numerator; // so many times what nobody knows
+        of = change->denominator;
+    }
+    const bool isFactor = asked > 0 && of > 0;
+    if (isFactor)
+        m_slider->setValue(placeOf(asked, of));
+    setEssence(isFactor ? factorText(asked, of) : QString());
 }
 
 void WhatIfBatchCard::addTo(model::Scenario& scenario) const

@@ -125,6 +125,11 @@ QString WhatIfCard::note() const
     return m_note->text();
 }
 
+QString WhatIfCard::essence() const
+{
+    return m_essence->text();
+}
+
 void WhatIfCard::setEssence(const QString& text)
 {
     m_essence->setText(text);

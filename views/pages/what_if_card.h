@@ -27,6 +27,7 @@ public:
     void setOn(bool on); ///< not told as the user's doing
     [[nodiscard]] QCheckBox& onSwitch() const { return *m_switch; }
     [[nodiscard]] QString note() const;
+    [[nodiscard]] QString essence() const; ///< beside the title
     [[nodiscard]] bool isOpen() const; ///< its controls are shown, not its head alone
     void setOpen(bool open);
 

@@ -190,20 +190,36 @@ QString WhatIfConfirmPanel::whyNot() const
         return tr("What goes by several recordings is confirmed without them: switch their card off.");
     const model::Scenario& scenario = question->scenario;
     if (scenario.changesNothing())
-        return tr("Nothing is another: change something at the left.");
+        return tr("Nothing changes: change something at the left.");
     if (const auto spread = std::ranges::find_if(scenario.changes, &model::Change::spreads);
         spread != scenario.changes.end())
         return tr("%1 is not confirmed: a program is not run as one of many ranks.")
             .arg(text::utf8(spread->text));
     if (way() == Program)
-        return m_command->text().trimmed().isEmpty()
-            ? tr("The recording does not tell its command: write it down.")
-            : QString();
+        return {};
     for (const model::Change& change : scenario.changes)
         if (!model::isToldByCalls(change))
             return tr("Calls do not tell what %1 comes to: run the program.").arg(text::utf8(change.text));
     const auto list = model::callListOf(*m_whatIf.device()->trace);
     return list ? QString() : text::said(list.error().what);
+}
+
+QString WhatIfConfirmPanel::whatLacks() const
+{
+    const QString command = m_command->text();
+    const auto question = m_whatIf.question();
+    if (way() != Program || !question)
+        return {};
+    if (command.trimmed().isEmpty())
+        return tr("The recording does not tell its command: write it down.");
+    const auto& changes = question->scenario.changes;
+    bool isBatch = std::ranges::any_of(
+        changes, [](const model::Change& change) { return change.kind == model::Change::Kind::Batch; });
+    if (const auto items = question->recordings.front().items; isBatch && items)
+        isBatch = model::batchAfter(changes, *items).value_or(0) != *items;
+    return isBatch && !command.contains(QLatin1String("{BATCH}"))
+        ? tr("Write {BATCH} where the program is told its batch.")
+        : QString();
 }
 
 const Confirmation* WhatIfConfirmPanel::confirmation() const
@@ -221,11 +237,13 @@ const Confirmation* WhatIfConfirmPanel::confirmationOf(const WhatIfAnswer& answe
 
 void WhatIfConfirmPanel::showState()
 {
-    const QString why = whyNot();
+    const QString never = whyNot(), why = never.isEmpty() ? whatLacks() : never;
     const bool running = m_job.running();
     m_run->setText(running ? tr("Cancel") : tr("Confirm…"));
     m_run->setEnabled(running || why.isEmpty());
+    m_ways->setEnabled(never.isEmpty() || m_whatIf.scenario().changesNothing());
     m_line->setText(why.isEmpty() ? request().commandLine() : QString());
+    m_line->setVisible(why.isEmpty()); // what is said instead stands right below the fields
     if (running)
         return m_state->setText(tr("Running: %1").arg(m_job.progress().toHtmlEscaped()));
     if (const Confirmation* of = confirmation())
@@ -243,7 +261,7 @@ void WhatIfConfirmPanel::run()
     m_question->setVisible(false);
     m_problem.clear();
     const auto question = m_whatIf.question();
-    if (!question || !whyNot().isEmpty())
+    if (!question || !whyNot().isEmpty() || !whatLacks().isEmpty())
         return;
     m_asked = question->commandLine();
     (void)m_job.start(request(), m_problem);

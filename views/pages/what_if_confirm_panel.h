@@ -49,7 +49,8 @@ Q_SIGNALS:
 private:
     [[nodiscard]] ConfirmRequest request() const;
     [[nodiscard]] Way way() const;
-    [[nodiscard]] QString whyNot() const; ///< nothing can be run; empty: it can
+    [[nodiscard]] QString whyNot() const; ///< nothing can be run, whatever the fields say; empty: it can
+    [[nodiscard]] QString whatLacks() const; ///< in the command; empty: nothing
     void showState();
     void run();
     void ended(const ConfirmOutcome& outcome);

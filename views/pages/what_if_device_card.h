@@ -3,6 +3,8 @@
 
 #include "views/pages/what_if_card.h"
 
+#include <utility>
+
 class QComboBox;
 class QLineEdit;
 
@@ -24,7 +26,9 @@ public:
 private:
     [[nodiscard]] std::optional<std::int64_t> capacityBytes() const;
     void showCapacity();
+    [[nodiscard]] int recordedCard(std::int64_t capacityBytes) const;
 
+    std::pair<const void*, std::int64_t> m_of; // the trace whose card it began with, and its capacity
     QComboBox* m_card;
     QLineEdit* m_capacity;
 };

@@ -3,6 +3,7 @@
 
 #include "views/models/what_if_curves.h"
 #include "views/models/what_if_words.h"
+#include "views/pages/what_if_areas.h"
 #include "views/pages/what_if_confirm_panel.h"
 #include "views/pages/what_if_plan_panel.h"
 #include "views/pages/what_if_precision_card.h"
@@ -11,7 +12,6 @@
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
-#include "views/widgets/flow_layout.h"
 #include "views/widgets/legend.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/segmented.h"
@@ -27,7 +27,6 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QScrollBar>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QSvgGenerator>
@@ -38,79 +37,6 @@ namespace strata::views {
 namespace {
 
 constexpr int kChangesWidth = 344, kHighestChart = 320, kSmallHeight = 680; // before scaling
-
-/// A choice side by side; as a list where that has no room.
-class ChoiceRow : public QWidget {
-public:
-    ChoiceRow(QWidget& wide, QComboBox& narrow)
-        : m_wide(wide)
-        , m_narrow(narrow)
-    {
-        wide.setParent(this);
-        narrow.setParent(this);
-        setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    }
-    [[nodiscard]] QSize sizeHint() const override { return m_wide.sizeHint(); }
-    [[nodiscard]] QSize minimumSizeHint() const override
-    {
-        return { m_narrow.minimumSizeHint().width(), m_wide.sizeHint().height() };
-    }
-
-protected:
-    void resizeEvent(QResizeEvent*) override
-    {
-        const bool isWide = width() >= m_wide.sizeHint().width();
-        m_wide.setVisible(isWide);
-        m_narrow.setVisible(!isWide);
-        (isWide ? m_wide : m_narrow)
-            .setGeometry(0, 0, (isWide ? m_wide.sizeHint() : m_narrow.sizeHint()).width(), height());
-    }
-
-private:
-    QWidget& m_wide;
-    QComboBox& m_narrow;
-};
-
-/// Pictures above a legend, which needs more lines where it is narrow: they are not squeezed for that.
-class PictureArea : public QWidget {
-public:
-    [[nodiscard]] QSize minimumSizeHint() const override
-    {
-        const int least = layout()->minimumSize().width();
-        return { least, layout()->minimumSize().height() };
-    }
-
-protected:
-    bool event(QEvent* event) override
-    {
-        const bool isHandled = QWidget::event(event);
-        if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest) {
-            for (Legend* legend : findChildren<Legend*>())
-                legend->setMinimumHeight(legend->layout()->heightForWidth(legend->width()));
-            updateGeometry();
-        }
-        return isHandled;
-    }
-};
-
-/// Cards below each other, as wide as the widest: nothing of them is cut at the right.
-class CardArea : public QScrollArea {
-public:
-    [[nodiscard]] QSize minimumSizeHint() const override
-    {
-        const int bar = verticalScrollBar()->sizeHint().width();
-        return { widget() ? widget()->minimumSizeHint().width() + bar : 0,
-            QScrollArea::minimumSizeHint().height() };
-    }
-
-protected:
-    bool eventFilter(QObject* watched, QEvent* event) override
-    {
-        if (event->type() == QEvent::LayoutRequest)
-            updateGeometry();
-        return QScrollArea::eventFilter(watched, event);
-    }
-};
 
 } // namespace
 
@@ -138,6 +64,7 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     , m_list(new QComboBox)
     , m_plan(new WhatIfPlanPanel(m_whatIf))
     , m_confirm(new WhatIfConfirmPanel(m_whatIf))
+    , m_about(captionLabel({}))
     , m_tables(new QStackedWidget)
     , m_notice(new EmptyNotice)
     , m_footer(new TableFooter)
@@ -157,6 +84,14 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     }
     m_sentence->setFont(sized(font(), kVerdictPx));
     m_sentence->setAccessibleName(tr("Verdict"));
+    m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    m_sentence->setMinimumHeight(2 * QFontMetrics(m_sentence->font()).lineSpacing()); // nothing below jumps
+    for (QLabel* label : { m_sentence, m_evidence }) {
+        QSizePolicy policy = label->sizePolicy();
+        policy.setRetainSizeWhenHidden(true);
+        label->setSizePolicy(policy);
+    }
+    m_evidence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_evidence->setProperty("muted", true);
     m_evidence->setAccessibleName(tr("How sure it is"));
 
@@ -174,7 +109,8 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     layout->addWidget(m_sentence);
     layout->addWidget(m_evidence);
     layout->addWidget(m_stack, 1);
-    layout->addWidget(m_footer);
+    m_foot = makeFoot();
+    layout->addWidget(m_foot);
     setFocusProxy(&m_cards.front()->onSwitch());
 
     m_footer->watch(&m_whatIf.predicting(), tr("Predicting"));
@@ -182,7 +118,7 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     m_footer->watch(&m_whatIf.tryingJob(), tr("Trying single changes"));
     m_footer->watch(&m_plan->planner().job(), tr("Planning"));
     for (const BackgroundJob* job : { &m_whatIf.predicting(), &m_whatIf.readingJob(), &m_whatIf.tryingJob(),
-             &m_plan->planner().job(), &m_drawing })
+             &m_plan->planner().job(), &m_plan->planner().looking(), &m_drawing })
         follow(*job);
     connect(&m_whatIf, &WhatIf::answerChanged, this, &WhatIfPage::showAnswer);
     connect(&m_whatIf, &WhatIf::alternativesChanged, this, &WhatIfPage::showAlternatives);
@@ -238,8 +174,16 @@ QWidget* WhatIfPage::makeChanges()
     area->setFocusPolicy(Qt::NoFocus);
     area->setWidget(inside);
     column->addWidget(area, 1);
-    auto* buttons = new FlowLayout;
-    buttons->setSpacings(kGrid, 0);
+    return side;
+}
+
+/// What is done with all of it, in a line with what goes on.
+QWidget* WhatIfPage::makeFoot()
+{
+    auto* foot = new QWidget;
+    auto* row = new QHBoxLayout(foot);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(kGrid);
     m_reset->setProperty("atEdge", true);
     m_reset->setToolTip(tr("Switches every change off (D)"));
     m_copySetting->setToolTip(tr("Copies PYTORCH_CUDA_ALLOC_CONF=… of the changed settings (C)"));
@@ -247,11 +191,11 @@ QWidget* WhatIfPage::makeChanges()
     connect(m_reset, &QPushButton::clicked, this, [this] { setScenario({}); });
     connect(m_copySetting, &QPushButton::clicked, this, &WhatIfPage::copySetting);
     connect(m_copyCommand, &QPushButton::clicked, this, &WhatIfPage::copyCommand);
-    buttons->addWidget(m_reset);
-    buttons->addWidget(m_copySetting);
-    buttons->addWidget(m_copyCommand);
-    column->addLayout(buttons);
-    return side;
+    row->addWidget(m_reset);
+    row->addWidget(m_copySetting);
+    row->addWidget(m_copyCommand);
+    row->addWidget(m_footer, 1);
+    return foot;
 }
 
 QWidget* WhatIfPage::makeAnswer()
@@ -295,6 +239,7 @@ QWidget* WhatIfPage::makeAnswer()
     m_confirm->setObjectName(QStringLiteral("page"));
     confirms->setWidget(m_confirm);
     m_tables->addWidget(confirms);
+    column->addWidget(m_about);
     column->addWidget(m_tables, 1);
     connect(m_chart, &PeakChart::hovered, this, &Page::hoverText);
     connect(m_run, &RunChart::hovered, this, &Page::hoverText);
@@ -315,6 +260,28 @@ void WhatIfPage::setBelow(Below below)
     m_choice->choose(below);
     m_list->setCurrentIndex(below);
     m_tables->setCurrentIndex(below);
+    showAbout();
+}
+
+void WhatIfPage::showAbout()
+{
+    const int below = m_tables->currentIndex();
+    const auto& answer = m_whatIf.answer();
+    const bool isRefused = answer && !answer->prediction;
+    QString about;
+    if (below == Cards && isRefused)
+        about = tr("Without an answer it is not known which cards it fits on.");
+    else if (below == Blocks && isRefused)
+        about = tr("Without an answer it is not known what becomes of blocks.");
+    else if (below == Blocks && answer && answer->prediction->uses.empty())
+        about = tr("Nothing changes: the program asks for the same blocks.");
+    m_about->setText(about);
+    m_about->setVisible(!about.isEmpty());
+}
+
+QString WhatIfPage::aboutText() const
+{
+    return m_about->text();
 }
 
 void WhatIfPage::setPalette(const Palette& palette)
@@ -331,7 +298,8 @@ void WhatIfPage::setPalette(const Palette& palette)
 bool WhatIfPage::busy() const
 {
     return m_whatIf.working() || m_whatIf.reading() || m_whatIf.trying() || m_drawing.running()
-        || m_plan->planner().job().running() || m_document.replaying() || m_document.analysing();
+        || m_plan->planner().job().running() || m_plan->planner().looking().running()
+        || m_document.replaying() || m_document.analysing();
 }
 
 void WhatIfPage::showEvent(QShowEvent* event)
@@ -346,6 +314,7 @@ void WhatIfPage::resizeEvent(QResizeEvent* event)
 {
     Page::resizeEvent(event);
     const bool isSmall = height() < scaled(kSmallHeight, font());
+    m_evidence->setMinimumHeight((isSmall ? 1 : 2) * m_evidence->fontMetrics().lineSpacing());
     m_chart->setReservedAlone(isSmall);
     m_chart->setMaximumHeight(isSmall ? m_chart->minimumSizeHint().height() : scaled(kHighestChart, font()));
 }
@@ -372,10 +341,19 @@ void WhatIfPage::refreshCards()
 
 void WhatIfPage::collect()
 {
+    const auto isTold = [](const model::Scenario& scenario) { // by an estimate
+        return std::ranges::none_of(scenario.changes, [](const model::Change& change) {
+            return change.kind == model::Change::Kind::Autocast || change.kind == model::Change::Kind::Type;
+        });
+    };
     model::Scenario scenario;
     for (const WhatIfCard* card : m_cards)
         card->addTo(scenario);
+    const bool goesToConfirm = isTold(m_whatIf.scenario()) && !isTold(scenario);
     m_whatIf.setScenario(std::move(scenario));
+    if (goesToConfirm)
+        setBelow(Confirm);
+    m_plan->refresh();
     m_confirm->refresh();
     showTexts();
 }
@@ -478,7 +456,7 @@ void WhatIfPage::showTexts()
     const auto& answer = m_whatIf.answer();
     const bool any = text.title.isEmpty() && answer;
     m_sentence->setVisible(any);
-    m_footer->setVisible(text.title.isEmpty());
+    m_foot->setVisible(text.title.isEmpty());
     const Confirmation* const confirmed = any ? m_confirm->confirmationOf(*answer) : nullptr;
     const QString evidence = confirmed ? confirmedText(*confirmed)
         : any                          ? whatIfEvidence(*answer)
@@ -487,6 +465,7 @@ void WhatIfPage::showTexts()
     m_evidence->setVisible(!evidence.isEmpty());
     if (any)
         m_sentence->setText(confirmed ? confirmedVerdict(*answer, *confirmed) : whatIfVerdict(*answer));
+    showAbout();
     m_copySetting->setEnabled(m_whatIf.scenario().settings.has_value());
     const model::Scenario& now = m_whatIf.scenario();
     m_reset->setEnabled(!now.changes.empty() || now.settings || now.capacityBytes);

@@ -68,6 +68,7 @@ public:
     [[nodiscard]] EmptyNotice& notice() const { return *m_notice; }
     [[nodiscard]] QString sentenceText() const;
     [[nodiscard]] QString evidenceText() const;
+    [[nodiscard]] QString aboutText() const; ///< of the table below
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -76,11 +77,13 @@ protected:
 private:
     [[nodiscard]] QWidget* makeChanges();
     [[nodiscard]] QWidget* makeAnswer();
+    [[nodiscard]] QWidget* makeFoot();
     void showDevice();
     void showAnswer();
     void drawCurves(); ///< of the answer
     void showAlternatives();
     void showTexts();
+    void showAbout();
     void refreshCards();
     void collect(); ///< what the cards ask for becomes the question
     void copySetting();
@@ -106,9 +109,11 @@ private:
     QComboBox* m_list; // the same choice, where there is little room
     WhatIfPlanPanel* m_plan;
     WhatIfConfirmPanel* m_confirm;
+    QLabel* m_about; // what is shown below, or why nothing is
     QStackedWidget* m_tables;
     EmptyNotice* m_notice;
     TableFooter* m_footer;
+    QWidget* m_foot = nullptr; // buttons, and that
 };
 
 } // namespace strata::views

@@ -3,6 +3,7 @@
 
 #include "model/base/units.h"
 #include "views/models/what_if_words.h"
+#include "views/pages/what_if_texts.h"
 #include "views/style/labels.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
@@ -97,6 +98,7 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
             plan();
     });
     connect(&m_planner, &WhatIfPlanner::changed, this, &WhatIfPlanPanel::show);
+    connect(&m_planner, &WhatIfPlanner::refusalChanged, this, &WhatIfPlanPanel::refresh);
     connect(&m_planner.job(), &BackgroundJob::runningChanged, this, &WhatIfPlanPanel::refresh);
     connect(m_copy, &QPushButton::clicked, this, [this] {
         QApplication::clipboard()->setText(code());
@@ -136,7 +138,11 @@ void WhatIfPlanPanel::refresh()
     const bool running = m_planner.job().running();
     m_budget->setVisible(goal() == PlanGoal::Budget);
     m_plan->setText(running ? tr("Cancel") : tr("Plan"));
-    m_plan->setEnabled(running || (m_whatIf.planQuestion() && (goal() != PlanGoal::Budget || budgetBytes())));
+    const auto question = m_whatIf.planQuestion();
+    if (question)
+        m_planner.look(*question, goal());
+    m_plan->setEnabled(
+        running || (question && !m_planner.refusal() && (goal() != PlanGoal::Budget || budgetBytes())));
     if (!m_planner.plan() || running)
         show();
 }
@@ -168,18 +174,19 @@ void WhatIfPlanPanel::show()
         m_table->setSource(nullptr);
     if (m_planner.job().running())
         return m_sentence->setText(tr("Looking for a plan: every choice is predicted as a whole…"));
+    const std::optional<model::Error> refusal = !plan ? m_planner.refusal()
+        : !plan->made                                 ? std::optional(plan->made.error())
+                                                      : std::nullopt;
+    if (refusal)
+        return m_sentence->setText(
+            text::unbroken(tr("%1 %2. %3")
+                               .arg(text::strong(tr("No plan:")), text::said(refusal->what).toHtmlEscaped(),
+                                   whatIfHint(*refusal))));
     if (!plan)
         return m_sentence->setText(goal() == PlanGoal::Budget
                 ? tr("Which modules to checkpoint so that no more than a size is reserved, at the least that "
                      "is computed again.")
                 : tr("It goes by the device at the left, else by that of the recording."));
-    if (!plan->made) {
-        const model::Error& error = plan->made.error();
-        return m_sentence->setText(
-            text::unbroken(tr("%1 %2: %3.")
-                               .arg(text::strong(tr("No plan:")), text::said(error.what).toHtmlEscaped(),
-                                   text::said(error.hint).toHtmlEscaped())));
-    }
     const QString needed = text::strong(text::bytes(plan->neededBytes()));
     QString said;
     if (const model::FitPlan* fit = plan->fit()) {

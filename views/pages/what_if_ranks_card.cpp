@@ -52,7 +52,7 @@ WhatIfRanksCard::WhatIfRanksCard(WhatIf& whatIf, Document& document)
     m_views->setToolTip(tr("gradient_as_bucket_view=True"));
     m_bucket->setRange(0, kMostBucket);
     m_bucket->setSuffix(QStringLiteral(" MiB"));
-    m_bucket->setSpecialValueText(tr("25 MiB, as usual"));
+    m_bucket->setSpecialValueText(tr("25 MiB (default)"));
     m_bucket->setToolTip(tr("bucket_cap_mb: how many gradients are reduced together"));
     m_reshards->addItem(tr("all but the model"), QString());
     m_reshards->addItem(tr("yes (ZeRO-3)"), QStringLiteral("True"));

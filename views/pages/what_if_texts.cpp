@@ -9,6 +9,7 @@
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <QStringList>
 
 #include <algorithm>
@@ -26,16 +27,25 @@ QString strongBytes(std::int64_t bytes)
     return text::strong(text::bytes(bytes));
 }
 
+/// How sure it is, which stands in front of it already, is not said again, and what the command line has
+/// options for is named as this page has it.
 QString sentence(const model::Sentence& what)
 {
-    QString words = text::said(what).toHtmlEscaped();
+    static const QRegularExpression others(QStringLiteral("--with FILE2(?: --batch-of [^ )]+)?"));
+    QString words = text::said(what);
+    for (const QString& sure : { Words::tr("an estimate: "), Words::tr("bounds alone: ") })
+        if (words.startsWith(sure))
+            words.remove(0, sure.size());
+    words.replace(others, Words::tr("Other recordings at the left"));
+    words.replace(QLatin1String("as --capacity 16GiB"), Words::tr("as the device at the left"));
+    words = words.toHtmlEscaped();
     if (!words.isEmpty())
         words[0] = words[0].toUpper();
     return words;
 }
 
 /// The smallest card with room for that.
-QString fitText(std::int64_t bytes)
+QString fitText(std::int64_t bytes, bool exact)
 {
     const std::vector<model::CardFit> fits = model::cardFits(bytes);
     const model::CardFit* least = nullptr;
@@ -44,7 +54,8 @@ QString fitText(std::int64_t bytes)
             least = &fit;
     if (least == nullptr)
         return Words::tr("No card of the catalogue is large enough.");
-    return Words::tr("The smallest card that it fits on is %1, with %2 left over.")
+    return (exact ? Words::tr("The smallest card that it fits on is %1, with %2 left over.")
+                  : Words::tr("The smallest card that it fits on is %1, with at least %2 left over."))
         .arg(text::strong(text::utf8(least->card->name).toHtmlEscaped()), text::bytes(least->marginBytes));
 }
 
@@ -59,7 +70,7 @@ QString fitText(const model::Prediction& prediction)
                           .arg(strongBytes(*prediction.atLeastBytes),
                               text::said(prediction.atLeastBecause).toHtmlEscaped());
     }
-    return fitText(prediction.roomBytes());
+    return fitText(prediction.roomBytes(), prediction.neededBytes() == prediction.roomBytes());
 }
 
 /// "1.20 GiB less than was recorded".
@@ -94,25 +105,27 @@ QString refusalText(const WhatIfAnswer& answer)
 {
     const WhatIfQuestion& question = answer.question;
     const model::Error& error = answer.prediction.error();
-    const bool unknown = !question.scenario.changes.empty()
-        && std::ranges::any_of(question.recordings, [](const WhatIfRecording& of) { return !of.items; });
     const QString what = Words::tr("%1 %2.").arg(
         text::strong(Words::tr("No answer:")), text::said(error.what).toHtmlEscaped());
-    if (unknown) // the model says how the command line is told
-        return what + QLatin1Char(' ')
-            + Words::tr("Say it at the left. Recorded with strata record --operators, the shapes of a whole "
-                        "training step tell it.");
     const auto& changes = question.scenario.changes;
     if (std::ranges::any_of(changes, [](const model::Change& change) {
             return change.kind == model::Change::Kind::Autocast || change.kind == model::Change::Kind::Type;
         }))
         return what + QLatin1Char(' ')
             + Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
-    const QString hint = sentence(error.hint);
-    return hint.isEmpty() ? what : what + QLatin1Char(' ') + hint + QLatin1Char('.');
+    return what + QLatin1Char(' ') + whatIfHint(error);
 }
 
 } // namespace
+
+QString whatIfHint(const model::Error& error)
+{
+    if (error.what.text().starts_with("how many items the batch ")) // its own is for the command line
+        return Words::tr("Say it at the left. Recorded with strata record --operators, the shapes of a whole "
+                         "training step tell it.");
+    const QString hint = sentence(error.hint);
+    return hint.isEmpty() ? hint : hint + QLatin1Char('.');
+}
 
 QString whatIfVerdict(const WhatIfAnswer& answer)
 {
@@ -181,7 +194,7 @@ QString confirmedVerdict(const WhatIfAnswer& answer, const Confirmation& confirm
     return text::unbroken(Words::tr("With %1 it reserves up to %2, %3.")
                               .arg(text::strong(text::scenario(answer.question.scenario).toHtmlEscaped()),
                                   strongBytes(is), comparedText(is, answer.recorded.reservedBytesPeak))
-        + QLatin1Char(' ') + fitText(is));
+        + QLatin1Char(' ') + fitText(is, true));
 }
 
 QString confirmedText(const Confirmation& confirmed)

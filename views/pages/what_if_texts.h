@@ -16,6 +16,8 @@ class Document;
 /// What it would come to, how that compares with what was recorded, whether it fits; or why there is no
 /// answer, and what to do.
 [[nodiscard]] QString whatIfVerdict(const WhatIfAnswer& answer);
+/// What to do about a refusal, on this page; empty: nobody says.
+[[nodiscard]] QString whatIfHint(const model::Error& error);
 /// How sure that is and why, between what it lies, what is not known; empty where there is no answer.
 [[nodiscard]] QString whatIfEvidence(const WhatIfAnswer& answer);
 /// The same of what was run: whatever the estimate was, this is so.

@@ -86,6 +86,7 @@ QScrollBar::handle { background: @handle; border-radius: 4px; margin: 2px; }
 QScrollBar::handle:vertical { min-height: 32px; }
 QScrollBar::handle:horizontal { min-width: 32px; }
 QScrollBar::handle:hover { background: @textMuted; }
+QScrollBar::handle:disabled { background: transparent; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
@@ -139,6 +140,7 @@ QTabWidget::pane { border: none; }
 #liveBar { background: @frame; border-top: 1px solid @line; }
 #liveBar QToolButton { padding: 1px 6px; }
 QLabel[muted="true"] { color: @textMuted; }
+QComboBox[muted="true"] { color: @textMuted; }
 )";
 
 constexpr std::pair<const char*, Palette::Role> kNames[] = {

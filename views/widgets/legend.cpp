@@ -50,7 +50,11 @@ protected:
         const int side = scaled(kSwatch, font());
         const QRect swatch(0, (height() - side) / 2, side, side);
         const QBrush fill = m_entry.fill(std::max(1, qRound(devicePixelRatioF())));
-        if (m_entry.line) {
+        if (m_entry.line && m_entry.dashed) {
+            const int dash = std::max(1, side / 3);
+            for (const int x : { 0, side - dash })
+                painter.fillRect(QRect(x, height() / 2 - 1, dash, 2), fill);
+        } else if (m_entry.line) {
             painter.fillRect(QRect(0, height() / 2 - 1, side, 2), fill);
         } else {
             painter.fillRect(swatch, fill);

@@ -21,6 +21,7 @@ public:
         std::function<QBrush(int scale)> fill; ///< with the detail of a screen, see patternBrush()
         QString letter{}; ///< on the swatch, in the colour of the surface
         bool line = false; ///< a line instead of a square
+        bool dashed = false; ///< of a line
     };
 
     explicit Legend(QWidget* parent = nullptr);

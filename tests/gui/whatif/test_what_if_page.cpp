@@ -98,6 +98,57 @@ TEST_F(WhatIfPageTest, MovingTheSliderAsks)
     EXPECT_TRUE(sentence().startsWith(QStringLiteral("As it was recorded")));
 }
 
+TEST_F(WhatIfPageTest, AFactorOfWhatNobodyKnowsStaysInSight)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    EXPECT_EQ(batch().items().text(), QStringLiteral("not known"));
+    m_page.setScenario(
+        { .changes = { *model::Change::parse("batch=x2") }, .settings = {}, .capacityBytes = {} });
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(batch().slider().value(), 2 * WhatIfBatchCard::kOctave);
+    EXPECT_EQ(batch().essence(), QStringLiteral("×2"));
+    EXPECT_EQ(batch().items().text(), QStringLiteral("not known"));
+    batch().recordedItems().setValue(8);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(batch().items().value(), 16);
+    m_page.setScenario(
+        { .changes = { *model::Change::parse("batch=x32") }, .settings = {}, .capacityBytes = {} });
+    EXPECT_EQ(batch().essence(), QStringLiteral("×32, beyond the slider"));
+    EXPECT_EQ(batch().items().value(), 256);
+}
+
+TEST_F(WhatIfPageTest, BeginsWithTheRecordedCardOrNone)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    const auto recorded = m_document.device()->replay->report->capacityBytes;
+    const int card = device().card().findData(static_cast<qint64>(recorded.value_or(0)));
+    EXPECT_EQ(device().card().currentIndex(), card);
+    EXPECT_TRUE(device().note().isEmpty());
+    device().card().setCurrentIndex(-1);
+    device().onSwitch().click();
+    EXPECT_FALSE(scenario().capacityBytes);
+    EXPECT_TRUE(device().note().startsWith(QStringLiteral("Choose a card"))) << qPrintable(device().note());
+    device().card().setCurrentIndex(2);
+    Q_EMIT device().card().activated(2);
+    EXPECT_EQ(scenario().capacityBytes, model::cards()[2].capacityBytes);
+}
+
+TEST_F(WhatIfPageTest, SaysWhatIsBelowOrWhyNothingIs)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    m_page.setBelow(WhatIfPage::Blocks);
+    EXPECT_TRUE(m_page.aboutText().startsWith(QStringLiteral("Nothing changes")));
+    m_page.setScenario(
+        { .changes = { *model::Change::parse("batch=x2") }, .settings = {}, .capacityBytes = {} });
+    ASSERT_NO_FATAL_FAILURE(settle());
+    for (const auto below : { WhatIfPage::Cards, WhatIfPage::Blocks }) {
+        m_page.setBelow(below);
+        EXPECT_TRUE(m_page.aboutText().startsWith(QStringLiteral("Without an answer")));
+    }
+    m_page.setBelow(WhatIfPage::Peaks);
+    EXPECT_TRUE(m_page.aboutText().isEmpty());
+}
+
 TEST_F(WhatIfPageTest, PlacesOfTheSliderAreItems)
 {
     EXPECT_EQ(WhatIfBatchCard::itemsAt(0, 8), 4);

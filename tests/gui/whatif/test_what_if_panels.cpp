@@ -249,7 +249,13 @@ TEST_F(WhatIfPanels, APlanThatNothingSupportsSaysWhy)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());
     m_page.setBelow(WhatIfPage::Plan);
+    EXPECT_TRUE(plain(plan().sentenceText()).startsWith(QStringLiteral("No plan:"))) // before it is asked for
+        << qPrintable(plan().sentenceText());
     QTest::keyClicks(&plan().budget(), QStringLiteral("1GiB"));
+    for (const QPushButton* button : plan().findChildren<QPushButton*>())
+        if (button->text() == QStringLiteral("Plan")) {
+            EXPECT_FALSE(button->isEnabled());
+        }
     QTest::keyClick(&plan().budget(), Qt::Key_Return);
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_TRUE(plain(plan().sentenceText()).startsWith(QStringLiteral("No plan:")))
@@ -293,6 +299,10 @@ TEST_F(WhatIfPanels, PrecisionOffersToConfirm)
     ASSERT_NO_FATAL_FAILURE(openSample());
     auto& precision = m_page.card<WhatIfPrecisionCard>();
     EXPECT_TRUE(precision.note().contains(QStringLiteral("only a confirmation can")));
+    EXPECT_FALSE(confirm().isVisible());
+    precision.onSwitch().click();
+    EXPECT_TRUE(confirm().isVisible()); // nothing else tells
+    m_page.setBelow(WhatIfPage::Peaks);
     for (QPushButton* button : precision.findChildren<QPushButton*>())
         button->click();
     ASSERT_NO_FATAL_FAILURE(settle());
@@ -324,14 +334,50 @@ TEST_F(WhatIfPanels, ARecordedCommandIsShownAndRunsAfterASecondClickAlone)
     EXPECT_FALSE(QFile::exists(m_folder.filePath(QStringLiteral("ran"))));
     m_page.setScenario({});
     EXPECT_FALSE(confirm().runButton().isEnabled());
-    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Nothing is another")));
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Nothing changes")));
     ASSERT_NO_FATAL_FAILURE(ask("ddp=8"));
     EXPECT_FALSE(confirm().runButton().isEnabled());
     EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("one of many ranks")));
-    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
+    EXPECT_FALSE(confirm().command().isEnabled());
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=none"));
     confirm().setWay(WhatIfConfirmPanel::Calls);
     EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("no calls that could be made again")))
         << qPrintable(confirm().stateText());
+}
+
+TEST_F(WhatIfPanels, AnotherBatchIsNotConfirmedByACommandThatDoesNotSayIt)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep({ { "command", "touch ran" } }));
+    m_page.card<WhatIfBatchCard>().recordedItems().setValue(8);
+    ASSERT_NO_FATAL_FAILURE(ask("batch=16"));
+    m_page.setBelow(WhatIfPage::Confirm);
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    EXPECT_TRUE(confirm().command().isEnabled());
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Write {BATCH}")));
+    QTest::keyClicks(&confirm().command(), QStringLiteral(" {BATCH}"));
+    EXPECT_TRUE(confirm().runButton().isEnabled());
+    EXPECT_FALSE(confirm().stateText().contains(QStringLiteral("{BATCH}")));
+    confirm().command().setText(QStringLiteral("touch ran"));
+    ASSERT_NO_FATAL_FAILURE(ask("batch=8")); // as it was recorded
+    EXPECT_TRUE(confirm().runButton().isEnabled()) << qPrintable(confirm().stateText());
+}
+
+/// Whoever records no items is not told of them where something else is missing.
+TEST_F(WhatIfPanels, ARefusalSaysWhatItIsAbout)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    for (const char* change : { "checkpoint=Block", "ddp=2" }) {
+        ASSERT_NO_FATAL_FAILURE(ask(change));
+        const auto& answer = m_page.whatIf().answer()->prediction;
+        ASSERT_FALSE(answer) << change;
+        const QString said = plain(m_page.sentenceText());
+        EXPECT_FALSE(said.contains(QStringLiteral("Say it at the left"))) << qPrintable(said);
+        EXPECT_FALSE(answer.error().hint.empty());
+        const QString hint = text::said(answer.error().hint);
+        EXPECT_TRUE(said.contains(hint.mid(1))) << qPrintable(said);
+    }
+    ASSERT_NO_FATAL_FAILURE(ask("batch=x2"));
+    EXPECT_TRUE(plain(m_page.sentenceText()).contains(QStringLiteral("Say it at the left")));
 }
 
 /// A program in place of `strata` that says what it is given.

@@ -50,6 +50,10 @@ TEST(AlternativesTable, TheOneThatSavesMostComesFirst)
         "settings=d:1,6442450944,4294967296,exact\n"
         "settings=c:1,,,nothing supports an answer\n");
     EXPECT_EQ(table.cell(1, AlternativesTable::Sureness).note, QStringLiteral("exact, by replay"));
+    EXPECT_EQ(table.cell(0, AlternativesTable::Saved).note, QStringLiteral("GiB"));
+    EXPECT_EQ(table.cell(1, AlternativesTable::Saved).text, QStringLiteral("1.00"));
+    EXPECT_EQ(table.cell(1, AlternativesTable::Saved).note, QStringLiteral("GiB more"));
+    EXPECT_TRUE(table.cell(1, AlternativesTable::Change).text.isEmpty()); // muted
     EXPECT_EQ(table.cell(2, AlternativesTable::Sureness).note,
         QStringLiteral("runs out of memory; exact, by replay"));
     EXPECT_EQ(table.cell(3, AlternativesTable::Sureness).note, QStringLiteral("nothing supports an answer"));

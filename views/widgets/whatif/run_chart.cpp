@@ -10,6 +10,7 @@
 #include <QFontMetricsF>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QPainterPath>
 
 #include <algorithm>
 #include <cmath>
@@ -281,13 +282,22 @@ void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, cons
         left = x - size - 3 - width;
     if (left < area.left())
         left = x + size + 3;
-    const QRectF box(left - 2, y - 1.5 * size - metrics.height() / 2 + 2, width + 4, metrics.height());
-    QColor ground = m_palette[Palette::Role::Surface];
-    ground.setAlpha(210); // figures are read over the layers too
-    painter.fillRect(box, ground);
-    painter.setFont(small);
-    painter.setPen(m_palette[Palette::Role::Text]);
-    painter.drawText(box, Qt::AlignCenter, name);
+    // Figures are read over the layers too: each letter has a rim, which cuts less of what is behind it than
+    // a box.
+    // It stands above what is reserved there, whose line would strike it through.
+    const WhatIfCurves::Column& column = m_curves->columns[peak.column];
+    const std::int64_t reserved = above ? column.recordedReserved : column.predictedReserved;
+    const double bottom = std::min(y, yOf(std::max(reserved, peak.bytes)) - 3);
+    QPainterPath letters;
+    letters.addText(
+        QPointF(left, std::max<double>(bottom - metrics.descent(), metrics.ascent())), small, name);
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.strokePath(letters,
+        QPen(m_palette[Palette::Role::Surface], scaled(3, font()), Qt::SolidLine, Qt::RoundCap,
+            Qt::RoundJoin));
+    painter.fillPath(letters, m_palette[Palette::Role::Text]);
+    painter.restore();
 }
 
 void RunChart::paintOn(QPainter& painter) const
@@ -297,22 +307,22 @@ void RunChart::paintOn(QPainter& painter) const
         return;
     paintAxes(painter);
     const bool both = m_isAsked && m_curves->isPredicted;
-    if (m_curves->isPredicted)
-        paintLayers(painter);
-    if (m_curves->isPredicted && m_curves->hasReserved && m_isAsked)
+    paintLayers(painter);
+    if (both && m_curves->hasReserved)
         paintCurve(
             painter, &WhatIfCurves::Column::predictedReserved, m_palette[Palette::Role::Accent], false);
     const QColor ink = m_palette[Palette::Role::Text];
-    if (both || !m_curves->isPredicted)
+    if (both)
         paintCurve(painter, &WhatIfCurves::Column::recorded, ink, false);
     paintCurve(painter, &WhatIfCurves::Column::recordedReserved,
         both ? m_palette[Palette::Role::TextMuted] : m_palette[Palette::Role::Reserved], both);
     paintCapacity(painter);
-    if (both)
+    if (both && m_curves->reaches(m_curves->predictedPeak.column))
         paintPeak(painter, m_curves->predictedPeak, m_palette[Palette::Role::Accent],
-            tr("%1 predicted").arg(text::bytes(m_curves->predictedPeak.bytes)), false);
+            tr("requested, predicted: %1").arg(text::bytes(m_curves->predictedPeak.bytes)), false);
     paintPeak(painter, m_curves->recordedPeak, ink,
-        both ? tr("%1 recorded").arg(text::bytes(m_curves->recordedPeak.bytes)) : QString(), true);
+        both ? tr("requested, recorded: %1").arg(text::bytes(m_curves->recordedPeak.bytes)) : QString(),
+        true);
     if (const auto end = m_curves->endsAt; end && both) {
         const QRect area = plot();
         const double x = std::round(xOf(*end));
@@ -332,26 +342,30 @@ std::vector<Legend::Entry> RunChart::legend() const
     std::vector<Legend::Entry> entries;
     if (!m_curves)
         return entries;
-    const auto line = [&](const QString& name, const QColor& colour) {
-        entries.push_back({ .name = name, .fill = [colour](int) { return QBrush(colour); }, .line = true });
+    const auto line = [&](const QString& name, const QColor& colour, bool dashed = false) {
+        entries.push_back({ .name = name,
+            .fill = [colour](int) { return QBrush(colour); },
+            .line = true,
+            .dashed = dashed });
     };
     const bool both = m_isAsked && m_curves->isPredicted;
-    if (both || !m_curves->isPredicted)
+    if (both)
         line(tr("requested, recorded"), m_palette[Palette::Role::Text]);
-    line(both ? tr("reserved, recorded") : tr("reserved"),
-        both ? m_palette[Palette::Role::TextMuted] : m_palette[Palette::Role::Reserved]);
+    line(m_isAsked ? tr("reserved, recorded") : tr("reserved"),
+        both ? m_palette[Palette::Role::TextMuted] : m_palette[Palette::Role::Reserved], both);
     if (both && m_curves->hasReserved)
         line(tr("reserved, predicted"), m_palette[Palette::Role::Accent]);
     for (const std::size_t layer : kOrder) {
-        const bool isThere = m_curves->isPredicted
-            && std::ranges::any_of(m_curves->columns, [&](const WhatIfCurves::Column& column) {
-                   return column.layers[layer] * kSeen > m_curves->predictedPeak.bytes;
-               });
+        bool isThere = false;
+        for (std::size_t column = 0; column < m_curves->columns.size() && m_curves->reaches(column); ++column)
+            isThere
+                = isThere || m_curves->columns[column].layers[layer] * kSeen > m_curves->predictedPeak.bytes;
         if (!isThere)
             continue;
-        const QString name = !m_curves->hasCategories && layer < model::kCategories
-            ? tr("requested, predicted")
-            : layerName(layer);
+        const QString name = m_curves->hasCategories || layer >= model::kCategories ? layerName(layer)
+            : both      ? tr("requested, predicted")
+            : m_isAsked ? tr("requested, recorded")
+                        : tr("requested");
         entries.push_back({ .name = name,
             .fill = [palette = m_palette, layer](int scale) { return layerBrush(palette, layer, scale); } });
     }
@@ -366,14 +380,12 @@ QStringList RunChart::describe(std::size_t column) const
     QStringList lines{ text::event(m_curves->eventOf(column)),
         tr("recorded: %1 requested, %2 reserved")
             .arg(text::bytes(of.recorded), text::bytes(of.recordedReserved)) };
-    if (!m_curves->isPredicted)
-        return lines;
-    if (m_isAsked)
+    if (m_isAsked && m_curves->isPredicted && m_curves->reaches(column))
         lines << (m_curves->hasReserved
                 ? tr("predicted: %1 requested, %2 reserved")
                       .arg(text::bytes(of.predicted), text::bytes(of.predictedReserved))
                 : tr("predicted: %1 requested").arg(text::bytes(of.predicted)));
-    if (!m_curves->hasCategories)
+    if (!m_curves->hasCategories || !m_curves->reaches(column))
         return lines;
     for (auto layer = kOrder.rbegin(); layer != kOrder.rend(); ++layer)
         if (of.layers[*layer] > 0)

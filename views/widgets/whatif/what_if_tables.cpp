@@ -23,18 +23,28 @@ std::string wordOf(model::Fit fit)
     return fit == model::Fit::Yes ? "yes" : fit == model::Fit::Tight ? "tight" : "no";
 }
 
+/// With a minus as wide as the figures.
+TableCell signedCell(std::int64_t bytes)
+{
+    TableCell cell = bytesCell(bytes < 0 ? -bytes : bytes);
+    if (bytes < 0)
+        cell.text.prepend(QChar(0x2212));
+    return cell;
+}
+
 } // namespace
 
 AlternativesTable::AlternativesTable(
     std::vector<WhatIfAlternative> alternatives, std::int64_t recordedBytesPeak)
     : PlainTable({
-        { { tr("Change"), tr("Alone, and nothing else. Enter or a double click takes it"),
+        { { tr("Single change, against the recording"),
+              tr("Alone, and nothing else. Enter or a double click takes it"),
               QStringLiteral("expandable_segments:True"), false, {}, true },
             "change" },
         { { tr("Reserved peak"), tr("That it would come to; where there are bounds alone, the higher one"),
               kSizeSample, true, kUnit },
             "reserved_bytes_peak" },
-        { { tr("Saved"), tr("Of the reserved peak that was recorded"), kSignedSample, true, kUnit },
+        { { tr("Saved"), tr("Of the reserved peak that was recorded"), kSizeSample, true, tr("MiB more") },
             "saved_bytes" },
         { { tr("How sure"), tr("Whether something is guessed, and by what it goes"),
               QStringLiteral("runs out of memory; an estimate, by recordings"), false },
@@ -75,8 +85,9 @@ std::string AlternativesTable::text(std::uint32_t row, int column) const
 TableCell AlternativesTable::cell(std::uint32_t row, int column) const
 {
     const WhatIfAlternative& of = m_alternatives[row];
+    const bool isWorse = figure(row, Saved).value_or(0) < 0;
     if (column == Change)
-        return { text::scenario(of.scenario), {} };
+        return isWorse ? noteCell(text::scenario(of.scenario)) : TableCell{ text::scenario(of.scenario), {} };
     if (column == Sureness) {
         if (!of.prediction)
             return noteCell(text::said(of.prediction.error().what));
@@ -89,7 +100,11 @@ TableCell AlternativesTable::cell(std::uint32_t row, int column) const
         return noteCell(sure);
     }
     const auto bytes = figure(row, column);
-    return bytes ? bytesCell(*bytes) : noteCell(kNothing);
+    if (column != Saved || !isWorse)
+        return bytes ? bytesCell(*bytes) : noteCell(kNothing);
+    TableCell cell = bytesCell(-*bytes);
+    cell.note = tr("%1 more").arg(cell.note);
+    return cell;
 }
 
 QString AlternativesTable::tooltip(std::uint32_t row, int column) const
@@ -160,7 +175,7 @@ TableCell PeaksTable::cell(std::uint32_t row, int column) const
     if (column == Peak)
         return { row == 0 ? tr("requested") : row == 1 ? tr("allocated") : tr("reserved"), {} };
     const auto bytes = figure(row, column);
-    return bytes ? bytesCell(*bytes) : noteCell(kNothing);
+    return bytes ? signedCell(*bytes) : noteCell(kNothing);
 }
 
 FittingCardsTable::FittingCardsTable(std::int64_t neededBytes, bool atLeast)
@@ -213,7 +228,7 @@ TableCell FittingCardsTable::cell(std::uint32_t row, int column) const
         return noteCell(of.fit == model::Fit::Yes ? tr("fits")
                 : of.fit == model::Fit::Tight     ? tr("tight")
                                                   : tr("does not fit"));
-    return bytesCell(*figure(row, column));
+    return signedCell(*figure(row, column));
 }
 
 RulesTable::RulesTable(std::vector<model::RuleUse> uses)
