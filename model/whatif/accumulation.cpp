@@ -338,12 +338,15 @@ Result<Accumulation> Accumulation::of(const DeviceTrace& trace, const TrainingSt
         if (step.kind != StepKind::Train && step.kind != StepKind::Incomplete)
             continue;
         MicroStep found{ step.first, -1, -1 };
+        bool isBehind = false; // a backward, with gradients on: another forward, or what a GradScaler does
         for (const PhaseSpan& span : step.phases) {
             if (isBackward(span.phase)) {
+                if (isBehind)
+                    return severalBackwards();
                 found.backward = found.backward < 0 ? span.first : found.backward;
                 found.end = span.last + 1;
             } else if (span.phase == Phase::Forward && found.backward >= 0) {
-                return severalBackwards();
+                isBehind = true;
             }
         }
         if (found.backward <= found.first)

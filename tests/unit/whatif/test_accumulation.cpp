@@ -26,6 +26,7 @@ public:
         int steps = 4, microSteps = 1;
         bool holds = true; ///< the program has the batch until it gets the next one
         bool isFunction = false; ///< it lets go of it behind the step
+        bool scales = false; ///< asks for something between backward and optimizer, as a GradScaler does
         bool clones = false; ///< gradients are copies of what backward made
     };
 
@@ -36,8 +37,12 @@ public:
         for (int step = 0; step < asked.steps; ++step) {
             for (int micro = 0; micro < asked.microSteps; ++micro)
                 train(micro == 0);
+            if (asked.scales)
+                alloc("found inf", 512, 'F');
             alloc("scratch", 8192, 'O');
             free("scratch", 'O');
+            if (asked.scales)
+                free("found inf", 'O');
             if (asked.isFunction)
                 free("x", 'O');
             for (const char* const gradient : { "first", "second" })
@@ -176,11 +181,12 @@ std::string accumulated(const Written& written, std::int64_t microSteps)
 TEST(Accumulation, IsThatOfTheTrainingThatAccumulates)
 {
     for (const int microSteps : { 1, 2, 3, 7 })
-        for (int which = 0; which < 8; ++which) {
+        for (int which = 0; which < 16; ++which) {
             Written::Options options;
             options.isFunction = (which & 1) != 0;
             options.holds = options.isFunction || (which & 2) != 0;
             options.clones = (which & 4) != 0;
+            options.scales = (which & 8) != 0;
             const Written plain(options);
             options.microSteps = microSteps;
             EXPECT_EQ(accumulated(plain, microSteps), sorted(Written(options).flow()))
