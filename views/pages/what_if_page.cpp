@@ -85,7 +85,6 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     m_sentence->setFont(sized(font(), kVerdictPx));
     m_sentence->setAccessibleName(tr("Verdict"));
     m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    m_sentence->setMinimumHeight(2 * QFontMetrics(m_sentence->font()).lineSpacing()); // nothing below jumps
     for (QLabel* label : { m_sentence, m_evidence }) {
         QSizePolicy policy = label->sizePolicy();
         policy.setRetainSizeWhenHidden(true);
@@ -314,7 +313,6 @@ void WhatIfPage::resizeEvent(QResizeEvent* event)
 {
     Page::resizeEvent(event);
     const bool isSmall = height() < scaled(kSmallHeight, font());
-    m_evidence->setMinimumHeight((isSmall ? 1 : 2) * m_evidence->fontMetrics().lineSpacing());
     m_chart->setReservedAlone(isSmall);
     m_chart->setMaximumHeight(isSmall ? m_chart->minimumSizeHint().height() : scaled(kHighestChart, font()));
 }
