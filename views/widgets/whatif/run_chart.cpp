@@ -430,7 +430,7 @@ QSize RunChart::sizeHint() const
 
 QSize RunChart::minimumSizeHint() const
 {
-    return { scaled(260, font()), scaled(120, font()) };
+    return { scaled(260, font()), scaled(100, font()) };
 }
 
 } // namespace strata::views
