@@ -320,8 +320,7 @@ Failure severalBackwards()
 {
     return fail(Error::Kind::Refused,
         say("a step of the training has several backwards: it accumulates already, or trains several "
-            "optimizers "
-            "in turns, and nothing tells which of them go together"),
+            "optimizers in turns, and nothing tells which of them go together"),
         say("record it with one forward and one backward a step"));
 }
 
@@ -334,6 +333,7 @@ Result<Accumulation> Accumulation::of(const DeviceTrace& trace, const TrainingSt
     for (const RoleListing& listing : RoleListings::of(trace.recording(), trace.device()))
         if (listing.kind == wire::RoleKind::Stepped)
             stepped.push_back(listing.event);
+    std::ranges::sort(stepped);
     for (const TrainingStep& step : steps.steps) {
         if (step.kind != StepKind::Train && step.kind != StepKind::Incomplete)
             continue;
@@ -353,8 +353,8 @@ Result<Accumulation> Accumulation::of(const DeviceTrace& trace, const TrainingSt
             continue;
         if (step.microSteps > 1)
             return severalBackwards();
-        if (std::ranges::any_of(
-                stepped, [&](EventIndex event) { return event > found.backward && event < found.end; }))
+        if (const auto next = std::ranges::upper_bound(stepped, found.backward);
+            next != stepped.end() && *next < found.end)
             return fail(Error::Kind::Refused,
                 say("an optimizer steps within backward: gradients are not there long enough to be "
                     "accumulated"),

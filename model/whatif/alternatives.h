@@ -9,9 +9,9 @@
 namespace strata::model {
 
 /// Values of a kind of change that are worth trying with a recording, most likely first: classes of modules
-/// that a usable deep step has seen, those with modules in them first, else paths of layers that the recording
-/// names; optimizers and micro-steps, where it tells of parameters. Empty: nothing supports one, or any number
-/// will do (batch). O(rows of the deep step + events + modules log modules).
+/// that a usable deep step has seen, those with modules in them first, else paths of layers that the
+/// recording names; optimizers and micro-steps, where it tells of parameters. Empty: nothing supports one, or
+/// any number will do (batch). O(rows of the deep step + events + modules log modules).
 [[nodiscard]] std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace& trace);
 
 /// Single changes of a run that need nothing from anybody to be answered, each a scenario of its own: other

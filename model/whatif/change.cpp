@@ -168,7 +168,8 @@ Result<Change> Change::parse(std::string_view text)
         if (change.numerator >= 1 && change.numerator <= kMostMicroSteps)
             return change;
         return fail(Error::Kind::Usage, say("--change '%1' names no number of micro-steps", text),
-            say("say how many forwards and backwards a step of the optimizer has, as accumulate=4"));
+            say("say how many forwards and backwards a step of the optimizer has, 1 to 4096, as "
+                "accumulate=4"));
     }
     if (known->kind == Kind::Type) {
         if (value == "bf16" || value == "fp16")

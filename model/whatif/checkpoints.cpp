@@ -91,10 +91,15 @@ Result<RunEdits> checkpointEdits(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices)
 {
     if (const auto deep = usableDeepStep(trace); !deep) {
-        if (std::ranges::none_of(choices, &ModuleChoice::isByPath))
-            return Failure(deep.error());
+        const Error& why = deep.error();
+        if (!std::ranges::all_of(choices, &ModuleChoice::isByPath)) // who is of a class nothing else tells
+            return Failure(why);
         auto guessed = guessStepOwners(trace, steps, choices);
-        return guessed ? guessedEdits(trace, steps, std::move(*guessed)) : Failure(guessed.error());
+        if (guessed)
+            return guessedEdits(trace, steps, std::move(*guessed));
+        const Error& without = guessed.error();
+        return fail(Error::Kind::Refused, say("%1, and without one %2", why.what, without.what),
+            without.hint.empty() ? why.hint : without.hint);
     }
     const auto regions = CheckpointRegions::of(trace);
     if (!regions)

@@ -5,6 +5,7 @@
 #include "model/whatif/alternatives.h"
 #include "model/whatif/recorded_optimizers.h"
 #include "model/whatif/run_replay.h"
+#include "model/whatif/step_edits.h"
 
 #include <algorithm>
 #include <iterator>
@@ -27,6 +28,12 @@ Result<std::int64_t> capacityOf(const RecordedRun& run, const Scenario& scenario
                 "served"),
             say("record it with room for all, which needs no GPU: strata record --simulated A100-80GB, or "
                 "with a smaller batch"));
+    if (run.trace->totals().requestedPeakEvent < 0)
+        return fail(Error::Kind::Refused,
+            say("nothing recorded is above what was there when the recording began, and what the program "
+                "needed "
+                "before that is not known"),
+            say("record it from its start: strata record -- COMMAND"));
     const std::optional<std::int64_t> capacity
         = scenario.capacityBytes ? scenario.capacityBytes : run.report->capacityBytes;
     if (!capacity)
@@ -87,7 +94,7 @@ public:
         const auto classes = valuesWorthTrying(Change::Kind::Checkpoint, *m_runs.front().trace);
         const bool isAsked = std::ranges::any_of(
             m_scenario.changes, [](const Change& change) { return change.kind == Change::Kind::Checkpoint; });
-        if (!classes.empty() && !isAsked) {
+        if (usableDeepStep(*m_runs.front().trace) && !classes.empty() && !isAsked) {
             FitOption checkpoints;
             checkpoints.changes.push_back(changeTo("checkpoint=" + classes.front()));
             auto more = largest(std::move(checkpoints));

@@ -36,7 +36,7 @@ std::optional<StepStretch> typicalStep(const DeviceTrace& trace, const TrainingS
         const TrainingStep* const step = steps.at(row.event - 1);
         if (isFirst || stretch.begin >= stretch.end || step == nullptr || step->kind != StepKind::Train)
             continue;
-        // The next one is like those behind it, too.
+        // The one before it may still be a first one in what it does to memory.
         if (last && !step->warmup)
             return stretch;
         last = stretch;
@@ -78,6 +78,7 @@ public:
     bool find(const std::vector<ModuleChoice>& choices)
     {
         findLayers();
+        findGradients();
         for (const auto& [thread, asks] : m_forward) {
             const std::vector<Operator> operators = operatorsOf(asks);
             findWindows(asks, operators, choices);
@@ -153,7 +154,6 @@ private:
             }
             if (!path.empty() && path != in) {
                 StepOwners::Window window;
-                window.path = m_trace.recording().modules[ask.module];
                 window.thread = ask.thread;
                 window.enters = { ask.event, kEdge };
                 window.leaves = { asks.back().event + 1, kEdge };
@@ -232,18 +232,23 @@ private:
         m_owners.program[hold.block] = { last.event + 1, 0 };
     }
 
+    /// Where gradients of modules begin, by modules: those of one after those of another.
+    void findGradients()
+    {
+        for (std::size_t i = 0; i < m_backward.size(); ++i)
+            if (i == 0 || m_backward[i - 1].module != m_backward[i].module)
+                m_gradients[m_backward[i].module].push_back(m_backward[i].event);
+    }
+
     /// Where the last gradients of a module before an event begin; else the last of any.
     [[nodiscard]] EventIndex unpacked(ModuleIndex module, EventIndex before) const
     {
-        auto end = std::ranges::lower_bound(m_backward, before, {}, &Ask::event);
-        auto found = end;
-        while (found != m_backward.begin() && (found - 1)->module != module)
-            --found;
-        if (found == m_backward.begin())
-            return end == m_backward.begin() ? before : (end - 1)->event;
-        while (found != m_backward.begin() && (found - 1)->module == module)
-            --found;
-        return found->event;
+        if (const auto begins = m_gradients.find(module); begins != m_gradients.end())
+            if (const auto next = std::ranges::lower_bound(begins->second, before);
+                next != begins->second.begin())
+                return *(next - 1);
+        const auto next = std::ranges::lower_bound(m_backward, before, {}, &Ask::event);
+        return next == m_backward.begin() ? before : (next - 1)->event;
     }
 
     /// Of what stands between the same two events: what an operator keeps of its own is before the end of its
@@ -255,6 +260,7 @@ private:
     StepStretch m_stretch;
     std::map<ThreadIndex, std::vector<Ask>> m_forward; ///< by thread
     std::vector<Ask> m_backward;
+    std::map<ModuleIndex, std::vector<EventIndex>> m_gradients;
     StepOwners m_owners;
     std::vector<bool> m_layers; ///< by ModuleIndex
     bool m_isClear = true;
@@ -266,15 +272,11 @@ Result<GuessedStep> guessStepOwners(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices)
 {
     const auto stretch = typicalStep(trace, steps);
-    const Sentence how = say("record with a deep step: strata record --deep-step 3 -- COMMAND");
     if (!stretch)
-        return fail(Error::Kind::Refused,
-            say("the recording has no deep step, and no whole step of an optimizer that tells of modules"),
-            how);
+        return fail(Error::Kind::Refused, say("no optimizer has told of a whole step of the training"));
     Guess guess(trace, steps, *stretch);
     if (!guess.tellsModules())
-        return fail(Error::Kind::Refused,
-            say("the recording has no deep step, and does not tell which modules ask for what"), how);
+        return fail(Error::Kind::Refused, say("nothing tells which modules ask for what"));
     if (!guess.find(choices))
         return fail(Error::Kind::Refused, say("no module of that path asks for anything in its forward"),
             say("paths are those of strata ledger --by module, as path:blocks.*; classes are known of a deep "

@@ -15,7 +15,8 @@ namespace strata::model {
 /// A step whose owners nobody saw.
 struct GuessedStep {
     StepStretch stretch;
-    StepOwners owners; ///< `windows`: calls of the outermost modules that a choice matches
+    StepOwners
+        owners; ///< `windows`: calls of the outermost modules that a choice matches, without their names
     bool isClear = true; ///< each of them is called once before a backward
 };
 
@@ -29,8 +30,8 @@ struct GuessedStep {
 /// of a module keeps what is not clear where it is called more than once before a backward.
 ///
 /// The step is one of the training behind its warm-up, else the last whole one. Refused, by name: a recording
-/// without optimizers' steps, or without modules; no such modules. O(events of the step log blocks +
-/// listings).
+/// without optimizers' steps, or without modules; no such modules. O(events of the step log events +
+/// modules + listings).
 [[nodiscard]] Result<GuessedStep> guessStepOwners(
     const DeviceTrace& trace, const TrainingSteps& steps, const std::vector<ModuleChoice>& choices);
 

@@ -542,9 +542,9 @@ Result<Prediction> predict(
         prediction->endsRefused = !runs[prediction->recording].trace->outOfMemories().empty();
         prediction->atLeastBecause = prediction->endsRefused
             ? say("a request was refused, and what the program asks for once it is served is not known")
-            : say(
-                "nothing that was recorded is above what stood at the begin, and what came before it is not "
-                "known");
+            : say("nothing recorded is above what was there when the recording began, and what came before "
+                  "that "
+                  "is not known");
         if (!scenario.changes.empty()) {
             prediction->predicted.reset();
             prediction->exact = false;

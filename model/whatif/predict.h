@@ -32,8 +32,8 @@ struct Prediction {
     /// another.
     std::optional<EventIndex> outOfMemoryEvent;
     /// Set where it may need more: a request was refused when it was recorded, and nothing tells what the
-    /// program would have asked for had it been served; or nothing above what stood at the begin was recorded.
-    /// What has less than that many bytes is too small: that is certain, and nothing else.
+    /// program would have asked for had it been served; or nothing above what stood at the begin was
+    /// recorded. What has less than that many bytes is too small: that is certain, and nothing else.
     std::optional<std::int64_t> atLeastBytes;
     bool endsRefused = false; ///< a request was refused when it was recorded
     Sentence atLeastBecause; ///< "a request was refused, and ..."

@@ -16,13 +16,8 @@ namespace {
 /// What the scenario does to a run beside its sizes. Empty: nothing; Refused as checkpointEdits().
 Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
 {
-    std::vector<ModuleChoice> choices;
-    bool takesAway = false;
-    for (const Change& change : scenario.changes)
-        if (change.takesCheckpointsAway())
-            takesAway = true;
-        else if (change.kind == Change::Kind::Checkpoint)
-            choices.emplace_back(change.value);
+    const CheckpointChoices asked(scenario);
+    const auto& [choices, takesAway] = asked;
     if (choices.empty() && !takesAway)
         return RunEdits{};
     if (takesAway && !choices.empty())
@@ -38,6 +33,15 @@ Result<RunEdits> editsOf(const RecordedRun& run, const Scenario& scenario)
 bool changes(const Scenario& scenario, Change::Kind kind)
 {
     return std::ranges::any_of(scenario.changes, [&](const Change& change) { return change.kind == kind; });
+}
+
+CheckpointChoices::CheckpointChoices(const Scenario& scenario)
+{
+    for (const Change& change : scenario.changes)
+        if (change.takesCheckpointsAway())
+            takesAway = true;
+        else if (change.kind == Change::Kind::Checkpoint)
+            choices.emplace_back(change.value);
 }
 
 ProgramRun Rewrites::of(ProgramRun sized, std::size_t way) const

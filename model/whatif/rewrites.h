@@ -3,6 +3,7 @@
 
 #include "model/base/result.h"
 #include "model/whatif/accumulation.h"
+#include "model/whatif/module_choice.h"
 #include "model/whatif/optimizer.h"
 #include "model/whatif/program_run.h"
 #include "model/whatif/run_edits.h"
@@ -12,10 +13,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace strata::model {
 
 [[nodiscard]] bool changes(const Scenario& scenario, Change::Kind kind);
+
+/// Which modules a scenario has checkpointed.
+struct CheckpointChoices {
+    explicit CheckpointChoices(const Scenario& scenario);
+
+    std::vector<ModuleChoice> choices;
+    bool takesAway = false; ///< the checkpoints that there are
+};
 
 /// What changes make of a run beside the sizes of its blocks: checkpoints and ranks, then
 /// micro-steps, and then another optimizer, or what a rank has of it.

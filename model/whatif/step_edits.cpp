@@ -68,10 +68,10 @@ Result<RunEdits> orRefused(RunEdits edits)
 {
     if (edits.stepsLeft > 0)
         return fail(Error::Kind::Refused,
-            say("steps of the training (%1) do other things than the deep one, which does not tell what "
-                "becomes of them",
+            say("steps of the training (%1) do other things than the one that was looked at, which does not "
+                "tell what becomes of them",
                 asCount(edits.stepsLeft)),
-            say("record with a step that is like them: strata record --deep-step 5 -- COMMAND"));
+            say("record with a deep step that is like them: strata record --deep-step 5 -- COMMAND"));
     return edits;
 }
 

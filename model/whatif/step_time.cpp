@@ -4,12 +4,15 @@
 #include "model/analysis/work/device_work.h"
 #include "model/analysis/work/launches.h"
 #include "model/analysis/work/step_times.h"
+#include "model/base/wrap.h"
+#include "model/session/simulation.h"
 #include "model/timeline/clock.h"
 #include "model/trace/deep_step.h"
 #include "model/trace/work.h"
 #include "model/whatif/checkpoints.h"
 #include "model/whatif/predict.h"
 #include "model/whatif/recorded_checkpoints.h"
+#include "model/whatif/rewrites.h"
 #include "model/whatif/sharding.h"
 
 #include <algorithm>
@@ -20,8 +23,33 @@ namespace strata::model {
 
 namespace {
 
+/// What times of kernels in a recording are worth.
+enum class WorkTimes : std::uint8_t {
+    Measured, ///< by the device
+    AtLeast, ///< what the simulated card takes at least, kernel by kernel
+    Round, ///< figures of no card
+};
+
+WorkTimes workTimesOf(const Recording& recording)
+{
+    const auto simulation = simulationOf(recording);
+    return !simulation                  ? WorkTimes::Measured
+        : simulation->areLeastDurations ? WorkTimes::AtLeast
+                                        : WorkTimes::Round;
+}
+
+constexpr std::int64_t kLongestNs = std::int64_t{ 1 } << 50; ///< that is believed: 13 days
+
+std::optional<std::int64_t> believed(double ns)
+{
+    return std::abs(ns) < static_cast<double>(kLongestNs)
+        ? std::optional(static_cast<std::int64_t>(std::llround(ns)))
+        : std::nullopt;
+}
+
 /// Medians of the steps of one recording, in nanoseconds.
 struct Steps {
+    WorkTimes times = WorkTimes::Measured;
     std::int64_t wholeNs = 0; ///< what is told
     std::int64_t busyNs = 0; ///< of the device
     std::int64_t updateBusyNs = 0; ///< of it, behind the last backward
@@ -68,20 +96,38 @@ std::int64_t updateBeginsNs(const TrainingStep& step, const Clock& clock)
     for (const PhaseSpan& span : step.phases)
         if (span.phase == Phase::Backward || span.phase == Phase::Recompute)
             last = span.last;
-    return clock.timeNs(last) + 1;
+    return wrapAdd(clock.timeNs(last), 1);
 }
 
-bool isSeenDeeply(const DeviceTrace& trace, const TrainingStep& step)
-{
-    const auto* const deep = trace.recording().parts.find<DeepSteps>();
-    return deep != nullptr && std::ranges::any_of(deep->steps, [&](const DeepStep& one) {
-        return one.device == trace.device() && one.beginEvent <= step.last && step.first < one.endEvent;
-    });
-}
+/// Where deep steps of a device lie among its events.
+class DeepStretches {
+public:
+    explicit DeepStretches(const DeviceTrace& trace)
+    {
+        if (const auto* const deep = trace.recording().parts.find<DeepSteps>())
+            for (const DeepStep& one : deep->steps)
+                if (one.device == trace.device())
+                    m_stretches.emplace_back(one.beginEvent, one.endEvent);
+        std::ranges::sort(m_stretches);
+        for (std::size_t i = 1; i < m_stretches.size(); ++i)
+            m_stretches[i].second = std::max(m_stretches[i].second, m_stretches[i - 1].second);
+    }
+    [[nodiscard]] bool meet(const TrainingStep& step) const
+    {
+        const auto next
+            = std::ranges::upper_bound(m_stretches, step.last, {}, &std::pair<EventIndex, EventIndex>::first);
+        return next != m_stretches.begin() && step.first < (next - 1)->second;
+    }
 
-std::optional<Steps> stepsOf(const RecordedRun& run, WorkTimes times)
+private:
+    std::vector<std::pair<EventIndex, EventIndex>>
+        m_stretches; // by where they begin; the furthest end so far
+};
+
+std::optional<Steps> stepsOf(const RecordedRun& run)
 {
     const DeviceTrace& trace = *run.trace;
+    const WorkTimes times = workTimesOf(trace.recording());
     const Work* const work = trace.recording().parts.find<Work>();
     const Clock clock(trace);
     if (work == nullptr || !work->ownRecording || !clock.hasTimes() || times == WorkTimes::Round)
@@ -92,15 +138,19 @@ std::optional<Steps> stepsOf(const RecordedRun& run, WorkTimes times)
             found = std::move(*steps);
     const TrainingSteps& steps = run.steps != nullptr ? *run.steps : found;
     const std::vector<Launched> launched = launchedOn(*work, trace.device());
+    const DeepStretches deep(trace);
     std::vector<std::int64_t> whole, busy, update;
     const auto take = [&](bool warmups) {
         for (const TrainingStep& step : steps.steps) {
             // Behind the last one there may be more than a step, and a deep one takes longer.
             if (step.kind != StepKind::Train || step.warmup != warmups || step.last + 1 >= clock.eventCount()
-                || (times == WorkTimes::Measured && isSeenDeeply(trace, step)))
+                || (times == WorkTimes::Measured && deep.meet(step)))
                 continue;
             const std::int64_t begin = clock.timeNs(step.first), end = clock.timeNs(step.last + 1);
-            whole.push_back(end - begin);
+            const std::int64_t length = wrapSub(end, begin);
+            if (length <= 0 || length > kLongestNs)
+                continue;
+            whole.push_back(length);
             busy.push_back(busyBetween(launched, begin, end));
             update.push_back(busyBetween(launched, updateBeginsNs(step, clock), end));
         }
@@ -108,7 +158,7 @@ std::optional<Steps> stepsOf(const RecordedRun& run, WorkTimes times)
     take(false);
     if (whole.empty())
         take(true);
-    Steps medians{ spreadOf(std::move(whole)).median, spreadOf(std::move(busy)).median,
+    Steps medians{ times, spreadOf(std::move(whole)).median, spreadOf(std::move(busy)).median,
         spreadOf(std::move(update)).median };
     if (medians.busyNs <= 0)
         return std::nullopt;
@@ -129,25 +179,23 @@ std::optional<std::int64_t> lineAt(
     const auto [a, aNs] = told[0];
     const auto [b, bNs] = told[1];
     const double rise = static_cast<double>(bNs - aNs) / static_cast<double>(b - a);
-    const double at = static_cast<double>(aNs) + rise * static_cast<double>(items - a);
-    return at >= 1 && at < 0x1p60 ? std::optional(static_cast<std::int64_t>(std::llround(at))) : std::nullopt;
+    const auto at = believed(static_cast<double>(aNs) + rise * static_cast<double>(items - a));
+    return at && *at >= 1 ? at : std::nullopt;
 }
 
 class Predicting {
 public:
-    Predicting(const std::vector<RecordedRun>& runs, const Scenario& scenario, WorkTimes times,
-        const Steps& recorded)
+    Predicting(const std::vector<RecordedRun>& runs, const Scenario& scenario, const Steps& recorded)
         : m_runs(runs)
         , m_scenario(scenario)
-        , m_times(times)
         , m_recorded(recorded)
     {
     }
 
-    StepTime time()
+    PredictedStepTime time()
     {
         m_time.recordedNs = m_recorded.wholeNs;
-        m_time.isLowerBound = m_times == WorkTimes::AtLeast;
+        m_time.isLowerBound = m_recorded.times == WorkTimes::AtLeast;
         m_ns = m_recorded.wholeNs;
         if (changeBatch() && changeCheckpoints() && changeRest())
             m_time.predictedNs = m_ns;
@@ -162,11 +210,7 @@ private:
         return false;
     }
 
-    [[nodiscard]] bool changes(Change::Kind kind) const
-    {
-        return std::ranges::any_of(
-            m_scenario.changes, [&](const Change& change) { return change.kind == kind; });
-    }
+    [[nodiscard]] bool changes(Change::Kind kind) const { return model::changes(m_scenario, kind); }
 
     bool changeBatch()
     {
@@ -178,7 +222,8 @@ private:
             return unknown(say("how long it takes with another batch is not known"));
         std::vector<std::pair<std::int64_t, std::int64_t>> told;
         for (const RecordedRun& run : m_runs)
-            if (const auto steps = run.batchItems ? stepsOf(run, m_times) : std::nullopt)
+            if (const auto steps = run.batchItems ? stepsOf(run) : std::nullopt;
+                steps && steps->times == m_recorded.times)
                 told.emplace_back(*run.batchItems, steps->wholeNs);
         const auto ns = lineAt(std::move(told), *items);
         if (!ns)
@@ -199,30 +244,29 @@ private:
                                "is computed again is not known"));
         if (m_recorded.waits() && *ns > 0)
             atLeast(say("the device waits for the program, which takes time to compute again, too"));
-        m_ns += static_cast<std::int64_t>(std::llround(static_cast<double>(*ns) * m_perStep));
-        m_ns = std::max<std::int64_t>(m_ns, 0);
+        const auto sum = believed(static_cast<double>(m_ns) + static_cast<double>(*ns) * m_perStep);
+        if (!sum)
+            return unknown(say("how long the kernels of what is checkpointed run is beyond all measure"));
+        m_ns = std::max<std::int64_t>(*sum, 0);
         return true;
     }
 
     void atLeast(Sentence note)
     {
         m_time.isLowerBound = true;
-        m_time.note = std::move(note);
+        m_time.note = m_time.note.empty() ? std::move(note) : say("%1; %2", m_time.note, note);
     }
 
     bool changeCheckpoints()
     {
         if (!changes(Change::Kind::Checkpoint))
             return true;
-        std::vector<ModuleChoice> choices;
-        for (const Change& change : m_scenario.changes)
-            if (change.takesCheckpointsAway()) {
-                const auto again = recordedRecomputeNs(*m_runs.front().trace);
-                return add(again ? std::optional(-*again) : std::nullopt);
-            } else if (change.kind == Change::Kind::Checkpoint) {
-                choices.emplace_back(change.value);
-            }
-        return add(recomputeNs(*m_runs.front().trace, choices));
+        const CheckpointChoices asked(m_scenario);
+        if (asked.takesAway) {
+            const auto again = recordedRecomputeNs(*m_runs.front().trace);
+            return add(again ? std::optional(-*again) : std::nullopt);
+        }
+        return add(recomputeNs(*m_runs.front().trace, asked.choices));
     }
 
     /// All but the update as often as there are micro-steps.
@@ -234,10 +278,15 @@ private:
                 microSteps = change.numerator;
         if (microSteps == 1)
             return true;
-        if (m_times == WorkTimes::Measured && m_recorded.waits())
+        if (m_recorded.times == WorkTimes::Measured && m_recorded.waits())
             return unknown(say("the device waits for the program: how long it takes for micro-steps is not "
                                "known"));
-        m_ns += (microSteps - 1) * std::max<std::int64_t>(m_ns - m_recorded.updateBusyNs, 0);
+        const std::int64_t again = std::max<std::int64_t>(m_ns - m_recorded.updateBusyNs, 0);
+        const auto sum = believed(
+            static_cast<double>(m_ns) + static_cast<double>(microSteps - 1) * static_cast<double>(again));
+        if (!sum)
+            return unknown(say("how long so many micro-steps take is beyond all measure"));
+        m_ns = *sum;
         atLeast(say("without adding up gradients"));
         return true;
     }
@@ -256,7 +305,8 @@ private:
             return true;
         if (spreading->kind != Change::Kind::Ddp) {
             const auto sharding = spreading->sharding();
-            if (m_times == WorkTimes::Measured || spreading->kind == Change::Kind::Zero1 || !sharding)
+            if (m_recorded.times == WorkTimes::Measured || spreading->kind == Change::Kind::Zero1
+                || !sharding)
                 return unknown(say("how long a step takes that ranks share is not known"));
             // A rank updates its part of each parameter.
             m_ns -= m_recorded.updateBusyNs
@@ -268,22 +318,21 @@ private:
 
     const std::vector<RecordedRun>& m_runs;
     const Scenario& m_scenario;
-    WorkTimes m_times;
     Steps m_recorded;
-    StepTime m_time;
+    PredictedStepTime m_time;
     std::int64_t m_ns = 0;
     double m_perStep = 1; ///< with that batch, of what it takes as recorded
 };
 
 } // namespace
 
-std::optional<StepTime> stepTimeOf(
-    const std::vector<RecordedRun>& runs, const Scenario& scenario, WorkTimes times)
+std::optional<PredictedStepTime> predictStepTime(
+    const std::vector<RecordedRun>& runs, const Scenario& scenario)
 {
-    const auto recorded = stepsOf(runs.front(), times);
+    const auto recorded = stepsOf(runs.front());
     if (!recorded)
         return std::nullopt;
-    return Predicting(runs, scenario, times, *recorded).time();
+    return Predicting(runs, scenario, *recorded).time();
 }
 
 } // namespace strata::model

@@ -12,7 +12,6 @@
 #include "app/launch/command.h"
 #include "model/analysis/save_as.h"
 #include "model/base/units.h"
-#include "model/session/simulation.h"
 #include "model/whatif/batch_items.h"
 #include "model/whatif/checkpoint_plan.h"
 #include "model/whatif/predict.h"
@@ -32,14 +31,6 @@ namespace {
 
 using model::DeviceTrace;
 using model::say;
-
-model::WorkTimes workTimesOf(const model::Recording& recording)
-{
-    const std::string_view word = model::durationsWord(recording);
-    return word == "measured" ? model::WorkTimes::Measured
-        : word == "at_least"  ? model::WorkTimes::AtLeast
-                              : model::WorkTimes::Round;
-}
 
 constexpr std::string_view kLargestBatch = "largest-batch", kCheapest = "cheapest"; // of --plan
 
@@ -499,7 +490,7 @@ private:
         for (const model::RecordedRun& run : runs | std::views::drop(1))
             told.others.push_back({ run.trace, firstStepOf(run), run.batchItems });
         told.prediction.recorded = model::recordedPeaks(first);
-        told.stepTime = model::stepTimeOf(runs, m_scenario, workTimesOf(trace.recording()));
+        told.stepTime = model::predictStepTime(runs, m_scenario);
         auto prediction = model::predict(runs, m_scenario);
         if (prediction) {
             told.prediction = std::move(*prediction);

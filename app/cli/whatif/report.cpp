@@ -83,7 +83,7 @@ void writeConfirmed(JsonWriter& json, const WhatIfTold& told)
         json.null();
 }
 
-void writeStepTime(JsonWriter& json, const std::optional<model::StepTime>& time)
+void writeStepTime(JsonWriter& json, const std::optional<model::PredictedStepTime>& time)
 {
     json.key("step_time_ns");
     if (!time) {
@@ -278,7 +278,7 @@ void printPeaks(Output& out, const WhatIfTold& told)
 }
 
 /// "a step would take 12.3 ms instead of 10.1 ms"
-std::string stepTimeLine(const model::StepTime& time)
+std::string stepTimeLine(const model::PredictedStepTime& time)
 {
     const std::string recorded = model::formatDuration(time.recordedNs);
     const char* const least = time.isLowerBound ? " at least" : "";

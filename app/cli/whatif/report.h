@@ -34,7 +34,7 @@ struct WhatIfTold {
     std::vector<ConfirmAsked::Other> others; ///< recordings of --with
     model::EventIndex firstStep = 0; ///< where the first training step begins; 0: not known, or not asked for
     std::optional<std::int64_t> capacityBytes;
-    std::optional<model::StepTime> stepTime; ///< none: nothing tells
+    std::optional<model::PredictedStepTime> stepTime; ///< none: nothing tells
 };
 
 /// The reserved peak that a limit is held against: what the program came to, else that of the answer, or the

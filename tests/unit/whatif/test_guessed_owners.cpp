@@ -166,11 +166,18 @@ TEST(GuessedOwners, AreNotClearOfModulesThatAreCalledAgain)
 
 TEST(GuessedOwners, RefuseByNameWhatNothingTells)
 {
-    EXPECT_NE(refusal(Layers({ .tellsSteps = false }), "path:h.*").find("no whole step of an optimizer"),
+    EXPECT_NE(refusal(Layers({ .tellsSteps = false }), "path:h.*").find("no optimizer has told"),
         std::string::npos);
-    EXPECT_NE(refusal(Layers({ .tellsModules = false }), "path:h.*").find("does not tell which modules"),
+    EXPECT_NE(refusal(Layers({ .tellsModules = false }), "path:h.*").find("nothing tells which modules"),
         std::string::npos);
     EXPECT_NE(refusal(Layers({}), "path:g.*").find("no module of that path"), std::string::npos);
+    EXPECT_NE(
+        refusal(Layers({ .tellsSteps = false }), "path:h.*").find("has no deep step"), std::string::npos);
+    const Layers both({}); // a class among paths is not left out
+    const auto mixed = checkpointEdits(
+        both.trained->trace(), both.trained->steps(), { ModuleChoice("Layer"), ModuleChoice("path:h.*") });
+    ASSERT_FALSE(mixed);
+    EXPECT_NE(mixed.error().text().find("has no deep step"), std::string::npos);
     EXPECT_NE(refusal(Layers({}), "Layer").find("no deep step"), std::string::npos);
     EXPECT_NE(refusal(Layers({ .checkpointed = true }), "path:h.*").find("checkpointed already"),
         std::string::npos);

@@ -95,8 +95,9 @@ TableCell AlternativesTable::cell(std::uint32_t row, int column) const
         if (of.prediction->runsOutOfMemory)
             return noteCell(tr("runs out of memory; %1").arg(sure));
         if (of.prediction->atLeastBytes) // and what follows is not known
-            return noteCell(of.prediction->predicted ? tr("serves what was refused; %1").arg(sure)
-                                                     : tr("at least; %1").arg(sure));
+            return noteCell(of.prediction->predicted && of.prediction->endsRefused
+                    ? tr("serves what was refused; %1").arg(sure)
+                    : tr("at least; %1").arg(sure));
         return noteCell(sure);
     }
     const auto bytes = figure(row, column);
