@@ -63,9 +63,12 @@ TEST(AlternativesTable, WhatServesARefusedRequestSaysNoMore)
 {
     WhatIfAlternative serves = alternative("a:1", 6 * kGiB);
     serves.prediction->atLeastBytes = 5 * kGiB;
-    const AlternativesTable table({ serves }, 5 * kGiB);
+    WhatIfAlternative goesOn = serves;
+    serves.prediction->endsRefused = true;
+    const AlternativesTable table({ serves, goesOn }, 5 * kGiB);
     EXPECT_EQ(table.cell(0, AlternativesTable::Sureness).note,
         QStringLiteral("serves what was refused; exact, by replay"));
+    EXPECT_EQ(table.cell(1, AlternativesTable::Sureness).note, QStringLiteral("at least; exact, by replay"));
 }
 
 TEST(FittingCardsTable, TheSmallestThatItFitsOnComesFirst)
