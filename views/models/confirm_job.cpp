@@ -74,6 +74,7 @@ std::optional<Confirmation> Confirmation::parse(const QByteArray& json, QString&
         .unchanged = figuresOf(device[QLatin1String("confirmed_unchanged")]).value_or(model::PeakFigures()),
         .estimate = figuresOf(device[QLatin1String("predicted")]),
         .byCalls = device[QLatin1String("confirmed_by")].toString() == QLatin1String("calls"),
+        .runsOutOfMemory = device[QLatin1String("out_of_memory")].toBool(),
         .note = note };
 }
 

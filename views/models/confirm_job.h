@@ -29,6 +29,7 @@ struct Confirmation {
     model::PeakFigures changed, unchanged; ///< with the changes, and without
     std::optional<model::PeakFigures> estimate; ///< what it was held against
     bool byCalls = false;
+    bool runsOutOfMemory = false; ///< a request was refused; the peaks are then those of a device with room
     QString note; ///< what makes it doubtful; empty: nothing
 
     /// Of `strata whatif --confirm --json` of one device; none: it has none, and why is in `problem`.

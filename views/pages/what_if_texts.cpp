@@ -13,6 +13,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <optional>
 
 namespace strata::views {
 
@@ -82,23 +83,20 @@ QString comparedText(std::int64_t is, std::int64_t was)
                     : Words::tr("%1 more than was recorded").arg(strongBytes(is - was));
 }
 
-QString outOfMemoryText(const WhatIfAnswer& answer)
+/// `event`: the first whose request is refused; none: not known.
+QString outOfMemoryText(
+    const model::Scenario& scenario, std::optional<model::EventIndex> event, bool isPeakThere)
 {
-    const model::Prediction& prediction = *answer.prediction;
-    const auto& capacity = answer.question.scenario.capacityBytes;
+    const auto& capacity = scenario.capacityBytes;
     const QString where = capacity ? Words::tr("on a device of %1").arg(strongBytes(*capacity))
                                    : Words::tr("on the device that was recorded");
     const QString dies = text::strong(Words::tr("runs out of memory"));
-    const bool isPeakThere = answer.question.scenario.changesNothing() && prediction.exact;
-    if (!prediction.outOfMemoryEvent)
+    if (!event)
         return Words::tr("It %1 %2; the peak is that of one which is large enough.").arg(dies, where);
-    if (isPeakThere) {
-        const model::EventIndex refused = *prediction.outOfMemoryEvent;
-        return Words::tr("It %1 there, first at %2.").arg(dies, text::link(text::event(refused), refused));
-    }
-    const model::EventIndex event = *prediction.outOfMemoryEvent;
-    return Words::tr("It %1 %2, first at %3; the peak is that of one which is large enough.")
-        .arg(dies, where, text::link(text::event(event), event));
+    const QString first = text::link(text::event(*event), *event);
+    return isPeakThere ? Words::tr("It %1 there, first at %2.").arg(dies, first)
+                       : Words::tr("It %1 %2, first at %3; the peak is that of one which is large enough.")
+                             .arg(dies, where, first);
 }
 
 QString refusalText(const WhatIfAnswer& answer)
@@ -160,7 +158,8 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
         }
     }
     if (prediction.runsOutOfMemory)
-        all << outOfMemoryText(answer);
+        all << outOfMemoryText(
+            scenario, prediction.outOfMemoryEvent, scenario.changesNothing() && prediction.exact);
     all << fitText(prediction);
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
@@ -191,10 +190,14 @@ QString whatIfEvidence(const WhatIfAnswer& answer)
 QString confirmedVerdict(const WhatIfAnswer& answer, const Confirmation& confirmed)
 {
     const std::int64_t is = confirmed.changed.reservedBytesPeak;
-    return text::unbroken(Words::tr("With %1 it reserves up to %2, %3.")
-                              .arg(text::strong(text::scenario(answer.question.scenario).toHtmlEscaped()),
-                                  strongBytes(is), comparedText(is, answer.recorded.reservedBytesPeak))
-        + QLatin1Char(' ') + fitText(is, true));
+    const model::Scenario& scenario = answer.question.scenario;
+    QStringList all{ Words::tr("With %1 it reserves up to %2, %3.")
+                         .arg(text::strong(text::scenario(scenario).toHtmlEscaped()), strongBytes(is),
+                             comparedText(is, answer.recorded.reservedBytesPeak)) };
+    if (confirmed.runsOutOfMemory)
+        all << outOfMemoryText(scenario, {}, false);
+    all << fitText(is, true);
+    return text::unbroken(all.join(QLatin1Char(' ')));
 }
 
 QString confirmedText(const Confirmation& confirmed)

@@ -13,6 +13,7 @@
 #include "views/pages/what_if_plan_panel.h"
 #include "views/pages/what_if_precision_card.h"
 #include "views/pages/what_if_ranks_card.h"
+#include "views/pages/what_if_texts.h"
 #include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/whatif/plan_tables.h"
@@ -425,7 +426,7 @@ cat <<'END'
 {"schema":1,"evidence":"roles","refused":null,"devices":[{"device":0,"predicted":{"requested_bytes_peak":90,
 "allocated_bytes_peak":95,"reserved_bytes_peak":100},"confirmed":{"requested_bytes_peak":91,"allocated_bytes_peak":96,
 "reserved_bytes_peak":102},"confirmed_unchanged":{"requested_bytes_peak":1,"allocated_bytes_peak":2,
-"reserved_bytes_peak":9007199254740991},"confirmed_by":"program","confirmed_note":"so and so"}]}
+"reserved_bytes_peak":9007199254740991},"confirmed_by":"program","confirmed_note":"so and so","out_of_memory":true}]}
 END
 )",
         request);
@@ -434,6 +435,21 @@ END
     EXPECT_EQ(outcome.confirmation->unchanged.reservedBytesPeak, 9007199254740991);
     EXPECT_EQ(outcome.confirmation->estimate, (model::PeakFigures{ 90, 95, 100 }));
     EXPECT_FALSE(outcome.confirmation->byCalls);
+    EXPECT_TRUE(outcome.confirmation->runsOutOfMemory);
+    QString problem;
+    const auto fits = Confirmation::parse(
+        R"({"devices":[{"confirmed":{"reserved_bytes_peak":1},"out_of_memory":false}]})", problem);
+    ASSERT_TRUE(fits);
+    EXPECT_FALSE(fits->runsOutOfMemory);
+    const WhatIfAnswer answer{ .question = { .recordings = {},
+                                   .scenario = { .changes = { *model::Change::parse("amp=bf16") },
+                                       .settings = {},
+                                       .capacityBytes = std::int64_t{ 3 } << 30 } },
+        .recorded = { 1, 2, 3 },
+        .prediction = model::fail(model::Error::Kind::Refused, model::say("nothing tells")) };
+    EXPECT_TRUE(plain(confirmedVerdict(answer, *outcome.confirmation))
+                    .contains(QStringLiteral("runs out of memory on a device of 3.00 GiB")));
+    EXPECT_FALSE(plain(confirmedVerdict(answer, *fits)).contains(QStringLiteral("out of memory")));
     EXPECT_EQ(outcome.confirmation->note, QStringLiteral("so and so"));
     QFile given(m_folder.filePath(QStringLiteral("given")));
     ASSERT_TRUE(given.open(QIODevice::ReadOnly));
