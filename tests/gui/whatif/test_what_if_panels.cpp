@@ -79,6 +79,13 @@ protected:
             { .changes = { *model::Change::parse(change) }, .settings = {}, .capacityBytes = {} });
         ASSERT_NO_FATAL_FAILURE(settle());
     }
+    [[nodiscard]] static QPushButton* button(const QWidget& in, const char* text)
+    {
+        for (QPushButton* one : in.findChildren<QPushButton*>())
+            if (one->text() == QLatin1String(text))
+                return one;
+        return nullptr;
+    }
     [[nodiscard]] WhatIfPlanPanel& plan() { return m_page.planPanel(); }
     [[nodiscard]] WhatIfConfirmPanel& confirm() { return m_page.confirmPanel(); }
 
@@ -244,6 +251,38 @@ TEST_F(WhatIfPanels, APlanIsFoundCopiedAndTakenOver)
     for (std::size_t i = 0; i < scenario().changes.size(); ++i)
         EXPECT_EQ(scenario().changes[i].text, wanted->changes()[i].text);
     EXPECT_EQ(prediction().most.reservedBytesPeak, found->neededBytes());
+}
+
+TEST_F(WhatIfPanels, APlanOfAnotherQuestionSaysSo)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep());
+    m_page.setBelow(WhatIfPage::Plan);
+    QPushButton* const take = button(plan(), "Take it over");
+    ASSERT_TRUE(take);
+    QTest::keyClicks(&plan().budget(), QStringLiteral("1TiB"));
+    QTest::keyClick(&plan().budget(), Qt::Key_Return);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    const QString found = plan().sentenceText();
+    EXPECT_TRUE(plain(found).contains(QStringLiteral("for 1024.0 GiB"))) << qPrintable(found);
+    EXPECT_TRUE(take->isEnabled());
+    plan().plan(); // once more, and no
+    EXPECT_TRUE(plan().sentenceText().startsWith(QStringLiteral("Looking")));
+    plan().planner().cancel();
+    EXPECT_EQ(plan().sentenceText(), found);
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
+    EXPECT_TRUE(plain(plan().sentenceText()).startsWith(QStringLiteral("Of other changes:")))
+        << qPrintable(plan().sentenceText());
+    EXPECT_FALSE(take->isEnabled()); // it would be of changes that are not asked for any more
+    m_page.setScenario({});
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(plan().sentenceText(), found);
+    EXPECT_TRUE(take->isEnabled());
+    plan().setGoal(PlanGoal::LargestBatch); // how many items the batch has is not known
+    ASSERT_NO_FATAL_FAILURE(settle());
+    const QString other = plain(plan().sentenceText());
+    EXPECT_TRUE(other.startsWith(QStringLiteral("No plan:"))) << qPrintable(other);
+    EXPECT_TRUE(other.contains(QStringLiteral("Of another goal:"))) << qPrintable(other);
+    EXPECT_FALSE(take->isEnabled());
 }
 
 TEST_F(WhatIfPanels, APlanThatNothingSupportsSaysWhy)
