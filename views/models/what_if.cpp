@@ -4,6 +4,8 @@
 #include "model/whatif/alternatives.h"
 #include "model/whatif/run_replay.h"
 
+#include <QFileInfo>
+
 #include <algorithm>
 #include <utility>
 
@@ -15,6 +17,12 @@ constexpr int kPatienceMs = 150; // an answer that takes longer gives way to wha
 constexpr int kQuickMs = 60; // a whole answer that takes longer has a first look before it
 constexpr model::EventIndex kManyEvents = 10'000; // of which answers may well take long
 constexpr std::size_t kMostKept = 1'000; // answers; a few hundred bytes each
+
+/// A confirmation runs in another folder than this program.
+QString absolute(const QString& path)
+{
+    return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath();
+}
 
 /// The same for questions that have the same answer.
 QString keyOf(const WhatIfQuestion& question)
@@ -54,7 +62,7 @@ void WhatIf::setDevice(std::shared_ptr<const DeviceData> device, const QString& 
     const bool sameSource
         = m_device && device && (device->session == m_device->session || device->follows(*m_device));
     m_device = std::move(device);
-    m_path = path;
+    m_path = absolute(path);
     const WhatIfRun run = m_device ? WhatIfRun::of(*m_device) : WhatIfRun();
     const bool sameAnswers = sameTrace && run.report == m_run.report && run.categories == m_run.categories;
     if (!sameTrace) {
@@ -121,8 +129,9 @@ void WhatIf::setSaidItems(std::optional<std::int64_t> items)
     tryAlternatives();
 }
 
-void WhatIf::addOther(const QString& path)
+void WhatIf::addOther(const QString& relative)
 {
+    const QString path = absolute(relative);
     if (std::ranges::find(m_others, path, &Other::path) != m_others.end())
         return;
     m_others.push_back({ .path = path, .saidItems = {}, .run = {}, .refusal = {} });

@@ -65,7 +65,8 @@ public:
 
     explicit WhatIf(QObject* parent = nullptr);
 
-    /// `path`: of the recording, for commands. What was answered of another trace is dropped; nullptr: none.
+    /// `path`: of the recording, for commands, which have it absolute. What was answered of another trace is
+    /// dropped; nullptr: none.
     void setDevice(std::shared_ptr<const DeviceData> device, const QString& path);
     [[nodiscard]] const std::shared_ptr<const DeviceData>& device() const { return m_device; }
     [[nodiscard]] Ready ready() const;
@@ -80,7 +81,7 @@ public:
         return m_saidItems ? m_saidItems : m_toldItems;
     }
 
-    void addOther(const QString& path);
+    void addOther(const QString& relative); ///< or absolute
     void removeOther(std::size_t place);
     void setOtherItems(std::size_t place, std::optional<std::int64_t> items);
     void useOthers(bool use); ///< false: they are left aside

@@ -23,6 +23,7 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDir>
 #include <QFile>
 #include <QImage>
 #include <QLineEdit>
@@ -383,6 +384,22 @@ TEST_F(WhatIfPanels, ARecordedCommandIsShownAndRunsAfterASecondClickAlone)
     confirm().setWay(WhatIfConfirmPanel::Calls);
     EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Calls do not tell")))
         << qPrintable(confirm().stateText());
+}
+
+TEST_F(WhatIfPanels, ARelativePathIsFoundWhereverTheCommandRuns)
+{
+    const QString path = QStringLiteral(STRATA_SESSIONS "/gpt2_124m_bf16_train.strata");
+    m_document.open(QDir::current().relativeFilePath(path));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    m_page.whatIf().addOther(QDir::current().relativeFilePath(path));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Block"));
+    const auto question = m_page.whatIf().question();
+    ASSERT_TRUE(question);
+    ASSERT_EQ(question->recordings.size(), 2u);
+    const QString absolute = QDir::cleanPath(path);
+    EXPECT_EQ(question->words().at(1), absolute);
+    EXPECT_EQ(question->words().at(question->words().indexOf(QStringLiteral("--with")) + 1), absolute);
 }
 
 TEST_F(WhatIfPanels, AnotherBatchIsNotConfirmedByACommandThatDoesNotSayIt)
