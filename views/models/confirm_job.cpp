@@ -23,12 +23,10 @@ std::optional<model::PeakFigures> figuresOf(const QJsonValue& json)
         bytes("reserved_bytes_peak") };
 }
 
-QString folderOf(const ConfirmRequest& request)
+/// Calls hang on no folder: one that was typed is that of the home folder.
+QString pythonOf(const QString& typed)
 {
-    const QString folder = request.folder.trimmed();
-    if (folder.isEmpty())
-        return QDir::homePath();
-    return folder.startsWith(QLatin1Char('~')) ? QDir::homePath() + folder.mid(1) : folder;
+    return typed.contains(QLatin1Char('/')) ? QDir::home().absoluteFilePath(workingFolder(typed)) : typed;
 }
 
 } // namespace
@@ -39,7 +37,7 @@ QStringList ConfirmRequest::arguments() const
     all << QStringLiteral("--confirm");
     if (byCalls) {
         if (!python.trimmed().isEmpty())
-            all << QStringLiteral("--python") << python.trimmed();
+            all << QStringLiteral("--python") << pythonOf(python.trimmed());
         return all;
     }
     const ShellCommand program = splitCommand(command);
@@ -48,12 +46,26 @@ QStringList ConfirmRequest::arguments() const
     return all << QStringLiteral("--") << program.words;
 }
 
+QString ConfirmRequest::workingFolder() const
+{
+    return byCalls ? QDir::homePath() : views::workingFolder(folder);
+}
+
 QString ConfirmRequest::commandLine() const
 {
-    QStringList quoted{ QStringLiteral("strata") };
-    for (const QString& word : arguments())
-        quoted << text::shellQuoted(word);
-    return quoted.size() > 1 ? quoted.join(QLatin1Char(' ')) : QString();
+    const QStringList all = arguments();
+    if (all.isEmpty())
+        return {};
+    QStringList line;
+    if (!byCalls) {
+        line << QStringLiteral("cd") << text::shellQuoted(workingFolder()) << QStringLiteral("&&");
+        for (const auto& [name, value] : splitCommand(command).variables)
+            line << name + QLatin1Char('=') + text::shellQuoted(value);
+    }
+    line << QStringLiteral("strata");
+    for (const QString& word : all)
+        line << text::shellQuoted(word);
+    return line.join(QLatin1Char(' '));
 }
 
 std::optional<Confirmation> Confirmation::parse(const QByteArray& json, QString& problem)
@@ -96,7 +108,7 @@ ConfirmJob::ConfirmJob(const QString& program, QObject* parent)
 bool ConfirmJob::start(const ConfirmRequest& request, QString& problem)
 {
     const ShellCommand command = splitCommand(request.command);
-    const QString folder = folderOf(request);
+    const QString folder = request.workingFolder();
     if (running())
         problem = tr("A confirmation is under way: cancel it first.");
     else if (m_program.isEmpty())
@@ -114,8 +126,8 @@ bool ConfirmJob::start(const ConfirmRequest& request, QString& problem)
     m_progress.clear();
     QStringList arguments = request.arguments();
     arguments.insert(arguments.indexOf(QStringLiteral("--confirm")), QStringLiteral("--json"));
-    m_strata.start(m_program, arguments, request.byCalls ? StrataProcess::Variables() : command.variables,
-        request.byCalls ? QDir::homePath() : folder);
+    m_strata.start(
+        m_program, arguments, request.byCalls ? StrataProcess::Variables() : command.variables, folder);
     return true;
 }
 

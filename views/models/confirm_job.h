@@ -20,7 +20,8 @@ struct ConfirmRequest {
 
     /// What stands behind `strata`, to be run by whoever wants to; empty: the command cannot be run.
     [[nodiscard]] QStringList arguments() const;
-    /// The same, quoted for a shell.
+    [[nodiscard]] QString workingFolder() const;
+    /// The line for a terminal that does the same: goes to the folder, sets variables, runs `strata whatif`.
     [[nodiscard]] QString commandLine() const;
 };
 

@@ -473,8 +473,13 @@ TEST_F(ConfirmJobTest, ReadsWhatStrataTells)
         .command = QStringLiteral("A=1 python 'my train.py' {BATCH}"),
         .folder = m_folder.path() };
     EXPECT_EQ(request.commandLine(),
-        QStringLiteral("strata whatif 'a b.strata' --change batch=16 --confirm -- python 'my train.py' "
-                       "'{BATCH}'"));
+        QStringLiteral("cd %1 && A=1 strata whatif 'a b.strata' --change batch=16 --confirm -- python "
+                       "'my train.py' '{BATCH}'")
+            .arg(m_folder.path()));
+    EXPECT_EQ((ConfirmRequest{ .words = {}, .folder = QStringLiteral(" ~/b ") }).workingFolder(),
+        QDir::homePath() + QStringLiteral("/b"));
+    EXPECT_EQ((ConfirmRequest{ .words = {}, .folder = QStringLiteral("~foo") }).workingFolder(),
+        QStringLiteral("~foo")); // of somebody else: no folder, which is said
     const ConfirmOutcome outcome = run(
         R"(printf '%s\n' "$A" "$PWD" "$@" > given
 echo 'strata: the program as it was recorded' >&2
@@ -521,6 +526,8 @@ TEST_F(ConfirmJobTest, SaysWhyThereIsNone)
         .words = words({ "whatif", "a.strata" }), .byCalls = true, .python = QStringLiteral(" /t/python ")
     };
     EXPECT_EQ(calls.commandLine(), QStringLiteral("strata whatif a.strata --confirm --python /t/python"));
+    calls.python = QStringLiteral("~/t/python");
+    EXPECT_TRUE(calls.commandLine().endsWith(QStringLiteral(" --python %1/t/python").arg(QDir::homePath())));
     ConfirmOutcome outcome
         = run("echo 'strata: whatif: python has no PyTorch: install it' >&2; exit 2\n", calls);
     EXPECT_FALSE(outcome.confirmation);
