@@ -94,10 +94,7 @@ ConfirmJob::ConfirmJob(const QString& program, QObject* parent)
     : QObject(parent)
     , m_program(program)
 {
-    connect(&m_strata, &StrataProcess::said, this, [this](const QString& line) {
-        m_progress = line;
-        Q_EMIT progressed();
-    });
+    connect(&m_strata, &StrataProcess::said, this, &ConfirmJob::noteLine);
     connect(&m_strata, &StrataProcess::ended, this, &ConfirmJob::finished);
     connect(&m_strata, &StrataProcess::notStarted, this, [this](const QString& why) {
         m_outcome.problem = why;
@@ -124,6 +121,7 @@ bool ConfirmJob::start(const ConfirmRequest& request, QString& problem)
     m_outcome = {};
     m_outcome.request = request;
     m_progress.clear();
+    m_complaint.clear();
     QStringList arguments = request.arguments();
     arguments.insert(arguments.indexOf(QStringLiteral("--confirm")), QStringLiteral("--json"));
     m_strata.start(
@@ -139,11 +137,29 @@ void ConfirmJob::cancel()
     Q_EMIT progressed();
 }
 
-void ConfirmJob::finished(const QByteArray& document)
+/// An error names the command, or the file that it is about; what goes on does neither.
+void ConfirmJob::noteLine(const QString& line)
+{
+    for (const QString& word : m_outcome.request.words) {
+        const QString named = word + QStringLiteral(": ");
+        if (!line.startsWith(named))
+            continue;
+        m_complaint = word == m_outcome.request.words.front() ? line.mid(named.size()) : line;
+        return;
+    }
+    m_progress = line;
+    Q_EMIT progressed();
+}
+
+void ConfirmJob::finished(const QByteArray& document, int exitCode, QProcess::ExitStatus status)
 {
     m_outcome.confirmation = Confirmation::parse(document, m_outcome.problem);
     if (!m_outcome.confirmation && m_outcome.problem.isEmpty())
-        m_outcome.problem = m_progress;
+        m_outcome.problem = !m_complaint.isEmpty()
+            ? m_complaint
+            : tr("strata ended with %1; run the command above in a terminal to see why")
+                  .arg(status == QProcess::CrashExit ? tr("signal %1").arg(exitCode)
+                                                     : tr("exit status %1").arg(exitCode));
     Q_EMIT ended(m_outcome);
 }
 

@@ -41,7 +41,7 @@ struct ConfirmOutcome {
     ConfirmRequest request;
     bool cancelled = false;
     std::optional<Confirmation> confirmation;
-    QString problem; ///< why there is none, as `strata` says it
+    QString problem; ///< why there is none, as `strata` says it, or how it was ended
 };
 
 /// Runs `strata whatif --confirm --json`, the one way in which a what-if of the window runs anything. One
@@ -63,11 +63,13 @@ Q_SIGNALS:
     void ended(const strata::views::ConfirmOutcome& outcome);
 
 private:
-    void finished(const QByteArray& document);
+    void noteLine(const QString& line);
+    void finished(const QByteArray& document, int exitCode, QProcess::ExitStatus status);
 
     QString m_program;
     StrataProcess m_strata;
     QString m_progress;
+    QString m_complaint;
     ConfirmOutcome m_outcome;
 };
 

@@ -531,7 +531,15 @@ TEST_F(ConfirmJobTest, SaysWhyThereIsNone)
     ConfirmOutcome outcome
         = run("echo 'strata: whatif: python has no PyTorch: install it' >&2; exit 2\n", calls);
     EXPECT_FALSE(outcome.confirmation);
-    EXPECT_EQ(outcome.problem, QStringLiteral("whatif: python has no PyTorch: install it"));
+    EXPECT_EQ(outcome.problem, QStringLiteral("python has no PyTorch: install it"));
+    outcome = run("echo 'strata: a.strata: cannot be read' >&2; echo 'strata: goes on' >&2; exit 3\n", calls);
+    EXPECT_EQ(outcome.problem, QStringLiteral("a.strata: cannot be read"));
+    outcome = run("echo 'strata: the calls as they were recorded' >&2; exit 4\n", calls); // no reason
+    EXPECT_EQ(outcome.problem,
+        QStringLiteral("strata ended with exit status 4; run the command above in a terminal to see why"));
+    outcome = run("echo 'strata: the calls as they were recorded' >&2; kill -9 $$\n", calls);
+    EXPECT_TRUE(outcome.problem.startsWith(QStringLiteral("strata ended with signal 9;")))
+        << qPrintable(outcome.problem);
     outcome = run(R"(echo '{"refused":"there are no calls","devices":[]}'; exit 1)", calls);
     EXPECT_FALSE(outcome.confirmation);
     EXPECT_EQ(outcome.problem, QStringLiteral("there are no calls"));
