@@ -52,10 +52,13 @@ public:
     /// `program`: the path of `strata`; empty: it is not there.
     explicit ConfirmJob(const QString& program, QObject* parent = nullptr);
 
+    void setProgram(const QString& program) { m_program = program; } ///< of the next start
     /// Starts, or says in words why it cannot and returns false.
     [[nodiscard]] bool start(const ConfirmRequest& request, QString& problem);
     void cancel(); ///< interrupts it; what does not end for that is killed
     [[nodiscard]] bool running() const { return m_strata.running(); }
+    [[nodiscard]] bool cancelling() const { return m_outcome.cancelled && running(); }
+    [[nodiscard]] const ConfirmRequest& request() const { return m_outcome.request; } ///< of the last start
     [[nodiscard]] QString progress() const { return m_progress; } ///< what `strata` said last
 
 Q_SIGNALS:

@@ -150,6 +150,8 @@ void WhatIfConfirmPanel::setWay(Way way)
     m_way->choose(way);
     m_ways->setCurrentIndex(way);
     m_question->setVisible(false);
+    if (!m_job.running())
+        m_problem.clear(); // it is of the other way
     showState();
 }
 
@@ -222,17 +224,29 @@ QString WhatIfConfirmPanel::whatLacks() const
         : QString();
 }
 
-const Confirmation* WhatIfConfirmPanel::confirmation() const
+const WhatIfConfirmPanel::Kept* WhatIfConfirmPanel::kept() const
 {
     const auto question = m_whatIf.question();
     const auto kept = question ? m_kept.find(question->commandLine()) : m_kept.end();
     return kept == m_kept.end() ? nullptr : &kept->second;
 }
 
+const Confirmation* WhatIfConfirmPanel::confirmation() const
+{
+    const Kept* of = kept();
+    return of != nullptr ? &of->confirmation : nullptr;
+}
+
+QString WhatIfConfirmPanel::confirmedBy() const
+{
+    const Kept* of = kept();
+    return of != nullptr ? of->commandLine : QString();
+}
+
 const Confirmation* WhatIfConfirmPanel::confirmationOf(const WhatIfAnswer& answer) const
 {
     const auto kept = m_kept.find(answer.question.commandLine());
-    return kept == m_kept.end() ? nullptr : &kept->second;
+    return kept == m_kept.end() ? nullptr : &kept->second.confirmation;
 }
 
 void WhatIfConfirmPanel::showState()
@@ -240,20 +254,36 @@ void WhatIfConfirmPanel::showState()
     const QString never = whyNot(), why = never.isEmpty() ? whatLacks() : never;
     const bool running = m_job.running();
     m_run->setText(running ? tr("Cancel") : tr("Confirm…"));
-    m_run->setEnabled(running || why.isEmpty());
-    m_ways->setEnabled(never.isEmpty() || m_whatIf.scenario().changesNothing());
-    m_line->setText(why.isEmpty() ? request().commandLine() : QString());
-    m_line->setVisible(why.isEmpty()); // what is said instead stands right below the fields
-    if (running)
-        return m_state->setText(tr("Running: %1").arg(m_job.progress().toHtmlEscaped()));
-    if (const Confirmation* of = confirmation())
-        return m_state->setText(confirmedText(*of));
-    if (!why.isEmpty())
-        return m_state->setText(why.toHtmlEscaped());
+    m_run->setEnabled(running ? !m_job.cancelling() : why.isEmpty());
+    m_ways->setEnabled(!running && (never.isEmpty() || m_whatIf.scenario().changesNothing()));
+    const QString line = running ? m_job.request().commandLine()
+        : why.isEmpty()          ? request().commandLine()
+                                 : QString();
+    m_line->setText(line);
+    m_line->setVisible(!line.isEmpty()); // what is said instead stands right below the fields
+    m_state->setText(running ? runningText() : why.isEmpty() ? cameText() : why.toHtmlEscaped());
+}
+
+QString WhatIfConfirmPanel::runningText() const
+{
+    return m_job.cancelling()        ? tr("Cancelling…")
+        : m_job.progress().isEmpty() ? tr("Running…")
+                                     : tr("Running: %1").arg(m_job.progress().toHtmlEscaped());
+}
+
+/// What came of the question as it stands: a later failure is said rather than what was confirmed before.
+QString WhatIfConfirmPanel::cameText() const
+{
     const auto question = m_whatIf.question();
-    m_state->setText(m_problem.isEmpty() || !question || question->commandLine() != m_asked
-            ? QString()
-            : tr("%1 %2").arg(text::strong(tr("Not confirmed:")), m_problem.toHtmlEscaped()));
+    if (!m_problem.isEmpty() && question && question->commandLine() == m_asked)
+        return tr("%1 %2").arg(text::strong(tr("Not confirmed:")), m_problem.toHtmlEscaped());
+    const Kept* of = kept();
+    if (of == nullptr)
+        return {};
+    const QString came = confirmedText(of->confirmation);
+    return of->commandLine == request().commandLine()
+        ? came
+        : tr("%1 That was another command: %2").arg(came, of->commandLine.toHtmlEscaped());
 }
 
 void WhatIfConfirmPanel::run()
@@ -266,6 +296,7 @@ void WhatIfConfirmPanel::run()
     m_asked = question->commandLine();
     (void)m_job.start(request(), m_problem);
     showState();
+    Q_EMIT runningChanged();
 }
 
 void WhatIfConfirmPanel::ended(const ConfirmOutcome& outcome)
@@ -273,11 +304,12 @@ void WhatIfConfirmPanel::ended(const ConfirmOutcome& outcome)
     if (outcome.cancelled)
         m_problem = tr("it was cancelled");
     else if (outcome.confirmation)
-        m_kept[m_asked] = *outcome.confirmation;
+        m_kept[m_asked] = { *outcome.confirmation, outcome.request.commandLine() };
     else
         m_problem = outcome.problem;
     showState();
     Q_EMIT changed();
+    Q_EMIT runningChanged();
 }
 
 QString WhatIfConfirmPanel::lineText() const

@@ -131,6 +131,10 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     connect(m_plan, &WhatIfPlanPanel::taken, this, &WhatIfPage::setScenario);
     connect(m_plan, &WhatIfPlanPanel::announced, m_footer, &TableFooter::announce);
     connect(m_confirm, &WhatIfConfirmPanel::changed, this, &WhatIfPage::showAnswer);
+    connect(m_confirm, &WhatIfConfirmPanel::runningChanged, this, [this] {
+        showTexts();
+        Q_EMIT busyChanged();
+    });
     connect(&card<WhatIfPrecisionCard>(), &WhatIfPrecisionCard::confirmAsked, this,
         [this] { setBelow(Confirm); });
     connect(m_notice, &EmptyNotice::buttonPressed, &document, &Document::replayAgain);
@@ -297,7 +301,7 @@ void WhatIfPage::setPalette(const Palette& palette)
 bool WhatIfPage::busy() const
 {
     return m_whatIf.working() || m_whatIf.reading() || m_whatIf.trying() || m_drawing.running()
-        || m_plan->planner().job().running() || m_plan->planner().looking().running()
+        || m_plan->planner().job().running() || m_plan->planner().looking().running() || m_confirm->running()
         || m_document.replaying() || m_document.analysing();
 }
 
@@ -469,8 +473,9 @@ void WhatIfPage::showTexts()
     m_reset->setEnabled(!now.changes.empty() || now.settings || now.capacityBytes);
     m_copyCommand->setEnabled(m_whatIf.question().has_value());
     const bool waits = any && m_whatIf.ready() != WhatIf::Ready::All && m_document.analysing();
-    m_footer->setText(
-        waits ? tr("The steps of the training are looked for: until then, batches wait") : QString());
+    m_footer->setText(m_confirm->running() ? tr("A confirmation runs: it ends with this window")
+            : waits ? tr("The steps of the training are looked for: until then, batches wait")
+                    : QString());
 }
 
 void WhatIfPage::copySetting()

@@ -57,6 +57,18 @@ QStringList words(std::initializer_list<const char*> all)
     return words;
 }
 
+/// A program in place of `strata`.
+QString fakeStrata(const QTemporaryDir& folder, const QByteArray& script)
+{
+    const QString path = folder.filePath(QStringLiteral("strata"));
+    QFile file(path);
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\n" + script);
+    file.close();
+    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    return path;
+}
+
 class WhatIfPanels : public test::ShownWhatIfPage {
 protected:
     WhatIfPanels()
@@ -437,19 +449,69 @@ TEST_F(WhatIfPanels, ARefusalSaysWhatItIsAbout)
     EXPECT_TRUE(plain(m_page.sentenceText()).contains(QStringLiteral("Say it at the left")));
 }
 
-/// A program in place of `strata` that says what it is given.
+TEST_F(WhatIfPanels, AConfirmationThatRunsIsTheOneThatIsShown)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep({ { "command", "train" } }));
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
+    m_page.setBelow(WhatIfPage::Confirm);
+    confirm().job().setProgram(
+        fakeStrata(m_folder, "sleep 2\necho 'strata: begins' >&2\ntrap '' INT\nsleep 600\n"));
+    const QString line = confirm().lineText();
+    confirm().agreeButton().click();
+    ASSERT_TRUE(confirm().running());
+    EXPECT_EQ(confirm().stateText(), QStringLiteral("Running…")); // nothing was said yet
+    EXPECT_TRUE(m_page.busy());
+    EXPECT_FALSE(confirm().command().isEnabled());
+    m_page.setScenario({}); // what is asked is another
+    EXPECT_EQ(confirm().lineText(), line);
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return confirm().stateText() == QStringLiteral("Running: begins"); }, 20'000));
+    EXPECT_TRUE(confirm().runButton().isEnabled());
+    confirm().runButton().click();
+    EXPECT_EQ(confirm().stateText(), QStringLiteral("Cancelling…"));
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_FALSE(confirm().running());
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("it was cancelled")));
+}
+
+TEST_F(WhatIfPanels, WhatWasConfirmedIsOfTheCommandThatDidIt)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep({ { "command", "train" } }));
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer"));
+    m_page.setBelow(WhatIfPage::Confirm);
+    confirm().job().setProgram(fakeStrata(m_folder, R"(echo '{"devices":[{"confirmed":
+{"requested_bytes_peak":1048576,"allocated_bytes_peak":1048576,"reserved_bytes_peak":2097152}}]}'
+)"));
+    const QString line = confirm().lineText();
+    confirm().agreeButton().click();
+    ASSERT_NO_FATAL_FAILURE(settle());
+    const QString came = confirm().stateText();
+    EXPECT_TRUE(
+        plain(came).startsWith(QStringLiteral("Confirmed by the program: it reserves up to 2.00 MiB")))
+        << qPrintable(came);
+    EXPECT_EQ(confirm().confirmedBy(), line);
+    QTest::keyClicks(&confirm().command(), QStringLiteral("2"));
+    EXPECT_TRUE(
+        confirm().stateText().contains(QStringLiteral("That was another command: "))) // train2 was not
+        << qPrintable(confirm().stateText());
+    confirm().job().setProgram(
+        fakeStrata(m_folder, "echo 'strata: whatif: no such file: train2' >&2\nexit 3\n"));
+    confirm().agreeButton().click();
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(plain(confirm().stateText()), QStringLiteral("Not confirmed: no such file: train2"));
+    QTest::keyClick(&confirm().command(), Qt::Key_Backspace);
+    confirm().setWay(WhatIfConfirmPanel::Calls); // of which there are none
+    EXPECT_FALSE(confirm().stateText().contains(QStringLiteral("Confirmed by")))
+        << qPrintable(confirm().stateText());
+    confirm().setWay(WhatIfConfirmPanel::Program);
+    EXPECT_EQ(confirm().stateText(), came);
+}
+
 class ConfirmJobTest : public testing::Test {
 protected:
-    QString strata(const QByteArray& script)
-    {
-        const QString path = m_folder.filePath(QStringLiteral("strata"));
-        QFile file(path);
-        EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-        file.write("#!/bin/sh\n" + script);
-        file.close();
-        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-        return path;
-    }
+    [[nodiscard]] QString strata(const QByteArray& script) const { return fakeStrata(m_folder, script); }
     ConfirmOutcome run(const QByteArray& script, const ConfirmRequest& request)
     {
         ConfirmJob job(strata(script));
