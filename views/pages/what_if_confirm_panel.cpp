@@ -56,6 +56,26 @@ void addField(QGridLayout& grid, const QString& name, QLineEdit& edit)
     grid.addWidget(&edit, row, 1);
 }
 
+/// Than was recorded.
+bool isOfAnotherBatch(const WhatIfQuestion& question)
+{
+    const auto& changes = question.scenario.changes;
+    const bool isBatch = std::ranges::any_of(
+        changes, [](const model::Change& change) { return change.kind == model::Change::Kind::Batch; });
+    const auto items = question.recordings.front().items;
+    return isBatch && (!items || model::batchAfter(changes, *items).value_or(0) != *items);
+}
+
+/// The first recording of another batch has calls: with it they tell which of their sizes follow the batch.
+bool hasOtherCalls(const WhatIfQuestion& question)
+{
+    const auto items = question.recordings.front().items;
+    const auto other = std::ranges::find_if(question.recordings, [&](const WhatIfRecording& recording) {
+        return items && recording.items && recording.items != items;
+    });
+    return other != question.recordings.end() && model::callListOf(*other->run.trace);
+}
+
 } // namespace
 
 WhatIfConfirmPanel::WhatIfConfirmPanel(WhatIf& whatIf, QWidget* parent)
@@ -188,8 +208,6 @@ QString WhatIfConfirmPanel::whyNot() const
     const auto question = m_whatIf.question();
     if (!question)
         return tr("There is nothing to confirm yet.");
-    if (question->recordings.size() > 1)
-        return tr("What goes by several recordings is confirmed without them: switch their card off.");
     const model::Scenario& scenario = question->scenario;
     if (scenario.changesNothing())
         return tr("Nothing changes: change something at the left.");
@@ -203,22 +221,27 @@ QString WhatIfConfirmPanel::whyNot() const
         if (!model::isToldByCalls(change))
             return tr("Calls do not tell what %1 comes to: run the program.").arg(text::utf8(change.text));
     const auto list = model::callListOf(*m_whatIf.device()->trace);
-    return list ? QString() : text::said(list.error().what);
+    if (list)
+        return {};
+    QString what = text::said(list.error().what);
+    what[0] = what[0].toUpper();
+    return tr("%1. Run the program, or record it anew with strata record --deep-step 3.").arg(what);
 }
 
 QString WhatIfConfirmPanel::whatLacks() const
 {
     const QString command = m_command->text();
     const auto question = m_whatIf.question();
-    if (way() != Program || !question)
+    if (!question)
         return {};
+    const bool isBatch = isOfAnotherBatch(*question);
+    if (way() == Calls)
+        return isBatch && !hasOtherCalls(*question)
+            ? tr(
+                "Add a recording with a deep step and another batch in Other recordings, or run the program.")
+            : QString();
     if (command.trimmed().isEmpty())
         return tr("The recording does not tell its command: write it down.");
-    const auto& changes = question->scenario.changes;
-    bool isBatch = std::ranges::any_of(
-        changes, [](const model::Change& change) { return change.kind == model::Change::Kind::Batch; });
-    if (const auto items = question->recordings.front().items; isBatch && items)
-        isBatch = model::batchAfter(changes, *items).value_or(0) != *items;
     return isBatch && !command.contains(QLatin1String("{BATCH}"))
         ? tr("Write {BATCH} where the program is told its batch.")
         : QString();

@@ -125,6 +125,7 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     connect(&m_whatIf, &WhatIf::workingChanged, this, [this] {
         refreshCards();
         m_plan->refresh();
+        m_confirm->refresh();
         showTexts();
         Q_EMIT busyChanged();
     });

@@ -4,6 +4,7 @@
 
 #include "model/session/save.h"
 #include "tests/gui/whatif/shown_what_if_page.h"
+#include "tests/unit/chunks/made_call_list.h"
 #include "tests/unit/whatif/made_training.h"
 #include "views/models/confirm_job.h"
 #include "views/models/what_if_curves.h"
@@ -85,6 +86,18 @@ protected:
         const QString path = m_folder.filePath(QStringLiteral("deep.strata"));
         ASSERT_TRUE(model::saveSession(trained->recording(), path.toStdString()));
         ASSERT_NO_FATAL_FAILURE(open(path));
+    }
+    /// Such a training whose deep step tells calls, as a file.
+    [[nodiscard]] QString writeCalls(const char* name)
+    {
+        test::MadeTraining made({ .seed = 3, .layers = 6, .unit = std::int64_t{ 1 } << 19 });
+        const auto trained = made.recorded();
+        model::Recording& recording = trained->recording();
+        recording.facts["command"] = "train";
+        recording.parts.get<model::CallLists>().lists.push_back(test::makeCallList(recording));
+        QString path = m_folder.filePath(QString::fromLatin1(name));
+        EXPECT_TRUE(model::saveSession(recording, path.toStdString()));
+        return path;
     }
     void ask(const char* change)
     {
@@ -396,6 +409,32 @@ TEST_F(WhatIfPanels, ARecordedCommandIsShownAndRunsAfterASecondClickAlone)
     confirm().setWay(WhatIfConfirmPanel::Calls);
     EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Calls do not tell")))
         << qPrintable(confirm().stateText());
+}
+
+TEST_F(WhatIfPanels, CallsNeedAnotherRecordingForAnotherBatch)
+{
+    ASSERT_NO_FATAL_FAILURE(open(writeCalls("calls.strata")));
+    m_page.card<WhatIfBatchCard>().recordedItems().setValue(8);
+    ASSERT_NO_FATAL_FAILURE(ask("batch=16"));
+    m_page.setBelow(WhatIfPage::Confirm);
+    confirm().setWay(WhatIfConfirmPanel::Calls);
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    EXPECT_TRUE(confirm().stateText().startsWith(QStringLiteral("Add a recording with a deep step")))
+        << qPrintable(confirm().stateText());
+    m_page.whatIf().addOther(writeCalls("other.strata"));
+    m_page.whatIf().setOtherItems(0, 16);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(confirm().runButton().isEnabled()) << qPrintable(confirm().stateText());
+    EXPECT_TRUE(
+        confirm().lineText().endsWith(QStringLiteral("--change batch=16 --with %1 --batch-of 8,16 --confirm")
+                                          .arg(m_folder.filePath(QStringLiteral("other.strata")))))
+        << qPrintable(confirm().lineText());
+    m_page.whatIf().setOtherItems(0, 8); // of the same batch
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    confirm().setWay(WhatIfConfirmPanel::Program); // which needs none of them
+    QTest::keyClicks(&confirm().command(), QStringLiteral(" {BATCH}"));
+    EXPECT_TRUE(confirm().runButton().isEnabled()) << qPrintable(confirm().stateText());
 }
 
 TEST_F(WhatIfPanels, ARelativePathIsFoundWhereverTheCommandRuns)
