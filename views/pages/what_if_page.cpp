@@ -273,7 +273,7 @@ void WhatIfPage::showAbout()
     const auto& answer = m_whatIf.answer();
     const bool isRefused = answer && !answer->prediction;
     QString about;
-    if (below == Cards && isRefused)
+    if (below == Cards && isRefused && m_confirm->confirmationOf(*answer) == nullptr)
         about = tr("Without an answer it is not known which cards it fits on.");
     else if (below == Blocks && isRefused)
         about = tr("Without an answer it is not known what becomes of blocks.");
@@ -396,16 +396,23 @@ void WhatIfPage::showAnswer()
         picture.least = answer->prediction->least;
         picture.most = answer->prediction->most;
     }
-    if (const Confirmation* confirmed = m_confirm->confirmationOf(*answer)) {
+    const Confirmation* const confirmed = m_confirm->confirmationOf(*answer);
+    if (confirmed != nullptr) {
         picture.predicted = picture.least = picture.most = confirmed->changed;
         picture.isConfirmed = true;
     }
     m_chart->setPicture(picture);
     drawCurves();
     table(Peaks).setSource(std::make_shared<const PeaksTable>(picture));
-    table(Cards).setSource(answer->prediction ? std::make_shared<const FittingCardsTable>(
-                               answer->prediction->roomBytes(), answer->prediction->atLeastBytes.has_value())
-                                              : nullptr);
+    const auto cards = [&]() -> std::shared_ptr<const FittingCardsTable> { // by what the verdict goes by
+        if (confirmed != nullptr)
+            return std::make_shared<const FittingCardsTable>(confirmed->changed.reservedBytesPeak, false);
+        if (!answer->prediction)
+            return nullptr;
+        return std::make_shared<const FittingCardsTable>(
+            answer->prediction->roomBytes(), answer->prediction->atLeastBytes.has_value());
+    };
+    table(Cards).setSource(cards());
     table(Blocks).setSource(
         answer->prediction ? std::make_shared<const RulesTable>(answer->prediction->uses) : nullptr);
     showTexts();
@@ -512,6 +519,8 @@ QString WhatIfPage::commandLine() const
     if (m_tables->currentIndex() == Plan)
         if (const QString plan = m_plan->commandLine(); !plan.isEmpty())
             return plan;
+    if (const QString confirmed = m_confirm->confirmedBy(); !confirmed.isEmpty())
+        return confirmed;
     const auto question = m_whatIf.question();
     return question ? question->commandLine() : QString();
 }

@@ -19,6 +19,7 @@
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/whatif/plan_tables.h"
 #include "views/widgets/whatif/run_chart.h"
+#include "views/widgets/whatif/what_if_tables.h"
 
 #include <QApplication>
 #include <QCheckBox>
@@ -546,6 +547,33 @@ TEST_F(WhatIfPanels, WhatWasConfirmedIsOfTheCommandThatDidIt)
         << qPrintable(confirm().stateText());
     confirm().setWay(WhatIfConfirmPanel::Program);
     EXPECT_EQ(confirm().stateText(), came);
+}
+
+TEST_F(WhatIfPanels, WhatWasConfirmedIsWhatThePageGoesBy)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep({ { "command", "train" } }));
+    ASSERT_NO_FATAL_FAILURE(ask("amp=bf16")); // which nothing estimates
+    m_page.setBelow(WhatIfPage::Cards);
+    EXPECT_TRUE(m_page.aboutText().startsWith(QStringLiteral("Without an answer")));
+    EXPECT_EQ(m_page.table(WhatIfPage::Cards).source(), nullptr);
+    confirm().job().setProgram(fakeStrata(m_folder, R"(echo '{"devices":[{"out_of_memory":true,"confirmed":
+{"requested_bytes_peak":1048576,"allocated_bytes_peak":1048576,"reserved_bytes_peak":21474836480}}]}'
+)"));
+    confirm().agreeButton().click();
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(m_page.aboutText().isEmpty()) << qPrintable(m_page.aboutText());
+    const auto cards
+        = std::dynamic_pointer_cast<const FittingCardsTable>(m_page.table(WhatIfPage::Cards).source());
+    ASSERT_TRUE(cards);
+    const model::CardFit& least = cards->fit(0);
+    EXPECT_EQ(least.card->capacityBytes - least.marginBytes, std::int64_t{ 20 } << 30);
+    const QString verdict = plain(m_page.sentenceText());
+    EXPECT_TRUE(verdict.contains(text::utf8(least.card->name))) << qPrintable(verdict);
+    EXPECT_TRUE(verdict.contains(QStringLiteral("runs out of memory"))) << qPrintable(verdict);
+    EXPECT_TRUE(m_page.commandLine().contains(QStringLiteral(" --confirm -- train")));
+    m_page.setScenario({});
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_FALSE(m_page.commandLine().contains(QStringLiteral("--confirm")));
 }
 
 class ConfirmJobTest : public testing::Test {
