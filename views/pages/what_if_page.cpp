@@ -345,9 +345,7 @@ void WhatIfPage::refreshCards()
 void WhatIfPage::collect()
 {
     const auto isTold = [](const model::Scenario& scenario) { // by an estimate
-        return std::ranges::none_of(scenario.changes, [](const model::Change& change) {
-            return change.kind == model::Change::Kind::Autocast || change.kind == model::Change::Kind::Type;
-        });
+        return std::ranges::none_of(scenario.changes, &model::Change::isToldByRunningAlone);
     };
     model::Scenario scenario;
     for (const WhatIfCard* card : m_cards)

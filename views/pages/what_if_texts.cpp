@@ -106,9 +106,8 @@ QString refusalText(const WhatIfAnswer& answer)
     const QString what = Words::tr("%1 %2.").arg(
         text::strong(Words::tr("No answer:")), text::said(error.what).toHtmlEscaped());
     const auto& changes = question.scenario.changes;
-    if (std::ranges::any_of(changes, [](const model::Change& change) {
-            return change.kind == model::Change::Kind::Autocast || change.kind == model::Change::Kind::Type;
-        }))
+    if (std::ranges::any_of(changes, &model::Change::isToldByRunningAlone)
+        && std::ranges::none_of(changes, &model::Change::spreads)) // which nobody runs
         return what + QLatin1Char(' ')
             + Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
     return what + QLatin1Char(' ') + whatIfHint(error);

@@ -471,6 +471,19 @@ TEST_F(WhatIfPanels, AnotherBatchIsNotConfirmedByACommandThatDoesNotSayIt)
     EXPECT_TRUE(confirm().runButton().isEnabled()) << qPrintable(confirm().stateText());
 }
 
+TEST_F(WhatIfPanels, WhatNobodyRunsIsNotToBeConfirmed)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    ASSERT_NO_FATAL_FAILURE(ask("amp=bf16"));
+    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("Confirm it")));
+    m_page.setScenario({ .changes = { *model::Change::parse("amp=bf16"), *model::Change::parse("ddp=8") },
+        .settings = {},
+        .capacityBytes = {} });
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_FALSE(m_page.sentenceText().contains(QStringLiteral("Confirm it")))
+        << qPrintable(m_page.sentenceText());
+}
+
 /// Whoever records no items is not told of them where something else is missing.
 TEST_F(WhatIfPanels, ARefusalSaysWhatItIsAbout)
 {
