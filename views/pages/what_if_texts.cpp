@@ -2,6 +2,7 @@
 #include "views/pages/what_if_texts.h"
 
 #include "model/cards/fits.h"
+#include "model/whatif/lacks.h"
 #include "views/models/what_if_words.h"
 #include "views/pages/document_texts.h"
 #include "views/pages/table_page.h"
@@ -9,7 +10,6 @@
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
-#include <QRegularExpression>
 #include <QStringList>
 
 #include <algorithm>
@@ -32,13 +32,11 @@ QString strongBytes(std::int64_t bytes)
 /// options for is named as this page has it.
 QString sentence(const model::Sentence& what)
 {
-    static const QRegularExpression others(QStringLiteral("--with FILE2(?: --batch-of [^ )]+)?"));
     QString words = text::said(what);
     for (const QString& sure : { Words::tr("an estimate: "), Words::tr("bounds alone: ") })
         if (words.startsWith(sure))
             words.remove(0, sure.size());
-    words.replace(others, Words::tr("Other recordings at the left"));
-    words.replace(QLatin1String("as --capacity 16GiB"), Words::tr("as the device at the left"));
+    words.replace(QLatin1String("--with FILE2"), Words::tr("Other recordings at the left"));
     words = words.toHtmlEscaped();
     if (!words.isEmpty())
         words[0] = words[0].toUpper();
@@ -105,11 +103,10 @@ QString refusalText(const WhatIfAnswer& answer)
     const model::Error& error = answer.prediction.error();
     const QString what = Words::tr("%1 %2.").arg(
         text::strong(Words::tr("No answer:")), text::said(error.what).toHtmlEscaped());
-    const auto& changes = question.scenario.changes;
-    if (std::ranges::any_of(changes, &model::Change::isToldByRunningAlone)
-        && std::ranges::none_of(changes, &model::Change::spreads)) // which nobody runs
+    if (model::lacksOf(error) == model::Lacks::Confirmation
+        && std::ranges::any_of(question.scenario.changes, &model::Change::spreads))
         return what + QLatin1Char(' ')
-            + Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
+            + Words::tr("Switch the ranks off to confirm it, below: no program is run as one of many.");
     return what + QLatin1Char(' ') + whatIfHint(error);
 }
 
@@ -117,9 +114,19 @@ QString refusalText(const WhatIfAnswer& answer)
 
 QString whatIfHint(const model::Error& error)
 {
-    if (error.what.text().starts_with("how many items the batch ")) // its own is for the command line
+    switch (model::lacksOf(error)) {
+    case model::Lacks::BatchItems:
         return Words::tr("Say it at the left. Recorded with strata record --operators, the shapes of a whole "
                          "training step tell it.");
+    case model::Lacks::OtherRecording:
+        return Words::tr("Give a second recording with another batch in Other recordings at the left.");
+    case model::Lacks::Capacity:
+        return Words::tr("Choose the device that it is to fit at the left.");
+    case model::Lacks::Confirmation:
+        return Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
+    case model::Lacks::Nothing:
+        break;
+    }
     const QString hint = sentence(error.hint);
     return hint.isEmpty() ? hint : hint + QLatin1Char('.');
 }

@@ -3,6 +3,7 @@
 #include "views/pages/what_if_page.h"
 
 #include "model/session/save.h"
+#include "model/whatif/lacks.h"
 #include "tests/gui/whatif/shown_what_if_page.h"
 #include "tests/unit/chunks/made_call_list.h"
 #include "tests/unit/whatif/made_training.h"
@@ -475,13 +476,26 @@ TEST_F(WhatIfPanels, WhatNobodyRunsIsNotToBeConfirmed)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());
     ASSERT_NO_FATAL_FAILURE(ask("amp=bf16"));
-    EXPECT_TRUE(m_page.sentenceText().contains(QStringLiteral("Confirm it")));
+    EXPECT_TRUE(plain(m_page.sentenceText()).contains(QStringLiteral("Confirm it, below")));
     m_page.setScenario({ .changes = { *model::Change::parse("amp=bf16"), *model::Change::parse("ddp=8") },
         .settings = {},
         .capacityBytes = {} });
     ASSERT_NO_FATAL_FAILURE(settle());
-    EXPECT_FALSE(m_page.sentenceText().contains(QStringLiteral("Confirm it")))
+    EXPECT_TRUE(plain(m_page.sentenceText()).contains(QStringLiteral("Switch the ranks off")))
         << qPrintable(m_page.sentenceText());
+    // Nor is any option of the command line named where the page has a field.
+    for (const model::Lacks lacks : { model::Lacks::BatchItems, model::Lacks::OtherRecording,
+             model::Lacks::Capacity, model::Lacks::Confirmation }) {
+        const model::Error error{ model::Error::Kind::Usage, model::say("so"), model::hintFor(lacks), {} };
+        EXPECT_EQ(model::lacksOf(error), lacks);
+        const QString hint = whatIfHint(error);
+        EXPECT_TRUE(hint.contains(QStringLiteral("at the left")) || hint.contains(QStringLiteral("below")))
+            << qPrintable(hint);
+        EXPECT_FALSE(hint.contains(QStringLiteral("--batch-of"))
+            || hint.contains(QStringLiteral("--capacity")) || hint.contains(QStringLiteral("--confirm"))
+            || hint.contains(QStringLiteral("--with")))
+            << qPrintable(hint);
+    }
 }
 
 /// Whoever records no items is not told of them where something else is missing.
