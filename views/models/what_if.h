@@ -114,6 +114,7 @@ private:
     void ask();
     void take(const QString& key, std::shared_ptr<const WhatIfAnswer> answer);
     void takeLook(const QString& key, std::shared_ptr<const WhatIfAnswer> look);
+    void keep(const QString& key, const std::shared_ptr<const WhatIfAnswer>& answer);
     void tellItems();
     void readNext();
     void tryAlternatives();
@@ -136,6 +137,7 @@ private:
     bool m_isSlow = false; // the last whole answer took long
     bool m_hasLooked = false; // the first look of what runs is shown
     std::map<QString, std::shared_ptr<const WhatIfAnswer>> m_kept; // by command lines
+    std::size_t m_keptBytes = 0; // of runs
     std::vector<WhatIfAlternative> m_alternatives;
     QString m_tried; // what m_alternatives are of
     BackgroundJob m_predicting{ Earlier::Finish, BackgroundJob::Thread::Beside };
