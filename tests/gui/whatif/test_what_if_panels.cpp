@@ -164,6 +164,37 @@ TEST_F(WhatIfPanels, CurvesComeToThePeaksOfTheAnswer)
     ASSERT_NO_FATAL_FAILURE(agrees());
 }
 
+TEST(WhatIfCurvesTest, AColumnBeginsWithTheFirstEventOfIt)
+{
+    WhatIfCurves curves;
+    curves.events = 5'000;
+    curves.columns.resize(2'048);
+    for (std::size_t column = 0; column < curves.columns.size(); ++column) {
+        const model::EventIndex event = curves.eventOf(column);
+        const auto columnOf
+            = [](model::EventIndex of) { return static_cast<std::size_t>(of * 2'048 / 5'000); };
+        EXPECT_EQ(columnOf(event), column);
+        if (event > 0) {
+            EXPECT_EQ(columnOf(event - 1), column - 1);
+        }
+    }
+}
+
+TEST(WhatIfCurvesTest, WhatIsNotDrawnDoesNotMakeTheScale)
+{
+    auto curves = std::make_shared<WhatIfCurves>();
+    curves->events = 1;
+    curves->columns
+        = { { .recorded = 5, .recordedReserved = 10, .predicted = 5, .predictedReserved = 1'000 } };
+    RunChart chart;
+    chart.resize(400, 200);
+    chart.setCurves(curves, true, std::nullopt);
+    EXPECT_LT(chart.yOf(10), 40); // near the top
+    curves->hasReserved = true;
+    chart.setCurves(curves, true, std::nullopt);
+    EXPECT_GT(chart.yOf(10), 150);
+}
+
 TEST_F(WhatIfPanels, NothingIsCutWhereThereIsLittleRoom)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());
