@@ -3,6 +3,7 @@
 
 #include "model/analysis/training/block_modules.h"
 #include "model/base/wrap.h"
+#include "model/whatif/lacks.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -233,7 +234,7 @@ Result<BatchSizes> batchByRoles(const DeviceTrace& trace, const TrainingSteps& s
             steps.steps, [](const TrainingStep& step) { return step.kind == StepKind::Train; }))
         return fail(Error::Kind::Refused,
             say("the recording shows no step of a training, so that nothing tells what holds the batch"),
-            say("give a second recording with another batch, --with FILE2 --batch-of B0,B2"));
+            hintFor(Lacks::OtherRecording));
     const Scaling scaling(trace, steps, categories, from, to);
     const BlockColumns& blocks = trace.blocks();
     const bool told = std::ranges::any_of(blocks.all(), [&](BlockId block) {

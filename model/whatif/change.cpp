@@ -126,6 +126,11 @@ bool Change::spreads() const
     return kind == Kind::Ddp || kind == Kind::Zero1 || kind == Kind::Fsdp;
 }
 
+bool Change::isToldByRunningAlone() const
+{
+    return kind == Kind::Autocast || kind == Kind::Type;
+}
+
 Result<Sharding> Change::sharding() const
 {
     return Sharding::parse(kind == Kind::Ddp ? Sharding::Kind::Ddp

@@ -48,6 +48,7 @@ struct Change {
     [[nodiscard]] bool takesCheckpointsAway() const { return kind == Kind::Checkpoint && value == "none"; }
 
     [[nodiscard]] bool spreads() const; ///< over ranks
+    [[nodiscard]] bool isToldByRunningAlone() const; ///< the program, or its calls: no recording estimates it
     [[nodiscard]] Result<Sharding> sharding() const; ///< of one that does
 
     /// "batch=16", "batch=x2", "batch=x0.5", "checkpoint=Block", "checkpoint=path:blocks.*",

@@ -3,6 +3,7 @@
 
 #include "model/analysis/settings_advice.h"
 #include "model/whatif/alternatives.h"
+#include "model/whatif/lacks.h"
 #include "model/whatif/recorded_optimizers.h"
 #include "model/whatif/run_replay.h"
 #include "model/whatif/step_edits.h"
@@ -38,7 +39,7 @@ Result<std::int64_t> capacityOf(const RecordedRun& run, const Scenario& scenario
         = scenario.capacityBytes ? scenario.capacityBytes : run.report->capacityBytes;
     if (!capacity)
         return fail(Error::Kind::Usage, say("the recording does not tell the capacity of its device"),
-            say("say what is to fit, as --capacity 16GiB"));
+            hintFor(Lacks::Capacity));
     return *capacity;
 }
 

@@ -3,6 +3,7 @@
 
 #include "model/base/wrap.h"
 #include "model/digest/out_of_memory.h"
+#include "model/whatif/lacks.h"
 #include "model/whatif/rewrites.h"
 #include "model/whatif/run_replay.h"
 #include "model/whatif/step_edits.h"
@@ -22,9 +23,7 @@ Failure unknownBatch(std::size_t recording, std::size_t recordings)
     const Sentence what = recordings == 1 ? say("how many items the batch has is not known")
                                           : say("how many items the batch of recording %1 has is not known",
                                               asCount(static_cast<std::int64_t>(recording)));
-    return fail(Error::Kind::Usage, what,
-        say("say it with --batch-of, as --batch-of 8, or --batch-of 8,16 with a second recording; recorded "
-            "with --operators, the shapes of a whole training step tell it"));
+    return fail(Error::Kind::Usage, what, hintFor(Lacks::BatchItems));
 }
 
 /// Those runs in which each batch stands once, the one with the batch nearest to `items` first: what it does
@@ -450,13 +449,10 @@ Result<Prediction> answerOf(
     if (changes(scenario, Change::Kind::Autocast))
         return fail(Error::Kind::Refused,
             say("no recording tells which tensors autocast makes smaller, and which copies it keeps"),
-            say("the program itself can: --confirm -- COMMAND runs it so on a simulated card; --confirm "
-                "alone "
-                "makes the calls of a deep step again"));
+            hintFor(Lacks::Confirmation));
     if (changes(scenario, Change::Kind::Type))
         return fail(Error::Kind::Refused, say("no recording tells what a program computes in another type"),
-            say("the program itself can: --confirm -- COMMAND runs it so on a simulated card; --confirm "
-                "alone makes the calls of a deep step again"));
+            hintFor(Lacks::Confirmation));
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
     if (changes(scenario, Change::Kind::Batch)) {

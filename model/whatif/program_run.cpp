@@ -118,33 +118,13 @@ ProgramRun programRunOf(const DeviceTrace& trace)
 std::int64_t requestedPeak(const DeviceTrace& trace, const ProgramRun& run)
 {
     std::int64_t requested = trace.totals().requestedBytesStart, most = requested;
-    std::vector<bool> lives(run.blocks.size());
-    const auto endOverwritten = [&](EventIndex alloc) { // of a damaged recording
-        const BlockId old = run.reordered ? BlockId{} : trace.overwrittenAt(alloc);
-        if (!old.valid())
-            return;
-        requested = wrapSub(
-            requested, old.isOlder() ? trace.blocks().requestedBytes[old] : run.blocks[old.row()].bytes);
-        if (!old.isOlder())
-            lives[old.row()] = false;
-    };
-    for (const ProgramRun::Ask& ask : run.asks) {
-        if (ask.block == ProgramRun::Ask::kNoBlock) {
-            if (ask.action == Action::FreeCompleted)
-                requested = wrapAdd(requested, trace.requestedDelta(ask.like));
-            continue;
-        }
-        const std::int64_t bytes = run.blocks[ask.block].bytes;
-        if (ask.action == Action::Alloc) {
-            endOverwritten(ask.like);
+    followRequested(
+        trace, run, [](const ProgramRun::Ask&) {},
+        [&](std::uint32_t, std::int64_t bytes) {
             requested = wrapAdd(requested, bytes);
-            most = std::max(most, requested);
-            lives[ask.block] = true;
-        } else if (ask.action == Action::FreeCompleted && lives[ask.block]) {
-            requested = wrapSub(requested, bytes);
-            lives[ask.block] = false;
-        }
-    }
+            if (bytes > 0)
+                most = std::max(most, requested);
+        });
     return most;
 }
 

@@ -3,6 +3,7 @@
 
 #include "model/base/progress.h"
 #include "model/base/result.h"
+#include "model/base/wrap.h"
 #include "model/trace/device_trace.h"
 
 #include <cstdint>
@@ -43,6 +44,38 @@ struct ProgramRun {
 
 /// O(events).
 [[nodiscard]] ProgramRun programRunOf(const DeviceTrace& trace);
+
+/// Follows the sum of requested bytes, which begins at that of the trace: `ask(Ask)` before each ask, then
+/// `add(block, bytes)` for what it adds, or below 0 takes away; of Ask::kNoBlock: of a block of before.
+/// O(events).
+template <class OnAsk, class Add>
+void followRequested(const DeviceTrace& trace, const ProgramRun& run, const OnAsk& onAsk, const Add& add)
+{
+    std::vector<bool> lives(run.blocks.size());
+    const auto endOverwritten = [&](EventIndex alloc) { // of a damaged recording
+        const BlockId old = run.reordered ? BlockId{} : trace.overwrittenAt(alloc);
+        if (!old.valid())
+            return;
+        if (old.isOlder())
+            return add(ProgramRun::Ask::kNoBlock, wrapSub(0, trace.blocks().requestedBytes[old]));
+        add(static_cast<std::uint32_t>(old.row()), wrapSub(0, run.blocks[old.row()].bytes));
+        lives[old.row()] = false;
+    };
+    for (const ProgramRun::Ask& ask : run.asks) {
+        onAsk(ask);
+        if (ask.block == ProgramRun::Ask::kNoBlock) {
+            if (ask.action == Action::FreeCompleted)
+                add(ask.block, trace.requestedDelta(ask.like));
+        } else if (ask.action == Action::Alloc) {
+            endOverwritten(ask.like);
+            add(ask.block, run.blocks[ask.block].bytes);
+            lives[ask.block] = true;
+        } else if (ask.action == Action::FreeCompleted && lives[ask.block]) {
+            add(ask.block, wrapSub(0, run.blocks[ask.block].bytes));
+            lives[ask.block] = false;
+        }
+    }
+}
 
 /// Most of the sum of requested bytes, from alloc to the end of the free: the "requested" of summaries.
 [[nodiscard]] std::int64_t requestedPeak(const DeviceTrace& trace, const ProgramRun& run);

@@ -23,12 +23,10 @@ std::optional<model::PeakFigures> figuresOf(const QJsonValue& json)
         bytes("reserved_bytes_peak") };
 }
 
-QString folderOf(const ConfirmRequest& request)
+/// Calls hang on no folder: one that was typed is that of the home folder.
+QString pythonOf(const QString& typed)
 {
-    const QString folder = request.folder.trimmed();
-    if (folder.isEmpty())
-        return QDir::homePath();
-    return folder.startsWith(QLatin1Char('~')) ? QDir::homePath() + folder.mid(1) : folder;
+    return typed.contains(QLatin1Char('/')) ? QDir::home().absoluteFilePath(workingFolder(typed)) : typed;
 }
 
 } // namespace
@@ -39,7 +37,7 @@ QStringList ConfirmRequest::arguments() const
     all << QStringLiteral("--confirm");
     if (byCalls) {
         if (!python.trimmed().isEmpty())
-            all << QStringLiteral("--python") << python.trimmed();
+            all << QStringLiteral("--python") << pythonOf(python.trimmed());
         return all;
     }
     const ShellCommand program = splitCommand(command);
@@ -48,12 +46,26 @@ QStringList ConfirmRequest::arguments() const
     return all << QStringLiteral("--") << program.words;
 }
 
+QString ConfirmRequest::workingFolder() const
+{
+    return byCalls ? QDir::homePath() : views::workingFolder(folder);
+}
+
 QString ConfirmRequest::commandLine() const
 {
-    QStringList quoted{ QStringLiteral("strata") };
-    for (const QString& word : arguments())
-        quoted << text::shellQuoted(word);
-    return quoted.size() > 1 ? quoted.join(QLatin1Char(' ')) : QString();
+    const QStringList all = arguments();
+    if (all.isEmpty())
+        return {};
+    QStringList line;
+    if (!byCalls) {
+        line << QStringLiteral("cd") << text::shellQuoted(workingFolder()) << QStringLiteral("&&");
+        for (const auto& [name, value] : splitCommand(command).variables)
+            line << name + QLatin1Char('=') + text::shellQuoted(value);
+    }
+    line << QStringLiteral("strata");
+    for (const QString& word : all)
+        line << text::shellQuoted(word);
+    return line.join(QLatin1Char(' '));
 }
 
 std::optional<Confirmation> Confirmation::parse(const QByteArray& json, QString& problem)
@@ -74,6 +86,7 @@ std::optional<Confirmation> Confirmation::parse(const QByteArray& json, QString&
         .unchanged = figuresOf(device[QLatin1String("confirmed_unchanged")]).value_or(model::PeakFigures()),
         .estimate = figuresOf(device[QLatin1String("predicted")]),
         .byCalls = device[QLatin1String("confirmed_by")].toString() == QLatin1String("calls"),
+        .runsOutOfMemory = device[QLatin1String("out_of_memory")].toBool(),
         .note = note };
 }
 
@@ -81,10 +94,7 @@ ConfirmJob::ConfirmJob(const QString& program, QObject* parent)
     : QObject(parent)
     , m_program(program)
 {
-    connect(&m_strata, &StrataProcess::said, this, [this](const QString& line) {
-        m_progress = line;
-        Q_EMIT progressed();
-    });
+    connect(&m_strata, &StrataProcess::said, this, &ConfirmJob::noteLine);
     connect(&m_strata, &StrataProcess::ended, this, &ConfirmJob::finished);
     connect(&m_strata, &StrataProcess::notStarted, this, [this](const QString& why) {
         m_outcome.problem = why;
@@ -95,7 +105,7 @@ ConfirmJob::ConfirmJob(const QString& program, QObject* parent)
 bool ConfirmJob::start(const ConfirmRequest& request, QString& problem)
 {
     const ShellCommand command = splitCommand(request.command);
-    const QString folder = folderOf(request);
+    const QString folder = request.workingFolder();
     if (running())
         problem = tr("A confirmation is under way: cancel it first.");
     else if (m_program.isEmpty())
@@ -111,10 +121,11 @@ bool ConfirmJob::start(const ConfirmRequest& request, QString& problem)
     m_outcome = {};
     m_outcome.request = request;
     m_progress.clear();
+    m_complaint.clear();
     QStringList arguments = request.arguments();
     arguments.insert(arguments.indexOf(QStringLiteral("--confirm")), QStringLiteral("--json"));
-    m_strata.start(m_program, arguments, request.byCalls ? StrataProcess::Variables() : command.variables,
-        request.byCalls ? QDir::homePath() : folder);
+    m_strata.start(
+        m_program, arguments, request.byCalls ? StrataProcess::Variables() : command.variables, folder);
     return true;
 }
 
@@ -126,11 +137,29 @@ void ConfirmJob::cancel()
     Q_EMIT progressed();
 }
 
-void ConfirmJob::finished(const QByteArray& document)
+/// An error names the command, or the file that it is about; what goes on does neither.
+void ConfirmJob::noteLine(const QString& line)
+{
+    for (const QString& word : m_outcome.request.words) {
+        const QString named = word + QStringLiteral(": ");
+        if (!line.startsWith(named))
+            continue;
+        m_complaint = word == m_outcome.request.words.front() ? line.mid(named.size()) : line;
+        return;
+    }
+    m_progress = line;
+    Q_EMIT progressed();
+}
+
+void ConfirmJob::finished(const QByteArray& document, int exitCode, QProcess::ExitStatus status)
 {
     m_outcome.confirmation = Confirmation::parse(document, m_outcome.problem);
     if (!m_outcome.confirmation && m_outcome.problem.isEmpty())
-        m_outcome.problem = m_progress;
+        m_outcome.problem = !m_complaint.isEmpty()
+            ? m_complaint
+            : tr("strata ended with %1; run the command above in a terminal to see why")
+                  .arg(status == QProcess::CrashExit ? tr("signal %1").arg(exitCode)
+                                                     : tr("exit status %1").arg(exitCode));
     Q_EMIT ended(m_outcome);
 }
 

@@ -4,7 +4,6 @@
 #include "model/base/shell.h"
 #include "views/models/shell_words.h"
 
-#include <QDir>
 #include <QJsonDocument>
 #include <QSettings>
 
@@ -56,10 +55,7 @@ QStringList DryRunRequest::options() const
 
 QString DryRunRequest::workingFolder() const
 {
-    const QString path = folder.trimmed();
-    if (path.isEmpty() || path == QLatin1String("~"))
-        return QDir::homePath();
-    return path.startsWith(QLatin1String("~/")) ? QDir::homePath() + path.mid(1) : path;
+    return views::workingFolder(folder);
 }
 
 QString DryRunRequest::commandLine() const

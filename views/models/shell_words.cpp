@@ -156,4 +156,12 @@ ShellCommand splitCommand(const QString& line)
     return Splitter(line).split();
 }
 
+QString workingFolder(const QString& folder)
+{
+    const QString path = folder.trimmed();
+    if (path.isEmpty() || path == QLatin1String("~"))
+        return QDir::homePath();
+    return path.startsWith(QLatin1String("~/")) ? QDir::homePath() + path.mid(1) : path;
+}
+
 } // namespace strata::views

@@ -23,4 +23,8 @@ struct ShellCommand {
 
 [[nodiscard]] ShellCommand splitCommand(const QString& line);
 
+/// Where a command runs for which `folder` was typed: that, with `~` taken for the home folder, which it is
+/// where nothing was typed.
+[[nodiscard]] QString workingFolder(const QString& folder);
+
 } // namespace strata::views

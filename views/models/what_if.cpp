@@ -4,6 +4,8 @@
 #include "model/whatif/alternatives.h"
 #include "model/whatif/run_replay.h"
 
+#include <QFileInfo>
+
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +16,14 @@ namespace {
 constexpr int kPatienceMs = 150; // an answer that takes longer gives way to what is asked next
 constexpr int kQuickMs = 60; // a whole answer that takes longer has a first look before it
 constexpr model::EventIndex kManyEvents = 10'000; // of which answers may well take long
-constexpr std::size_t kMostKept = 1'000; // answers; a few hundred bytes each
+constexpr std::size_t kMostKept = 1'000; // answers
+constexpr std::size_t kMostKeptBytes = std::size_t{ 256 } << 20; // of their runs
+
+/// A confirmation runs in another folder than this program.
+QString absolute(const QString& path)
+{
+    return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath();
+}
 
 /// The same for questions that have the same answer.
 QString keyOf(const WhatIfQuestion& question)
@@ -32,6 +41,24 @@ std::shared_ptr<const WhatIfAnswer> answerOf(const WhatIfQuestion& question, con
     const model::PeakFigures recorded
         = prediction ? prediction->recorded : model::recordedPeaks(shown.run.recorded(shown.items));
     return std::make_shared<const WhatIfAnswer>(WhatIfAnswer{ question, recorded, std::move(prediction) });
+}
+
+/// Nearly all of what it takes: the run that its curves are drawn of.
+std::size_t bytesOf(const WhatIfAnswer& answer)
+{
+    const model::ProgramRun* run = answer.prediction ? answer.prediction->run.get() : nullptr;
+    return run == nullptr ? 0
+                          : run->blocks.size() * sizeof(model::ProgramRun::Block)
+            + run->asks.size() * sizeof(model::ProgramRun::Ask);
+}
+
+/// What a row of the table shows of it.
+WhatIfAlternative alternativeOf(const WhatIfAnswer& answer)
+{
+    WhatIfAlternative alternative{ answer.question.scenario, answer.prediction };
+    if (alternative.prediction)
+        alternative.prediction->run.reset();
+    return alternative;
 }
 
 bool wasCancelled(const WhatIfAnswer& answer)
@@ -54,7 +81,7 @@ void WhatIf::setDevice(std::shared_ptr<const DeviceData> device, const QString& 
     const bool sameSource
         = m_device && device && (device->session == m_device->session || device->follows(*m_device));
     m_device = std::move(device);
-    m_path = path;
+    m_path = absolute(path);
     const WhatIfRun run = m_device ? WhatIfRun::of(*m_device) : WhatIfRun();
     const bool sameAnswers = sameTrace && run.report == m_run.report && run.categories == m_run.categories;
     if (!sameTrace) {
@@ -79,6 +106,7 @@ void WhatIf::setDevice(std::shared_ptr<const DeviceData> device, const QString& 
         m_answered.clear();
         m_tried.clear();
         m_kept.clear();
+        m_keptBytes = 0;
         m_alternatives.clear();
         if (run.categories != m_run.categories) {
             m_telling.cancel();
@@ -121,8 +149,9 @@ void WhatIf::setSaidItems(std::optional<std::int64_t> items)
     tryAlternatives();
 }
 
-void WhatIf::addOther(const QString& path)
+void WhatIf::addOther(const QString& relative)
 {
+    const QString path = absolute(relative);
     if (std::ranges::find(m_others, path, &Other::path) != m_others.end())
         return;
     m_others.push_back({ .path = path, .saidItems = {}, .run = {}, .refusal = {} });
@@ -273,14 +302,26 @@ void WhatIf::takeLook(const QString& key, std::shared_ptr<const WhatIfAnswer> lo
 
 void WhatIf::take(const QString& key, std::shared_ptr<const WhatIfAnswer> answer)
 {
-    if (m_kept.size() >= kMostKept)
-        m_kept.clear();
-    m_kept[key] = answer;
+    keep(key, answer);
     m_answer = std::move(answer);
     m_answered = key;
     if (m_asked == key)
         m_asked.clear();
     Q_EMIT answerChanged();
+}
+
+void WhatIf::keep(const QString& key, const std::shared_ptr<const WhatIfAnswer>& answer)
+{
+    if (const auto old = m_kept.find(key); old != m_kept.end()) {
+        m_keptBytes -= bytesOf(*old->second);
+        m_kept.erase(old);
+    }
+    if (m_kept.size() >= kMostKept || m_keptBytes + bytesOf(*answer) > kMostKeptBytes) {
+        m_kept.clear();
+        m_keptBytes = 0;
+    }
+    m_keptBytes += bytesOf(*answer);
+    m_kept[key] = answer;
 }
 
 void WhatIf::tellItems()
@@ -359,7 +400,7 @@ void WhatIf::tryAlternatives()
     std::erase_if(questions, [&](const auto& asked) {
         const auto kept = m_kept.find(asked.first);
         if (kept != m_kept.end())
-            m_alternatives.push_back({ asked.second.scenario, kept->second->prediction });
+            m_alternatives.push_back(alternativeOf(*kept->second));
         return kept != m_kept.end();
     });
     Q_EMIT alternativesChanged();
@@ -371,8 +412,8 @@ void WhatIf::tryAlternatives()
             if (wasCancelled(*answer))
                 return;
             context.deliver([this, key = key, answer] {
-                m_kept[key] = answer;
-                m_alternatives.push_back({ answer->question.scenario, answer->prediction });
+                keep(key, answer);
+                m_alternatives.push_back(alternativeOf(*answer));
                 Q_EMIT alternativesChanged();
             });
         }

@@ -65,7 +65,8 @@ public:
 
     explicit WhatIf(QObject* parent = nullptr);
 
-    /// `path`: of the recording, for commands. What was answered of another trace is dropped; nullptr: none.
+    /// `path`: of the recording, for commands, which have it absolute. What was answered of another trace is
+    /// dropped; nullptr: none.
     void setDevice(std::shared_ptr<const DeviceData> device, const QString& path);
     [[nodiscard]] const std::shared_ptr<const DeviceData>& device() const { return m_device; }
     [[nodiscard]] Ready ready() const;
@@ -80,7 +81,7 @@ public:
         return m_saidItems ? m_saidItems : m_toldItems;
     }
 
-    void addOther(const QString& path);
+    void addOther(const QString& relative); ///< or absolute
     void removeOther(std::size_t place);
     void setOtherItems(std::size_t place, std::optional<std::int64_t> items);
     void useOthers(bool use); ///< false: they are left aside
@@ -113,6 +114,7 @@ private:
     void ask();
     void take(const QString& key, std::shared_ptr<const WhatIfAnswer> answer);
     void takeLook(const QString& key, std::shared_ptr<const WhatIfAnswer> look);
+    void keep(const QString& key, const std::shared_ptr<const WhatIfAnswer>& answer);
     void tellItems();
     void readNext();
     void tryAlternatives();
@@ -135,6 +137,7 @@ private:
     bool m_isSlow = false; // the last whole answer took long
     bool m_hasLooked = false; // the first look of what runs is shown
     std::map<QString, std::shared_ptr<const WhatIfAnswer>> m_kept; // by command lines
+    std::size_t m_keptBytes = 0; // of runs
     std::vector<WhatIfAlternative> m_alternatives;
     QString m_tried; // what m_alternatives are of
     BackgroundJob m_predicting{ Earlier::Finish, BackgroundJob::Thread::Beside };

@@ -67,12 +67,14 @@ void fillRecorded(const model::DeviceTrace& trace, WhatIfCurves& curves)
     cursor.toEnd(enter);
 }
 
-/// What the predicted run requests, by what it is for: as model::requestedPeak() adds it up.
+/// What the predicted run requests, by what it is for.
 void fillPredicted(const model::DeviceTrace& trace, const model::ProgramRun& run,
     const model::Categories* categories, WhatIfCurves& curves)
 {
     const std::size_t born = trace.blocks().bornCount();
     const auto layerOf = [&](std::uint32_t block) {
+        if (block == model::ProgramRun::Ask::kNoBlock)
+            return WhatIfCurves::kOlder;
         if (block >= born)
             return WhatIfCurves::kAdded;
         const model::BlockId recorded
@@ -84,7 +86,6 @@ void fillPredicted(const model::DeviceTrace& trace, const model::ProgramRun& run
     std::array<std::int64_t, WhatIfCurves::kLayers> layers{};
     layers[WhatIfCurves::kOlder] = trace.totals().requestedBytesStart;
     std::int64_t requested = layers[WhatIfCurves::kOlder];
-    std::vector<bool> lives(run.blocks.size());
     Cursor cursor(curves.columns.size(), trace.eventCount());
     const auto enter = [&](std::size_t column) {
         curves.columns[column].predicted = requested;
@@ -92,30 +93,13 @@ void fillPredicted(const model::DeviceTrace& trace, const model::ProgramRun& run
     };
     enter(0);
     curves.predictedPeak = { requested, 0 };
-    const auto add = [&](std::size_t layer, std::int64_t bytes) {
-        requested = model::wrapAdd(requested, bytes);
-        layers[layer] = model::wrapAdd(layers[layer], bytes);
-    };
-    for (const model::ProgramRun::Ask& ask : run.asks) {
-        const std::size_t at = cursor.to(ask.like, enter);
-        if (ask.block == model::ProgramRun::Ask::kNoBlock) {
-            if (ask.action == Action::FreeCompleted)
-                add(WhatIfCurves::kOlder, trace.requestedDelta(ask.like));
-            continue;
-        }
-        const std::int64_t bytes = run.blocks[ask.block].bytes;
-        if (ask.action == Action::Alloc) {
-            const model::BlockId old
-                = run.reordered ? model::BlockId{} : trace.overwrittenAt(ask.like); // of a damaged recording
-            if (old.valid() && old.isOlder())
-                add(WhatIfCurves::kOlder, model::wrapSub(0, trace.blocks().requestedBytes[old]));
-            if (old.valid() && !old.isOlder()) {
-                add(layerOf(static_cast<std::uint32_t>(old.row())),
-                    model::wrapSub(0, run.blocks[old.row()].bytes));
-                lives[old.row()] = false;
-            }
-            add(layerOf(ask.block), bytes);
-            lives[ask.block] = true;
+    std::size_t at = 0;
+    model::followRequested(
+        trace, run, [&](const model::ProgramRun::Ask& ask) { at = cursor.to(ask.like, enter); },
+        [&](std::uint32_t block, std::int64_t bytes) {
+            std::int64_t& layer = layers[layerOf(block)];
+            layer = model::wrapAdd(layer, bytes);
+            requested = model::wrapAdd(requested, bytes);
             Column& column = curves.columns[at];
             if (requested > column.predicted) {
                 column.predicted = requested;
@@ -123,11 +107,7 @@ void fillPredicted(const model::DeviceTrace& trace, const model::ProgramRun& run
             }
             if (requested > curves.predictedPeak.bytes)
                 curves.predictedPeak = { requested, at };
-        } else if (ask.action == Action::FreeCompleted && lives[ask.block]) {
-            add(layerOf(ask.block), model::wrapSub(0, bytes));
-            lives[ask.block] = false;
-        }
-    }
+        });
     cursor.toEnd(enter);
 }
 
@@ -180,7 +160,8 @@ bool fillReserved(const model::RecordedRun& recorded, const WhatIfAnswer& answer
 
 EventIndex WhatIfCurves::eventOf(std::size_t column) const
 {
-    return static_cast<EventIndex>(column) * events / static_cast<EventIndex>(columns.size());
+    const auto all = static_cast<EventIndex>(columns.size());
+    return (static_cast<EventIndex>(column) * events + all - 1) / all;
 }
 
 std::shared_ptr<const WhatIfCurves> curvesOf(

@@ -12,7 +12,8 @@
 
 namespace strata::views {
 
-/// Memory over a run, as it was recorded and as a what-if has it, on one axis: the events of the recording.
+/// Memory over a run, as it was recorded and as a what-if has it, on one axis: the events of the recording
+/// that is shown. A run that goes by another recording lies upon it by its own share of that one's events.
 /// What the predicted run does more stands at the recorded event that it comes after, so that steps lie upon
 /// each other. Each column holds what is highest in it, so that no peak is lost. Bytes. Immutable.
 struct WhatIfCurves {

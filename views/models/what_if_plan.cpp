@@ -154,6 +154,7 @@ void WhatIfPlanner::look(const WhatIfQuestion& question, PlanGoal goal)
         of += QLatin1Char(' ') + QString::number(recording.items.value_or(0));
     if (std::exchange(m_looked, of) == of)
         return;
+    m_refusal.reset();
     m_looking.start([question, goal](const JobContext&) { return refusalOf(question, goal); },
         [this](std::optional<model::Error> refusal) {
             m_refusal = std::move(refusal);

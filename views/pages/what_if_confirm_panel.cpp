@@ -56,6 +56,26 @@ void addField(QGridLayout& grid, const QString& name, QLineEdit& edit)
     grid.addWidget(&edit, row, 1);
 }
 
+/// Than was recorded.
+bool isOfAnotherBatch(const WhatIfQuestion& question)
+{
+    const auto& changes = question.scenario.changes;
+    const bool isBatch = std::ranges::any_of(
+        changes, [](const model::Change& change) { return change.kind == model::Change::Kind::Batch; });
+    const auto items = question.recordings.front().items;
+    return isBatch && (!items || model::batchAfter(changes, *items).value_or(0) != *items);
+}
+
+/// The first recording of another batch has calls: with it they tell which of their sizes follow the batch.
+bool hasOtherCalls(const WhatIfQuestion& question)
+{
+    const auto items = question.recordings.front().items;
+    const auto other = std::ranges::find_if(question.recordings, [&](const WhatIfRecording& recording) {
+        return items && recording.items && recording.items != items;
+    });
+    return other != question.recordings.end() && model::callListOf(*other->run.trace);
+}
+
 } // namespace
 
 WhatIfConfirmPanel::WhatIfConfirmPanel(WhatIf& whatIf, QWidget* parent)
@@ -150,6 +170,8 @@ void WhatIfConfirmPanel::setWay(Way way)
     m_way->choose(way);
     m_ways->setCurrentIndex(way);
     m_question->setVisible(false);
+    if (!m_job.running())
+        m_problem.clear(); // it is of the other way
     showState();
 }
 
@@ -186,8 +208,6 @@ QString WhatIfConfirmPanel::whyNot() const
     const auto question = m_whatIf.question();
     if (!question)
         return tr("There is nothing to confirm yet.");
-    if (question->recordings.size() > 1)
-        return tr("What goes by several recordings is confirmed without them: switch their card off.");
     const model::Scenario& scenario = question->scenario;
     if (scenario.changesNothing())
         return tr("Nothing changes: change something at the left.");
@@ -201,38 +221,55 @@ QString WhatIfConfirmPanel::whyNot() const
         if (!model::isToldByCalls(change))
             return tr("Calls do not tell what %1 comes to: run the program.").arg(text::utf8(change.text));
     const auto list = model::callListOf(*m_whatIf.device()->trace);
-    return list ? QString() : text::said(list.error().what);
+    if (list)
+        return {};
+    QString what = text::said(list.error().what);
+    what[0] = what[0].toUpper();
+    return tr("%1. Run the program, or record it anew with strata record --deep-step 3.").arg(what);
 }
 
 QString WhatIfConfirmPanel::whatLacks() const
 {
     const QString command = m_command->text();
     const auto question = m_whatIf.question();
-    if (way() != Program || !question)
+    if (!question)
         return {};
+    const bool isBatch = isOfAnotherBatch(*question);
+    if (way() == Calls)
+        return isBatch && !hasOtherCalls(*question)
+            ? tr(
+                "Add a recording with a deep step and another batch in Other recordings, or run the program.")
+            : QString();
     if (command.trimmed().isEmpty())
         return tr("The recording does not tell its command: write it down.");
-    const auto& changes = question->scenario.changes;
-    bool isBatch = std::ranges::any_of(
-        changes, [](const model::Change& change) { return change.kind == model::Change::Kind::Batch; });
-    if (const auto items = question->recordings.front().items; isBatch && items)
-        isBatch = model::batchAfter(changes, *items).value_or(0) != *items;
     return isBatch && !command.contains(QLatin1String("{BATCH}"))
         ? tr("Write {BATCH} where the program is told its batch.")
         : QString();
 }
 
-const Confirmation* WhatIfConfirmPanel::confirmation() const
+const WhatIfConfirmPanel::Kept* WhatIfConfirmPanel::kept() const
 {
     const auto question = m_whatIf.question();
     const auto kept = question ? m_kept.find(question->commandLine()) : m_kept.end();
     return kept == m_kept.end() ? nullptr : &kept->second;
 }
 
+const Confirmation* WhatIfConfirmPanel::confirmation() const
+{
+    const Kept* of = kept();
+    return of != nullptr ? &of->confirmation : nullptr;
+}
+
+QString WhatIfConfirmPanel::confirmedBy() const
+{
+    const Kept* of = kept();
+    return of != nullptr ? of->commandLine : QString();
+}
+
 const Confirmation* WhatIfConfirmPanel::confirmationOf(const WhatIfAnswer& answer) const
 {
     const auto kept = m_kept.find(answer.question.commandLine());
-    return kept == m_kept.end() ? nullptr : &kept->second;
+    return kept == m_kept.end() ? nullptr : &kept->second.confirmation;
 }
 
 void WhatIfConfirmPanel::showState()
@@ -240,20 +277,36 @@ void WhatIfConfirmPanel::showState()
     const QString never = whyNot(), why = never.isEmpty() ? whatLacks() : never;
     const bool running = m_job.running();
     m_run->setText(running ? tr("Cancel") : tr("Confirm…"));
-    m_run->setEnabled(running || why.isEmpty());
-    m_ways->setEnabled(never.isEmpty() || m_whatIf.scenario().changesNothing());
-    m_line->setText(why.isEmpty() ? request().commandLine() : QString());
-    m_line->setVisible(why.isEmpty()); // what is said instead stands right below the fields
-    if (running)
-        return m_state->setText(tr("Running: %1").arg(m_job.progress().toHtmlEscaped()));
-    if (const Confirmation* of = confirmation())
-        return m_state->setText(confirmedText(*of));
-    if (!why.isEmpty())
-        return m_state->setText(why.toHtmlEscaped());
+    m_run->setEnabled(running ? !m_job.cancelling() : why.isEmpty());
+    m_ways->setEnabled(!running && (never.isEmpty() || m_whatIf.scenario().changesNothing()));
+    const QString line = running ? m_job.request().commandLine()
+        : why.isEmpty()          ? request().commandLine()
+                                 : QString();
+    m_line->setText(line);
+    m_line->setVisible(!line.isEmpty()); // what is said instead stands right below the fields
+    m_state->setText(running ? runningText() : why.isEmpty() ? cameText() : why.toHtmlEscaped());
+}
+
+QString WhatIfConfirmPanel::runningText() const
+{
+    return m_job.cancelling()        ? tr("Cancelling…")
+        : m_job.progress().isEmpty() ? tr("Running…")
+                                     : tr("Running: %1").arg(m_job.progress().toHtmlEscaped());
+}
+
+/// What came of the question as it stands: a later failure is said rather than what was confirmed before.
+QString WhatIfConfirmPanel::cameText() const
+{
     const auto question = m_whatIf.question();
-    m_state->setText(m_problem.isEmpty() || !question || question->commandLine() != m_asked
-            ? QString()
-            : tr("%1 %2").arg(text::strong(tr("Not confirmed:")), m_problem.toHtmlEscaped()));
+    if (!m_problem.isEmpty() && question && question->commandLine() == m_asked)
+        return tr("%1 %2").arg(text::strong(tr("Not confirmed:")), m_problem.toHtmlEscaped());
+    const Kept* of = kept();
+    if (of == nullptr)
+        return {};
+    const QString came = confirmedText(of->confirmation);
+    return of->commandLine == request().commandLine()
+        ? came
+        : tr("%1 That was another command: %2").arg(came, of->commandLine.toHtmlEscaped());
 }
 
 void WhatIfConfirmPanel::run()
@@ -266,6 +319,7 @@ void WhatIfConfirmPanel::run()
     m_asked = question->commandLine();
     (void)m_job.start(request(), m_problem);
     showState();
+    Q_EMIT runningChanged();
 }
 
 void WhatIfConfirmPanel::ended(const ConfirmOutcome& outcome)
@@ -273,11 +327,12 @@ void WhatIfConfirmPanel::ended(const ConfirmOutcome& outcome)
     if (outcome.cancelled)
         m_problem = tr("it was cancelled");
     else if (outcome.confirmation)
-        m_kept[m_asked] = *outcome.confirmation;
+        m_kept[m_asked] = { *outcome.confirmation, outcome.request.commandLine() };
     else
         m_problem = outcome.problem;
     showState();
     Q_EMIT changed();
+    Q_EMIT runningChanged();
 }
 
 QString WhatIfConfirmPanel::lineText() const

@@ -30,11 +30,14 @@ public:
 
     void refresh(); ///< the question, or what is known of the device, is another
     void setWay(Way way);
-    /// Of the question as it stands; nullptr: it was not confirmed.
-    [[nodiscard]] const Confirmation* confirmation() const;
-    /// Of an answer; nullptr: likewise.
+    /// Of an answer; nullptr: it was not confirmed.
     [[nodiscard]] const Confirmation* confirmationOf(const WhatIfAnswer& answer) const;
+    /// Of the question as it stands; nullptr: likewise.
+    [[nodiscard]] const Confirmation* confirmation() const;
+    /// The command that confirmed the question as it stands; empty: it was not confirmed.
+    [[nodiscard]] QString confirmedBy() const;
     [[nodiscard]] bool running() const { return m_job.running(); }
+    [[nodiscard]] ConfirmJob& job() { return m_job; }
     [[nodiscard]] QLineEdit& command() const { return *m_command; }
     [[nodiscard]] QLineEdit& folder() const { return *m_folder; }
     [[nodiscard]] QLineEdit& python() const { return *m_python; }
@@ -44,7 +47,8 @@ public:
     [[nodiscard]] QString stateText() const; ///< what came of it, what keeps it from running
 
 Q_SIGNALS:
-    void changed(); ///< confirmation() is another
+    void changed(); ///< confirmationOf() may be another
+    void runningChanged();
 
 private:
     [[nodiscard]] ConfirmRequest request() const;
@@ -52,13 +56,21 @@ private:
     [[nodiscard]] QString whyNot() const; ///< nothing can be run, whatever the fields say; empty: it can
     [[nodiscard]] QString whatLacks() const; ///< in the command; empty: nothing
     void showState();
+    [[nodiscard]] QString runningText() const;
+    [[nodiscard]] QString cameText() const;
     void run();
     void ended(const ConfirmOutcome& outcome);
 
     WhatIf& m_whatIf;
     ConfirmJob m_job;
     const void* m_trace = nullptr; // that everything is of
-    std::map<QString, Confirmation> m_kept; // by the command line of the question
+    struct Kept {
+        Confirmation confirmation;
+        QString commandLine; // that came to it
+    };
+    [[nodiscard]] const Kept* kept() const; ///< of the question as it stands
+
+    std::map<QString, Kept> m_kept; // by the command line of the question
     QString m_asked; // that of what runs
     QString m_problem; // of the last run
     Segmented* m_way;

@@ -125,12 +125,17 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     connect(&m_whatIf, &WhatIf::workingChanged, this, [this] {
         refreshCards();
         m_plan->refresh();
+        m_confirm->refresh();
         showTexts();
         Q_EMIT busyChanged();
     });
     connect(m_plan, &WhatIfPlanPanel::taken, this, &WhatIfPage::setScenario);
     connect(m_plan, &WhatIfPlanPanel::announced, m_footer, &TableFooter::announce);
     connect(m_confirm, &WhatIfConfirmPanel::changed, this, &WhatIfPage::showAnswer);
+    connect(m_confirm, &WhatIfConfirmPanel::runningChanged, this, [this] {
+        showTexts();
+        Q_EMIT busyChanged();
+    });
     connect(&card<WhatIfPrecisionCard>(), &WhatIfPrecisionCard::confirmAsked, this,
         [this] { setBelow(Confirm); });
     connect(m_notice, &EmptyNotice::buttonPressed, &document, &Document::replayAgain);
@@ -268,7 +273,7 @@ void WhatIfPage::showAbout()
     const auto& answer = m_whatIf.answer();
     const bool isRefused = answer && !answer->prediction;
     QString about;
-    if (below == Cards && isRefused)
+    if (below == Cards && isRefused && m_confirm->confirmationOf(*answer) == nullptr)
         about = tr("Without an answer it is not known which cards it fits on.");
     else if (below == Blocks && isRefused)
         about = tr("Without an answer it is not known what becomes of blocks.");
@@ -297,7 +302,7 @@ void WhatIfPage::setPalette(const Palette& palette)
 bool WhatIfPage::busy() const
 {
     return m_whatIf.working() || m_whatIf.reading() || m_whatIf.trying() || m_drawing.running()
-        || m_plan->planner().job().running() || m_plan->planner().looking().running()
+        || m_plan->planner().job().running() || m_plan->planner().looking().running() || m_confirm->running()
         || m_document.replaying() || m_document.analysing();
 }
 
@@ -340,9 +345,7 @@ void WhatIfPage::refreshCards()
 void WhatIfPage::collect()
 {
     const auto isTold = [](const model::Scenario& scenario) { // by an estimate
-        return std::ranges::none_of(scenario.changes, [](const model::Change& change) {
-            return change.kind == model::Change::Kind::Autocast || change.kind == model::Change::Kind::Type;
-        });
+        return std::ranges::none_of(scenario.changes, &model::Change::isToldByRunningAlone);
     };
     model::Scenario scenario;
     for (const WhatIfCard* card : m_cards)
@@ -391,16 +394,23 @@ void WhatIfPage::showAnswer()
         picture.least = answer->prediction->least;
         picture.most = answer->prediction->most;
     }
-    if (const Confirmation* confirmed = m_confirm->confirmationOf(*answer)) {
+    const Confirmation* const confirmed = m_confirm->confirmationOf(*answer);
+    if (confirmed != nullptr) {
         picture.predicted = picture.least = picture.most = confirmed->changed;
         picture.isConfirmed = true;
     }
     m_chart->setPicture(picture);
     drawCurves();
     table(Peaks).setSource(std::make_shared<const PeaksTable>(picture));
-    table(Cards).setSource(answer->prediction ? std::make_shared<const FittingCardsTable>(
-                               answer->prediction->roomBytes(), answer->prediction->atLeastBytes.has_value())
-                                              : nullptr);
+    const auto cards = [&]() -> std::shared_ptr<const FittingCardsTable> { // by what the verdict goes by
+        if (confirmed != nullptr)
+            return std::make_shared<const FittingCardsTable>(confirmed->changed.reservedBytesPeak, false);
+        if (!answer->prediction)
+            return nullptr;
+        return std::make_shared<const FittingCardsTable>(
+            answer->prediction->roomBytes(), answer->prediction->atLeastBytes.has_value());
+    };
+    table(Cards).setSource(cards());
     table(Blocks).setSource(
         answer->prediction ? std::make_shared<const RulesTable>(answer->prediction->uses) : nullptr);
     showTexts();
@@ -469,8 +479,9 @@ void WhatIfPage::showTexts()
     m_reset->setEnabled(!now.changes.empty() || now.settings || now.capacityBytes);
     m_copyCommand->setEnabled(m_whatIf.question().has_value());
     const bool waits = any && m_whatIf.ready() != WhatIf::Ready::All && m_document.analysing();
-    m_footer->setText(
-        waits ? tr("The steps of the training are looked for: until then, batches wait") : QString());
+    m_footer->setText(m_confirm->running() ? tr("A confirmation runs: it ends with this window")
+            : waits ? tr("The steps of the training are looked for: until then, batches wait")
+                    : QString());
 }
 
 void WhatIfPage::copySetting()
@@ -506,6 +517,8 @@ QString WhatIfPage::commandLine() const
     if (m_tables->currentIndex() == Plan)
         if (const QString plan = m_plan->commandLine(); !plan.isEmpty())
             return plan;
+    if (const QString confirmed = m_confirm->confirmedBy(); !confirmed.isEmpty())
+        return confirmed;
     const auto question = m_whatIf.question();
     return question ? question->commandLine() : QString();
 }

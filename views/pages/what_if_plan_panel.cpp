@@ -20,6 +20,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSplitter>
+#include <QStringList>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -29,6 +30,13 @@ namespace strata::views {
 namespace {
 
 constexpr int kBudgetWidth = 96, kLeastHeight = 48; // before scaling
+
+/// The same question with other changes.
+QString commandOf(WhatIfQuestion question, const model::Scenario& scenario)
+{
+    question.scenario = scenario;
+    return question.commandLine();
+}
 
 QString percent(double share)
 {
@@ -97,7 +105,10 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
         else
             plan();
     });
-    connect(&m_planner, &WhatIfPlanner::changed, this, &WhatIfPlanPanel::show);
+    connect(&m_planner, &WhatIfPlanner::changed, this, [this] {
+        showPlan();
+        showSentence();
+    });
     connect(&m_planner, &WhatIfPlanner::refusalChanged, this, &WhatIfPlanPanel::refresh);
     connect(&m_planner.job(), &BackgroundJob::runningChanged, this, &WhatIfPlanPanel::refresh);
     connect(m_copy, &QPushButton::clicked, this, [this] {
@@ -108,7 +119,8 @@ WhatIfPlanPanel::WhatIfPlanPanel(WhatIf& whatIf, QWidget* parent)
         if (const auto& plan = m_planner.plan(); plan && plan->made)
             Q_EMIT taken(plan->scenario());
     });
-    show();
+    showPlan();
+    showSentence();
 }
 
 PlanGoal WhatIfPlanPanel::goal() const
@@ -143,8 +155,7 @@ void WhatIfPlanPanel::refresh()
         m_planner.look(*question, goal());
     m_plan->setEnabled(
         running || (question && !m_planner.refusal() && (goal() != PlanGoal::Budget || budgetBytes())));
-    if (!m_planner.plan() || running)
-        show();
+    showSentence();
 }
 
 void WhatIfPlanPanel::plan()
@@ -156,12 +167,26 @@ void WhatIfPlanPanel::plan()
     m_planner.start(*question, goal(), isBudget ? *budgetBytes() : 0);
 }
 
-void WhatIfPlanPanel::show()
+bool WhatIfPlanPanel::isPlanOf(const WhatIfQuestion& question) const
+{
+    const WhatIfPlan& plan = *m_planner.plan();
+    WhatIfQuestion same = question;
+    same.plan = plan.question.plan; // it may be of another size, which it says
+    same.scenario = plan.question.scenario;
+    const QString asked = question.commandLine();
+    return plan.goal == goal() && same.commandLine() == plan.question.commandLine()
+        && std::ranges::equal(
+            same.recordings, plan.question.recordings, {}, &WhatIfRecording::items, &WhatIfRecording::items)
+        && (asked == commandOf(question, plan.question.scenario)
+            || asked == commandOf(question, plan.scenario()));
+}
+
+/// The table and the code of what was found.
+void WhatIfPlanPanel::showPlan()
 {
     const auto& plan = m_planner.plan();
     const model::CheckpointPlan* checkpoints = plan ? plan->checkpoints() : nullptr;
     m_copy->setEnabled(!code().isEmpty());
-    m_take->setEnabled(plan && plan->made);
     m_table->setVisible(
         plan && plan->made && (plan->fit() != nullptr || !checkpoints->chosen.modules.empty()));
     m_code->setVisible(!code().isEmpty());
@@ -172,35 +197,55 @@ void WhatIfPlanPanel::show()
         m_table->setSource(std::make_shared<const PlanModulesTable>(plan));
     else
         m_table->setSource(nullptr);
+}
+
+/// What was found, or why nothing is; what was found for another question is said to be of that.
+void WhatIfPlanPanel::showSentence()
+{
+    const auto& plan = m_planner.plan();
+    const auto question = m_whatIf.planQuestion();
+    const bool isOfThis = plan && question && isPlanOf(*question);
+    m_take->setEnabled(isOfThis && plan->made);
     if (m_planner.job().running())
         return m_sentence->setText(tr("Looking for a plan: every choice is predicted as a whole…"));
-    const std::optional<model::Error> refusal = !plan ? m_planner.refusal()
-        : !plan->made                                 ? std::optional(plan->made.error())
-                                                      : std::nullopt;
+    const std::optional<model::Error> refusal = isOfThis && !plan->made ? std::optional(plan->made.error())
+        : isOfThis                                                      ? std::nullopt
+                                                                        : m_planner.refusal();
+    QStringList all;
     if (refusal)
-        return m_sentence->setText(
-            text::unbroken(tr("%1 %2. %3")
-                               .arg(text::strong(tr("No plan:")), text::said(refusal->what).toHtmlEscaped(),
-                                   whatIfHint(*refusal))));
-    if (!plan)
-        return m_sentence->setText(goal() == PlanGoal::Budget
+        all << tr("%1 %2. %3")
+                   .arg(text::strong(tr("No plan:")), text::said(refusal->what).toHtmlEscaped(),
+                       whatIfHint(*refusal));
+    if (plan && plan->made)
+        all << (isOfThis ? foundText(*plan)
+                : plan->goal == goal()
+                ? tr("%1 %2").arg(text::strong(tr("Of other changes:")), foundText(*plan))
+                : tr("%1 %2").arg(text::strong(tr("Of another goal:")), foundText(*plan)));
+    if (all.isEmpty())
+        all << (goal() == PlanGoal::Budget
                 ? tr("Which modules to checkpoint so that no more than a size is reserved, at the least that "
                      "is computed again.")
                 : tr("It goes by the device at the left, else by that of the recording."));
-    const QString needed = text::strong(text::bytes(plan->neededBytes()));
+    m_sentence->setText(text::unbroken(all.join(QLatin1Char(' '))));
+}
+
+QString WhatIfPlanPanel::foundText(const WhatIfPlan& plan)
+{
+    const QString needed = text::strong(text::bytes(plan.neededBytes()));
     QString said;
-    if (const model::FitPlan* fit = plan->fit()) {
+    if (const model::FitPlan* fit = plan.fit()) {
         const QString capacity = text::bytes(fit->capacityBytes);
         const QString with = text::strong(text::scenario(fit->options[fit->chosen].with({})).toHtmlEscaped());
         const bool isNothing
             = fit->options[fit->chosen].changes.empty() && !fit->options[fit->chosen].settings;
-        said = !plan->met() ? tr("Nothing that was tried fits %1: the least needs %2.").arg(capacity, needed)
-            : isNothing     ? tr("It fits %1 as it is, with %2 at most.").arg(capacity, needed)
-                            : tr("%1 fits %2, with %3 at most.").arg(with, capacity, needed);
+        said = !plan.met() ? tr("Nothing that was tried fits %1: the least needs %2.").arg(capacity, needed)
+            : isNothing    ? tr("It fits %1 as it is, with %2 at most.").arg(capacity, needed)
+                           : tr("%1 fits %2, with %3 at most.").arg(with, capacity, needed);
     } else {
+        const model::CheckpointPlan* checkpoints = plan.checkpoints();
         const QString budget = text::bytes(checkpoints->budgetBytes);
         const model::PlannedCheckpoints& chosen = checkpoints->chosen;
-        said = !plan->met()
+        said = !plan.met()
             ? tr("%1 is not met: the least that checkpoints lead to is %2.").arg(budget, needed)
             : chosen.modules.empty()
             ? tr("Nothing needs to be checkpointed for %1: it needs %2 at most.").arg(budget, needed)
@@ -217,7 +262,7 @@ void WhatIfPlanPanel::show()
                 + tr("As far as it was recorded: a request was refused then, and what comes behind it is not "
                      "known.");
     }
-    m_sentence->setText(text::unbroken(said));
+    return said;
 }
 
 void WhatIfPlanPanel::setColours(const Palette& palette)

@@ -40,7 +40,10 @@ Q_SIGNALS:
     void announced(const QString& message); ///< for the foot of the page
 
 private:
-    void show(); ///< what was found
+    void showPlan();
+    void showSentence();
+    [[nodiscard]] bool isPlanOf(const WhatIfQuestion& question) const; ///< or it is taken over in that
+    [[nodiscard]] static QString foundText(const WhatIfPlan& plan); ///< of one that was made
     [[nodiscard]] PlanGoal goal() const;
     [[nodiscard]] std::optional<std::int64_t> budgetBytes() const;
 

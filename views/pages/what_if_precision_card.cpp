@@ -3,11 +3,8 @@
 
 #include "views/style/labels.h"
 #include "views/style/texts.h"
-#include "views/style/type.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -48,9 +45,7 @@ void WhatIfPrecisionCard::addTo(model::Scenario& scenario) const
 
 void WhatIfPrecisionCard::show(const model::Scenario& scenario)
 {
-    const auto asked = std::ranges::find_if(scenario.changes, [](const model::Change& change) {
-        return change.kind == model::Change::Kind::Autocast || change.kind == model::Change::Kind::Type;
-    });
+    const auto asked = std::ranges::find_if(scenario.changes, &model::Change::isToldByRunningAlone);
     setOn(asked != scenario.changes.end());
     if (isOn())
         m_type->setCurrentIndex(std::max(0, m_type->findData(text::utf8(asked->text))));

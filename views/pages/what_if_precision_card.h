@@ -8,7 +8,8 @@ class QPushButton;
 
 namespace strata::views {
 
-/// Forward under autocast. No recording tells what that comes to: what confirms can, and is offered here.
+/// Forward under autocast, or all of it in another type. No recording tells what that comes to: what confirms
+/// can, and is offered here.
 class WhatIfPrecisionCard final : public WhatIfCard {
     Q_OBJECT
 public:
@@ -17,7 +18,7 @@ public:
     void addTo(model::Scenario& scenario) const override;
     void show(const model::Scenario& scenario) override;
 
-    [[nodiscard]] QComboBox& type() const { return *m_type; } ///< the data: "bf16", "fp16"
+    [[nodiscard]] QComboBox& type() const { return *m_type; } ///< the data: "amp=bf16", "dtype=bf16"
 
 Q_SIGNALS:
     void confirmAsked();

@@ -2,6 +2,7 @@
 #include "views/pages/what_if_texts.h"
 
 #include "model/cards/fits.h"
+#include "model/whatif/lacks.h"
 #include "views/models/what_if_words.h"
 #include "views/pages/document_texts.h"
 #include "views/pages/table_page.h"
@@ -9,10 +10,10 @@
 #include "views/style/texts.h"
 
 #include <QCoreApplication>
-#include <QRegularExpression>
 #include <QStringList>
 
 #include <algorithm>
+#include <optional>
 
 namespace strata::views {
 
@@ -31,13 +32,11 @@ QString strongBytes(std::int64_t bytes)
 /// options for is named as this page has it.
 QString sentence(const model::Sentence& what)
 {
-    static const QRegularExpression others(QStringLiteral("--with FILE2(?: --batch-of [^ )]+)?"));
     QString words = text::said(what);
     for (const QString& sure : { Words::tr("an estimate: "), Words::tr("bounds alone: ") })
         if (words.startsWith(sure))
             words.remove(0, sure.size());
-    words.replace(others, Words::tr("Other recordings at the left"));
-    words.replace(QLatin1String("as --capacity 16GiB"), Words::tr("as the device at the left"));
+    words.replace(QLatin1String("--with FILE2"), Words::tr("Other recordings at the left"));
     words = words.toHtmlEscaped();
     if (!words.isEmpty())
         words[0] = words[0].toUpper();
@@ -82,23 +81,20 @@ QString comparedText(std::int64_t is, std::int64_t was)
                     : Words::tr("%1 more than was recorded").arg(strongBytes(is - was));
 }
 
-QString outOfMemoryText(const WhatIfAnswer& answer)
+/// `event`: the first whose request is refused; none: not known.
+QString outOfMemoryText(
+    const model::Scenario& scenario, std::optional<model::EventIndex> event, bool isPeakThere)
 {
-    const model::Prediction& prediction = *answer.prediction;
-    const auto& capacity = answer.question.scenario.capacityBytes;
+    const auto& capacity = scenario.capacityBytes;
     const QString where = capacity ? Words::tr("on a device of %1").arg(strongBytes(*capacity))
                                    : Words::tr("on the device that was recorded");
     const QString dies = text::strong(Words::tr("runs out of memory"));
-    const bool isPeakThere = answer.question.scenario.changesNothing() && prediction.exact;
-    if (!prediction.outOfMemoryEvent)
+    if (!event)
         return Words::tr("It %1 %2; the peak is that of one which is large enough.").arg(dies, where);
-    if (isPeakThere) {
-        const model::EventIndex refused = *prediction.outOfMemoryEvent;
-        return Words::tr("It %1 there, first at %2.").arg(dies, text::link(text::event(refused), refused));
-    }
-    const model::EventIndex event = *prediction.outOfMemoryEvent;
-    return Words::tr("It %1 %2, first at %3; the peak is that of one which is large enough.")
-        .arg(dies, where, text::link(text::event(event), event));
+    const QString first = text::link(text::event(*event), *event);
+    return isPeakThere ? Words::tr("It %1 there, first at %2.").arg(dies, first)
+                       : Words::tr("It %1 %2, first at %3; the peak is that of one which is large enough.")
+                             .arg(dies, where, first);
 }
 
 QString refusalText(const WhatIfAnswer& answer)
@@ -107,12 +103,10 @@ QString refusalText(const WhatIfAnswer& answer)
     const model::Error& error = answer.prediction.error();
     const QString what = Words::tr("%1 %2.").arg(
         text::strong(Words::tr("No answer:")), text::said(error.what).toHtmlEscaped());
-    const auto& changes = question.scenario.changes;
-    if (std::ranges::any_of(changes, [](const model::Change& change) {
-            return change.kind == model::Change::Kind::Autocast || change.kind == model::Change::Kind::Type;
-        }))
+    if (model::lacksOf(error) == model::Lacks::Confirmation
+        && std::ranges::any_of(question.scenario.changes, &model::Change::spreads))
         return what + QLatin1Char(' ')
-            + Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
+            + Words::tr("Switch the ranks off to confirm it, below: no program is run as one of many.");
     return what + QLatin1Char(' ') + whatIfHint(error);
 }
 
@@ -120,9 +114,19 @@ QString refusalText(const WhatIfAnswer& answer)
 
 QString whatIfHint(const model::Error& error)
 {
-    if (error.what.text().starts_with("how many items the batch ")) // its own is for the command line
+    switch (model::lacksOf(error)) {
+    case model::Lacks::BatchItems:
         return Words::tr("Say it at the left. Recorded with strata record --operators, the shapes of a whole "
                          "training step tell it.");
+    case model::Lacks::OtherRecording:
+        return Words::tr("Give a second recording with another batch in Other recordings at the left.");
+    case model::Lacks::Capacity:
+        return Words::tr("Choose the device that it is to fit at the left.");
+    case model::Lacks::Confirmation:
+        return Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
+    case model::Lacks::Nothing:
+        break;
+    }
     const QString hint = sentence(error.hint);
     return hint.isEmpty() ? hint : hint + QLatin1Char('.');
 }
@@ -160,7 +164,8 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
         }
     }
     if (prediction.runsOutOfMemory)
-        all << outOfMemoryText(answer);
+        all << outOfMemoryText(
+            scenario, prediction.outOfMemoryEvent, scenario.changesNothing() && prediction.exact);
     all << fitText(prediction);
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
@@ -191,10 +196,14 @@ QString whatIfEvidence(const WhatIfAnswer& answer)
 QString confirmedVerdict(const WhatIfAnswer& answer, const Confirmation& confirmed)
 {
     const std::int64_t is = confirmed.changed.reservedBytesPeak;
-    return text::unbroken(Words::tr("With %1 it reserves up to %2, %3.")
-                              .arg(text::strong(text::scenario(answer.question.scenario).toHtmlEscaped()),
-                                  strongBytes(is), comparedText(is, answer.recorded.reservedBytesPeak))
-        + QLatin1Char(' ') + fitText(is, true));
+    const model::Scenario& scenario = answer.question.scenario;
+    QStringList all{ Words::tr("With %1 it reserves up to %2, %3.")
+                         .arg(text::strong(text::scenario(scenario).toHtmlEscaped()), strongBytes(is),
+                             comparedText(is, answer.recorded.reservedBytesPeak)) };
+    if (confirmed.runsOutOfMemory)
+        all << outOfMemoryText(scenario, {}, false);
+    all << fitText(is, true);
+    return text::unbroken(all.join(QLatin1Char(' ')));
 }
 
 QString confirmedText(const Confirmation& confirmed)

@@ -101,9 +101,9 @@ void RunChart::measure()
     if (!m_curves)
         return;
     for (const WhatIfCurves::Column& column : m_curves->columns)
-        m_end = std::max(
-            { m_end, static_cast<double>(column.recorded), static_cast<double>(column.recordedReserved),
-                static_cast<double>(column.predicted), static_cast<double>(column.predictedReserved) });
+        m_end = std::max({ m_end, static_cast<double>(column.recorded),
+            static_cast<double>(column.recordedReserved), static_cast<double>(column.predicted),
+            m_curves->hasReserved ? static_cast<double>(column.predictedReserved) : 0 });
     if (m_capacityBytes && static_cast<double>(*m_capacityBytes) <= m_end * kFarCapacity)
         m_end = std::max(m_end, static_cast<double>(*m_capacityBytes));
     m_end *= kHeadroom;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/lacks.h"
+
+namespace strata::model {
+
+Sentence hintFor(Lacks lacks)
+{
+    switch (lacks) {
+    case Lacks::Nothing:
+        break;
+    case Lacks::BatchItems:
+        return say("say it with --batch-of, as --batch-of 8, or --batch-of 8,16 with a second recording; "
+                   "recorded with --operators, the shapes of a whole training step tell it");
+    case Lacks::OtherRecording:
+        return say("give a second recording with another batch, --with FILE2 --batch-of B0,B2");
+    case Lacks::Capacity:
+        return say("say what is to fit, as --capacity 16GiB");
+    case Lacks::Confirmation:
+        return say("the program itself can: --confirm -- COMMAND runs it so on a simulated card; --confirm "
+                   "alone makes the calls of a deep step again");
+    }
+    return {};
+}
+
+Lacks lacksOf(const Error& error)
+{
+    for (const Lacks lacks :
+        { Lacks::BatchItems, Lacks::OtherRecording, Lacks::Capacity, Lacks::Confirmation })
+        if (error.hint == hintFor(lacks))
+            return lacks;
+    return Lacks::Nothing;
+}
+
+} // namespace strata::model

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/base/result.h"
+
+#include <cstdint>
+
+namespace strata::model {
+
+/// What would let a refused what-if be answered, so that a window can point to where it is given.
+enum class Lacks : std::uint8_t {
+    Nothing, ///< that is known by name: the hint of the error says it
+    BatchItems, ///< how many the recorded batch has
+    OtherRecording, ///< of the same program, with another batch
+    Capacity, ///< of the device that it is to fit
+    Confirmation, ///< no recording tells it: the program is to be run, or its calls made again
+};
+
+/// What to do, for the command line. Empty for Nothing. Any thread.
+[[nodiscard]] Sentence hintFor(Lacks lacks);
+
+/// Of an error with such a hint. O(1), any thread.
+[[nodiscard]] Lacks lacksOf(const Error& error);
+
+} // namespace strata::model
