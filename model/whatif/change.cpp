@@ -168,7 +168,6 @@ Result<Change> Change::parse(std::string_view text)
             say("there are amp=bf16 and amp=fp16"));
     }
     if (known->kind == Kind::Accumulate) {
-        constexpr std::int64_t kMostMicroSteps = 4096;
         change.numerator = itemsOf(value).value_or(0);
         if (change.numerator >= 1 && change.numerator <= kMostMicroSteps)
             return change;

@@ -23,6 +23,8 @@ enum class WhatIfEvidence : std::uint8_t {
 };
 [[nodiscard]] std::string_view evidenceWord(WhatIfEvidence evidence); ///< "replay", ..., "sizes"
 
+inline constexpr std::int64_t kMostMicroSteps = 4096; ///< of accumulate=K
+
 /// A change of the program: KIND=VALUE.
 struct Change {
     enum class Kind : std::uint8_t {

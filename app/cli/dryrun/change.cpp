@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/dryrun/change.h"
 
+#include "model/whatif/change.h"
+
+#include <charconv>
+#include <cstdint>
+
 namespace strata::cli {
 
 namespace {
@@ -32,9 +37,10 @@ bool isOptimizer(std::string_view value)
 
 bool isMicroSteps(std::string_view value)
 {
-    constexpr std::size_t kMostDigits = 4;
-    return !value.empty() && value.size() <= kMostDigits && value.front() != '0'
-        && value.find_first_not_of("0123456789") == value.npos;
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+    return error == std::errc() && end == value.data() + value.size() && count >= 1
+        && count <= model::kMostMicroSteps;
 }
 
 } // namespace
