@@ -37,7 +37,9 @@ class Line:
                 raise Apart(f"{what} would be a tensor of the host beyond all measure")
             return made
         if isinstance(here, float) and isinstance(there, float):
-            return here  # no bytes hang on it
+            if here != there and "aten::arange" in what:
+                raise Apart(f"{what} is given other numbers with another batch")
+            return here  # no bytes hang on it but where it counts elements
         if type(here) is int and type(there) is int:
             return self.number(here, there, what)
         if type(here) is not type(there) or here != there:

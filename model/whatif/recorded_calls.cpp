@@ -84,7 +84,8 @@ public:
         for (const Change& change : changes) {
             if (!isToldByCalls(change))
                 return refuse(say("calls do not tell what --change %1 comes to", change.text));
-            if (change.kind == Change::Kind::Batch && !asked.with)
+            if (change.kind == Change::Kind::Batch && !asked.with
+                && (asked.itemsBefore == 0 || asked.itemsAfter != asked.itemsBefore))
                 return refuse(
                     say("calls of one recording do not tell which of their sizes follow the batch"));
             document["changes"][std::string(change.text.substr(0, change.text.find('=')))] = change.value;

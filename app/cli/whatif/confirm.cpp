@@ -129,14 +129,21 @@ model::Result<std::optional<model::CallsWith>> otherOf(const ConfirmAsked& asked
 {
     if (!asked.batchAfter || asked.batchAfter == asked.batchBefore)
         return std::nullopt;
+    std::optional<model::Sentence> why; // the first that there might be does not tell
     for (const ConfirmAsked::Other& other : asked.others) {
         if (!other.items || other.items == asked.batchBefore)
             continue;
-        const auto list = model::callListOf(*other.trace);
-        if (!list)
-            return model::Failure(list.error());
-        return model::CallsWith{ other.trace, *list, other.firstStep, *other.items };
+        if (const auto list = model::callListOf(*other.trace))
+            return model::CallsWith{ other.trace, *list, other.firstStep, *other.items };
+        else if (!why)
+            why = list.error().what;
     }
+    if (why)
+        return model::fail(Error::Kind::Refused,
+            say("of the recordings with another batch (--with): %1", *why),
+            say("record one of them with a deep step: strata record --deep-step 3; or run the program "
+                "itself, "
+                "with --confirm -- COMMAND"));
     return model::fail(Error::Kind::Refused,
         say("calls of one recording do not tell which of their sizes follow the batch"),
         say("give a second one with a deep step and another batch, as --with FILE2 --batch-of 8,16; or run "
