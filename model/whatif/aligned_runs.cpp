@@ -63,7 +63,6 @@ private:
 
 std::vector<Token> tokensOf(const DeviceTrace& trace)
 {
-    Sites sites(trace.recording());
     const EventColumns& events = trace.events();
     std::vector<Token> tokens;
     for (std::size_t row = 0; row < events.action.size(); ++row) {
@@ -74,14 +73,22 @@ std::vector<Token> tokensOf(const DeviceTrace& trace)
         const int kind = action == Action::Alloc ? 0 : action == Action::FreeRequested ? 1 : 2;
         const std::int64_t what = events.stream[row] * std::int64_t{ 4 } + kind;
         Token token{ static_cast<EventIndex>(row), AlignedRuns::kNone, what, what };
-        if (action == Action::Alloc)
-            token.site ^= sites.of(events.stack[row]);
         const BlockId block = events.block[row];
         if (action == Action::Alloc && block.valid() && !block.isOlder())
             token.block = static_cast<std::uint32_t>(block.row());
         tokens.push_back(token);
     }
     return tokens;
+}
+
+/// Where requests are made, which only those need that differ.
+void addSites(const DeviceTrace& trace, std::vector<Token>& tokens)
+{
+    Sites sites(trace.recording());
+    const EventColumns& events = trace.events();
+    for (Token& token : tokens)
+        if (const auto row = static_cast<std::size_t>(token.event); events.action[row] == Action::Alloc)
+            token.site = token.what ^ sites.of(events.stack[row]);
 }
 
 using Tokens = std::span<const Token>;
@@ -114,8 +121,10 @@ void alignDiffering(Tokens first, Tokens second, AlignedRuns& runs)
         return std::ranges::count_if(all, [](std::uint32_t one) { return one != kNoPartner; });
     };
     constexpr std::ptrdiff_t kOfTen = 9;
-    if (auto byKind = partnersBy(first, second, &Token::what); 10 * found(partners) < kOfTen * found(byKind))
-        partners = std::move(byKind);
+    if (found(partners) < static_cast<std::ptrdiff_t>(std::min(first.size(), second.size())))
+        if (auto byKind = partnersBy(first, second, &Token::what);
+            10 * found(partners) < kOfTen * found(byKind))
+            partners = std::move(byKind);
     for (std::size_t i = 0; i < partners.size(); ++i)
         if (partners[i] != kNoPartner)
             pair(first.subspan(i, 1), second.subspan(partners[i], 1), runs);
@@ -138,12 +147,14 @@ AlignedRuns alignRuns(const DeviceTrace& first, const TrainingSteps& firstSteps,
 {
     AlignedRuns runs;
     runs.other.assign(first.blocks().bornCount(), AlignedRuns::kNone);
-    const std::vector<Token> a = tokensOf(first), b = tokensOf(second);
+    std::vector<Token> a = tokensOf(first), b = tokensOf(second);
     runs.equal = std::ranges::equal(a, b, same);
     if (runs.equal) {
         pair(a, b, runs);
         return runs;
     }
+    addSites(first, a);
+    addSites(second, b);
     auto phasesA = phasesOf(firstSteps), phasesB = phasesOf(secondSteps);
     const auto kind = [](const auto& phase) { return phase.first; };
     if (!std::ranges::equal(phasesA, phasesB, {}, kind, kind)) {
