@@ -14,8 +14,8 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import THOROUGH, main, of_this_turn_some, strata_json
-from test_whatif import CARD, CLASSES, DEEP, ENOUGH, FIGURES, HELD_BACK, PROGRAM, SOME, Case, cases, checkpointed, figures, percentile, record, row_of
+from running import main, of_this_turn_some, strata_json
+from test_whatif import CARD, CLASSES, Case, DEEP, ENOUGH, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, figures, percentile, record, report_errors, row_of
 
 #: Median and 95th percentile in percent, of requested and allocated, and of reserved.
 BARS = {"accumulate": ((0.1, 1), (1, 8)), "accumulate, its batch a quarter": ((0.1, 1), (1, 8)), "accumulate and checkpoints": ((0.5, 3), (1, 5))}
@@ -114,28 +114,14 @@ def report(rows, method, which, failures):
     held, kinds = sum(row.held for row in rows), [sum(row.kind == kind for row in rows) for kind in ("point", "bounds", "refused")]
     print(f"  {method}, {which}: of {len(rows)}: {kinds[0]} with a point, {kinds[1]} bounds alone, {kinds[2]} refused; the interval holds in {held}, "
           f"{percentile([row.width for row in rows], 0.5):.1f} % wide in the median", flush=True)
-    if len(rows) >= ENOUGH[which]:
-        failures.expect(f"{method}, {which}", "intervals hold in 95 %", held >= 0.95 * len(rows))
-        failures.expect(f"{method}, {which}", "at most 5 % are refused", kinds[2] <= 0.05 * len(rows))
-    for index, figure in enumerate(FIGURES):
-        counted = [row for row in rows if row.kind != "bounds" and row.unchanged[index] >= 1]
-        if not counted:
-            continue
-        errors, null = [abs(row.errors[index]) for row in counted], [row.unchanged[index] for row in counted]
-        bar, times = BARS[method][figure == "reserved"], 2 if which == "held back" else 1
-        median, tail = percentile(errors, 0.5), percentile(errors, 0.95)
-        met = (median <= bar[0] * times or len(counted) < SOME) and (tail <= bar[1] * times or len(counted) < ENOUGH[which])
-        print(f"  {method}, {which}: {figure}: {len(counted)} cases, median {median:.3f} %, 95th {tail:.3f} %, worst {max(errors):.3f} %, "
-              f"{sum(error == 0 for error in errors)} exact; no change: median {percentile(null, 0.5):.1f} %, 95th {percentile(null, 0.95):.1f} %; "
-              f"bar met: {met}", flush=True)
-        failures.expect(f"{method}, {which}", f"{figure}: median and tail in {times} x {bar}", met)
+    # Of few cases one may be off; not most of them.
+    failures.expect(f"{method}, {which}", "intervals hold in 95 %", held >= 0.95 * len(rows) if len(rows) >= ENOUGH[which] else held >= len(rows) - 1)
+    failures.expect(f"{method}, {which}", "at most 5 % are refused", kinds[2] <= 0.05 * len(rows))
+    report_errors([row for row in rows if row.kind != "bounds"], method, which, BARS[method], failures, [])
 
 
 def add_options(parser):
-    parser.add_argument("--seeds", type=int, default=4 if THOROUGH else 1)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="cases with this text in their name")
-    parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families of HELD_BACK too")
+    add_case_options(parser)
     parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
 
 

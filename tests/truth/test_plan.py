@@ -26,7 +26,7 @@ import tempfile
 
 import record_tools  # makes running known
 from running import THOROUGH, main, strata_json, version
-from test_whatif import CARD, DEEP, HELD_BACK, PROGRAM, cases, checkpointed, percentile, record
+from test_whatif import CARD, DEEP, HELD_BACK, PROGRAM, add_case_options, cases, checkpointed, percentile, record
 
 FEWEST_SAVED = 0.01  #: of the recorded peak: where checkpoints save less, there is nothing to plan
 MOST_ABOVE_CHEAPEST = 1.05
@@ -314,10 +314,7 @@ def report(asked, above, everything, peaks, failures):
 
 
 def add_options(parser):
-    parser.add_argument("--seeds", type=int, default=4 if THOROUGH else 1)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="cases with this text in their name")
-    parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families of HELD_BACK too")
+    add_case_options(parser)
     parser.add_argument("--write", metavar="PAGE", help="writes the figures as a page of the manual")
     parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
     parser.add_argument("--modules", type=int, default=8 if THOROUGH else 3, help="of all choices among so many the cheapest is looked for")

@@ -450,12 +450,17 @@ def test(arguments, python, failures):
         write(arguments, python, report)
 
 
-def add_options(parser):
-    parser.add_argument("--part", action="append", choices=PARTS, help="this one alone")
+def add_case_options(parser):
+    """Which cases."""
     parser.add_argument("--seeds", type=int, default=4 if THOROUGH else 1)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--only", default="", help="cases with this text in their name")
     parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families of HELD_BACK too")
+
+
+def add_options(parser):
+    add_case_options(parser)
+    parser.add_argument("--part", action="append", choices=PARTS, help="this one alone")
     parser.add_argument("--recorder", metavar="STRATA", help="records, where another is asked")
     parser.add_argument("--keep", metavar="FOLDER", help="leaves the recordings there, and takes those that are there already")
     parser.add_argument("--write", metavar="PAGE", help="writes the tables as a page of the manual")

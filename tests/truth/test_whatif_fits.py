@@ -21,7 +21,7 @@ import tempfile
 
 import record_tools  # makes running known
 from running import THOROUGH, main, of_this_turn_some, strata_json, version, with_environment
-from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, MANY, PROGRAM, cases, checkpointed, record, table
+from test_whatif import CARD, CLASSES, DEEP, HELD_BACK, MANY, PROGRAM, add_case_options, cases, checkpointed, record, table
 
 MARGIN = 1.02
 SPARE = 1.05  # from which on nobody accepts "does not fit" where it does
@@ -170,10 +170,7 @@ def test(arguments, python, failures):
 
 
 def add_options(parser):
-    parser.add_argument("--seeds", type=int, default=4 if THOROUGH else 1)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="cases with this text in their name")
-    parser.add_argument("--held-back", action="store_true", default=THOROUGH, help="the families of HELD_BACK too")
+    add_case_options(parser)
     parser.add_argument("--draws", type=int, default=4 if THOROUGH else 2, help="capacities of each question")
     parser.add_argument("--write", metavar="PAGE", help="writes the table as a page of the manual")
 

@@ -26,6 +26,19 @@ Result<RunEdits> editsOf(test::Trained& trained, const char* choice = "Layer")
     return checkpointEdits(trained.trace(), trained.steps(), { ModuleChoice(choice) });
 }
 
+/// What is told of a training is the same training with checkpoints.
+void expectTheCheckpointed(MadeTraining::Options options)
+{
+    MadeTraining plain(options);
+    options.checkpointed = true;
+    const MadeTraining truth(options);
+    const auto trained = plain.recorded();
+    const auto edits = editsOf(*trained);
+    ASSERT_TRUE(edits) << edits.error().text();
+    EXPECT_EQ(curveOf(edited(programRunOf(trained->trace()), *edits)), truth.curve)
+        << "seed " << options.seed;
+}
+
 std::string refusal(test::Trained& trained, const char* choice = "Layer")
 {
     const auto edits = editsOf(trained, choice);
@@ -64,13 +77,7 @@ TEST(Checkpoints, AreInStepsThatHaveNoEvaluationToo)
         MadeTraining::Options options{ .seed = seed, .layers = 1 + static_cast<int>(seed % 5) };
         options.evaluates = true;
         options.otherFirstStep = seed % 2 == 0;
-        MadeTraining plain(options);
-        options.checkpointed = true;
-        const MadeTraining truth(options);
-        const auto trained = plain.recorded();
-        const auto edits = editsOf(*trained);
-        ASSERT_TRUE(edits) << edits.error().text();
-        EXPECT_EQ(curveOf(edited(programRunOf(trained->trace()), *edits)), truth.curve) << "seed " << seed;
+        expectTheCheckpointed(options);
     }
 }
 
@@ -80,13 +87,7 @@ TEST(Checkpoints, AreInAFirstStepThatBeginsWithinTheTraining)
         MadeTraining::Options options{ .seed = seed, .layers = 3 + static_cast<int>(seed % 4) };
         options.isOfTwo = true;
         options.beginsWithin = seed % 4 != 0;
-        MadeTraining plain(options);
-        options.checkpointed = true;
-        const MadeTraining truth(options);
-        const auto trained = plain.recorded();
-        const auto edits = editsOf(*trained);
-        ASSERT_TRUE(edits) << edits.error().text();
-        EXPECT_EQ(curveOf(edited(programRunOf(trained->trace()), *edits)), truth.curve) << "seed " << seed;
+        expectTheCheckpointed(options);
     }
 }
 
