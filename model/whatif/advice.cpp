@@ -25,8 +25,9 @@ Effort effortOf(const Scenario& scenario)
     if (scenario.changes.empty())
         return Effort::Settings;
     const Change::Kind kind = scenario.changes.front().kind;
-    return kind == Change::Kind::Batch || kind == Change::Kind::Optimizer ? Effort::Training
-                                                                          : Effort::Program;
+    return kind == Change::Kind::Batch || kind == Change::Kind::Sequence || kind == Change::Kind::Optimizer
+        ? Effort::Training
+        : Effort::Program;
 }
 
 bool isNearlyFull(std::int64_t reservedBytes, std::optional<std::int64_t> capacityBytes)

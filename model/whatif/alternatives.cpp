@@ -123,6 +123,7 @@ std::vector<std::string> valuesWorthTrying(Change::Kind kind, const DeviceTrace&
         return { "SGD", "SGD,momentum=0.9", "AdamW", "AdamW,fused=True", "AdamW,foreach=False", "Adam",
             "RMSprop", "Adagrad" };
     case Change::Kind::Batch:
+    case Change::Kind::Sequence:
     case Change::Kind::Autocast:
     case Change::Kind::Type:
     case Change::Kind::Ddp:

@@ -30,16 +30,17 @@ struct BatchSizes {
 [[nodiscard]] Result<BatchSizes> batchByRoles(const DeviceTrace& trace, const TrainingSteps& steps,
     const Categories& categories, std::int64_t from, std::int64_t to);
 
-/// A recording of the same program with its batch.
+/// A recording of the same program with its batch, or the length of its sequences.
 struct BatchRecording {
     const DeviceTrace* trace = nullptr;
     const TrainingSteps* steps = nullptr;
     std::int64_t items = 0;
 };
 
-/// From two or more with batches of their own: bytes are a + b * items, from the nearest two; others must
-/// agree. Blocks are aligned one by one in the order of events, within phases of steps. The answer is on the
-/// first. Refused: what they did differs too much. O(events), where they do the same.
+/// From two or more with batches of their own: bytes are a + b * items, from the nearest two, or c * items^2,
+/// or that of items and one more or less, as scores of attention are where `items` are lengths of sequences;
+/// others must agree. Blocks are aligned one by one in the order of events, within phases of steps. The
+/// answer is on the first. Refused: what they did differs too much. O(events), where they do the same.
 [[nodiscard]] Result<BatchSizes> batchByRecordings(
     const std::vector<BatchRecording>& recordings, std::int64_t to);
 

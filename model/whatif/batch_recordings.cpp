@@ -12,14 +12,15 @@ namespace strata::model {
 
 namespace {
 
-/// A size of a block at a batch.
+/// A size of a block at a batch, or at a length of sequences.
 struct Sample {
     std::int64_t items = 0, bytes = 0;
 };
 
 struct Fitted {
     std::int64_t bytes = 0;
-    bool linear = true; ///< whole bytes an item, above 0, and as every sample has it
+    BlockRule rule
+        = BlockRule::Interpolated; ///< Linear: whole bytes an item, above 0, as every sample has it
 };
 
 constexpr std::int64_t kLargestBlock = std::int64_t{ 1 } << 60;
@@ -48,15 +49,54 @@ std::int64_t roundedLineAt(const Sample& a, const Sample& b, std::int64_t items)
     return static_cast<std::int64_t>(std::clamp(std::round(at), 1.0, 0x1p60));
 }
 
+/// The pairs of so many items, or of one more or less: what a matrix of each with each has.
+std::int64_t pairsOf(std::int64_t items, int more, int besides)
+{
+    return (items + more) * (items + besides);
+}
+
+/// Whole bytes a pair, the same at every sample. Of more than one way the one with the fewest corrections.
+std::optional<std::int64_t> squareAt(const std::vector<Sample>& samples, std::int64_t items)
+{
+    constexpr std::int64_t kMost = std::int64_t{ 1 } << 30; // items: their pairs fit
+    constexpr std::int64_t kEnough = 8; // items: from there on one more or less is no chance
+    const auto [fewest, most] = std::ranges::minmax(samples, {}, &Sample::items);
+    if (std::max(most.items, items) > kMost || fewest.bytes == most.bytes)
+        return std::nullopt;
+    constexpr std::pair<int, int> kCorrections[]
+        = { { 0, 0 }, { -1, 0 }, { 1, 0 }, { -1, -1 }, { 1, 1 }, { -1, 1 } };
+    for (const auto& [more, besides] : kCorrections) {
+        const std::int64_t pairs = pairsOf(fewest.items, more, besides);
+        if (pairs <= 0 || fewest.bytes <= 0 || fewest.bytes % pairs != 0
+            || (fewest.items < kEnough && (more != 0 || besides != 0)))
+            continue;
+        const std::int64_t each = fewest.bytes / pairs;
+        const auto bytesAt = [&](std::int64_t at) -> std::optional<std::int64_t> {
+            std::int64_t bytes = 0;
+            return __builtin_mul_overflow(each, pairsOf(at, more, besides), &bytes) || bytes < 1
+                    || bytes > kLargestBlock
+                ? std::nullopt
+                : std::optional(bytes);
+        };
+        if (std::ranges::all_of(
+                samples, [&](const Sample& sample) { return bytesAt(sample.items) == sample.bytes; }))
+            return bytesAt(items);
+    }
+    return std::nullopt;
+}
+
 /// `samples` by their nearness to `items`, two or more.
 Fitted fit(const std::vector<Sample>& samples, std::int64_t items)
 {
+    if (const auto square = squareAt(samples, items))
+        return { *square, BlockRule::Squared };
     const Sample &a = samples[0], &b = samples[1];
     const auto line = lineAt(a, b, items);
-    Fitted fitted{ line ? *line : roundedLineAt(a, b, items), line.has_value() };
-    for (std::size_t other = 2; fitted.linear && other < samples.size(); ++other)
-        fitted.linear = lineAt(a, b, samples[other].items) == samples[other].bytes;
-    return fitted;
+    const bool isLine = line && std::ranges::all_of(samples, [&](const Sample& sample) {
+        return lineAt(a, b, sample.items) == sample.bytes;
+    });
+    return { line ? *line : roundedLineAt(a, b, items),
+        isLine ? BlockRule::Linear : BlockRule::Interpolated };
 }
 
 } // namespace
@@ -80,7 +120,8 @@ Result<BatchSizes> batchByRecordings(const std::vector<BatchRecording>& recordin
         return fail(Error::Kind::Refused,
             say("the recordings do not do the same: %1 of their %2 blocks have no counterpart",
                 asCount(alone), asCount(all)),
-            say("record the same program, as many steps, with nothing but the batch changed"));
+            say("record the same program, as many steps, with nothing but the batch, or the length of its "
+                "sequences, changed"));
 
     BatchSizes sizes;
     sizes.evidence = WhatIfEvidence::Recordings;
@@ -107,13 +148,14 @@ Result<BatchSizes> batchByRecordings(const std::vector<BatchRecording>& recordin
             continue;
         }
         const Fitted fitted = fit(samples, to);
-        sums.add(fitted.linear ? BlockRule::Linear : BlockRule::Interpolated, bytes);
+        sums.add(fitted.rule, bytes);
         sizes.likely.push_back(fitted.bytes);
         // Where it bends, anything between the nearest sample and the line is as likely.
-        undecided[row] = !fitted.linear;
-        bent += fitted.linear ? 0 : 1;
-        sizes.least.push_back(fitted.linear ? fitted.bytes : std::min(fitted.bytes, samples.front().bytes));
-        sizes.most.push_back(fitted.linear ? fitted.bytes : std::max(fitted.bytes, samples.front().bytes));
+        const bool isBent = fitted.rule == BlockRule::Interpolated;
+        undecided[row] = isBent;
+        bent += isBent ? 1 : 0;
+        sizes.least.push_back(isBent ? std::min(fitted.bytes, samples.front().bytes) : fitted.bytes);
+        sizes.most.push_back(isBent ? std::max(fitted.bytes, samples.front().bytes) : fitted.bytes);
     }
     sizes.uses = sums.used();
     sizes.unknownBytes = mostLiveBytes(*base.trace, undecided);
@@ -123,8 +165,8 @@ Result<BatchSizes> batchByRecordings(const std::vector<BatchRecording>& recordin
             = say("the recordings differ in what they ask for: %1 of their %2 blocks have no counterpart",
                 asCount(alone), asCount(all));
     else if (bent > 0)
-        sizes.flag = sayCounted("the size of %1 block does not go linearly with the batch",
-            "the sizes of %1 blocks do not go linearly with the batch", bent);
+        sizes.flag = sayCounted("the size of %1 block does not go linearly with what changes",
+            "the sizes of %1 blocks do not go linearly with what changes", bent);
     return sizes;
 }
 

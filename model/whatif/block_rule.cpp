@@ -24,6 +24,8 @@ std::string_view ruleWord(BlockRule rule)
         return "undecided";
     case BlockRule::Linear:
         return "linear";
+    case BlockRule::Squared:
+        return "squared";
     case BlockRule::Interpolated:
         return "interpolated";
     case BlockRule::LetGo:

@@ -20,6 +20,7 @@ enum class BlockRule : std::uint8_t {
     NotWhole, ///< its bytes are not those of whole items: likely as it is, or scaled
     Undecided, ///< nothing tells what it is for: likely scaled, or as it is
     Linear, ///< recordings tell its size at each batch
+    Squared, ///< recordings tell its size, which goes with the square, as scores of attention with the length
     Interpolated, ///< its size does not go linearly with the batch: between the nearest two recordings
     NotAligned, ///< the other recording, or the deep step, has no such block: as it is
     // Checkpointing:
@@ -35,7 +36,7 @@ enum class BlockRule : std::uint8_t {
     Communicated, ///< for what ranks send each other: put in
     Sharded, ///< of a parameter or gradient another rank has the rest: the whole goes sooner
 };
-inline constexpr std::size_t kBlockRules = 20;
+inline constexpr std::size_t kBlockRules = 21;
 [[nodiscard]] std::string_view ruleWord(BlockRule rule); ///< "scaled", ..., of JSON
 
 struct RuleUse {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMostItems = std::int64_t{ 1 } << 31;
 
-/// A whole number above 0 that a batch can have.
+/// A whole number above 0 that a batch, or a sequence, can have.
 std::optional<std::int64_t> itemsOf(std::string_view text)
 {
     std::int64_t items = 0;
@@ -98,6 +98,7 @@ std::span<const ChangeKind> changeKinds()
 {
     static constexpr ChangeKind kKinds[] = {
         { Change::Kind::Batch, "batch", "batch=N or batch=xF" },
+        { Change::Kind::Sequence, "sequence", "sequence=N or sequence=xF" },
         { Change::Kind::Checkpoint, "checkpoint",
             "checkpoint=CLASS, checkpoint=path:GLOB or checkpoint=none" },
         { Change::Kind::Optimizer, "optimizer", "optimizer=NAME[,KEY=VALUE]..." },
@@ -189,6 +190,9 @@ Result<Change> Change::parse(std::string_view text)
         change.numerator = *items;
         return change;
     }
+    if (known->kind == Kind::Sequence)
+        return fail(Error::Kind::Usage, say("--change '%1' names no length of sequences", text),
+            say("give tokens, as sequence=2048, or how many times as many, as sequence=x2 or sequence=x0.5"));
     return fail(Error::Kind::Usage, say("--change '%1' names no size of a batch", text),
         say("give items, as batch=16, or how many times as many, as batch=x2 or batch=x0.5"));
 }

@@ -29,6 +29,7 @@ inline constexpr std::int64_t kMostMicroSteps = 4096; ///< of accumulate=K
 struct Change {
     enum class Kind : std::uint8_t {
         Batch,
+        Sequence, ///< tokens of each item, or whatever its program counts
         Checkpoint,
         Optimizer,
         Autocast, ///< no recording tells what it comes to: the program is run with it
@@ -42,7 +43,8 @@ struct Change {
     Kind kind = Kind::Batch;
     std::string text; ///< as it was given
     std::string value; ///< of it, what stands behind the "="
-    /// Of a batch: items, or (`relative`) times as many, `numerator / denominator`.
+    /// Of a batch: items, or (`relative`) times as many, `numerator / denominator`; of sequences: their
+    /// length.
     bool relative = false;
     std::int64_t numerator = 1, denominator = 1; ///< of Accumulate: micro-steps, `numerator`
 
@@ -53,10 +55,9 @@ struct Change {
     [[nodiscard]] bool isToldByRunningAlone() const; ///< the program, or its calls: no recording estimates it
     [[nodiscard]] Result<Sharding> sharding() const; ///< of one that does
 
-    /// "batch=16", "batch=x2", "batch=x0.5", "checkpoint=Block", "checkpoint=path:blocks.*",
-    /// "checkpoint=none",
-    /// "optimizer=SGD,momentum=0.9", "amp=bf16", "dtype=bf16", "ddp=8", "zero1=8", "fsdp=8", "accumulate=4".
-    /// Kind::Usage names what is known.
+    /// "batch=16", "batch=x2", "batch=x0.5", "sequence=2048", "sequence=x2", "checkpoint=Block",
+    /// "checkpoint=path:blocks.*", "checkpoint=none", "optimizer=SGD,momentum=0.9", "amp=bf16", "dtype=bf16",
+    /// "ddp=8", "zero1=8", "fsdp=8", "accumulate=4". Kind::Usage names what is known.
     [[nodiscard]] static Result<Change> parse(std::string_view text);
     [[nodiscard]] static std::string kinds(); ///< the values of changeKinds(), one after the other
 };

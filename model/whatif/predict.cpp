@@ -3,6 +3,7 @@
 
 #include "model/base/wrap.h"
 #include "model/digest/out_of_memory.h"
+#include "model/whatif/answer_bounds.h"
 #include "model/whatif/lacks.h"
 #include "model/whatif/rewrites.h"
 #include "model/whatif/run_replay.h"
@@ -17,6 +18,14 @@ namespace strata::model {
 
 namespace {
 
+/// What sizes of blocks go with: items of a batch, or lengths of sequences.
+using Measure = std::optional<std::int64_t> RecordedRun::*;
+
+bool isBatch(Measure measure)
+{
+    return measure == &RecordedRun::batchItems;
+}
+
 /// Of the recording with that number, from 1, of so many.
 Failure unknownBatch(std::size_t recording, std::size_t recordings)
 {
@@ -26,40 +35,59 @@ Failure unknownBatch(std::size_t recording, std::size_t recordings)
     return fail(Error::Kind::Usage, what, hintFor(Lacks::BatchItems));
 }
 
-/// Those runs in which each batch stands once, the one with the batch nearest to `items` first: what it does
-/// is likeliest to be what is done with that many.
-Result<std::vector<RecordedRun>> byNearness(const std::vector<RecordedRun>& runs, std::int64_t items)
+/// Likewise.
+Failure unknownLength(std::size_t recording, std::size_t recordings)
+{
+    const Sentence what = recordings == 1 ? say("how long the recorded sequences are is not known")
+                                          : say("how long the sequences of recording %1 are is not known",
+                                              asCount(static_cast<std::int64_t>(recording)));
+    return fail(
+        Error::Kind::Usage, what, say("say it with --sequence-of, one for each recording, as 512,1024"));
+}
+
+/// Those runs in which each batch, or length, stands once, the one nearest to `asked` first: what it does
+/// is likeliest to be what is done with that.
+Result<std::vector<RecordedRun>> byNearness(
+    const std::vector<RecordedRun>& runs, Measure measure, std::int64_t asked)
 {
     std::vector<RecordedRun> sorted;
     for (const RecordedRun& run : runs) {
-        if (!run.batchItems)
-            return unknownBatch(sorted.size() + 1, runs.size());
-        if (std::ranges::any_of(
-                sorted, [&](const RecordedRun& one) { return one.batchItems == run.batchItems; }))
+        if (!(run.*measure))
+            return isBatch(measure) ? unknownBatch(sorted.size() + 1, runs.size())
+                                    : unknownLength(sorted.size() + 1, runs.size());
+        if (std::ranges::any_of(sorted, [&](const RecordedRun& one) { return one.*measure == run.*measure; }))
             return fail(Error::Kind::Usage,
-                say("two of the recordings have the same batch, %1", asCount(*run.batchItems)),
-                say("record the program with another batch"));
+                isBatch(measure)
+                    ? say("two of the recordings have the same batch, %1", asCount(*(run.*measure)))
+                    : say("two of the recordings have sequences of the same length, %1",
+                        asCount(*(run.*measure))),
+                isBatch(measure) ? say("record the program with another batch")
+                                 : say("record the program with sequences of another length"));
         sorted.push_back(run);
     }
     const auto farness = [&](const RecordedRun& run) {
         return std::abs(
-            std::log2(static_cast<double>(*run.batchItems)) - std::log2(static_cast<double>(items)));
+            std::log2(static_cast<double>(*(run.*measure))) - std::log2(static_cast<double>(asked)));
     };
     std::ranges::stable_sort(sorted, {}, farness);
     return sorted;
 }
 
-/// The sizes of the blocks of the first run with another batch.
-Result<BatchSizes> sizesOf(const std::vector<RecordedRun>& runs, std::int64_t items)
+/// The sizes of the blocks of the first run with another batch, or with sequences of another length.
+Result<BatchSizes> sizesOf(const std::vector<RecordedRun>& runs, Measure measure, std::int64_t asked)
 {
     if (runs.size() == 1) {
         const RecordedRun& run = runs.front();
-        return batchByRoles(*run.trace, *run.steps, *run.categories, *run.batchItems, items);
+        if (isBatch(measure))
+            return batchByRoles(*run.trace, *run.steps, *run.categories, *run.batchItems, asked);
+        return fail(Error::Kind::Refused,
+            say("one recording does not tell which sizes go with the length of its sequences"),
+            say("give a second recording with another length, --with FILE2 --sequence-of L0,L2"));
     }
     std::vector<BatchRecording> recordings;
     for (const RecordedRun& run : runs)
-        recordings.push_back({ run.trace, run.steps, *run.batchItems });
-    return batchByRecordings(recordings, items);
+        recordings.push_back({ run.trace, run.steps, *(run.*measure) });
+    return batchByRecordings(recordings, asked);
 }
 
 ProgramRun withSizes(ProgramRun run, const std::vector<std::int64_t>& sizes)
@@ -94,204 +122,12 @@ void take(Prediction& prediction, const ReplayedRun& came)
     prediction.outOfMemoryEvent = came.outOfMemoryEvent;
 }
 
-/// How far an answer may be off that does not know what the program does with that batch, for which libraries
-/// may take other algorithms. Shares of the answer, measured in the families of tests/truth/test_whatif.py
-/// and rounded up.
-constexpr double kOff = 0.015, kReservedOff = 0.08;
-/// Where recordings differ in what they ask for, and neither has as large a batch, or as small.
-constexpr double kBeyondOff = 0.06;
-
-/// Bounds that leave room for that. What lies outside of both is as likely as half of what lies between them,
-/// and reserved moves by whole segments.
-void widen(Prediction& prediction, double reservedShare, double off = kOff)
+/// No recording has as few, or as many.
+bool isBeyond(const std::vector<RecordedRun>& runs, Measure measure, std::int64_t asked)
 {
-    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20; // segments are multiples of it
-    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double share, std::int64_t bytes) {
-        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
-        const auto ofShare = static_cast<std::int64_t>(static_cast<double>(most) * share);
-        const std::int64_t more = std::max({ bytes, ofShare, (most - least) / 2 });
-        least = std::max<std::int64_t>(least - more, 0);
-        most += more;
-    };
-    widenPeak(&PeakFigures::requestedBytesPeak, off, 0);
-    widenPeak(&PeakFigures::allocatedBytesPeak, off, 0);
-    widenPeak(&PeakFigures::reservedBytesPeak, reservedShare, kSegmentBytes);
-}
-
-/// Whether bounds lie so near to each other that a point between them is one: by what an answer with a point
-/// may be off.
-bool isPoint(const Prediction& prediction)
-{
-    constexpr double kRequestedApart = 0.005, kReservedApart = kReservedOff;
-    const auto apart = [&](std::int64_t PeakFigures::*peak) {
-        return static_cast<double>(prediction.most.*peak - prediction.least.*peak)
-            / static_cast<double>(std::max<std::int64_t>((*prediction.predicted).*peak, 1));
-    };
-    return apart(&PeakFigures::requestedBytesPeak) <= kRequestedApart
-        && apart(&PeakFigures::reservedBytesPeak) <= kReservedApart;
-}
-
-/// No recording has a batch of so few, or of so many, items.
-bool isBeyond(const std::vector<RecordedRun>& runs, std::int64_t items)
-{
-    const auto [least, most] = std::ranges::minmax_element(
-        runs, {}, [](const RecordedRun& run) { return run.batchItems.value_or(0); });
-    return items < least->batchItems || items > most->batchItems;
-}
-
-/// What of an answer by recordings is left open, and whether there is a point.
-void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond)
-{
-    if (!isPoint(prediction) || (sizes.differs && isBeyond))
-        prediction.predicted.reset();
-    widen(prediction, sizes.differs ? kReservedOff : 0, sizes.differs && isBeyond ? kBeyondOff : kOff);
-    if (!sizes.flag.empty())
-        prediction.reason = prediction.predicted ? sizes.flag
-            : sizes.differs && isBeyond
-            ? say("bounds alone: %1; one with a batch beyond that which is asked for tells more", sizes.flag)
-            : say("bounds alone: %1", sizes.flag);
-    else if (prediction.reason.empty())
-        prediction.reason
-            = say("an estimate: no recording has that batch, for which libraries may take other algorithms");
-}
-
-/// The same of one by what blocks are for.
-void weighRoles(Prediction& prediction, const BatchSizes& sizes)
-{
-    const bool told = sizes.evidence == WhatIfEvidence::Roles;
-    if (!told || !isPoint(prediction))
-        prediction.predicted.reset();
-    widen(prediction, kReservedOff);
-    if (!told)
-        prediction.reason = sizes.flag;
-    else if (prediction.predicted)
-        prediction.reason = say("an estimate: it goes by what blocks are for; a second recording with "
-                                "another batch (--with FILE2) tells each size");
-    else
-        prediction.reason = say("bounds alone: what blocks are for does not tell how all of them change; a "
-                                "second recording with another batch (--with FILE2) tells each size");
-}
-
-/// What checkpointing leaves open, as shares of the answer: measured with the families of
-/// tests/truth/test_whatif.py that rules are made by. An answer is above the truth more than below it.
-constexpr double kDeepBelow = 0.025, kDeepAbove = 0.005, kDeepReservedBelow = 0.022;
-/// The same without a deep step.
-constexpr double kGuessedBelow = 0.08, kGuessedAbove = 0.2, kGuessedReserved = 0.2;
-/// And where modules are called more than once before a backward.
-constexpr double kUnclearBelow = 0.4;
-/// Of a program without its checkpoints: what a checkpoint takes stays in the answer, though the program
-/// alone may not keep it, as where autocast works with a copy.
-constexpr double kDeepTakenBelow = 0.08;
-
-/// The same of one that a deep step tells, too.
-void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits& edits)
-{
-    RuleSums sums;
-    for (const auto* uses :
-        std::initializer_list<const std::vector<RuleUse>*>{ &prediction.uses, &edits.uses })
-        for (const RuleUse& use : *uses)
-            sums.add(use);
-    prediction.uses = sums.used();
-    prediction.evidence
-        = std::max(prediction.evidence, edits.isGuessed ? WhatIfEvidence::Windows : WhatIfEvidence::Deep);
-    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double below, double above) {
-        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
-        least -= static_cast<std::int64_t>(static_cast<double>(least) * below);
-        most += static_cast<std::int64_t>(static_cast<double>(most) * above);
-    };
-    const bool takesAway = std::ranges::any_of(scenario.changes, &Change::takesCheckpointsAway);
-    const double below = edits.isUnclear ? kUnclearBelow
-        : edits.isGuessed                ? kGuessedBelow
-        : takesAway                      ? kDeepTakenBelow
-                                         : kDeepBelow;
-    const double above = edits.isGuessed ? kGuessedAbove : kDeepAbove;
-    widenPeak(&PeakFigures::requestedBytesPeak, below, above);
-    widenPeak(&PeakFigures::allocatedBytesPeak, below, above);
-    widenPeak(&PeakFigures::reservedBytesPeak,
-        edits.isUnclear       ? kUnclearBelow
-            : edits.isGuessed ? kGuessedReserved
-            : takesAway       ? kDeepTakenBelow
-                              : kDeepReservedBelow,
-        edits.isGuessed ? kGuessedReserved : kDeepAbove);
-    prediction.exact = false;
-    if (edits.isUnclear) {
-        prediction.predicted.reset();
-        prediction.reason = say(
-            "bounds alone: modules of that path are called more than once before a backward, and no deep "
-            "step tells which call keeps what (strata record --deep-step 3)");
-    }
-    if (edits.keepsTooMuch) {
-        prediction.predicted.reset();
-        prediction.reason
-            = say("bounds alone: checkpointed modules work with copies of what they take, as under "
-                  "autocast, and nothing tells whether that would be kept without a checkpoint");
-    }
-    if (prediction.reason.empty())
-        prediction.reason = edits.isGuessed
-            ? say(
-                "an estimate: who keeps what is guessed by modules and by when blocks go; a recording with a "
-                "deep step (strata record --deep-step 3) tells it")
-            : say("an estimate: it goes by what the deep step tells of one step");
-}
-
-/// Adds what ranks did to an answer.
-void weighSpread(Prediction& prediction, const SpreadRun& spread)
-{
-    prediction.evidence = std::max(prediction.evidence, spread.evidence);
-    prediction.uses.insert(prediction.uses.end(), spread.edits.uses.begin(), spread.edits.uses.end());
-    // Segments are multiples of their smallest size; what is left of a large block is not split off, which
-    // counts where it is not known when things happen.
-    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20;
-    const std::int64_t leftBytes = spread.evidence == WhatIfEvidence::Deep ? 0 : std::int64_t{ 1 } << 20;
-    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, std::int64_t bytes) {
-        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
-        const auto moreOf = [&](std::int64_t figure) {
-            const auto share = static_cast<std::int64_t>(static_cast<double>(figure) * spread.off);
-            return std::max(share, bytes);
-        };
-        least = std::max<std::int64_t>(least - moreOf(least), 0);
-        most += moreOf(most);
-    };
-    widenPeak(&PeakFigures::requestedBytesPeak, 0);
-    widenPeak(&PeakFigures::allocatedBytesPeak, leftBytes);
-    widenPeak(&PeakFigures::reservedBytesPeak, kSegmentBytes);
-    if (prediction.reason.empty())
-        prediction.reason = spread.reason;
-}
-
-/// Adds what micro-steps did to an answer.
-void weighAccumulation(Prediction& prediction)
-{
-    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
-    if (prediction.batchAfter == prediction.batchBefore) // else that left room for both
-        widen(prediction, kReservedOff);
-    if (prediction.reason.empty())
-        prediction.reason = say("an estimate: each micro-step is taken to do as the recorded one does");
-}
-
-/// Adds what they did to an answer.
-void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewrites& rewrites)
-{
-    if (changes(scenario, Change::Kind::Checkpoint))
-        weighDeep(prediction, scenario, rewrites.checkpoints);
-    if (rewrites.spread)
-        weighSpread(prediction, *rewrites.spread);
-    if (rewrites.accumulation)
-        weighAccumulation(prediction);
-    prediction.exact = prediction.reason.empty();
-    if (!rewrites.optimizer)
-        return;
-    const OptimizerRewrite& optimizer = *rewrites.optimizer;
-    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
-    const auto told = [&](BlockRule rule, const OptimizerRewrite::Sum& sum) {
-        if (sum.blocks > 0)
-            prediction.uses.push_back({ rule, sum.blocks, sum.bytes });
-    };
-    told(BlockRule::OldOptimizer, optimizer.taken());
-    told(BlockRule::NewOptimizer, optimizer.put());
-    if (prediction.reason.empty())
-        prediction.reason = optimizer.reason();
-    prediction.exact = false;
+    const auto [least, most]
+        = std::ranges::minmax(runs, {}, [&](const RecordedRun& run) { return (run.*measure).value_or(0); });
+    return asked < least.*measure || asked > most.*measure;
 }
 
 /// What a run comes to with those sizes of its blocks, rewritten, and between what that lies.
@@ -335,11 +171,11 @@ BatchSizes recordedSizes(const DeviceTrace& trace)
 
 /// Where recordings do not ask for the same, the one with the next batch says what it would be if the program
 /// did as it does there; where it can tell.
-Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario, std::int64_t items,
-    Prediction& prediction, const Progress& progress)
+Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario, Measure measure,
+    std::int64_t asked, Prediction& prediction, const Progress& progress)
 {
     std::swap(runs[0], runs[1]);
-    const auto sizes = sizesOf(runs, items);
+    const auto sizes = sizesOf(runs, measure, asked);
     if (!sizes)
         return Failure(sizes.error());
     const auto rewrites = rewritesOf(runs.front(), scenario);
@@ -353,17 +189,17 @@ Result<void> widenByNext(std::vector<RecordedRun> runs, const Scenario& scenario
     return {};
 }
 
-Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scenario& scenario,
-    std::int64_t items, Prediction prediction, const Progress& progress)
+Result<Prediction> predictSized(const std::vector<RecordedRun>& runs, const Scenario& scenario,
+    Measure measure, std::int64_t asked, Prediction prediction, const Progress& progress)
 {
-    auto sorted = byNearness(runs, items);
+    auto sorted = byNearness(runs, measure, asked);
     if (!sorted)
         return Failure(sorted.error());
     const bool checkpoints = changes(scenario, Change::Kind::Checkpoint);
     if (checkpoints) // who has a deep step tells
         std::ranges::stable_partition(
             *sorted, [](const RecordedRun& run) { return static_cast<bool>(usableDeepStep(*run.trace)); });
-    const auto sizes = sizesOf(*sorted, items);
+    const auto sizes = sizesOf(*sorted, measure, asked);
     if (!sizes)
         return Failure(sizes.error());
     const auto rewrites = rewritesOf(sorted->front(), scenario);
@@ -380,7 +216,8 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
     if (prediction.recording != 0)
         prediction.outOfMemoryEvent.reset();
     if (sizes->differs && !scenario.firstLook)
-        if (const auto widened = widenByNext(*sorted, scenario, items, prediction, progress); !widened)
+        if (const auto widened = widenByNext(*sorted, scenario, measure, asked, prediction, progress);
+            !widened)
             return Failure(widened.error());
     prediction.evidence = sizes->evidence;
     prediction.unknownBytes = sizes->unknownBytes;
@@ -388,7 +225,7 @@ Result<Prediction> predictBatch(const std::vector<RecordedRun>& runs, const Scen
     if (scenario.firstLook)
         return prediction;
     if (sizes->evidence == WhatIfEvidence::Recordings)
-        weighRecordings(prediction, *sizes, isBeyond(runs, items));
+        weighRecordings(prediction, *sizes, isBeyond(runs, measure, asked));
     else
         weighRoles(prediction, *sizes);
     weighRewrites(prediction, scenario, *rewrites);
@@ -453,8 +290,23 @@ Result<Prediction> answerOf(
     if (changes(scenario, Change::Kind::Type))
         return fail(Error::Kind::Refused, say("no recording tells what a program computes in another type"),
             hintFor(Lacks::Confirmation));
+    const bool isOfSequences = changes(scenario, Change::Kind::Sequence);
+    if (isOfSequences && changes(scenario, Change::Kind::Batch))
+        return fail(Error::Kind::Refused,
+            say("recordings tell sizes of another batch, or of other sequences, not of both at once"),
+            say("run the program so: --confirm -- COMMAND, with {BATCH} and {SEQUENCE} where it is told "
+                "them"));
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
+    if (isOfSequences) {
+        if (!runs.front().sequenceLength)
+            return unknownLength(1, runs.size());
+        const auto length = sequenceAfter(scenario.changes, *runs.front().sequenceLength);
+        if (!length)
+            return Failure(length.error());
+        prediction.sequenceBefore = runs.front().sequenceLength;
+        prediction.sequenceAfter = *length;
+    }
     if (changes(scenario, Change::Kind::Batch)) {
         if (!runs.front().batchItems)
             return unknownBatch(1, runs.size());
@@ -464,12 +316,15 @@ Result<Prediction> answerOf(
         prediction.batchBefore = runs.front().batchItems;
         prediction.batchAfter = *items;
     }
-    if (!prediction.batchAfter)
+    const Measure measure = isOfSequences ? &RecordedRun::sequenceLength : &RecordedRun::batchItems;
+    const auto asked = isOfSequences ? prediction.sequenceAfter : prediction.batchAfter;
+    if (!asked)
         return predictItself(runs.front(), scenario, prediction, progress);
     // A recording of what is asked for tells it.
-    const auto same = std::ranges::find(runs, prediction.batchAfter, &RecordedRun::batchItems);
+    const auto same
+        = std::ranges::find_if(runs, [&](const RecordedRun& run) { return run.*measure == asked; });
     if (same == runs.end())
-        return predictBatch(runs, scenario, *prediction.batchAfter, prediction, progress);
+        return predictSized(runs, scenario, measure, *asked, prediction, progress);
     auto itself = predictItself(*same, scenario, prediction, progress);
     if (itself && same != runs.begin()) {
         itself->evidence = std::max(itself->evidence, WhatIfEvidence::Recordings);
@@ -500,12 +355,16 @@ std::optional<std::int64_t> leastBytesOf(
 
 } // namespace
 
-Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
+namespace {
+
+/// What changes of that kind lead to, one after the other; nothing where it is no whole number.
+Result<std::optional<std::int64_t>> sizeAfter(
+    const std::vector<Change>& changes, Change::Kind kind, std::int64_t before)
 {
-    std::int64_t numerator = items, denominator = 1;
+    std::int64_t numerator = before, denominator = 1;
     constexpr std::int64_t kMost = std::int64_t{ 1 } << 31; // of each factor: a product fits
     for (const Change& change : changes) {
-        if (change.kind != Change::Kind::Batch)
+        if (change.kind != kind)
             continue;
         if (!change.relative) {
             numerator = change.numerator;
@@ -517,14 +376,37 @@ Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t
         const std::int64_t more = (numerator / above) * (change.numerator / below);
         const std::int64_t parts = (denominator / below) * (change.denominator / above);
         if (more > kMost || parts > kMost)
-            return fail(Error::Kind::Usage, say("that batch is beyond all measure"));
+            return fail(Error::Kind::Usage,
+                kind == Change::Kind::Batch ? say("that batch is beyond all measure")
+                                            : say("sequences so long are beyond all measure"));
         numerator = more;
         denominator = parts;
     }
-    if (numerator % denominator != 0)
+    return numerator % denominator == 0 ? std::optional(numerator / denominator) : std::nullopt;
+}
+
+} // namespace
+
+Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items)
+{
+    const auto after = sizeAfter(changes, Change::Kind::Batch, items);
+    if (!after)
+        return Failure(after.error());
+    if (!*after)
         return fail(Error::Kind::Usage,
             say("a batch of %1 items cannot be changed so: the items are not whole", asCount(items)));
-    return numerator / denominator;
+    return **after;
+}
+
+Result<std::int64_t> sequenceAfter(const std::vector<Change>& changes, std::int64_t length)
+{
+    const auto after = sizeAfter(changes, Change::Kind::Sequence, length);
+    if (!after)
+        return Failure(after.error());
+    if (!*after)
+        return fail(Error::Kind::Usage,
+            say("a length of %1 cannot be changed so: it would not be whole", asCount(length)));
+    return **after;
 }
 
 Result<Prediction> predict(

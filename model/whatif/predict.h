@@ -23,6 +23,7 @@ struct Prediction {
     Sentence reason; ///< why not; empty if it is
     WhatIfEvidence evidence = WhatIfEvidence::Replay;
     std::optional<std::int64_t> batchBefore, batchAfter; ///< items, where a change is of the batch
+    std::optional<std::int64_t> sequenceBefore, sequenceAfter; ///< lengths, where one is of sequences
     std::int64_t unknownBytes = 0; ///< BatchSizes::unknownBytes
     std::vector<RuleUse> uses;
     /// With that capacity a request is refused. The peaks are then those of a device that is large enough,
@@ -57,11 +58,14 @@ struct Prediction {
 /// The items of a batch that changes lead to, one after the other, from so many. Kind::Usage: they are not
 /// whole.
 [[nodiscard]] Result<std::int64_t> batchAfter(const std::vector<Change>& changes, std::int64_t items);
+/// The same of the length of sequences.
+[[nodiscard]] Result<std::int64_t> sequenceAfter(const std::vector<Change>& changes, std::int64_t length);
 
 /// What the first of `runs` comes to with the scenario: its blocks are rewritten, and PyTorch's allocator is
-/// replayed over them. More runs are of the same program with other batches. Fails with Refused (nothing
-/// supports an answer; what to do), Usage (settings, batches that are missing), Cancelled. Any thread; a
-/// replay each for the answer and its bounds, O(events log blocks).
+/// replayed over them. More runs are of the same program with other batches, or with
+/// sequences of other lengths. Fails with Refused (nothing
+/// supports an answer; what to do), Usage (settings, batches or lengths that are missing), Cancelled. Any
+/// thread; a replay each for the answer and its bounds, O(events log blocks).
 [[nodiscard]] Result<Prediction> predict(
     const std::vector<RecordedRun>& runs, const Scenario& scenario, const Progress& progress = {});
 

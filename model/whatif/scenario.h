@@ -21,6 +21,7 @@ struct RecordedRun {
     const TrainingSteps* steps = nullptr; ///< asked for where a change is
     const Categories* categories = nullptr; ///< of a lone recording, where a change is
     std::optional<std::int64_t> batchItems = {}; ///< of its training steps; none: not known
+    std::optional<std::int64_t> sequenceLength = {}; ///< of each item; none: nobody told
     /// addressOrderOf() it, for whoever asks more than once; none: it is found where it is needed.
     std::optional<AddressPolicy> order = {};
 };

@@ -293,6 +293,8 @@ private:
 
     bool changeRest()
     {
+        if (changes(Change::Kind::Sequence))
+            return unknown(say("how long it takes with other sequences is not known"));
         if (!changeMicroSteps())
             return false;
         if (changes(Change::Kind::Autocast) || changes(Change::Kind::Type))

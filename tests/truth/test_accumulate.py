@@ -105,10 +105,11 @@ def test(arguments, python, failures):
         list(pool.map(check_one, [case for case in chosen if checkpointed(case) in recorded]))
     for method in BARS:
         for which in ("tuned", "held back"):
-            report([row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")], method, which, failures)
+            report([row for row in rows if row.method == method and (row.case.family in HELD_BACK) == (which == "held back")], method, which, BARS[method],
+                   failures, [])
 
 
-def report(rows, method, which, failures):
+def report(rows, method, which, bars, failures, found):
     if not rows:
         return
     held, kinds = sum(row.held for row in rows), [sum(row.kind == kind for row in rows) for kind in ("point", "bounds", "refused")]
@@ -117,7 +118,7 @@ def report(rows, method, which, failures):
     # Of few cases one may be off; not most of them.
     failures.expect(f"{method}, {which}", "intervals hold in 95 %", held >= 0.95 * len(rows) if len(rows) >= ENOUGH[which] else held >= len(rows) - 1)
     failures.expect(f"{method}, {which}", "at most 5 % are refused", kinds[2] <= 0.05 * len(rows))
-    report_errors([row for row in rows if row.kind != "bounds"], method, which, BARS[method], failures, [])
+    report_errors([row for row in rows if row.kind != "bounds"], method, which, bars, failures, found)
 
 
 def add_options(parser):

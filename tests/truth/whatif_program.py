@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trains a program of the corpus of roles with a batch of so many items, and nothing else changed; with --checkpoint, with
+"""Trains a program of the corpus of roles with a batch of so many items, and nothing else changed; with --length, with sequences of that
+length, or pictures with sides of it; with --checkpoint, with
 torch.utils.checkpoint around each call in training of the outermost modules of a class, or of a path; with --code, with that file of the
 folder WHATIF_CODE run right after the model was made, as if it were pasted there; with --capacity, with no more than that of the device
 for PyTorch, and status 3 where that is not enough.
 
-usage: whatif_program.py ITEMS [--capacity BYTES] [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N] [--optimizer NAME]
+usage: whatif_program.py ITEMS [--capacity BYTES] [--length N] [--checkpoint CLASS|path:GLOB] [--code NAME] FAMILY [--seed N] [--optimizer NAME]
                          [--steps N] [--option NAME]...
 """
 import fnmatch
@@ -19,25 +20,28 @@ import roles_program
 OUT_OF_MEMORY = 3
 
 
-def set_batch(draw, items):
-    """What draws a batch knows its size as `batch`, it or what it calls."""
+LENGTHS = ("context", "length", "size")  #: what draws a batch knows the length of its sequences as
+
+
+def set_number(draw, names, number):
+    """What draws a batch knows it by one of these names, it or what it calls."""
     found = 0
     for name, cell in zip(draw.__code__.co_freevars, draw.__closure__ or ()):
-        if name == "batch":
-            cell.cell_contents = items
+        if name in names:
+            cell.cell_contents = number
             found += 1
         elif callable(cell.cell_contents) and getattr(cell.cell_contents, "__closure__", None):
-            found += set_batch(cell.cell_contents, items)
+            found += set_number(cell.cell_contents, names, number)
     return found
 
 
-def with_batch(family, items):
+def with_number(family, names, number):
     make = roles_program.roles_models.FAMILIES[family]
 
     def made(rng):
         model, draw = make(rng)
-        if not set_batch(draw, items):
-            raise LookupError(f"nothing in {family} is called batch")
+        if not set_number(draw, names, number):
+            raise LookupError(f"nothing in {family} is called {' or '.join(names)}")
         return model, draw
     roles_program.roles_models.FAMILIES[family] = made
 
@@ -89,6 +93,9 @@ def main():
     if words[0] == "--capacity":
         torch.cuda.set_per_process_memory_fraction(int(words[1]) / torch.cuda.get_device_properties(0).total_memory)
         words = words[2:]
+    length = None
+    if words[0] == "--length":
+        length, words = int(words[1]), words[2:]
     if words[0] == "--checkpoint":
         with_checkpoints(words[1])
         words = words[2:]
@@ -98,7 +105,9 @@ def main():
     arguments = roles_program.parse(words)
     if code is not None:
         with_code(arguments.family, code)
-    with_batch(arguments.family, int(items))
+    with_number(arguments.family, ("batch",), int(items))
+    if length is not None:
+        with_number(arguments.family, LENGTHS, length)
     return roles_program.train(arguments)
 
 

@@ -75,6 +75,8 @@ QString rule(model::BlockRule rule)
         return Words::tr("nothing tells what they are for: likely scaled");
     case model::BlockRule::Linear:
         return Words::tr("recordings tell their size at each batch");
+    case model::BlockRule::Squared:
+        return Words::tr("recordings tell their size, which goes with the square");
     case model::BlockRule::Interpolated:
         return Words::tr("do not go linearly: between the nearest two recordings");
     case model::BlockRule::NotAligned:

@@ -172,6 +172,7 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
         return new WhatIfPrecisionCard(whatIf, document);
     case model::Change::Kind::Ddp: // of all that spread
         return new WhatIfRanksCard(whatIf, document);
+    case model::Change::Kind::Sequence: // recordings of other lengths are those of the command line
     case model::Change::Kind::Type: // the card of autocast has it
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:

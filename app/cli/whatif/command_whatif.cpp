@@ -37,9 +37,11 @@ constexpr std::string_view kLargestBatch = "largest-batch", kCheapest = "cheapes
 /// A recording that takes part, with what is made of its devices as they are asked for.
 class TakenRecording {
 public:
-    TakenRecording(std::shared_ptr<const model::Session> session, std::optional<std::int64_t> items)
+    TakenRecording(std::shared_ptr<const model::Session> session, std::optional<std::int64_t> items,
+        std::optional<std::int64_t> length)
         : m_session(std::move(session))
         , m_items(items)
+        , m_length(length)
     {
     }
 
@@ -55,7 +57,9 @@ public:
         if (!report)
             return model::Failure(report.error());
         m_report = std::move(*report);
-        model::RecordedRun run{ .trace = &trace, .report = &m_report, .batchItems = m_items };
+        model::RecordedRun run{
+            .trace = &trace, .report = &m_report, .batchItems = m_items, .sequenceLength = m_length
+        };
         if (training != nullptr) {
             auto made = training->of(trace);
             if (!made)
@@ -77,7 +81,7 @@ public:
 
 private:
     std::shared_ptr<const model::Session> m_session;
-    std::optional<std::int64_t> m_items;
+    std::optional<std::int64_t> m_items, m_length;
     model::ReplayReport m_report;
     Training m_training;
 };
@@ -109,7 +113,8 @@ public:
         declareFile(app);
         m_read.declare(app, ReadOptions::Devices::All);
         app.add_option("--change", m_changes,
-               "What is another: batch=N items, or batch=xF times as many; checkpoint=CLASS or "
+               "What is another: batch=N items, or batch=xF times as many; sequence=N or sequence=xF, the "
+               "length of sequences; checkpoint=CLASS or "
                "checkpoint=path:GLOB, modules behind checkpoints, or checkpoint=none; "
                "accumulate=K micro-steps; "
                "optimizer=NAME[,KEY=VALUE]... of "
@@ -122,8 +127,9 @@ public:
             ->type_name("SETTINGS");
         m_capacity.declare(app);
         app.add_option("--with", m_with,
-               "A recording of the same program with another batch, which tells each size; a third one says "
-               "whether sizes go linearly")
+               "A recording of the same program with another batch, or other sequences, which tells each "
+               "size; "
+               "a third one says whether sizes go linearly")
             ->type_name("FILE")
             ->allow_extra_args(false);
         app.add_option("--batch-of", m_batches,
@@ -132,10 +138,15 @@ public:
             ->type_name("N")
             ->delimiter(',')
             ->check(CLI::Range(1, 1 << 30));
+        app.add_option("--sequence-of", m_lengths,
+               "How long sequences are, of FILE and of each --with, as 512,1024, where they are what changes")
+            ->type_name("N")
+            ->delimiter(',')
+            ->check(CLI::Range(1, 1 << 30));
         app.add_flag("--confirm", m_confirms,
             "Run the program that stands behind -- on a simulated card, as it was recorded and with the "
-            "changes: the answer to the byte. {BATCH} in it stands for the items of the batch. Without a "
-            "program, make the calls of the recorded deep step again");
+            "changes: the answer to the byte. {BATCH} in it stands for the items of the batch, {SEQUENCE} "
+            "for the length of sequences. Without a program, make the calls of the recorded deep step again");
         m_python = app.add_option("--python", m_confirm.python,
                           "Of --confirm without a program: the Python whose PyTorch makes the calls, of the "
                           "recorded minor version (python3)")
@@ -167,6 +178,7 @@ public:
         app.footer(R"(
 Examples:
   strata whatif run.strata --change batch=x2 --batch-of 8
+  strata whatif run.strata --change sequence=4096 --sequence-of 1024,2048 --with longer.strata
   strata whatif run.strata --change checkpoint=Block
   strata whatif run.strata --plan 20GiB
   strata whatif run.strata --change fsdp=8 --change batch=x2 --batch-of 8
@@ -193,15 +205,17 @@ Exit codes:
         if (const auto capacity = m_capacity.check(); !capacity)
             return capacity;
         m_scenario.capacityBytes = m_capacity.bytes;
-        if (!m_batches.empty() && m_batches.size() != 1 + m_with.size())
-            return refuse(say("--batch-of has %1 numbers for %2 recordings",
-                              static_cast<std::int64_t>(m_batches.size()),
-                              static_cast<std::int64_t>(1 + m_with.size())),
-                say("give one for FILE and one for each --with, in their order"));
+        for (const auto& [option, numbers] :
+            { std::pair("--batch-of", &m_batches), std::pair("--sequence-of", &m_lengths) })
+            if (!numbers->empty() && numbers->size() != 1 + m_with.size())
+                return refuse(say("%1 has %2 numbers for %3 recordings", option,
+                                  static_cast<std::int64_t>(numbers->size()),
+                                  static_cast<std::int64_t>(1 + m_with.size())),
+                    say("give one for FILE and one for each --with, in their order"));
         if (m_scenario.changes.empty() && m_planText.empty()
-            && (!m_with.empty() || (!m_batches.empty() && !m_confirms)))
-            return refuse(
-                say("--with and --batch-of need --change"), say("say what changes, as --change batch=x2"));
+            && (!m_with.empty() || ((!m_batches.empty() || !m_lengths.empty()) && !m_confirms)))
+            return refuse(say("--with, --batch-of and --sequence-of need --change"),
+                say("say what changes, as --change batch=x2"));
         if (const auto plan = checkPlan(); !plan)
             return plan;
         if (!m_maxPeakText.empty()) {
@@ -372,6 +386,13 @@ private:
                 return model::Failure(after.error());
             asked.batchAfter = *after;
         }
+        asked.sequenceBefore = first.sequenceLength;
+        if (first.sequenceLength) {
+            const auto after = model::sequenceAfter(m_scenario.changes, *first.sequenceLength);
+            if (!after)
+                return model::Failure(after.error());
+            asked.sequenceAfter = *after;
+        }
         for (const WhatIfTold& told : devices)
             asked.devices.push_back({ told.trace, told.prediction.recorded, told.firstStep });
         auto confirmed = confirm(asked, m_scenario);
@@ -445,7 +466,8 @@ private:
                 return model::Failure(std::move(error));
             }
             recordings.emplace_back(std::move(*session),
-                m_batches.empty() ? std::nullopt : std::optional<std::int64_t>(m_batches[i]));
+                m_batches.empty() ? std::nullopt : std::optional<std::int64_t>(m_batches[i]),
+                m_lengths.empty() ? std::nullopt : std::optional<std::int64_t>(m_lengths[i]));
         }
         return {};
     }
@@ -484,6 +506,7 @@ private:
         WhatIfTold told{ .device = trace.device(),
             .trace = &trace,
             .batchItems = first.batchItems,
+            .sequenceLength = first.sequenceLength,
             .settings = first.report->settingsText,
             .capacityBytes = first.report->capacityBytes };
         told.firstStep = firstStepOf(first);
@@ -522,7 +545,7 @@ private:
     std::string m_output;
     std::optional<std::string> m_settings;
     CapacityOption m_capacity;
-    std::vector<int> m_batches;
+    std::vector<int> m_batches, m_lengths;
     std::string m_planText;
     model::PlanAsked m_plan; // budget 0: nobody asked for one
     std::string m_maxPeakText;

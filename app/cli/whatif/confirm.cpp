@@ -26,7 +26,8 @@ using model::Error;
 using model::PeakFigures;
 using model::say;
 
-constexpr std::string_view kBatch = "{BATCH}";
+/// What stands in a command for numbers that a change makes others.
+constexpr std::string_view kBatch = "{BATCH}", kSequence = "{SEQUENCE}";
 constexpr std::int64_t kRoom = std::int64_t{ 1 } << 42; // more than any card has
 
 std::string factOf(const model::Recording& recording, std::string_view key)
@@ -63,31 +64,47 @@ model::Result<std::string> cardOf(const ConfirmAsked& asked)
         say("how much a library asks for depends on it; say which one to take, as --card A100-80GB"));
 }
 
-bool hasBatch(const std::vector<std::string>& command)
+/// What a run has in their places; none: that stands nowhere.
+struct RunSizes {
+    std::optional<std::int64_t> items, length;
+};
+
+bool has(const std::vector<std::string>& command, std::string_view place)
 {
     return std::ranges::any_of(
-        command, [](const std::string& word) { return word.find(kBatch) != word.npos; });
+        command, [&](const std::string& word) { return word.find(place) != word.npos; });
 }
 
-std::vector<std::string> withBatch(std::vector<std::string> command, std::optional<std::int64_t> items)
+std::vector<std::string> withSizes(std::vector<std::string> command, const RunSizes& sizes)
 {
-    for (std::string& word : command)
-        for (std::size_t at = 0; items && (at = word.find(kBatch, at)) != word.npos;)
-            word.replace(at, kBatch.size(), std::to_string(*items));
+    const auto put = [&](std::string_view place, std::optional<std::int64_t> number) {
+        for (std::string& word : command)
+            for (std::size_t at = 0; number && (at = word.find(place, at)) != word.npos;)
+                word.replace(at, place.size(), std::to_string(*number));
+    };
+    put(kBatch, sizes.items);
+    put(kSequence, sizes.length);
     return command;
 }
 
-model::Result<void> checkBatch(const ConfirmAsked& asked)
+model::Result<void> checkSizes(const ConfirmAsked& asked)
 {
-    const bool changes = asked.batchAfter && asked.batchAfter != asked.batchBefore;
-    if (changes && !hasBatch(asked.command))
+    if (asked.batchAfter && asked.batchAfter != asked.batchBefore && !has(asked.command, kBatch))
         return model::fail(Error::Kind::Usage,
             say("--confirm: the command does not say where the items of the batch stand"),
             say("write {BATCH} there, as in -- python train.py --batch {BATCH}"));
-    if (hasBatch(asked.command) && !asked.batchBefore)
+    if (has(asked.command, kBatch) && !asked.batchBefore)
         return model::fail(Error::Kind::Usage,
             say("--confirm: {BATCH} stands for a number that is not known"),
             say("say how many items the recorded batch has, as --batch-of 8"));
+    if (asked.sequenceAfter && asked.sequenceAfter != asked.sequenceBefore && !has(asked.command, kSequence))
+        return model::fail(Error::Kind::Usage,
+            say("--confirm: the command does not say where the length of its sequences stands"),
+            say("write {SEQUENCE} there, as in -- python train.py --context {SEQUENCE}"));
+    if (has(asked.command, kSequence) && !asked.sequenceBefore)
+        return model::fail(Error::Kind::Usage,
+            say("--confirm: {SEQUENCE} stands for a number that is not known"),
+            say("say how long the recorded sequences are, as --sequence-of 512"));
     return {};
 }
 
@@ -176,21 +193,21 @@ public:
     }
 
     /// Figures of each device; where memory runs out, of cards with more.
-    model::Result<std::vector<PeakFigures>> peaks(const model::Scenario& scenario,
-        std::optional<std::int64_t> items, std::optional<std::int64_t> capacityBytes, bool& runsOut)
+    model::Result<std::vector<PeakFigures>> peaks(const model::Scenario& scenario, const RunSizes& sizes,
+        std::optional<std::int64_t> capacityBytes, bool& runsOut)
     {
         m_calls.itemsBefore = m_asked.batchBefore.value_or(0);
-        m_calls.itemsAfter = items.value_or(m_calls.itemsBefore);
+        m_calls.itemsAfter = sizes.items.value_or(m_calls.itemsBefore);
         if (const auto learnt = learn(scenario); !learnt)
             return model::Failure(learnt.error());
-        auto came = run(scenario, items, capacityBytes);
+        auto came = run(scenario, sizes, capacityBytes);
         if (!came)
             return model::Failure(came.error());
         runsOut = !came->fits();
         if (runsOut) {
             std::fputs(
                 "strata: it ran out of memory: once more with room for all that it asks for\n", stderr);
-            came = run(scenario, items, kRoom);
+            came = run(scenario, sizes, kRoom);
             if (!came)
                 return model::Failure(came.error());
         }
@@ -209,14 +226,14 @@ public:
     }
 
     /// Figures of the same calls, where whoever may still have a tensor has it; none: that is always known.
-    model::Result<std::optional<std::vector<PeakFigures>>> latePeaks(const model::Scenario& scenario,
-        std::optional<std::int64_t> items, std::optional<std::int64_t> capacityBytes)
+    model::Result<std::optional<std::vector<PeakFigures>>> latePeaks(
+        const model::Scenario& scenario, const RunSizes& sizes, std::optional<std::int64_t> capacityBytes)
     {
         if (!m_calls.learnt.hasCasts)
             return std::nullopt;
         m_calls.late = true;
         bool runsOut = false;
-        auto came = peaks(scenario, items, capacityBytes, runsOut);
+        auto came = peaks(scenario, sizes, capacityBytes, runsOut);
         m_calls.late = false;
         if (!came)
             return model::Failure(came.error());
@@ -243,7 +260,7 @@ private:
         return {};
     }
 
-    model::Result<DryRun> run(const model::Scenario& scenario, std::optional<std::int64_t> items,
+    model::Result<DryRun> run(const model::Scenario& scenario, const RunSizes& sizes,
         std::optional<std::int64_t> capacityBytes) const
     {
         DryRunOptions options = m_options;
@@ -254,11 +271,12 @@ private:
                 return model::Failure(command.error());
             options.command = *std::move(command);
         } else
-            options.command = withBatch(m_asked.command, items);
+            options.command = withSizes(m_asked.command, sizes);
         options.capacityBytes = capacityBytes;
         options.allocatorSettings = scenario.settings ? *scenario.settings : m_asked.settings;
         for (const model::Change& change : scenario.changes)
-            if (change.kind != model::Change::Kind::Batch && !m_asked.command.empty())
+            if (change.kind != model::Change::Kind::Batch && change.kind != model::Change::Kind::Sequence
+                && !m_asked.command.empty())
                 options.changes.push_back(change.text);
         for (const std::string& change : options.changes)
             if (const auto checked = checkChange(change); !checked)
@@ -396,7 +414,7 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
                                   : model::Result<const model::CallList*>(nullptr);
         !list)
         return model::Failure(list.error());
-    if (const auto checked = byCalls ? checkPython(asked) : checkBatch(asked); !checked)
+    if (const auto checked = byCalls ? checkPython(asked) : checkSizes(asked); !checked)
         return model::Failure(checked.error());
     if (byCalls && asked.devices.size() > 1)
         return model::fail(Error::Kind::Usage, say("--confirm: calls are those of one GPU"),
@@ -411,17 +429,19 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
         byCalls ? "strata: the calls as they were recorded\n" : "strata: the program as it was recorded\n",
         stderr);
     bool unchangedRunsOut = false, changedRunsOut = false;
-    const auto unchanged = runs.peaks({}, asked.batchBefore, asked.capacityBytes, unchangedRunsOut);
+    const RunSizes before{ asked.batchBefore, asked.sequenceBefore };
+    const auto unchanged = runs.peaks({}, before, asked.capacityBytes, unchangedRunsOut);
     if (!unchanged)
         return model::Failure(unchanged.error());
     std::fputs(
         byCalls ? "strata: the calls with the change\n" : "strata: the program with the change\n", stderr);
-    const auto items = asked.batchAfter ? asked.batchAfter : asked.batchBefore;
-    const auto changed = runs.peaks(scenario, items,
+    const RunSizes after{ asked.batchAfter ? asked.batchAfter : before.items,
+        asked.sequenceAfter ? asked.sequenceAfter : before.length };
+    const auto changed = runs.peaks(scenario, after,
         scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes, changedRunsOut);
     if (!changed)
         return model::Failure(changed.error());
-    const auto late = byCalls ? runs.latePeaks(scenario, items,
+    const auto late = byCalls ? runs.latePeaks(scenario, after,
                           scenario.capacityBytes ? scenario.capacityBytes : asked.capacityBytes)
                               : std::nullopt;
     if (!late)

@@ -20,8 +20,9 @@ struct ConfirmAsked {
         model::EventIndex firstStep = 0; ///< where its first training step begins; 0: not known
     };
 
-    std::vector<std::string> command; ///< with {BATCH} where the items of the batch stand; empty: the
-                                      ///< recording's calls are made again, without the program
+    std::vector<std::string> command; ///< with {BATCH} where the items of the batch stand, and {SEQUENCE}
+                                      ///< where the length of sequences does; empty: the recording's calls
+                                      ///< are made again, without the program
     std::string python = "python3"; ///< whose torch makes the calls
     int steps = 0; ///< 0: until it ends
     std::string card; ///< of the catalogue; empty: that of the recording
@@ -34,6 +35,7 @@ struct ConfirmAsked {
     std::vector<Other> others;
     std::vector<Device> devices; ///< what it is held against, of one recording; one at least
     std::optional<std::int64_t> batchBefore, batchAfter; ///< items; none: nobody told
+    std::optional<std::int64_t> sequenceBefore, sequenceAfter; ///< lengths; none: nobody told
     std::string settings; ///< of the allocator, as they were recorded
     std::optional<std::int64_t> capacityBytes; ///< of the card, as it was recorded
 };

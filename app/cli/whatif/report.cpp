@@ -122,6 +122,8 @@ void writeDevice(JsonWriter& json, const WhatIfTold& told)
                 .endObject();
     json.endArray().member("batch_before", prediction.batchBefore);
     json.member("batch_after", prediction.batchAfter);
+    json.member("sequence_before", prediction.sequenceBefore);
+    json.member("sequence_after", prediction.sequenceAfter);
     json.member("out_of_memory", runsOutOfMemory(told));
     json.member("out_of_memory_event", prediction.outOfMemoryEvent);
     json.member("exact", prediction.exact).key("reason");
@@ -383,6 +385,9 @@ void printWhatIf(Output& out, const std::string& file, const WhatIfTold& told,
     if (prediction.batchAfter)
         out.line(fmt::format("  a batch of {} instead of {}", sizeOfBatch(*prediction.batchAfter),
             model::formatCount(prediction.batchBefore.value_or(0))));
+    if (prediction.sequenceAfter)
+        out.line(fmt::format("  sequences of {} instead of {}", model::formatCount(*prediction.sequenceAfter),
+            model::formatCount(prediction.sequenceBefore.value_or(0))));
     printPeaks(out, told);
     out.line("  " + fitsLine(told, scenario));
     constexpr std::int64_t kMuch = 1000; // a part of the peak

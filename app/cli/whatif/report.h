@@ -30,6 +30,7 @@ struct WhatIfTold {
     std::string planMethod; ///< of that one, as it was asked for
     // Of the first recording:
     std::optional<std::int64_t> batchItems; ///< none: not known, or not asked for
+    std::optional<std::int64_t> sequenceLength; ///< none: nobody told
     std::string settings; ///< of the allocator
     std::vector<ConfirmAsked::Other> others; ///< recordings of --with
     model::EventIndex firstStep = 0; ///< where the first training step begins; 0: not known, or not asked for

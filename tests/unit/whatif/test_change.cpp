@@ -17,6 +17,13 @@ TEST(Change, IsItemsOrTimesAsMany)
     EXPECT_EQ(factor->numerator, 5);
     EXPECT_EQ(factor->denominator, 2);
     EXPECT_EQ(Change::parse("batch=x0.5")->denominator, 2);
+    const auto tokens = Change::parse("sequence=2048");
+    ASSERT_TRUE(tokens);
+    EXPECT_EQ(tokens->kind, Change::Kind::Sequence);
+    EXPECT_EQ(tokens->numerator, 2048);
+    EXPECT_TRUE(Change::parse("sequence=x2")->relative);
+    for (const char* const wrong : { "sequence", "sequence=", "sequence=0", "sequence=x", "sequence=long" })
+        EXPECT_EQ(Change::parse(wrong).error().kind, Error::Kind::Usage) << wrong;
 }
 
 TEST(Change, IsModulesThatAreCheckpointed)

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/whatif/answer_bounds.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace strata::model {
+
+namespace {
+
+/// How far an answer may be off that does not know what the program does with those sizes, for which
+/// libraries may take other algorithms. Shares of the answer, measured in the families of
+/// tests/truth/test_whatif.py and rounded up.
+constexpr double kOff = 0.015, kReservedOff = 0.08;
+/// Where recordings differ in what they ask for, and neither has as large a batch, or as small.
+constexpr double kBeyondOff = 0.06;
+
+/// Bounds that leave room for that. What lies outside of both is as likely as half of what lies between them,
+/// and reserved moves by whole segments.
+void widen(Prediction& prediction, double reservedShare, double off = kOff)
+{
+    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20; // segments are multiples of it
+    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double share, std::int64_t bytes) {
+        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+        const auto ofShare = static_cast<std::int64_t>(static_cast<double>(most) * share);
+        const std::int64_t more = std::max({ bytes, ofShare, (most - least) / 2 });
+        least = std::max<std::int64_t>(least - more, 0);
+        most += more;
+    };
+    widenPeak(&PeakFigures::requestedBytesPeak, off, 0);
+    widenPeak(&PeakFigures::allocatedBytesPeak, off, 0);
+    widenPeak(&PeakFigures::reservedBytesPeak, reservedShare, kSegmentBytes);
+}
+
+/// Whether bounds lie so near to each other that a point between them is one: by what an answer with a point
+/// may be off.
+bool isPoint(const Prediction& prediction)
+{
+    constexpr double kRequestedApart = 0.005, kReservedApart = kReservedOff;
+    const auto apart = [&](std::int64_t PeakFigures::*peak) {
+        return static_cast<double>(prediction.most.*peak - prediction.least.*peak)
+            / static_cast<double>(std::max<std::int64_t>((*prediction.predicted).*peak, 1));
+    };
+    return apart(&PeakFigures::requestedBytesPeak) <= kRequestedApart
+        && apart(&PeakFigures::reservedBytesPeak) <= kReservedApart;
+}
+
+/// What checkpointing leaves open, as shares of the answer: measured with the families of
+/// tests/truth/test_whatif.py that rules are made by. An answer is above the truth more than below it.
+constexpr double kDeepBelow = 0.025, kDeepAbove = 0.005, kDeepReservedBelow = 0.022;
+/// The same without a deep step.
+constexpr double kGuessedBelow = 0.08, kGuessedAbove = 0.2, kGuessedReserved = 0.2;
+/// And where modules are called more than once before a backward.
+constexpr double kUnclearBelow = 0.4;
+/// Of a program without its checkpoints: what a checkpoint takes stays in the answer, though the program
+/// alone may not keep it, as where autocast works with a copy.
+constexpr double kDeepTakenBelow = 0.08;
+
+/// The same of one that a deep step tells, too.
+void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits& edits)
+{
+    RuleSums sums;
+    for (const auto* uses :
+        std::initializer_list<const std::vector<RuleUse>*>{ &prediction.uses, &edits.uses })
+        for (const RuleUse& use : *uses)
+            sums.add(use);
+    prediction.uses = sums.used();
+    prediction.evidence
+        = std::max(prediction.evidence, edits.isGuessed ? WhatIfEvidence::Windows : WhatIfEvidence::Deep);
+    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double below, double above) {
+        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+        least -= static_cast<std::int64_t>(static_cast<double>(least) * below);
+        most += static_cast<std::int64_t>(static_cast<double>(most) * above);
+    };
+    const bool takesAway = std::ranges::any_of(scenario.changes, &Change::takesCheckpointsAway);
+    const double below = edits.isUnclear ? kUnclearBelow
+        : edits.isGuessed                ? kGuessedBelow
+        : takesAway                      ? kDeepTakenBelow
+                                         : kDeepBelow;
+    const double above = edits.isGuessed ? kGuessedAbove : kDeepAbove;
+    widenPeak(&PeakFigures::requestedBytesPeak, below, above);
+    widenPeak(&PeakFigures::allocatedBytesPeak, below, above);
+    widenPeak(&PeakFigures::reservedBytesPeak,
+        edits.isUnclear       ? kUnclearBelow
+            : edits.isGuessed ? kGuessedReserved
+            : takesAway       ? kDeepTakenBelow
+                              : kDeepReservedBelow,
+        edits.isGuessed ? kGuessedReserved : kDeepAbove);
+    prediction.exact = false;
+    if (edits.isUnclear) {
+        prediction.predicted.reset();
+        prediction.reason = say(
+            "bounds alone: modules of that path are called more than once before a backward, and no deep "
+            "step tells which call keeps what (strata record --deep-step 3)");
+    }
+    if (edits.keepsTooMuch) {
+        prediction.predicted.reset();
+        prediction.reason
+            = say("bounds alone: checkpointed modules work with copies of what they take, as under "
+                  "autocast, and nothing tells whether that would be kept without a checkpoint");
+    }
+    if (prediction.reason.empty())
+        prediction.reason = edits.isGuessed
+            ? say(
+                "an estimate: who keeps what is guessed by modules and by when blocks go; a recording with a "
+                "deep step (strata record --deep-step 3) tells it")
+            : say("an estimate: it goes by what the deep step tells of one step");
+}
+
+/// Adds what ranks did to an answer.
+void weighSpread(Prediction& prediction, const SpreadRun& spread)
+{
+    prediction.evidence = std::max(prediction.evidence, spread.evidence);
+    prediction.uses.insert(prediction.uses.end(), spread.edits.uses.begin(), spread.edits.uses.end());
+    // Segments are multiples of their smallest size; what is left of a large block is not split off, which
+    // counts where it is not known when things happen.
+    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20;
+    const std::int64_t leftBytes = spread.evidence == WhatIfEvidence::Deep ? 0 : std::int64_t{ 1 } << 20;
+    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, std::int64_t bytes) {
+        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+        const auto moreOf = [&](std::int64_t figure) {
+            const auto share = static_cast<std::int64_t>(static_cast<double>(figure) * spread.off);
+            return std::max(share, bytes);
+        };
+        least = std::max<std::int64_t>(least - moreOf(least), 0);
+        most += moreOf(most);
+    };
+    widenPeak(&PeakFigures::requestedBytesPeak, 0);
+    widenPeak(&PeakFigures::allocatedBytesPeak, leftBytes);
+    widenPeak(&PeakFigures::reservedBytesPeak, kSegmentBytes);
+    if (prediction.reason.empty())
+        prediction.reason = spread.reason;
+}
+
+/// Adds what micro-steps did to an answer.
+void weighAccumulation(Prediction& prediction)
+{
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
+    const bool isOfRecordedSizes = prediction.batchAfter == prediction.batchBefore
+        && prediction.sequenceAfter == prediction.sequenceBefore;
+    if (isOfRecordedSizes) // else that left room for both
+        widen(prediction, kReservedOff);
+    if (prediction.reason.empty())
+        prediction.reason = say("an estimate: each micro-step is taken to do as the recorded one does");
+}
+
+} // namespace
+
+void weighRecordings(Prediction& prediction, const BatchSizes& sizes, bool isBeyond)
+{
+    if (!isPoint(prediction) || (sizes.differs && isBeyond))
+        prediction.predicted.reset();
+    widen(prediction, sizes.differs ? kReservedOff : 0, sizes.differs && isBeyond ? kBeyondOff : kOff);
+    if (!sizes.flag.empty())
+        prediction.reason = prediction.predicted ? sizes.flag
+            : sizes.differs && isBeyond
+            ? say("bounds alone: %1; a recording beyond what is asked for tells more", sizes.flag)
+            : say("bounds alone: %1", sizes.flag);
+    else if (prediction.reason.empty())
+        prediction.reason
+            = say("an estimate: no recording has those sizes, for which libraries may take other algorithms");
+}
+
+void weighRoles(Prediction& prediction, const BatchSizes& sizes)
+{
+    const bool told = sizes.evidence == WhatIfEvidence::Roles;
+    if (!told || !isPoint(prediction))
+        prediction.predicted.reset();
+    widen(prediction, kReservedOff);
+    if (!told)
+        prediction.reason = sizes.flag;
+    else if (prediction.predicted)
+        prediction.reason = say("an estimate: it goes by what blocks are for; a second recording with "
+                                "another batch (--with FILE2) tells each size");
+    else
+        prediction.reason = say("bounds alone: what blocks are for does not tell how all of them change; a "
+                                "second recording with another batch (--with FILE2) tells each size");
+}
+
+void weighRewrites(Prediction& prediction, const Scenario& scenario, const Rewrites& rewrites)
+{
+    if (changes(scenario, Change::Kind::Checkpoint))
+        weighDeep(prediction, scenario, rewrites.checkpoints);
+    if (rewrites.spread)
+        weighSpread(prediction, *rewrites.spread);
+    if (rewrites.accumulation)
+        weighAccumulation(prediction);
+    prediction.exact = prediction.reason.empty();
+    if (!rewrites.optimizer)
+        return;
+    const OptimizerRewrite& optimizer = *rewrites.optimizer;
+    prediction.evidence = std::max(prediction.evidence, WhatIfEvidence::Roles);
+    const auto told = [&](BlockRule rule, const OptimizerRewrite::Sum& sum) {
+        if (sum.blocks > 0)
+            prediction.uses.push_back({ rule, sum.blocks, sum.bytes });
+    };
+    told(BlockRule::OldOptimizer, optimizer.taken());
+    told(BlockRule::NewOptimizer, optimizer.put());
+    if (prediction.reason.empty())
+        prediction.reason = optimizer.reason();
+    prediction.exact = false;
+}
+
+} // namespace strata::model
