@@ -362,7 +362,7 @@ def measure_checkpoints(arguments, python, folder, chosen, failures):
         if modules.startswith("path:"):
             return by_class
         _, answer = strata_json(arguments.strata, ["whatif", asks, "--plan", "1", "--json"])
-        paths = [each["module"] for each in answer["plan"]["modules"] if each["class"] == modules] if answer else []
+        paths = [each["module"] for each in answer["plan"]["modules"] if each["class"] == modules] if answer and answer["plan"] else []
         words = [word for path in paths for word in ("--change", f"checkpoint=path:{path}")]
         answers = [strata_json(arguments.strata, ["whatif", asks, *each, "--json"])[1] for each in (words, by_class)]
         return words if None not in answers and answers[0]["devices"] == answers[1]["devices"] else None
