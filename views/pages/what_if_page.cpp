@@ -554,14 +554,22 @@ bool WhatIfPage::saveSvg(const QString& path)
     svg.setFileName(path);
     svg.setSize(m_pictures->size());
     svg.setViewBox(m_pictures->rect());
+    svg.setResolution(m_pictures->logicalDpiX());
     svg.setTitle(title());
     QPainter painter;
     if (!painter.begin(&svg))
         return false;
     painter.setFont(m_chart->font());
-    m_chart->paintOn(painter);
-    painter.translate(m_run->pos());
-    m_run->paintOn(painter);
+    painter.fillRect(m_pictures->rect(), m_palette[Palette::Role::Surface]);
+    const auto at = [&](const auto& part) {
+        painter.save();
+        painter.translate(part.pos());
+        part.paintOn(painter);
+        painter.restore();
+    };
+    at(*m_chart);
+    at(*m_run);
+    at(*m_legend);
     return painter.end();
 }
 

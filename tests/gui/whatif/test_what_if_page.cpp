@@ -10,6 +10,7 @@
 #include "views/pages/what_if_settings_card.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
+#include "views/widgets/legend.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/whatif/what_if_tables.h"
 
@@ -20,12 +21,15 @@
 #include <QComboBox>
 #include <QFile>
 #include <QHeaderView>
+#include <QImage>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QSpinBox>
+#include <QSvgRenderer>
 #include <QTest>
 #include <QTextDocumentFragment>
 
@@ -305,9 +309,35 @@ TEST_F(WhatIfPageTest, CopiesTheCommandTheSettingAndTheTable)
     ASSERT_TRUE(m_page.saveSvg(path));
     QFile svg(path);
     ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
-    EXPECT_TRUE(svg.readAll().contains("<svg"));
+    const QByteArray drawn = svg.readAll();
+    for (const QString& name : m_page.findChild<Legend*>()->names())
+        EXPECT_TRUE(drawn.contains(name.toUtf8())) << qPrintable(name);
     press("As recorded");
     EXPECT_FALSE(scenario().settings);
+}
+
+TEST_F(WhatIfPageTest, AFileHasThePicturesWhereThePageHasThem)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    const QString path = m_folder.filePath(QStringLiteral("peaks.svg"));
+    ASSERT_TRUE(m_page.saveSvg(path));
+    QSvgRenderer file(path);
+    const QWidget& pictures = *m_page.pictureWidget();
+    ASSERT_EQ(file.viewBox(), pictures.rect());
+    QImage image(pictures.size(), QImage::Format_RGB32);
+    QPainter painter(&image);
+    file.render(&painter, pictures.rect());
+    ASSERT_TRUE(painter.end());
+    const QPoint bar = m_page.chart().pos() + m_page.chart().bar(2, false).center().toPoint();
+    EXPECT_EQ(image.pixelColor(bar), Palette::light()[Palette::Role::Other]);
+    // As the window has it left of the first bar, where there is none if the chart is moved.
+    const auto startOf = [&](const QImage& in) {
+        int x = 0;
+        while (x < in.width() && in.pixelColor(x, bar.y()) != Palette::light()[Palette::Role::Other])
+            ++x;
+        return x;
+    };
+    EXPECT_NEAR(startOf(image), startOf(m_page.pictureWidget()->grab().toImage()), 1);
 }
 
 TEST_F(WhatIfPageTest, WithoutStepsSettingsAloneAreAnswered)
