@@ -41,10 +41,8 @@ public:
     }
     [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
 
-protected:
-    void paintEvent(QPaintEvent*) override
+    void paintOn(QPainter& painter) const
     {
-        QPainter painter(this);
         painter.setFont(sized(font(), kAxisPx));
         const QFontMetrics metrics = painter.fontMetrics();
         const int side = scaled(kSwatch, font());
@@ -68,6 +66,13 @@ protected:
         painter.setPen(m_text);
         painter.drawText(
             side + scaled(kGap, font()), (height() + metrics.ascent() - metrics.descent()) / 2, m_entry.name);
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override
+    {
+        QPainter painter(this);
+        paintOn(painter);
     }
 
 private:
@@ -100,6 +105,17 @@ void Legend::setEntries(std::vector<Entry> entries, const Palette& palette)
         static_cast<LegendEntry*>(layout()->itemAt(static_cast<int>(i))->widget())
             ->setEntry(std::move(entries[i]), palette);
     setAccessibleDescription(names().join(QStringLiteral(", ")));
+}
+
+void Legend::paintOn(QPainter& painter) const
+{
+    for (int i = 0; i < layout()->count(); ++i) {
+        const auto* entry = static_cast<const LegendEntry*>(layout()->itemAt(i)->widget());
+        painter.save();
+        painter.translate(entry->pos());
+        entry->paintOn(painter);
+        painter.restore();
+    }
 }
 
 QStringList Legend::names() const

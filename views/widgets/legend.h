@@ -29,6 +29,7 @@ public:
     /// Takes the place of what there was.
     void setEntries(std::vector<Entry> entries, const Palette& palette);
     [[nodiscard]] QStringList names() const; ///< of the entries, in their order
+    void paintOn(QPainter& painter) const; ///< as it stands: for files
 };
 
 } // namespace strata::views

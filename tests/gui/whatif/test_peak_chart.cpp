@@ -99,7 +99,11 @@ TEST_F(PeakChartTest, LinesAreTheMemoryOfCards)
         EXPECT_LT(m_chart.xOf(line.bytes), m_chart.width());
         cards += static_cast<std::size_t>(names.size());
     }
-    EXPECT_EQ(m_chart.lines().front().name, QStringLiteral("8 GB"));
+    for (const PeakChart::CardLine& line : m_chart.lines()) { // each is named for the one that it is drawn at
+        const model::Card* card = model::findCard(line.name.toStdString());
+        ASSERT_NE(card, nullptr) << qPrintable(line.name);
+        EXPECT_EQ(card->capacityBytes, line.bytes);
+    }
     EXPECT_TRUE(std::ranges::is_sorted(m_chart.lines(), {}, &PeakChart::CardLine::bytes));
     // Of those that are too large for the scale the next one alone is drawn: what would do.
     const auto larger = std::ranges::count_if(
@@ -141,6 +145,18 @@ TEST_F(PeakChartTest, HoveringReadsABarAndALine)
     const PeakChart::CardLine& line = m_chart.lines().front();
     QTest::mouseMove(&m_chart, QPoint(qRound(m_chart.xOf(line.bytes)), place.toPoint().y()));
     ASSERT_TRUE(QTest::qWaitFor([&] { return read.back()[0].toString().contains(line.all); }, 5'000));
+}
+
+TEST_F(PeakChartTest, BarsAreNoHigherWhereThereIsMoreRoom)
+{
+    m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 20 * kGiB, 20 * kGiB));
+    m_chart.resize(640, m_chart.greatestHeight() - 24);
+    const double before = m_chart.bar(0, false).height();
+    m_chart.resize(640, m_chart.greatestHeight());
+    const double highest = m_chart.bar(0, false).height();
+    EXPECT_GT(highest, before);
+    m_chart.resize(640, 2 * m_chart.greatestHeight());
+    EXPECT_EQ(m_chart.bar(0, false).height(), highest);
 }
 
 TEST_F(PeakChartTest, NothingIsDrawnOfNothing)

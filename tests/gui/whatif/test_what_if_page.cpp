@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/what_if_page.h"
 
-#include "model/cards/catalogue.h"
+#include "model/cards/fits.h"
 #include "tests/gui/whatif/batch_run.h"
 #include "tests/gui/whatif/shown_what_if_page.h"
 #include "views/pages/what_if_batch_card.h"
@@ -10,7 +10,9 @@
 #include "views/pages/what_if_settings_card.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
+#include "views/widgets/legend.h"
 #include "views/widgets/plain_table_view.h"
+#include "views/widgets/whatif/run_chart.h"
 #include "views/widgets/whatif/what_if_tables.h"
 
 #include <QApplication>
@@ -20,12 +22,15 @@
 #include <QComboBox>
 #include <QFile>
 #include <QHeaderView>
+#include <QImage>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QSpinBox>
+#include <QSvgRenderer>
 #include <QTest>
 #include <QTextDocumentFragment>
 
@@ -55,10 +60,11 @@ protected:
 TEST_F(WhatIfPageTest, BeginsWithWhatWasRecorded)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());
-    EXPECT_TRUE(
-        sentence().startsWith(QStringLiteral("As it was recorded, it reserves up to %1. The smallest card")
-                                  .arg(text::bytes(prediction().recorded.reservedBytesPeak))))
+    EXPECT_TRUE(sentence().startsWith(
+        QStringLiteral("As it was recorded, it reserves up to %1. It fits on the recorded")
+            .arg(text::bytes(prediction().recorded.reservedBytesPeak))))
         << qPrintable(sentence());
+    EXPECT_TRUE(sentence().contains(QStringLiteral(" The smallest card that it fits on is ")));
     for (const WhatIfCard* card : m_page.cards())
         EXPECT_FALSE(card->isOn()) << qPrintable(card->accessibleName());
     ASSERT_TRUE(m_page.chart().picture());
@@ -147,6 +153,11 @@ TEST_F(WhatIfPageTest, SaysWhatIsBelowOrWhyNothingIs)
     }
     m_page.setBelow(WhatIfPage::Peaks);
     EXPECT_TRUE(m_page.aboutText().isEmpty());
+    m_page.setBelow(WhatIfPage::Alternatives);
+    EXPECT_TRUE(
+        m_page.aboutText().startsWith(QStringLiteral("Each of these alone: instead of what is asked")));
+    m_page.setScenario({});
+    EXPECT_TRUE(m_page.aboutText().isEmpty());
 }
 
 TEST_F(WhatIfPageTest, PlacesOfTheSliderAreItems)
@@ -210,6 +221,42 @@ TEST_F(WhatIfPageTest, ASmallerDeviceSaysWhereItEnds)
     QTest::keyClicks(&device().capacity(), QStringLiteral("many"));
     EXPECT_FALSE(scenario().capacityBytes);
     EXPECT_TRUE(device().note().contains(QStringLiteral("no size")));
+}
+
+/// Whoever asks has a card: what it comes to there is said before what other cards are for.
+TEST_F(WhatIfPageTest, SaysFirstWhetherItFitsOnTheCardThatMatters)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    const std::int64_t room = prediction().roomBytes();
+    const auto verdict = [&](std::int64_t capacity) {
+        m_page.setScenario({ .changes = {}, .settings = {}, .capacityBytes = capacity });
+        settle();
+        return sentence();
+    };
+    const model::Card* smallest = nullptr; // with room for it
+    for (const model::CardFit& fit : model::cardFits(room))
+        if (fit.fit == model::Fit::Yes
+            && (smallest == nullptr || fit.card->capacityBytes < smallest->capacityBytes))
+            smallest = fit.card;
+    ASSERT_TRUE(smallest);
+    const model::Card& large = *model::findCard("A100-80GB");
+    QString said = verdict(large.capacityBytes);
+    EXPECT_TRUE(
+        said.contains(QStringLiteral("It fits on A100-80GB, with %1 left over. The smallest card that")
+                          .arg(text::bytes(large.capacityBytes - room))))
+        << qPrintable(said);
+    said = verdict(smallest->capacityBytes);
+    EXPECT_TRUE(
+        said.contains(QStringLiteral("It fits on %1, with %2 left over. No smaller card would do.")
+                          .arg(text::utf8(smallest->name), text::bytes(smallest->capacityBytes - room))))
+        << qPrintable(said);
+    said = verdict(room + 1'000'000); // which CUDA needs itself
+    EXPECT_TRUE(
+        said.contains(QStringLiteral("It is tight on a device of %1").arg(text::bytes(room + 1'000'000))))
+        << qPrintable(said);
+    said = verdict(room / 2);
+    EXPECT_TRUE(said.contains(QStringLiteral("It runs out of memory on a device of"))) << qPrintable(said);
+    EXPECT_FALSE(said.contains(QStringLiteral("It fits on"))) << qPrintable(said);
 }
 
 TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
@@ -305,9 +352,35 @@ TEST_F(WhatIfPageTest, CopiesTheCommandTheSettingAndTheTable)
     ASSERT_TRUE(m_page.saveSvg(path));
     QFile svg(path);
     ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
-    EXPECT_TRUE(svg.readAll().contains("<svg"));
+    const QByteArray drawn = svg.readAll();
+    for (const QString& name : m_page.findChild<Legend*>()->names())
+        EXPECT_TRUE(drawn.contains(name.toUtf8())) << qPrintable(name);
     press("As recorded");
     EXPECT_FALSE(scenario().settings);
+}
+
+TEST_F(WhatIfPageTest, AFileHasThePicturesWhereThePageHasThem)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    const QString path = m_folder.filePath(QStringLiteral("peaks.svg"));
+    ASSERT_TRUE(m_page.saveSvg(path));
+    QSvgRenderer file(path);
+    const QWidget& pictures = *m_page.pictureWidget();
+    ASSERT_EQ(file.viewBox(), pictures.rect());
+    QImage image(pictures.size(), QImage::Format_RGB32);
+    QPainter painter(&image);
+    file.render(&painter, pictures.rect());
+    ASSERT_TRUE(painter.end());
+    const QPoint bar = m_page.chart().pos() + m_page.chart().bar(2, false).center().toPoint();
+    EXPECT_EQ(image.pixelColor(bar), Palette::light()[Palette::Role::Other]);
+    // As the window has it left of the first bar, where there is none if the chart is moved.
+    const auto startOf = [&](const QImage& in) {
+        int x = 0;
+        while (x < in.width() && in.pixelColor(x, bar.y()) != Palette::light()[Palette::Role::Other])
+            ++x;
+        return x;
+    };
+    EXPECT_NEAR(startOf(image), startOf(m_page.pictureWidget()->grab().toImage()), 1);
 }
 
 TEST_F(WhatIfPageTest, WithoutStepsSettingsAloneAreAnswered)
@@ -322,6 +395,27 @@ TEST_F(WhatIfPageTest, WithoutStepsSettingsAloneAreAnswered)
     settings().expandable().setChecked(true);
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_TRUE(m_page.whatIf().answer()->prediction);
+}
+
+TEST_F(WhatIfPageTest, WithoutEventsItSaysWhyThereIsNoCurve)
+{
+    const QString path = m_folder.filePath(QStringLiteral("no_events.json"));
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(
+        R"({"segments":[{"device":0,"address":1048576,"total_size":2097152,"allocated_size":1024,"active_size":1024,)"
+        R"("requested_size":1000,"stream":0,"segment_type":"small","segment_pool_id":[0,0],"is_expandable":false,)"
+        R"("frames":[],"blocks":[{"address":1048576,"size":1024,"requested_size":1000,"state":"active_allocated",)"
+        R"("frames":[]},{"address":1049600,"size":2096128,"requested_size":0,"state":"inactive","frames":[]}]}],)"
+        R"("device_traces":[[]]})");
+    file.close();
+    ASSERT_NO_FATAL_FAILURE(open(path));
+    EXPECT_TRUE(m_page.run().isVisible());
+    EXPECT_FALSE(m_page.run().curves());
+    EXPECT_EQ(m_page.run().absence(), QStringLiteral("No events were recorded: there is no curve."));
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    EXPECT_TRUE(m_page.run().curves());
+    EXPECT_TRUE(m_page.run().absence().isEmpty());
 }
 
 TEST_F(WhatIfPageTest, SaysWhyThereIsNothingToAsk)

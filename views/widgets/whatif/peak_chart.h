@@ -34,7 +34,7 @@ public:
     /// Cards of the catalogue whose makers say that they have the same memory.
     struct CardLine {
         std::int64_t bytes = 0; ///< that PyTorch sees of the one which has least
-        QString name; ///< "24 GB"
+        QString name; ///< of that one: "L4-24GB"
         QString all; ///< every name, with commas
     };
 
@@ -50,6 +50,7 @@ public:
     [[nodiscard]] QRectF bar(int peak, bool predicted) const; ///< 0 to 2: requested, allocated, reserved
     [[nodiscard]] QStringList describe(int peak) const; ///< what hovering says
     void paintOn(QPainter& painter) const;
+    [[nodiscard]] int greatestHeight() const; ///< beyond which bars stay as they are
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 

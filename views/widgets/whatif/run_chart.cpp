@@ -82,6 +82,14 @@ void RunChart::setCurves(
     update();
 }
 
+void RunChart::setAbsence(const QString& why)
+{
+    m_absence = why;
+    if (!m_curves)
+        setAccessibleDescription(why);
+    update();
+}
+
 void RunChart::setColours(const Palette& palette)
 {
     m_palette = palette;
@@ -258,11 +266,114 @@ void RunChart::paintCapacity(QPainter& painter) const
         Qt::AlignRight | Qt::AlignVCenter, name);
 }
 
+/// As the page Memory has them: a dashed line with a cross on top, and what it is where that has room.
+void RunChart::paintFailures(QPainter& painter, std::vector<QRectF>& taken) const
+{
+    constexpr int kDash = 6, kDashGap = 4, kArm = 4;
+    const QRect area = plot();
+    const QFont small = sized(font(), kAxisPx);
+    const QFontMetricsF metrics(small);
+    const QColor bad = m_palette[Palette::Role::Bad];
+    const auto paint = [&](std::size_t column, const QString& name) {
+        const double x = std::min<double>(std::floor(xOf(column)), area.right());
+        for (int y = area.top(); y <= area.bottom(); y += kDash + kDashGap)
+            painter.fillRect(QRectF(x, y, 1, std::min(kDash, area.bottom() + 1 - y)), bad);
+        const QPointF centre(x + 0.5, area.top() - 1.5 * kArm);
+        painter.save();
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(bad, 2));
+        for (const double slant : { 1.0, -1.0 })
+            painter.drawLine(centre + QPointF(-kArm, -kArm * slant), centre + QPointF(kArm, kArm * slant));
+        painter.restore();
+        const double width = metrics.horizontalAdvance(name), beside = 2 * kArm;
+        for (const double left : { x + beside, x - beside - width }) {
+            const QRectF place(
+                left, std::max(0.0, centre.y() - metrics.height() / 2), width, metrics.height());
+            if (place.left() < area.left() || place.right() > area.right() + 1
+                || std::ranges::any_of(taken, [&](const QRectF& other) { return other.intersects(place); }))
+                continue;
+            painter.setFont(small);
+            painter.setPen(bad);
+            painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, name);
+            return taken.push_back(place);
+        }
+    };
+    const bool both = m_isAsked && m_curves->isPredicted;
+    if (m_curves->endsAt && both)
+        paint(*m_curves->endsAt, tr("out of memory, predicted"));
+    const std::vector<std::size_t>& failures = m_curves->recordedFailures;
+    std::optional<int> before;
+    for (auto failure = failures.rbegin(); failure != failures.rend(); ++failure) { // the last one ended it
+        const int x = static_cast<int>(xOf(*failure));
+        if (std::exchange(before, x) != x)
+            paint(*failure, both ? tr("out of memory, recorded") : tr("out of memory"));
+    }
+}
+
+/// How many of the pixels from its left to its right have a line in it.
+int RunChart::crossings(const QRectF& place) const
+{
+    std::vector<Value> lines{ &WhatIfCurves::Column::recordedReserved };
+    if (m_isAsked && m_curves->isPredicted) {
+        lines.push_back(&WhatIfCurves::Column::recorded);
+        if (m_curves->hasReserved)
+            lines.push_back(&WhatIfCurves::Column::predictedReserved);
+    }
+    constexpr double kThick = 2;
+    int all = isCapacityShown() && place.top() < yOf(*m_capacityBytes) + kThick
+            && place.bottom() > yOf(*m_capacityBytes) - kThick
+        ? static_cast<int>(place.width())
+        : 0;
+    for (const Value value : lines)
+        for (int x = static_cast<int>(place.left()); x <= static_cast<int>(place.right()); ++x) {
+            const auto [from, to] = columnsAt(x);
+            std::int64_t least = m_curves->columns[from].*value, most = least;
+            for (std::size_t column = from > 0 ? from - 1 : 0;
+                 column < std::min(to, m_curves->columns.size()); ++column) { // with the step to it
+                least = std::min(least, m_curves->columns[column].*value);
+                most = std::max(most, m_curves->columns[column].*value);
+            }
+            all += yOf(most) - kThick < place.bottom() && yOf(least) + kThick > place.top();
+        }
+    return all;
+}
+
+/// Where a text stands that belongs to a point: left or right of it, as low as no line strikes it through,
+/// else as few as can be.
+QRectF RunChart::placeBeside(
+    QPointF point, QSizeF size, bool leftward, const std::vector<QRectF>& taken) const
+{
+    constexpr double kStep = 2, kCrossed = 20, kOtherSide = 30, kTaken = 10'000;
+    constexpr double kFurthest = 2; // of its own heights: further away it is not read as that point's
+    const QRect area = plot();
+    const double beside = scaled(5, font()) + 3;
+    std::optional<std::pair<double, QRectF>> best;
+    for (const bool left : { leftward, !leftward }) {
+        const double at = left ? point.x() - beside - size.width() : point.x() + beside;
+        const double inside
+            = std::clamp<double>(at, area.left(), std::max(area.left() + 1.0, area.right() - size.width()));
+        for (double bottom = point.y();
+             bottom - size.height() >= 0 && point.y() - bottom <= kFurthest * size.height();
+             bottom -= kStep) {
+            const QRectF place(QPointF(inside, bottom - size.height()), size);
+            double cost = point.y() - bottom + std::abs(inside - at) + (left == leftward ? 0 : kOtherSide);
+            if (best && cost >= best->first)
+                break;
+            for (const QRectF& other : taken)
+                cost += place.intersects(other) ? kTaken : 0;
+            cost += kCrossed * crossings(place);
+            if (!best || cost < best->first)
+                best = std::pair(cost, place);
+        }
+    }
+    return best ? best->second
+                : QRectF(QPointF(std::max<double>(area.left(), point.x() - beside - size.width()), 0), size);
+}
+
 /// A triangle that points at it, with its figure beside.
 void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, const QColor& colour,
-    const QString& name, bool above) const
+    const QString& name, bool leftward, std::vector<QRectF>& taken) const
 {
-    const QRect area = plot();
     const double size = scaled(5, font());
     const double x = xOf(peak.column), y = yOf(peak.bytes) - 2;
     const QPointF triangle[] = { { x, y }, { x - size, y - 1.5 * size }, { x + size, y - 1.5 * size } };
@@ -276,21 +387,13 @@ void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, cons
         return;
     const QFont small = bold(sized(font(), kAxisPx));
     const QFontMetricsF metrics(small);
-    const double width = metrics.horizontalAdvance(name);
-    double left = x + size + 3;
-    if (left + width > area.right() || above)
-        left = x - size - 3 - width;
-    if (left < area.left())
-        left = x + size + 3;
+    const QRectF place
+        = placeBeside({ x, y }, { metrics.horizontalAdvance(name), metrics.height() }, leftward, taken);
+    taken.push_back(place);
     // Figures are read over the layers too: each letter has a rim, which cuts less of what is behind it than
     // a box.
-    // It stands above what is reserved there, whose line would strike it through.
-    const WhatIfCurves::Column& column = m_curves->columns[peak.column];
-    const std::int64_t reserved = above ? column.recordedReserved : column.predictedReserved;
-    const double bottom = std::min(y, yOf(std::max(reserved, peak.bytes)) - 3);
     QPainterPath letters;
-    letters.addText(
-        QPointF(left, std::max<double>(bottom - metrics.descent(), metrics.ascent())), small, name);
+    letters.addText(QPointF(place.left(), place.bottom() - metrics.descent()), small, name);
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.strokePath(letters,
@@ -303,8 +406,11 @@ void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, cons
 void RunChart::paintOn(QPainter& painter) const
 {
     painter.fillRect(rect(), m_palette[Palette::Role::Surface]);
-    if (!m_curves)
+    if (!m_curves) {
+        painter.setPen(m_palette[Palette::Role::TextMuted]);
+        painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, m_absence);
         return;
+    }
     paintAxes(painter);
     const bool both = m_isAsked && m_curves->isPredicted;
     paintLayers(painter);
@@ -317,21 +423,14 @@ void RunChart::paintOn(QPainter& painter) const
     paintCurve(painter, &WhatIfCurves::Column::recordedReserved,
         both ? m_palette[Palette::Role::TextMuted] : m_palette[Palette::Role::Reserved], both);
     paintCapacity(painter);
+    std::vector<QRectF> taken; // by texts
+    paintFailures(painter, taken);
     if (both && m_curves->reaches(m_curves->predictedPeak.column))
         paintPeak(painter, m_curves->predictedPeak, m_palette[Palette::Role::Accent],
-            tr("requested, predicted: %1").arg(text::bytes(m_curves->predictedPeak.bytes)), false);
+            tr("requested, predicted: %1").arg(text::bytes(m_curves->predictedPeak.bytes)), false, taken);
     paintPeak(painter, m_curves->recordedPeak, ink,
-        both ? tr("requested, recorded: %1").arg(text::bytes(m_curves->recordedPeak.bytes)) : QString(),
-        true);
-    if (const auto end = m_curves->endsAt; end && both) {
-        const QRect area = plot();
-        const double x = std::round(xOf(*end));
-        painter.fillRect(QRectF(x - 1, area.top(), 2, area.height()), m_palette[Palette::Role::Bad]);
-        painter.setFont(sized(font(), kAxisPx));
-        painter.setPen(m_palette[Palette::Role::Bad]);
-        painter.drawText(QRectF(x + 4, area.top(), area.width(), scaled(kAxis, font())),
-            Qt::AlignLeft | Qt::AlignVCenter, tr("runs out of memory"));
-    }
+        both ? tr("requested, recorded: %1").arg(text::bytes(m_curves->recordedPeak.bytes)) : QString(), true,
+        taken);
     const QRect area = plot();
     painter.fillRect(
         QRectF(area.left(), area.bottom() + 1, area.width(), 1), m_palette[Palette::Role::TextMuted]);
@@ -385,6 +484,10 @@ QStringList RunChart::describe(std::size_t column) const
                 ? tr("predicted: %1 requested, %2 reserved")
                       .arg(text::bytes(of.predicted), text::bytes(of.predictedReserved))
                 : tr("predicted: %1 requested").arg(text::bytes(of.predicted)));
+    if (std::ranges::binary_search(m_curves->recordedFailures, column))
+        lines << tr("recorded: out of memory");
+    if (m_isAsked && m_curves->isPredicted && m_curves->endsAt == column)
+        lines << tr("predicted: out of memory");
     if (!m_curves->hasCategories || !m_curves->reaches(column))
         return lines;
     for (auto layer = kOrder.rbegin(); layer != kOrder.rend(); ++layer)
