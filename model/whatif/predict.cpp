@@ -50,8 +50,14 @@ Failure unknownLength(std::size_t recording, std::size_t recordings)
 Result<std::vector<RecordedRun>> byNearness(
     const std::vector<RecordedRun>& runs, Measure measure, std::int64_t asked)
 {
+    const Measure other = isBatch(measure) ? &RecordedRun::sequenceLength : &RecordedRun::batchItems;
     std::vector<RecordedRun> sorted;
     for (const RecordedRun& run : runs) {
+        if (run.*other && runs.front().*other && run.*other != runs.front().*other)
+            return fail(Error::Kind::Usage,
+                isBatch(measure) ? say("the recordings differ in the length of their sequences, too")
+                                 : say("the recordings differ in their batch, too"),
+                say("record the program with nothing else changed"));
         if (!(run.*measure))
             return isBatch(measure) ? unknownBatch(sorted.size() + 1, runs.size())
                                     : unknownLength(sorted.size() + 1, runs.size());

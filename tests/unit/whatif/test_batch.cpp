@@ -242,6 +242,9 @@ TEST(PredictBatch, ComposesAndAsksForWhatIsMissing)
     EXPECT_EQ(lone.error().kind, Error::Kind::Refused);
     for (RecordedRun& run : lengths)
         run.batchItems = run.sequenceLength;
+    const auto apart = with({ "sequence=x4" }, lengths); // which of the two a size goes with
+    ASSERT_FALSE(apart);
+    EXPECT_EQ(apart.error().kind, Error::Kind::Usage);
     const auto both = with({ "sequence=x4", "batch=x2" }, lengths);
     ASSERT_FALSE(both);
     EXPECT_EQ(both.error().kind, Error::Kind::Refused);
