@@ -93,7 +93,8 @@ protected:
         qint64 reserved = 0;
         for (const WhatIfCurves::Column& column : curves->columns)
             reserved = std::max(reserved, qint64{ column.predictedReserved });
-        if (curves->hasReserved && !device["out_of_memory"].get<bool>()) {
+        EXPECT_TRUE(curves->hasReserved);
+        if (!device["out_of_memory"].get<bool>()) {
             EXPECT_EQ(reserved, device["predicted"]["reserved_bytes_peak"].get<qint64>());
         }
     }
@@ -144,6 +145,23 @@ protected:
         }
     }
 
+    /// The command refuses too, for the reason that the page gives.
+    void refusesAs(const QString& command, const model::Error& error, const QString& said)
+    {
+        EXPECT_TRUE(test::plainText(said).contains(text::said(error.what))) << qPrintable(said);
+        const test::Ran ran = runAsCopied(command);
+        EXPECT_NE(ran.err.find(error.text()), std::string::npos) << ran.err;
+        if (error.kind == model::Error::Kind::Usage) { // it lacks an option
+            EXPECT_EQ(ran.code, 2);
+            return;
+        }
+        EXPECT_EQ(ran.code, 1);
+        const Json told = ran.json();
+        EXPECT_TRUE(told["devices"].empty());
+        EXPECT_TRUE(told["plan"].is_null());
+        EXPECT_EQ(told["refused"].get<std::string>(), error.text());
+    }
+
     /// What the page says of what it is asked now is what the command that it gives prints.
     void agrees()
     {
@@ -152,11 +170,8 @@ protected:
         SCOPED_TRACE(command.toStdString());
         const auto& answer = page().whatIf().answer();
         ASSERT_TRUE(answer);
-        if (!answer->prediction) {
-            EXPECT_TRUE(
-                test::plainText(page().sentenceText()).contains(text::said(answer->prediction.error().what)));
-            return;
-        }
+        if (!answer->prediction)
+            return refusesAs(command, answer->prediction.error(), page().sentenceText());
         const Json told = runCopied(command).at(0);
         ASSERT_EQ(told["devices"].size(), 1u);
         const Json& device = told["devices"][0];
@@ -237,11 +252,16 @@ TEST_P(WhatIfAgrees, InPlans)
         panel.plan();
         settle();
         const auto& plan = panel.planner().plan();
-        if (!plan || !plan->made || !plan->met())
-            continue; // no steps, no capacity: it says so, and the command ends with 1
+        ASSERT_TRUE(plan);
         ASSERT_EQ(plan->goal, goal);
-        const Json told = runCopied(page().commandLine()).at(0)["plan"];
-        EXPECT_TRUE(told["met"].get<bool>());
+        const QString command = page().commandLine();
+        SCOPED_TRACE(command.toStdString());
+        if (!plan->made) { // no steps, no capacity
+            ASSERT_NO_FATAL_FAILURE(refusesAs(command, plan->made.error(), panel.sentenceText()));
+            continue;
+        }
+        const Json told = runCopied(command, plan->met() ? 0 : 1).at(0)["plan"];
+        EXPECT_EQ(told["met"].get<bool>(), plan->met());
         EXPECT_EQ(told["needed_bytes"].get<qint64>(), plan->neededBytes());
         EXPECT_TRUE(test::plainText(panel.sentenceText()).contains(bytes(told["needed_bytes"])))
             << qPrintable(panel.sentenceText());
