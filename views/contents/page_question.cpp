@@ -8,9 +8,7 @@ namespace strata::views {
 model::Result<void> askWhatIf(
     const std::vector<Page*>& pages, const QStringList& changes, const QString& table)
 {
-    static const QStringList kTables{ QStringLiteral("alternatives"), QStringLiteral("peaks"),
-        QStringLiteral("cards"), QStringLiteral("blocks"), QStringLiteral("plan"),
-        QStringLiteral("confirm") };
+    const QStringList tables = WhatIfPage::belowWords();
     model::Scenario scenario;
     for (const QString& text : changes) {
         auto change = model::Change::parse(text.toStdString());
@@ -18,11 +16,11 @@ model::Result<void> askWhatIf(
             return model::Failure(change.error());
         scenario.changes.push_back(std::move(*change));
     }
-    const auto place = kTables.indexOf(table);
+    const auto place = tables.indexOf(table);
     if (!table.isEmpty() && place < 0)
         return model::fail(model::Error::Kind::Usage,
             model::say("--table does not know '%1'", table.toStdString()),
-            model::say("there are %1", kTables.join(QStringLiteral(", ")).toStdString()));
+            model::say("there are %1", tables.join(QStringLiteral(", ")).toStdString()));
     for (Page* page : pages)
         if (auto* whatIf = qobject_cast<WhatIfPage*>(page)) {
             if (!scenario.changes.empty())

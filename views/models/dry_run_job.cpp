@@ -4,7 +4,6 @@
 #include "views/models/shell_words.h"
 
 #include <QCoreApplication>
-#include <QDir>
 #include <QFileInfo>
 
 namespace strata::views {

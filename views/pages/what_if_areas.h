@@ -8,7 +8,11 @@
 #include <QLayout>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QVBoxLayout>
 #include <QWidget>
+
+#include <algorithm>
+#include <utility>
 
 namespace strata::views {
 
@@ -93,6 +97,37 @@ protected:
             updateGeometry();
         return QScrollArea::eventFilter(watched, event);
     }
+};
+
+/// Texts above pictures: as high as the highest of them so far, or as it is told, so that pictures stay where
+/// they are while texts change.
+class KeptHeightLayout : public QVBoxLayout {
+public:
+    void setLeast(int height)
+    {
+        m_least = height;
+        invalidate();
+    }
+    void forget()
+    {
+        m_highest = 0;
+        invalidate();
+    }
+    [[nodiscard]] int heightForWidth(int width) const override
+    {
+        return std::max({ QVBoxLayout::heightForWidth(width), m_least, width == m_width ? m_highest : 0 });
+    }
+    [[nodiscard]] int minimumHeightForWidth(int width) const override { return heightForWidth(width); }
+    void setGeometry(const QRect& place) override
+    {
+        if (std::exchange(m_width, place.width()) != place.width())
+            m_highest = 0;
+        m_highest = std::max(m_highest, QVBoxLayout::heightForWidth(m_width));
+        QVBoxLayout::setGeometry(place);
+    }
+
+private:
+    int m_least = 0, m_highest = 0, m_width = 0;
 };
 
 } // namespace strata::views

@@ -4,6 +4,7 @@
 #include "model/whatif/alternatives.h"
 #include "views/style/texts.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QSignalBlocker>

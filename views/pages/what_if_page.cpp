@@ -2,7 +2,6 @@
 #include "views/pages/what_if_page.h"
 
 #include "views/models/what_if_curves.h"
-#include "views/models/what_if_words.h"
 #include "views/pages/what_if_areas.h"
 #include "views/pages/what_if_confirm_panel.h"
 #include "views/pages/what_if_plan_panel.h"
@@ -14,19 +13,17 @@
 #include "views/style/type.h"
 #include "views/widgets/legend.h"
 #include "views/widgets/plain_table_view.h"
-#include "views/widgets/segmented.h"
 #include "views/widgets/table_footer.h"
 #include "views/widgets/whatif/run_chart.h"
 #include "views/widgets/whatif/what_if_tables.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QSvgGenerator>
@@ -44,6 +41,7 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     : Page(document, parent)
     , m_sentence(new QLabel)
     , m_evidence(new QLabel)
+    , m_said(new KeptHeightLayout)
     , m_stack(new QStackedWidget)
     , m_splitter(new QSplitter(Qt::Horizontal))
     , m_reset(linkButton(tr("As recorded")))
@@ -53,14 +51,7 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     , m_chart(new PeakChart)
     , m_run(new RunChart)
     , m_legend(new Legend)
-    , m_choice(new Segmented(tr("Shown below"),
-          { { tr("Alternatives"), tr("Single changes and what each of them saves (B: the next)") },
-              { tr("Peaks"), tr("The figures of the picture (B: the next)") },
-              { tr("Cards"),
-                  tr("Cards of the catalogue, and what would be left over on each (B: the next)") },
-              { tr("Blocks"), tr("What became of which blocks (B: the next)") },
-              { tr("Plan"), tr("What makes it fit, with the code to paste (B: the next)") },
-              { tr("Confirm"), tr("Runs it, to know to the byte (B: the next)") } }))
+    , m_choice(new Segmented(tr("Shown below"), belowChoices()))
     , m_list(new QComboBox)
     , m_plan(new WhatIfPlanPanel(m_whatIf))
     , m_confirm(new WhatIfConfirmPanel(m_whatIf))
@@ -85,11 +76,6 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     m_sentence->setFont(sized(font(), kVerdictPx));
     m_sentence->setAccessibleName(tr("Verdict"));
     m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    for (QLabel* label : { m_sentence, m_evidence }) {
-        QSizePolicy policy = label->sizePolicy();
-        policy.setRetainSizeWhenHidden(true);
-        label->setSizePolicy(policy);
-    }
     m_evidence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_evidence->setProperty("muted", true);
     m_evidence->setAccessibleName(tr("How sure it is"));
@@ -105,8 +91,11 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(kMargin, kMargin, kMargin, kMargin / 2);
     layout->setSpacing(kGrid);
-    layout->addWidget(m_sentence);
-    layout->addWidget(m_evidence);
+    m_said->setSpacing(kGrid);
+    m_said->addWidget(m_sentence);
+    m_said->addWidget(m_evidence);
+    m_said->addStretch();
+    layout->addLayout(m_said);
     layout->addWidget(m_stack, 1);
     m_foot = makeFoot();
     layout->addWidget(m_foot);
@@ -152,104 +141,6 @@ WhatIfPage::WhatIfPage(Document& document, QWidget* parent)
     addPageAction(tr("Everything as Recorded"), { Qt::Key_D }, [this] { setScenario({}); });
     addPageAction(tr("Copy the Setting"), { Qt::Key_C }, [this] { copySetting(); });
     showDevice();
-}
-
-QWidget* WhatIfPage::makeChanges()
-{
-    auto* side = new QWidget;
-    auto* column = new QVBoxLayout(side);
-    column->setContentsMargins(0, 0, kGrid, 0);
-    column->setSpacing(kGrid);
-    auto* inside = new QWidget;
-    inside->setObjectName(QStringLiteral("page"));
-    auto* list = new QVBoxLayout(inside);
-    list->setContentsMargins(0, 0, kGrid / 2, 0);
-    list->setSpacing(kGrid);
-    m_cards = makeWhatIfCards(m_whatIf, m_document);
-    for (WhatIfCard* card : m_cards) {
-        list->addWidget(card);
-        connect(card, &WhatIfCard::edited, this, &WhatIfPage::collect);
-    }
-    list->addStretch();
-    auto* area = new CardArea;
-    area->setWidgetResizable(true);
-    area->setFrameShape(QFrame::NoFrame);
-    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setFocusPolicy(Qt::NoFocus);
-    area->setWidget(inside);
-    column->addWidget(area, 1);
-    return side;
-}
-
-/// What is done with all of it, in a line with what goes on.
-QWidget* WhatIfPage::makeFoot()
-{
-    auto* foot = new QWidget;
-    auto* row = new QHBoxLayout(foot);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(kGrid);
-    m_reset->setProperty("atEdge", true);
-    m_reset->setToolTip(tr("Switches every change off (D)"));
-    m_copySetting->setToolTip(tr("Copies PYTORCH_CUDA_ALLOC_CONF=… of the changed settings (C)"));
-    m_copyCommand->setToolTip(tr("Copies the command that prints this answer"));
-    connect(m_reset, &QPushButton::clicked, this, [this] { setScenario({}); });
-    connect(m_copySetting, &QPushButton::clicked, this, &WhatIfPage::copySetting);
-    connect(m_copyCommand, &QPushButton::clicked, this, &WhatIfPage::copyCommand);
-    row->addWidget(m_reset);
-    row->addWidget(m_copySetting);
-    row->addWidget(m_copyCommand);
-    row->addWidget(m_footer, 1);
-    return foot;
-}
-
-QWidget* WhatIfPage::makeAnswer()
-{
-    auto* side = new QSplitter(Qt::Vertical); // whoever plans or confirms may want the room
-    auto* lower = new QWidget;
-    auto* column = new QVBoxLayout(lower);
-    column->setContentsMargins(kMargin, kGrid / 2, 0, 0);
-    column->setSpacing(kGrid);
-    m_chart->setMaximumHeight(scaled(kHighestChart, font()));
-    auto* pictures = new QVBoxLayout(m_pictures);
-    pictures->setContentsMargins(kMargin, 0, 0, 0);
-    pictures->setSpacing(kGrid / 2);
-    pictures->addWidget(m_chart, 2);
-    pictures->addWidget(m_run, 3);
-    pictures->addWidget(m_legend);
-    side->addWidget(m_pictures);
-    side->addWidget(lower);
-    side->setStretchFactor(0, 4);
-    side->setStretchFactor(1, 3);
-    side->setChildrenCollapsible(false);
-    m_choice->setProperty("many", true); // as narrow as what is beside it
-    m_list->addItems(
-        { tr("Alternatives"), tr("Peaks"), tr("Cards"), tr("Blocks"), tr("Plan"), tr("Confirm") });
-    m_list->setAccessibleName(tr("Shown below"));
-    connect(m_list, &QComboBox::activated, this, [this](int below) { setBelow(static_cast<Below>(below)); });
-    column->addWidget(new ChoiceRow(*m_choice, *m_list));
-    const QString names[] = { tr("Single changes and what they come to"), tr("Peaks"),
-        tr("Cards of the catalogue"), tr("What became of blocks") };
-    for (const QString& name : names) {
-        auto* table = new PlainTableView;
-        table->setAccessibleName(name);
-        m_tables->addWidget(table);
-    }
-    m_tables->addWidget(m_plan);
-    auto* confirms = new QScrollArea;
-    confirms->setWidgetResizable(true);
-    confirms->setFrameShape(QFrame::NoFrame);
-    confirms->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    confirms->setFocusPolicy(Qt::NoFocus);
-    m_confirm->setObjectName(QStringLiteral("page"));
-    confirms->setWidget(m_confirm);
-    m_tables->addWidget(confirms);
-    column->addWidget(m_about);
-    column->addWidget(m_tables, 1);
-    connect(m_chart, &PeakChart::hovered, this, &Page::hoverText);
-    connect(m_run, &RunChart::hovered, this, &Page::hoverText);
-    connect(m_choice, &Segmented::changed, this, [this](int below) { setBelow(static_cast<Below>(below)); });
-    connect(&table(Alternatives), &PlainTableView::sourceRowOpened, this, &WhatIfPage::takeAlternative);
-    return side;
 }
 
 PlainTableView& WhatIfPage::table(Below below) const
@@ -320,6 +211,9 @@ void WhatIfPage::resizeEvent(QResizeEvent* event)
     const bool isSmall = height() < scaled(kSmallHeight, font());
     m_chart->setReservedAlone(isSmall);
     m_chart->setMaximumHeight(isSmall ? m_chart->minimumSizeHint().height() : scaled(kHighestChart, font()));
+    const int lines = 2 * QFontMetrics(m_sentence->font()).lineSpacing() + m_said->spacing()
+        + QFontMetrics(m_evidence->font()).lineSpacing();
+    m_said->setLeast(isSmall ? 0 : lines);
 }
 
 void WhatIfPage::showDevice()
@@ -328,6 +222,7 @@ void WhatIfPage::showDevice()
     if (m_late)
         return;
     const bool asks = whatIfAbsence(m_document).title.isEmpty();
+    m_said->forget();
     m_whatIf.setDevice(asks ? m_document.device() : nullptr, m_document.path());
     refreshCards();
     m_plan->refresh();

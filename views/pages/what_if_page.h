@@ -5,6 +5,7 @@
 #include "views/pages/page.h"
 #include "views/pages/what_if_card.h"
 #include "views/widgets/empty_notice.h"
+#include "views/widgets/segmented.h"
 #include "views/widgets/whatif/peak_chart.h"
 
 class QComboBox;
@@ -15,10 +16,10 @@ class QStackedWidget;
 
 namespace strata::views {
 
-class PlainTableView;
+class KeptHeightLayout;
 class Legend;
+class PlainTableView;
 class RunChart;
-class Segmented;
 class TableFooter;
 class WhatIfConfirmPanel;
 class WhatIfPlanPanel;
@@ -29,7 +30,14 @@ class WhatIfPlanPanel;
 class WhatIfPage : public Page {
     Q_OBJECT
 public:
-    enum Below { Alternatives, Peaks, Cards, Blocks, Plan, Confirm };
+    enum Below {
+        Alternatives,
+        Peaks,
+        Cards,
+        Blocks,
+        Plan,
+        Confirm
+    }; ///< belowWords() and choices: in this order
 
     explicit WhatIfPage(Document& document, QWidget* parent = nullptr);
 
@@ -51,6 +59,7 @@ public:
     void setScenario(const model::Scenario& scenario); ///< told as the user's choice
     void takeAlternative(std::uint32_t row); ///< of alternatives()
     void setBelow(Below below);
+    [[nodiscard]] static QStringList belowWords(); ///< what commands call each Below
     [[nodiscard]] WhatIf& whatIf() { return m_whatIf; }
     [[nodiscard]] const std::vector<WhatIfCard*>& cards() const { return m_cards; }
     template <class Card> [[nodiscard]] Card& card() const
@@ -75,6 +84,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    [[nodiscard]] static QList<Segmented::Choice> belowChoices();
     [[nodiscard]] QWidget* makeChanges();
     [[nodiscard]] QWidget* makeAnswer();
     [[nodiscard]] QWidget* makeFoot();
@@ -94,6 +104,7 @@ private:
 
     QLabel* m_sentence;
     QLabel* m_evidence;
+    KeptHeightLayout* m_said; // both: pictures below stay in their place
     QStackedWidget* m_stack; // the parts, or why there are none
     QSplitter* m_splitter;
     std::vector<WhatIfCard*> m_cards;

@@ -151,7 +151,7 @@ void WhatIfRanksCard::show(const model::Scenario& scenario)
     if (!sharding)
         return;
     const QSignalBlocker ranks(m_ranks), views(m_views), bucket(m_bucket);
-    m_kind->setCurrentIndex(static_cast<int>(sharding->kind));
+    m_kind->setCurrentIndex(m_kind->findData(text::utf8(asked->text).section(QLatin1Char('='), 0, 0)));
     m_ranks->setValue(static_cast<int>(std::min<std::int64_t>(sharding->ranks, kMostRanks)));
     m_views->setChecked(sharding->gradientsAreViews);
     m_bucket->setValue(static_cast<int>(sharding->bucketBytes.value_or(0) / kMiB));

@@ -9,6 +9,7 @@
 #include "views/pages/what_if_precision_card.h"
 #include "views/pages/what_if_ranks_card.h"
 #include "views/style/texts.h"
+#include "views/style/type.h"
 #include "views/widgets/plain_table_view.h"
 #include "views/widgets/whatif/run_chart.h"
 
@@ -16,7 +17,9 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
+#include <QFontMetrics>
 #include <QImage>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
@@ -149,6 +152,34 @@ TEST_F(WhatIfPanels, NothingIsCutWhereThereIsLittleRoom)
     QCoreApplication::processEvents();
     EXPECT_FALSE(m_page.chart().isReservedAlone());
     EXPECT_GT(m_page.chart().bar(0, false).width(), 0);
+}
+
+/// Verdicts of one line and of more, as they come while a slider moves.
+TEST_F(WhatIfPanels, PicturesStayWhereTheyAreWhileTextsChange)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    const auto place = [this] {
+        QCoreApplication::processEvents();
+        return m_page.chart().mapTo(&m_page, QPoint());
+    };
+    const auto lines = [this](int width) {
+        QLabel* verdict = nullptr;
+        for (QLabel* label : m_page.findChildren<QLabel*>())
+            if (label->text() == m_page.sentenceText())
+                verdict = label;
+        return verdict->heightForWidth(width) / QFontMetrics(verdict->font()).lineSpacing();
+    };
+    for (const QSize size : { QSize(1'500, 900), QSize(900, 560) }) { // with room to spare, and without
+        m_page.resize(size);
+        m_page.setScenario({ .changes = {}, .settings = {}, .capacityBytes = std::int64_t{ 6 } << 30 });
+        ASSERT_NO_FATAL_FAILURE(settle());
+        const int most = lines(m_page.width() - 2 * kMargin);
+        const QPoint before = place();
+        m_page.setScenario({});
+        ASSERT_NO_FATAL_FAILURE(settle());
+        EXPECT_LT(lines(m_page.width() - 2 * kMargin), most);
+        EXPECT_EQ(place(), before);
+    }
 }
 
 TEST_F(WhatIfPanels, CheckpointsLowerTheCurveWhereTheyAre)
