@@ -322,7 +322,9 @@ void WhatIfPage::drawCurves()
             scenario != nullptr ? scenario->capacityBytes : std::nullopt);
         m_legend->setEntries(m_run->legend(), m_palette);
     };
-    if (!answer) {
+    const bool isEmpty = answer && answer->question.recordings.front().run.trace->eventCount() == 0;
+    m_run->setAbsence(isEmpty ? tr("No events were recorded: there is no curve.") : QString());
+    if (!answer || isEmpty) {
         m_drawing.cancel();
         return show(nullptr);
     }

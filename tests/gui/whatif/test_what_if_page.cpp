@@ -12,6 +12,7 @@
 #include "views/style/texts.h"
 #include "views/widgets/legend.h"
 #include "views/widgets/plain_table_view.h"
+#include "views/widgets/whatif/run_chart.h"
 #include "views/widgets/whatif/what_if_tables.h"
 
 #include <QApplication>
@@ -352,6 +353,27 @@ TEST_F(WhatIfPageTest, WithoutStepsSettingsAloneAreAnswered)
     settings().expandable().setChecked(true);
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_TRUE(m_page.whatIf().answer()->prediction);
+}
+
+TEST_F(WhatIfPageTest, WithoutEventsItSaysWhyThereIsNoCurve)
+{
+    const QString path = m_folder.filePath(QStringLiteral("no_events.json"));
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(
+        R"({"segments":[{"device":0,"address":1048576,"total_size":2097152,"allocated_size":1024,"active_size":1024,)"
+        R"("requested_size":1000,"stream":0,"segment_type":"small","segment_pool_id":[0,0],"is_expandable":false,)"
+        R"("frames":[],"blocks":[{"address":1048576,"size":1024,"requested_size":1000,"state":"active_allocated",)"
+        R"("frames":[]},{"address":1049600,"size":2096128,"requested_size":0,"state":"inactive","frames":[]}]}],)"
+        R"("device_traces":[[]]})");
+    file.close();
+    ASSERT_NO_FATAL_FAILURE(open(path));
+    EXPECT_TRUE(m_page.run().isVisible());
+    EXPECT_FALSE(m_page.run().curves());
+    EXPECT_EQ(m_page.run().absence(), QStringLiteral("No events were recorded: there is no curve."));
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    EXPECT_TRUE(m_page.run().curves());
+    EXPECT_TRUE(m_page.run().absence().isEmpty());
 }
 
 TEST_F(WhatIfPageTest, SaysWhyThereIsNothingToAsk)

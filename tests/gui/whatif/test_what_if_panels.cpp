@@ -118,6 +118,37 @@ TEST(WhatIfCurvesTest, WhatIsNotDrawnDoesNotMakeTheScale)
     EXPECT_GT(chart.yOf(10), 150);
 }
 
+TEST(WhatIfCurvesTest, NoLineStrikesThroughTheFigureOfAPeak)
+{
+    constexpr std::int64_t kReserved = 1'000; // level, and just above both peaks
+    auto curves = std::make_shared<WhatIfCurves>();
+    curves->events = 400;
+    curves->columns.resize(400);
+    for (WhatIfCurves::Column& column : curves->columns)
+        column = { .recorded = 400,
+            .recordedReserved = kReserved,
+            .predicted = 300,
+            .predictedReserved = 960,
+            .layers = {} };
+    curves->isPredicted = curves->hasReserved = true;
+    RunChart chart;
+    chart.resize(600, 300);
+    chart.setCurves(curves, true, std::nullopt);
+    const QSizeF size(180, 14);
+    std::vector<QRectF> taken;
+    for (const std::int64_t peak : { 990, 940, 900, 400 }) {
+        const QRectF place = chart.placeBeside({ chart.xOf(200), chart.yOf(peak) }, size, true, taken);
+        for (const std::int64_t level : { kReserved, std::int64_t{ 960 }, std::int64_t{ 400 } })
+            EXPECT_FALSE(place.top() < chart.yOf(level) && chart.yOf(level) < place.bottom())
+                << peak << " at " << level;
+        for (const QRectF& other : taken)
+            EXPECT_FALSE(place.intersects(other)) << peak;
+        EXPECT_TRUE(QRectF(chart.rect()).contains(place)) << peak;
+        taken.push_back(place);
+    }
+    EXPECT_LT(taken[0].right(), chart.xOf(200)); // at the side that it is to have
+}
+
 TEST_F(WhatIfPanels, NothingIsCutWhereThereIsLittleRoom)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());

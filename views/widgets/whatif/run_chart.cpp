@@ -82,6 +82,14 @@ void RunChart::setCurves(
     update();
 }
 
+void RunChart::setAbsence(const QString& why)
+{
+    m_absence = why;
+    if (!m_curves)
+        setAccessibleDescription(why);
+    update();
+}
+
 void RunChart::setColours(const Palette& palette)
 {
     m_palette = palette;
@@ -258,11 +266,70 @@ void RunChart::paintCapacity(QPainter& painter) const
         Qt::AlignRight | Qt::AlignVCenter, name);
 }
 
+/// How many of the pixels from its left to its right have a line in it.
+int RunChart::crossings(const QRectF& place) const
+{
+    std::vector<Value> lines{ &WhatIfCurves::Column::recordedReserved };
+    if (m_isAsked && m_curves->isPredicted) {
+        lines.push_back(&WhatIfCurves::Column::recorded);
+        if (m_curves->hasReserved)
+            lines.push_back(&WhatIfCurves::Column::predictedReserved);
+    }
+    constexpr double kThick = 2;
+    int all = isCapacityShown() && place.top() < yOf(*m_capacityBytes) + kThick
+            && place.bottom() > yOf(*m_capacityBytes) - kThick
+        ? static_cast<int>(place.width())
+        : 0;
+    for (const Value value : lines)
+        for (int x = static_cast<int>(place.left()); x <= static_cast<int>(place.right()); ++x) {
+            const auto [from, to] = columnsAt(x);
+            std::int64_t least = m_curves->columns[from].*value, most = least;
+            for (std::size_t column = from > 0 ? from - 1 : 0;
+                 column < std::min(to, m_curves->columns.size()); ++column) { // with the step to it
+                least = std::min(least, m_curves->columns[column].*value);
+                most = std::max(most, m_curves->columns[column].*value);
+            }
+            all += yOf(most) - kThick < place.bottom() && yOf(least) + kThick > place.top();
+        }
+    return all;
+}
+
+/// Where a text stands that belongs to a point: left or right of it, as low as no line strikes it through,
+/// else as few as can be.
+QRectF RunChart::placeBeside(
+    QPointF point, QSizeF size, bool leftward, const std::vector<QRectF>& taken) const
+{
+    constexpr double kStep = 2, kCrossed = 20, kOtherSide = 30, kTaken = 10'000;
+    constexpr double kFurthest = 2; // of its own heights: further away it is not read as that point's
+    const QRect area = plot();
+    const double beside = scaled(5, font()) + 3;
+    std::optional<std::pair<double, QRectF>> best;
+    for (const bool left : { leftward, !leftward }) {
+        const double at = left ? point.x() - beside - size.width() : point.x() + beside;
+        const double inside
+            = std::clamp<double>(at, area.left(), std::max(area.left() + 1.0, area.right() - size.width()));
+        for (double bottom = point.y();
+             bottom - size.height() >= 0 && point.y() - bottom <= kFurthest * size.height();
+             bottom -= kStep) {
+            const QRectF place(QPointF(inside, bottom - size.height()), size);
+            double cost = point.y() - bottom + std::abs(inside - at) + (left == leftward ? 0 : kOtherSide);
+            if (best && cost >= best->first)
+                break;
+            for (const QRectF& other : taken)
+                cost += place.intersects(other) ? kTaken : 0;
+            cost += kCrossed * crossings(place);
+            if (!best || cost < best->first)
+                best = std::pair(cost, place);
+        }
+    }
+    return best ? best->second
+                : QRectF(QPointF(std::max<double>(area.left(), point.x() - beside - size.width()), 0), size);
+}
+
 /// A triangle that points at it, with its figure beside.
 void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, const QColor& colour,
-    const QString& name, bool above) const
+    const QString& name, bool leftward, std::vector<QRectF>& taken) const
 {
-    const QRect area = plot();
     const double size = scaled(5, font());
     const double x = xOf(peak.column), y = yOf(peak.bytes) - 2;
     const QPointF triangle[] = { { x, y }, { x - size, y - 1.5 * size }, { x + size, y - 1.5 * size } };
@@ -276,21 +343,13 @@ void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, cons
         return;
     const QFont small = bold(sized(font(), kAxisPx));
     const QFontMetricsF metrics(small);
-    const double width = metrics.horizontalAdvance(name);
-    double left = x + size + 3;
-    if (left + width > area.right() || above)
-        left = x - size - 3 - width;
-    if (left < area.left())
-        left = x + size + 3;
+    const QRectF place
+        = placeBeside({ x, y }, { metrics.horizontalAdvance(name), metrics.height() }, leftward, taken);
+    taken.push_back(place);
     // Figures are read over the layers too: each letter has a rim, which cuts less of what is behind it than
     // a box.
-    // It stands above what is reserved there, whose line would strike it through.
-    const WhatIfCurves::Column& column = m_curves->columns[peak.column];
-    const std::int64_t reserved = above ? column.recordedReserved : column.predictedReserved;
-    const double bottom = std::min(y, yOf(std::max(reserved, peak.bytes)) - 3);
     QPainterPath letters;
-    letters.addText(
-        QPointF(left, std::max<double>(bottom - metrics.descent(), metrics.ascent())), small, name);
+    letters.addText(QPointF(place.left(), place.bottom() - metrics.descent()), small, name);
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.strokePath(letters,
@@ -303,8 +362,11 @@ void RunChart::paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, cons
 void RunChart::paintOn(QPainter& painter) const
 {
     painter.fillRect(rect(), m_palette[Palette::Role::Surface]);
-    if (!m_curves)
+    if (!m_curves) {
+        painter.setPen(m_palette[Palette::Role::TextMuted]);
+        painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, m_absence);
         return;
+    }
     paintAxes(painter);
     const bool both = m_isAsked && m_curves->isPredicted;
     paintLayers(painter);
@@ -317,12 +379,13 @@ void RunChart::paintOn(QPainter& painter) const
     paintCurve(painter, &WhatIfCurves::Column::recordedReserved,
         both ? m_palette[Palette::Role::TextMuted] : m_palette[Palette::Role::Reserved], both);
     paintCapacity(painter);
+    std::vector<QRectF> taken; // by texts
     if (both && m_curves->reaches(m_curves->predictedPeak.column))
         paintPeak(painter, m_curves->predictedPeak, m_palette[Palette::Role::Accent],
-            tr("requested, predicted: %1").arg(text::bytes(m_curves->predictedPeak.bytes)), false);
+            tr("requested, predicted: %1").arg(text::bytes(m_curves->predictedPeak.bytes)), false, taken);
     paintPeak(painter, m_curves->recordedPeak, ink,
-        both ? tr("requested, recorded: %1").arg(text::bytes(m_curves->recordedPeak.bytes)) : QString(),
-        true);
+        both ? tr("requested, recorded: %1").arg(text::bytes(m_curves->recordedPeak.bytes)) : QString(), true,
+        taken);
     if (const auto end = m_curves->endsAt; end && both) {
         const QRect area = plot();
         const double x = std::round(xOf(*end));

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace strata::views {
 
@@ -27,6 +28,8 @@ public:
     /// elsewhere.
     void setCurves(
         std::shared_ptr<const WhatIfCurves> curves, bool isAsked, std::optional<std::int64_t> capacityBytes);
+    void setAbsence(const QString& why); ///< stands where there are no curves; empty: they are awaited
+    [[nodiscard]] const QString& absence() const { return m_absence; }
     [[nodiscard]] const std::shared_ptr<const WhatIfCurves>& curves() const { return m_curves; }
     [[nodiscard]] std::optional<std::int64_t> capacityBytes() const { return m_capacityBytes; }
     void setColours(const Palette& palette);
@@ -34,6 +37,10 @@ public:
     [[nodiscard]] double xOf(std::size_t column) const; ///< in the widget
     [[nodiscard]] double yOf(std::int64_t bytes) const;
     [[nodiscard]] QStringList describe(std::size_t column) const; ///< what hovering says
+    /// Where a text of that size stands for a point, beside other texts; `leftward`: the side that it has
+    /// where both are free.
+    [[nodiscard]] QRectF placeBeside(
+        QPointF point, QSizeF size, bool leftward, const std::vector<QRectF>& taken) const;
     void paintOn(QPainter& painter) const;
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
@@ -58,10 +65,12 @@ private:
     void paintCurve(QPainter& painter, Value value, const QColor& colour, bool dashed) const;
     void paintCapacity(QPainter& painter) const;
     void paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, const QColor& colour,
-        const QString& name, bool above) const;
+        const QString& name, bool leftward, std::vector<QRectF>& taken) const;
+    [[nodiscard]] int crossings(const QRectF& place) const;
     void measure();
 
     std::shared_ptr<const WhatIfCurves> m_curves;
+    QString m_absence;
     bool m_isAsked = false;
     std::optional<std::int64_t> m_capacityBytes;
     double m_end = 1; ///< of the scale, in bytes
