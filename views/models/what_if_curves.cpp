@@ -63,6 +63,9 @@ void fillRecorded(const model::DeviceTrace& trace, WhatIfCurves& curves)
         column.recordedReserved = std::max(column.recordedReserved, reserved);
         if (requested > curves.recordedPeak.bytes)
             curves.recordedPeak = { requested, at };
+        if (trace.events().action[event] == Action::Oom
+            && (curves.recordedFailures.empty() || curves.recordedFailures.back() != at))
+            curves.recordedFailures.push_back(at);
     }
     cursor.toEnd(enter);
 }

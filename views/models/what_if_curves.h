@@ -38,7 +38,8 @@ struct WhatIfCurves {
     bool isPredicted = false; ///< else there is no estimate: all is of what was recorded
     bool hasReserved = false; ///< of the predicted run; that of the recording is always there
     bool hasCategories = false;
-    std::optional<std::size_t> endsAt; ///< the column where memory runs out
+    std::vector<std::size_t> recordedFailures; ///< columns with an out-of-memory of the recording, rising
+    std::optional<std::size_t> endsAt; ///< the column where memory of the predicted run runs out
 
     /// A column that the predicted run comes to.
     [[nodiscard]] bool reaches(std::size_t column) const { return !endsAt || column <= *endsAt; }

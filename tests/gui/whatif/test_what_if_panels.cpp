@@ -251,6 +251,26 @@ TEST_F(WhatIfPanels, TheChartDrawsTheCapacityAndWhereMemoryEnds)
     EXPECT_GT(chart.legend().size(), 3u);
 }
 
+TEST_F(WhatIfPanels, TheChartMarksWhereTheRecordingRanOutOfMemory)
+{
+    ASSERT_NO_FATAL_FAILURE(open(QStringLiteral(STRATA_SESSIONS "/gpt2_124m_bf16_oom.strata")));
+    const WhatIfCurves& curves = *m_page.run().curves();
+    const auto& failures = m_document.device()->summary->outOfMemory;
+    ASSERT_FALSE(failures.empty());
+    ASSERT_FALSE(curves.recordedFailures.empty());
+    const std::size_t column = curves.recordedFailures.back();
+    EXPECT_LE(curves.eventOf(column), failures.back().event);
+    EXPECT_TRUE(column + 1 == curves.columns.size() || curves.eventOf(column + 1) > failures.back().event);
+    EXPECT_TRUE(m_page.run().describe(column).contains(QStringLiteral("recorded: out of memory")));
+    QImage image(m_page.run().size(), QImage::Format_RGB32);
+    m_page.run().render(&image);
+    const int x = std::min(static_cast<int>(m_page.run().xOf(column)), image.width() - 2);
+    int marked = 0;
+    for (int y = 0; y < image.height(); ++y)
+        marked += image.pixelColor(x, y) == Palette::light()[Palette::Role::Bad];
+    EXPECT_GT(marked, image.height() / 3);
+}
+
 TEST_F(WhatIfPanels, APlanIsFoundCopiedAndTakenOver)
 {
     ASSERT_NO_FATAL_FAILURE(openDeep());

@@ -266,6 +266,50 @@ void RunChart::paintCapacity(QPainter& painter) const
         Qt::AlignRight | Qt::AlignVCenter, name);
 }
 
+/// As the page Memory has them: a dashed line with a cross on top, and what it is where that has room.
+void RunChart::paintFailures(QPainter& painter, std::vector<QRectF>& taken) const
+{
+    constexpr int kDash = 6, kDashGap = 4, kArm = 4;
+    const QRect area = plot();
+    const QFont small = sized(font(), kAxisPx);
+    const QFontMetricsF metrics(small);
+    const QColor bad = m_palette[Palette::Role::Bad];
+    const auto paint = [&](std::size_t column, const QString& name) {
+        const double x = std::min<double>(std::floor(xOf(column)), area.right());
+        for (int y = area.top(); y <= area.bottom(); y += kDash + kDashGap)
+            painter.fillRect(QRectF(x, y, 1, std::min(kDash, area.bottom() + 1 - y)), bad);
+        const QPointF centre(x + 0.5, area.top() - 1.5 * kArm);
+        painter.save();
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(bad, 2));
+        for (const double slant : { 1.0, -1.0 })
+            painter.drawLine(centre + QPointF(-kArm, -kArm * slant), centre + QPointF(kArm, kArm * slant));
+        painter.restore();
+        const double width = metrics.horizontalAdvance(name), beside = 2 * kArm;
+        for (const double left : { x + beside, x - beside - width }) {
+            const QRectF place(
+                left, std::max(0.0, centre.y() - metrics.height() / 2), width, metrics.height());
+            if (place.left() < area.left() || place.right() > area.right() + 1
+                || std::ranges::any_of(taken, [&](const QRectF& other) { return other.intersects(place); }))
+                continue;
+            painter.setFont(small);
+            painter.setPen(bad);
+            painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, name);
+            return taken.push_back(place);
+        }
+    };
+    const bool both = m_isAsked && m_curves->isPredicted;
+    if (m_curves->endsAt && both)
+        paint(*m_curves->endsAt, tr("out of memory, predicted"));
+    const std::vector<std::size_t>& failures = m_curves->recordedFailures;
+    std::optional<int> before;
+    for (auto failure = failures.rbegin(); failure != failures.rend(); ++failure) { // the last one ended it
+        const int x = static_cast<int>(xOf(*failure));
+        if (std::exchange(before, x) != x)
+            paint(*failure, both ? tr("out of memory, recorded") : tr("out of memory"));
+    }
+}
+
 /// How many of the pixels from its left to its right have a line in it.
 int RunChart::crossings(const QRectF& place) const
 {
@@ -380,21 +424,13 @@ void RunChart::paintOn(QPainter& painter) const
         both ? m_palette[Palette::Role::TextMuted] : m_palette[Palette::Role::Reserved], both);
     paintCapacity(painter);
     std::vector<QRectF> taken; // by texts
+    paintFailures(painter, taken);
     if (both && m_curves->reaches(m_curves->predictedPeak.column))
         paintPeak(painter, m_curves->predictedPeak, m_palette[Palette::Role::Accent],
             tr("requested, predicted: %1").arg(text::bytes(m_curves->predictedPeak.bytes)), false, taken);
     paintPeak(painter, m_curves->recordedPeak, ink,
         both ? tr("requested, recorded: %1").arg(text::bytes(m_curves->recordedPeak.bytes)) : QString(), true,
         taken);
-    if (const auto end = m_curves->endsAt; end && both) {
-        const QRect area = plot();
-        const double x = std::round(xOf(*end));
-        painter.fillRect(QRectF(x - 1, area.top(), 2, area.height()), m_palette[Palette::Role::Bad]);
-        painter.setFont(sized(font(), kAxisPx));
-        painter.setPen(m_palette[Palette::Role::Bad]);
-        painter.drawText(QRectF(x + 4, area.top(), area.width(), scaled(kAxis, font())),
-            Qt::AlignLeft | Qt::AlignVCenter, tr("runs out of memory"));
-    }
     const QRect area = plot();
     painter.fillRect(
         QRectF(area.left(), area.bottom() + 1, area.width(), 1), m_palette[Palette::Role::TextMuted]);
@@ -448,6 +484,10 @@ QStringList RunChart::describe(std::size_t column) const
                 ? tr("predicted: %1 requested, %2 reserved")
                       .arg(text::bytes(of.predicted), text::bytes(of.predictedReserved))
                 : tr("predicted: %1 requested").arg(text::bytes(of.predicted)));
+    if (std::ranges::binary_search(m_curves->recordedFailures, column))
+        lines << tr("recorded: out of memory");
+    if (m_isAsked && m_curves->isPredicted && m_curves->endsAt == column)
+        lines << tr("predicted: out of memory");
     if (!m_curves->hasCategories || !m_curves->reaches(column))
         return lines;
     for (auto layer = kOrder.rbegin(); layer != kOrder.rend(); ++layer)

@@ -18,7 +18,7 @@ class HoverTip;
 
 /// Memory over the events of a run: what the predicted run requests, stacked by category, what it reserves
 /// above that, and over both what was recorded, as lines. A level line is the memory of the device that is
-/// asked for; triangles mark the peaks. GUI thread only.
+/// asked for; triangles mark the peaks, crosses where memory ran out or would. GUI thread only.
 class RunChart : public QWidget {
     Q_OBJECT
 public:
@@ -64,6 +64,7 @@ private:
     void paintLayers(QPainter& painter) const;
     void paintCurve(QPainter& painter, Value value, const QColor& colour, bool dashed) const;
     void paintCapacity(QPainter& painter) const;
+    void paintFailures(QPainter& painter, std::vector<QRectF>& taken) const;
     void paintPeak(QPainter& painter, const WhatIfCurves::Peak& peak, const QColor& colour,
         const QString& name, bool leftward, std::vector<QRectF>& taken) const;
     [[nodiscard]] int crossings(const QRectF& place) const;
