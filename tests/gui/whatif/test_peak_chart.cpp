@@ -99,7 +99,11 @@ TEST_F(PeakChartTest, LinesAreTheMemoryOfCards)
         EXPECT_LT(m_chart.xOf(line.bytes), m_chart.width());
         cards += static_cast<std::size_t>(names.size());
     }
-    EXPECT_EQ(m_chart.lines().front().name, QStringLiteral("8 GB"));
+    for (const PeakChart::CardLine& line : m_chart.lines()) { // each is named for the one that it is drawn at
+        const model::Card* card = model::findCard(line.name.toStdString());
+        ASSERT_NE(card, nullptr) << qPrintable(line.name);
+        EXPECT_EQ(card->capacityBytes, line.bytes);
+    }
     EXPECT_TRUE(std::ranges::is_sorted(m_chart.lines(), {}, &PeakChart::CardLine::bytes));
     // Of those that are too large for the scale the next one alone is drawn: what would do.
     const auto larger = std::ranges::count_if(

@@ -37,13 +37,13 @@ QString nameOf(int peak)
                      : PeakChart::tr("reserved");
 }
 
-/// "24 GB" of "L4-24GB": what a maker calls its memory; all of a name that says none.
+/// "24GB" of "L4-24GB": what a maker calls its memory; all of a name that says none.
 QString memoryName(const QString& card)
 {
     const QString last = card.section(QLatin1Char('-'), -1);
     bool isNumber = false;
     (void)last.chopped(std::min<qsizetype>(2, last.size())).toInt(&isNumber);
-    return isNumber && last.endsWith(QLatin1String("GB")) ? last.chopped(2) + QStringLiteral(" GB") : card;
+    return isNumber && last.endsWith(QLatin1String("GB")) ? last : card;
 }
 
 /// Cards of the catalogue by their memory, smallest first.
@@ -55,12 +55,13 @@ std::vector<PeakChart::CardLine> cardLines()
     std::ranges::stable_sort(cards, {}, &model::Card::capacityBytes);
     std::vector<PeakChart::CardLine> lines;
     for (const model::Card* card : cards) {
-        const QString name = text::utf8(card->name), memory = memoryName(name);
-        if (const auto same = std::ranges::find(lines, memory, &PeakChart::CardLine::name);
-            same != lines.end())
+        const QString name = text::utf8(card->name);
+        const auto isSame
+            = [&](const PeakChart::CardLine& line) { return memoryName(line.name) == memoryName(name); };
+        if (const auto same = std::ranges::find_if(lines, isSame); same != lines.end())
             same->all += QStringLiteral(", ") + name;
         else
-            lines.push_back({ card->capacityBytes, memory, name });
+            lines.push_back({ card->capacityBytes, name, name });
     }
     return lines;
 }
@@ -234,39 +235,32 @@ void PeakChart::paintLines(QPainter& painter) const
         painter.setPen(QPen(colour, 1, Qt::DashLine));
         painter.drawLine(QPointF(x + 0.5, area.top()), QPointF(x + 0.5, area.bottom()));
     };
-    double free = 0; // where the next name may begin
+    std::vector<std::pair<double, double>> taken; // by names, from left to right
     const auto named = [&](double x, const QString& name, const QColor& colour) {
-        const double width = metrics.horizontalAdvance(name);
-        const double left = std::clamp(x - width / 2, 0.0, this->width() - width);
-        if (left < free)
+        const double width = metrics.horizontalAdvance(name), gap = scaled(kGap, font());
+        const double left = std::clamp(x - width / 2, 0.0, std::max(0.0, this->width() - width));
+        if (std::ranges::any_of(taken, [&](const auto& other) {
+                return left < other.second + gap && other.first < left + width + gap;
+            }))
             return false;
         painter.setPen(colour);
         painter.drawText(QRectF(left, 0, width + 1, top), Qt::AlignLeft | Qt::AlignVCenter, name);
-        free = left + width + scaled(kGap, font());
+        taken.emplace_back(left, left + width);
         return true;
     };
     if (m_picture->capacityBytes) { // what was asked for has the first right to its name
         const QColor colour = m_palette[Palette::Role::Text];
         const double x = std::round(xOf(*m_picture->capacityBytes));
         painter.fillRect(QRectF(x - 1, area.top(), 2, area.height()), colour);
-        const QString name = tr("device of %1").arg(text::bytes(*m_picture->capacityBytes));
-        const double width = metrics.horizontalAdvance(name);
-        const double left = std::clamp(x - width / 2, 0.0, this->width() - width);
-        painter.setPen(colour);
-        painter.drawText(QRectF(left, 0, width + 1, top), Qt::AlignLeft | Qt::AlignVCenter, name);
-        for (const CardLine& line : m_lines) {
-            const double at = std::round(xOf(line.bytes));
-            dashed(at, m_palette[Palette::Role::TextMuted]);
-            const double half = metrics.horizontalAdvance(line.name) / 2 + scaled(kGap, font());
-            if (at + half <= left || at - half >= left + width)
-                named(at, line.name, m_palette[Palette::Role::TextMuted]);
-        }
-        return;
+        named(x, tr("device of %1").arg(text::bytes(*m_picture->capacityBytes)), colour);
     }
-    for (const CardLine& line : m_lines) {
-        const double at = std::round(xOf(line.bytes));
-        dashed(at, m_palette[Palette::Role::TextMuted]);
-        named(at, line.name, m_palette[Palette::Role::TextMuted]);
+    // Then the largest one, on which it fits if on any.
+    const QColor muted = m_palette[Palette::Role::TextMuted];
+    for (auto line = m_lines.rbegin(); line != m_lines.rend(); ++line) {
+        const double at = std::round(xOf(line->bytes));
+        dashed(at, muted);
+        if (!named(at, tr("%1, %2").arg(line->name, text::bytes(line->bytes)), muted))
+            named(at, line->name, muted);
     }
 }
 

@@ -34,7 +34,7 @@ public:
     /// Cards of the catalogue whose makers say that they have the same memory.
     struct CardLine {
         std::int64_t bytes = 0; ///< that PyTorch sees of the one which has least
-        QString name; ///< "24 GB"
+        QString name; ///< of that one: "L4-24GB"
         QString all; ///< every name, with commas
     };
 
