@@ -170,6 +170,8 @@ void WhatIfPage::showAbout()
         about = tr("Without an answer it is not known what becomes of blocks.");
     else if (below == Blocks && answer && answer->prediction->uses.empty())
         about = tr("Nothing changes: the program asks for the same blocks.");
+    else if (below == Alternatives && !m_whatIf.scenario().changesNothing())
+        about = tr("Each of these alone: instead of what is asked, not on top of it.");
     m_about->setText(about);
     m_about->setVisible(!about.isEmpty());
 }

@@ -152,6 +152,11 @@ TEST_F(WhatIfPageTest, SaysWhatIsBelowOrWhyNothingIs)
     }
     m_page.setBelow(WhatIfPage::Peaks);
     EXPECT_TRUE(m_page.aboutText().isEmpty());
+    m_page.setBelow(WhatIfPage::Alternatives);
+    EXPECT_TRUE(
+        m_page.aboutText().startsWith(QStringLiteral("Each of these alone: instead of what is asked")));
+    m_page.setScenario({});
+    EXPECT_TRUE(m_page.aboutText().isEmpty());
 }
 
 TEST_F(WhatIfPageTest, PlacesOfTheSliderAreItems)
