@@ -5,6 +5,7 @@
 #include "model/timeline/clock.h"
 #include "model/whatif/batch_items.h"
 #include "model/whatif/run_replay.h"
+#include "model/wire/info.h"
 #include "views/style/texts.h"
 
 #include <QFile>
@@ -80,6 +81,26 @@ model::RecordedRun WhatIfRun::recorded(std::optional<std::int64_t> items) const
         .categories = categories.get(),
         .batchItems = items,
         .order = order };
+}
+
+const model::Card* WhatIfRun::card() const
+{
+    const std::int64_t capacity = report ? report->capacityBytes.value_or(0) : 0;
+    if (capacity <= 0)
+        return nullptr;
+    const auto& facts = trace->recording().facts;
+    const auto name
+        = facts.find(wire::deviceKey(wire::info::kDevice, trace->device(), wire::info::kDeviceName));
+    const model::Card* const named
+        = name != facts.end() ? model::cardOfDevice(name->second, capacity) : nullptr;
+    return named != nullptr ? named : cardWith(capacity);
+}
+
+const model::Card* cardWith(std::int64_t capacityBytes)
+{
+    const auto has = [&](const model::Card& card) { return card.capacityBytes == capacityBytes; };
+    const auto first = std::ranges::find_if(model::cards(), has);
+    return std::ranges::count_if(model::cards(), has) == 1 ? &*first : nullptr;
 }
 
 model::Result<model::Prediction> WhatIfQuestion::answer(const model::Progress& progress) const

@@ -4,6 +4,7 @@
 #include <QString>
 #include <QStringList>
 
+#include "model/cards/catalogue.h"
 #include "model/whatif/predict.h"
 #include "views/models/device_data.h"
 
@@ -34,7 +35,13 @@ struct WhatIfRun {
     void tell(const model::Progress& progress = {});
 
     [[nodiscard]] model::RecordedRun recorded(std::optional<std::int64_t> items) const;
+    /// That it was recorded on, by the name that its driver gives it, else by its memory; nullptr: it is not
+    /// in the catalogue, or nobody knows.
+    [[nodiscard]] const model::Card* card() const;
 };
+
+/// The one card of the catalogue that has so much memory; nullptr: there is none, or more than one.
+[[nodiscard]] const model::Card* cardWith(std::int64_t capacityBytes);
 
 /// A recording with how many items its batch has, if anybody knows.
 struct WhatIfRecording {

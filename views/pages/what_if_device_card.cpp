@@ -3,7 +3,6 @@
 
 #include "model/base/units.h"
 #include "model/cards/catalogue.h"
-#include "model/wire/info.h"
 #include "views/style/texts.h"
 #include "views/style/type.h"
 
@@ -125,11 +124,7 @@ int WhatIfDeviceCard::recordedCard(std::int64_t capacityBytes) const
     const auto device = document().device();
     if (!device || capacityBytes <= 0)
         return -1;
-    const auto& facts = device->trace->recording().facts;
-    const auto name
-        = facts.find(wire::deviceKey(wire::info::kDevice, device->trace->device(), wire::info::kDeviceName));
-    const model::Card* const card
-        = name != facts.end() ? model::cardOfDevice(name->second, capacityBytes) : nullptr;
+    const model::Card* const card = WhatIfRun::of(*device).card();
     return card != nullptr ? m_card->findText(text::utf8(card->name))
                            : m_card->findData(static_cast<qint64>(capacityBytes));
 }

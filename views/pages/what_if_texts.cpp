@@ -43,25 +43,88 @@ QString sentence(const model::Sentence& what)
     return words;
 }
 
-/// The smallest card with room for that.
-QString fitText(std::int64_t bytes, bool exact)
+/// Whether it fits, in the order in which that matters.
+struct Fitting {
+    const WhatIfQuestion& question;
+    std::int64_t leastBytes = 0, mostBytes = 0; ///< that it needs: between these
+    bool isRefused = false; ///< it runs out of memory on the card that matters, which was said
+
+    [[nodiscard]] bool isExact() const { return leastBytes == mostBytes; }
+};
+
+/// The card that is asked for, else that of the recording; without a name where several have its memory.
+struct OwnCard {
+    const model::Card* card = nullptr;
+    std::int64_t bytes = 0; ///< 0: not known
+    QString name;
+};
+
+OwnCard ownCard(const WhatIfQuestion& question)
 {
-    const std::vector<model::CardFit> fits = model::cardFits(bytes);
+    OwnCard own;
+    if (const auto asked = question.scenario.capacityBytes) {
+        own = { cardWith(*asked), *asked, {} };
+        own.name
+            = own.card ? text::utf8(own.card->name) : Words::tr("a device of %1").arg(text::bytes(*asked));
+        return own;
+    }
+    const WhatIfRun& run = question.recordings.front().run;
+    own.bytes = run.report ? run.report->capacityBytes.value_or(0) : 0;
+    own.card = run.card();
+    own.name = own.card ? Words::tr("the recorded %1").arg(text::utf8(own.card->name))
+                        : Words::tr("the recorded device of %1").arg(text::bytes(own.bytes));
+    return own;
+}
+
+/// Whether it fits on that; empty: it is not known, or was said.
+QString ownFitText(const OwnCard& own, const Fitting& fitting)
+{
+    if (own.bytes <= 0 || fitting.isRefused)
+        return {};
+    const QString name = text::strong(own.name.toHtmlEscaped());
+    const std::int64_t margin = own.bytes - fitting.mostBytes;
+    if (fitting.leastBytes > own.bytes)
+        return Words::tr("It does not fit on %1: %2 are missing.")
+            .arg(name, text::bytes(fitting.leastBytes - own.bytes));
+    if (margin < 0)
+        return Words::tr("It may not fit on %1: up to %2 are missing.").arg(name, text::bytes(-margin));
+    if (margin < model::outsideBytesOfProcess())
+        return Words::tr("It is tight on %1: of the %2 left over CUDA itself needs some.")
+            .arg(name, text::bytes(margin));
+    return (fitting.isExact() ? Words::tr("It fits on %1, with %2 left over.")
+                              : Words::tr("It fits on %1, with at least %2 left over."))
+        .arg(name, text::bytes(margin));
+}
+
+/// On the card that matters to whoever asks, and which is the smallest with room for it.
+QString fitText(const Fitting& fitting)
+{
+    const std::vector<model::CardFit> fits = model::cardFits(fitting.mostBytes);
     const model::CardFit* least = nullptr;
     for (const model::CardFit& fit : fits)
         if (fit.fit == model::Fit::Yes && (least == nullptr || fit.marginBytes < least->marginBytes))
             least = &fit;
+    const OwnCard own = ownCard(fitting.question);
+    QStringList all;
+    if (const QString said = ownFitText(own, fitting); !said.isEmpty())
+        all << said;
     if (least == nullptr)
-        return Words::tr("No card of the catalogue is large enough.");
-    return (exact ? Words::tr("The smallest card that it fits on is %1, with %2 left over.")
-                  : Words::tr("The smallest card that it fits on is %1, with at least %2 left over."))
-        .arg(text::strong(text::utf8(least->card->name).toHtmlEscaped()), text::bytes(least->marginBytes));
+        all << Words::tr("No card of the catalogue is large enough.");
+    else if (least->card == own.card && !all.isEmpty())
+        all << Words::tr("No smaller card would do.");
+    else
+        all << (all.isEmpty() && fitting.isExact()
+                ? Words::tr("The smallest card that it fits on is %1, with %2 left over.")
+                : Words::tr("The smallest card that it fits on is %1, with at least %2 left over."))
+                   .arg(text::strong(text::utf8(least->card->name).toHtmlEscaped()),
+                       text::bytes(least->marginBytes));
+    return all.join(QLatin1Char(' '));
 }
 
-QString fitText(const model::Prediction& prediction)
+QString fitText(const WhatIfQuestion& question, const model::Prediction& prediction)
 {
-    const std::vector<model::CardFit> fits = model::cardFits(prediction.roomBytes());
     if (prediction.atLeastBytes) {
+        const std::vector<model::CardFit> fits = model::cardFits(prediction.roomBytes());
         const bool none
             = std::ranges::all_of(fits, [](const model::CardFit& fit) { return fit.fit == model::Fit::No; });
         return none ? Words::tr("No card of the catalogue is large enough.")
@@ -69,7 +132,10 @@ QString fitText(const model::Prediction& prediction)
                           .arg(strongBytes(*prediction.atLeastBytes),
                               text::said(prediction.atLeastBecause).toHtmlEscaped());
     }
-    return fitText(prediction.roomBytes(), prediction.neededBytes() == prediction.roomBytes());
+    return fitText({ .question = question,
+        .leastBytes = prediction.predicted ? prediction.neededBytes() : prediction.least.reservedBytesPeak,
+        .mostBytes = prediction.roomBytes(),
+        .isRefused = prediction.runsOutOfMemory });
 }
 
 /// "1.20 GiB less than was recorded".
@@ -83,17 +149,17 @@ QString comparedText(std::int64_t is, std::int64_t was)
 
 /// `event`: the first whose request is refused; none: not known.
 QString outOfMemoryText(
-    const model::Scenario& scenario, std::optional<model::EventIndex> event, bool isPeakThere)
+    const WhatIfQuestion& question, std::optional<model::EventIndex> event, bool isPeakThere)
 {
-    const auto& capacity = scenario.capacityBytes;
-    const QString where = capacity ? Words::tr("on a device of %1").arg(strongBytes(*capacity))
-                                   : Words::tr("on the device that was recorded");
+    const OwnCard own = ownCard(question);
+    const QString where
+        = own.bytes > 0 ? text::strong(own.name.toHtmlEscaped()) : Words::tr("the device that was recorded");
     const QString dies = text::strong(Words::tr("runs out of memory"));
     if (!event)
-        return Words::tr("It %1 %2; the peak is that of one which is large enough.").arg(dies, where);
+        return Words::tr("It %1 on %2; the peak is that of one which is large enough.").arg(dies, where);
     const QString first = text::link(text::event(*event), *event);
     return isPeakThere ? Words::tr("It %1 there, first at %2.").arg(dies, first)
-                       : Words::tr("It %1 %2, first at %3; the peak is that of one which is large enough.")
+                       : Words::tr("It %1 on %2, first at %3; the peak is that of one which is large enough.")
                              .arg(dies, where, first);
 }
 
@@ -165,8 +231,8 @@ QString whatIfVerdict(const WhatIfAnswer& answer)
     }
     if (prediction.runsOutOfMemory)
         all << outOfMemoryText(
-            scenario, prediction.outOfMemoryEvent, scenario.changesNothing() && prediction.exact);
-    all << fitText(prediction);
+            answer.question, prediction.outOfMemoryEvent, scenario.changesNothing() && prediction.exact);
+    all << fitText(answer.question, prediction);
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
 
@@ -201,8 +267,11 @@ QString confirmedVerdict(const WhatIfAnswer& answer, const Confirmation& confirm
                          .arg(text::strong(text::scenario(scenario).toHtmlEscaped()), strongBytes(is),
                              comparedText(is, answer.recorded.reservedBytesPeak)) };
     if (confirmed.runsOutOfMemory)
-        all << outOfMemoryText(scenario, {}, false);
-    all << fitText(is, true);
+        all << outOfMemoryText(answer.question, {}, false);
+    all << fitText({ .question = answer.question,
+        .leastBytes = is,
+        .mostBytes = is,
+        .isRefused = confirmed.runsOutOfMemory });
     return text::unbroken(all.join(QLatin1Char(' ')));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/what_if_page.h"
 
-#include "model/cards/catalogue.h"
+#include "model/cards/fits.h"
 #include "tests/gui/whatif/batch_run.h"
 #include "tests/gui/whatif/shown_what_if_page.h"
 #include "views/pages/what_if_batch_card.h"
@@ -60,10 +60,11 @@ protected:
 TEST_F(WhatIfPageTest, BeginsWithWhatWasRecorded)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());
-    EXPECT_TRUE(
-        sentence().startsWith(QStringLiteral("As it was recorded, it reserves up to %1. The smallest card")
-                                  .arg(text::bytes(prediction().recorded.reservedBytesPeak))))
+    EXPECT_TRUE(sentence().startsWith(
+        QStringLiteral("As it was recorded, it reserves up to %1. It fits on the recorded")
+            .arg(text::bytes(prediction().recorded.reservedBytesPeak))))
         << qPrintable(sentence());
+    EXPECT_TRUE(sentence().contains(QStringLiteral(" The smallest card that it fits on is ")));
     for (const WhatIfCard* card : m_page.cards())
         EXPECT_FALSE(card->isOn()) << qPrintable(card->accessibleName());
     ASSERT_TRUE(m_page.chart().picture());
@@ -220,6 +221,42 @@ TEST_F(WhatIfPageTest, ASmallerDeviceSaysWhereItEnds)
     QTest::keyClicks(&device().capacity(), QStringLiteral("many"));
     EXPECT_FALSE(scenario().capacityBytes);
     EXPECT_TRUE(device().note().contains(QStringLiteral("no size")));
+}
+
+/// Whoever asks has a card: what it comes to there is said before what other cards are for.
+TEST_F(WhatIfPageTest, SaysFirstWhetherItFitsOnTheCardThatMatters)
+{
+    ASSERT_NO_FATAL_FAILURE(openSample());
+    const std::int64_t room = prediction().roomBytes();
+    const auto verdict = [&](std::int64_t capacity) {
+        m_page.setScenario({ .changes = {}, .settings = {}, .capacityBytes = capacity });
+        settle();
+        return sentence();
+    };
+    const model::Card* smallest = nullptr; // with room for it
+    for (const model::CardFit& fit : model::cardFits(room))
+        if (fit.fit == model::Fit::Yes
+            && (smallest == nullptr || fit.card->capacityBytes < smallest->capacityBytes))
+            smallest = fit.card;
+    ASSERT_TRUE(smallest);
+    const model::Card& large = *model::findCard("A100-80GB");
+    QString said = verdict(large.capacityBytes);
+    EXPECT_TRUE(
+        said.contains(QStringLiteral("It fits on A100-80GB, with %1 left over. The smallest card that")
+                          .arg(text::bytes(large.capacityBytes - room))))
+        << qPrintable(said);
+    said = verdict(smallest->capacityBytes);
+    EXPECT_TRUE(
+        said.contains(QStringLiteral("It fits on %1, with %2 left over. No smaller card would do.")
+                          .arg(text::utf8(smallest->name), text::bytes(smallest->capacityBytes - room))))
+        << qPrintable(said);
+    said = verdict(room + 1'000'000); // which CUDA needs itself
+    EXPECT_TRUE(
+        said.contains(QStringLiteral("It is tight on a device of %1").arg(text::bytes(room + 1'000'000))))
+        << qPrintable(said);
+    said = verdict(room / 2);
+    EXPECT_TRUE(said.contains(QStringLiteral("It runs out of memory on a device of"))) << qPrintable(said);
+    EXPECT_FALSE(said.contains(QStringLiteral("It fits on"))) << qPrintable(said);
 }
 
 TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
