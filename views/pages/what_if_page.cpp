@@ -33,7 +33,7 @@ namespace strata::views {
 
 namespace {
 
-constexpr int kChangesWidth = 344, kHighestChart = 320, kSmallHeight = 680; // before scaling
+constexpr int kChangesWidth = 344, kSmallHeight = 680; // before scaling
 
 } // namespace
 
@@ -212,7 +212,7 @@ void WhatIfPage::resizeEvent(QResizeEvent* event)
     Page::resizeEvent(event);
     const bool isSmall = height() < scaled(kSmallHeight, font());
     m_chart->setReservedAlone(isSmall);
-    m_chart->setMaximumHeight(isSmall ? m_chart->minimumSizeHint().height() : scaled(kHighestChart, font()));
+    m_chart->setMaximumHeight(isSmall ? m_chart->minimumSizeHint().height() : m_chart->greatestHeight());
     const int lines = 2 * QFontMetrics(m_sentence->font()).lineSpacing() + m_said->spacing()
         + QFontMetrics(m_evidence->font()).lineSpacing();
     m_said->setLeast(isSmall ? 0 : lines);

@@ -147,6 +147,18 @@ TEST_F(PeakChartTest, HoveringReadsABarAndALine)
     ASSERT_TRUE(QTest::qWaitFor([&] { return read.back()[0].toString().contains(line.all); }, 5'000));
 }
 
+TEST_F(PeakChartTest, BarsAreNoHigherWhereThereIsMoreRoom)
+{
+    m_chart.setPicture(picture(10 * kGiB, 20 * kGiB, 20 * kGiB, 20 * kGiB));
+    m_chart.resize(640, m_chart.greatestHeight() - 24);
+    const double before = m_chart.bar(0, false).height();
+    m_chart.resize(640, m_chart.greatestHeight());
+    const double highest = m_chart.bar(0, false).height();
+    EXPECT_GT(highest, before);
+    m_chart.resize(640, 2 * m_chart.greatestHeight());
+    EXPECT_EQ(m_chart.bar(0, false).height(), highest);
+}
+
 TEST_F(PeakChartTest, NothingIsDrawnOfNothing)
 {
     m_chart.setPicture(std::nullopt);

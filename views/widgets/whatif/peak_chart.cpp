@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kPeaks = 3;
 constexpr int kTop = 22, kAxis = 22, kGap = 8; // before scaling, as the others
-constexpr int kLeastBar = 14, kMostBar = 24, kBetweenBars = 2, kBetweenPeaks = 12;
+constexpr int kLeastBar = 14, kMostBar = 20, kBetweenBars = 2, kBetweenPeaks = 12;
 constexpr double kHeadroom = 1.04;
 constexpr double kNextCard = 3; // a larger card is shown where it is at most so many times what is needed
 
@@ -353,6 +353,12 @@ void PeakChart::changeEvent(QEvent* event)
     if (event->type() == QEvent::FontChange)
         measure();
     QWidget::changeEvent(event);
+}
+
+int PeakChart::greatestHeight() const
+{
+    const int row = 2 * kMostBar + kBetweenBars, shown = kPeaks - m_first;
+    return scaled(kTop + kAxis + shown * (row + kBetweenPeaks), font());
 }
 
 QSize PeakChart::sizeHint() const

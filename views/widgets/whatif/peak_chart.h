@@ -50,6 +50,7 @@ public:
     [[nodiscard]] QRectF bar(int peak, bool predicted) const; ///< 0 to 2: requested, allocated, reserved
     [[nodiscard]] QStringList describe(int peak) const; ///< what hovering says
     void paintOn(QPainter& painter) const;
+    [[nodiscard]] int greatestHeight() const; ///< beyond which bars stay as they are
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
