@@ -79,13 +79,17 @@ std::vector<nlohmann::json> AgreementTest::rows(
     return all;
 }
 
-std::vector<nlohmann::json> AgreementTest::runCopied(const QString& commandLine, int code)
+Ran AgreementTest::runAsCopied(const QString& commandLine)
 {
     EXPECT_TRUE(commandLine.startsWith(QStringLiteral("strata "))) << qPrintable(commandLine);
-    const std::string line
-        = std::string("'" STRATA_PROGRAM "' ") + commandLine.mid(7).toStdString() + " --json";
-    const Ran ran = runProgram("/bin/sh", { "-c", line });
-    EXPECT_EQ(ran.code, code) << line << ": " << ran.err;
+    return runProgram(
+        "/bin/sh", { "-c", "'" STRATA_PROGRAM "' " + commandLine.mid(7).toStdString() + " --json" });
+}
+
+std::vector<nlohmann::json> AgreementTest::runCopied(const QString& commandLine, int code)
+{
+    const Ran ran = runAsCopied(commandLine);
+    EXPECT_EQ(ran.code, code) << qPrintable(commandLine) << ": " << ran.err;
     return ran.rows();
 }
 

@@ -36,9 +36,10 @@ protected:
         const std::string& command, const std::vector<std::string>& arguments = {});
     [[nodiscard]] std::vector<nlohmann::json> rows(
         const std::string& command, const std::vector<std::string>& arguments = {}); ///< without the header
-    /// What "Copy as command line" of a page gives, run by a shell with --json: lines of its output; a
-    /// failure where it ends with another exit status than `code`.
-    [[nodiscard]] std::vector<nlohmann::json> runCopied(const QString& commandLine, int code = 0);
+    /// What "Copy as command line" of a page gives, run by a shell with --json.
+    [[nodiscard]] static Ran runAsCopied(const QString& commandLine);
+    /// The lines of its output; a failure where it ends with another exit status than `code`.
+    [[nodiscard]] static std::vector<nlohmann::json> runCopied(const QString& commandLine, int code = 0);
 
     /// Instants worth a look: the state before the trace, both ends, the middle, the peak, an out-of-memory.
     [[nodiscard]] std::vector<model::EventIndex> instants();

@@ -148,11 +148,18 @@ protected:
     /// The command refuses too, for the reason that the page gives.
     void refusesAs(const QString& command, const model::Error& error, const QString& said)
     {
-        const Json told = runCopied(command, 1).at(0);
+        EXPECT_TRUE(test::plainText(said).contains(text::said(error.what))) << qPrintable(said);
+        const test::Ran ran = runAsCopied(command);
+        EXPECT_NE(ran.err.find(error.text()), std::string::npos) << ran.err;
+        if (error.kind == model::Error::Kind::Usage) { // it lacks an option
+            EXPECT_EQ(ran.code, 2);
+            return;
+        }
+        EXPECT_EQ(ran.code, 1);
+        const Json told = ran.json();
         EXPECT_TRUE(told["devices"].empty());
         EXPECT_TRUE(told["plan"].is_null());
         EXPECT_EQ(told["refused"].get<std::string>(), error.text());
-        EXPECT_TRUE(test::plainText(said).contains(text::said(error.what))) << qPrintable(said);
     }
 
     /// What the page says of what it is asked now is what the command that it gives prints.
