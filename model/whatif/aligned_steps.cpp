@@ -64,20 +64,31 @@ std::vector<std::uint32_t> partnersOf(
         return commonPart(kinds, others);
     std::vector<std::uint32_t> partners
         = commonPart(values(one, &Token::sized), values(other, &Token::sized));
-    std::int64_t allocs = 0, found = 0;
-    for (std::size_t i = 0; i < one.size(); ++i) {
-        if (!isAlloc(trace, one[i].event))
-            continue;
-        ++allocs;
-        found += partners[i] == kNoPartner ? 0 : 1;
-    }
-    return 2 * found < allocs ? commonPart(kinds, others) : partners; // else their sizes are others
+    const auto isRequest = [&](const Token& token) { return isAlloc(trace, token.event); };
+    std::int64_t found = 0;
+    for (std::size_t i = 0; i < one.size(); ++i)
+        found += partners[i] != kNoPartner && isRequest(one[i]) ? 1 : 0;
+    // One of the two may do something before, as an evaluation, that the other has not.
+    const std::int64_t most
+        = std::min(std::ranges::count_if(one, isRequest), std::ranges::count_if(other, isRequest));
+    return 2 * found < most ? commonPart(kinds, others) : partners; // else their sizes are others
+}
+
+/// Phases with the event that each begins with.
+using Phases = std::vector<std::pair<Phase, EventIndex>>;
+
+/// The last one where it is the optimizer's and the other stretch ends without: a part of the one before.
+void dropOptimizer(Phases& phases, const Phases& other)
+{
+    const auto ends = [](const Phases& all) { return !all.empty() && all.back().first == Phase::Optimizer; };
+    if (ends(phases) && !ends(other))
+        phases.pop_back();
 }
 
 /// What a stretch does, phase by phase.
-std::vector<std::pair<Phase, EventIndex>> phasesOf(const TrainingSteps& steps, const Stretch& stretch)
+Phases phasesOf(const TrainingSteps& steps, const Stretch& stretch)
 {
-    std::vector<std::pair<Phase, EventIndex>> phases;
+    Phases phases;
     for (const TrainingStep& step : steps.steps) {
         if (step.last < stretch.first || step.first >= stretch.end)
             continue;
@@ -105,18 +116,20 @@ public:
     {
         AlignedStep step{ m_firstBlock, std::vector<std::uint32_t>(m_blocks, AlignedStep::kNone), m_one.first,
             std::vector<EventIndex>(static_cast<std::size_t>(m_one.end - m_one.first) + 1, -1), 0 };
-        const auto phases = phasesOf(m_steps, other);
+        auto here = m_phases, phases = phasesOf(m_steps, other);
+        // An optimizer allocates in its first step, and may do so in no other.
+        dropOptimizer(here, phases);
+        dropOptimizer(phases, here);
         // One of the two may have an evaluation before its forward: what their ends have in common is the
         // same.
-        const std::size_t most = std::min(m_phases.size(), phases.size());
+        const std::size_t most = std::min(here.size(), phases.size());
         std::size_t same = 0;
-        while (same < most
-            && m_phases[m_phases.size() - 1 - same].first == phases[phases.size() - 1 - same].first)
+        while (same < most && here[here.size() - 1 - same].first == phases[phases.size() - 1 - same].first)
             ++same;
-        const bool isAll = same == m_phases.size() && same == phases.size();
+        const bool isAll = same == here.size() && same == phases.size();
         Stretch from{ m_one.first, m_one.first }, to{ other.first, other.first };
         for (std::size_t left = isAll ? same - 1 : same; same > 0 && left > 0; --left) {
-            from = { from.end, m_phases[m_phases.size() - left].second };
+            from = { from.end, here[here.size() - left].second };
             to = { to.end, phases[phases.size() - left].second };
             align(from, to, step);
         }
@@ -163,7 +176,7 @@ private:
     const DeviceTrace& m_trace;
     const TrainingSteps& m_steps;
     Stretch m_one;
-    std::vector<std::pair<Phase, EventIndex>> m_phases;
+    Phases m_phases;
     std::uint32_t m_firstBlock;
     std::size_t m_blocks;
 };

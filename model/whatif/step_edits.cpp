@@ -20,11 +20,15 @@ RunEdits inAllSteps(
             place.event = step.placeOf(std::min(place.event, stretch.end));
             return place;
         };
-        std::size_t missing = 0;
+        const auto paired = std::ranges::find_if(
+            step.blocks, [](std::uint32_t block) { return block != AlignedStep::kNone; });
+        const auto firstPaired = step.firstBlock + static_cast<std::uint32_t>(paired - step.blocks.begin());
+        std::size_t missing = 0, missingWithin = 0;
         for (const StepEdits::Change& change : edits.changes) {
             const std::uint32_t block = step.blockOf(change.block);
             if (block == AlignedStep::kNone) {
                 ++missing;
+                missingWithin += change.block > firstPaired ? 1 : 0;
                 sums.add(BlockRule::NotAligned, bytesOf(change.block));
                 continue;
             }
@@ -32,7 +36,8 @@ RunEdits inAllSteps(
             sums.add(change.rule, bytesOf(block));
         }
         // Else it begins within that step, and what it lacks came before.
-        const bool doesOther = 2 * step.strays > static_cast<std::int64_t>(missing);
+        const bool doesOther
+            = 2 * step.strays > static_cast<std::int64_t>(missing) || 2 * missingWithin > missing;
         all.stepsLeft += step.isWhole && doesOther && 2 * missing > edits.changes.size() ? 1 : 0;
         for (const StepEdits::Added& added : edits.added) {
             RunEdits::Place dies = there({ added.dies.event, added.dies.row, 0 });

@@ -28,6 +28,7 @@ struct MadeTraining {
         bool extraInFirstStep = false; ///< a workspace that stays
         bool evaluates = false; ///< before every other step, the deep one among them
         bool otherFirstStep = false; ///< in which all is larger, as where libraries try algorithms
+        bool allocatesStatesAlone = false; ///< the optimizer, in the first step, and nothing in others
         bool isOfTwo = false; ///< two forwards and backwards a step, the first one of all layers but the last
         bool beginsWithin = false; ///< the first step, behind the first of two
         bool keepsHidden = false; ///< the program has h until the forward ends
@@ -280,7 +281,11 @@ private:
             train(0, last);
         train(options.isOfTwo ? last : 0, options.layers);
         phase = 'O';
-        drop(alloc(bytes.size() - 1));
+        if (!options.allocatesStatesAlone)
+            drop(alloc(bytes.size() - 1));
+        else if (number == 1)
+            for (int i = 0; i < options.layers; ++i)
+                alloc(bytes.size() - 1);
         letters += '|';
         if (isDeep())
             deep.endEvent = event;

@@ -81,6 +81,16 @@ TEST(Checkpoints, AreInStepsThatHaveNoEvaluationToo)
     }
 }
 
+TEST(Checkpoints, AreInAFirstStepWithoutEvaluationWhoseOptimizerAllocates)
+{
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        MadeTraining::Options options{ .seed = seed, .layers = 1 + static_cast<int>(seed % 9) };
+        options.evaluates = options.allocatesStatesAlone = true;
+        options.otherFirstStep = seed % 4 == 0;
+        expectTheCheckpointed(options);
+    }
+}
+
 TEST(Checkpoints, AreInAFirstStepThatBeginsWithinTheTraining)
 {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
