@@ -34,7 +34,8 @@ limit()
 import torch  # noqa: E402  as all else, within the limits
 import torch.utils.checkpoint  # noqa: E402
 from replay_batch import with_batch  # noqa: E402
-from replay_types import MOST_TRIALS, Again, Casts, Types  # noqa: E402
+from replay_before import Before, find_earlier  # noqa: E402
+from replay_types import MOST_TRIALS, RECURRENT, Again, Casts, Types  # noqa: E402
 
 
 def operators_of(rows):
@@ -63,13 +64,14 @@ class Replay:
         self.tensors = [Tensor(*each) for each in document["tensors"]]
         rows = [Row(*each, index) for index, each in enumerate(document["rows"])]
         self.rows = with_autocast(rows, self.changes.get("amp"), self.tensors)
-        self.blocks, self.before = [list(each) for each in document["blocks"]], document["before"]
+        self.blocks, self.before = [list(each) for each in document["blocks"]], Before(document)
         self.sizes = document.get("block_sizes") or [size for _, size, *_ in self.blocks]  # with the batch that is asked for
         self.operators = operators_of(self.rows)
-        self.live, self.filled, self.contexts, self.given = {}, {}, [], ()
+        self.live, self.filled, self.frees, self.contexts, self.given = {}, {}, {}, [], ()
         self.checkpoints = frozenset(document.get("checkpoints", ()))
         self.types = Types(document, self.operators) if "dtype" in self.changes else None
         self.casts = Casts(self.find_uses(), document.get("late", False))
+        self.is_without_gradients = False
         self.find_outside()
 
     def find_uses(self):
@@ -105,10 +107,11 @@ class Replay:
         self.used = {ref // 2 for row in self.rows if row.kind in (CALL, BACKWARD) for ref in row.taken}
         self.died = {ref // 2 for row in self.rows if row.kind == GONE for ref in row.taken}
         self.left = sorted(made - self.died - set(self.outside))
+        self.recurrent = {ref // 2 for row in self.rows if row.kind == CALL and row.name.partition(".")[0] in RECURRENT for ref in row.taken}
 
     def make_blocks(self):
         """Those that lived as the step began. Of a block that no tensor of the calls lies in its bytes alone are known."""
-        by_block = collections.defaultdict(list)
+        by_block = self.by_block = collections.defaultdict(list)
         spans = sorted((address, address + size, index) for index, (address, size, *_) in enumerate(self.blocks) if size)
         for number, row in self.outside.items():
             at = bisect.bisect_right(spans, (self.tensors[number].address, sys.maxsize)) - 1
@@ -123,7 +126,7 @@ class Replay:
             self.blocks[index][1] = size = self.sizes[index]
             if self.types and self.types.add_block(role, by_block.get(index, ())):
                 self.blocks[index][1] = self.types.bytes_of(size)
-        made = self.make_before(by_block)
+        made = self.before.play(self, by_block)
         for index, (_, size, row, _) in enumerate(self.blocks):
             inside = by_block[index]
             if not inside:
@@ -133,25 +136,12 @@ class Replay:
             elif index not in made and any(number in self.used or number not in self.died for number in inside):
                 self.make_block(index, inside)
 
-    def make_before(self, by_block):
-        """What the program allocated and freed before it trained, so that segments lie as that left them. What lives on and holds no tensor
-        of the calls may be a library's own, which comes by itself."""
-        held, made = {}, set()
-        for number, *born in self.before:
-            if not born:
-                held.pop(number, None)
-                continue
-            size, index = born
-            inside = by_block.get(index, ())
-            if index < 0:
-                held[number] = torch.empty(size, dtype=torch.uint8, device="cuda")
-            elif inside and not all(each in self.states for each in inside):
-                self.make_block(index, inside)
-                made.add(index)
-        return made
-
     def make_block(self, index, inside):
         address, size, _, _ = self.blocks[index]
+        if self.types and self.types.are_apart and len(inside) > 1 and self.recurrent.issuperset(inside):
+            for number in inside:
+                self.live[number] = self.alone(number)
+            return
         memory = torch.empty(size, dtype=torch.uint8, device="cuda")
         for number in inside:
             self.live[number] = self.tensor_in(memory, number, self.tensors[number].address - address)
@@ -161,6 +151,12 @@ class Replay:
         for index, inside in self.later:
             self.make_block(index, inside)
         self.later = []
+
+    def alone(self, number):
+        """A parameter in a block of its own, not in one with others."""
+        known = self.tensors[number]
+        made = torch.empty_strided(known.sizes, known.strides, dtype=self.types.wanted, device="cuda")
+        return made.requires_grad_(True) if number in self.asks else made
 
     def tensor_in(self, memory, number, behind):
         known = self.tensors[number]
@@ -217,6 +213,7 @@ class Replay:
         number = ref // 2
         if self.later and number in self.states:
             self.make_states()
+        self.before.make_lazy(number)
         tensor = self.casts.held.get(number, self.live.get(number))
         if tensor is None:
             tensor = self.live[number] = self.alias(number)
@@ -253,7 +250,7 @@ class Replay:
         if self.types:
             self.types.values(row, operator, arguments, named)
         try:
-            with torch.set_grad_enabled(row.gradients):
+            with torch.set_grad_enabled(row.gradients and not self.is_without_gradients):
                 given = operator(*arguments, **named)
         except RuntimeError:
             if self.types and self.types.is_trial:
@@ -343,6 +340,14 @@ class Replay:
                 continue
             self.make(self.rows[place], place)
             place += 1
+
+    def without_gradients(self, first, end):
+        """The same, where the program did not train."""
+        self.is_without_gradients = True
+        with torch.no_grad():
+            self.play(first, end, checkpoints=False)
+        self.is_without_gradients = False
+        self.casts.clear()
 
     def make(self, row, place):
         for filler in self.frees.get(row.index, ()):
@@ -495,8 +500,10 @@ def behind_loss(rows, tensors):
     return place
 
 
-def try_types(document):
-    """Which calls name the type of another tensor, and whether the step has tensors of which it is not known how long the program has them."""
+def try_types(document, earlier):
+    """Which calls name the type of another tensor, and whether the step has tensors of which it is not known how long the program has them;
+    and what the program did before it trained."""
+    document["earlier"], others = earlier
     for _ in range(MOST_TRIALS):
         replay = Replay(document)
         try:
@@ -508,7 +515,8 @@ def try_types(document):
     else:
         raise RuntimeError("which of its calls name the type of another tensor is not found out")
     with open(document["trial"], "w", encoding="utf-8") as file:
-        json.dump({"follow": document.get("follow", []), "casts": replay.casts.met}, file)
+        json.dump({"follow": document.get("follow", []), "casts": replay.casts.met, "earlier": document["earlier"],
+                   "others": others}, file)
 
 
 HOST_TYPES = {"float": torch.float32, "double": torch.float64, "c10::Half": torch.float16, "c10::BFloat16": torch.bfloat16,
@@ -519,10 +527,11 @@ HOST_TYPES = {"float": torch.float32, "double": torch.float64, "c10::Half": torc
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         document = json.load(file)
+    earlier = find_earlier(document, Replay) if document.get("trial") else None
     if "batch" in document:
         document = with_batch(document)
     if document.get("trial"):
-        try_types(document)
+        try_types(document, earlier)
     else:
         Replay(document).run()
 

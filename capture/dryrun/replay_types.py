@@ -103,9 +103,10 @@ class Types:
                     self.named[index] = place
         self.changed = self.find_known(rows)
         # Recurrent layers keep their weights in one block, of types that cuDNN is asked to do (torch.backends.cudnn.is_acceptable).
-        if self.wanted not in torch.backends.cudnn.CUDNN_TENSOR_DTYPES and any(
-                kind == 0 and name.partition(".")[0] in RECURRENT for kind, _, name, *_ in rows):
-            raise RuntimeError("recurrent layers lay out their weights in another way in this type")
+        together = torch.backends.cudnn.CUDNN_TENSOR_DTYPES
+        self.are_apart = self.wanted not in together
+        if self.base not in together and self.wanted in together and any(row[0] == 0 and row[2].partition(".")[0] in RECURRENT for row in rows):
+            raise RuntimeError("recurrent layers lay their weights in one block in this type, and what that is like was not recorded")
 
     def is_base(self, number):
         return self.tensors[number][0] == str(self.base)[len("torch."):]

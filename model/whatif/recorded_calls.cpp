@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -93,6 +94,9 @@ public:
         document["trial"] = asked.trial;
         document["follow"] = asked.learnt.follow;
         document["late"] = asked.late;
+        json& earlier = document["earlier"] = json::array();
+        for (const CallsLearnt::Earlier& each : asked.learnt.earlier)
+            earlier.push_back({ each.first, each.end, each.row, each.inputs, each.left });
         if (const auto added = addCheckpoints(changes, document["checkpoints"]); !added)
             return Failure(added.error());
         if (const auto added = addParts(document); !added)
@@ -410,6 +414,28 @@ Result<std::string> callsToRun(const DeviceTrace& trace, const CallList& list,
     return Writer(trace, list, firstStep).write(changes, asked);
 }
 
+namespace {
+
+bool isNumber(const json& value)
+{
+    return value.is_number_unsigned() && value <= std::numeric_limits<std::uint32_t>::max();
+}
+
+bool arePairs(const json& value)
+{
+    return value.is_array() && std::ranges::all_of(value, [](const json& pair) {
+        return pair.is_array() && pair.size() == 2 && std::ranges::all_of(pair, isNumber);
+    });
+}
+
+bool isEarlier(const json& value)
+{
+    return value.is_array() && value.size() == 5 && isNumber(value[0]) && isNumber(value[1])
+        && isNumber(value[2]) && arePairs(value[3]) && arePairs(value[4]);
+}
+
+} // namespace
+
 Result<CallsLearnt> callsLearnt(const std::string& path)
 {
     std::ifstream file(path, std::ios::binary);
@@ -417,11 +443,18 @@ Result<CallsLearnt> callsLearnt(const std::string& path)
     CallsLearnt learnt;
     const bool isTold = told.is_object() && told.contains("follow") && told["follow"].is_array()
         && told.contains("casts") && told["casts"].is_boolean()
-        && std::ranges::all_of(told["follow"], [](const json& row) { return row.is_number_unsigned(); });
+        && std::ranges::all_of(told["follow"], isNumber) && told.contains("others")
+        && told["others"].is_number_unsigned() && told["others"] <= kMostBytes && told.contains("earlier")
+        && told["earlier"].is_array() && std::ranges::all_of(told["earlier"], isEarlier);
     if (!isTold)
         return fail(Error::Kind::NotFound, say("what a trial of the calls told cannot be read: %1", path));
     learnt.follow = told["follow"].get<std::vector<std::uint32_t>>();
     learnt.hasCasts = told["casts"].get<bool>();
+    learnt.otherBytes = told["others"].get<std::int64_t>();
+    using Pairs = std::vector<std::array<std::uint32_t, 2>>;
+    for (const json& each : told["earlier"])
+        learnt.earlier.push_back({ each[0].get<std::uint32_t>(), each[1].get<std::uint32_t>(),
+            each[2].get<std::uint32_t>(), each[3].get<Pairs>(), each[4].get<Pairs>() });
     return learnt;
 }
 

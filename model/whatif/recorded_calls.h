@@ -6,6 +6,7 @@
 #include "model/trace/device_trace.h"
 #include "model/whatif/change.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,6 +25,14 @@ namespace strata::model {
 struct CallsLearnt {
     std::vector<std::uint32_t> follow; ///< rows that name the type of another tensor, not a fixed one
     bool hasCasts = false; ///< of some tensors it is not known how long the program has them
+    /// Of what was allocated and freed before the training (by place): calls of the step, of the module that
+    /// is entered in that row; what they take and leave by tensor and number of its block.
+    struct Earlier {
+        std::uint32_t first = 0, end = 0, row = 0;
+        std::vector<std::array<std::uint32_t, 2>> inputs, left;
+    };
+    std::vector<Earlier> earlier;
+    std::int64_t otherBytes = 0; ///< of that, at most at once, bytes that are not known for what they were
 };
 
 /// The calls of the same program with another batch.

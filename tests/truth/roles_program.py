@@ -26,7 +26,8 @@ OPTIMIZERS = {
     "lbfgs": lambda p: torch.optim.LBFGS(p, max_iter=3, tolerance_grad=-1.0, tolerance_change=-1.0)}
 OPTIONS = ("accumulate", "evaluate", "evaluate_inference", "checkpoint", "checkpoint_reentrant", "variable_shapes", "autocast", "scaler",
            "keep_gradients", "zero_first", "clip", "penalty", "save", "in_backward", "two_optimizers", "average", "ddp", "ddp_views", "fsdp2",
-           "bf16", "same_batch")
+           "bf16", "fp16", "autocast_fp16", "same_batch")
+TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class Trainer:
@@ -35,7 +36,8 @@ class Trainer:
         self.model, self.data = roles_models.FAMILIES[arguments.family](random.Random(arguments.seed))
         if "checkpoint" in self.options or "checkpoint_reentrant" in self.options:
             roles_models.checkpoint_blocks(self.model, "checkpoint_reentrant" in self.options)
-        self.model = self.model.to("cuda", torch.bfloat16 if "bf16" in self.options else None)
+        self.kind = next((TYPES[option] for option in self.options if option in TYPES), None)
+        self.model = self.model.to("cuda", self.kind)
         self.plain = self.model
         if arguments.family == "lstm":
             with torch.no_grad():
@@ -79,8 +81,10 @@ class Trainer:
         return [make(parameters)]
 
     def autocast(self):
-        if "autocast" in self.options or "scaler" in self.options:
-            return torch.autocast("cuda", dtype=torch.float16 if "scaler" in self.options else torch.bfloat16)
+        if "scaler" in self.options or "autocast_fp16" in self.options:
+            return torch.autocast("cuda", dtype=torch.float16)
+        if "autocast" in self.options:
+            return torch.autocast("cuda", dtype=torch.bfloat16)
         return contextlib.nullcontext()
 
     def draw(self, step):
@@ -88,8 +92,8 @@ class Trainer:
         if "same_batch" in self.options and self.kept is not None:
             return self.kept
         x, y = self.data()
-        if "bf16" in self.options and x.is_floating_point():
-            x = x.bfloat16()
+        if self.kind is not None and x.is_floating_point():
+            x = x.to(self.kind)
         if "variable_shapes" in self.options:
             rows = 2 + (step * 7 + self.seed) % max(1, len(x) - 1)
             x, y = x[:rows], y[:rows]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Records programs with a deep step, has `strata whatif --confirm` make the calls of that step again, without the program, and holds what it
 says against the recording of the program that was changed by hand: autocast, bf16 throughout, and those with checkpoints and another batch, which
-a second recording with twice the batch tells.
+a second recording with twice the batch tells; of some families autocast in fp16, without and
+with a GradScaler, which calls do not make, and fp16 throughout.
 
 usage: test_calls.py STRATA [--python PYTHON]... [--seeds N] [--first-seed N] [--only TEXT] [--question TEXT] [--keep FOLDER] [--rows FILE]
-    [--write PAGE]
+    [--early] [--write PAGE]
 
 Composed changes are asked of the first seed.
 It prints how far off the confirmed figures are, in percent of the truth; a case that is not confirmed is a miss of 100 %. Beside it stands
@@ -22,7 +23,7 @@ import sys
 import tempfile
 
 import record_tools  # makes running known
-from running import THOROUGH, main, strata_json, version
+from running import THOROUGH, TRUTH, main, strata_json, version
 from test_confirm import without
 from test_whatif import CARD, CLASSES, DEEP, FIGURES, HELD_BACK, PROGRAM, cases, figures, percentile, record, table, words_of
 
@@ -30,9 +31,15 @@ from test_whatif import CARD, CLASSES, DEEP, FIGURES, HELD_BACK, PROGRAM, cases,
 Question = collections.namedtuple("Question", "name row before after changes other", defaults=[None])
 TIMES = 3
 #: By rows of the table: median and 95th percentile in percent, of requested and allocated, and of reserved.
-BARS = {"autocast and pure bf16": ((0.1, 0.5), (0.5, 2)), "composed": ((0.5, 3), (1, 5))}
-ALONE, COMPOSED = BARS
+BARS = {"autocast and pure bf16": ((0.1, 0.5), (0.5, 2)), "autocast and pure fp16": ((0.1, 0.5), (0.5, 2)),
+        "autocast fp16, loss scaled": ((0.1, 0.5), (0.5, 2)), "composed": ((0.5, 3), (1, 5))}
+ALONE, HALF, SCALED, COMPOSED = BARS
+HALVED = ("conv", "gpt", "lstm", "mlp", "resnet", "siamese", "t5", "unet")  # families that are asked for fp16, too
 MOST_RESERVED_OFF = 1.5  # of confirmed figures, in percent
+EARLY = os.path.join(TRUTH, "early_program.py")
+#: What early_program.py is called with, the type that is asked for, and whether calls can tell.
+EARLY_CASES = (("", "bf16", True), ("--cell RNN --hidden 300 --early other", "bf16", False), ("", "fp16", True), ("--cell GRU", "bf16", True),
+               ("--cell GRU", "fp16", True), ("--early none", "bf16", True), ("--early other", "fp16", False), ("--hidden 100 --items 48", "bf16", True))
 SPLIT = ("gan",)  # whose loss has calls of networks without gradients and with
 ENOUGH = 12  # cases from which on a percentile says something
 MOST_REFUSED = 0.05
@@ -48,12 +55,24 @@ def questions(case, composed):
     times, many = f"batch=x{TIMES}", (str(TIMES * case.items),)
     yield Question("autocast", ALONE, plain, (*plain, *autocast), ("amp=bf16",))
     yield Question("bf16", ALONE, plain, (*plain, *bf16), ("dtype=bf16",))
+    if composed and case.family in HALVED:
+        yield Question("autocast fp16", HALF, plain, (*plain, "--option", "autocast_fp16"), ("amp=fp16",))
+        yield Question("fp16", HALF, plain, (*plain, "--option", "fp16"), ("dtype=fp16",))
+        yield Question("autocast fp16, scaled", SCALED, plain, (*plain, "--option", "scaler"), ("amp=fp16",))
     if composed:
         yield Question("autocast, checkpoints, batch", COMPOSED, plain, (*many, *behind[1:], *autocast), ("amp=bf16", f"checkpoint={chosen}", times), twice)
         yield Question("bf16, checkpoints", COMPOSED, plain, (*behind, *bf16), ("dtype=bf16", f"checkpoint={chosen}"))
         yield Question("bf16, batch", COMPOSED, plain, (*many, *plain[1:], *bf16), ("dtype=bf16", times), twice)
         yield Question("autocast, checkpoints", COMPOSED, plain, (*behind, *autocast), ("amp=bf16", f"checkpoint={chosen}"))
         yield Question("autocast, batch", COMPOSED, plain, (*many, *plain[1:], *autocast), ("amp=bf16", times), twice)
+
+
+def ranked(asked):
+    """Questions with the order in which families are asked them: those of fp16 behind the first two, whatever follows."""
+    place = 0
+    for question in asked:
+        yield (1.5 if question.row in (HALF, SCALED) else place), question
+        place += question.row not in (HALF, SCALED)
 
 
 def off(figures_of, truth):
@@ -104,7 +123,8 @@ def check(row, which, counted, most, failures):
     confirmed = [each for each in counted if each.off[0] != 100]
     failures.expect(which, f"{row}: confirmed", len(confirmed) > 0, True)
     if len(counted) < ENOUGH:
-        failures.expect(which, f"{row}: requested exact", [each.case.name for each in confirmed if each.off[0] != 0], [])
+        least = BARS[row][0][0] if row == SCALED else 0
+        failures.expect(which, f"{row}: requested exact", [each.case.name for each in confirmed if each.off[0] > least], [])
         return
     failures.expect(which, f"{row}: at most 5 % not confirmed", len(counted) - len(confirmed) <= MOST_REFUSED * len(counted), True)
     for index, figure in enumerate(FIGURES):
@@ -116,7 +136,7 @@ def check(row, which, counted, most, failures):
 
 def check_confirmed(rows, failures):
     """What is said to be confirmed: requested to the byte."""
-    confirmed = [each for each in rows if each.off[0] != 100]
+    confirmed = [each for each in rows if each.off[0] != 100 and each.question.row != SCALED]
     if len(confirmed) >= ENOUGH:
         exact = sum(each.off[0] == 0 for each in confirmed)
         print(f"  confirmed by calls: requested exact in {exact} of {len(confirmed)}; reserved worst {max(each.off[2] for each in confirmed):.2f} %")
@@ -132,7 +152,8 @@ def write(arguments, python, cells):
              "%s, PyTorch %s, simulated %s, %s." % (strata, ".".join(map(str, version(python)[:3])), CARD, datetime.date.today()), "",
              "A recording with a deep step is asked what the program comes to under autocast, in bf16 throughout, and so with checkpoints around a",
              "class of its modules and with three times the batch, of which a second recording with twice the batch tells what follows it: the calls of that",
-             "step are made again, without the program. The truth is the same program changed by hand: real PyTorch, real autograd, its real allocator on",
+             "step are made again, without the program. Some families are asked about fp16, too; *loss scaled* is the program with a GradScaler besides,",
+             "which nobody asked the calls to make. The truth is the same program changed by hand: real PyTorch, real autograd, its real allocator on",
              "the simulated device. Programs, and what is held back, are those of",
              "[how far `strata whatif` is off](whatif-accuracy.md). Errors are in percent of the truth, over cases where the change moves a figure by 1 % or",
              "more; *tail* is the 95th percentile, *no change* what predicting the recorded figure scores. What is not confirmed counts as 100 %.", "",
@@ -146,10 +167,10 @@ def test(arguments, python, failures):
     if not THOROUGH and not arguments.only and not arguments.write:
         chosen = [case for case in chosen if case.family in ("gpt", "recommender")]
     asked = [(case, question, place + 2 * (not is_first)) for case in chosen for is_first in [f"--seed {arguments.first_seed} " in case.name]
-             for place, question in enumerate(questions(case, is_first)) if arguments.question in question.name]
+             for place, question in ranked(questions(case, is_first)) if arguments.question in question.name]
     asked = [(case, question) for case, question, _ in sorted(asked, key=lambda one: one[2])][:arguments.at_most]  # of each family some
     if not THOROUGH and not arguments.question and not arguments.write:
-        asked = asked[::3]
+        asked = [one for one in asked if one[1].row not in (HALF, SCALED)][::3]
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.keep or scratch
         paths = {"before": record(arguments.strata, python, os.path.join(folder, "before"), [words for _, each in asked for words in (each.before, each.other) if words],
@@ -166,6 +187,8 @@ def test(arguments, python, failures):
                 rows.append(row)
                 tell(arguments, row)
                 keep(arguments, row)
+        if not arguments.only and not arguments.question or arguments.early:
+            check_early(arguments, python, scratch, failures)
     cells = []
     for name in BARS:
         some = [row for row in rows if row.question.row == name]
@@ -178,6 +201,32 @@ def test(arguments, python, failures):
     check_confirmed(rows, failures)
     if arguments.write:
         write(arguments, python, cells)
+
+
+def check_early(arguments, python, folder, failures):
+    """Programs whose model was called before they trained: what was allocated then is made again too, or nothing is confirmed."""
+    names = {"bf16": "bfloat16", "fp16": "float16"}
+
+    def run(number, words, kind):
+        path = os.path.join(folder, f"early{number}")
+        runs = [record_tools.record(arguments.strata, ["-o", name, "--simulated", CARD, *options], [python, EARLY, *words.split(), *more])
+                for name, options, more in ((f"{path}.strata", DEEP, ()), (f"{path}.truth.strata", (), ("--dtype", names[kind])))]
+        if any(each.returncode for each in runs):
+            return [each.stderr[-300:] for each in runs], None
+        asked, answer = strata_json(arguments.strata, ["whatif", f"{path}.strata", "--change", f"dtype={kind}", "--confirm", "--python", python, "--json"])
+        _, truth = strata_json(arguments.strata, ["whatif", f"{path}.truth.strata", "--json"])
+        _, same = strata_json(arguments.strata, ["whatif", f"{path}.strata", "--json"])
+        device = answer["devices"][0] if answer and answer["devices"] else None
+        wanted, recorded = (figures(each["devices"][0]["recorded"]) for each in (truth, same))
+        print(f"  called before training, {words or 'LSTM'}, dtype={kind}: {device and figures(device['confirmed'])}, in truth {wanted}, no change {recorded}",
+              flush=True)
+        return (figures(device["confirmed"]) if device else asked.stderr), wanted
+    for number, (words, kind, is_told) in enumerate(EARLY_CASES if THOROUGH else EARLY_CASES[:2]):
+        got, wanted = run(number, words, kind)
+        if is_told:
+            failures.expect(f"early {words}", f"dtype={kind}", got, wanted)
+        else:
+            failures.expect(f"early {words}", f"dtype={kind}: not confirmed", "that no call of the recorded step makes" in str(got), True)
 
 
 def answers(arguments, asked):
@@ -209,6 +258,7 @@ def add_options(parser):
     parser.add_argument("--keep", help="recordings that are there already are taken, and left there")
     parser.add_argument("--at-most", type=int, help="that many questions")
     parser.add_argument("--rows", metavar="FILE", help="answers of the same build that are there already are taken, and all are left there")
+    parser.add_argument("--early", action="store_true", help="programs whose model was called before they trained, whatever else is chosen")
     parser.add_argument("--verbose", action="store_true", help="every case")
     parser.add_argument("--write", metavar="PAGE", help="writes the table as a page of the manual, of all families")
 

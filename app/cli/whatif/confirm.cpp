@@ -225,6 +225,10 @@ public:
         return peaks;
     }
 
+    /// Bytes that came and went before the training, and of which it is not known what they are with the
+    /// change.
+    [[nodiscard]] std::int64_t otherBytes() const { return m_calls.learnt.otherBytes; }
+
     /// Figures of the same calls, where whoever may still have a tensor has it; none: that is always known.
     model::Result<std::optional<std::vector<PeakFigures>>> latePeaks(
         const model::Scenario& scenario, const RunSizes& sizes, std::optional<std::int64_t> capacityBytes)
@@ -399,6 +403,23 @@ void holdAgainst(const std::vector<PeakFigures>& late, std::vector<Confirmed>& c
     }
 }
 
+/// What the program did before it trained is known by its blocks alone, but for calls of the step: where
+/// these could tell in which segments the rest lies, or what the peak is, nothing is confirmed.
+void holdAgainst(std::int64_t otherBytes, std::vector<Confirmed>& confirmed)
+{
+    constexpr double kMost = 0.005;
+    for (Confirmed& one : confirmed) {
+        if (!one.isConfirmed
+            || static_cast<double>(otherBytes) <= kMost * static_cast<double>(one.changed.requestedBytesPeak))
+            continue;
+        one.isConfirmed = false;
+        one.note
+            = fmt::format("before it trained the program had {} at once that no call of the recorded step "
+                          "makes: of another type that may be as many bytes, or not",
+                model::formatBytes(otherBytes));
+    }
+}
+
 } // namespace
 
 model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const model::Scenario& scenario)
@@ -453,6 +474,7 @@ model::Result<std::vector<Confirmed>> confirm(const ConfirmAsked& asked, const m
             noteOf(asked, asked.devices[i].recorded, (*unchanged)[i]) });
     if (*late)
         holdAgainst(**late, confirmed);
+    holdAgainst(runs.otherBytes(), confirmed);
     return confirmed;
 }
 

@@ -116,11 +116,25 @@ TEST_F(CallsTest, WhatATrialTellsIsRead)
         std::ofstream(path) << text;
         return callsLearnt(path);
     };
-    const auto known = learnt(R"({"follow":[3,17],"casts":true})");
+    const auto known = learnt(
+        R"({"follow":[3,17],"casts":true,"others":4096,"earlier":[[20,39,15,[[40,9]],[[48,21],[50,22]]]]})");
     ASSERT_TRUE(known);
     EXPECT_EQ(known->follow, (std::vector<std::uint32_t>{ 3, 17 }));
     EXPECT_TRUE(known->hasCasts);
-    for (const char* damaged : { "", "{}", R"({"follow":[-1],"casts":true})", R"({"follow":[],"casts":1})" })
+    EXPECT_EQ(known->otherBytes, 4096);
+    ASSERT_EQ(known->earlier.size(), 1U);
+    const std::vector<Change> changes{ *Change::parse("dtype=bf16") };
+    CallsAsked asked;
+    asked.learnt = *known;
+    const auto made = callsToRun(*m_trace, m_list, changes, 0, asked);
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_EQ(nlohmann::json::parse(*made)["earlier"],
+        nlohmann::json::parse("[[20,39,15,[[40,9]],[[48,21],[50,22]]]]"));
+    for (const char* damaged : { "", "{}", R"({"follow":[-1],"casts":true,"others":0,"earlier":[]})",
+             R"({"follow":[],"casts":1,"others":0,"earlier":[]})", R"({"follow":[],"casts":true})",
+             R"({"follow":[],"casts":true,"others":-1,"earlier":[]})",
+             R"({"follow":[],"casts":true,"others":0,"earlier":[[1,2,3,[],[[1]]]]})",
+             R"({"follow":[],"casts":true,"others":0,"earlier":[[1,-2,3,[],[]]]})" })
         EXPECT_FALSE(learnt(damaged)) << damaged;
 }
 
