@@ -132,7 +132,7 @@ TEST(WhatIfCurvesTest, NoLineStrikesThroughTheFigureOfAPeak)
             .layers = {} };
     curves->isPredicted = curves->hasReserved = true;
     RunChart chart;
-    chart.resize(600, 300);
+    chart.resize(600, 700); // else there is no room between lines
     chart.setCurves(curves, true, std::nullopt);
     const QSizeF size(180, 14);
     std::vector<QRectF> taken;
