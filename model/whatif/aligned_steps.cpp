@@ -163,10 +163,9 @@ private:
                 step.blocks[block.row() - m_firstBlock] = static_cast<std::uint32_t>(there.row());
         }
         for (std::size_t i = 0; i < other.size(); ++i)
-            step.strays += !isPartner[i] && isAlloc(m_trace, other[i].event)
-                    && m_steps.phaseAt(other[i].event) != Phase::Optimizer
-                ? 1
-                : 0;
+            if (!isPartner[i] && isAlloc(m_trace, other[i].event)
+                && m_steps.phaseAt(other[i].event) != Phase::Optimizer)
+                step.strays.push_back(other[i].event);
         // What stands at the end of a phase stands there in the other, too.
         EventIndex& place = step.places[static_cast<std::size_t>(from.end - m_one.first)];
         if (place < 0)

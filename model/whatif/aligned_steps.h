@@ -18,7 +18,7 @@ struct AlignedStep {
     EventIndex firstEvent = 0; ///< of the one step
     std::vector<EventIndex> places; ///< by its events, and its end: the event here before which that stands
     std::int64_t alone = 0; ///< blocks of the one step that this one has not
-    std::int64_t strays = 0; ///< blocks of this one, but for its optimizer's, that the one step has not
+    std::vector<EventIndex> strays; ///< births of blocks here, but for the optimizer's, that it has not
     bool isWhole = true; ///< else it has not come to its end
 
     /// Blocks of before are the same ones in each step.

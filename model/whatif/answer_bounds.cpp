@@ -67,11 +67,15 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
     prediction.uses = sums.used();
     prediction.evidence
         = std::max(prediction.evidence, edits.isGuessed ? WhatIfEvidence::Windows : WhatIfEvidence::Deep);
-    const auto widenPeak = [&](std::int64_t PeakFigures::*peak, double below, double above) {
-        std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
-        least -= static_cast<std::int64_t>(static_cast<double>(least) * below);
-        most += static_cast<std::int64_t>(static_cast<double>(most) * above);
-    };
+    // Under other settings a segment more or less has no bearing on what is in them.
+    constexpr std::int64_t kSegmentBytes = std::int64_t{ 2 } << 20;
+    const std::int64_t segment = scenario.settings ? kSegmentBytes : 0;
+    const auto widenPeak
+        = [&](std::int64_t PeakFigures::*peak, double below, double above, std::int64_t bytes = 0) {
+              std::int64_t &least = prediction.least.*peak, &most = prediction.most.*peak;
+              least -= std::max(bytes, static_cast<std::int64_t>(static_cast<double>(least) * below));
+              most += std::max(bytes, static_cast<std::int64_t>(static_cast<double>(most) * above));
+          };
     const bool takesAway = std::ranges::any_of(scenario.changes, &Change::takesCheckpointsAway);
     const double below = edits.isUnclear ? kUnclearBelow
         : edits.isGuessed                ? kGuessedBelow
@@ -85,7 +89,7 @@ void weighDeep(Prediction& prediction, const Scenario& scenario, const RunEdits&
             : edits.isGuessed ? kGuessedReserved
             : takesAway       ? kDeepTakenBelow
                               : kDeepReservedBelow,
-        edits.isGuessed ? kGuessedReserved : kDeepAbove);
+        edits.isGuessed ? kGuessedReserved : kDeepAbove, segment);
     prediction.exact = false;
     if (edits.isUnclear) {
         prediction.predicted.reset();

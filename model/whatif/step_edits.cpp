@@ -8,6 +8,26 @@
 
 namespace strata::model {
 
+namespace {
+
+/// Above all where there is no such block.
+EventIndex birthOf(const DeviceTrace& trace, std::uint32_t row)
+{
+    return row == AlignedStep::kNone ? trace.eventCount() : trace.blocks().birth(BlockId::born(row));
+}
+
+/// The row, of the one step, of the middle one of the blocks that both have; above all where they have none.
+std::uint32_t middlePaired(const AlignedStep& step)
+{
+    auto left = (static_cast<std::int64_t>(step.blocks.size()) - step.alone + 1) / 2;
+    for (std::size_t i = 0; i < step.blocks.size(); ++i)
+        if (step.blocks[i] != AlignedStep::kNone && --left == 0)
+            return step.firstBlock + static_cast<std::uint32_t>(i);
+    return AlignedStep::kNone;
+}
+
+} // namespace
+
 RunEdits inAllSteps(
     const DeviceTrace& trace, const TrainingSteps& steps, StepStretch stretch, const StepEdits& edits)
 {
@@ -20,15 +40,13 @@ RunEdits inAllSteps(
             place.event = step.placeOf(std::min(place.event, stretch.end));
             return place;
         };
-        const auto paired = std::ranges::find_if(
-            step.blocks, [](std::uint32_t block) { return block != AlignedStep::kNone; });
-        const auto firstPaired = step.firstBlock + static_cast<std::uint32_t>(paired - step.blocks.begin());
+        const std::uint32_t middle = middlePaired(step);
         std::size_t missing = 0, missingWithin = 0;
         for (const StepEdits::Change& change : edits.changes) {
             const std::uint32_t block = step.blockOf(change.block);
             if (block == AlignedStep::kNone) {
                 ++missing;
-                missingWithin += change.block > firstPaired ? 1 : 0;
+                missingWithin += change.block > middle ? 1 : 0;
                 sums.add(BlockRule::NotAligned, bytesOf(change.block));
                 continue;
             }
@@ -36,8 +54,9 @@ RunEdits inAllSteps(
             sums.add(change.rule, bytesOf(block));
         }
         // Else it begins within that step, and what it lacks came before.
-        const bool doesOther
-            = 2 * step.strays > static_cast<std::int64_t>(missing) || 2 * missingWithin > missing;
+        const auto strays = std::ranges::count_if(
+            step.strays, [&](EventIndex event) { return event < birthOf(trace, step.blockOf(middle)); });
+        const bool doesOther = 2 * strays > static_cast<std::int64_t>(missing) || 2 * missingWithin > missing;
         all.stepsLeft += step.isWhole && doesOther && 2 * missing > edits.changes.size() ? 1 : 0;
         for (const StepEdits::Added& added : edits.added) {
             RunEdits::Place dies = there({ added.dies.event, added.dies.row, 0 });
