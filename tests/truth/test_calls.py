@@ -170,7 +170,7 @@ def test(arguments, python, failures):
              for place, question in ranked(questions(case, is_first)) if arguments.question in question.name]
     asked = [(case, question) for case, question, _ in sorted(asked, key=lambda one: one[2])][:arguments.at_most]  # of each family some
     if not THOROUGH and not arguments.question and not arguments.write:
-        asked = [one for one in asked if one[1].row not in (HALF, SCALED)][::3]
+        asked = [one for one in asked if one[1].row not in (HALF, SCALED)][::5]
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.keep or scratch
         paths = {"before": record(arguments.strata, python, os.path.join(folder, "before"), [words for _, each in asked for words in (each.before, each.other) if words],
