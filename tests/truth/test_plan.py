@@ -30,6 +30,7 @@ from test_whatif import CARD, DEEP, HELD_BACK, PROGRAM, add_case_options, cases,
 
 FEWEST_SAVED = 0.01  #: of the recorded peak: where checkpoints save less, there is nothing to plan
 MOST_ABOVE_CHEAPEST = 1.05
+FEW = 8  # modules among which a plan looks at all choices, be that which it takes
 NOTHING = "no module of the deep step saves anything"  #: of a chain whose links keep what they take and no more
 LONG = 20000  #: events, from which on a summary looks for advice only where memory is short
 SHARES = (0.15, 0.5, 0.85)  #: of the way from the least to what was recorded
@@ -109,7 +110,8 @@ def check_cheapest(strata, case, path, plan, device, most, failures):
             failures.expect(case.name, "a plan among a few", [answer is not None, bool(met)], [True, True])
             continue
         failures.expect(case.name, f"the plan among {len(modules)} modules for {budget} bytes is met", answer["met"])
-        failures.expect(case.name, "it was looked for among all choices", answer["method"], "exact")
+        if len(modules) <= FEW:
+            failures.expect(case.name, "it was looked for among all choices", answer["method"], "exact")
         cheapest, costs = min(cost_of(choice) for choice in met), cost_of(answer["rows"])
         above.append(costs / cheapest if cheapest else 1 + costs)
         failures.expect(case.name, f"it costs no more than {MOST_ABOVE_CHEAPEST} times the cheapest", above[-1] <= MOST_ABOVE_CHEAPEST)
