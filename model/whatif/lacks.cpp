@@ -13,19 +13,26 @@ Sentence hintFor(Lacks lacks)
                    "recorded with --operators, the shapes of a whole training step tell it");
     case Lacks::OtherRecording:
         return say("give a second recording with another batch, --with FILE2 --batch-of B0,B2");
+    case Lacks::SequenceLength:
+        return say("say it with --sequence-of, one for each recording, as 512,1024");
+    case Lacks::OtherLength:
+        return say("give a second recording with another length, --with FILE2 --sequence-of L0,L2");
     case Lacks::Capacity:
         return say("say what is to fit, as --capacity 16GiB");
     case Lacks::Confirmation:
         return say("the program itself can: --confirm -- COMMAND runs it so on a simulated card; --confirm "
                    "alone makes the calls of a deep step again");
+    case Lacks::Program:
+        return say(
+            "run the program so: --confirm -- COMMAND, with {BATCH} and {SEQUENCE} where it is told them");
     }
     return {};
 }
 
 Lacks lacksOf(const Error& error)
 {
-    for (const Lacks lacks :
-        { Lacks::BatchItems, Lacks::OtherRecording, Lacks::Capacity, Lacks::Confirmation })
+    for (const Lacks lacks : { Lacks::BatchItems, Lacks::OtherRecording, Lacks::SequenceLength,
+             Lacks::OtherLength, Lacks::Capacity, Lacks::Confirmation, Lacks::Program })
         if (error.hint == hintFor(lacks))
             return lacks;
     return Lacks::Nothing;

@@ -12,8 +12,11 @@ enum class Lacks : std::uint8_t {
     Nothing, ///< that is known by name: the hint of the error says it
     BatchItems, ///< how many the recorded batch has
     OtherRecording, ///< of the same program, with another batch
+    SequenceLength, ///< how long the sequences of each recording are
+    OtherLength, ///< a recording of the same program, with sequences of another length
     Capacity, ///< of the device that it is to fit
     Confirmation, ///< no recording tells it: the program is to be run, or its calls made again
+    Program, ///< likewise, but calls do not tell it either
 };
 
 /// What to do, for the command line. Empty for Nothing. Any thread.

@@ -41,8 +41,7 @@ Failure unknownLength(std::size_t recording, std::size_t recordings)
     const Sentence what = recordings == 1 ? say("how long the recorded sequences are is not known")
                                           : say("how long the sequences of recording %1 are is not known",
                                               asCount(static_cast<std::int64_t>(recording)));
-    return fail(
-        Error::Kind::Usage, what, say("say it with --sequence-of, one for each recording, as 512,1024"));
+    return fail(Error::Kind::Usage, what, hintFor(Lacks::SequenceLength));
 }
 
 /// Those runs in which each batch, or length, stands once, the one nearest to `asked` first: what it does
@@ -88,7 +87,7 @@ Result<BatchSizes> sizesOf(const std::vector<RecordedRun>& runs, Measure measure
             return batchByRoles(*run.trace, *run.steps, *run.categories, *run.batchItems, asked);
         return fail(Error::Kind::Refused,
             say("one recording does not tell which sizes go with the length of its sequences"),
-            say("give a second recording with another length, --with FILE2 --sequence-of L0,L2"));
+            hintFor(Lacks::OtherLength));
     }
     std::vector<BatchRecording> recordings;
     for (const RecordedRun& run : runs)
@@ -300,8 +299,7 @@ Result<Prediction> answerOf(
     if (isOfSequences && changes(scenario, Change::Kind::Batch))
         return fail(Error::Kind::Refused,
             say("recordings tell sizes of another batch, or of other sequences, not of both at once"),
-            say("run the program so: --confirm -- COMMAND, with {BATCH} and {SEQUENCE} where it is told "
-                "them"));
+            hintFor(Lacks::Program));
     Prediction prediction;
     prediction.recorded = recordedPeaks(runs.front());
     if (isOfSequences) {

@@ -25,21 +25,12 @@ QString absolute(const QString& path)
     return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath();
 }
 
-/// The same for questions that have the same answer.
-QString keyOf(const WhatIfQuestion& question)
-{
-    QString key = question.commandLine();
-    for (const WhatIfRecording& recording : question.recordings)
-        key += QLatin1Char(' ') + QString::number(recording.items.value_or(0));
-    return key;
-}
-
 std::shared_ptr<const WhatIfAnswer> answerOf(const WhatIfQuestion& question, const model::Progress& progress)
 {
     auto prediction = question.answer(progress);
     const WhatIfRecording& shown = question.recordings.front();
     const model::PeakFigures recorded
-        = prediction ? prediction->recorded : model::recordedPeaks(shown.run.recorded(shown.items));
+        = prediction ? prediction->recorded : model::recordedPeaks(shown.recorded());
     return std::make_shared<const WhatIfAnswer>(WhatIfAnswer{ question, recorded, std::move(prediction) });
 }
 
@@ -89,7 +80,10 @@ void WhatIf::setDevice(std::shared_ptr<const DeviceData> device, const QString& 
         m_answer.reset();
         m_answered.clear();
         m_isSlow = m_device && m_device->trace->eventCount() > kManyEvents;
-        m_saidItems = sameSource ? m_saidItems : std::nullopt;
+        if (!sameSource) {
+            m_saidItems.reset();
+            m_saidLength.reset();
+        }
         m_reading.cancel();
         if (sameSource) // what they have of this device is to be read
             for (Other& other : m_others) {
@@ -142,8 +136,18 @@ void WhatIf::setScenario(model::Scenario scenario)
 
 void WhatIf::setSaidItems(std::optional<std::int64_t> items)
 {
-    if (std::exchange(m_saidItems, items) == items)
-        return;
+    if (std::exchange(m_saidItems, items) != items)
+        sizesWereSaid();
+}
+
+void WhatIf::setSaidLength(std::optional<std::int64_t> length)
+{
+    if (std::exchange(m_saidLength, length) != length)
+        sizesWereSaid();
+}
+
+void WhatIf::sizesWereSaid()
+{
     Q_EMIT itemsChanged();
     ask();
     tryAlternatives();
@@ -154,7 +158,7 @@ void WhatIf::addOther(const QString& relative)
     const QString path = absolute(relative);
     if (std::ranges::find(m_others, path, &Other::path) != m_others.end())
         return;
-    m_others.push_back({ .path = path, .saidItems = {}, .run = {}, .refusal = {} });
+    m_others.push_back({ .path = path, .saidItems = {}, .saidLength = {}, .run = {}, .refusal = {} });
     readNext();
     Q_EMIT othersChanged();
     ask();
@@ -179,6 +183,16 @@ void WhatIf::setOtherItems(std::size_t place, std::optional<std::int64_t> items)
     if (place >= m_others.size() || m_others[place].saidItems == items)
         return;
     m_others[place].saidItems = items;
+    Q_EMIT othersChanged();
+    ask();
+    tryAlternatives();
+}
+
+void WhatIf::setOtherLength(std::size_t place, std::optional<std::int64_t> length)
+{
+    if (place >= m_others.size() || m_others[place].saidLength == length)
+        return;
+    m_others[place].saidLength = length;
     Q_EMIT othersChanged();
     ask();
     tryAlternatives();
@@ -213,16 +227,27 @@ std::optional<WhatIfQuestion> WhatIf::planQuestion() const
     return questionOf(m_scenario, true);
 }
 
+bool WhatIf::asksSequence() const
+{
+    return changesKind(m_scenario, model::Change::Kind::Sequence);
+}
+
+bool WhatIf::takesPart(const Other& other, const model::Scenario& scenario) const
+{
+    return changesKind(scenario, model::Change::Kind::Sequence) || !m_saidLength || !other.saidLength
+        || other.saidLength == m_saidLength;
+}
+
 WhatIfQuestion WhatIf::questionOf(const model::Scenario& scenario, bool plans) const
 {
-    WhatIfQuestion question{ .recordings = { { m_path, m_run, items() } },
+    WhatIfQuestion question{ .recordings = { { m_path, m_run, items(), m_saidLength } },
         .itemsSaid = m_saidItems.has_value(),
         .scenario = scenario };
     if ((scenario.changes.empty() && !plans) || !m_usesOthers)
         return question;
     for (const Other& other : m_others)
-        if (other.run) {
-            question.recordings.push_back({ other.path, *other.run, other.items() });
+        if (other.run && takesPart(other, scenario)) {
+            question.recordings.push_back({ other.path, *other.run, other.items(), other.saidLength });
             question.itemsSaid = question.itemsSaid || other.saidItems;
         }
     return question;
@@ -245,7 +270,7 @@ void WhatIf::ask()
         m_asked.clear();
         return Q_EMIT workingChanged();
     }
-    const QString key = keyOf(*now);
+    const QString key = now->key();
     if (key == m_asked && m_predicting.running())
         return;
     if (const auto kept = m_kept.find(key); kept != m_kept.end() || key == m_answered) {
@@ -389,7 +414,7 @@ void WhatIf::tryAlternatives()
         WhatIfQuestion question = questionOf(scenario);
         if (waits(question))
             continue;
-        QString key = keyOf(question);
+        QString key = question.key();
         tried += key + QLatin1Char('\n');
         questions.emplace_back(std::move(key), std::move(question));
     }

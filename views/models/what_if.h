@@ -44,10 +44,11 @@ struct WhatIfAlternative {
 class WhatIf : public QObject {
     Q_OBJECT
 public:
-    /// A further recording of the program, with a batch of its own.
+    /// A further recording of the program, with a batch of its own, or with sequences of another length.
     struct Other {
         QString path;
         std::optional<std::int64_t> saidItems; ///< by the user
+        std::optional<std::int64_t> saidLength; ///< of its sequences, likewise
         std::shared_ptr<const WhatIfRun> run; ///< nullptr while it is read, or where it was refused
         std::optional<model::Error> refusal;
 
@@ -80,12 +81,19 @@ public:
     {
         return m_saidItems ? m_saidItems : m_toldItems;
     }
+    /// How long sequences are of the recording that is shown, by the user: nothing else tells it.
+    void setSaidLength(std::optional<std::int64_t> length);
+    [[nodiscard]] std::optional<std::int64_t> saidLength() const { return m_saidLength; }
 
     void addOther(const QString& relative); ///< or absolute
     void removeOther(std::size_t place);
     void setOtherItems(std::size_t place, std::optional<std::int64_t> items);
+    void setOtherLength(std::size_t place, std::optional<std::int64_t> length);
     void useOthers(bool use); ///< false: they are left aside
     [[nodiscard]] const std::vector<Other>& others() const { return m_others; }
+    /// It tells of what is asked: one with sequences of another length tells of no other change.
+    [[nodiscard]] bool takesPart(const Other& other) const { return takesPart(other, m_scenario); }
+    [[nodiscard]] bool asksSequence() const; ///< of another length, rather than what else others tell
 
     /// The last one that came; while another is worked out it is that of an earlier question. nullptr: none.
     [[nodiscard]] const std::shared_ptr<const WhatIfAnswer>& answer() const { return m_answer; }
@@ -108,7 +116,7 @@ Q_SIGNALS:
     void workingChanged(); ///< so may working(), reading(), trying(), ready()
     void alternativesChanged();
     void othersChanged();
-    void itemsChanged(); ///< items() says something else
+    void itemsChanged(); ///< items() says something else, or saidLength()
 
 private:
     void ask();
@@ -120,13 +128,15 @@ private:
     void tryAlternatives();
     [[nodiscard]] WhatIfQuestion questionOf(const model::Scenario& scenario, bool plans = false) const;
     [[nodiscard]] bool waits(const WhatIfQuestion& question) const;
+    [[nodiscard]] bool takesPart(const Other& other, const model::Scenario& scenario) const;
+    void sizesWereSaid();
 
     std::shared_ptr<const DeviceData> m_device;
     QString m_path;
     WhatIfRun m_run; // of m_device
     bool m_itemsAsked = false; // of shapes, with this trace
     bool m_itemsTold = false; // they have answered
-    std::optional<std::int64_t> m_saidItems, m_toldItems;
+    std::optional<std::int64_t> m_saidItems, m_toldItems, m_saidLength;
     model::Scenario m_scenario;
     std::vector<Other> m_others;
     bool m_usesOthers = true;

@@ -193,7 +193,7 @@ std::shared_ptr<const WhatIfCurves> curvesOf(
     fillPredicted(*of.run.trace, run != nullptr ? *run : model::programRunOf(*of.run.trace),
         of.run.categories.get(), *curves);
     if (replays && !progress.cancelled())
-        curves->hasReserved = fillReserved(of.run.recorded(of.items), answer, progress, *curves);
+        curves->hasReserved = fillReserved(of.recorded(), answer, progress, *curves);
     return progress.cancelled() ? nullptr : curves;
 }
 

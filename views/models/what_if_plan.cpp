@@ -37,9 +37,7 @@ template <class Plan> model::Result<Made> made(model::Result<Plan> plan)
 model::Result<Made> planOf(
     const WhatIfQuestion& question, PlanGoal goal, std::int64_t budgetBytes, const model::Progress& progress)
 {
-    std::vector<model::RecordedRun> runs;
-    for (const WhatIfRecording& recording : question.recordings)
-        runs.push_back(recording.run.recorded(recording.items));
+    const std::vector<model::RecordedRun> runs = question.runs();
     switch (goal) {
     case PlanGoal::Budget:
         return made(model::planCheckpoints(
@@ -149,9 +147,7 @@ void WhatIfPlanner::start(WhatIfQuestion question, PlanGoal goal, std::int64_t b
 
 void WhatIfPlanner::look(const WhatIfQuestion& question, PlanGoal goal)
 {
-    QString of = planWord(goal, 0) + QLatin1Char(' ') + question.commandLine();
-    for (const WhatIfRecording& recording : question.recordings)
-        of += QLatin1Char(' ') + QString::number(recording.items.value_or(0));
+    QString of = planWord(goal, 0) + QLatin1Char(' ') + question.key();
     if (std::exchange(m_looked, of) == of)
         return;
     m_refusal.reset();

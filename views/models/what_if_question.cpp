@@ -73,13 +73,15 @@ void WhatIfRun::tell(const model::Progress& progress)
         order = *found;
 }
 
-model::RecordedRun WhatIfRun::recorded(std::optional<std::int64_t> items) const
+model::RecordedRun WhatIfRun::recorded(
+    std::optional<std::int64_t> items, std::optional<std::int64_t> length) const
 {
     return { .trace = trace,
         .report = report.get(),
         .steps = steps.get(),
         .categories = categories.get(),
         .batchItems = items,
+        .sequenceLength = length,
         .order = order };
 }
 
@@ -96,6 +98,11 @@ const model::Card* WhatIfRun::card() const
     return named != nullptr ? named : cardWith(capacity);
 }
 
+bool changesKind(const model::Scenario& scenario, model::Change::Kind kind)
+{
+    return std::ranges::find(scenario.changes, kind, &model::Change::kind) != scenario.changes.end();
+}
+
 const model::Card* cardWith(std::int64_t capacityBytes)
 {
     const auto has = [&](const model::Card& card) { return card.capacityBytes == capacityBytes; };
@@ -103,12 +110,35 @@ const model::Card* cardWith(std::int64_t capacityBytes)
     return std::ranges::count_if(model::cards(), has) == 1 ? &*first : nullptr;
 }
 
-model::Result<model::Prediction> WhatIfQuestion::answer(const model::Progress& progress) const
+std::vector<model::RecordedRun> WhatIfQuestion::runs() const
 {
     std::vector<model::RecordedRun> runs;
     for (const WhatIfRecording& recording : recordings)
-        runs.push_back(recording.run.recorded(recording.items));
-    return model::predict(runs, scenario, progress);
+        runs.push_back(recording.recorded());
+    return runs;
+}
+
+model::Result<model::Prediction> WhatIfQuestion::answer(const model::Progress& progress) const
+{
+    return model::predict(runs(), scenario, progress);
+}
+
+bool WhatIfQuestion::saysLengths() const
+{
+    return changesKind(scenario, model::Change::Kind::Sequence)
+        && std::ranges::all_of(
+            recordings, [](const WhatIfRecording& recording) { return recording.length.has_value(); });
+}
+
+QString WhatIfQuestion::key() const
+{
+    QString key = commandLine(); // which leaves out what it cannot be told
+    for (const WhatIfRecording& recording : recordings)
+        key += QStringLiteral(" %1 %2")
+                   .arg(recording.items.value_or(0))
+                   .arg(changesKind(scenario, model::Change::Kind::Sequence) ? recording.length.value_or(0)
+                                                                             : 0);
+    return key;
 }
 
 QString WhatIfQuestion::commandLine() const
@@ -135,16 +165,20 @@ QStringList WhatIfQuestion::words() const
         add("--plan", plan);
     if (scenario.changes.empty() && plan.isEmpty())
         return words;
-    QStringList items;
+    QStringList items, lengths;
     for (const WhatIfRecording& recording : recordings) {
         if (&recording != &recordings.front())
             add("--with", recording.path);
         if (recording.items)
             items << QString::number(*recording.items);
+        if (recording.length)
+            lengths << QString::number(*recording.length);
     }
-    // It takes the items of all, or of none.
+    // It takes the items, or the lengths, of all, or of none.
     if (itemsSaid && items.size() == std::ssize(recordings))
         add("--batch-of", items.join(QLatin1Char(',')));
+    if (saysLengths())
+        add("--sequence-of", lengths.join(QLatin1Char(',')));
     return words;
 }
 

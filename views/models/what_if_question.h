@@ -34,20 +34,27 @@ struct WhatIfRun {
     /// Looks for toldItems and order, once the rest is there. Returns early where it is cancelled.
     void tell(const model::Progress& progress = {});
 
-    [[nodiscard]] model::RecordedRun recorded(std::optional<std::int64_t> items) const;
+    /// With so many items in its batch, and sequences so long; none: nobody knows.
+    [[nodiscard]] model::RecordedRun recorded(
+        std::optional<std::int64_t> items, std::optional<std::int64_t> length = {}) const;
     /// That it was recorded on, by the name that its driver gives it, else by its memory; nullptr: it is not
     /// in the catalogue, or nobody knows.
     [[nodiscard]] const model::Card* card() const;
 };
 
+/// A change of that kind is among those of a scenario.
+[[nodiscard]] bool changesKind(const model::Scenario& scenario, model::Change::Kind kind);
+
 /// The one card of the catalogue that has so much memory; nullptr: there is none, or more than one.
 [[nodiscard]] const model::Card* cardWith(std::int64_t capacityBytes);
 
-/// A recording with how many items its batch has, if anybody knows.
+/// A recording with how many items its batch has, and how long its sequences are, if anybody knows.
 struct WhatIfRecording {
     QString path;
     WhatIfRun run;
-    std::optional<std::int64_t> items;
+    std::optional<std::int64_t> items, length;
+
+    [[nodiscard]] model::RecordedRun recorded() const { return run.recorded(items, length); }
 };
 
 /// What `strata whatif` is asked: the first recording is the one that is shown.
@@ -57,11 +64,14 @@ struct WhatIfQuestion {
     model::Scenario scenario;
     QString plan = {}; ///< what `--plan` is given, beside the scenario; empty: nobody plans
 
+    [[nodiscard]] std::vector<model::RecordedRun> runs() const; ///< of its recordings, which keep them alive
     /// The answer of model::predict(). Any thread.
     [[nodiscard]] model::Result<model::Prediction> answer(const model::Progress& progress = {}) const;
     /// The command that gives the same answer, quoted for a shell.
     [[nodiscard]] QString commandLine() const;
     [[nodiscard]] QStringList words() const; ///< the same, word by word, without "strata"
+    [[nodiscard]] QString key() const; ///< the same for questions that have the same answer
+    [[nodiscard]] bool saysLengths() const; ///< of sequences, of each recording
 };
 
 } // namespace strata::views

@@ -41,7 +41,8 @@ QString evidenceMeaning(model::WhatIfEvidence evidence)
     case model::WhatIfEvidence::Replay:
         return Words::tr("the program asks for the same, and PyTorch's allocator is replayed over it");
     case model::WhatIfEvidence::Recordings:
-        return Words::tr("recordings of the same program with other batches tell the size of each block");
+        return Words::tr("recordings of the same program with other batches, or sequences, tell the size of "
+                         "each block");
     case model::WhatIfEvidence::Deep:
         return Words::tr("one step of the training was seen operator by operator, with what backward keeps");
     case model::WhatIfEvidence::Roles:
@@ -74,7 +75,7 @@ QString rule(model::BlockRule rule)
     case model::BlockRule::Undecided:
         return Words::tr("nothing tells what they are for: likely scaled");
     case model::BlockRule::Linear:
-        return Words::tr("recordings tell their size at each batch");
+        return Words::tr("recordings tell their size, which goes linearly");
     case model::BlockRule::Squared:
         return Words::tr("recordings tell their size, which goes with the square");
     case model::BlockRule::Interpolated:

@@ -7,6 +7,7 @@
 #include "views/pages/what_if_precision_card.h"
 #include "views/pages/what_if_ranks_card.h"
 #include "views/pages/what_if_recordings_card.h"
+#include "views/pages/what_if_sequence_card.h"
 #include "views/pages/what_if_settings_card.h"
 #include "views/style/labels.h"
 #include "views/style/type.h"
@@ -153,7 +154,9 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
 {
     switch (kind.kind) {
     case model::Change::Kind::Batch:
-        return new WhatIfBatchCard(whatIf, document);
+        return new WhatIfBatchCard(kind, whatIf, document);
+    case model::Change::Kind::Sequence:
+        return new WhatIfSequenceCard(kind, whatIf, document);
     case model::Change::Kind::Checkpoint:
         return new WhatIfChoiceCard(kind, WhatIfCard::tr("Checkpointing"),
             WhatIfCard::tr(
@@ -172,7 +175,6 @@ WhatIfCard* makeCardOf(const model::ChangeKind& kind, WhatIf& whatIf, Document& 
         return new WhatIfPrecisionCard(whatIf, document);
     case model::Change::Kind::Ddp: // of all that spread
         return new WhatIfRanksCard(whatIf, document);
-    case model::Change::Kind::Sequence: // recordings of other lengths are those of the command line
     case model::Change::Kind::Type: // the card of autocast has it
     case model::Change::Kind::Zero1:
     case model::Change::Kind::Fsdp:
@@ -199,7 +201,7 @@ std::vector<WhatIfCard*> makeWhatIfCards(WhatIf& whatIf, Document& document)
     for (WhatIfCard* card : cards)
         card->setOpen(card == cards.front()); // the others stand in a line each
     auto* device = new WhatIfDeviceCard(whatIf, document);
-    cards.insert(cards.begin() + 1, device); // what everybody asks: does it fit there
+    cards.insert(cards.begin() + 2, device); // what everybody asks: does it fit there
     // What could be typed does not decide how narrow they get.
     const auto setLeast
         = [](QWidget* control) { control->setMinimumWidth(scaled(kLeastControl, control->font())); };

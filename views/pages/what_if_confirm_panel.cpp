@@ -59,11 +59,16 @@ void addField(QGridLayout& grid, const QString& name, QLineEdit& edit)
 /// Than was recorded.
 bool isOfAnotherBatch(const WhatIfQuestion& question)
 {
-    const auto& changes = question.scenario.changes;
-    const bool isBatch = std::ranges::any_of(
-        changes, [](const model::Change& change) { return change.kind == model::Change::Kind::Batch; });
     const auto items = question.recordings.front().items;
-    return isBatch && (!items || model::batchAfter(changes, *items).value_or(0) != *items);
+    return changesKind(question.scenario, model::Change::Kind::Batch)
+        && (!items || model::batchAfter(question.scenario.changes, *items).value_or(0) != *items);
+}
+
+bool isOfAnotherLength(const WhatIfQuestion& question)
+{
+    const auto length = question.recordings.front().length;
+    return changesKind(question.scenario, model::Change::Kind::Sequence)
+        && (!length || model::sequenceAfter(question.scenario.changes, *length).value_or(0) != *length);
 }
 
 /// The first recording of another batch has calls: with it they tell which of their sizes follow the batch.
@@ -97,7 +102,8 @@ WhatIfConfirmPanel::WhatIfConfirmPanel(WhatIf& whatIf, QWidget* parent)
 {
     m_way->setProperty("many", true);
     m_command->setFont(codeFont(font()));
-    m_command->setToolTip(tr("The command of the program; {BATCH} in it stands for the items of the batch"));
+    m_command->setToolTip(tr("The command of the program; {BATCH} in it stands for the items of the batch, "
+                             "{SEQUENCE} for the length of sequences"));
     m_folder->setToolTip(tr("Where it runs; empty: the home folder"));
     m_python->setPlaceholderText(QStringLiteral("python3"));
     m_python->setToolTip(tr("The Python whose PyTorch makes the calls, of the recorded minor version"));
@@ -242,8 +248,14 @@ QString WhatIfConfirmPanel::whatLacks() const
             : QString();
     if (command.trimmed().isEmpty())
         return tr("The recording does not tell its command: write it down.");
-    return isBatch && !command.contains(QLatin1String("{BATCH}"))
-        ? tr("Write {BATCH} where the program is told its batch.")
+    if (isBatch && !command.contains(QLatin1String("{BATCH}")))
+        return tr("Write {BATCH} where the program is told its batch.");
+    const bool isWritten = command.contains(QLatin1String("{SEQUENCE}"));
+    if (isOfAnotherLength(*question) && !isWritten)
+        return tr("Write {SEQUENCE} where the program is told the length of its sequences.");
+    return isWritten && !question->saysLengths()
+        ? tr("{SEQUENCE} stands for a number that is not known: switch Sequence on, and say how long the "
+             "sequences of each recording are.")
         : QString();
 }
 

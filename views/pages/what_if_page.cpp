@@ -251,6 +251,7 @@ void WhatIfPage::collect()
     m_whatIf.setScenario(std::move(scenario));
     if (goesToConfirm)
         setBelow(Confirm);
+    refreshCards(); // what others ask for goes by what is asked
     m_plan->refresh();
     m_confirm->refresh();
     showTexts();

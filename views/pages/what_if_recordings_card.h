@@ -4,12 +4,14 @@
 #include "views/pages/what_if_card.h"
 
 class QPushButton;
+class QSpinBox;
 class QVBoxLayout;
 
 namespace strata::views {
 
-/// Further recordings of the program with batches of their own, which tell the size of each block at any
-/// batch: their files, each with its items.
+/// Further recordings of the program with batches of their own, or sequences, which tell the size of each
+/// block at any batch, or length: their files, each with its items, or where another length is asked for with
+/// its length.
 class WhatIfRecordingsCard final : public WhatIfCard {
     Q_OBJECT
 public:
@@ -26,6 +28,9 @@ private:
     void choose();
     void rebuild();
     [[nodiscard]] QWidget* rowOf(std::size_t place);
+    [[nodiscard]] QSpinBox* sizeBox(std::size_t place);
+    [[nodiscard]] bool asksLengths() const; ///< not items
+    [[nodiscard]] QString remark() const;
 
     QVBoxLayout* m_rows;
     QPushButton* m_add;

@@ -186,10 +186,19 @@ QString whatIfHint(const model::Error& error)
                          "training step tell it.");
     case model::Lacks::OtherRecording:
         return Words::tr("Give a second recording with another batch in Other recordings at the left.");
+    case model::Lacks::SequenceLength:
+        return Words::tr("Say at the left how long sequences are: of this recording in Sequence, of each "
+                         "other one in Other recordings.");
+    case model::Lacks::OtherLength:
+        return Words::tr("Give a second recording with sequences of another length in Other recordings at "
+                         "the left.");
     case model::Lacks::Capacity:
         return Words::tr("Choose the device that it is to fit at the left.");
     case model::Lacks::Confirmation:
         return Words::tr("Confirm it, below: the program tells, and so do its recorded calls.");
+    case model::Lacks::Program:
+        return Words::tr("Run the program so: Confirm, below, with {BATCH} and {SEQUENCE} where it is told "
+                         "them.");
     case model::Lacks::Nothing:
         break;
     }

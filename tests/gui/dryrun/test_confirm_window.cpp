@@ -43,7 +43,7 @@ TEST_F(ConfirmWindow, TheRecordedProgramReplacesTheEstimate)
     ASSERT_EQ(ran.code, 0) << ran.err;
     ASSERT_NO_FATAL_FAILURE(open(path));
     auto& page = driver().shown<WhatIfPage>("whatif");
-    page.card<WhatIfBatchCard>().recordedItems().setValue(4096);
+    page.card<WhatIfBatchCard>().recorded().setValue(4096);
     page.setScenario(
         { .changes = { *model::Change::parse("batch=x2") }, .settings = {}, .capacityBytes = {} });
     page.setBelow(WhatIfPage::Confirm);

@@ -37,13 +37,18 @@ AgreementTest::AgreementTest()
 
 void AgreementTest::SetUp()
 {
-    m_driver.emplace(m_window);
-    m_window.show();
-    ASSERT_TRUE(QTest::qWaitForWindowExposed(&m_window, 60'000));
     // A copy: a session takes the notes of tests into itself.
     const QFileInfo original(QString::fromStdString(GetParam()));
     const QString path = m_scratch.filePath(original.fileName());
     ASSERT_TRUE(QFile::copy(original.filePath(), path));
+    open(path);
+}
+
+void AgreementTest::open(const QString& path)
+{
+    m_driver.emplace(m_window);
+    m_window.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&m_window, 60'000));
     m_path = path.toStdString();
     m_window.openFile(path);
     ASSERT_TRUE(until([&] { return driver().showsFile(path); }));

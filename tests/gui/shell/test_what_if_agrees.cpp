@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page What-if against `strata whatif`: what "Copy as Command Line" gives prints what the page shows.
 #include "tests/gui/shell/agreement_test.h"
+#include "tests/gui/whatif/batch_run.h"
 #include "views/models/what_if_curves.h"
 #include "views/pages/advice_rows.h"
 #include "views/pages/summary_page.h"
@@ -8,6 +9,8 @@
 #include "views/pages/what_if_device_card.h"
 #include "views/pages/what_if_page.h"
 #include "views/pages/what_if_plan_panel.h"
+#include "views/pages/what_if_recordings_card.h"
+#include "views/pages/what_if_sequence_card.h"
 #include "views/pages/what_if_settings_card.h"
 #include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
@@ -203,7 +206,7 @@ TEST_P(WhatIfAgrees, OfSettingsAndOtherCards)
 
 TEST_P(WhatIfAgrees, OfAnotherBatch)
 {
-    page().card<WhatIfBatchCard>().recordedItems().setValue(8);
+    page().card<WhatIfBatchCard>().recorded().setValue(8);
     settle();
     for (const char* change : { "batch=x0.5", "batch=x2", "batch=11" })
         ASSERT_NO_FATAL_FAILURE(
@@ -212,7 +215,7 @@ TEST_P(WhatIfAgrees, OfAnotherBatch)
 
 TEST_P(WhatIfAgrees, InSingleChanges)
 {
-    page().card<WhatIfBatchCard>().recordedItems().setValue(8);
+    page().card<WhatIfBatchCard>().recorded().setValue(8);
     settle();
     const PlainTableView& table = page().table(WhatIfPage::Alternatives);
     for (const QString& row : rows(table)) {
@@ -243,7 +246,7 @@ TEST_P(WhatIfAgrees, InSingleChanges)
 
 TEST_P(WhatIfAgrees, InPlans)
 {
-    page().card<WhatIfBatchCard>().recordedItems().setValue(8);
+    page().card<WhatIfBatchCard>().recorded().setValue(8);
     settle();
     page().setBelow(WhatIfPage::Plan);
     WhatIfPlanPanel& panel = page().planPanel();
@@ -325,6 +328,43 @@ TEST_P(WhatIfAgrees, InWhatTheSummaryAdvises)
     EXPECT_EQ(asked.settings ? "settings=" + *asked.settings : asked.changes.at(0).text, change);
 }
 
+/// Of a recording that each of these makes, beside another one: of longer sequences one alone tells nothing.
+class WhatIfOfTwoAgrees : public WhatIfAgrees {
+protected:
+    void SetUp() override { ASSERT_NO_FATAL_FAILURE(open(test::writeSequenceRun(m_folder, 512))); }
+
+    QTemporaryDir m_folder;
+};
+
+TEST_P(WhatIfOfTwoAgrees, OfLongerSequences)
+{
+    const auto asked = [](const std::string& change) {
+        return model::Scenario{
+            .changes = { *model::Change::parse(change) }, .settings = {}, .capacityBytes = {}
+        };
+    };
+    page().card<WhatIfSequenceCard>().recorded().setValue(512);
+    ASSERT_NO_FATAL_FAILURE(ask(asked(GetParam()))); // refused, of one alone
+    auto& others = page().card<WhatIfRecordingsCard>();
+    others.add(test::writeSequenceRun(m_folder, 1024));
+    settle();
+    auto* length = others.findChild<QSpinBox*>(QStringLiteral("length0"));
+    ASSERT_TRUE(length);
+    length->setValue(1024);
+    ASSERT_NO_FATAL_FAILURE(agrees());
+    const auto& prediction = page().whatIf().answer()->prediction;
+    ASSERT_TRUE(prediction) << prediction.error().text();
+    EXPECT_EQ(prediction->predicted->requestedBytesPeak, test::sequenceRunBytes(*prediction->sequenceAfter));
+    page().card<WhatIfBatchCard>().recorded().setValue(8);
+    model::Scenario both = asked(GetParam());
+    both.changes.push_back(*model::Change::parse("batch=x2"));
+    ASSERT_NO_FATAL_FAILURE(ask(both)); // refused
+    EXPECT_FALSE(page().whatIf().answer()->prediction);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, WhatIfOfTwoAgrees,
+    testing::Values("sequence=2048", "sequence=x1.5", "sequence=1024"),
+    [](const testing::TestParamInfo<std::string>& info) { return "Length" + std::to_string(info.index); });
 INSTANTIATE_TEST_SUITE_P(Ours, WhatIfAgrees, testing::ValuesIn(test::ourRecordings()), test::recordingName);
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/models/what_if.h"
 
+#include "model/whatif/lacks.h"
 #include "tests/gui/whatif/batch_run.h"
 #include "views/models/document.h"
 
@@ -12,7 +13,7 @@ using namespace strata::views;
 
 namespace {
 
-model::Scenario batchOf(const char* text)
+model::Scenario changeOf(const char* text)
 {
     return { .changes = { *model::Change::parse(text) }, .settings = {}, .capacityBytes = {} };
 }
@@ -70,7 +71,7 @@ TEST_F(WhatIfTest, AnswersAsTheModelDoes)
     const model::Prediction& itself = *m_whatIf.answer()->prediction;
     EXPECT_EQ(itself.predicted, itself.recorded);
     m_whatIf.setSaidItems(8);
-    for (const model::Scenario& scenario : { batchOf("batch=16"), batchOf("batch=x0.5"),
+    for (const model::Scenario& scenario : { changeOf("batch=16"), changeOf("batch=x0.5"),
              settingsOf("expandable_segments:True"), settingsOf("max_split_size_mb:64") }) {
         m_whatIf.setScenario(scenario);
         ASSERT_NO_FATAL_FAILURE(settle());
@@ -110,7 +111,7 @@ TEST_F(WhatIfTest, TheLastQuestionIsAnswered)
     ASSERT_NO_FATAL_FAILURE(settle());
     QSignalSpy answers(&m_whatIf, &WhatIf::answerChanged);
     for (int items = 9; items <= 60; ++items)
-        m_whatIf.setScenario(batchOf(("batch=" + std::to_string(items)).c_str()));
+        m_whatIf.setScenario(changeOf(("batch=" + std::to_string(items)).c_str()));
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_EQ(m_whatIf.answer()->question.scenario.changes.front().numerator, 60);
     EXPECT_LE(answers.count(), 3); // what nobody waits for any more is not worked out
@@ -148,7 +149,7 @@ TEST_F(WhatIfTest, SingleChangesAreTriedWithoutBeingAsked)
 TEST_F(WhatIfTest, WithoutItemsABatchIsRefused)
 {
     ASSERT_NO_FATAL_FAILURE(open(sample()));
-    m_whatIf.setScenario(batchOf("batch=16"));
+    m_whatIf.setScenario(changeOf("batch=16"));
     ASSERT_NO_FATAL_FAILURE(settle());
     const auto& answer = *m_whatIf.answer();
     ASSERT_FALSE(answer.prediction);
@@ -160,7 +161,7 @@ TEST_F(WhatIfTest, ASecondRecordingTellsEachSize)
 {
     ASSERT_NO_FATAL_FAILURE(open(test::writeBatchRun(m_folder, 4)));
     m_whatIf.setSaidItems(4);
-    m_whatIf.setScenario(batchOf("batch=6"));
+    m_whatIf.setScenario(changeOf("batch=6"));
     m_whatIf.addOther(test::writeBatchRun(m_folder, 8));
     EXPECT_TRUE(m_whatIf.reading());
     ASSERT_NO_FATAL_FAILURE(settle());
@@ -187,11 +188,72 @@ TEST_F(WhatIfTest, ASecondRecordingTellsEachSize)
     EXPECT_FALSE(m_whatIf.answer()->prediction); // one alone has no steps
 }
 
+TEST_F(WhatIfTest, ASecondRecordingTellsWhatLongerSequencesTake)
+{
+    const auto refusedFor = [this] { return model::lacksOf(m_whatIf.answer()->prediction.error()); };
+    ASSERT_NO_FATAL_FAILURE(open(test::writeSequenceRun(m_folder, 512)));
+    m_whatIf.setScenario(changeOf("sequence=x4"));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_FALSE(m_whatIf.answer()->prediction);
+    EXPECT_EQ(refusedFor(), model::Lacks::SequenceLength);
+    m_whatIf.setSaidLength(512);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_FALSE(m_whatIf.answer()->prediction);
+    EXPECT_EQ(refusedFor(), model::Lacks::OtherLength);
+    EXPECT_TRUE(m_whatIf.question()->commandLine().endsWith(
+        QStringLiteral(" --change sequence=x4 --sequence-of 512")));
+    m_whatIf.addOther(test::writeSequenceRun(m_folder, 1024));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    ASSERT_FALSE(m_whatIf.answer()->prediction);
+    EXPECT_EQ(refusedFor(), model::Lacks::SequenceLength);
+    EXPECT_FALSE(m_whatIf.question()->commandLine().contains(QStringLiteral("--sequence-of")));
+    for (const int length : { 768, 1024 }) { // what was said before is not what is said now
+        m_whatIf.setOtherLength(0, length);
+        ASSERT_NO_FATAL_FAILURE(settle());
+        const auto& prediction = m_whatIf.answer()->prediction;
+        ASSERT_TRUE(prediction) << prediction.error().text();
+        EXPECT_EQ(prediction->evidence, model::WhatIfEvidence::Recordings);
+        EXPECT_EQ(prediction->sequenceAfter, 2048);
+        ASSERT_TRUE(prediction->predicted);
+        EXPECT_EQ(prediction->predicted->requestedBytesPeak == test::sequenceRunBytes(2048), length == 1024);
+        EXPECT_TRUE(
+            m_whatIf.question()->commandLine().endsWith(QStringLiteral(" --sequence-of 512,%1").arg(length)));
+    }
+    EXPECT_FALSE(m_whatIf.question()->commandLine().contains(QStringLiteral("--batch-of")));
+    m_whatIf.setScenario(changeOf("sequence=1024")); // which was recorded
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(m_whatIf.answer()->prediction->predicted->requestedBytesPeak, test::sequenceRunBytes(1024));
+}
+
+/// Of another batch it would be taken for one of the same.
+TEST_F(WhatIfTest, ARecordingOfLongerSequencesTellsOfThemAlone)
+{
+    ASSERT_NO_FATAL_FAILURE(open(test::writeBatchRun(m_folder, 4)));
+    m_whatIf.setSaidItems(4);
+    m_whatIf.setSaidLength(512);
+    m_whatIf.addOther(test::writeBatchRun(m_folder, 8));
+    m_whatIf.addOther(test::writeSequenceRun(m_folder, 1024));
+    m_whatIf.setOtherItems(0, 8);
+    m_whatIf.setOtherItems(1, 4);
+    m_whatIf.setScenario(changeOf("batch=6"));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return isQuiet() && m_whatIf.others()[1].run != nullptr; }, 20'000));
+    EXPECT_FALSE(m_whatIf.answer()->prediction); // two have the same batch
+    m_whatIf.setOtherLength(1, 1024);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    const auto& prediction = m_whatIf.answer()->prediction;
+    ASSERT_TRUE(prediction) << prediction.error().text();
+    EXPECT_EQ(prediction->predicted->requestedBytesPeak, (44 + 6 * 33) << 20);
+    EXPECT_EQ(m_whatIf.question()->recordings.size(), 2u);
+    EXPECT_TRUE(m_whatIf.question()->commandLine().endsWith(QStringLiteral(" --batch-of 4,8")));
+    m_whatIf.setScenario(changeOf("sequence=2048"));
+    EXPECT_EQ(m_whatIf.question()->recordings.size(), 3u);
+}
+
 TEST_F(WhatIfTest, ARecordingThatCannotBeReadSaysWhy)
 {
     ASSERT_NO_FATAL_FAILURE(open(test::writeBatchRun(m_folder, 4)));
     m_whatIf.setSaidItems(4);
-    m_whatIf.setScenario(batchOf("batch=6"));
+    m_whatIf.setScenario(changeOf("batch=6"));
     const QString missing = m_folder.filePath(QStringLiteral("missing.strata"));
     m_whatIf.addOther(missing);
     m_whatIf.addOther(test::writeBatchRun(m_folder, 8));
@@ -209,10 +271,12 @@ TEST_F(WhatIfTest, AnotherFileForgetsWhatWasSaidOfTheFirst)
 {
     ASSERT_NO_FATAL_FAILURE(open(test::writeBatchRun(m_folder, 4)));
     m_whatIf.setSaidItems(4);
+    m_whatIf.setSaidLength(512);
     m_whatIf.addOther(test::writeBatchRun(m_folder, 8));
     ASSERT_NO_FATAL_FAILURE(settle());
     ASSERT_NO_FATAL_FAILURE(open(sample()));
     EXPECT_FALSE(m_whatIf.saidItems());
+    EXPECT_FALSE(m_whatIf.saidLength());
     EXPECT_TRUE(m_whatIf.others().empty());
     EXPECT_EQ(m_whatIf.answer()->question.recordings.front().path, sample());
 }
@@ -222,7 +286,7 @@ TEST_F(WhatIfTest, CommandsNameWhatIsAsked)
     ASSERT_NO_FATAL_FAILURE(open(sample()));
     const QString file = sample();
     EXPECT_EQ(m_whatIf.question()->commandLine(), QStringLiteral("strata whatif %1 --device 0").arg(file));
-    model::Scenario all = batchOf("batch=x2");
+    model::Scenario all = changeOf("batch=x2");
     all.settings = "expandable_segments:True";
     all.capacityBytes = std::int64_t{ 16 } << 30;
     m_whatIf.setScenario(all);

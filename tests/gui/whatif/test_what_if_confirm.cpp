@@ -7,6 +7,7 @@
 #include "tests/unit/chunks/made_call_list.h"
 #include "views/pages/what_if_batch_card.h"
 #include "views/pages/what_if_recordings_card.h"
+#include "views/pages/what_if_sequence_card.h"
 #include "views/pages/what_if_texts.h"
 #include "views/style/texts.h"
 #include "views/widgets/plain_table_view.h"
@@ -98,7 +99,7 @@ TEST_F(WhatIfConfirm, ARecordedCommandIsShownAndRunsAfterASecondClickAlone)
 TEST_F(WhatIfConfirm, CallsNeedAnotherRecordingForAnotherBatch)
 {
     ASSERT_NO_FATAL_FAILURE(open(writeCalls("calls.strata")));
-    m_page.card<WhatIfBatchCard>().recordedItems().setValue(8);
+    m_page.card<WhatIfBatchCard>().recorded().setValue(8);
     ASSERT_NO_FATAL_FAILURE(ask("batch=16"));
     m_page.setBelow(WhatIfPage::Confirm);
     confirm().setWay(WhatIfConfirmPanel::Calls);
@@ -140,7 +141,7 @@ TEST_F(WhatIfConfirm, ARelativePathIsFoundWhereverTheCommandRuns)
 TEST_F(WhatIfConfirm, AnotherBatchIsNotConfirmedByACommandThatDoesNotSayIt)
 {
     ASSERT_NO_FATAL_FAILURE(openDeep({ { "command", "touch ran" } }));
-    m_page.card<WhatIfBatchCard>().recordedItems().setValue(8);
+    m_page.card<WhatIfBatchCard>().recorded().setValue(8);
     ASSERT_NO_FATAL_FAILURE(ask("batch=16"));
     m_page.setBelow(WhatIfPage::Confirm);
     EXPECT_FALSE(confirm().runButton().isEnabled());
@@ -151,6 +152,37 @@ TEST_F(WhatIfConfirm, AnotherBatchIsNotConfirmedByACommandThatDoesNotSayIt)
     EXPECT_FALSE(confirm().stateText().contains(QStringLiteral("{BATCH}")));
     confirm().command().setText(QStringLiteral("touch ran"));
     ASSERT_NO_FATAL_FAILURE(ask("batch=8")); // as it was recorded
+    EXPECT_TRUE(confirm().runButton().isEnabled()) << qPrintable(confirm().stateText());
+}
+
+TEST_F(WhatIfConfirm, AnotherLengthIsNotConfirmedByACommandThatDoesNotSayIt)
+{
+    ASSERT_NO_FATAL_FAILURE(openDeep({ { "command", "touch ran" } }));
+    m_page.card<WhatIfSequenceCard>().recorded().setValue(512);
+    ASSERT_NO_FATAL_FAILURE(ask("sequence=1024"));
+    m_page.setBelow(WhatIfPage::Confirm);
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Write {SEQUENCE}")))
+        << qPrintable(confirm().stateText());
+    confirm().command().end(false);
+    QTest::keyClicks(&confirm().command(), QStringLiteral(" {SEQUENCE}"));
+    EXPECT_TRUE(confirm().runButton().isEnabled()) << qPrintable(confirm().stateText());
+    EXPECT_TRUE(confirm().lineText().endsWith(
+        QStringLiteral("--change sequence=1024 --sequence-of 512 --confirm -- touch ran '{SEQUENCE}'")))
+        << qPrintable(confirm().lineText());
+    confirm().setWay(WhatIfConfirmPanel::Calls);
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("Calls do not tell what sequence=1024")))
+        << qPrintable(confirm().stateText());
+    confirm().setWay(WhatIfConfirmPanel::Program);
+    m_page.card<WhatIfSequenceCard>().recorded().setValue(0); // which nobody knows now
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    EXPECT_TRUE(confirm().stateText().contains(QStringLiteral("a number that is not known")))
+        << qPrintable(confirm().stateText());
+    m_page.card<WhatIfSequenceCard>().recorded().setValue(512);
+    ASSERT_NO_FATAL_FAILURE(ask("checkpoint=Layer")); // whose command is not told it
+    EXPECT_FALSE(confirm().runButton().isEnabled());
+    confirm().command().setText(QStringLiteral("touch ran"));
+    ASSERT_NO_FATAL_FAILURE(ask("sequence=512")); // as it was recorded
     EXPECT_TRUE(confirm().runButton().isEnabled()) << qPrintable(confirm().stateText());
 }
 
@@ -167,7 +199,8 @@ TEST_F(WhatIfConfirm, WhatNobodyRunsIsNotToBeConfirmed)
         << qPrintable(m_page.sentenceText());
     // Nor is any option of the command line named where the page has a field.
     for (const model::Lacks lacks : { model::Lacks::BatchItems, model::Lacks::OtherRecording,
-             model::Lacks::Capacity, model::Lacks::Confirmation }) {
+             model::Lacks::SequenceLength, model::Lacks::OtherLength, model::Lacks::Capacity,
+             model::Lacks::Confirmation, model::Lacks::Program }) {
         const model::Error error{ model::Error::Kind::Usage, model::say("so"), model::hintFor(lacks), {} };
         EXPECT_EQ(model::lacksOf(error), lacks);
         const QString hint = whatIfHint(error);
@@ -175,7 +208,7 @@ TEST_F(WhatIfConfirm, WhatNobodyRunsIsNotToBeConfirmed)
             << qPrintable(hint);
         EXPECT_FALSE(hint.contains(QStringLiteral("--batch-of"))
             || hint.contains(QStringLiteral("--capacity")) || hint.contains(QStringLiteral("--confirm"))
-            || hint.contains(QStringLiteral("--with")))
+            || hint.contains(QStringLiteral("--with")) || hint.contains(QStringLiteral("--sequence-of")))
             << qPrintable(hint);
     }
 }

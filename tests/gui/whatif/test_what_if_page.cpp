@@ -7,6 +7,7 @@
 #include "views/pages/what_if_batch_card.h"
 #include "views/pages/what_if_device_card.h"
 #include "views/pages/what_if_recordings_card.h"
+#include "views/pages/what_if_sequence_card.h"
 #include "views/pages/what_if_settings_card.h"
 #include "views/style/rich_text.h"
 #include "views/style/texts.h"
@@ -79,14 +80,14 @@ TEST_F(WhatIfPageTest, MovingTheSliderAsks)
     ASSERT_NO_FATAL_FAILURE(openSample());
     EXPECT_FALSE(batch().slider().isEnabled()); // nothing tells how many items were recorded
     EXPECT_TRUE(batch().note().startsWith(QStringLiteral("Say how many items")));
-    batch().recordedItems().setValue(8);
+    batch().recorded().setValue(8);
     ASSERT_NO_FATAL_FAILURE(settle());
     ASSERT_TRUE(batch().slider().isEnabled());
-    EXPECT_EQ(batch().items().value(), 8);
+    EXPECT_EQ(batch().asked().value(), 8);
     EXPECT_FALSE(batch().isOn());
     batch().slider().setValue(2 * WhatIfBatchCard::kOctave);
     EXPECT_TRUE(batch().isOn()); // who moves it wants it
-    EXPECT_EQ(batch().items().value(), 16);
+    EXPECT_EQ(batch().asked().value(), 16);
     ASSERT_NO_FATAL_FAILURE(settle());
     ASSERT_EQ(scenario().changes.size(), 1u);
     EXPECT_EQ(scenario().changes.front().text, "batch=16");
@@ -95,7 +96,7 @@ TEST_F(WhatIfPageTest, MovingTheSliderAsks)
         << qPrintable(sentence());
     EXPECT_EQ(m_page.chart().picture()->most, prediction().most);
     EXPECT_GT(m_page.table(WhatIfPage::Blocks).source()->rowCount(), 1u);
-    batch().items().setValue(64);
+    batch().asked().setValue(64);
     EXPECT_EQ(batch().slider().value(), batch().slider().maximum());
     QTest::mouseClick(&batch().onSwitch(), Qt::LeftButton, {}, QPoint(8, batch().onSwitch().height() / 2));
     EXPECT_FALSE(batch().isOn());
@@ -107,20 +108,20 @@ TEST_F(WhatIfPageTest, MovingTheSliderAsks)
 TEST_F(WhatIfPageTest, AFactorOfWhatNobodyKnowsStaysInSight)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());
-    EXPECT_EQ(batch().items().text(), QStringLiteral("not known"));
+    EXPECT_EQ(batch().asked().text(), QStringLiteral("not known"));
     m_page.setScenario(
         { .changes = { *model::Change::parse("batch=x2") }, .settings = {}, .capacityBytes = {} });
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_EQ(batch().slider().value(), 2 * WhatIfBatchCard::kOctave);
     EXPECT_EQ(batch().essence(), QStringLiteral("×2"));
-    EXPECT_EQ(batch().items().text(), QStringLiteral("not known"));
-    batch().recordedItems().setValue(8);
+    EXPECT_EQ(batch().asked().text(), QStringLiteral("not known"));
+    batch().recorded().setValue(8);
     ASSERT_NO_FATAL_FAILURE(settle());
-    EXPECT_EQ(batch().items().value(), 16);
+    EXPECT_EQ(batch().asked().value(), 16);
     m_page.setScenario(
         { .changes = { *model::Change::parse("batch=x32") }, .settings = {}, .capacityBytes = {} });
     EXPECT_EQ(batch().essence(), QStringLiteral("×32, beyond the slider"));
-    EXPECT_EQ(batch().items().value(), 256);
+    EXPECT_EQ(batch().asked().value(), 256);
 }
 
 TEST_F(WhatIfPageTest, BeginsWithTheRecordedCardOrNone)
@@ -162,11 +163,11 @@ TEST_F(WhatIfPageTest, SaysWhatIsBelowOrWhyNothingIs)
 
 TEST_F(WhatIfPageTest, PlacesOfTheSliderAreItems)
 {
-    EXPECT_EQ(WhatIfBatchCard::itemsAt(0, 8), 4);
-    EXPECT_EQ(WhatIfBatchCard::itemsAt(4 * WhatIfBatchCard::kOctave, 8), 64);
-    EXPECT_EQ(WhatIfBatchCard::itemsAt(0, 1), 1); // never none
+    EXPECT_EQ(WhatIfBatchCard::numberAt(0, 8), 4);
+    EXPECT_EQ(WhatIfBatchCard::numberAt(4 * WhatIfBatchCard::kOctave, 8), 64);
+    EXPECT_EQ(WhatIfBatchCard::numberAt(0, 1), 1); // never none
     for (int place = 0; place <= 4 * WhatIfBatchCard::kOctave; ++place)
-        EXPECT_EQ(WhatIfBatchCard::placeOf(WhatIfBatchCard::itemsAt(place, 1024), 1024), place);
+        EXPECT_EQ(WhatIfBatchCard::placeOf(WhatIfBatchCard::numberAt(place, 1024), 1024), place);
     EXPECT_EQ(WhatIfBatchCard::placeOf(1'000'000, 8), 4 * WhatIfBatchCard::kOctave);
 }
 
@@ -262,7 +263,7 @@ TEST_F(WhatIfPageTest, SaysFirstWhetherItFitsOnTheCardThatMatters)
 TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
 {
     ASSERT_NO_FATAL_FAILURE(openSample());
-    batch().recordedItems().setValue(8);
+    batch().recorded().setValue(8);
     ASSERT_NO_FATAL_FAILURE(settle());
     PlainTableView& table = m_page.table(WhatIfPage::Alternatives);
     const auto source = std::dynamic_pointer_cast<const AlternativesTable>(table.source());
@@ -278,7 +279,7 @@ TEST_F(WhatIfPageTest, AnAlternativeIsTakenFromTheTable)
         if (!wanted.changes.empty()) {
             batches = true;
             EXPECT_EQ(scenario().changes.front().text, wanted.changes.front().text);
-            EXPECT_EQ(batch().items().value(),
+            EXPECT_EQ(batch().asked().value(),
                 wanted.changes.front().numerator * 8 / wanted.changes.front().denominator);
         } else {
             others = true;
@@ -310,9 +311,9 @@ TEST_F(WhatIfPageTest, ColumnsAreWideEnoughAfterOneFileFollowsAnother)
 TEST_F(WhatIfPageTest, FurtherRecordingsTakePartWhereTheirCardIsOn)
 {
     ASSERT_NO_FATAL_FAILURE(open(test::writeBatchRun(m_folder, 4)));
-    batch().recordedItems().setValue(4);
+    batch().recorded().setValue(4);
     ASSERT_NO_FATAL_FAILURE(settle());
-    batch().items().setValue(6);
+    batch().asked().setValue(6);
     recordings().add(test::writeBatchRun(m_folder, 8));
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_TRUE(recordings().isOn());
@@ -325,6 +326,71 @@ TEST_F(WhatIfPageTest, FurtherRecordingsTakePartWhereTheirCardIsOn)
     recordings().onSwitch().click();
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_FALSE(m_page.whatIf().answer()->prediction); // one alone has no steps
+}
+
+TEST_F(WhatIfPageTest, LongerSequencesAreAskedOfTwoRecordings)
+{
+    auto& sequence = m_page.card<WhatIfSequenceCard>();
+    ASSERT_NO_FATAL_FAILURE(open(test::writeSequenceRun(m_folder, 512)));
+    EXPECT_FALSE(sequence.slider().isEnabled());
+    EXPECT_EQ(sequence.note(), QStringLiteral("Say how long the recorded sequences are."));
+    EXPECT_EQ(sequence.recorded().text(), QStringLiteral("not known"));
+    sequence.recorded().setValue(512);
+    EXPECT_TRUE(scenario().changes.empty());
+    ASSERT_TRUE(sequence.slider().isEnabled());
+    EXPECT_EQ(sequence.asked().value(), 512);
+    EXPECT_TRUE(sequence.note().startsWith(QStringLiteral("It takes another recording")));
+    sequence.slider().setValue(3 * WhatIfSequenceCard::kOctave);
+    EXPECT_TRUE(sequence.isOn());
+    EXPECT_EQ(sequence.asked().value(), 2048);
+    EXPECT_EQ(sequence.essence(), QStringLiteral("×4"));
+    EXPECT_FALSE(batch().isOn());
+    ASSERT_EQ(scenario().changes.size(), 1u);
+    EXPECT_EQ(scenario().changes.front().text, "sequence=2048");
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(sentence().endsWith(
+        QStringLiteral("with sequences of another length in Other recordings at the left.")))
+        << qPrintable(sentence());
+    recordings().add(test::writeSequenceRun(m_folder, 1024));
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(recordings().note(), QStringLiteral("Say how long the sequences of each of them are."));
+    EXPECT_FALSE(recordings().findChild<QSpinBox*>(QStringLiteral("items0")));
+    auto* length = recordings().findChild<QSpinBox*>(QStringLiteral("length0"));
+    ASSERT_TRUE(length);
+    EXPECT_EQ(length->text(), QStringLiteral("length?"));
+    length->setValue(1024);
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_TRUE(recordings().note().isEmpty()) << qPrintable(recordings().note());
+    EXPECT_TRUE(sequence.note().isEmpty()) << qPrintable(sequence.note());
+    ASSERT_TRUE(m_page.whatIf().answer()->prediction);
+    EXPECT_EQ(prediction().predicted->requestedBytesPeak, test::sequenceRunBytes(2048));
+    EXPECT_TRUE(sentence().startsWith(QStringLiteral("With sequence=2048 it would reserve up to about")))
+        << qPrintable(sentence());
+
+    // Not of both at once, which the page says as the model does.
+    m_page.setScenario(
+        { .changes = { *model::Change::parse("sequence=x2"), *model::Change::parse("batch=x2") },
+            .settings = {},
+            .capacityBytes = {} });
+    ASSERT_NO_FATAL_FAILURE(settle());
+    EXPECT_EQ(sequence.asked().value(), 1024);
+    EXPECT_TRUE(sentence().contains(QStringLiteral("not of both at once. Run the program so")))
+        << qPrintable(sentence());
+
+    // What it is asked for, rows say as it changes.
+    m_page.setScenario({});
+    EXPECT_FALSE(sequence.isOn());
+    EXPECT_TRUE(recordings().note().startsWith(QStringLiteral("Those with sequences of another length")))
+        << qPrintable(recordings().note());
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    EXPECT_TRUE(recordings().findChild<QSpinBox*>(QStringLiteral("items0")));
+    EXPECT_FALSE(recordings().findChild<QSpinBox*>(QStringLiteral("length0")));
+    sequence.onSwitch().click();
+    EXPECT_EQ(scenario().changes.at(0).text, "sequence=x2");
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    length = recordings().findChild<QSpinBox*>(QStringLiteral("length0"));
+    ASSERT_TRUE(length);
+    EXPECT_EQ(length->value(), 1024);
 }
 
 TEST_F(WhatIfPageTest, CopiesTheCommandTheSettingAndTheTable)
@@ -392,6 +458,7 @@ TEST_F(WhatIfPageTest, WithoutStepsSettingsAloneAreAnswered)
     EXPECT_FALSE(batch().slider().isEnabled());
     EXPECT_TRUE(batch().note().startsWith(QStringLiteral("No steps of a training are known")))
         << qPrintable(batch().note());
+    EXPECT_TRUE(m_page.card<WhatIfSequenceCard>().recorded().isEnabled()); // recordings tell without them
     settings().expandable().setChecked(true);
     ASSERT_NO_FATAL_FAILURE(settle());
     EXPECT_TRUE(m_page.whatIf().answer()->prediction);

@@ -72,7 +72,7 @@ TEST_F(WhatIfPanels, CurvesComeToThePeaksOfTheAnswer)
     const auto& itself = *m_page.run().curves();
     for (const WhatIfCurves::Column& column : itself.columns)
         EXPECT_EQ(column.predicted, column.recorded); // nothing is another
-    m_page.card<WhatIfBatchCard>().recordedItems().setValue(8);
+    m_page.card<WhatIfBatchCard>().recorded().setValue(8);
     for (const char* change : { "batch=16", "batch=x0.5" }) {
         ASSERT_NO_FATAL_FAILURE(ask(change));
         if (!prediction().predicted) { // bounds alone have no curve
