@@ -46,6 +46,10 @@ def with_number(family, names, number):
     roles_program.roles_models.FAMILIES[family] = made
 
 
+def with_batch(family, items):
+    with_number(family, ("batch",), items)
+
+
 def with_checkpoints(chosen):
     """As a person would write it in the forward of what has those modules."""
     plain, inside = torch.nn.Module.__call__, []
@@ -105,7 +109,7 @@ def main():
     arguments = roles_program.parse(words)
     if code is not None:
         with_code(arguments.family, code)
-    with_number(arguments.family, ("batch",), int(items))
+    with_batch(arguments.family, int(items))
     if length is not None:
         with_number(arguments.family, LENGTHS, length)
     return roles_program.train(arguments)
